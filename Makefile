@@ -1,0 +1,39 @@
+# make demo, make test: both set up everything they need (make and a Python 3.12+).
+SHELL := /bin/bash
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test test-all lint bench clean help
+
+help:  ## what can be made
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+
+$(STAMP): pyproject.toml constraints.txt .ci/find-python
+	@python=$$(bash .ci/find-python) || exit 1; \
+	if ! $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null; then \
+	  echo "making $(VENV) with $$python"; rm -rf $(VENV); "$$python" -m venv $(VENV); \
+	fi
+	@echo "installing pinned packages (about a minute the first time)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	@touch $@
+
+demo: $(STAMP)  ## the main job on a shipped log: leaves report.html
+	$(BIN)/bayesduel report springall -o report.html
+
+test: lint  ## ruff, mypy and the fast test suite
+	$(BIN)/python -m pytest -n 2 -q
+
+test-all: lint  ## the fast suite and the slow statistical checks
+	$(BIN)/python -m pytest -n 2 -q -m "slow or not slow"
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(STAMP)  ## the benchmarks, as ratios in one run
+	$(BIN)/python -m benchmarks.run
+
+clean:  ## remove the environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

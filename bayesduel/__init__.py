@@ -1,0 +1,45 @@
+"""Bayesian analysis of pairwise duels.
+
+A log of duels in, a ranking with honest uncertainty out::
+
+    import bayesduel as bd
+
+    duels = bd.read_duels("votes.csv")
+    fit = bd.fit(duels)
+    print(bd.winners(fit))
+
+Heavy names (those that need PyMC, Numba or plotting) load on first use.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+# name -> module that defines it; the modules load when a name is first asked for.
+_HOMES = {
+    "Duels": "bayesduel.duels",
+    "Health": "bayesduel.health",
+    "fit": "bayesduel.fitting",
+    "predict": "bayesduel.predicting",
+    "read_duels": "bayesduel.reading",
+    "report": "bayesduel.report",
+    "winners": "bayesduel.winning",
+}
+_MODULES = ("beliefs", "datasets", "models", "plots", "policies", "preference", "problems")
+
+__all__ = ["__version__", *_HOMES, *_MODULES]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+    if name in _MODULES:
+        return import_module(f"bayesduel.{name}")
+    raise AttributeError(f"module 'bayesduel' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

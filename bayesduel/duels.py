@@ -1,0 +1,423 @@
+"""Duels: a log of pairwise comparisons, as labels, tallies and (when they matter) votes.
+
+One orientation everywhere: ``wins[i, j]`` is the number of times arm i beat arm j.
+The log is kept at three levels, each derived from the one before:
+
+- ``votes``, one row a vote, only when the log names judges, groups, times or margins;
+- ``cells``, one row an *ordered* pair that met, so that the order of presentation
+  (home side, first shown) is kept;
+- ``tally()``, dense ``(K, K)`` matrices, and ``pairs()``, one row an *unordered* pair.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.tallies import Cells, Intake, Pairs, Tally, TieRule, Votes, cells_of, encode
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from bayesduel.health import Health
+
+__all__ = ["Duels"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Duels:
+    """A log of duels between K labelled arms.
+
+    Build one with :func:`bayesduel.read_duels`, :meth:`from_votes` or :meth:`from_wins`.
+
+    Attributes
+    ----------
+    arms
+        Labels, sorted; an arm's index is its place here.
+    cells
+        Counts by ordered pair (left, right).
+    tie_rule
+        "keep": ties are an outcome; "half": each is half a win for both; "drop": left out.
+    votes
+        Row by row, when the log names judges, groups, times or margins; else None.
+    intake
+        What reading the log saw.
+    """
+
+    arms: tuple[str, ...]
+    cells: Cells
+    tie_rule: TieRule = "keep"
+    votes: Votes | None = None
+    intake: Intake = field(default_factory=Intake)
+
+    def __post_init__(self) -> None:
+        if len(self.arms) < 2:
+            raise ValueError(f"a log should hold at least two arms, got {list(self.arms)}")
+        if len(set(self.arms)) != len(self.arms):
+            repeated = sorted({a for a in self.arms if self.arms.count(a) > 1})
+            raise ValueError(f"arms should have distinct labels, got repeated {repeated}")
+        if self.tie_rule not in ("keep", "half", "drop"):
+            raise ValueError(f"tie_rule should be 'keep', 'half' or 'drop', got {self.tie_rule!r}")
+        if not self.n_duels > 0:
+            raise ValueError("a log should hold at least one duel between two arms, got none")
+        for array in self.cells:
+            array.setflags(write=False)
+
+    # -- construction ------------------------------------------------------------------
+
+    @classmethod
+    def from_votes(
+        cls,
+        left: Iterable[Any],
+        right: Iterable[Any],
+        outcome: Iterable[float],
+        *,
+        weight: Iterable[int] | None = None,
+        margin: Iterable[float] | None = None,
+        judge: Iterable[Any] | None = None,
+        group: Iterable[Any] | None = None,
+        time: np.ndarray | None = None,
+        arms: Sequence[str] | None = None,
+        tie_rule: TieRule = "keep",
+        intake: Intake | None = None,
+    ) -> "Duels":
+        """Build a log from one entry a vote.
+
+        Parameters
+        ----------
+        left, right
+            Labels of the two arms, length n.
+        outcome
+            1 where left won, 0 where right won, 0.5 for a tie, length n.
+        weight
+            Whole numbers of identical duels, length n. Default: 1 each.
+        margin
+            Left's score minus right's, length n.
+        judge, group
+            Labels of who judged and of the unit within which votes are not independent.
+        time
+            datetime64 or float array, length n.
+        arms
+            Labels to keep although they may not occur. Default: those that occur.
+        tie_rule
+            What a tie counts for.
+        intake
+            What reading saw; default: counts of this call.
+
+        Raises
+        ------
+        ValueError
+            If lengths differ, an outcome is not 0, 0.5 or 1, a weight is not a whole
+            number, an arm is not in `arms`, or fewer than two arms occur.
+        """
+        left_label = np.asarray([str(x) for x in left], dtype=object)
+        right_label = np.asarray([str(x) for x in right], dtype=object)
+        points = np.asarray(list(outcome), dtype=float)
+        n = len(points)
+        weights = np.ones(n) if weight is None else np.asarray(list(weight), dtype=float)
+        for name, column in (("left", left_label), ("right", right_label), ("weight", weights)):
+            if len(column) != n:
+                raise ValueError(f"{name} should have length {n} like outcome, got {len(column)}")
+        if n == 0:
+            raise ValueError("a log should hold at least one duel between two arms, got none")
+        if not np.isin(points, (0.0, 0.5, 1.0)).all():
+            bad = int(np.flatnonzero(~np.isin(points, (0.0, 0.5, 1.0)))[0])
+            raise ValueError(f"outcome should be 0, 0.5 or 1, got {points[bad]} at row {bad}")
+        if not ((weights >= 0) & (weights == np.floor(weights)) & np.isfinite(weights)).all():
+            ok = (weights >= 0) & (weights == np.floor(weights)) & np.isfinite(weights)
+            bad = int(np.flatnonzero(~ok)[0])
+            raise ValueError(
+                f"weight should be a whole number of identical duels, got {weights[bad]} "
+                f"at row {bad}; sampling weights are not supported"
+            )
+        seen = sorted(set(left_label) | set(right_label))
+        labels = tuple(seen) if arms is None else tuple(sorted(str(a) for a in arms))
+        unknown = sorted(set(seen) - set(labels))
+        if unknown:
+            raise ValueError(f"arms should list every arm of the log, got none for {unknown[:5]}")
+        index = {label: i for i, label in enumerate(labels)}
+        code = (2 * points - 1).astype(np.int8)
+        judges, judge_code = encode(judge, n, "judge")
+        groups, group_code = encode(group, n, "group")
+        votes = Votes(
+            left=np.array([index[x] for x in left_label], dtype=np.int32),
+            right=np.array([index[x] for x in right_label], dtype=np.int32),
+            outcome=code,
+            weight=weights.astype(np.int64),
+            margin=None if margin is None else np.asarray(list(margin), dtype=float),
+            judge=judge_code,
+            judges=judges,
+            group=group_code,
+            groups=groups,
+            time=None if time is None else np.asarray(time),
+        )
+        self_duel = votes.left == votes.right
+        tie = (votes.outcome == 0) & ~self_duel
+        if intake is None:
+            intake = Intake(n_rows=n, n_self_duels=int(votes.weight[self_duel].sum()))
+            if tie_rule == "drop":
+                intake = replace(intake, n_ties_dropped=int(votes.weight[tie].sum()))
+        keep = ~self_duel & (votes.weight > 0)
+        if tie_rule == "drop":
+            keep &= ~tie
+        votes = votes.take(keep)
+        covariates = (votes.margin, votes.judge, votes.group, votes.time)
+        has_covariates = any(column is not None for column in covariates)
+        return cls(
+            arms=labels,
+            cells=cells_of(votes, len(labels)),
+            tie_rule=tie_rule,
+            votes=votes if has_covariates else None,
+            intake=intake,
+        )
+
+    @classmethod
+    def from_wins(
+        cls,
+        wins: Any,
+        arms: Sequence[str] | None = None,
+        *,
+        ties: Any = None,
+        tie_rule: TieRule = "keep",
+    ) -> "Duels":
+        """Build a log from a matrix of wins.
+
+        Parameters
+        ----------
+        wins
+            Times i beat j, whole numbers, shape (K, K), diagonal 0.
+        arms
+            K labels. Default: "0", "1", ...
+        ties
+            Times i and j tied, whole numbers, symmetric, shape (K, K).
+        tie_rule
+            What a tie counts for.
+
+        Raises
+        ------
+        ValueError
+            If a matrix is not square, negative, fractional, or `ties` is not symmetric.
+        """
+        wins = np.asarray(wins, dtype=float)
+        if wins.ndim != 2 or wins.shape[0] != wins.shape[1]:
+            raise ValueError(f"wins should be a square matrix, got shape {wins.shape}")
+        ties = np.zeros_like(wins) if ties is None else np.asarray(ties, dtype=float)
+        if ties.shape != wins.shape or not (ties == ties.T).all():
+            raise ValueError(f"ties should be symmetric of shape {wins.shape}, got {ties.shape}")
+        for name, matrix in (("wins", wins), ("ties", ties)):
+            if not ((matrix >= 0) & (matrix == np.floor(matrix)) & np.isfinite(matrix)).all():
+                raise ValueError(f"{name} should hold whole numbers >= 0, got {matrix.min()}")
+            if matrix.diagonal().any():
+                raise ValueError(f"{name} should have a diagonal of 0, got {matrix.diagonal()}")
+        n_arms = len(wins)
+        labels = [str(i) for i in range(n_arms)] if arms is None else [str(a) for a in arms]
+        if len(labels) != n_arms:
+            raise ValueError(f"arms should have {n_arms} labels, got {len(labels)}")
+        order = np.argsort(np.array(labels, dtype=object))
+        wins, ties = wins[np.ix_(order, order)], ties[np.ix_(order, order)]
+        i, j = np.nonzero(np.triu(wins + wins.T + ties, 1))
+        counts = [wins[i, j], wins[j, i], np.zeros(len(i)) if tie_rule == "drop" else ties[i, j]]
+        keep = sum(counts) > 0
+        cells = Cells(
+            i[keep].astype(np.int32),
+            j[keep].astype(np.int32),
+            *(c[keep].astype(np.int64) for c in counts),
+        )
+        dropped = int(np.triu(ties).sum()) if tie_rule == "drop" else 0
+        return cls(
+            arms=tuple(labels[k] for k in order),
+            cells=cells,
+            tie_rule=tie_rule,
+            intake=Intake(n_rows=len(i), n_ties_dropped=dropped),
+        )
+
+    # -- sizes -------------------------------------------------------------------------
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms, K."""
+        return len(self.arms)
+
+    @property
+    def n_duels(self) -> int:
+        """Number of duels, weights counted, self-duels left out."""
+        return int(self.cells.left_wins.sum() + self.cells.right_wins.sum() + self.n_ties)
+
+    @property
+    def n_ties(self) -> int:
+        """Number of ties that count (0 under ``tie_rule="drop"``)."""
+        return int(self.cells.ties.sum())
+
+    # -- counts ------------------------------------------------------------------------
+
+    def tally(self, ties: TieRule | None = None) -> Tally:
+        """Return dense counts, ``wins[i, j]`` = times i beat j.
+
+        Parameters
+        ----------
+        ties
+            "keep" leaves ties in their own matrix, "half" adds half a win each way,
+            "drop" leaves them out. Default: the log's own `tie_rule`.
+        """
+        rule = ties or self.tie_rule
+        wins = np.zeros((self.n_arms, self.n_arms))
+        tied = np.zeros_like(wins)
+        cells = self.cells
+        np.add.at(wins, (cells.left, cells.right), cells.left_wins)
+        np.add.at(wins, (cells.right, cells.left), cells.right_wins)
+        np.add.at(tied, (cells.left, cells.right), cells.ties)
+        tied = tied + tied.T
+        if rule == "half":
+            return Tally(wins + tied / 2, np.zeros_like(tied))
+        return Tally(wins, tied if rule == "keep" else np.zeros_like(tied))
+
+    def pairs(self) -> Pairs:
+        """Return counts by unordered pair that met, sorted by (first, second)."""
+        cells = self.cells
+        first = np.minimum(cells.left, cells.right)
+        second = np.maximum(cells.left, cells.right)
+        swapped = cells.left > cells.right
+        key, place = np.unique(first.astype(np.int64) * self.n_arms + second, return_inverse=True)
+        forward = np.where(swapped, cells.right_wins, cells.left_wins)
+        backward = np.where(swapped, cells.left_wins, cells.right_wins)
+        counts = (
+            np.bincount(place, c, minlength=len(key)).astype(np.int64)
+            for c in (forward, backward, cells.ties)
+        )
+        return Pairs(
+            (key // self.n_arms).astype(np.int32), (key % self.n_arms).astype(np.int32), *counts
+        )
+
+    def components(self) -> list[tuple[str, ...]]:
+        """Return the groups of arms that duels connect, largest first.
+
+        Across components no duel says who is better: only a prior speaks.
+        """
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
+        edges = coo_array(
+            (np.ones(len(self.cells.left)), (self.cells.left, self.cells.right)),
+            shape=(self.n_arms, self.n_arms),
+        )
+        n, label = connected_components(edges, directed=False)
+        groups = [
+            tuple(a for a, c in zip(self.arms, label, strict=True) if c == k) for k in range(n)
+        ]
+        return sorted(groups, key=lambda g: (-len(g), g))
+
+    # -- parts -------------------------------------------------------------------------
+
+    def subset(
+        self,
+        arms: Iterable[str] | None = None,
+        *,
+        judges: Iterable[str] | None = None,
+        groups: Iterable[str] | None = None,
+    ) -> "Duels":
+        """Return the duels among `arms`, by `judges`, in `groups` (each optional).
+
+        Raises
+        ------
+        KeyError
+            If a label is not in the log.
+        ValueError
+            If the log names no judges or groups, or if no duel is left.
+        """
+        result = self
+        if judges is not None or groups is not None:
+            result = result._by_unit(judges, groups)
+        return result if arms is None else result._among(arms)
+
+    def _by_unit(self, judges: Iterable[str] | None, groups: Iterable[str] | None) -> "Duels":
+        keep = np.ones(0 if self.votes is None else len(self.votes), dtype=bool)
+        for role, wanted in (("judge", judges), ("group", groups)):
+            if wanted is None:
+                continue
+            code = None if self.votes is None else getattr(self.votes, role)
+            if code is None:
+                raise ValueError(f"{role}s can only be picked from a log that names them")
+            labels = getattr(self.votes, f"{role}s")
+            picked = [_index_of(labels, str(w), role) for w in wanted]
+            keep &= np.isin(code, picked)
+        if self.votes is None:
+            return self
+        votes = self.votes.take(keep)
+        return replace(self, votes=votes, cells=cells_of(votes, self.n_arms))._among(None)
+
+    def _among(self, arms: Iterable[str] | None) -> "Duels":
+        if arms is None:  # those that still meet
+            kept = np.union1d(self.cells.left, self.cells.right)
+        else:
+            kept = np.unique([_index_of(self.arms, str(a), "arm") for a in arms])
+        place = np.full(self.n_arms, -1, dtype=np.int32)
+        place[kept] = np.arange(len(kept))
+        inside = (place[self.cells.left] >= 0) & (place[self.cells.right] >= 0)
+        c = Cells(*(a[inside] for a in self.cells))
+        cells = c._replace(left=place[c.left], right=place[c.right])
+        votes = self.votes
+        if votes is not None:
+            votes = votes.take((place[votes.left] >= 0) & (place[votes.right] >= 0))
+            votes = replace(votes, left=place[votes.left], right=place[votes.right])
+        return replace(self, arms=tuple(self.arms[k] for k in kept), cells=cells, votes=votes)
+
+    # -- words -------------------------------------------------------------------------
+
+    def health(self) -> "Health":
+        """Return what an analyst should know of the log before any model runs."""
+        from bayesduel.health import health
+
+        return health(self)
+
+    def summary(self) -> "pd.DataFrame":
+        """Return one row an arm, best win rate first.
+
+        Columns: duels, wins, losses, ties, opponents (how many it met) and win_rate
+        (half a win for a tie).
+        """
+        import pandas as pd
+
+        wins, ties = self.tally("keep")
+        met = (wins + wins.T + ties) > 0
+        won, lost, tied = wins.sum(1), wins.sum(0), ties.sum(1)
+        total = won + lost + tied
+        with np.errstate(invalid="ignore"):
+            rate = (won + tied / 2) / total
+        frame = pd.DataFrame(
+            {
+                "duels": total.astype(int),
+                "wins": won.astype(int),
+                "losses": lost.astype(int),
+                "ties": tied.astype(int),
+                "opponents": met.sum(1),
+                "win_rate": rate,
+            },
+            index=pd.Index(self.arms, name="arm"),
+        )
+        return frame.sort_values(["win_rate", "duels"], ascending=False, kind="stable")
+
+    def __repr__(self) -> str:
+        parts = [f"{self.n_duels:,} duels", f"{self.n_arms:,} arms"]
+        if self.n_ties:
+            parts.append(
+                f"{self.n_ties:,} ties" + (" (half a win each)" * (self.tie_rule == "half"))
+            )
+        if self.votes is not None:
+            if self.votes.judge is not None:
+                parts.append(f"{len(self.votes.judges):,} judges")
+            if self.votes.group is not None:
+                parts.append(f"{len(self.votes.groups):,} groups")
+            parts += [n for n in ("margin", "time") if getattr(self.votes, n) is not None]
+        return f"<Duels: {', '.join(parts)}; from {self.intake.source}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<p>{escape(repr(self)[1:-1])}</p>{self.summary().to_html(max_rows=20)}"
+
+
+def _index_of(labels: Sequence[str], label: str, role: str) -> int:
+    try:
+        return labels.index(label)
+    except ValueError:
+        raise KeyError(f"{role} {label!r} is not in the log") from None

@@ -1,0 +1,152 @@
+"""The parts a log of duels is made of: votes, cells, pairs, tallies, and how it was read."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+__all__ = ["Cells", "Intake", "Pairs", "Tally", "TieRule", "Votes", "cells_of", "encode"]
+
+TieRule = Literal["keep", "half", "drop"]
+
+
+class Tally(NamedTuple):
+    """Dense counts of a log.
+
+    Attributes
+    ----------
+    wins
+        Times i beat j, shape (K, K), float64 (half wins are possible), diagonal 0.
+    ties
+        Times i and j tied, shape (K, K), float64, symmetric, diagonal 0.
+    """
+
+    wins: np.ndarray
+    ties: np.ndarray
+
+
+class Cells(NamedTuple):
+    """One row an ordered pair that met: all arrays have shape (n_cells,)."""
+
+    left: np.ndarray
+    right: np.ndarray
+    left_wins: np.ndarray
+    right_wins: np.ndarray
+    ties: np.ndarray
+
+
+class Pairs(NamedTuple):
+    """One row an unordered pair that met, ``first < second``: shape (n_pairs,)."""
+
+    first: np.ndarray
+    second: np.ndarray
+    first_wins: np.ndarray
+    second_wins: np.ndarray
+    ties: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Votes:
+    """The votes themselves, one row each, in the order of the log.
+
+    Attributes
+    ----------
+    left, right
+        Arm indices, int32, shape (n_votes,).
+    outcome
+        +1 where left won, -1 where right won, 0 for a tie; int8.
+    weight
+        How many identical duels the row stands for, int64.
+    margin
+        Left's score minus right's, float64, or None.
+    judge, group
+        Indices into `judges` and `groups` (int32, -1 where missing), or None.
+    time
+        datetime64[us] (NaT where missing), or float64 where times are plain numbers, or None.
+    """
+
+    left: np.ndarray
+    right: np.ndarray
+    outcome: np.ndarray
+    weight: np.ndarray
+    margin: np.ndarray | None = None
+    judge: np.ndarray | None = None
+    judges: tuple[str, ...] = ()
+    group: np.ndarray | None = None
+    groups: tuple[str, ...] = ()
+    time: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def take(self, rows: np.ndarray) -> "Votes":
+        """Return the votes at `rows` (indices or a boolean mask)."""
+        columns = ("left", "right", "outcome", "weight", "margin", "judge", "group", "time")
+        picked = {
+            name: None if getattr(self, name) is None else getattr(self, name)[rows]
+            for name in columns
+        }
+        return replace(self, **picked)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intake:
+    """What reading the log saw on the way in; health reports it.
+
+    Attributes
+    ----------
+    source
+        File names or the kind of frame.
+    columns
+        Which column was taken for which role, e.g. ``{"left": "model_a"}``.
+    guessed
+        The roles in `columns` that were guessed rather than given.
+    n_rows
+        Rows in the source.
+    n_self_duels, n_both_bad, n_ties_dropped, n_zero_weight
+        Duels of an arm with itself (left out), ties called "both bad", ties left
+        out under ``ties="drop"``, rows of weight 0.
+    n_duplicates
+        Rows identical in every column to an earlier one (kept), or None if unknown.
+    bad_rows
+        (where, what is wrong) for every row left out under ``on_bad="skip"``.
+    """
+
+    source: str = "memory"
+    columns: dict[str, str] = field(default_factory=dict)
+    guessed: tuple[str, ...] = ()
+    n_rows: int = 0
+    n_self_duels: int = 0
+    n_both_bad: int = 0
+    n_ties_dropped: int = 0
+    n_zero_weight: int = 0
+    n_duplicates: int | None = None
+    bad_rows: tuple[tuple[str, str], ...] = ()
+
+
+def cells_of(votes: Votes, n_arms: int) -> Cells:
+    """Return the counts of `votes` by ordered pair, sorted by (left, right)."""
+    key = votes.left.astype(np.int64) * n_arms + votes.right
+    pair, place = np.unique(key, return_inverse=True)
+    counts = (
+        np.bincount(place, votes.weight * (votes.outcome == o), minlength=len(pair)).astype(
+            np.int64
+        )
+        for o in (1, -1, 0)
+    )
+    return Cells((pair // n_arms).astype(np.int32), (pair % n_arms).astype(np.int32), *counts)
+
+
+def encode(
+    labels: Iterable[Any] | None, n: int, name: str
+) -> tuple[tuple[str, ...], np.ndarray | None]:
+    """Return sorted labels and the code of each entry (-1 where missing)."""
+    if labels is None:
+        return (), None
+    entries = [None if x is None or x != x else str(x) for x in labels]
+    if len(entries) != n:
+        raise ValueError(f"{name} should have length {n} like outcome, got {len(entries)}")
+    known = sorted({x for x in entries if x is not None})
+    index = {label: i for i, label in enumerate(known)}
+    return tuple(known), np.array([-1 if x is None else index[x] for x in entries], np.int32)
