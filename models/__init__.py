@@ -1,1 +1,28 @@
-"""Generative models of duels, one a file."""
+"""Generative models of duels, one a file: frozen settings with ``build(duels) -> pm.Model``."""
+
+from collections.abc import Callable
+from typing import Any
+
+from bayesduel.models.bradley_terry import BradleyTerry
+from bayesduel.models.davidson import Davidson
+from bayesduel.models.preference_matrix import PreferenceMatrix
+from bayesduel.models.thurstone import Thurstone
+
+__all__ = ["MODELS", "BradleyTerry", "Davidson", "PreferenceMatrix", "Thurstone", "named"]
+
+MODELS: dict[str, Callable[..., Any]] = {
+    model.name: model for model in (BradleyTerry, Thurstone, Davidson, PreferenceMatrix)
+}
+
+
+def named(name: str, **settings: Any) -> Any:
+    """Return the model called `name`, e.g. ``named("bradley-terry", scale=1.0)``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such model.
+    """
+    if name not in MODELS:
+        raise ValueError(f"model should be one of {', '.join(MODELS)}, got {name!r}")
+    return MODELS[name](**settings)

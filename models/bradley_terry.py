@@ -1,0 +1,123 @@
+"""Bradley-Terry: every arm has a strength, and the odds of winning are their ratio."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from scipy.special import expit
+
+from bayesduel.models import scores
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+    from bayesduel.duels import Duels
+
+__all__ = ["BradleyTerry"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BradleyTerry:
+    """Scores on a logit scale, one an arm.
+
+    The story: each arm draws a score; in a duel the first wins with probability
+    logistic of the difference::
+
+        scale         ~ HalfNormal(2)                     (if learned)
+        score_i       ~ Normal(0, scale), then centred
+        Pr(i beats j) = 1 / (1 + exp(score_j - score_i))
+        wins_ij       ~ Binomial(n_ij, Pr(i beats j))
+
+    A tie counts half a win for each side (half a success in the likelihood).
+
+    Use it as the first model of any log: it is the maximum-entropy model given every arm's
+    number of wins and the only one in which these are sufficient. It assumes that
+    preferences are transitive.
+
+    Parameters
+    ----------
+    scale
+        Prior standard deviation of a score, in logits. None learns it: with its
+        HalfNormal(2) prior, the win probability of one random arm over another lies
+        outside 0.05 to 0.95 for about one pair in five before any duel is seen. A number fixes
+        it: with 1, the better of two random arms wins 72 % of its duels on average.
+        ``numpy.inf`` is a flat prior: maximum likelihood, with standard errors from the
+        Fisher information.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `scale` is not None or a positive number.
+
+    References
+    ----------
+    Bradley & Terry, "Rank analysis of incomplete block designs", Biometrika 1952.
+    Zermelo, "Die Berechnung der Turnier-Ergebnisse", Mathematische Zeitschrift 1929.
+    """
+
+    scale: float | None = None
+
+    name: ClassVar[str] = "bradley-terry"
+    link: ClassVar[str] = "logit"
+
+    def __post_init__(self) -> None:
+        scores.check_scale(self.scale)
+
+    def build(self, duels: "Duels", *, centred: bool = True) -> "pm.Model":
+        """Return the PyMC model of `duels`, with dims arm, opponent, cell.
+
+        Parameters
+        ----------
+        duels
+            The log; only its tallies by unordered pair are used.
+        centred
+            Parameterisation of a learned scale; the posterior does not depend on it.
+        """
+        import pymc as pm
+
+        with pm.Model(coords=scores.coords(duels)) as model:
+            cells = scores.data(duels)
+            score = scores.scores(self.scale, 2.0, centred=centred)
+            eta = scores.differences(score, cells)
+            pm.CustomDist(
+                scores.outcome_name,
+                eta,
+                cells["n"],
+                cells["log_coefficient"],
+                logp=_log_likelihood,
+                random=_draw,
+                observed=cells["observed"],
+                dims="cell",
+            )
+            scores.preference(duels, score, pm.math.sigmoid)
+        return model
+
+    def preference(self, posterior: Mapping[str, Any]) -> np.ndarray:
+        """Return P, shape (..., K, K), from ``posterior["score"]``, shape (..., K)."""
+        score = np.asarray(posterior["score"])
+        return expit(score[..., :, None] - score[..., None, :])
+
+    def outcome_probabilities(
+        self, posterior: Mapping[str, Any], left: np.ndarray, right: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Return ``win`` and ``loss`` of `left` against `right`, shape (..., n)."""
+        score = np.asarray(posterior["score"])
+        win = expit(score[..., left] - score[..., right])
+        return {"win": win, "loss": 1.0 - win}
+
+
+def _log_likelihood(points: Any, eta: Any, n: Any, log_coefficient: Any) -> Any:
+    import pytensor.tensor as pt
+
+    return points * eta - n * pt.softplus(eta) + log_coefficient
+
+
+def _draw(
+    eta: np.ndarray,
+    n: np.ndarray,
+    log_coefficient: np.ndarray,
+    rng: np.random.Generator,
+    size: Any = None,
+) -> np.ndarray:
+    return rng.binomial(n.astype(np.int64), expit(eta), size=size).astype(float)

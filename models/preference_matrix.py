@@ -1,0 +1,149 @@
+"""PreferenceMatrix: one win probability a pair, nothing assumed between pairs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bayesduel.models import scores
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+    from bayesduel.duels import Duels
+
+__all__ = ["PreferenceMatrix"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreferenceMatrix:
+    """One probability for each pair, shrunk towards one half as far as the log says.
+
+    The story: each pair of arms draws its own win probability, and pairs know nothing of
+    each other beyond how decided pairs tend to be::
+
+        concentration ~ LogNormal(log 4, 1)               (if learned)
+        theta_ij      ~ Beta(concentration / 2, concentration / 2)
+        wins_ij       ~ Binomial(n_ij, theta_ij)
+        Pr(i beats j) = theta_ij,  Pr(j beats i) = 1 - theta_ij
+
+    A tie counts half a win for each side (half a success in the likelihood). A pair that
+    never met keeps the prior, as decided as the other pairs are: wide.
+
+    Use it when preferences may be intransitive, when pairs are well covered, or as the
+    yardstick for models that assume more.
+
+    Parameters
+    ----------
+    concentration
+        Prior duels' worth of evidence for one half, in duels. None learns it: the prior's
+        90 % interval is 0.8 to 21, and before any duel is seen one pair in twelve lies
+        outside 0.05 to 0.95. A number fixes it: 2 is uniform.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `concentration` is not None or a positive finite number.
+
+    References
+    ----------
+    Gelman et al., "Bayesian Data Analysis", 3rd ed., section 5.3 (hierarchical
+    beta-binomial).
+    """
+
+    concentration: float | None = None
+
+    name: ClassVar[str] = "preference-matrix"
+    link: ClassVar[str] = "identity"
+
+    def __post_init__(self) -> None:
+        if self.concentration is None:
+            return
+        if isinstance(self.concentration, bool) or not isinstance(self.concentration, int | float):
+            raise TypeError(f"concentration should be None or a number, got {self.concentration!r}")
+        if not 0 < self.concentration < np.inf:
+            raise ValueError(f"concentration should be > 0, finite, got {self.concentration}")
+
+    def build(self, duels: "Duels", *, centred: bool = True) -> "pm.Model":
+        """Return the PyMC model of `duels`, with dims arm, opponent, pair, cell.
+
+        Parameters
+        ----------
+        duels
+            The log; only its tallies by unordered pair are used.
+        centred
+            Accepted for the models' common form; this model has one parameterisation.
+        """
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        n_arms = duels.n_arms
+        first, second = np.triu_indices(n_arms, 1)
+        coords = scores.coords(duels) | {"pair": np.arange(len(first))}
+        with pm.Model(coords=coords) as model:
+            cells = scores.data(duels)
+            place = np.zeros((n_arms, n_arms), dtype=np.int32)
+            place[first, second] = np.arange(len(first))
+            met = duels.pairs()
+            pair_of_cell = pm.Data("pair_of_cell", place[met.first, met.second], dims="cell")
+            if self.concentration is None:
+                concentration = pm.LogNormal("concentration", np.log(4.0), 1.0)
+            else:
+                concentration = pt.as_tensor(float(self.concentration))
+            theta = pm.Beta("theta", concentration / 2, concentration / 2, dims="pair")
+            pm.CustomDist(
+                scores.outcome_name,
+                theta[pair_of_cell],
+                cells["n"],
+                cells["log_coefficient"],
+                logp=_log_likelihood,
+                random=_draw,
+                observed=cells["observed"],
+                dims="cell",
+            )
+            if n_arms <= scores.PREFERENCE_ARMS:
+                upper = pt.zeros((n_arms, n_arms))[first, second].set(theta)
+                lower = pt.zeros((n_arms, n_arms))[second, first].set(1.0 - theta)
+                half = pt.eye(n_arms) / 2
+                pm.Deterministic("preference", upper + lower + half, dims=("arm", "opponent"))
+        return model
+
+    def preference(self, posterior: Mapping[str, Any]) -> np.ndarray:
+        """Return P, shape (..., K, K), from ``posterior["theta"]``, shape (..., K (K - 1) / 2)."""
+        theta = np.asarray(posterior["theta"])
+        n_arms = round((1 + np.sqrt(1 + 8 * theta.shape[-1])) / 2)
+        first, second = np.triu_indices(n_arms, 1)
+        result = np.full((*theta.shape[:-1], n_arms, n_arms), 0.5)
+        result[..., first, second] = theta
+        result[..., second, first] = 1.0 - theta
+        return result
+
+    def outcome_probabilities(
+        self, posterior: Mapping[str, Any], left: np.ndarray, right: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        """Return ``win`` and ``loss`` of `left` against `right`, shape (..., n)."""
+        theta = np.asarray(posterior["theta"])
+        n_arms = round((1 + np.sqrt(1 + 8 * theta.shape[-1])) / 2)
+        low, high = np.minimum(left, right), np.maximum(left, right)
+        place = low * (2 * n_arms - low - 1) // 2 + high - low - 1
+        stronger = theta[..., np.where(left == right, 0, place)]
+        win = np.where(left < right, stronger, 1.0 - stronger)
+        win = np.where(left == right, 0.5, win)
+        return {"win": win, "loss": 1.0 - win}
+
+
+def _log_likelihood(points: Any, theta: Any, n: Any, log_coefficient: Any) -> Any:
+    import pytensor.tensor as pt
+
+    return points * pt.log(theta) + (n - points) * pt.log1p(-theta) + log_coefficient
+
+
+def _draw(
+    theta: np.ndarray,
+    n: np.ndarray,
+    log_coefficient: np.ndarray,
+    rng: np.random.Generator,
+    size: Any = None,
+) -> np.ndarray:
+    return rng.binomial(n.astype(np.int64), theta, size=size).astype(float)

@@ -1,0 +1,128 @@
+"""What all score models share: arms with one strength each, and the cells they are seen in.
+
+An arm's score is its strength. Only differences of scores are ever observed, so scores are
+centred: they live in the (K - 1)-dimensional space of vectors that sum to zero, reached from
+K - 1 free numbers by an isometry. Independent normal scores, once centred, are independent
+normal free numbers of the same standard deviation.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from bayesduel.duels import Duels
+
+__all__ = ["check_scale", "coords", "data", "differences", "outcome_name", "preference", "scores"]
+
+outcome_name = "outcome"
+
+# Draws of `preference` are part of a model (and of a fit) while 4,000 of them fit in 64 MB.
+PREFERENCE_ARMS = 44
+
+
+def check_scale(scale: float | None) -> None:
+    """Raise unless `scale` is None (learned), a positive number, or infinity (flat)."""
+    if scale is None:
+        return
+    if isinstance(scale, bool) or not isinstance(scale, int | float):
+        raise TypeError(f"scale should be None, a number or numpy.inf, got {scale!r}")
+    if not scale > 0:
+        raise ValueError(f"scale should be > 0 (or None to learn it), got {scale}")
+
+
+def coords(duels: "Duels") -> dict[str, Any]:
+    """Return the coordinates of a model of `duels`: arm, opponent, cell, and free numbers."""
+    pairs = duels.pairs()
+    return {
+        "arm": list(duels.arms),
+        "opponent": list(duels.arms),
+        "cell": np.arange(len(pairs.first)),
+        "free": np.arange(duels.n_arms - 1),
+    }
+
+
+def data(duels: "Duels", *, ties: bool = False) -> dict[str, Any]:
+    """Register the tallied cells of `duels` as ``pm.Data`` of the model in context.
+
+    One cell an unordered pair that met: ``first`` and ``second`` (arm indices) and ``n``
+    duels. Without a tie outcome (``ties=False``) ``points`` are the first arm's wins, a tie
+    counting half a win each; with one, ``counts`` holds (first wins, second wins, ties).
+    ``log_coefficient`` is the logarithm of the number of orders of those outcomes, so that
+    the likelihood is that of the counts.
+    """
+    import pymc as pm
+    from scipy.special import gammaln
+
+    pairs = duels.pairs()
+    arrays: dict[str, Any] = {"first": pairs.first, "second": pairs.second}
+    tied = pairs.ties.astype(float)
+    counts = np.stack([pairs.first_wins, pairs.second_wins, tied], axis=-1).astype(float)
+    if not ties:
+        counts = counts[:, :2] + counts[:, 2:] / 2
+    n = counts.sum(axis=-1)
+    arrays["n"] = n
+    arrays["log_coefficient"] = gammaln(n + 1) - gammaln(counts + 1).sum(axis=-1)
+    arrays["observed"] = counts if ties else counts[:, 0]
+    names = {"observed": "counts" if ties else "points"}
+    dims = {"observed": ("cell", "result")} if ties else {}
+    return {
+        key: pm.Data(names.get(key, key), value, dims=dims.get(key, ("cell",)))
+        for key, value in arrays.items()
+    }
+
+
+def scores(scale: float | None, typical: float, *, centred: bool) -> Any:
+    """Add the arms' scores to the model in context and return them, shape (arm,).
+
+    Parameters
+    ----------
+    scale
+        Prior standard deviation of a score: None (learned, HalfNormal(`typical`)), a
+        number, or infinity (flat).
+    typical
+        Scale of the prior of a learned scale.
+    centred
+        With a learned scale: sample the scores themselves (mixes well when data are
+        plentiful) or the scores divided by their scale (mixes well when data are scarce).
+        The posterior is the same.
+    """
+    import pymc as pm
+
+    if scale is not None and np.isinf(scale):
+        free = pm.Flat("score_free", dims="free")
+    elif scale is not None:
+        free = pm.Normal("score_free", 0.0, float(scale), dims="free")
+    else:
+        spread = pm.HalfNormal("scale", typical)
+        if centred:
+            free = pm.Normal("score_free", 0.0, spread, dims="free")
+        else:
+            free = spread * pm.Normal("score_standard", 0.0, 1.0, dims="free")
+    return pm.Deterministic("score", centre(free), dims="arm")
+
+
+def centre(free: Any) -> Any:
+    """Map K - 1 free numbers to K numbers that sum to zero, keeping lengths (tensor in, out)."""
+    import pytensor.tensor as pt
+
+    total = free.sum()
+    n_arms = free.shape[0] + 1.0
+    root = pt.sqrt(n_arms)
+    return pt.concatenate([free - total / (n_arms + root), (-total / root)[None]])
+
+
+def differences(score: Any, cells: dict[str, Any]) -> Any:
+    """Return the linear predictor: first's score minus second's, shape (cell,), named eta."""
+    eta = score[cells["first"]] - score[cells["second"]]
+    eta.name = "eta"
+    return eta
+
+
+def preference(duels: "Duels", score: Any, link: Any) -> None:
+    """Add ``preference[i, j] = link(score_i - score_j)`` where its draws fit."""
+    import pymc as pm
+
+    if duels.n_arms <= PREFERENCE_ARMS:
+        difference = score[:, None] - score[None, :]
+        pm.Deterministic("preference", link(difference), dims=("arm", "opponent"))
