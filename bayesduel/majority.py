@@ -1,0 +1,171 @@
+"""Who beats whom: what a preference matrix says when only majorities are read.
+
+Here too are the rules every preference matrix keeps (`check_preference`).
+"""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+
+__all__ = [
+    "beats",
+    "blocks",
+    "check_preference",
+    "condorcet_winner",
+    "copeland_scores",
+    "cyclic_triads",
+    "decided_triads",
+    "opposite",
+    "smith_set",
+]
+
+ROUNDING = 1e-6  # how far P + P^T may be from 1, and the diagonal from 1/2
+BLOCK = 500_000  # entries worked on at once, so that they stay in cache
+
+
+def check_preference(P: Any, name: str = "P") -> np.ndarray:
+    """Return `P` as an array of float64, having checked that it is a preference matrix.
+
+    Parameters
+    ----------
+    P
+        Shape (..., K, K), K >= 2, entries in [0, 1], ``P + P^T = 1``, diagonal 1/2 (both to
+        within 1e-6, so that published matrices and float32 draws pass).
+    name
+        What to call it in messages.
+
+    Raises
+    ------
+    TypeError
+        If it is not an array of numbers.
+    ValueError
+        If it breaks one of the rules above; the message names the entry.
+    """
+    try:
+        array = np.asarray(P, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} should be an array of numbers, got {type(P).__name__}") from error
+    if array.ndim < 2 or array.shape[-1] != array.shape[-2] or array.shape[-1] < 2:
+        raise ValueError(f"{name} should have shape (..., K, K), K >= 2, got {array.shape}")
+    if array.size == 0:
+        raise ValueError(f"{name} should hold at least one matrix, got shape {array.shape}")
+    diagonal = np.einsum("...ii->...i", array)
+    for start, block in blocks(array):
+        rules = (
+            (~((block >= 0) & (block <= 1)), "entries in [0, 1]"),
+            (~(np.abs(block + opposite(block) - 1) <= ROUNDING), "P[i, j] + P[j, i] = 1"),
+        )
+        for broken, rule in rules:
+            if broken.any():
+                where = np.argwhere(broken)[0]
+                value = block[tuple(where)]
+                where[0] += start
+                place = ", ".join(str(k) for k in where[-array.ndim :])
+                raise ValueError(f"{name} should have {rule}, got {value} at [{place}]")
+    if not (np.abs(diagonal - 0.5) <= ROUNDING).all():
+        worst = diagonal.flat[np.abs(diagonal - 0.5).argmax()]
+        raise ValueError(f"{name} should have a diagonal of 1/2, got {worst}")
+    return array
+
+
+def beats(P: Any) -> np.ndarray:
+    """Return where i beats j, bool, shape (..., K, K): ``P[i, j] > 1/2 > P[j, i]``."""
+    P = check_preference(P)
+    return P > opposite(P)
+
+
+def copeland_scores(P: Any, ties: Literal["strict", "half"] = "strict") -> np.ndarray:
+    """Return the share of opponents each arm beats, shape (..., K), in [0, 1].
+
+    Parameters
+    ----------
+    P
+        Preference matrices, shape (..., K, K).
+    ties
+        "strict": an opponent tied at exactly 1/2 counts for nothing; "half": for half.
+
+    Raises
+    ------
+    ValueError
+        If `ties` is neither.
+
+    References
+    ----------
+    Zoghi, Karnin, Whiteson & de Rijke, "Copeland Dueling Bandits", NeurIPS 2015, Section 2.
+    """
+    if ties not in ("strict", "half"):
+        raise ValueError(f"ties should be 'strict' or 'half', got {ties!r}")
+    won = beats(P)
+    return _points(won, ties) / (won.shape[-1] - 1)
+
+
+def condorcet_winner(P: Any) -> np.ndarray:
+    """Return the arm that beats every other, or -1 where there is none; int, shape (...)."""
+    won = beats(P)
+    winner = won.sum(-1) == won.shape[-1] - 1
+    return np.where(winner.any(-1), winner.argmax(-1), -1)
+
+
+def smith_set(P: Any) -> np.ndarray:
+    """Return the top cycle, bool, shape (..., K).
+
+    The smallest set of arms each of which beats every arm outside it; a single arm exactly
+    where there is a Condorcet winner.
+    """
+    # With half a point a tie, the r best arms hold r(r-1)/2 + r(K-r) points together, the
+    # most they can, exactly when each of them beats everyone outside.
+    won = beats(P)
+    n_arms = won.shape[-1]
+    points = _points(won, "half")
+    order = np.argsort(-points, axis=-1, kind="stable")
+    held = np.cumsum(np.take_along_axis(points, order, axis=-1), axis=-1)
+    r = np.arange(1, n_arms + 1)
+    size = (held == r * (r - 1) / 2 + r * (n_arms - r)).argmax(-1)
+    out = np.empty(points.shape, dtype=bool)
+    np.put_along_axis(out, order, np.arange(n_arms) <= size[..., None], axis=-1)
+    return out
+
+
+def cyclic_triads(P: Any) -> np.ndarray:
+    """Return in how many triples i beats j, j beats k and k beats i; int, shape (...)."""
+    P = check_preference(P)
+    return _closed_walks(P > opposite(P)) // 3
+
+
+def decided_triads(P: Any) -> np.ndarray:
+    """Return in how many triples no two arms tie, int, shape (...)."""
+    P = check_preference(P)
+    return _closed_walks(P != opposite(P)) // 6
+
+
+def opposite(P: np.ndarray) -> np.ndarray:
+    """Return the matrices seen from the other side, ``P[..., j, i]``."""
+    return np.swapaxes(P, -1, -2)
+
+
+def blocks(P: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield (where it starts, some matrices), the leading axes flattened."""
+    flat = P.reshape(-1, *P.shape[-2:])
+    size = max(1, BLOCK // flat[0].size)
+    for start in range(0, len(flat), size):
+        yield start, flat[start : start + size]
+
+
+def _points(won: np.ndarray, ties: str) -> np.ndarray:
+    points = won.sum(-1).astype(float)
+    if ties == "half":
+        points += (won.shape[-1] - 1 - points - won.sum(-2)) / 2
+    return points
+
+
+def _closed_walks(linked: np.ndarray) -> np.ndarray:
+    """Return the number of closed walks of three steps, trace(linked^3), int64."""
+    out = np.empty(linked.shape[:-2], dtype=np.int64)
+    flat = out.reshape(-1)
+    for start, block in blocks(linked):
+        step = block.astype(np.float32)  # whole numbers up to K: exact
+        paths = np.matmul(step, step).astype(float)
+        closed = np.einsum("nij,nji->n", paths, step)
+        flat[start : start + len(block)] = closed.astype(np.int64)
+    return flat.reshape(out.shape)
