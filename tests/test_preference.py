@@ -158,6 +158,31 @@ def test_hudry_separates_the_notions():
     np.testing.assert_allclose(pf.von_neumann(HUDRY)[1:4], 1 / 3, atol=1e-9)
 
 
+def test_tennis_8_as_published():
+    P = np.array(
+        [
+            [0.50, 0.47, 0.67, 0.53, 0.57, 0.83, 0.55, 0.73],
+            [0.53, 0.50, 0.57, 0.71, 0.67, 0.48, 0.43, 0.60],
+            [0.33, 0.43, 0.50, 0.37, 0.41, 0.38, 0.40, 0.20],
+            [0.47, 0.29, 0.63, 0.50, 0.71, 0.52, 0.17, 0.14],
+            [0.43, 0.33, 0.59, 0.29, 0.50, 0.75, 0.32, 0.58],
+            [0.17, 0.52, 0.62, 0.48, 0.25, 0.50, 0.29, 0.00],
+            [0.45, 0.57, 0.60, 0.83, 0.68, 0.71, 0.50, 0.52],
+            [0.27, 0.40, 0.80, 0.86, 0.42, 1.00, 0.48, 0.50],
+        ]
+    )
+    winners = {n: (np.flatnonzero(pf.winner_mask(P, n)) + 1).tolist() for n in pf.NOTIONS}
+    assert winners == {
+        "condorcet": [],
+        "copeland": [1, 7],
+        "borda": [7],
+        "random_walk": [1],
+        "von_neumann": [1, 2, 7],
+    }
+    # By hand: 2 beats 1 by 3, 1 beats 7 by 5, 7 beats 2 by 7 (hundredths): 7, 5, 3 over 15.
+    np.testing.assert_allclose(pf.von_neumann(P)[[0, 1, 6]], [7 / 15, 5 / 15, 3 / 15], atol=1e-9)
+
+
 def test_a_cycle_above_the_rest_is_the_smith_set():
     P = np.full((5, 5), 0.5)
     P[:3, :3] = ROCK_PAPER_SCISSORS
