@@ -1,0 +1,121 @@
+"""What a policy may know: a NamedTuple of arrays that compiled code reads."""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+__all__ = [
+    "BY_BERNSTEIN",
+    "FROM_BETA",
+    "BY_BETTING",
+    "FROM_DRAWS",
+    "BY_GAUSSIAN",
+    "BY_HOEFFDING",
+    "BY_KL",
+    "FROM_NOTHING",
+    "BY_QUANTILE",
+    "BY_STITCHED",
+    "Belief",
+    "Recipe",
+    "fresh",
+    "require_sampling",
+]
+
+# Belief.kind: how `bounds` answers.
+BY_HOEFFDING, BY_KL, BY_BERNSTEIN, BY_BETTING, BY_STITCHED, BY_QUANTILE, BY_GAUSSIAN = range(7)
+# Belief.source: what `sample` draws from.
+FROM_NOTHING, FROM_BETA, FROM_DRAWS = range(3)
+
+BOUNDS = {
+    "hoeffding": BY_HOEFFDING,
+    "kl": BY_KL,
+    "bernstein": BY_BERNSTEIN,
+    "quantile": BY_QUANTILE,
+}
+
+
+class Belief(NamedTuple):
+    """What is known about P after some duels.
+
+    Attributes
+    ----------
+    kind
+        How bounds are made: BY_HOEFFDING, BY_KL, BY_BERNSTEIN, BY_BETTING, BY_STITCHED, BY_QUANTILE (of the
+        Beta posterior) or BY_GAUSSIAN (of `location` and `spread`).
+    source
+        What samples are drawn from: FROM_NOTHING, FROM_BETA or FROM_DRAWS.
+    wins
+        Times i beat j, shape (K, K), float64 (a tie is half a win each), diagonal 0.
+    prior
+        Pseudo-wins of either arm of a pair in the Beta posterior.
+    draws
+        Posterior draws of P by a model, shape (n, K, K); n = 0 where there is none.
+    location, spread
+        Mean and standard deviation of logit P under a model, shape (K, K); shape (0, 0)
+        where there is none.
+    last
+        The pair recorded last, shape (2,), int64; (-1, -1) before the first.
+    count
+        Duels recorded, self-duels included, shape (1,), int64.
+    """
+
+    kind: int
+    source: int
+    wins: np.ndarray
+    prior: float
+    draws: np.ndarray
+    location: np.ndarray
+    spread: np.ndarray
+    last: np.ndarray
+    count: np.ndarray
+
+
+class Recipe(Protocol):
+    """How to make a belief: a frozen dataclass of settings."""
+
+    @property
+    def can_sample(self) -> bool:
+        """Whether ``sample`` can answer."""
+        ...
+
+    def init(self, n_arms: int) -> Belief:
+        """Return the belief before the first duel."""
+        ...
+
+
+def fresh(n_arms: int, kind: int, source: int = FROM_NOTHING, prior: float = 1.0) -> Belief:
+    """Return a belief of `n_arms` arms that has seen no duel.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two arms.
+    """
+    if n_arms < 2:
+        raise ValueError(f"n_arms should be at least 2, got {n_arms}")
+    return Belief(
+        kind=kind,
+        source=source,
+        wins=np.zeros((n_arms, n_arms)),
+        prior=float(prior),
+        draws=np.zeros((0, n_arms, n_arms)),
+        location=np.zeros((0, 0)),
+        spread=np.zeros((0, 0)),
+        last=np.full(2, -1, np.int64),
+        count=np.zeros(1, np.int64),
+    )
+
+
+def require_sampling(policy: object, recipe: Recipe) -> None:
+    """Refuse a recipe that cannot be sampled, for policies that sample.
+
+    Raises
+    ------
+    ValueError
+        Naming a recipe that can.
+    """
+    if not recipe.can_sample:
+        raise ValueError(
+            f"belief of {type(policy).__name__} should be one that can be sampled, such as "
+            f"Beta(), got {recipe!r}"
+        )

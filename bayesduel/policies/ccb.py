@@ -1,0 +1,215 @@
+"""Copeland Confidence Bound (CCB).
+
+An optimistic Copeland winner meets the arm most likely to beat it, with the search for
+opponents narrowed to small sets of arms that have beaten each loser before.
+
+References
+----------
+Zoghi, Karnin, Whiteson & de Rijke, "Copeland Dueling Bandits", NIPS 2015, Algorithm 1.
+Deviations: line 13's ``B^i`` is read as ``B^c``; where no arm of ``B^c`` qualifies, all
+arms are candidates (the paper is silent). Line numbers below are the paper's.
+"""
+
+from dataclasses import dataclass
+from math import log
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from bayesduel.beliefs import Hoeffding, Recipe, bounds_against, pick
+from bayesduel.beliefs.standings import Standings, open_standings, refresh, survey
+from bayesduel.compiling import compiled
+
+__all__ = ["CCB"]
+
+
+class Memory(NamedTuple):
+    """What CCB keeps between duels.
+
+    Attributes
+    ----------
+    alpha
+        Exploration constant.
+    standings
+        What is decided; its `watched` rows are the sets B^i of arms that have beaten i.
+    potential
+        The set B of potential winners, shape (K,).
+    size
+        The sizes of the sets B^i, shape (K,).
+    losses
+        The believed number of losses of a Copeland winner, shape (1,).
+    """
+
+    alpha: float
+    standings: Standings
+    potential: np.ndarray
+    size: np.ndarray
+    losses: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class CCB:
+    """Copeland Confidence Bound, for Copeland regret.
+
+    Parameters
+    ----------
+    belief
+        What bounds P. Default: Hoeffding's inequality, kept by crossing times.
+    alpha
+        Exploration constant, > 0.5.
+
+    Raises
+    ------
+    ValueError
+        If ``alpha <= 0.5``.
+    """
+
+    belief: Recipe = Hoeffding()
+    alpha: float = 0.51
+    source: ClassVar[str] = "Zoghi et al., NIPS 2015, Algorithm 1"
+    guarantee: ClassVar[str] = "Copeland regret O((K^2 + (C + L_C) K log T) / gap^2)"
+
+    def __post_init__(self) -> None:
+        if not self.alpha > 0.5:
+            raise ValueError(f"alpha should be > 0.5, got {self.alpha}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel."""
+        return Memory(
+            alpha=float(self.alpha),
+            standings=open_standings(n_arms),
+            potential=np.ones(n_arms, np.bool_),
+            size=np.zeros(n_arms, np.int64),
+            losses=np.full(1, n_arms, np.int64),
+        )
+
+    @property
+    def select(self):
+        """The compiled rule: by crossing times for Hoeffding's bound, else the plain one."""
+        return select_by_crossings if isinstance(self.belief, Hoeffding) else select
+
+
+@compiled
+def select(belief, memory, t, rng):
+    """Name the next pair, (champion, challenger), from the bounds of any belief."""
+    survey(memory.standings, belief, memory.alpha, t)
+    return choose(belief, memory, t, rng)
+
+
+@compiled
+def select_by_crossings(belief, memory, t, rng):
+    """Name the pair ``select`` would, in O(K) a step, under Hoeffding's bound."""
+    refresh(memory.standings, belief, memory.alpha, t)
+    return choose(belief, memory, t, rng)
+
+
+@compiled
+def choose(belief, memory, t, rng):
+    """Name the next pair once it is known what is decided."""
+    standings, potential, size = memory.standings, memory.potential, memory.size
+    beaten = standings.watched
+    n_arms = len(potential)
+    optimistic = n_arms - 1 - standings.sure_losses
+    pessimistic = standings.sure_wins
+    leaders = optimistic == optimistic.max()
+
+    # 9A: a set B^i holds an arm that i turns out to beat.
+    if standings.contradicted[0]:
+        reset(memory)
+
+    # 9B: arms that cannot win leave B, keeping who has beaten them.
+    for i in range(n_arms):
+        if potential[i] and optimistic[i] < pessimistic.max():
+            potential[i] = False
+            if size[i] != memory.losses[0] + 1:
+                beaten[i] = standings.beats[:, i]
+                size[i] = standings.sure_losses[i]
+                standings.n_open[i] = 0
+    if not potential.any():
+        reset(memory)
+
+    # 9C: a leader all of whose duels are decided sets the number of losses to look for.
+    for i in shuffled(leaders & (optimistic == pessimistic), rng):
+        potential[i] = True
+        clear(memory, i)
+        memory.losses[0] = n_arms - 1 - optimistic[i]
+        for j in range(n_arms):
+            if j != i and size[j] < memory.losses[0] + 1:
+                clear(memory, j)
+            elif j != i and size[j] > memory.losses[0] + 1:
+                shorten(memory, j, rng)
+
+    # 10: settle a duel that once was decided.
+    if rng.random() < 0.25 and standings.n_open.any():
+        return pick_open(standings, rng)
+
+    # 11, 12: the champion.
+    if (potential & leaders).any() and rng.random() < 2 / 3:
+        leaders &= potential
+    champion = pick(leaders, rng)
+
+    # 13: the challenger.
+    among_beaten = rng.random() < 0.5
+    candidates = ~standings.beats[:, champion]
+    if among_beaten and (candidates & beaten[champion]).any():
+        candidates &= beaten[champion]
+    upper = bounds_against(belief, champion, 2 * memory.alpha * log(t))[1]
+    upper = np.where(candidates, upper, -np.inf)
+    challengers = upper == upper.max()
+    if challengers.sum() > 1:
+        challengers[champion] = False
+    return champion, pick(challengers, rng)
+
+
+@compiled
+def reset(memory):
+    """Forget all that was concluded; the tallies stay."""
+    memory.potential[:] = True
+    memory.size[:] = 0
+    memory.losses[0] = len(memory.potential)
+    memory.standings.watched[:] = False
+    memory.standings.n_open[:] = 0
+    memory.standings.contradicted[0] = False
+
+
+@compiled
+def clear(memory, i):
+    """Empty the set B^i."""
+    if memory.size[i] > 0:
+        memory.standings.watched[i] = False
+        memory.standings.n_open[i] = 0
+        memory.size[i] = 0
+
+
+@compiled
+def shorten(memory, i, rng):
+    """Keep a uniformly random subset of B^i, of size losses + 1."""
+    standings = memory.standings
+    while memory.size[i] > memory.losses[0] + 1:
+        j = pick(standings.watched[i], rng)
+        standings.watched[i, j] = False
+        if not (standings.beats[i, j] or standings.beats[j, i]):
+            standings.n_open[i] -= 1
+        memory.size[i] -= 1
+
+
+@compiled
+def shuffled(mask, rng):
+    """Return the indices of the True entries in random order."""
+    order = np.flatnonzero(mask)
+    for place in range(len(order) - 1):
+        other = place + int(rng.random() * (len(order) - place))
+        order[place], order[other] = order[other], order[place]
+    return order
+
+
+@compiled
+def pick_open(standings, rng):
+    """Return a uniformly random undecided pair (i, j) with j in B^i."""
+    i = 0
+    skip = int(rng.random() * standings.n_open.sum())
+    while skip >= standings.n_open[i]:
+        skip -= standings.n_open[i]
+        i += 1
+    decided = standings.beats[i] | standings.beats[:, i]
+    return i, np.flatnonzero(standings.watched[i] & ~decided)[skip]
