@@ -10,15 +10,19 @@ The log is kept at three levels, each derived from the one before:
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.tallies import Cells, Intake, Pairs, Tally, TieRule, Votes, cells_of, encode
+from bayesduel.building import parts_of_votes, parts_of_wins
+from bayesduel.connections import components
+from bayesduel.subsetting import among, by_units
+from bayesduel.tallies import Cells, Intake, Pairs, Tally, TieRule, Votes
 
 if TYPE_CHECKING:
     import pandas as pd
+
     from bayesduel.health import Health
 
 __all__ = ["Duels"]
@@ -107,68 +111,24 @@ class Duels:
         Raises
         ------
         ValueError
-            If lengths differ, an outcome is not 0, 0.5 or 1, a weight is not a whole
-            number, an arm is not in `arms`, or fewer than two arms occur.
+            If lengths differ, a label is missing, an outcome is not 0, 0.5 or 1, a weight is
+            not a whole number, a margin is not finite, an arm is not in `arms`, or fewer
+            than two arms occur.
         """
-        left_label = np.asarray([str(x) for x in left], dtype=object)
-        right_label = np.asarray([str(x) for x in right], dtype=object)
-        points = np.asarray(list(outcome), dtype=float)
-        n = len(points)
-        weights = np.ones(n) if weight is None else np.asarray(list(weight), dtype=float)
-        for name, column in (("left", left_label), ("right", right_label), ("weight", weights)):
-            if len(column) != n:
-                raise ValueError(f"{name} should have length {n} like outcome, got {len(column)}")
-        if n == 0:
-            raise ValueError("a log should hold at least one duel between two arms, got none")
-        if not np.isin(points, (0.0, 0.5, 1.0)).all():
-            bad = int(np.flatnonzero(~np.isin(points, (0.0, 0.5, 1.0)))[0])
-            raise ValueError(f"outcome should be 0, 0.5 or 1, got {points[bad]} at row {bad}")
-        if not ((weights >= 0) & (weights == np.floor(weights)) & np.isfinite(weights)).all():
-            ok = (weights >= 0) & (weights == np.floor(weights)) & np.isfinite(weights)
-            bad = int(np.flatnonzero(~ok)[0])
-            raise ValueError(
-                f"weight should be a whole number of identical duels, got {weights[bad]} "
-                f"at row {bad}; sampling weights are not supported"
-            )
-        seen = sorted(set(left_label) | set(right_label))
-        labels = tuple(seen) if arms is None else tuple(sorted(str(a) for a in arms))
-        unknown = sorted(set(seen) - set(labels))
-        if unknown:
-            raise ValueError(f"arms should list every arm of the log, got none for {unknown[:5]}")
-        index = {label: i for i, label in enumerate(labels)}
-        code = (2 * points - 1).astype(np.int8)
-        judges, judge_code = encode(judge, n, "judge")
-        groups, group_code = encode(group, n, "group")
-        votes = Votes(
-            left=np.array([index[x] for x in left_label], dtype=np.int32),
-            right=np.array([index[x] for x in right_label], dtype=np.int32),
-            outcome=code,
-            weight=weights.astype(np.int64),
-            margin=None if margin is None else np.asarray(list(margin), dtype=float),
-            judge=judge_code,
-            judges=judges,
-            group=group_code,
-            groups=groups,
-            time=None if time is None else np.asarray(time),
-        )
-        self_duel = votes.left == votes.right
-        tie = (votes.outcome == 0) & ~self_duel
-        if intake is None:
-            intake = Intake(n_rows=n, n_self_duels=int(votes.weight[self_duel].sum()))
-            if tie_rule == "drop":
-                intake = replace(intake, n_ties_dropped=int(votes.weight[tie].sum()))
-        keep = ~self_duel & (votes.weight > 0)
-        if tie_rule == "drop":
-            keep &= ~tie
-        votes = votes.take(keep)
-        covariates = (votes.margin, votes.judge, votes.group, votes.time)
-        has_covariates = any(column is not None for column in covariates)
         return cls(
-            arms=labels,
-            cells=cells_of(votes, len(labels)),
-            tie_rule=tie_rule,
-            votes=votes if has_covariates else None,
-            intake=intake,
+            **parts_of_votes(
+                left,
+                right,
+                outcome,
+                weight=weight,
+                margin=margin,
+                judge=judge,
+                group=group,
+                time=time,
+                arms=arms,
+                tie_rule=tie_rule,
+                intake=intake,
+            )
         )
 
     @classmethod
@@ -198,38 +158,7 @@ class Duels:
         ValueError
             If a matrix is not square, negative, fractional, or `ties` is not symmetric.
         """
-        wins = np.asarray(wins, dtype=float)
-        if wins.ndim != 2 or wins.shape[0] != wins.shape[1]:
-            raise ValueError(f"wins should be a square matrix, got shape {wins.shape}")
-        ties = np.zeros_like(wins) if ties is None else np.asarray(ties, dtype=float)
-        if ties.shape != wins.shape or not (ties == ties.T).all():
-            raise ValueError(f"ties should be symmetric of shape {wins.shape}, got {ties.shape}")
-        for name, matrix in (("wins", wins), ("ties", ties)):
-            if not ((matrix >= 0) & (matrix == np.floor(matrix)) & np.isfinite(matrix)).all():
-                raise ValueError(f"{name} should hold whole numbers >= 0, got {matrix.min()}")
-            if matrix.diagonal().any():
-                raise ValueError(f"{name} should have a diagonal of 0, got {matrix.diagonal()}")
-        n_arms = len(wins)
-        labels = [str(i) for i in range(n_arms)] if arms is None else [str(a) for a in arms]
-        if len(labels) != n_arms:
-            raise ValueError(f"arms should have {n_arms} labels, got {len(labels)}")
-        order = np.argsort(np.array(labels, dtype=object))
-        wins, ties = wins[np.ix_(order, order)], ties[np.ix_(order, order)]
-        i, j = np.nonzero(np.triu(wins + wins.T + ties, 1))
-        counts = [wins[i, j], wins[j, i], np.zeros(len(i)) if tie_rule == "drop" else ties[i, j]]
-        keep = sum(counts) > 0
-        cells = Cells(
-            i[keep].astype(np.int32),
-            j[keep].astype(np.int32),
-            *(c[keep].astype(np.int64) for c in counts),
-        )
-        dropped = int(np.triu(ties).sum()) if tie_rule == "drop" else 0
-        return cls(
-            arms=tuple(labels[k] for k in order),
-            cells=cells,
-            tie_rule=tie_rule,
-            intake=Intake(n_rows=len(i), n_ties_dropped=dropped),
-        )
+        return cls(**parts_of_wins(wins, arms, ties=ties, tie_rule=tie_rule))
 
     # -- sizes -------------------------------------------------------------------------
 
@@ -293,18 +222,7 @@ class Duels:
 
         Across components no duel says who is better: only a prior speaks.
         """
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
-        edges = coo_array(
-            (np.ones(len(self.cells.left)), (self.cells.left, self.cells.right)),
-            shape=(self.n_arms, self.n_arms),
-        )
-        n, label = connected_components(edges, directed=False)
-        groups = [
-            tuple(a for a, c in zip(self.arms, label, strict=True) if c == k) for k in range(n)
-        ]
-        return sorted(groups, key=lambda g: (-len(g), g))
+        return components(self)
 
     # -- parts -------------------------------------------------------------------------
 
@@ -326,40 +244,8 @@ class Duels:
         """
         result = self
         if judges is not None or groups is not None:
-            result = result._by_unit(judges, groups)
-        return result if arms is None else result._among(arms)
-
-    def _by_unit(self, judges: Iterable[str] | None, groups: Iterable[str] | None) -> "Duels":
-        keep = np.ones(0 if self.votes is None else len(self.votes), dtype=bool)
-        for role, wanted in (("judge", judges), ("group", groups)):
-            if wanted is None:
-                continue
-            code = None if self.votes is None else getattr(self.votes, role)
-            if code is None:
-                raise ValueError(f"{role}s can only be picked from a log that names them")
-            labels = getattr(self.votes, f"{role}s")
-            picked = [_index_of(labels, str(w), role) for w in wanted]
-            keep &= np.isin(code, picked)
-        if self.votes is None:
-            return self
-        votes = self.votes.take(keep)
-        return replace(self, votes=votes, cells=cells_of(votes, self.n_arms))._among(None)
-
-    def _among(self, arms: Iterable[str] | None) -> "Duels":
-        if arms is None:  # those that still meet
-            kept = np.union1d(self.cells.left, self.cells.right)
-        else:
-            kept = np.unique([_index_of(self.arms, str(a), "arm") for a in arms])
-        place = np.full(self.n_arms, -1, dtype=np.int32)
-        place[kept] = np.arange(len(kept))
-        inside = (place[self.cells.left] >= 0) & (place[self.cells.right] >= 0)
-        c = Cells(*(a[inside] for a in self.cells))
-        cells = c._replace(left=place[c.left], right=place[c.right])
-        votes = self.votes
-        if votes is not None:
-            votes = votes.take((place[votes.left] >= 0) & (place[votes.right] >= 0))
-            votes = replace(votes, left=place[votes.left], right=place[votes.right])
-        return replace(self, arms=tuple(self.arms[k] for k in kept), cells=cells, votes=votes)
+            result = by_units(result, judges, groups)
+        return result if arms is None else among(result, arms)
 
     # -- words -------------------------------------------------------------------------
 
@@ -414,10 +300,3 @@ class Duels:
         from html import escape
 
         return f"<p>{escape(repr(self)[1:-1])}</p>{self.summary().to_html(max_rows=20)}"
-
-
-def _index_of(labels: Sequence[str], label: str, role: str) -> int:
-    try:
-        return labels.index(label)
-    except ValueError:
-        raise KeyError(f"{role} {label!r} is not in the log") from None

@@ -83,7 +83,7 @@ class Votes:
     def take(self, rows: np.ndarray) -> "Votes":
         """Return the votes at `rows` (indices or a boolean mask)."""
         columns = ("left", "right", "outcome", "weight", "margin", "judge", "group", "time")
-        picked = {
+        picked: dict[str, Any] = {
             name: None if getattr(self, name) is None else getattr(self, name)[rows]
             for name in columns
         }
@@ -109,8 +109,11 @@ class Intake:
         out under ``ties="drop"``, rows of weight 0.
     n_duplicates
         Rows identical in every column to an earlier one (kept), or None if unknown.
+    n_bad_rows
+        Rows left out under ``on_bad="skip"``.
     bad_rows
-        (where, what is wrong) for every row left out under ``on_bad="skip"``.
+        (where, what is wrong) for each of these. From a frame that is tallied where it
+        lives, one entry stands for all rows with the same content.
     """
 
     source: str = "memory"
@@ -122,6 +125,7 @@ class Intake:
     n_ties_dropped: int = 0
     n_zero_weight: int = 0
     n_duplicates: int | None = None
+    n_bad_rows: int = 0
     bad_rows: tuple[tuple[str, str], ...] = ()
 
 
