@@ -92,9 +92,11 @@ class PreferenceMatrix:
             else:
                 concentration = pt.as_tensor(float(self.concentration))
             theta = pm.Beta("theta", concentration / 2, concentration / 2, dims="pair")
+            # Logarithms before gathering, so that they stay exact at any log odds.
             pm.CustomDist(
                 scores.outcome_name,
-                theta[pair_of_cell],
+                pt.log(theta)[pair_of_cell],
+                pt.log1p(-theta)[pair_of_cell],
                 cells["n"],
                 cells["log_coefficient"],
                 logp=_log_likelihood,
@@ -133,17 +135,16 @@ class PreferenceMatrix:
         return {"win": win, "loss": 1.0 - win}
 
 
-def _log_likelihood(points: Any, theta: Any, n: Any, log_coefficient: Any) -> Any:
-    import pytensor.tensor as pt
-
-    return points * pt.log(theta) + (n - points) * pt.log1p(-theta) + log_coefficient
+def _log_likelihood(points: Any, log_win: Any, log_loss: Any, n: Any, log_coefficient: Any) -> Any:
+    return points * log_win + (n - points) * log_loss + log_coefficient
 
 
 def _draw(
-    theta: np.ndarray,
+    log_win: np.ndarray,
+    log_loss: np.ndarray,
     n: np.ndarray,
     log_coefficient: np.ndarray,
     rng: np.random.Generator,
     size: Any = None,
 ) -> np.ndarray:
-    return rng.binomial(n.astype(np.int64), theta, size=size).astype(float)
+    return rng.binomial(n.astype(np.int64), np.exp(log_win), size=size).astype(float)

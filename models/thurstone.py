@@ -112,8 +112,8 @@ def _log_phi(x: Any) -> Any:
     import pytensor.tensor as pt
 
     root = np.sqrt(2.0)
-    low = pt.minimum(x, 0.0)  # each branch sees only arguments it is finite at
-    high = pt.maximum(x, 0.0)
+    low = pt.switch(x < 0.0, x, 0.0)  # each branch sees only arguments it is finite at
+    high = pt.switch(x < 0.0, 0.0, x)
     tail = pt.log(pt.erfcx(-low / root) / 2.0) - low**2 / 2.0
     return pt.switch(x < 0.0, tail, pt.log1p(-pt.erfc(high / root) / 2.0))
 

@@ -1,0 +1,200 @@
+"""Laplace's method for score models: Newton to the mode, curvature there, draws, corrected.
+
+Given the scale of the scores, the posterior of a score model is log-concave: one mode, found by
+damped Newton steps, and a normal distribution around it. The scale itself is integrated on its
+own grid (:mod:`bayesduel.inference.hyper`). The draws of this mixture of normal distributions
+are proposals; their importance ratios against the model's own density correct and certify them.
+
+References
+----------
+Tierney & Kadane, "Accurate approximations for posterior moments and marginal densities", JASA
+1986. Rue, Martino & Chopin, "Approximate Bayesian inference for latent Gaussian models by using
+integrated nested Laplace approximations", JRSS B 2009.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+
+from bayesduel.inference.derivatives import Derivatives, centre
+from bayesduel.inference.hyper import Grid, explore
+
+__all__ = ["Mode", "Proposals", "conditionals", "find_mode", "propose", "score_covariance"]
+
+
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """The conditional posterior at one value of the hyperparameter.
+
+    Attributes
+    ----------
+    x
+        Free numbers and extra parameters at the mode, shape (size,).
+    value
+        Log density there.
+    factor
+        Lower Cholesky factor of the precision there, shape (size, size).
+    information
+        The likelihood's part of the precision.
+    """
+
+    x: np.ndarray
+    value: float
+    factor: np.ndarray
+    information: np.ndarray
+
+    @property
+    def log_marginal(self) -> float:
+        """Laplace's approximation of the log marginal density of the hyperparameter."""
+        half = np.log(self.factor.diagonal()).sum()
+        return self.value + len(self.x) / 2 * np.log(2 * np.pi) - float(half)
+
+    def covariance(self) -> np.ndarray:
+        """Return the inverse of the precision, shape (size, size)."""
+        return cho_solve((self.factor, True), np.eye(len(self.x)))
+
+
+class Proposals(NamedTuple):
+    """Draws of the approximation and their log importance ratios.
+
+    Attributes
+    ----------
+    x
+        Free numbers and extra parameters, shape (n, size).
+    hyper
+        Unconstrained hyperparameter, shape (n,).
+    log_ratio
+        Log density of the model minus that of the proposal, shape (n,).
+    log_density
+        Log density of the model, shape (n,).
+    log_likelihood
+        By cell, shape (n, cells), or None.
+    """
+
+    x: np.ndarray
+    hyper: np.ndarray
+    log_ratio: np.ndarray
+    log_density: np.ndarray
+    log_likelihood: np.ndarray | None
+
+
+def find_mode(derivatives: Derivatives, hyper: float, start: np.ndarray | None = None) -> Mode:
+    """Return the mode given `hyper`, by Newton's method with backtracking.
+
+    Raises
+    ------
+    FloatingPointError
+        If there is no mode: the likelihood increases without bound (flat priors only).
+    """
+    x = np.zeros(derivatives.size) if start is None else start.copy()
+    parts = derivatives.parts(x, hyper)
+    for _ in range(200):
+        factor = _factor(parts.precision)
+        step = cho_solve((factor, True), parts.gradient)
+        decrement = float(parts.gradient @ step)
+        rounding = 1e-13 * max(1.0, abs(parts.value))
+        if decrement < 1e-22 * len(x) or (decrement < rounding and _small(step, x)):
+            return Mode(x, parts.value, factor, parts.information)
+        length = 1.0
+        while True:
+            candidate = derivatives.parts(x + length * step, hyper)
+            gained = candidate.value - parts.value
+            if gained >= 1e-4 * length * decrement - rounding:
+                break
+            length /= 2
+            if length < 1e-12:
+                raise FloatingPointError(f"Newton's method found no ascent at hyper = {hyper}")
+        x, parts = x + length * step, candidate
+        if np.abs(x).max() > 1e4:
+            break
+    raise FloatingPointError("the likelihood has no maximum: some scores run to infinity")
+
+
+def conditionals(derivatives: Derivatives) -> Grid:
+    """Return the grid of the hyperparameter with the mode at each node."""
+    if derivatives.hyper is None:
+        mode = find_mode(derivatives, 0.0)
+        return Grid(np.zeros(1), np.array([mode.log_marginal]), (mode,))
+
+    def evaluate(value: float, near: Mode | None) -> tuple[float, Mode]:
+        mode = find_mode(derivatives, value, None if near is None else near.x)
+        return mode.log_marginal, mode
+
+    return explore(evaluate, 0.0)
+
+
+def propose(
+    derivatives: Derivatives,
+    grid: Grid,
+    n: int,
+    rng: np.random.Generator,
+    *,
+    log_likelihood: bool = False,
+    tick: Any = None,
+) -> Proposals:
+    """Draw `n` proposals from the mixture of normal distributions over the grid.
+
+    Parameters
+    ----------
+    derivatives, grid
+        The model's compiled density and its conditional modes.
+    n
+        Number of draws.
+    rng
+        Source of randomness.
+    log_likelihood
+        Whether to keep the log likelihood of every cell.
+    tick
+        Called with the number of draws done, for progress.
+    """
+    hyper, log_proposal = grid.draw(n, rng)
+    place = grid.nearest(hyper)
+    normal = rng.standard_normal((n, derivatives.size))
+    x = _centres(grid, hyper)
+    log_q = log_proposal - 0.5 * (normal**2).sum(axis=1)
+    log_q -= derivatives.size / 2 * np.log(2 * np.pi)
+    for node in np.unique(place):
+        mine = place == node
+        factor = grid.conditionals[node].factor
+        x[mine] += solve_triangular(factor.T, normal[mine].T, lower=False).T
+        log_q[mine] += np.log(factor.diagonal()).sum()
+    density = np.empty(n)
+    cells = np.empty((n, len(derivatives.data["n"]))) if log_likelihood else None
+    for k in range(n):
+        if cells is None:
+            density[k] = derivatives.value(x[k], hyper[k])
+        else:
+            density[k], cells[k] = derivatives.cells(x[k], hyper[k])
+        if tick is not None and k % 100 == 99:
+            tick(k + 1)
+    return Proposals(x, hyper, density - log_q, density, cells)
+
+
+def score_covariance(mode: Mode, n_arms: int) -> np.ndarray:
+    """Return the covariance of the centred scores at `mode`, shape (K, K)."""
+    covariance = mode.covariance()[: n_arms - 1, : n_arms - 1]
+    return centre(centre(covariance).T)
+
+
+def _centres(grid: Grid, hyper: np.ndarray) -> np.ndarray:
+    """Return the conditional mode at each of `hyper`, interpolated between nodes."""
+    from scipy.interpolate import CubicSpline
+
+    modes = np.stack([mode.x for mode in grid.conditionals])
+    if len(grid.nodes) == 1:
+        return np.repeat(modes, len(hyper), axis=0)
+    return CubicSpline(grid.nodes, modes)(hyper)
+
+
+def _factor(precision: np.ndarray) -> np.ndarray:
+    try:
+        factor, _ = cho_factor(precision, lower=True)
+    except np.linalg.LinAlgError:
+        raise FloatingPointError("the posterior has no curvature in some direction") from None
+    return np.tril(factor)
+
+
+def _small(step: np.ndarray, x: np.ndarray) -> bool:
+    return bool(np.abs(step).max() <= 1e-9 * max(1.0, float(np.abs(x).max())))
