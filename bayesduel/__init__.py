@@ -18,12 +18,20 @@ __version__ = "0.1.0"
 
 # name -> module that defines it; the modules load when a name is first asked for.
 _HOMES = {
+    "CCB": "bayesduel.policies",
+    "DTS": "bayesduel.policies",
     "Duels": "bayesduel.duels",
     "Health": "bayesduel.health",
+    "RUCB": "bayesduel.policies",
+    "Uniform": "bayesduel.policies",
     "fit": "bayesduel.fitting",
+    "open_trace": "bayesduel.simulation",
+    "plot_regret": "bayesduel.plots.regret",
     "predict": "bayesduel.predicting",
     "read_duels": "bayesduel.reading",
+    "regret": "bayesduel.regrets",
     "report": "bayesduel.report",
+    "simulate": "bayesduel.simulation",
     "winners": "bayesduel.winning",
 }
 _MODULES = ("beliefs", "datasets", "models", "plots", "policies", "preference", "problems")

@@ -50,13 +50,13 @@ __all__ = [
     "Hoeffding",
     "Recipe",
     "bounds",
-    "bounds_against",
     "pick",
     "record",
     "require_sampling",
     "sample",
     "sample_against",
     "shares",
+    "upper_against",
     "upper_bound",
 ]
 
@@ -89,16 +89,14 @@ def bounds(belief, budget):
 
 
 @compiled
-def bounds_against(belief, arm, budget):
-    """Return lower and upper bounds on every arm's chance to beat `arm`, shape (K,)."""
+def upper_against(belief, arm, budget):
+    """Return upper bounds on every arm's chance to beat `arm`, shape (K,); 1/2 at `arm`."""
     n_arms = belief.wins.shape[0]
-    lower = np.full(n_arms, 0.5)
     upper = np.full(n_arms, 0.5)
     for j in range(n_arms):
         if j != arm:
             upper[j] = upper_bound(belief, j, arm, budget)
-            lower[j] = 1 - upper_bound(belief, arm, j, budget)
-    return lower, upper
+    return upper
 
 
 @compiled

@@ -6,15 +6,15 @@ import numpy as np
 
 __all__ = [
     "BY_BERNSTEIN",
-    "FROM_BETA",
     "BY_BETTING",
-    "FROM_DRAWS",
     "BY_GAUSSIAN",
     "BY_HOEFFDING",
     "BY_KL",
-    "FROM_NOTHING",
     "BY_QUANTILE",
     "BY_STITCHED",
+    "FROM_BETA",
+    "FROM_DRAWS",
+    "FROM_NOTHING",
     "Belief",
     "Recipe",
     "fresh",
@@ -40,8 +40,8 @@ class Belief(NamedTuple):
     Attributes
     ----------
     kind
-        How bounds are made: BY_HOEFFDING, BY_KL, BY_BERNSTEIN, BY_BETTING, BY_STITCHED, BY_QUANTILE (of the
-        Beta posterior) or BY_GAUSSIAN (of `location` and `spread`).
+        How bounds are made: BY_HOEFFDING, BY_KL, BY_BERNSTEIN, BY_BETTING, BY_STITCHED,
+        BY_QUANTILE (of the Beta posterior) or BY_GAUSSIAN (of `location` and `spread`).
     source
         What samples are drawn from: FROM_NOTHING, FROM_BETA or FROM_DRAWS.
     wins

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import exp, inf, lgamma, log, log1p
 from typing import Literal
 
-from bayesduel.beliefs.belief import FROM_BETA, BOUNDS, Belief, fresh
+from bayesduel.beliefs.belief import BOUNDS, FROM_BETA, Belief, fresh
 from bayesduel.compiling import compiled
 
 __all__ = ["Beta", "beta_upper", "log_above"]

@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Hoeffding, Recipe, bounds_against, pick
+from bayesduel.beliefs import Hoeffding, Recipe, pick, upper_against
 from bayesduel.beliefs.standings import Standings, open_standings, refresh, survey
 from bayesduel.compiling import compiled
 
@@ -111,6 +111,7 @@ def choose(belief, memory, t, rng):
     n_arms = len(potential)
     optimistic = n_arms - 1 - standings.sure_losses
     pessimistic = standings.sure_wins
+    most_sure = pessimistic.max()
     leaders = optimistic == optimistic.max()
 
     # 9A: a set B^i holds an arm that i turns out to beat.
@@ -119,7 +120,7 @@ def choose(belief, memory, t, rng):
 
     # 9B: arms that cannot win leave B, keeping who has beaten them.
     for i in range(n_arms):
-        if potential[i] and optimistic[i] < pessimistic.max():
+        if potential[i] and optimistic[i] < most_sure:
             potential[i] = False
             if size[i] != memory.losses[0] + 1:
                 beaten[i] = standings.beats[:, i]
@@ -153,7 +154,7 @@ def choose(belief, memory, t, rng):
     candidates = ~standings.beats[:, champion]
     if among_beaten and (candidates & beaten[champion]).any():
         candidates &= beaten[champion]
-    upper = bounds_against(belief, champion, 2 * memory.alpha * log(t))[1]
+    upper = upper_against(belief, champion, 2 * memory.alpha * log(t))
     upper = np.where(candidates, upper, -np.inf)
     challengers = upper == upper.max()
     if challengers.sum() > 1:

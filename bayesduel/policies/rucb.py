@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Hoeffding, Recipe, bounds_against, pick
+from bayesduel.beliefs import Hoeffding, Recipe, pick, upper_against
 from bayesduel.beliefs.standings import Standings, open_standings, refresh, survey
 from bayesduel.compiling import compiled
 
@@ -102,7 +102,7 @@ def choose(belief, memory, t, rng):
             unbeaten[best[0]] = False
         champion = pick(unbeaten, rng)
 
-    upper = bounds_against(belief, champion, 2 * memory.alpha * log(t))[1]
+    upper = upper_against(belief, champion, 2 * memory.alpha * log(t))
     challengers = upper == upper.max()
     if challengers.sum() > 1:
         challengers[champion] = False

@@ -1,0 +1,92 @@
+"""Regret over time, with intervals, uniform play and the least slope there can be."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.plots.style import GREY, INK, axes_of_size, plain
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_regret"]
+
+# Okabe & Ito, "Color universal design", 2008; black first, yellow left out.
+COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+LINES = ("-", "--", "-.", ":")
+
+
+def plot_regret(
+    trace: "xr.DataTree",
+    notion: str = "copeland",
+    ax: "Axes | None" = None,
+    *,
+    log_regret: bool = False,
+) -> "Axes":
+    """Draw cumulative regret: the mean, its standard error and the quartiles of the runs.
+
+    Dark bands are the mean plus or minus its standard error, pale ones the quartiles: where
+    the mean leaves them, a few runs went badly wrong. The grey line is uniform play. Under
+    ``copeland`` regret the dotted line rises as C* ln T, as slowly as any consistent policy
+    can; only its slope means something.
+
+    Parameters
+    ----------
+    trace
+        What :func:`bayesduel.simulate` returned.
+    notion
+        Which regret: a name of ``bayesduel.regrets.FORMULAS``.
+    ax
+        Axes to draw on. Default: those of a new figure.
+    log_regret
+        Whether regret is on a log axis too.
+
+    Raises
+    ------
+    ValueError
+        As :func:`bayesduel.regret` does.
+    """
+    from bayesduel.asymptotics import least_slope
+    from bayesduel.regrets import regret, uniform_slope
+    from bayesduel.simulation import plan_of
+
+    values = regret(trace, notion).load()
+    truths = np.asarray(trace["problem"]["P"])
+    time = values["time"].values
+    ax = axes_of_size(ax, (7.2, 4.6))
+    n_runs = values.sizes["replication"]
+    top = 0.0
+    for k, policy in enumerate(values["policy"].values):
+        runs = values.sel(policy=policy)
+        mean = runs.mean("replication").values
+        colour = COLOURS[k % len(COLOURS)]
+        if n_runs > 1:
+            error = runs.std("replication", ddof=1).values / np.sqrt(n_runs)
+            low, high = np.quantile(runs.values, (0.25, 0.75), axis=0)
+            ax.fill_between(time, low, high, alpha=0.12, linewidth=0, color=colour)
+            ax.fill_between(time, mean - error, mean + error, alpha=0.35, linewidth=0, color=colour)
+            top = max(top, float(high.max()))
+        line = LINES[k // len(COLOURS) % len(LINES)]
+        ax.plot(time, mean, line, label=str(policy), linewidth=1.8, color=colour)
+        top = max(top, float(mean.max()))
+    per_duel = float(np.mean(uniform_slope(truths, notion)))
+    ax.plot(time, per_duel * time, color=GREY, linewidth=1, label="uniform, expected")
+    if notion == "copeland" and truths.ndim == 2:
+        slope = least_slope(truths)
+        if np.isfinite(slope):
+            label = f"slope C* ln T, C* = {slope:.4g}"
+            ax.plot(time, slope * np.log(time), ":", color=INK, linewidth=1.2, label=label)
+    ax.set_xscale("log")
+    if log_regret:
+        ax.set_yscale("log")
+    else:
+        ax.set_ylim(0, 1.05 * top)
+    ax.set_xlim(max(1, time[0]), time[-1])
+    plan = plan_of(trace)
+    ax.set_title(f"{plan['problem']}, {n_runs} runs", loc="left", fontsize=10, color=INK)
+    ax.set_xlabel("duels")
+    ax.set_ylabel(f"cumulative {notion} regret,  {values.attrs['formula']}", fontsize=9)
+    ax.legend(frameon=False, fontsize=8)
+    plain(ax, keep=("bottom", "left"))
+    return ax

@@ -1,0 +1,27 @@
+"""Where simulated duels come from: named matrices, random families, real logs, fits."""
+
+from bayesduel.problems.drawn import (
+    Drawn,
+    bradley_terry,
+    noise_floor,
+    perturbed_thurstone,
+    thurstone,
+    uniform,
+)
+from bayesduel.problems.matrix import FromFit, Matrix, Replay, as_problem
+from bayesduel.problems.named import NAMES, named
+
+__all__ = [
+    "NAMES",
+    "Drawn",
+    "FromFit",
+    "Matrix",
+    "Replay",
+    "as_problem",
+    "bradley_terry",
+    "named",
+    "noise_floor",
+    "perturbed_thurstone",
+    "thurstone",
+    "uniform",
+]

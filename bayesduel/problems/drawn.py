@@ -1,0 +1,187 @@
+"""Random problems: a fresh truth for every replication, shared by all policies."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy.special import ndtr
+
+from bayesduel.preference import copeland_scores
+from bayesduel.problems.matrix import Matrix
+
+__all__ = [
+    "Drawn",
+    "bradley_terry",
+    "noise_floor",
+    "perturbed_thurstone",
+    "thurstone",
+    "uniform",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """A family of problems: each replication of a simulation draws its own truth.
+
+    Parameters
+    ----------
+    n_arms
+        How many arms.
+    generator
+        ``generator(n_arms, rng=rng, **settings) -> Matrix``, such as :func:`uniform`; a
+        function of a module, so that it can be sent to other processes.
+    settings
+        Further arguments of the generator.
+    name
+        What plots and traces call it.
+    """
+
+    n_arms: int
+    generator: Callable[..., Matrix]
+    settings: tuple[tuple[str, Any], ...] = ()
+    name: str = "drawn"
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """Labels of the arms."""
+        return tuple(str(i + 1) for i in range(self.n_arms))
+
+    @property
+    def source(self) -> str:
+        """The generator's name."""
+        return self.generator.__name__
+
+    def draw(self, rng: np.random.Generator) -> Matrix:
+        """Return one problem of the family."""
+        return self.generator(self.n_arms, **dict(self.settings), rng=rng)
+
+
+def uniform(n_arms: int, *, unique_winner: bool = True, rng: np.random.Generator) -> Matrix:
+    """Return P[i, j] uniform on [0, 1] for i < j.
+
+    Parameters
+    ----------
+    n_arms
+        At least 2.
+    unique_winner
+        Redraw until the Copeland winner is unique.
+    rng
+        Source of randomness.
+
+    References
+    ----------
+    Agrawal & Chaporkar, arXiv 1902.02778 ("random"; uniform is our reading), with n_arms
+    itself uniform on 3..36.
+    """
+    _check_arms(n_arms)
+    while True:
+        P = np.full((n_arms, n_arms), 0.5)
+        above = np.triu_indices(n_arms, 1)
+        P[above] = rng.random(len(above[0]))
+        P.T[above] = 1 - P[above]
+        scores = copeland_scores(P)
+        if not unique_winner or (scores == scores.max()).sum() == 1:
+            return Matrix(P, "uniform", source="Agrawal & Chaporkar 2019, our reading")
+
+
+def thurstone(
+    n_arms: int,
+    *,
+    spread: Literal["sd", "variance"] = "sd",
+    best: float | None = None,
+    rng: np.random.Generator,
+) -> Matrix:
+    """Return duels won by the sign of a normal score difference, each pair with its noise.
+
+    ``gamma_i ~ U[0, 1]``, difference ``N(gamma_i - gamma_j, sigma_ij^2)``.
+
+    Parameters
+    ----------
+    n_arms
+        At least 2.
+    spread
+        Which of sigma_ij and its square is U[0, 1].
+    best
+        If given, the first arm's gamma.
+    rng
+        Source of randomness.
+
+    References
+    ----------
+    Groves & Branke, "Top-k selection with pairwise comparisons", section 5.1.
+    """
+    return perturbed_thurstone(n_arms, d=0.0, spread=spread, best=best, rng=rng)
+
+
+def perturbed_thurstone(
+    n_arms: int,
+    *,
+    d: float = 0.1,
+    spread: Literal["sd", "variance"] = "sd",
+    best: float | None = None,
+    rng: np.random.Generator,
+) -> Matrix:
+    """Return Thurstone duels whose mean differences are off by ``eps_ij ~ N(0, d^2)``.
+
+    Parameters
+    ----------
+    n_arms
+        At least 2.
+    d
+        Standard deviation of the intransitive part, >= 0.
+    spread
+        Which of sigma_ij and its square is U[0, 1].
+    best
+        If given, the first arm's gamma.
+    rng
+        Source of randomness.
+
+    References
+    ----------
+    Groves & Branke, section 6.
+    """
+    _check_arms(n_arms)
+    if not d >= 0:
+        raise ValueError(f"d should be >= 0, got {d}")
+    if spread not in ("sd", "variance"):
+        raise ValueError(f"spread should be 'sd' or 'variance', got {spread!r}")
+    gamma = rng.random(n_arms)
+    if best is not None:
+        gamma[0] = best
+    i, j = np.triu_indices(n_arms, 1)
+    sigma = rng.random(len(i))
+    if spread == "variance":
+        sigma = np.sqrt(sigma)
+    mean = gamma[i] - gamma[j] + d * rng.standard_normal(len(i))
+    P = np.full((n_arms, n_arms), 0.5)
+    P[i, j] = ndtr(mean / sigma)
+    P[j, i] = 1 - P[i, j]
+    return Matrix(P, "thurstone", source=f"Groves & Branke, {spread} uniform, d = {d:g}")
+
+
+def bradley_terry(n_arms: int, *, sd: float = 1.0, rng: np.random.Generator) -> Matrix:
+    """Return ``P[i, j] = w_i / (w_i + w_j)`` with ``ln w_i ~ N(0, sd^2)``."""
+    _check_arms(n_arms)
+    if not sd > 0:
+        raise ValueError(f"sd should be positive, got {sd}")
+    score = sd * rng.standard_normal(n_arms)
+    P = 1 / (1 + np.exp(score - score[:, None]))
+    return Matrix(P, "bradley-terry", source=f"log strengths N(0, {sd:g}^2)")
+
+
+def noise_floor(problem: Matrix, gap: float) -> Matrix:
+    """Return the problem with every ``|P - 1/2|`` raised to at least `gap`, signs kept.
+
+    An exact tie stays one.
+    """
+    if not 0 < gap <= 0.5:
+        raise ValueError(f"gap should be in (0, 0.5], got {gap}")
+    away = problem.P - 0.5
+    P = 0.5 + np.sign(away) * np.maximum(np.abs(away), gap)
+    return Matrix(P, f"{problem.name}, gaps >= {gap:g}", problem.arms, problem.source)
+
+
+def _check_arms(n_arms: int) -> None:
+    if not n_arms >= 2:
+        raise ValueError(f"n_arms should be at least 2, got {n_arms}")

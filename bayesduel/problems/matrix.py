@@ -1,0 +1,162 @@
+"""A problem: the true preference matrix that simulated duels are drawn from."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.preference import NOTIONS, check_preference, winner_mask
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from bayesduel.duels import Duels
+
+__all__ = ["FromFit", "Matrix", "Replay", "as_problem"]
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """Duels drawn from a known preference matrix.
+
+    Parameters
+    ----------
+    P
+        Probability that i beats j, shape (K, K), K >= 2, ``P + P.T = 1``.
+    name
+        What plots and traces call it.
+    arms
+        K labels. Default: "1", "2", ... as the literature numbers them.
+    source
+        Where it comes from.
+
+    Raises
+    ------
+    ValueError
+        If P is not one preference matrix, or the labels are not K distinct ones.
+    """
+
+    P: np.ndarray
+    name: str = "matrix"
+    arms: tuple[str, ...] = ()
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        P = check_preference(self.P).copy()
+        if P.ndim != 2:
+            raise ValueError(f"P should have shape (K, K), got {P.shape}")
+        P.setflags(write=False)
+        arms = tuple(str(a) for a in self.arms) or tuple(str(i + 1) for i in range(len(P)))
+        if len(set(arms)) != len(P):
+            raise ValueError(f"arms should be {len(P)} distinct labels, got {list(self.arms)}")
+        object.__setattr__(self, "P", P)
+        object.__setattr__(self, "arms", arms)
+
+    @property
+    def n_arms(self) -> int:
+        """How many arms."""
+        return len(self.arms)
+
+    @cached_property
+    def winners(self) -> dict[str, tuple[str, ...]]:
+        """Labels of the winners under every notion; empty where there is none."""
+        return {
+            notion: tuple(np.asarray(self.arms)[winner_mask(self.P, notion)].tolist())
+            for notion in NOTIONS
+        }
+
+    def duel(self, pair: tuple[int, int], coin: float) -> float:
+        """Return 1 if the first arm of `pair` wins, else 0, by a uniform `coin` in [0, 1)."""
+        return float(coin < self.P[pair])
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.n_arms} arms)"
+
+
+class Replay(Matrix):
+    """Duels drawn, with replacement, from those of a real log.
+
+    Parameters
+    ----------
+    duels
+        The log; a tie counts half a win for each.
+    never_met
+        What a pair without a duel gives: "error", or "half" for a fair coin.
+    name
+        What plots and traces call it. Default: the log's source.
+
+    Raises
+    ------
+    ValueError
+        If some pair never met and `never_met` is "error"; the message counts them.
+    """
+
+    def __init__(self, duels: "Duels", *, never_met: str = "error", name: str = "") -> None:
+        if never_met not in ("error", "half"):
+            raise ValueError(f"never_met should be 'error' or 'half', got {never_met!r}")
+        tally = duels.tally()
+        points = tally.wins + tally.ties / 2
+        n = points + points.T
+        missing = (n == 0) & ~np.eye(len(n), dtype=bool)
+        if missing.any() and never_met == "error":
+            i, j = np.argwhere(missing)[0]
+            raise ValueError(
+                f"duels should hold every pair to be replayed, got {missing.sum() // 2} pairs "
+                f"that never met, such as {duels.arms[i]!r} and {duels.arms[j]!r} "
+                "(never_met='half' gives them a fair coin)"
+            )
+        P = np.divide(points, n, out=np.full_like(points, 0.5), where=n > 0)
+        source = duels.intake.source
+        super().__init__(P, name or f"replay of {source}", duels.arms, source)
+
+
+class FromFit(Matrix):
+    """One posterior draw of a fit taken as the truth.
+
+    Parameters
+    ----------
+    fit
+        What :func:`bayesduel.fit` returned.
+    draw
+        Which draw, from 0, chains one after another.
+
+    Raises
+    ------
+    ValueError
+        If `draw` is not one of the fit's draws.
+    """
+
+    def __init__(self, fit: "xr.DataTree", draw: int = 0) -> None:
+        from bayesduel.drawing import n_draws, preference_draws
+
+        if not 0 <= draw < n_draws(fit):
+            raise ValueError(f"draw should be in [0, {n_draws(fit)}), got {draw}")
+        before = 0
+        for chunk in preference_draws(fit):
+            if draw < before + len(chunk):
+                break
+            before += len(chunk)
+        arms = tuple(str(a) for a in np.asarray(fit["constant_data"]["arm"]))
+        source = f"draw {draw} of {fit.attrs['model']} on {fit.attrs['source']}"
+        super().__init__(chunk[draw - before], f"fit of {fit.attrs['source']}", arms, source)
+
+
+def as_problem(problem: Any) -> Any:
+    """Return a problem from a problem, the name of one, a matrix or a log.
+
+    Raises
+    ------
+    TypeError
+        If it is none of these.
+    """
+    from bayesduel.duels import Duels
+    from bayesduel.problems.named import named
+
+    if isinstance(problem, str):
+        return named(problem)
+    if isinstance(problem, Duels):
+        return Replay(problem)
+    if isinstance(problem, Matrix) or hasattr(problem, "draw"):
+        return problem
+    return Matrix(problem)

@@ -1,0 +1,126 @@
+"""Regret, derived from a trace under a formula that is stated and travels with the number.
+
+One duel of (a, b) costs, with ``c`` the Copeland scores (an exact tie counts for neither
+arm), ``B`` the Borda scores and ``Delta_a = P[a*, a] - 1/2`` for the Condorcet winner a*:
+
+=================  ====================================================================
+``copeland``       ``max c - (c_a + c_b) / 2``, in [0, 1]
+``copeland_sum``   ``2 max c - c_a - c_b``, twice the above (Zoghi et al. 2015, Def. 1)
+``condorcet``      ``(Delta_a + Delta_b) / 2``
+``condorcet_sum``  ``Delta_a + Delta_b``
+``weak``           ``min(Delta_a, Delta_b)``
+``strong``         ``max(Delta_a, Delta_b)``
+``borda``          ``max B - (B_a + B_b) / 2``
+=================  ====================================================================
+"""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.preference import borda_scores, check_preference, condorcet_winner, copeland_scores
+
+__all__ = ["FORMULAS", "pair_costs", "regret", "uniform_slope"]
+
+FORMULAS = {
+    "copeland": "max c - (c_a + c_b) / 2",
+    "copeland_sum": "2 max c - c_a - c_b",
+    "condorcet": "(Delta_a + Delta_b) / 2",
+    "condorcet_sum": "Delta_a + Delta_b",
+    "weak": "min(Delta_a, Delta_b)",
+    "strong": "max(Delta_a, Delta_b)",
+    "borda": "max B - (B_a + B_b) / 2",
+}
+OF_PAIRS = ("weak", "strong")
+
+
+def regret(trace: xr.DataTree, notion: str = "copeland") -> xr.DataArray:
+    """Return the cumulative regret of a trace.
+
+    Parameters
+    ----------
+    trace
+        What :func:`bayesduel.simulate` returned.
+    notion
+        A name of ``FORMULAS``.
+
+    Returns
+    -------
+    Dims ``policy``, ``replication``, ``time``; its name is the notion, its attrs tell the
+    formula.
+
+    Raises
+    ------
+    ValueError
+        If `notion` is unknown, needs a Condorcet winner that a truth does not have, or
+        needs the tallies of pairs that the trace does not keep.
+    """
+    P = trace["problem"]["P"]
+    counts = trace["trace"]
+    if notion in OF_PAIRS:
+        if "time" not in counts["wins"].dims:
+            raise ValueError(
+                f"trace should keep the tallies of pairs for {notion} regret, got those of arms: "
+                "simulate with detail='pairs'"
+            )
+        cost = xr.DataArray(pair_costs(P.values, notion), dims=P.dims)
+        # A duel of a pair is in `wins` once, in one of its two entries; and cost is symmetric.
+        total = (counts["wins"] * cost).sum(("arm", "opponent"))
+        alone = xr.DataArray(np.einsum("...ii->...i", cost.values), dims=P.dims[:-1])
+        total = total + (counts["self_duels"] * alone).sum("arm")
+    else:
+        cost = xr.DataArray(_arm_costs(P.values, notion), dims=P.dims[:-1])
+        total = (counts["duels"] * cost).sum("arm")
+    total = total.transpose("policy", "replication", "time").astype(float)
+    total.name = notion
+    total.attrs = {"notion": notion, "formula": FORMULAS[notion]}
+    return total
+
+
+def pair_costs(P: Any, notion: str = "copeland") -> np.ndarray:
+    """Return what one duel of (a, b) costs, shape (..., K, K), symmetric.
+
+    Raises
+    ------
+    ValueError
+        If `notion` is unknown, or needs a Condorcet winner and there is none.
+    """
+    if notion in OF_PAIRS:
+        gap = _condorcet_gaps(P, notion)
+        combine = np.minimum if notion == "weak" else np.maximum
+        return combine(gap[..., :, None], gap[..., None, :])
+    cost = _arm_costs(P, notion)
+    return cost[..., :, None] + cost[..., None, :]
+
+
+def uniform_slope(P: Any, notion: str = "copeland") -> np.ndarray:
+    """Return the regret a duel of a policy that takes all pairs equally often, shape (...)."""
+    cost = pair_costs(P, notion)
+    n_arms = cost.shape[-1]
+    off_diagonal = cost.sum((-2, -1)) - np.einsum("...ii->...", cost)
+    return off_diagonal / (n_arms * (n_arms - 1))
+
+
+def _arm_costs(P: Any, notion: str) -> np.ndarray:
+    """Return what an arm's place in a duel costs, shape (..., K)."""
+    if notion in ("copeland", "copeland_sum"):
+        scores = copeland_scores(P)
+        cost = scores.max(-1, keepdims=True) - scores
+    elif notion == "borda":
+        scores = borda_scores(P)
+        cost = scores.max(-1, keepdims=True) - scores
+    elif notion in ("condorcet", "condorcet_sum"):
+        cost = _condorcet_gaps(P, notion)
+    else:
+        raise ValueError(f"notion should be one of {', '.join(FORMULAS)}, got {notion!r}")
+    return cost if notion.endswith("_sum") else cost / 2
+
+
+def _condorcet_gaps(P: Any, notion: str) -> np.ndarray:
+    """Return Delta, shape (..., K)."""
+    P = check_preference(P)
+    winner = np.asarray(condorcet_winner(P))
+    if (winner < 0).any():
+        raise ValueError(f"notion should be one that this problem has a winner of, got {notion!r}")
+    return np.take_along_axis(P, winner[..., None, None], axis=-2)[..., 0, :] - 0.5

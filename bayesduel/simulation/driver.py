@@ -1,0 +1,174 @@
+"""One replication: a policy, a belief and a coin, run compiled between recorded times.
+
+The loop is three lines: the policy names a pair, the coin says who won, the belief records
+it. Each policy's rule gets its own compiled copy of the loop, cached on disk.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from bayesduel.beliefs import record, shares
+from bayesduel.compiling import with_globals
+
+__all__ = ["Recording", "driver", "label", "prepare", "replicate"]
+
+STRIDE = 1 << 22  # Duels between two reports of progress.
+
+
+def prepare(policy: Any, horizon: int) -> Any:
+    """Return the policy with the simulation's horizon, if it needs one and names none."""
+    if getattr(policy, "horizon", 0) is None:
+        return replace(policy, horizon=horizon)
+    return policy
+
+
+def label(policy: Any) -> str:
+    """Return the policy's class with the hyperparameters that are not the default's."""
+    if not is_dataclass(policy):
+        return type(policy).__name__
+    changed = [
+        f"{f.name}={getattr(policy, f.name)!r}"
+        for f in fields(policy)
+        if getattr(policy, f.name) != f.default
+    ]
+    name = type(policy).__name__
+    return f"{name}({', '.join(changed)})" if changed else name
+
+
+def driver(policy: Any) -> Callable[..., None]:
+    """Return the compiled loop around this policy's rule."""
+    return _driver(policy.select)
+
+
+@cache
+def _driver(select: Any) -> Callable[..., None]:
+    module = select.__module__.rpartition(".")[2]
+    return with_globals(_run, f"run_{module}_{select.__name__}", select=select)
+
+
+def select(belief: Any, memory: Any, t: int, rng: np.random.Generator) -> tuple[int, int]:
+    """Stand for a policy's rule; each driver has its own in this place."""
+    raise NotImplementedError("driver() puts a policy's rule here")
+
+
+def _run(belief, memory, P, self_duels, first, last, rng, coins):  # type: ignore[no-untyped-def]
+    """Play duels `first` to `last`: the pattern that every driver copies."""
+    for t in range(first, last + 1):
+        i, j = select(belief, memory, t, rng)
+        outcome = 1.0 if coins.random() < P[i, j] else 0.0
+        record(belief, (i, j), outcome)
+        if i == j:
+            self_duels[i] += 1
+
+
+class Recording:
+    """What happened in one replication, at the recorded times, in the problem's own labels.
+
+    Parameters
+    ----------
+    times
+        When to record, increasing, shape (n_times,).
+    n_arms
+        How many arms.
+    pairs
+        Whether to keep the tallies of every pair at every time, or of every arm only.
+    """
+
+    def __init__(self, times: np.ndarray, n_arms: int, pairs: bool) -> None:
+        kind = np.int32 if times[-1] < 2**30 else np.int64
+        n_times = len(times)
+        self.times = times
+        self.arrays = {
+            "duels": np.zeros((n_times, n_arms), kind),
+            "self_duels": np.zeros((n_times, n_arms), kind),
+            "wins": np.zeros((n_times, n_arms, n_arms) if pairs else (n_arms, n_arms), kind),
+            "recommended": np.zeros(n_times, np.int32),
+            "answered": np.full((), -1, np.int64),
+        }
+        self.pairs = pairs
+
+    def take(self, place: int, arms: np.ndarray, wins: np.ndarray, alone: np.ndarray) -> None:
+        """Record the tallies of permuted arms (`arms` says which is which) at a time."""
+        back = np.argsort(arms)
+        wins = wins[np.ix_(back, back)]
+        arrays = self.arrays
+        arrays["self_duels"][place] = alone[back]
+        arrays["duels"][place] = wins.sum(0) + wins.sum(1) + 2 * alone[back]
+        if self.pairs:
+            arrays["wins"][place] = wins
+        else:
+            arrays["wins"][:] = wins
+
+
+def replicate(
+    policy: Any,
+    problem: Any,
+    recording: Recording,
+    *,
+    seed: int,
+    replication: int,
+    permute: bool,
+) -> Iterator[int]:
+    """Run one policy once, to a recording; yield the duels done as it goes.
+
+    Parameters
+    ----------
+    policy
+        A prepared policy.
+    problem
+        A ``Matrix``, or a family whose `draw` gives one.
+    recording
+        Where to, and at which times; the last is the horizon.
+    seed
+        Of the whole simulation.
+    replication
+        Which one. With the seed it determines the truth, the arms' order, the coins and
+        the policy's draws, whatever else is run and wherever.
+    permute
+        Whether the policy meets the arms in a random order.
+    """
+    run = driver(policy)
+    truth, coins, draws = streams(seed, replication)
+    if hasattr(problem, "draw"):
+        problem = problem.draw(truth)
+    arms = truth.permutation(problem.n_arms) if permute else np.arange(problem.n_arms)
+    P = np.ascontiguousarray(problem.P[np.ix_(arms, arms)])
+    belief = policy.belief.init(problem.n_arms)
+    memory = policy.init(problem.n_arms)
+    alone = np.zeros(problem.n_arms, np.int64)
+    done = 0
+    for place, time in enumerate(recording.times.tolist()):
+        while done < time:
+            last = min(time, done + STRIDE)
+            run(belief, memory, P, alone, done + 1, last, draws, coins)
+            done = last
+            yield done
+        recording.take(place, arms, belief.wins, alone)
+        recording.arrays["recommended"][place] = arms[recommend(policy, belief, memory)]
+    answer = getattr(memory, "answer", None)
+    if answer is not None:
+        recording.arrays["answered"] = np.array(int(answer.time[0]))
+
+
+def streams(seed: int, replication: int) -> tuple[np.random.Generator, ...]:
+    """Return the replication's generators: of the truth and arm order, coins, policy."""
+    sequence = np.random.SeedSequence(seed, spawn_key=(replication,))
+    return tuple(np.random.Generator(np.random.PCG64(s)) for s in sequence.spawn(3))
+
+
+def recommend(policy: Any, belief: Any, memory: Any) -> int:
+    """Return the arm the policy would name now.
+
+    Its answer if it has one; else what it recommends, by default the arm that wins most
+    of its duels more often than not (first such index).
+    """
+    answer = getattr(memory, "answer", None)
+    if answer is not None and answer.arm[0] >= 0:
+        return int(answer.arm[0])
+    if hasattr(policy, "recommend"):
+        return int(policy.recommend(belief, memory))
+    return int((shares(belief) > 0.5).sum(axis=1).argmax())

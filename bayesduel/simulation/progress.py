@@ -1,0 +1,61 @@
+"""The progress bar of a simulation: duels done, duels a second, time left."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["progress_bar"]
+
+
+@contextmanager
+def progress_bar(
+    total: int, already: int, show: bool | None
+) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on stderr; give a function to report (which run, its duels done).
+
+    Parameters
+    ----------
+    total
+        Duels of the whole simulation.
+    already
+        Duels that an earlier call has done.
+    show
+        Whether to. None: if stderr is a terminal.
+    """
+    done: dict[int, int] = {}
+    if not (sys.stderr.isatty() if show is None else show):
+        yield done.__setitem__
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        """Duels a second."""
+
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text(f"{speed:,.0f} duels/s" if speed else "")
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
+        Rate(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        bar = progress.add_task("duels", total=total, completed=already)
+
+        def report(place: int, duels: int) -> None:
+            done[place] = max(duels, done.get(place, 0))
+            progress.update(bar, completed=already + sum(done.values()))
+
+        yield report

@@ -1,0 +1,223 @@
+"""The trace of a simulation: what happened, as a DataTree, in memory or on disk.
+
+On disk it is a Zarr store with one chunk a policy and replication, written when that run
+is complete; a marker written after it says so. A killed simulation finds its finished
+runs there and repeats the others, with the same numbers.
+"""
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+import zarr
+
+__all__ = ["MemoryTrace", "StoredTrace", "open_trace", "tree_of"]
+
+COORDINATES = ("policy", "replication", "time", "arm")
+
+
+def layout(plan: Mapping[str, Any]) -> dict[str, tuple[tuple[str, ...], Any]]:
+    """Return the dimensions and type of each variable of a trace."""
+    count = np.int32 if plan["horizon"] < 2**30 else np.int64
+    run = ("policy", "replication")
+    pair = ("arm", "opponent")
+    return {
+        "duels": ((*run, "time", "arm"), count),
+        "self_duels": ((*run, "time", "arm"), count),
+        "wins": ((*run, "time", *pair) if plan["pairs"] else (*run, *pair), count),
+        "recommended": ((*run, "time"), np.int32),
+        "answered": (run, np.int64),
+    }
+
+
+class MemoryTrace:
+    """A trace kept in memory.
+
+    Parameters
+    ----------
+    plan
+        What is simulated: JSON-able settings.
+    coordinates
+        Labels of policies and arms, replications, recorded times.
+    truth
+        The preference matrices, shape (K, K), or (n_replications, K, K) where each
+        replication draws its own.
+    """
+
+    def __init__(
+        self, plan: Mapping[str, Any], coordinates: Mapping[str, Any], truth: np.ndarray
+    ) -> None:
+        self.plan, self.coordinates, self.truth = dict(plan), dict(coordinates), truth
+        sizes = _sizes(coordinates)
+        self.arrays = {
+            name: np.zeros([sizes[d] for d in dims], kind)
+            for name, (dims, kind) in layout(plan).items()
+        }
+
+    def finished(self) -> np.ndarray:
+        """Return which runs are there, bool, shape (n_policies, n_replications)."""
+        return np.zeros([len(self.coordinates[d]) for d in ("policy", "replication")], bool)
+
+    def write(self, policy: int, replication: int, arrays: Mapping[str, np.ndarray]) -> None:
+        """Enter one complete run."""
+        for name, array in arrays.items():
+            self.arrays[name][policy, replication] = array
+
+    def tree(self) -> xr.DataTree:
+        """Return the trace."""
+        return tree_of(self.plan, self.coordinates, self.truth, self.arrays)
+
+
+class StoredTrace:
+    """A trace kept in a Zarr store, so that a killed simulation can go on.
+
+    Parameters
+    ----------
+    path
+        The folder. If it holds a trace of the same plan, that one is continued.
+    plan, coordinates, truth
+        As for :class:`MemoryTrace`.
+
+    Raises
+    ------
+    ValueError
+        If `path` is something else, or a trace of another plan (the message says what
+        differs).
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        plan: Mapping[str, Any],
+        coordinates: Mapping[str, Any],
+        truth: np.ndarray,
+    ) -> None:
+        self.path = path
+        if not path.exists():
+            _create(path, plan, coordinates, truth)
+        try:
+            self.group = zarr.open_group(path, mode="r+")
+            known = json.loads(str(self.group.attrs["plan"]))
+        except (OSError, KeyError, ValueError) as error:
+            raise ValueError(f"out should be new or a trace to go on with, got {path}") from error
+        wanted = json.loads(json.dumps(dict(plan)))
+        differs = [k for k in {*known, *wanted} if known.get(k) != wanted.get(k)]
+        if differs:
+            name = min(differs)
+            raise ValueError(
+                f"out should be new or a trace of the same simulation, got {path}, where {name} "
+                f"is {known.get(name)!r} and not {wanted.get(name)!r}"
+            )
+
+    def finished(self) -> np.ndarray:
+        """Return which runs are there, bool, shape (n_policies, n_replications)."""
+        return np.asarray(self.group["finished"]["run"][:])
+
+    def write(self, policy: int, replication: int, arrays: Mapping[str, np.ndarray]) -> None:
+        """Enter one complete run, and then the marker that it is complete."""
+        for name, array in arrays.items():
+            self.group["trace"][name][policy, replication] = array
+        self.group["finished"]["run"][policy, replication] = True
+
+    def tree(self) -> xr.DataTree:
+        """Return the trace, its arrays left on disk until they are asked for."""
+        return open_trace(self.path)
+
+
+def open_trace(path: Any) -> xr.DataTree:
+    """Return a trace that :func:`bayesduel.simulate` left on disk.
+
+    Parameters
+    ----------
+    path
+        A Zarr folder, or a NetCDF file.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none.
+    ValueError
+        If it is not a trace.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"path should be a trace, got {path}, which does not exist")
+    if path.is_dir():
+        tree = xr.open_datatree(path, engine="zarr", consolidated=False)
+    else:
+        tree = xr.open_datatree(path, engine="h5netcdf")
+    if "plan" not in tree.attrs:
+        raise ValueError(f"path should be a trace of bayesduel.simulate, got {path}")
+    return tree
+
+
+def tree_of(
+    plan: Mapping[str, Any],
+    coordinates: Mapping[str, Any],
+    truth: np.ndarray,
+    arrays: Mapping[str, np.ndarray],
+) -> xr.DataTree:
+    """Return a trace from its parts."""
+    labels = {name: coordinates[name] for name in COORDINATES}
+    labels["opponent"] = coordinates["arm"]
+    dims = layout(plan)
+    trace = xr.Dataset({name: (dims[name][0], array) for name, array in arrays.items()})
+    problem = xr.Dataset({"P": (_truth_dims(truth), truth)})
+    root = xr.Dataset(coords=labels, attrs={"plan": json.dumps(dict(plan))})
+    return xr.DataTree.from_dict({"/": root, "/trace": trace, "/problem": problem})
+
+
+def _sizes(coordinates: Mapping[str, Any]) -> dict[str, int]:
+    sizes = {name: len(coordinates[name]) for name in COORDINATES}
+    return {**sizes, "opponent": sizes["arm"]}
+
+
+def _truth_dims(truth: np.ndarray) -> tuple[str, ...]:
+    return ("replication", "arm", "opponent")[3 - truth.ndim :]
+
+
+def _create(
+    path: Path, plan: Mapping[str, Any], coordinates: Mapping[str, Any], truth: np.ndarray
+) -> None:
+    """Make an empty store beside `path`, then move it there in one step."""
+    if not path.parent.is_dir():
+        raise ValueError(f"out should be in a folder that exists, got {path}")
+    draft = path.with_name(path.name + ".new")
+    if draft.exists():
+        shutil.rmtree(draft)
+    group = zarr.open_group(draft, mode="w", attributes={"plan": json.dumps(dict(plan))})
+    sizes = _sizes(coordinates)
+    labels = {name: np.asarray(coordinates[name]) for name in COORDINATES}
+    for name, values in {**labels, "opponent": labels["arm"]}.items():
+        _fill(group, name, (name,), values)
+    trace = group.create_group("trace")
+    for name, (dims, kind) in layout(plan).items():
+        shape = tuple(sizes[d] for d in dims)
+        trace.create_array(
+            name,
+            shape=shape,
+            chunks=(1, 1, *shape[2:]),
+            dtype=np.dtype(kind),
+            dimension_names=dims,
+            fill_value=0,
+        )
+    _fill(group.create_group("problem"), "P", _truth_dims(truth), truth)
+    runs = (sizes["policy"], sizes["replication"])
+    group.create_group("finished").create_array(
+        "run",
+        shape=runs,
+        chunks=(1, 1),
+        dtype=np.dtype(bool),
+        dimension_names=("policy", "replication"),
+        fill_value=False,
+    )
+    draft.rename(path)
+
+
+def _fill(group: Any, name: str, dims: tuple[str, ...], values: np.ndarray) -> None:
+    array = group.create_array(name, shape=values.shape, dtype=values.dtype, dimension_names=dims)
+    array[...] = values
