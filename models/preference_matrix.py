@@ -111,6 +111,14 @@ class PreferenceMatrix:
                 pm.Deterministic("preference", upper + lower + half, dims=("arm", "opponent"))
         return model
 
+    def unmet(self, concentration: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw the win probabilities of `n` pairs that never met: the prior, (draws, n).
+
+        `concentration` has shape (draws,).
+        """
+        half = concentration[:, None] / 2
+        return rng.beta(half, half, size=(len(half), n))
+
     def preference(self, posterior: Mapping[str, Any]) -> np.ndarray:
         """Return P, shape (..., K, K), from ``posterior["theta"]``, shape (..., K (K - 1) / 2)."""
         theta = np.asarray(posterior["theta"])

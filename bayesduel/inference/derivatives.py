@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from bayesduel.duels import Duels
 
-__all__ = ["Derivatives", "Parts", "centre", "derivatives", "reduce"]
+__all__ = ["Derivatives", "Parts", "centre", "derivatives", "reduce", "uncentre"]
 
 
 class Parts(NamedTuple):
@@ -46,6 +46,14 @@ def centre(free: np.ndarray) -> np.ndarray:
     total = free.sum(axis=-1, keepdims=True)
     root = np.sqrt(n_arms)
     return np.concatenate([free - total / (n_arms + root), -total / root], axis=-1)
+
+
+def uncentre(score: np.ndarray) -> np.ndarray:
+    """Map scores (..., K) to their K - 1 free numbers (..., K - 1): the inverse of `centre`."""
+    n_arms = score.shape[-1]
+    inner, last = score[..., :-1], score[..., -1:]
+    total = inner.sum(axis=-1, keepdims=True)
+    return inner - total / (n_arms + np.sqrt(n_arms)) - last / np.sqrt(n_arms)
 
 
 def reduce(matrix: np.ndarray) -> np.ndarray:
@@ -121,7 +129,7 @@ class Derivatives:
                 ],
                 axis=1,
             )
-            mixed = _reduce_rows(by_arm)
+            mixed = uncentre(by_arm.T).T
             information[:cut, cut:], information[cut:, :cut] = mixed, mixed.T
             information[cut:, cut:] = -own
         return Parts(float(value), gradient, information - np.diag(prior), information)
@@ -152,14 +160,6 @@ def _laplacian(
     off = np.bincount(place, weight, minlength=n_arms * n_arms).reshape(n_arms, n_arms)
     off = off + off.T
     return np.diag(off.sum(axis=1)) - off
-
-
-def _reduce_rows(columns: np.ndarray) -> np.ndarray:
-    """Return Q' columns, (K - 1, p), for columns (K, p)."""
-    n_arms = len(columns)
-    inner, last = columns[:-1], columns[-1]
-    shift = inner.sum(axis=0) / (n_arms + np.sqrt(n_arms)) + last / np.sqrt(n_arms)
-    return inner - shift
 
 
 @lru_cache(maxsize=64)

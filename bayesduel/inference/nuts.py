@@ -59,13 +59,19 @@ def sample(
 def well_informed(duels: "Duels") -> bool:
     """Return whether the log measures enough arms for the centred parameterisation.
 
-    An arm is measured when its duels tell its score better than a prior of one logit does:
-    about a quarter of a unit of information a duel. With five measured arms' worth the
-    scale is known well enough for the centred form, which then mixes better.
+    An arm is measured when its duels tell its score at least four times as well as knowing
+    the spread of the scores does. Eight measured arms (half of them where there are fewer
+    than sixteen) pin the scale down, and the centred form then mixes better; with fewer the
+    scores divided by their scale do.
     """
     wins, ties = duels.tally("keep")
-    information = (wins + wins.T + ties).sum(axis=1) / 4.0
-    return bool((information / (1.0 + information)).sum() > max(5.0, 0.5 * duels.n_arms))
+    points, n = (wins + ties / 2).sum(axis=1), (wins + wins.T + ties).sum(axis=1)
+    information = n / 4.0  # of a logit, for a duel near one half
+    logit = np.log((points + 0.5) / (n - points + 0.5))
+    noise = np.mean(1.0 / (information + 0.25))
+    spread = max(float(np.var(logit) - noise), 0.0)
+    measured = int((information * spread > 4.0).sum())
+    return measured >= min(8, max(2, duels.n_arms / 2))
 
 
 def divergences(tree: "xr.DataTree") -> int:

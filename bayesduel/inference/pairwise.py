@@ -31,14 +31,17 @@ class PairDensities:
 
     compiled: Mapping[str, Any]
     data: Mapping[str, np.ndarray]
-    n_pairs: int
     hyper: str | None
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs that met; the others keep the prior and need no table."""
+        return len(self.data["n"])
 
     def terms(self, log_odds: np.ndarray, hyper: float) -> np.ndarray:
         """Return each pair's own part of the log density, shape (n_pairs,)."""
         prior, likelihood = self.split(log_odds, hyper)
-        place = self.data["pair_of_cell"]
-        return prior + np.bincount(place, likelihood, minlength=self.n_pairs)
+        return prior + likelihood
 
     def split(self, log_odds: np.ndarray, hyper: float) -> tuple[np.ndarray, np.ndarray]:
         """Return log prior by pair and log likelihood by cell."""
@@ -102,7 +105,8 @@ def densities(model: Any, duels: "Duels") -> PairDensities:
     """Return the compiled densities of preference-matrix `model` on `duels`."""
     compiled, hyper = _compile(model)
     data = {v.name: v.get_value() for v in model.build(duels).data_vars}
-    return PairDensities(compiled, data, duels.n_arms * (duels.n_arms - 1) // 2, hyper)
+    data["pair_of_cell"] = np.arange(len(data["n"]), dtype=data["pair_of_cell"].dtype)
+    return PairDensities(compiled, data, hyper)
 
 
 def tables(densities: PairDensities) -> Grid:
@@ -129,7 +133,8 @@ def propose(
 ) -> Proposals:
     """Draw `n` proposals: a concentration, then every pair from its table at the nearest node.
 
-    Parameters are those of :func:`bayesduel.inference.laplace.propose`; `x` holds log odds.
+    Parameters are those of :func:`bayesduel.inference.laplace.propose`; `x` holds the log odds
+    of the pairs that met.
     """
     hyper, log_q = grid.draw(n, rng)
     place = grid.nearest(hyper)

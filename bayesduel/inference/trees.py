@@ -1,0 +1,261 @@
+"""Sampled parameters of a model, by either method, and their assembly into a DataTree."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+from scipy.special import expit, logit
+
+from bayesduel.inference import laplace as laplace_method
+from bayesduel.inference import pairwise
+from bayesduel.inference.derivatives import Derivatives, centre, derivatives, uncentre
+from bayesduel.inference.importance import certify, resample
+
+if TYPE_CHECKING:
+    from bayesduel.duels import Duels
+
+__all__ = ["Sampled", "assemble", "laplace", "nuts"]
+
+PREFERENCE_BYTES = 64 * 2**20
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Equally weighted draws of a model's parameters, and what is known of their quality.
+
+    Attributes
+    ----------
+    posterior
+        Parameters by name, draws first.
+    stats
+        Sample statistics by name, draws first.
+    log_likelihood
+        By cell, shape (draws, cells), or None.
+    khat, effective
+        Certificate: Pareto k-hat (NaN for NUTS) and effective number of draws.
+    extra
+        Group ``laplace``: mode, covariance, grid of the hyperparameter.
+    """
+
+    posterior: Mapping[str, np.ndarray]
+    stats: Mapping[str, np.ndarray]
+    log_likelihood: np.ndarray | None
+    khat: float
+    effective: float
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+def laplace(
+    model: Any,
+    duels: "Duels",
+    n: int,
+    rng: np.random.Generator,
+    keep: bool,
+    progress: Progress | None = None,
+) -> Sampled:
+    """Return `n` draws by Laplace's method (pair by pair for a preference matrix)."""
+
+    def tick(done: int) -> None:
+        if progress is not None:
+            progress(0.1 + 0.8 * done / n)
+
+    if model.name == "preference-matrix":
+        density = pairwise.densities(model, duels)
+        grid = pairwise.tables(density)
+        proposals = pairwise.propose(density, grid, n, rng, log_likelihood=keep, tick=tick)
+    else:
+        derivative = derivatives(model, duels)
+        grid = laplace_method.conditionals(derivative)
+        if progress is not None:
+            progress(0.1)
+        proposals = laplace_method.propose(derivative, grid, n, rng, log_likelihood=keep, tick=tick)
+    certificate = certify(proposals.log_ratio)
+    kept = resample(certificate.weights, rng)
+    x, hyper = proposals.x[kept], proposals.hyper[kept]
+    if model.name == "preference-matrix":
+        posterior = _pairs(model, duels, expit(x), hyper, rng)
+        extra: dict[str, Any] = {}
+    else:
+        posterior = _parameters(derivative, x, hyper)
+        extra = _mode(derivative, grid)
+    if len(grid.nodes) > 1:
+        extra["hyper_node"] = ("node", np.exp(grid.nodes))
+        extra["hyper_log_density"] = ("node", grid.log_density)
+    likelihood = proposals.log_likelihood
+    return Sampled(
+        posterior=posterior,
+        stats={
+            "lp": proposals.log_density[kept],
+            "importance_weight": certificate.weights[kept] * n,
+        },
+        log_likelihood=None if likelihood is None else likelihood[kept],
+        khat=certificate.khat,
+        effective=certificate.effective,
+        extra=extra,
+    )
+
+
+def nuts(
+    model: Any,
+    duels: "Duels",
+    per_chain: int,
+    chains: int,
+    seed: int,
+    keep: bool,
+    progress: Progress | None = None,
+) -> Sampled:
+    """Return draws by NUTS, chain after chain."""
+    import arviz as az
+
+    from bayesduel.inference.nuts import sample
+
+    if progress is not None:
+        progress(0.2)
+    tree = sample(model, duels, draws=per_chain, chains=chains, seed=seed)
+    if progress is not None:
+        progress(0.8)
+    inner = ("score_free", "score_standard")
+    posterior = {
+        str(name): v.values.reshape(-1, *v.shape[2:])
+        for name, v in tree["posterior"].data_vars.items()
+        if name not in inner
+    }
+    wanted = ("diverging", "energy", "logp", "n_steps", "step_size", "depth")
+    stats = {
+        ("lp" if name == "logp" else name): tree["sample_stats"][name].values.reshape(-1)
+        for name in wanted
+        if name in tree["sample_stats"]
+    }
+    shown = tree["posterior"]["theta" if "theta" in posterior else "score"]
+    effective = float(az.ess(shown).min())
+    likelihood = _likelihood(model, duels, posterior) if keep else None
+    return Sampled(posterior, stats, likelihood, float("nan"), effective)
+
+
+def assemble(
+    duels: "Duels",
+    model: Any,
+    sampled: Sampled,
+    per_chain: int,
+    chains: int,
+    attrs: Mapping[str, Any],
+) -> xr.DataTree:
+    """Return the tree of a fit."""
+    arms = np.array(duels.arms, dtype=object)
+    dims = {"score": ("arm",), "theta": ("pair",)}
+    layout = (chains, per_chain)
+    sampling = {"chain": np.arange(chains), "draw": np.arange(per_chain)}
+
+    def laid(values: np.ndarray, *names: str) -> tuple[tuple[str, ...], np.ndarray]:
+        return ("chain", "draw", *names), values.reshape(*layout, *values.shape[1:])
+
+    posterior = {n: laid(v, *dims.get(n, ())) for n, v in sampled.posterior.items()}
+    if chains * per_chain * duels.n_arms**2 * 8 <= PREFERENCE_BYTES:
+        matrix = model.preference(sampled.posterior)
+        posterior["preference"] = laid(matrix, "arm", "opponent")
+    coords: dict[str, Any] = {**sampling, "arm": arms, "opponent": arms}
+    if "theta" in posterior:
+        first, second = np.triu_indices(duels.n_arms, 1)
+        coords |= {"pair_first": ("pair", arms[first]), "pair_second": ("pair", arms[second])}
+    pairs = duels.pairs()
+    wins, ties = duels.tally("keep")
+    cell = {"first": ("cell", pairs.first), "second": ("cell", pairs.second)}
+    counts = np.stack([pairs.first_wins, pairs.second_wins, pairs.ties], axis=-1)
+    points = pairs.first_wins + pairs.ties / 2
+    observed = (
+        {"outcome": (("cell", "result"), counts)}
+        if model.name == "davidson"
+        else {"outcome": ("cell", points)}
+    )
+    square = ("arm", "opponent")
+    groups = {
+        "posterior": xr.Dataset(posterior, coords=coords),
+        "sample_stats": xr.Dataset({n: laid(v) for n, v in sampled.stats.items()}, coords=sampling),
+        "observed_data": xr.Dataset(observed),
+        "constant_data": xr.Dataset(
+            {
+                **cell,
+                "n": ("cell", counts.sum(axis=1)),
+                "wins": (square, wins),
+                "ties": (square, ties),
+            },
+            coords={"arm": arms, "opponent": arms},
+        ),
+    }
+    if sampled.log_likelihood is not None:
+        groups["log_likelihood"] = xr.Dataset(
+            {"outcome": laid(sampled.log_likelihood, "cell")}, coords=sampling
+        )
+    if sampled.extra:
+        groups["laplace"] = xr.Dataset(sampled.extra, coords={"arm": arms, "opponent": arms})
+    tree = xr.DataTree.from_dict(groups)
+    tree.attrs.update(attrs)
+    for name in ("posterior", "sample_stats"):
+        tree[name].attrs["inference_library"] = (
+            "nutpie" if attrs["method"] == "nuts" else "bayesduel"
+        )
+    return tree
+
+
+def _parameters(derivative: Derivatives, x: np.ndarray, hyper: np.ndarray) -> dict[str, np.ndarray]:
+    cut = derivative.n_arms - 1
+    posterior = {"score": centre(x[:, :cut])}
+    for place, name in enumerate(derivative.extras):
+        posterior[name] = x[:, cut + place]
+    if derivative.hyper:
+        posterior[derivative.hyper] = np.exp(hyper)
+    return posterior
+
+
+def _pairs(
+    model: Any, duels: "Duels", met: np.ndarray, hyper: np.ndarray, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Return all pairs' win probabilities, those that never met drawn from the prior."""
+    n_arms, n = duels.n_arms, len(met)
+    pairs = duels.pairs()
+    low, high = pairs.first.astype(np.int64), pairs.second.astype(np.int64)
+    place = low * (2 * n_arms - low - 1) // 2 + high - low - 1
+    n_pairs = n_arms * (n_arms - 1) // 2
+    theta = np.empty((n, n_pairs), dtype=np.float64 if n * n_pairs < 2**23 else np.float32)
+    theta[:, place] = met
+    never = np.setdiff1d(np.arange(n_pairs), place)
+    learned = model.concentration is None
+    concentration = np.exp(hyper) if learned else np.full(n, float(model.concentration))
+    theta[:, never] = model.unmet(concentration, len(never), rng)
+    return {"theta": theta} | ({"concentration": concentration} if learned else {})
+
+
+def _mode(derivative: Derivatives, grid: Any) -> dict[str, Any]:
+    """Return the group ``laplace``: the mode and covariance at the grid's best node."""
+    best = grid.conditionals[grid.best]
+    cut = derivative.n_arms - 1
+    extra: dict[str, Any] = {
+        "score_mode": ("arm", centre(best.x[:cut])),
+        "score_cov": (
+            ("arm", "opponent"),
+            laplace_method.score_covariance(best, derivative.n_arms),
+        ),
+    }
+    for place, name in enumerate(derivative.extras):
+        extra[f"{name}_mode"] = ((), float(best.x[cut + place]))
+    return extra
+
+
+def _likelihood(model: Any, duels: "Duels", posterior: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the log likelihood of each draw and cell, through the model's own density."""
+    if model.name == "preference-matrix":
+        density = pairwise.densities(model, duels)
+        hyper = np.log(posterior.get("concentration", np.ones(len(posterior["theta"]))))
+        place = model.build(duels)["pair_of_cell"].get_value()
+        odds = logit(np.clip(posterior["theta"][:, place], 1e-300, 1 - 1e-16))
+        return np.stack([density.split(o, h)[1] for o, h in zip(odds, hyper, strict=True)])
+    derivative = derivatives(model, duels)
+    n = len(posterior["score"])
+    extras = [posterior[name][:, None] for name in derivative.extras]
+    x = np.concatenate([uncentre(posterior["score"]), *extras], axis=1)
+    hyper = np.log(posterior["scale"]) if derivative.hyper else np.zeros(n)
+    return np.stack([derivative.cells(x[k], hyper[k])[1] for k in range(n)])
