@@ -1,171 +1,139 @@
-"""Draws of the preference matrix, held as what they derive from.
+"""Posterior draws, and the preference matrix as a function of them.
 
-A score model's matrix is a known function of K scores a draw, so K x K draws are never kept;
-a model without scores hands its matrices over in chunks. Both kinds answer the same questions.
+K x K draws are never kept: matrices and pairs are derived from the parameters, a chunk at a
+time, by the model itself.
 """
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-__all__ = ["MatrixDraws", "ScoreDraws", "draws_of", "effective_draws"]
+from bayesduel.drawing import model_of, posterior_draws
+
+__all__ = ["Draws", "check_fit", "draws_of", "points"]
 
 CHUNK = 4_000_000  # entries of P worked on at once
-PAIR_NUMBERS = 500_000_000  # draws x pairs computed for a score model's pairs
-PAIR_MEMORY = 128_000_000  # draws x pairs kept (float32) for a model without scores
+PAIR_NUMBERS = 500_000_000  # draws x pairs computed for the summary of all pairs
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreDraws:
-    """Draws of P through draws of scores.
+class Draws:
+    """Draws of P through draws of a model's parameters.
 
     Attributes
     ----------
     model
-        A score model: has ``preference`` and ``outcome_probabilities``.
+        Has ``preference`` and ``outcome_probabilities``.
     posterior
-        Parameters by name, draws first: ``score`` has shape (n_draws, K).
+        Parameters by name, draws first.
+    arms
+        Which arms of the model these are, indices, shape (K,).
+    model_arms
+        How many arms the model has.
     """
 
     model: Any
     posterior: Mapping[str, np.ndarray]
+    arms: np.ndarray
+    model_arms: int
 
     @property
-    def score(self) -> np.ndarray:
-        """Scores, shape (n_draws, K)."""
-        return self.posterior["score"]
+    def score(self) -> np.ndarray | None:
+        """Scores, shape (n_draws, K), or None where the model has none."""
+        return self.posterior["score"][:, self.arms] if "score" in self.posterior else None
 
     @property
     def n_draws(self) -> int:
         """Number of draws."""
-        return len(self.score)
+        return len(next(iter(self.posterior.values())))
 
     @property
     def n_arms(self) -> int:
         """Number of arms, K."""
-        return self.score.shape[1]
+        return len(self.arms)
 
-    def among(self, arms: np.ndarray) -> "ScoreDraws":
-        """Return the same draws of fewer arms (indices)."""
-        return ScoreDraws(self.model, {**self.posterior, "score": self.score[:, arms]})
-
-    def matrices(self) -> Iterator[np.ndarray]:
-        """Yield chunks of P, shape (n, K, K)."""
-        step = max(1, CHUNK // self.n_arms**2)
-        for start in range(0, self.n_draws, step):
-            part = {name: v[start : start + step] for name, v in self.posterior.items()}
-            yield self.model.preference(part)
-
-    def against(self, score: np.ndarray) -> np.ndarray:
-        """Return each arm's P against an arm of score `score` (n_draws,), shape (n_draws, K)."""
-        both = np.column_stack([score, self.score])
-        first, rest = np.zeros(self.n_arms, dtype=int), np.arange(1, self.n_arms + 1)
-        return _points(self.model, {**self.posterior, "score": both}, rest, first)
-
+    @property
     def pair_step(self) -> int:
-        """Return that every how-many-eth draw is used for all pairs (1 up to 500 arms)."""
+        """Every how-many-eth draw serves all pairs: 1 up to 500 arms and 4,000 draws."""
         n_pairs = self.n_arms * (self.n_arms - 1) // 2
         return max(1, -(-self.n_draws * n_pairs // PAIR_NUMBERS))
 
-    def pairs(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield (first, second, P[first, second]), the last of shape (pairs, draws)."""
-        part = {name: v[:: self.pair_step()] for name, v in self.posterior.items()}
-        first, second = np.triu_indices(self.n_arms, 1)
-        step = max(1, CHUNK // len(part["score"]))
-        for start in range(0, len(first), step):
-            i, j = first[start : start + step], second[start : start + step]
-            yield i, j, np.ascontiguousarray(_points(self.model, part, i, j).T)
+    def rows(self, which: Any) -> dict[str, np.ndarray]:
+        """Return the parameters of some draws (a slice, indices or a mask)."""
+        return {name: values[which] for name, values in self.posterior.items()}
 
-
-@dataclass(frozen=True, eq=False)
-class MatrixDraws:
-    """Draws of P as such.
-
-    Attributes
-    ----------
-    chunks
-        Called, it yields all draws in chunks of shape (n, K, K), the same ones every time.
-    n_draws, n_arms
-        Number of draws; number of arms K.
-    """
-
-    chunks: Callable[[], Iterator[np.ndarray]]
-    n_draws: int
-    n_arms: int
-
-    score: None = None
-
-    def among(self, arms: np.ndarray) -> "MatrixDraws":
-        """Return the same draws of fewer arms (indices)."""
-
-        def part() -> Iterator[np.ndarray]:
-            for P in self.chunks():
-                yield P[:, arms[:, None], arms]
-
-        return MatrixDraws(part, self.n_draws, len(arms))
+    def among(self, arms: np.ndarray) -> "Draws":
+        """Return the same draws of fewer arms (indices among these)."""
+        return Draws(self.model, self.posterior, self.arms[arms], self.model_arms)
 
     def matrices(self) -> Iterator[np.ndarray]:
         """Yield chunks of P, shape (n, K, K)."""
-        return self.chunks()
+        everyone = np.array_equal(self.arms, np.arange(self.model_arms))
+        step = max(1, CHUNK // self.model_arms**2)
+        for start in range(0, self.n_draws, step):
+            P = self.model.preference(self.rows(slice(start, start + step)))
+            yield P if everyone else P[:, self.arms[:, None], self.arms]
 
-    def pair_step(self) -> int:
-        """Return that every how-many-eth draw is used for all pairs (1 up to 250 arms)."""
-        n_pairs = self.n_arms * (self.n_arms - 1) // 2
-        return max(1, -(-self.n_draws * n_pairs // PAIR_MEMORY))
+    def chances(self, which: Any, left: np.ndarray, right: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the chances of win, loss and (some models) tie of `left` in some draws.
 
-    def pairs(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield (first, second, P[first, second]), the last of shape (pairs, draws)."""
+        Indices among these arms; each entry has shape (draws, pairs).
+        """
+        return self.model.outcome_probabilities(self.rows(which), self.arms[left], self.arms[right])
+
+    def against(self, champion: np.ndarray) -> np.ndarray:
+        """Return each arm's P against each draw's champion (indices), shape (n_draws, K)."""
+        out = np.empty((self.n_draws, self.n_arms))
+        everyone = np.arange(self.n_arms)
+        for arm in np.unique(champion):
+            here = champion == arm
+            out[here] = points(self.chances(here, everyone, np.full(self.n_arms, arm)))
+        return out
+
+    def outcomes(self) -> Iterator[tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]]:
+        """Yield (first, second, chances) of all pairs; chances have shape (pairs, draws)."""
         first, second = np.triu_indices(self.n_arms, 1)
-        step = self.pair_step()
-        kept = np.empty((len(range(0, self.n_draws, step)), len(first)), dtype=np.float32)
-        seen = row = 0
-        for P in self.chunks():
-            picked = P[-seen % step :: step]
-            kept[row : row + len(picked)] = picked[:, first, second]
-            seen, row = seen + len(P), row + len(picked)
-        width = max(1, CHUNK // len(kept))
+        used = slice(None, None, self.pair_step)
+        width = max(1, CHUNK * self.pair_step // self.n_draws)
         for start in range(0, len(first), width):
-            cut = slice(start, start + width)
-            yield first[cut], second[cut], np.ascontiguousarray(kept[:, cut].T)
+            i, j = first[start : start + width], second[start : start + width]
+            found = self.chances(used, i, j)
+            yield i, j, {name: np.ascontiguousarray(c.T) for name, c in found.items()}
 
 
-def _points(
-    model: Any, posterior: Mapping[str, np.ndarray], left: np.ndarray, right: np.ndarray
-) -> np.ndarray:
-    """Return P[left, right]: the chance to win and half the chance to tie."""
-    parts = model.outcome_probabilities(posterior, left, right)
-    return parts["win"] + parts["tie"] / 2 if "tie" in parts else parts["win"]
+def points(chances: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the expected points: the chance to win and half the chance to tie."""
+    return chances["win"] + chances["tie"] / 2 if "tie" in chances else chances["win"]
 
 
-def draws_of(
-    fit: xr.DataTree, errors: str = "auto"
-) -> tuple[ScoreDraws | MatrixDraws, tuple[str, ...], str]:
-    """Return the draws of a fit, the labels of its arms, and which errors they carry."""
-    from bayesduel.models import named
+def draws_of(fit: xr.DataTree, errors: str = "auto") -> tuple[Draws, tuple[str, ...], str]:
+    """Return the draws of a fit, the labels of its arms, and whose errors they carry.
 
-    model = named(fit.attrs["model"], **json.loads(fit.attrs["model_settings"]))
-    posterior = fit["posterior"]
-    labels = tuple(str(a) for a in posterior["arm"].to_numpy())
-    flat = {
-        str(name): v.values.reshape(-1, *v.shape[2:]) for name, v in posterior.data_vars.items()
-    }
-    if "score" in flat:
-        plain = {n: v for n, v in flat.items() if v.ndim == 1 or n == "score"}
-        return ScoreDraws(model, plain), labels, errors
-    n = len(flat["preference"])
-    step = max(1, CHUNK // len(labels) ** 2)
+    Parameters
+    ----------
+    fit
+        What `bayesduel.fit` returned.
+    errors
+        See `bayesduel.drawing.posterior_draws`.
 
-    def chunks() -> Iterator[np.ndarray]:
-        for start in range(0, n, step):
-            yield flat["preference"][start : start + step]
+    Raises
+    ------
+    TypeError
+        If `fit` is not a fit.
+    ValueError
+        If the fit has no such errors.
+    """
+    check_fit(fit)
+    posterior, used = posterior_draws(fit, errors)
+    labels = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
+    draws = Draws(model_of(fit), posterior, np.arange(len(labels)), len(labels))
+    return draws, labels, used
 
-    return MatrixDraws(chunks, n, len(labels)), labels, errors
 
-
-def effective_draws(fit: xr.DataTree) -> float:
-    """Return how many independent draws the fit's are worth."""
-    return float(fit.attrs.get("importance_ess", np.nan))
+def check_fit(fit: Any) -> None:
+    """Raise TypeError unless `fit` looks like what `bayesduel.fit` returned."""
+    if not isinstance(fit, xr.DataTree) or "posterior" not in fit or "model" not in fit.attrs:
+        raise TypeError(f"fit should be what bayesduel.fit returned, got {type(fit).__name__}")

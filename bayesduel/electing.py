@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from bayesduel.drawn import MatrixDraws, ScoreDraws
+from bayesduel.drawn import Draws, points
 from bayesduel.preference import (
     EQUAL,
     NOTIONS,
@@ -60,7 +60,7 @@ class Standings:
     unbeaten: np.ndarray
 
 
-def standings(draws: ScoreDraws | MatrixDraws, rope: float, ties: Ties = "strict") -> Standings:
+def standings(draws: Draws, rope: float, ties: Ties = "strict") -> Standings:
     """Hold the elections.
 
     Parameters
@@ -72,22 +72,20 @@ def standings(draws: ScoreDraws | MatrixDraws, rope: float, ties: Ties = "strict
     ties
         What an opponent at exactly 1/2 counts for in Copeland scores.
     """
-    if isinstance(draws, ScoreDraws):
-        return _by_score(draws, rope)
-    return _by_matrix(draws, rope, ties)
+    if draws.score is None:
+        return _by_matrix(draws, rope, ties)
+    return _by_score(draws, draws.score, rope)
 
 
-def _by_score(draws: ScoreDraws, rope: float) -> Standings:
+def _by_score(draws: Draws, score: np.ndarray, rope: float) -> Standings:
     """Hold the elections of a score model, whose notions agree.
 
     Where i has the larger score its row of P lies above j's everywhere, and so i leads j by
     Condorcet, Copeland, Borda, random walk (whose law is a mixture of columns of ``P / sum``,
     in each of which i leads j) and von Neumann alike.
     """
-    score = draws.score
-    top = score.max(1)
-    best = score == top[:, None]
-    shared = best.mean(0, where=best.sum(1, keepdims=True) > 0)
+    best = score == score.max(1, keepdims=True)
+    shared = best.mean(0)
     share = (best / best.sum(1, keepdims=True)).mean(0)
     sole = best & (best.sum(1, keepdims=True) == 1)
     probability = np.stack([sole.mean(0), shared, shared, shared, share])
@@ -99,11 +97,11 @@ def _by_score(draws: ScoreDraws, rope: float) -> Standings:
         rank=ranks(score),
         borda=None,
         sole=sole,
-        unbeaten=draws.against(top) >= 0.5 - rope - EQUAL,
+        unbeaten=draws.against(score.argmax(1)) >= 0.5 - rope - EQUAL,
     )
 
 
-def _by_matrix(draws: MatrixDraws, rope: float, ties: Ties) -> Standings:
+def _by_matrix(draws: Draws, rope: float, ties: Ties) -> Standings:
     shape = (draws.n_draws, draws.n_arms)
     probability, share = (np.zeros((len(NOTIONS), draws.n_arms)) for _ in range(2))
     support, smith = np.zeros(draws.n_arms), np.zeros(draws.n_arms)
@@ -170,15 +168,16 @@ class PairSummary:
     n_draws: int
 
 
-def pair_summary(draws: ScoreDraws | MatrixDraws, prob: float) -> PairSummary:
+def pair_summary(draws: Draws, prob: float) -> PairSummary:
     """Summarise the posterior of every pair, with intervals that hold `prob` of it."""
     K = draws.n_arms
     chance, difference = np.full((3, K, K), 0.5), np.zeros((3, K, K))
     beaten = np.zeros((K, K))
-    n = len(range(0, draws.n_draws, draws.pair_step()))
+    n = len(range(0, draws.n_draws, draws.pair_step))
     total = np.zeros((K, n))
-    score = None if draws.score is None else draws.score[:: draws.pair_step()].T
-    for i, j, p in draws.pairs():
+    score = None if draws.score is None else draws.score[:: draws.pair_step].T
+    for i, j, chances in draws.outcomes():
+        p = points(chances)
         for arm in np.unique(i):  # its opponents are distinct
             row = i == arm
             total[arm] += p[row].sum(0)

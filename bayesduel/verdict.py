@@ -23,11 +23,19 @@ from typing import Literal
 
 import numpy as np
 
-from bayesduel.drawn import MatrixDraws, ScoreDraws
+from bayesduel.drawn import Draws
 from bayesduel.electing import PairSummary, Standings
 from bayesduel.preference import NOTIONS
+from bayesduel.wording import (
+    cycle_words,
+    names_of,
+    safe_words,
+    tied_words,
+    undecided_words,
+    winner_words,
+)
 
-__all__ = ["Kind", "Verdict", "join", "judge", "percent", "tiers"]
+__all__ = ["Kind", "Verdict", "judge", "tied_group", "tiers"]
 
 Kind = Literal["winner", "tied", "undecided", "cycle", "not comparable"]
 
@@ -59,7 +67,7 @@ class Verdict:
 
 
 def judge(
-    draws: ScoreDraws | MatrixDraws,
+    draws: Draws,
     found: Standings,
     pairs: PairSummary,
     labels: Sequence[str],
@@ -82,32 +90,30 @@ def judge(
         Standard error of a probability of `confidence` as estimated from these draws; where
         the decision is closer than twice that, the sentence says so.
     """
-    singly = found.unbeaten.mean(0)
-    safe = np.flatnonzero(singly >= confidence)
-    safe = safe[np.argsort(-singly[safe], kind="stable")]
-    tied, joint = _tied(found.unbeaten, safe, confidence)
+    safe = _safe(found.unbeaten, confidence)
+    tied, joint = tied_group(found.unbeaten, confidence)
     sole = found.sole.mean(0)
     leader = int(sole.argmax())
     kind: Kind
     if len(tied) >= 2:
         kind, arms, probability = "tied", tied, joint
-        words = _tied_words(_names(labels, tied), len(tied) == len(labels), rope, joint)
+        words = tied_words(names_of(labels, tied), len(tied) == len(labels), rope, joint)
         near = joint
     elif sole[leader] >= confidence:
         kind, arms, probability = "winner", np.array([leader]), float(sole[leader])
-        words = _winner_words(labels, leader, probability, pairs, confidence)
+        words = winner_words(labels, leader, probability, pairs, confidence)
         near = probability
     else:
         around, probability = _cycle(draws, found, pairs)
         near = max(probability, float(sole[leader]), joint)
         if probability >= confidence:
             kind, arms = "cycle", around
-            words = _cycle_words(labels, around, probability, found)
+            words = cycle_words(labels, around, probability, found)
         else:
             kind = "undecided"
             arms, probability = _candidates(found, confidence)
-            words = _undecided_words(labels, arms, probability, found)
-            words += _safe_words(_names(labels, safe), rope, confidence)
+            words = undecided_words(labels, arms, probability, found)
+            words += safe_words(names_of(labels, safe), rope, confidence)
     if abs(near - confidence) < 2 * monte_carlo_error:
         words += (
             f" This is close to the threshold of {confidence:g}: with other or more draws "
@@ -116,8 +122,8 @@ def judge(
     return Verdict(
         kind=kind,
         sentence=words,
-        arms=tuple(_names(labels, arms)),
-        safe=tuple(_names(labels, safe)),
+        arms=tuple(names_of(labels, arms)),
+        safe=tuple(names_of(labels, safe)),
         probability=probability,
     )
 
@@ -165,31 +171,22 @@ def tiers(rank: np.ndarray, order: np.ndarray, confidence: float) -> tuple[np.nd
     return tier, 1.0 - kept
 
 
-def join(names: Sequence[str], limit: int = 6) -> str:
-    """Return "A, B and C", or the first ones "and n others" where there are many."""
-    if len(names) > limit + 1:
-        return ", ".join(names[:limit]) + f" and {len(names) - limit} others"
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+def tied_group(unbeaten: np.ndarray, confidence: float) -> tuple[np.ndarray, float]:
+    """Return the arms that are tied in practice, and their joint probability.
 
+    Parameters
+    ----------
+    unbeaten
+        Where no arm beats it by more than the rope, bool, shape (n_draws, K).
+    confidence
+        Probability needed, singly to be considered and jointly to stay.
 
-def percent(probability: float) -> str:
-    """Return "(probability 0.97)", never rounding what is uncertain to 1 or 0."""
-    if 0.995 <= probability:
-        return "(probability above 0.99)"
-    if probability < 0.005:
-        return "(probability below 0.01)"
-    return f"(probability {probability:.2f})"
-
-
-# -- in calling order ----------------------------------------------------------------------
-
-
-def _names(labels: Sequence[str], arms: np.ndarray) -> list[str]:
-    return [labels[a] for a in arms]
-
-
-def _tied(unbeaten: np.ndarray, safe: np.ndarray, confidence: float) -> tuple[np.ndarray, float]:
-    """Return the largest group found, strongest first, and its joint probability."""
+    Returns
+    -------
+    Indices, strongest first (none, or at least two), and the probability that no arm beats
+    any of them by more than the rope (of the last group tried, where none is left).
+    """
+    safe = _safe(unbeaten, confidence)
     joint = 0.0
     for size in range(len(safe), 1, -1):
         joint = float(unbeaten[:, safe[:size]].all(1).mean())
@@ -198,11 +195,18 @@ def _tied(unbeaten: np.ndarray, safe: np.ndarray, confidence: float) -> tuple[np
     return safe[:0], joint
 
 
-def _cycle(
-    draws: ScoreDraws | MatrixDraws, found: Standings, pairs: PairSummary
-) -> tuple[np.ndarray, float]:
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _safe(unbeaten: np.ndarray, confidence: float) -> np.ndarray:
+    singly = unbeaten.mean(0)
+    safe = np.flatnonzero(singly >= confidence)
+    return safe[np.argsort(-singly[safe], kind="stable")]
+
+
+def _cycle(draws: Draws, found: Standings, pairs: PairSummary) -> tuple[np.ndarray, float]:
     """Return a cycle, and the probability that every arm loses to the one it likeliest does."""
-    if isinstance(draws, ScoreDraws) or draws.n_arms < 3:
+    if draws.score is not None or draws.n_arms < 3:
         return np.array([], dtype=int), 0.0
     nemesis = pairs.beats.argmax(0)
     everyone = np.arange(draws.n_arms)
@@ -220,76 +224,3 @@ def _candidates(found: Standings, confidence: float) -> tuple[np.ndarray, float]
     held = np.cumsum(share[order])
     size = int(np.searchsorted(held, confidence - 1e-12)) + 1
     return order[:size], float(min(held[size - 1], 1.0))
-
-
-def _winner_words(
-    labels: Sequence[str], leader: int, probability: float, pairs: PairSummary, confidence: float
-) -> str:
-    rival = int(np.where(np.arange(len(labels)) == leader, np.inf, pairs.mean[leader]).argmin())
-    chance, low, high = (
-        f"{100 * m[leader, rival]:.0f}" for m in (pairs.mean, pairs.lower, pairs.upper)
-    )
-    return (
-        f"{labels[leader]} wins: it beats every other arm {percent(probability)}. Its closest "
-        f"rival is {labels[rival]}, which it beats in {chance} % of duels "
-        f"({100 * confidence:g} % interval {low} to {high} %)."
-    )
-
-
-def _tied_words(names: list[str], everyone: bool, rope: float, joint: float) -> str:
-    who = f"All {len(names)} arms are" if everyone and len(names) > 6 else f"{join(names)} are"
-    return (
-        f"{who} tied in practice: no arm beats any of them with a win probability above "
-        f"{0.5 + rope:g} {percent(joint)}."
-    )
-
-
-def _cycle_words(
-    labels: Sequence[str], around: np.ndarray, probability: float, found: Standings
-) -> str:
-    steps = [
-        f"{labels[a]} loses to {labels[b]}"
-        for a, b in zip(around, np.roll(around, -1), strict=True)
-    ]
-    copeland = found.share[NOTIONS.index("copeland")]
-    mixture = found.share[NOTIONS.index("von_neumann")]
-    most = [int(a) for a in np.argsort(-copeland) if copeland[a] >= 0.8 * copeland.max()]
-    heavy = [int(a) for a in np.argsort(-mixture, kind="stable") if mixture[a] >= 0.05]
-    cycle = [labels[a] for a in np.argsort(-found.smith, kind="stable") if found.smith[a] > 0.5]
-    leads = "leads" if len(most) == 1 else "lead"
-    words = (
-        f"No arm beats all others {percent(probability)}: {join(steps)}. By number of opponents "
-        f"beaten (Copeland) {join(_names(labels, np.array(most)))} {leads}; nothing beats the "
-        f"mixture (von Neumann) of {join([f'{labels[a]} {mixture[a]:.2f}' for a in heavy])}."
-    )
-    return words + (f" The top cycle is {join(cycle)}." if len(cycle) > 1 else "")
-
-
-def _undecided_words(
-    labels: Sequence[str], arms: np.ndarray, probability: float, found: Standings
-) -> str:
-    names = _names(labels, arms)
-    if len(names) == 1:
-        return (
-            f"Not enough data yet: {names[0]} beats most opponents {percent(probability)}, but "
-            f"that it beats every one is not sure {percent(float(found.sole[:, arms[0]].mean()))}."
-        )
-    if len(names) == len(labels):
-        return f"Not enough data yet: any of the {len(labels)} arms could be the best."
-    if len(names) > 7:
-        return (
-            f"Not enough data yet: {len(names)} of {len(labels)} arms hold the best one "
-            f"{percent(probability)}; most likely are {join(names[:3])}."
-        )
-    return f"Not enough data yet: the best arm is one of {join(names)} {percent(probability)}."
-
-
-def _safe_words(names: list[str], rope: float, confidence: float) -> str:
-    if not names:
-        return ""
-    one = f"{names[0]} is a safe choice" if len(names) == 1 else f"{join(names)} are safe choices"
-    singly = "" if len(names) == 1 else ", taken singly"
-    return (
-        f" {one}{singly}: with probability {confidence:g} or more, no arm beats it with a win "
-        f"probability above {0.5 + rope:g}."
-    )

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesduel.drawn import draws_of, effective_draws
+from bayesduel.drawn import check_fit, draws_of
 from bayesduel.electing import PairSummary, Standings, Ties, interval, pair_summary, standings
 from bayesduel.laurels import Winners
 from bayesduel.preference import NOTIONS
-from bayesduel.verdict import Verdict, join, judge, tiers
+from bayesduel.verdict import Verdict, judge, tiers
+from bayesduel.wording import join
 
 __all__ = ["Winners", "winners"]
 
@@ -46,7 +47,8 @@ def winners(
         What an opponent at exactly 1/2 counts for in Copeland scores: "strict" (nothing) or
         "half".
     errors
-        Which uncertainty: see `bayesduel.preference_draws`.
+        Whose errors: "model" (every vote independent), "judge", "pair and group" (robust to
+        repeated votes), or "auto", the widest that applies; ``attrs["errors"]`` says which.
 
     Returns
     -------
@@ -64,7 +66,7 @@ def winners(
     ``tier_error``, ``monte_carlo_error`` and what was asked.
 
     Arms rank by score in score models, by the Borda scores of the draw in others. Intervals
-    are equal-tailed and hold `confidence`. Over 500 arms (250 without scores) those of pairs
+    are equal-tailed and hold `confidence`. Over 500 arms those of pairs
     and of Borda scores use every n-th draw; ``pair_draws`` says how many that are.
 
     Raises
@@ -74,8 +76,7 @@ def winners(
     ValueError
         If another argument is out of its range; the message names it.
     """
-    if not isinstance(fit, xr.DataTree) or "posterior" not in fit:
-        raise TypeError(f"fit should be what bayesduel.fit returned, got {type(fit).__name__}")
+    check_fit(fit)
     if not 0 <= rope < 0.5:
         raise ValueError(f"rope should be in [0, 0.5), got {rope}")
     if not 0.5 < confidence < 1:
@@ -91,7 +92,7 @@ def winners(
 
     found = standings(draws, rope, ties)
     pairs = pair_summary(draws, confidence)
-    effective = effective_draws(fit)
+    effective = float(fit.attrs["importance_ess"])
     error = float(np.sqrt(confidence * (1 - confidence) / effective))
     options = {"rope": rope, "confidence": confidence, "monte_carlo_error": error}
     parts = json.loads(fit.attrs.get("components", "[]"))
@@ -120,7 +121,7 @@ def winners(
         "ranked_by": "Borda score" if draws.score is None else "score",
         "n_draws": draws.n_draws,
         "pair_draws": pairs.n_draws,
-        "effective_draws": float(effective),
+        "effective_draws": effective,
         "monte_carlo_error": error,
         "model": fit.attrs.get("model", ""),
         "method": fit.attrs.get("method", ""),
