@@ -1,0 +1,255 @@
+"""Held-out calibration: whether a model keeps its word on duels that it has not seen.
+
+The log is cut into folds; each fold is predicted by a fit of the others. Votes that the log
+repeats (the same pair, by the same judge or in the same group) stay in one fold, since one
+gives the other away.
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from bayesduel.duels import Duels
+
+__all__ = ["Calibration", "held_out"]
+
+COIN = float(np.log(2))
+PER_BIN = 20  # duels that a bin should hold at least
+Z = 1.959963984540054  # standard normal quantile at 0.975
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Calibration:
+    """What was predicted of held-out duels, and what happened.
+
+    Bins are by the predicted win probability of the favourite, each of about as many duels.
+
+    Attributes
+    ----------
+    predicted
+        Mean predicted win probability of the favourite in each bin, shape (bins,).
+    observed
+        Share of its duels that it won, half a win for a tie, shape (bins,).
+    lower, upper
+        95 % Wilson interval of `observed`, shape (bins,).
+    n
+        Held-out duels in each bin, shape (bins,).
+    log_loss
+        Mean negative log probability of the outcomes, in nats a duel; a coin scores ln 2.
+        A tie counts half of a win and half of a loss.
+    log_loss_error
+        Its standard error.
+    folds
+        How many folds.
+    unit
+        What was held out: "duel", or "pair and judge", "pair and group".
+    """
+
+    predicted: np.ndarray
+    observed: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    n: np.ndarray
+    log_loss: float
+    log_loss_error: float
+    folds: int
+    unit: str
+
+    @property
+    def inside(self) -> int:
+        """How many bins have their prediction inside the interval."""
+        return int(((self.lower <= self.predicted) & (self.predicted <= self.upper)).sum())
+
+    @property
+    def sentence(self) -> str:
+        """What it says, for a reader."""
+        gain = COIN - self.log_loss
+        if gain > 2 * self.log_loss_error:
+            worth = "better than a coin"
+        elif gain < -2 * self.log_loss_error:
+            worth = "worse than a coin"
+        else:
+            worth = "no better or worse than a coin within its error"
+        held = f"{self.inside} of {len(self.n)} bins" if len(self.n) > 1 else "the only bin"
+        if len(self.n) == 1 and not self.inside:
+            held = "no bin"
+        return (
+            f"Log loss {self.log_loss:.3f} ± {self.log_loss_error:.3f} nats a duel on "
+            f"{int(self.n.sum()):,} duels held out in {self.folds} folds (a coin: {COIN:.3f}): "
+            f"{worth}. In {held} the prediction lies inside the interval of what happened."
+        )
+
+
+def held_out(
+    duels: "Duels",
+    model: Any = "bradley-terry",
+    *,
+    folds: int = 5,
+    draws: int = 1000,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> Calibration:
+    """Predict each fold of a log from the others.
+
+    Fits are by Laplace: what is checked is the model, not the sampler.
+
+    Parameters
+    ----------
+    duels
+        The log.
+    model
+        What :func:`bayesduel.fit` takes.
+    folds
+        How many parts; at most as many as there are duels (or units of repeated votes).
+    draws
+        Posterior draws of each fit.
+    seed
+        Whole number; decides who is in which fold, and the draws.
+    progress
+        Called with the share of the work done, from 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        If `folds` is less than 2, or the log holds fewer than two duels (or units).
+
+    References
+    ----------
+    Wilson, "Probable inference, the law of succession, and statistical inference", JASA 1927,
+    for the intervals; Dawid, "The well-calibrated Bayesian", JASA 1982.
+    """
+    if isinstance(folds, bool) or folds != int(folds) or folds < 2:
+        raise ValueError(f"folds should be a whole number >= 2, got {folds}")
+    rng = np.random.default_rng(seed)
+    rows, unit = _rows(duels)
+    n_units = len(np.unique(rows[5])) if unit != "duel" else int(rows[2:5].sum())
+    if n_units < 2:
+        raise ValueError(f"duels should hold at least two {unit}s to hold one out, got {n_units}")
+    folds = min(int(folds), n_units)
+    parts = _cut(rows, unit, folds, rng)
+    favourite, points, losses, counts = [], [], [], []
+    for k, held in enumerate(parts):
+        rest = np.sum([part for i, part in enumerate(parts) if i != k], axis=0)
+        win = _predict(duels, rest, rows[:2], held, model, draws, seed)
+        at = held.sum(0) > 0
+        n, p = held.sum(0)[at], win
+        won = held[0][at] + held[2][at] / 2
+        flip = p < 0.5
+        favourite.append(np.where(flip, 1 - p, p))
+        points.append(np.where(flip, n - won, won))
+        counts.append(n)
+        losses.append(-(won * np.log(p) + (n - won) * np.log1p(-p)))
+        if progress is not None:
+            progress((k + 1) / folds)
+    p, w, n, loss = (np.concatenate(x) for x in (favourite, points, counts, losses))
+    total = n.sum()
+    mean = float(loss.sum() / total)
+    spread = np.sqrt(((loss - n * mean) ** 2).sum()) / total
+    return Calibration(
+        **_bins(p, w, n), log_loss=mean, log_loss_error=float(spread), folds=folds, unit=unit
+    )
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _rows(duels: "Duels") -> tuple[np.ndarray, str]:
+    """Return left, right, wins, losses, ties and unit, shape (6, n), and the unit's name.
+
+    One row is one ordered pair that met; where the log repeats a pair by the same judge or in
+    the same group, one row is one such unit, for a vote and its repeats.
+    """
+    cells, votes = duels.cells, duels.votes
+    if votes is not None:
+        for role in ("group", "judge"):
+            code = getattr(votes, role)
+            if code is None:
+                continue
+            low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
+            alone = -1 - np.arange(len(votes))  # a vote without a judge repeats none
+            key = np.stack([low, high, np.where(code >= 0, code, alone)])
+            units, place = np.unique(key, axis=1, return_inverse=True)
+            if units.shape[1] == len(votes) and (votes.weight <= 1).all():
+                continue
+            forward = np.where(votes.left == low, 1, -1) * votes.outcome
+            counts = [
+                np.bincount(place, votes.weight * (forward == o), minlength=units.shape[1])
+                for o in (1, -1, 0)
+            ]
+            rows = np.stack([units[0], units[1], *counts, np.arange(units.shape[1])])
+            return rows.astype(np.int64), f"pair and {role}"
+    counts = [cells.left_wins, cells.right_wins, cells.ties]
+    rows = np.stack([cells.left, cells.right, *counts, np.arange(len(cells.left))])
+    return rows.astype(np.int64), "duel"
+
+
+def _cut(rows: np.ndarray, unit: str, folds: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Return wins, losses and ties of each fold, shape (3, n), folds of even size."""
+    if unit != "duel":
+        fold = rng.permutation(np.arange(rows.shape[1]) % folds)
+        return [np.where(fold == k, rows[2:5], 0) for k in range(folds)]
+    which = np.repeat(np.arange(3 * rows.shape[1]), rows[2:5].ravel())
+    fold = rng.permutation(np.arange(len(which)) % folds)
+    shape = (3, rows.shape[1])
+    return [
+        np.bincount(which[fold == k], minlength=shape[0] * shape[1]).reshape(shape)
+        for k in range(folds)
+    ]
+
+
+def _predict(
+    duels: "Duels",
+    counts: np.ndarray,
+    pair: np.ndarray,
+    held: np.ndarray,
+    model: Any,
+    draws: int,
+    seed: int,
+) -> np.ndarray:
+    """Return the mean win probability (half a tie) of left in the rows that are held out."""
+    from bayesduel.drawing import model_of
+    from bayesduel.duels import Duels
+    from bayesduel.fitting import fit
+
+    shape = (duels.n_arms, duels.n_arms)
+    wins, ties = np.zeros(shape), np.zeros(shape)
+    np.add.at(wins, (pair[0], pair[1]), counts[0])
+    np.add.at(wins, (pair[1], pair[0]), counts[1])
+    np.add.at(ties, (pair[0], pair[1]), counts[2])
+    log = Duels.from_wins(wins, duels.arms, ties=ties + ties.T, tie_rule=duels.tie_rule)
+    with warnings.catch_warnings():  # what a fold lacks is no news of the log
+        warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")
+        tree = fit(log, model, "laplace", draws=draws, seed=seed, log_likelihood=False)
+    posterior = {
+        str(name): v.values.reshape(-1, *v.shape[2:])
+        for name, v in tree["posterior"].data_vars.items()
+    }
+    at = held.sum(0) > 0
+    chances = model_of(tree).outcome_probabilities(posterior, pair[0][at], pair[1][at])
+    win = chances["win"] + chances["tie"] / 2 if "tie" in chances else chances["win"]
+    return np.clip(win.mean(0), 1e-12, 1 - 1e-12)
+
+
+def _bins(p: np.ndarray, won: np.ndarray, n: np.ndarray) -> dict[str, np.ndarray]:
+    """Return bins of about equal numbers of duels, ordered by prediction."""
+    order = np.argsort(p, kind="stable")
+    p, won, n = p[order], won[order], n[order]
+    n_bins = int(np.clip(n.sum() // PER_BIN, 1, 10))
+    middle = np.cumsum(n) - n / 2
+    place = np.minimum((middle * n_bins / n.sum()).astype(int), n_bins - 1)
+    _, place = np.unique(place, return_inverse=True)
+    size = np.bincount(place, n)
+    observed = np.bincount(place, won) / size
+    centre = (observed + Z**2 / (2 * size)) / (1 + Z**2 / size)
+    half = Z / (1 + Z**2 / size) * np.sqrt(observed * (1 - observed) / size + (Z / (2 * size)) ** 2)
+    return {
+        "predicted": np.bincount(place, p * n) / size,
+        "observed": observed,
+        "lower": np.maximum(centre - half, 0.0),
+        "upper": np.minimum(centre + half, 1.0),
+        "n": size.astype(int),
+    }

@@ -1,0 +1,175 @@
+"""The ranking: where each arm stands, and how surely."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.plots.style import (
+    ACCENT,
+    GREY,
+    INK,
+    SEQUENTIAL,
+    axes_of_size,
+    every,
+    percent_bar,
+    percent_ticks,
+    plain,
+    shorten,
+)
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+
+__all__ = ["in_order", "plot_ranking", "plot_ranks", "ranking_size", "ranks_size"]
+
+
+def ranking_size(n_arms: int) -> tuple[float, float]:
+    """Return the width and height in inches that suit `n_arms` rows of the forest."""
+    return 6.2, 0.75 + 0.23 * n_arms
+
+
+def ranks_size(n_arms: int) -> tuple[float, float]:
+    """Return the width and height in inches that suit the rank heat map of `n_arms` arms."""
+    side = min(max(0.42 * n_arms, 1.4), 4.4)
+    return side + 1.8, side + 0.6
+
+
+def in_order(winners: "xr.Dataset") -> "xr.Dataset":
+    """Return the winners with arms (and opponents) in rank order, best first.
+
+    Raises
+    ------
+    TypeError
+        If `winners` is not what :func:`bayesduel.winners` returned.
+    """
+    if "order" not in getattr(winners, "data_vars", {}):
+        raise TypeError(
+            f"winners should be what bayesduel.winners returned, got {type(winners).__name__}"
+        )
+    order = winners["order"].values
+    return winners.isel(arm=order, opponent=order)
+
+
+def plot_ranking(
+    winners: "xr.Dataset", ax: "Axes | None" = None, *, places: slice | None = None
+) -> "Axes":
+    """Draw the arms in rank order, best on top, each with its win rate and intervals.
+
+    The dot is the posterior mean of the arm's Borda score: the probability that it beats
+    another arm drawn at random. The thick bar holds half of the posterior, the thin one the
+    share that `winners` was asked for. Shading tells the tiers apart, and each is named at
+    its first arm.
+
+    Parameters
+    ----------
+    winners
+        What :func:`bayesduel.winners` returned.
+    ax
+        Axes to draw on. Default: those of a new figure, its height suited to the arms.
+    places
+        Which places of the ranking to draw, e.g. ``slice(0, 40)``. Default: all.
+
+    Returns
+    -------
+    The axes.
+
+    Raises
+    ------
+    TypeError
+        If `winners` is something else.
+    ValueError
+        If `places` leaves no arm.
+    """
+    ranked = in_order(winners)
+    place = np.arange(1, ranked.sizes["arm"] + 1)[places or slice(None)]
+    if not len(place):
+        raise ValueError(f"places should leave an arm of {ranked.sizes['arm']}, got {places}")
+    ranked = ranked.isel(arm=place - 1)
+    mean, lower, quarter, three_quarters, upper = (
+        ranked[f"borda_{part}"].values
+        for part in ("mean", "lower", "quarter", "three_quarters", "upper")
+    )
+    ax = axes_of_size(ax, ranking_size(len(place)))
+    y = np.arange(len(place))
+    ax.axvline(0.5, color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
+    ax.hlines(y, lower, upper, color=ACCENT, lw=1.2, zorder=2)
+    ax.hlines(y, quarter, three_quarters, color=ACCENT, lw=4, zorder=3)
+    ax.plot(mean, y, "o", ms=5, mfc="white", mec=ACCENT, mew=1.4, zorder=4)
+    names = ranked["arm"].values
+    ax.set_yticks(y, [f"{p}  {shorten(a, 30)}" for a, p in zip(names, place, strict=True)])
+    ax.set_ylim(len(place) - 0.5, -0.5)
+    percent_ticks(ax, "x")
+    ax.set_xlabel("probability of beating another arm drawn at random", fontsize=9, color=INK)
+    ax.grid(axis="x", color="#e2e2e2", lw=0.7)
+    ax.set_axisbelow(True)
+    plain(ax)
+    _shade_tiers(ax, ranked["tier"].values)
+    return ax
+
+
+def plot_ranks(winners: "xr.Dataset", ax: "Axes | None" = None) -> "Axes":
+    """Draw the probability of each rank of each arm as a heat map, arms in rank order.
+
+    With up to 12 arms the cells hold the probability in per cent, where it rounds to 1 or
+    more; with more, a scale of square roots beside them makes small probabilities visible.
+
+    Parameters
+    ----------
+    winners
+        What :func:`bayesduel.winners` returned.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Raises
+    ------
+    TypeError
+        If `winners` is something else.
+    """
+    from matplotlib.colors import PowerNorm
+
+    ranked = in_order(winners)
+    probability = ranked["rank_probability"].transpose("arm", "rank").values
+    n_arms = len(probability)
+    ax = axes_of_size(ax, ranks_size(n_arms))
+    few = n_arms <= 12
+    scale = PowerNorm(1 if few else 0.5, 0, 1 if few else probability.max())
+    image = ax.imshow(probability, cmap=SEQUENTIAL, norm=scale, interpolation="nearest")
+    down = np.arange(0, n_arms, every(n_arms, 22))
+    names = ranked["arm"].values
+    ax.set_yticks(down, [f"{k + 1}  {shorten(names[k], 24)}" for k in down])
+    across = np.arange(0, n_arms, every(n_arms, 15))
+    ax.set_xticks(across, across + 1)
+    ax.set_xlabel("rank", fontsize=9, color=INK)
+    plain(ax, ())
+    if not few:
+        percent_bar(image, ax)
+    else:
+        for i, j in zip(*np.nonzero(probability >= 0.005), strict=True):
+            colour = "white" if probability[i, j] > 0.55 else INK
+            text = f"{100 * probability[i, j]:.0f}"
+            ax.text(j, i, text, ha="center", va="center", fontsize=8, color=colour)
+    return ax
+
+
+def _shade_tiers(ax: "Axes", tier: np.ndarray) -> None:
+    if len(np.unique(tier)) < 2:
+        return
+    for k, t in enumerate(tier):
+        if t % 2 == 0:
+            ax.axhspan(k - 0.5, k + 0.5, color="#f1f1ec", lw=0, zorder=0)
+    for start in np.flatnonzero(np.diff(tier, prepend=tier[0] - 1)):
+        ax.annotate(
+            f"tier {tier[start]}",
+            (1, start),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+            color=GREY,
+            annotation_clip=False,
+        )

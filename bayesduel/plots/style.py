@@ -1,0 +1,93 @@
+"""How the figures look: colours, labels, axes.
+
+Colours are those of Okabe & Ito ("Color universal design", 2008) and the diverging palette
+PuOr of Brewer (colorbrewer2.org): both are told apart under every common colour blindness.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
+
+__all__ = [
+    "ACCENT",
+    "DIVERGING",
+    "GREY",
+    "INK",
+    "SEQUENTIAL",
+    "STRONG",
+    "axes_of_size",
+    "every",
+    "percent_bar",
+    "percent_ticks",
+    "plain",
+    "shorten",
+]
+
+INK = "#222222"
+GREY = "#767676"
+ACCENT = "#0072B2"  # Okabe & Ito, blue
+STRONG = "#D55E00"  # Okabe & Ito, vermillion
+DIVERGING = "PuOr"  # orange below 1/2, white at 1/2, purple above
+SEQUENTIAL = "Blues"
+
+
+def shorten(label: str, width: int = 24) -> str:
+    """Return a label of at most `width` characters, its middle left out where it is longer."""
+    if len(label) <= width:
+        return label
+    head = (width - 1) * 2 // 3
+    return f"{label[:head].rstrip()}…{label[len(label) - (width - 1 - head) :].lstrip()}"
+
+
+def every(n: int, most: int) -> int:
+    """Return the smallest step of 1, 2, 5, 10, 20, ... that leaves at most `most` of `n`."""
+    step, digits = 1, (2, 2.5, 2)
+    turn = 0
+    while -(-n // step) > most:
+        step = int(step * digits[turn % 3])
+        turn += 1
+    return step
+
+
+def axes_of_size(ax: "Axes | None", size: tuple[float, float]) -> "Axes":
+    """Return `ax`, or the axes of a new pyplot figure of `size`, (width, height) in inches."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def plain(ax: "Axes", keep: Sequence[str] = ("bottom",)) -> None:
+    """Take away the frame but for the sides in `keep`, and the tick marks with it."""
+    for side, spine in ax.spines.items():
+        spine.set_visible(side in keep)
+        spine.set_color(GREY)
+    ax.tick_params(length=0, labelsize=9, colors=INK)
+
+
+def percent_ticks(ax: "Axes", which: str) -> None:
+    """Let an axis ("x" or "y") run from 0 to 1, with ticks in per cent."""
+    ticks = [0, 0.25, 0.5, 0.75, 1]
+    words = [f"{100 * t:.0f} %" for t in ticks]
+    if which == "x":
+        ax.set_xlim(0, 1)
+        ax.set_xticks(ticks, words)
+    else:
+        ax.set_ylim(0, 1)
+        ax.set_yticks(ticks, words)
+
+
+def percent_bar(image: "AxesImage", ax: "Axes") -> None:
+    """Put a colour bar in per cent beside `ax`."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    bar = ax.figure.colorbar(image, ax=ax, shrink=0.8, aspect=24, pad=0.02)
+    bar.locator = MaxNLocator(4)
+    bar.formatter = FuncFormatter(lambda share, _: f"{100 * share:.3g} %")
+    bar.update_ticks()
+    bar.ax.tick_params(length=0, labelsize=8)
+    bar.outline.set_visible(False)
