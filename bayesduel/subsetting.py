@@ -11,7 +11,7 @@ from bayesduel.tallies import Cells, Votes, cells_of
 if TYPE_CHECKING:
     from bayesduel.duels import Duels
 
-__all__ = ["among", "by_units"]
+__all__ = ["among", "by_units", "compact"]
 
 
 def by_units(duels: "Duels", judges: Iterable[str] | None, groups: Iterable[str] | None) -> "Duels":
@@ -46,11 +46,11 @@ def among(duels: "Duels", arms: Iterable[str] | None) -> "Duels":
     if votes is not None:
         votes = votes.take((place[votes.left] >= 0) & (place[votes.right] >= 0))
         votes = replace(votes, left=place[votes.left], right=place[votes.right])
-        votes = _compact(_compact(votes, "judge"), "group")
+        votes = compact(compact(votes, "judge"), "group")
     return replace(duels, arms=tuple(duels.arms[k] for k in kept), cells=cells, votes=votes)
 
 
-def _compact(votes: Votes, role: str) -> Votes:
+def compact(votes: Votes, role: str) -> Votes:
     """Return the votes with the labels of `role` that still occur, and no others."""
     code, labels = getattr(votes, role), getattr(votes, f"{role}s")
     if code is None:

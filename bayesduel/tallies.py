@@ -132,7 +132,11 @@ class Intake:
 def cells_of(votes: Votes, n_arms: int) -> Cells:
     """Return the counts of `votes` by ordered pair, sorted by (left, right)."""
     key = votes.left.astype(np.int64) * n_arms + votes.right
-    pair, place = np.unique(key, return_inverse=True)
+    if n_arms**2 <= 4 * len(key):  # count instead of sorting
+        seen = np.bincount(key, minlength=n_arms**2) > 0
+        pair, place = np.flatnonzero(seen), (np.cumsum(seen) - 1)[key]
+    else:
+        pair, place = np.unique(key, return_inverse=True)
     counts = (
         np.bincount(place, votes.weight * (votes.outcome == o), minlength=len(pair)).astype(
             np.int64

@@ -1,0 +1,276 @@
+"""Which column of a log plays which role: as given, by its own name, or guessed.
+
+The rules of guessing are the tables below. Names are compared without regard to case,
+spaces, ``_``, ``-`` and ``.``. Two columns are the two arms when they are a stem and the two
+words of a side (``model_a``/``model_b``, ``player1``/``player2``, ``home_team``/``away_team``,
+``winner``/``loser``), the first match in the order of `SIDES`, then of `STEMS`. With winner
+and loser the left arm always won, unless a column of outcomes is given.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+__all__ = ["Given", "Roles", "assign", "plain"]
+
+Given = str | bool | None
+
+SIDES = (
+    ("left", "right"),
+    ("a", "b"),
+    ("1", "2"),
+    ("home", "away"),
+    ("first", "second"),
+    ("white", "black"),
+    ("winner", "loser"),
+)
+STEMS = (
+    "", "model", "player", "team", "item", "option", "system", "arm", "candidate", "object",
+    "stimulus", "choice", "alternative", "name", "id",
+)  # fmt: skip
+OUTCOMES = (
+    "outcome", "winner", "result", "verdict", "preference", "preferred", "vote", "ftr",
+    "winnername", "winnerid", "winnermodel", "whowon",
+)  # fmt: skip
+SCORES = ("score", "scores", "goals", "points", "pts", "runs")
+SCORE_PAIRS = (("fthg", "ftag"),)  # football-data.co.uk: full-time home and away goals
+ROLES: dict[str, tuple[str, ...]] = {
+    "margin": ("margin", "scoremargin", "scorediff", "scoredifference", "goaldifference"),
+    "judge": ("judge", "annotator", "rater", "user", "worker", "voter", "assessor", "evaluator",
+              "participant", "respondent"),
+    "group": ("group", "context", "prompt", "query", "question", "list"),
+    "time": ("time", "date", "timestamp", "tstamp", "datetime", "createdat"),
+    "weight": ("weight", "count", "n", "freq", "frequency"),
+}  # fmt: skip
+WITH_ID = ("judge", "group")  # roles whose names may end in "id" or "name"
+SAMPLING = ("samplingweight", "sampleweight", "pweight", "probabilityweight", "surveyweight")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roles:
+    """The column of each role; None where a log has none.
+
+    Attributes
+    ----------
+    left, right
+        The two arms.
+    outcome
+        Who won. None: the sign of the margin says it or, without margin, left always won.
+    margin, margin_right
+        Left's score minus right's; with `margin_right`, the two scores.
+    judge, group, time, weight, by
+        As in :func:`bayesduel.read_duels`.
+    guessed
+        Roles that were guessed rather than given.
+    """
+
+    left: str
+    right: str
+    outcome: str | None = None
+    margin: str | None = None
+    margin_right: str | None = None
+    judge: str | None = None
+    group: str | None = None
+    time: str | None = None
+    weight: str | None = None
+    by: str | None = None
+    guessed: tuple[str, ...] = ()
+
+    @property
+    def taken(self) -> dict[str, str]:
+        """The column of each role that has one."""
+        names = (
+            "left", "right", "outcome", "margin", "margin_right", "judge", "group", "time",
+            "weight", "by",
+        )  # fmt: skip
+        return {n: getattr(self, n) for n in names if getattr(self, n) is not None}
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The roles as a reader says them: two scores are one margin."""
+        said = self.taken
+        if "margin_right" in said:
+            said["margin"] = f"{said['margin']} - {said.pop('margin_right')}"
+        return said
+
+    @property
+    def by_vote(self) -> bool:
+        """Whether the votes themselves are needed, or only their tallies."""
+        return any(x is not None for x in (self.margin, self.judge, self.group, self.time))
+
+    @property
+    def notice(self) -> str:
+        """What was guessed, e.g. ``left=model_a, right=model_b (guessed)``; "" if nothing."""
+        if not self.guessed:
+            return ""
+        said = self.words
+        return ", ".join(f"{r}={said[r]}" for r in said if r in self.guessed) + " (guessed)"
+
+
+def plain(name: str) -> str:
+    """Return a name without case, spaces and punctuation, as names are compared."""
+    return re.sub(r"[\s_\-.]+", "", name.casefold())
+
+
+def assign(
+    columns: Sequence[str],
+    source: str,
+    *,
+    left: str,
+    right: str,
+    outcome: str | bool,
+    margin: Given | tuple[str, str],
+    judge: Given,
+    group: Given,
+    time: Given,
+    weight: Given,
+    by: str | None,
+) -> Roles:
+    """Return the roles of `columns`, guessing those that are not given.
+
+    Raises
+    ------
+    ValueError
+        If a column that is given, or needed, is not there, or serves two roles.
+    """
+    finder = _Finder(columns, source)
+    if by is not None:
+        finder.take("by", by)
+    for role, given in (("judge", judge), ("group", group), ("time", time), ("weight", weight)):
+        if isinstance(given, str):
+            if role == "weight" and plain(given) in SAMPLING:
+                raise ValueError(
+                    f"weight should be a column of whole numbers of identical duels, got "
+                    f"{given!r}; sampling weights are not supported"
+                )
+            finder.take(role, given)
+    if isinstance(margin, tuple):
+        finder.take("margin", margin[0])
+        finder.take("margin_right", margin[1])
+    elif isinstance(margin, str):
+        finder.take("margin", margin)
+    if isinstance(outcome, str) and (outcome != "outcome" or outcome in columns):
+        finder.take("outcome", outcome)
+
+    side = _find_arms(finder, left, right)
+    if "outcome" not in finder.found and outcome is not False and "loser" not in side:
+        finder.guess("outcome", (*OUTCOMES,))
+    if margin is None:
+        _find_margin(finder, side)
+    for role, given in (("judge", judge), ("group", group), ("time", time), ("weight", weight)):
+        if given is None:
+            names = ROLES[role]
+            if role in WITH_ID:
+                names += tuple(n + end for n in names for end in ("id", "name"))
+            finder.guess(role, names)
+    if "outcome" not in finder.found and "margin" not in finder.found:
+        if outcome is not False and "loser" not in side:
+            raise ValueError(
+                f"{source}: no column says who won (outcome=, or margin= with one column or "
+                f"two scores); {finder.there}"
+            )
+    return Roles(**finder.found, guessed=tuple(finder.guessed))
+
+
+class _Finder:
+    """The columns of a log, and the roles found so far."""
+
+    def __init__(self, columns: Sequence[str], source: str) -> None:
+        self.columns = list(columns)
+        self.source = source
+        self.found: dict[str, str] = {}
+        self.guessed: list[str] = []
+        self._by_plain: dict[str, str] = {}
+        for column in columns:
+            self._by_plain.setdefault(plain(column), column)
+
+    @property
+    def there(self) -> str:
+        shown = ", ".join(repr(c) for c in self.columns[:20])
+        more = len(self.columns) - 20
+        return f"the columns are {shown}" + (f" and {more} more" if more > 0 else "")
+
+    def free(self, name: str) -> str | None:
+        """Return the column of that plain name, if there is one without a role."""
+        column = self._by_plain.get(name)
+        return None if column in self.found.values() else column
+
+    def take(self, role: str, column: str) -> None:
+        """Give `role` a column by its exact name."""
+        if column not in self.columns:
+            near = get_close_matches(column, self.columns, n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise ValueError(f"{self.source}: no column {column!r} for {role}{hint}; {self.there}")
+        for other, taken in self.found.items():
+            if taken == column:
+                raise ValueError(
+                    f"{self.source}: column {column!r} should have one role, got {other} and {role}"
+                )
+        self.found[role] = column
+
+    def guess(self, role: str, names: Sequence[str]) -> bool:
+        """Give `role` the first column of these plain names; its own name is no guess."""
+        if role in self.columns and role not in self.found.values():
+            self.found[role] = role
+            return True
+        for name in names:
+            column = self.free(name)
+            if column is not None:
+                self.found[role] = column
+                self.guessed.append(role)
+                return True
+        return False
+
+    def pairs(
+        self, stems: Sequence[str], sides: Sequence[tuple[str, str]]
+    ) -> Iterator[tuple[tuple[str, str], str, str]]:
+        """Yield the pairs of free columns that are a stem with the two words of a side."""
+        for side in sides:
+            for stem in stems:
+                if not stem and side == ("1", "2"):
+                    continue
+                for names in ([stem + s for s in side], [s + stem for s in side]):
+                    first, second = (self.free(name) for name in names)
+                    if first is not None and second is not None:
+                        yield side, first, second
+
+
+def _find_arms(finder: _Finder, left: str, right: str) -> tuple[str, str]:
+    """Find the two arms; return the side words that matched."""
+    wanted = {"left": left, "right": right}
+    default = [r for r, c in wanted.items() if c == r and c not in finder.columns]
+    for role, column in wanted.items():
+        if role not in default:
+            finder.take(role, column)
+    if not default:
+        return ("left", "right")
+    for side, first, second in _Finder(finder.columns, finder.source).pairs(STEMS, SIDES):
+        pair = {"left": first, "right": second}
+        others = [r for r in pair if r not in default]
+        taken = {c for r, c in finder.found.items() if r not in pair}
+        if all(pair[r] == wanted[r] for r in others) and not taken & set(pair.values()):
+            for role in default:
+                finder.take(role, pair[role])
+                finder.guessed.append(role)
+            return side
+    missing = " and ".join(default)
+    header = "" if len(finder.columns) > 2 else " (is the header line there?)"
+    raise ValueError(
+        f"{finder.source}: no column for {missing} (left= and right= name them){header}; "
+        f"{finder.there}"
+    )
+
+
+def _find_margin(finder: _Finder, side: tuple[str, str]) -> None:
+    """Find a margin, or two scores: of the side that matched, else of any."""
+    if finder.guess("margin", ROLES["margin"]):
+        return
+    pairs = [*finder.pairs(SCORES, [side]), *finder.pairs(SCORES, SIDES)]
+    for names in SCORE_PAIRS:
+        first, second = (finder.free(name) for name in names)
+        if first is not None and second is not None:
+            pairs.append((side, first, second))
+    if pairs:
+        _, finder.found["margin"], finder.found["margin_right"] = pairs[0]
+        finder.guessed.append("margin")

@@ -1,0 +1,253 @@
+"""What kind of file a log is, told by its name and its first bytes, and the columns it has.
+
+CSV and TSV (comma, semicolon, tab or bar; a header line; UTF-8), JSON lines and Parquet, each
+plain, ``.gz`` or ``.zst``. A name that says one thing and bytes that say another are refused.
+"""
+
+import codecs
+import csv
+import glob
+import io
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+
+__all__ = ["LogFile", "expand", "json_object", "keys_of", "open_bytes", "open_csv", "recognise"]
+
+FORMATS = {
+    ".csv": "csv", ".tsv": "csv", ".tab": "csv",
+    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl",
+    ".parquet": "parquet", ".pq": "parquet",
+}  # fmt: skip
+NAMES = {"csv": "text in columns", "jsonl": "JSON lines", "parquet": "Parquet"}
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
+ARCHIVES = {b"PK\x03\x04": "a zip archive (an Excel file?)", b"%PDF": "a PDF file",
+            b"\x89PNG": "a PNG picture", b"SQLite": "an SQLite database"}  # fmt: skip
+DELIMITERS = ",;\t|"
+HEAD = 65_536  # bytes looked at to tell what a file is
+KEYED = 1_000  # JSON lines whose keys are taken for the columns
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """A file of duels and how it is written.
+
+    Attributes
+    ----------
+    path
+        Where it is.
+    format
+        "csv", "jsonl" or "parquet".
+    compression
+        "none", "gzip" or "zstd".
+    delimiter
+        Between the fields of a text file; "" otherwise.
+    columns
+        Names, in the order of the file; empty for Parquet, whose own schema says them.
+    """
+
+    path: str
+    format: str
+    compression: str
+    delimiter: str
+    columns: tuple[str, ...]
+
+
+def expand(path: Any) -> list[str]:
+    """Return the files that a path, a glob or a list of either stands for, sorted in a glob.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file, or a glob matches none.
+    """
+    if isinstance(path, list | tuple):
+        if not path:
+            raise ValueError("path should name at least one file, got an empty list")
+        return [name for part in path for name in expand(part)]
+    name = os.fspath(path)
+    if not isinstance(name, str):
+        raise TypeError(f"path should be text or a path, got {name!r}")
+    if os.path.lexists(name) or not glob.has_magic(name):
+        return [name]
+    found = sorted(glob.glob(os.path.expanduser(name), recursive=True))
+    if not found:
+        raise FileNotFoundError(f"{name}: no file matches")
+    return found
+
+
+def recognise(name: str) -> LogFile:
+    """Return how the file `name` is written.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened.
+    ValueError
+        If its bytes are not what its name says, or it has no header, or no columns.
+    """
+    if not os.path.exists(name):
+        raise FileNotFoundError(f"{name}: no such file")
+    if os.path.isdir(name):
+        raise IsADirectoryError(f"{name}: is a directory, not a file (a glob names many files)")
+    suffixes = [s.lower() for s in Path(name).suffixes]
+    compression = COMPRESSIONS.get(suffixes[-1], "none") if suffixes else "none"
+    if compression != "none":
+        suffixes.pop()
+    said = FORMATS.get(suffixes[-1]) if suffixes else None
+    try:
+        with open(name, "rb") as stream:
+            start = stream.read(8)
+    except PermissionError:
+        raise PermissionError(f"{name}: not allowed to read it") from None
+    if not start:
+        raise ValueError(f"{name}: the file is empty")
+    for kind, magic in MAGIC.items():
+        if start.startswith(magic) != (compression == kind):
+            raise ValueError(
+                f"{name}: its name says {compression} compression but its first bytes are "
+                f"{start!r} (byte 0)"
+            )
+    head = _head(name, compression)
+    found = _format_of(name, head, said)
+    if said is not None and said != found:
+        raise ValueError(
+            f"{name}: its name says {NAMES[said]} but its first bytes are {head[:8]!r} (byte 0)"
+        )
+    if found == "parquet":
+        return LogFile(name, found, compression, "", ())
+    _check_text(name, head)
+    if found == "jsonl":
+        return LogFile(name, found, compression, "", keys_of(name, compression, KEYED))
+    delimiter, columns = _header(name, compression, head, suffixes[-1:] in ([".tsv"], [".tab"]))
+    return LogFile(name, found, compression, delimiter, columns)
+
+
+def open_bytes(name: str, compression: str) -> IO[bytes]:
+    """Open a file for its bytes as they are before compression."""
+    return pa.input_stream(name, compression=None if compression == "none" else compression)
+
+
+@contextmanager
+def open_csv(name: str, compression: str, delimiter: str) -> Iterator[Any]:
+    """Open a text file as records; ``line_num`` of the reader counts lines."""
+    limit = csv.field_size_limit(2**31 - 1)  # a long field is judged where it is read
+    try:
+        with open_bytes(name, compression) as raw:
+            text = io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="")
+            yield csv.reader(text, delimiter=delimiter)
+    finally:
+        csv.field_size_limit(limit)
+
+
+def json_object(line: str) -> dict[str, Any] | str:
+    """Return the object a line of JSON holds, or what is wrong with the line."""
+    try:
+        found = json.loads(line, object_pairs_hook=_pairs)
+    except json.JSONDecodeError as error:
+        return f"is not a JSON object ({error.msg} at character {error.pos + 1})"
+    except _RepeatedKey as error:
+        return f"names the key {str(error)!r} twice"
+    except RecursionError:
+        return "is nested too deeply"
+    if not isinstance(found, dict):
+        return f"should hold a JSON object, holds {line.strip()[:40]!r}"
+    return found
+
+
+class _RepeatedKey(Exception):
+    pass
+
+
+def _pairs(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in result:
+            raise _RepeatedKey(key)
+        result[key] = value
+    return result
+
+
+def _head(name: str, compression: str) -> bytes:
+    with open_bytes(name, compression) as stream:
+        try:
+            return stream.read(HEAD)
+        except OSError as error:
+            raise ValueError(
+                f"{name}: the {compression} data is damaged or cut short ({error}), at byte 0"
+            ) from None
+
+
+def _format_of(name: str, head: bytes, said: str | None) -> str:
+    if not head:
+        raise ValueError(f"{name}: the file is empty")
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    for magic, what in ARCHIVES.items():
+        if head.startswith(magic):
+            raise ValueError(f"{name}: is {what}, not a log (byte 0 is {head[:4]!r})")
+    text = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    if text.startswith(b"{") or (said == "jsonl" and text.startswith(b"[")):
+        return "jsonl"
+    return "csv"
+
+
+def _check_text(name: str, head: bytes) -> None:
+    """Refuse what is not UTF-8 text from its first bytes on."""
+    for bom in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        if head.startswith(bom):
+            raise ValueError(f"{name}: should be UTF-8, is UTF-16 (byte 0 is {head[:2]!r})")
+    first = head.split(b"\n", 1)[0]
+    if b"\0" in first:
+        raise ValueError(f"{name}: should be text, line 1 holds a NUL at byte {first.index(0)}")
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(first)
+    except UnicodeDecodeError as error:
+        byte = first[error.start : error.start + 1]
+        raise ValueError(
+            f"{name}: should be UTF-8, line 1 holds {byte!r} at byte {error.start}"
+        ) from None
+
+
+def _header(name: str, compression: str, head: bytes, tabbed: bool) -> tuple[str, tuple[str, ...]]:
+    """Return the delimiter of a text file and the names in its header line."""
+    first = re.split("\r|\n", head.decode("utf-8-sig", errors="replace"), maxsplit=1)[0]
+    if not first.strip():
+        raise ValueError(f"{name}, line 1: should be a header line, is blank")
+    order = "\t" + DELIMITERS if tabbed else DELIMITERS
+    delimiter = max(order, key=first.count)
+    with open_csv(name, compression, delimiter) as reader:
+        columns = tuple(field.strip() for field in next(reader))
+    if any(len(column) > 1_000 for column in columns):
+        raise ValueError(f"{name}, line 1: should be a header line, holds over 1,000 characters")
+    named = [column for column in columns if column]
+    for column in named:
+        if named.count(column) > 1:
+            places = [i + 1 for i, other in enumerate(columns) if other == column]
+            raise ValueError(
+                f"{name}, line 1: columns should have distinct names, got {column!r} in columns "
+                f"{' and '.join(map(str, places))}"
+            )
+    return delimiter, columns
+
+
+def keys_of(name: str, compression: str, n_lines: float) -> tuple[str, ...]:
+    """Return the keys in the first `n_lines` of JSON lines, in order of appearance."""
+    keys: dict[str, None] = {}
+    with open_bytes(name, compression) as raw:
+        text = io.TextIOWrapper(raw, encoding="utf-8", errors="replace")
+        for number, line in enumerate(text):
+            found = json_object(line) if line.strip() else {}
+            if isinstance(found, dict):
+                keys.update(dict.fromkeys(found))
+            if number + 1 >= n_lines:
+                break
+    return tuple(keys)
