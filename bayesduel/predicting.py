@@ -74,9 +74,9 @@ def predict(
             summary = np.stack([p.mean(1), *interval(p, prob)])
             parts.setdefault(outcome, []).append(summary)
     variables: dict[str, Any] = {}
-    for outcome, found in parts.items():
+    for name, found in parts.items():
         for end, values in zip(("", "_lower", "_upper"), np.hstack(found), strict=True):
-            variables[outcome + end] = ("duel", values)
+            variables[name + end] = ("duel", values)
     predicted = xr.Dataset(
         variables,
         coords={
