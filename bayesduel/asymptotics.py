@@ -68,10 +68,10 @@ def relaxed_slope(P: Any) -> float:
     wins = (P > 0.5).sum(axis=1)
     cost = _cost(P)
     slopes = []
-    for i1 in np.flatnonzero(wins == wins.max()):
+    for i1 in np.flatnonzero(wins == wins.max()).tolist():
         share = np.zeros_like(P)
-        for j in np.flatnonzero(P[i1] > 0.5):
-            share[i1, j] = share[j, i1] = 1
+        for inferior in np.flatnonzero(P[i1] > 0.5):
+            share[i1, inferior] = share[inferior, i1] = 1
         for i2 in range(len(P)):
             if i2 == i1:
                 continue
@@ -87,9 +87,9 @@ def relaxed_slope(P: Any) -> float:
                 sum(cost[j, i2] for j in superiors[:h]) / (h - spare)
                 for h in range(spare + 1, len(superiors) + 1)
             ]
-            h = spare + 1 + int(np.argmin(totals))
-            for j in superiors[:h]:
-                share[j, i2] = share[i2, j] = max(share[j, i2], 1 / (h - spare))
+            best = spare + 1 + int(np.argmin(totals))
+            for j in superiors[:best]:
+                share[j, i2] = share[i2, j] = max(share[j, i2], 1 / (best - spare))
         slopes.append(float((np.triu(share, 1) * cost).sum()))
     return min(slopes)
 

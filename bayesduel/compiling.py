@@ -24,13 +24,13 @@ def compiled(function: Callable[..., Any]) -> Any:
     a function received as an argument or held in a closure would be compiled again in
     every process.
     """
-    dispatcher = njit(cache=True)(function)
+    dispatcher: Any = njit(cache=True)(function)
     stamps = {
         stamp
         for value in getattr(function, "__globals__", {}).values()
         for stamp in getattr(value, "_bayesduel_stamps", ())
     }
-    index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    index: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     own = getattr(index, "_source_stamp", None)
     if own is not None:  # Otherwise not compiled (NUMBA_DISABLE_JIT) or no cache folder.
         file = function.__code__.co_filename

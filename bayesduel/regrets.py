@@ -56,21 +56,21 @@ def regret(trace: xr.DataTree, notion: str = "copeland") -> xr.DataArray:
         If `notion` is unknown, needs a Condorcet winner that a truth does not have, or
         needs the tallies of pairs that the trace does not keep.
     """
-    P = trace["problem"]["P"]
-    counts = trace["trace"]
+    P = trace["problem"].to_dataset()["P"]
+    counts = trace["trace"].to_dataset()
     if notion in OF_PAIRS:
         if "time" not in counts["wins"].dims:
             raise ValueError(
                 f"trace should keep the tallies of pairs for {notion} regret, got those of arms: "
                 "simulate with detail='pairs'"
             )
-        cost = xr.DataArray(pair_costs(P.values, notion), dims=P.dims)
+        cost = P.copy(data=pair_costs(P.values, notion))
         # A duel of a pair is in `wins` once, in one of its two entries; and cost is symmetric.
         total = (counts["wins"] * cost).sum(("arm", "opponent"))
-        alone = xr.DataArray(np.einsum("...ii->...i", cost.values), dims=P.dims[:-1])
+        alone = P.isel(opponent=0, drop=True).copy(data=np.einsum("...ii->...i", cost.values))
         total = total + (counts["self_duels"] * alone).sum("arm")
     else:
-        cost = xr.DataArray(_arm_costs(P.values, notion), dims=P.dims[:-1])
+        cost = P.isel(opponent=0, drop=True).copy(data=_arm_costs(P.values, notion))
         total = (counts["duels"] * cost).sum("arm")
     total = total.transpose("policy", "replication", "time").astype(float)
     total.name = notion

@@ -185,7 +185,7 @@ def record(belief, pair, outcome):
     Parameters
     ----------
     belief
-        Its `wins`, `last` and `count` are written.
+        Its `wins`, `last` and `n_duels` are written.
     pair
         (i, j). A self-duel is counted and teaches nothing.
     outcome
@@ -197,7 +197,7 @@ def record(belief, pair, outcome):
         belief.wins[j, i] += 1 - outcome
     belief.last[0] = i
     belief.last[1] = j
-    belief.count[0] += 1
+    belief.n_duels[0] += 1
 
 
 @compiled

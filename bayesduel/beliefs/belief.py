@@ -55,7 +55,7 @@ class Belief(NamedTuple):
         where there is none.
     last
         The pair recorded last, shape (2,), int64; (-1, -1) before the first.
-    count
+    n_duels
         Duels recorded, self-duels included, shape (1,), int64.
     """
 
@@ -67,7 +67,7 @@ class Belief(NamedTuple):
     location: np.ndarray
     spread: np.ndarray
     last: np.ndarray
-    count: np.ndarray
+    n_duels: np.ndarray
 
 
 class Recipe(Protocol):
@@ -102,7 +102,7 @@ def fresh(n_arms: int, kind: int, source: int = FROM_NOTHING, prior: float = 1.0
         location=np.zeros((0, 0)),
         spread=np.zeros((0, 0)),
         last=np.full(2, -1, np.int64),
-        count=np.zeros(1, np.int64),
+        n_duels=np.zeros(1, np.int64),
     )
 
 

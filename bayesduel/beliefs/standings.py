@@ -38,7 +38,7 @@ class Standings(NamedTuple):
     contradicted
         Whether i was found to beat j for a watched (i, j), shape (1,).
     seen
-        The belief's count at the last look, shape (1,).
+        The belief's `n_duels` at the last look, shape (1,).
     """
 
     beats: np.ndarray
@@ -78,7 +78,7 @@ def survey(standings, belief, alpha, t):
     standings.n_open[:] = (standings.watched & ~decided).sum(axis=1)
     if (standings.watched & beats).any():
         standings.contradicted[0] = True
-    standings.seen[0] = belief.count[0]
+    standings.seen[0] = belief.n_duels[0]
 
 
 @compiled
@@ -88,7 +88,7 @@ def refresh(standings, belief, alpha, t):
     For a belief by Hoeffding's bound only. Times should not go back.
     """
     n_arms = len(standings.due)
-    new = belief.count[0] - standings.seen[0]
+    new = belief.n_duels[0] - standings.seen[0]
     if new == 1:
         settle(standings, belief, belief.last[0], belief.last[1], alpha, t)
     elif new != 0:
@@ -100,7 +100,7 @@ def refresh(standings, belief, alpha, t):
             for j in range(n_arms):
                 if standings.until[i, j] < t:
                     settle(standings, belief, i, j, alpha, t)
-    standings.seen[0] = belief.count[0]
+    standings.seen[0] = belief.n_duels[0]
 
 
 @compiled

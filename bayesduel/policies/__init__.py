@@ -3,12 +3,27 @@
 A policy is a frozen dataclass of hyperparameters with ``init(n_arms) -> Memory`` and
 ``select``, the compiled rule ``select(belief, memory, t, rng) -> (i, j)``. The rule reads
 the belief and may write its memory's arrays and nothing else; t counts the duel about to
-be chosen, from 1. Each has `source` and `guarantee`, one line each. ``dts.py`` is the
-pattern to read first.
+be chosen, from 1. Each has `source` and `guarantee`, one line each.
+
+To add one, read ``dts.py`` (the pattern), then:
+
+- Helpers and rule are module-level functions under ``@compiled``, which call one another
+  and the belief layer by name; no closures, no functions as arguments.
+- Whole-array NumPy where the paper has sets and maxima; ties by ``pick(mask, rng)``.
+- A policy that needs to know the horizon has ``horizon: int | None = None``, which a
+  simulation fills in; one that identifies a winner has ``answer: Answer`` in its memory
+  (``answers.py``) and duels that answer with itself; one that recommends something other
+  than the arm with most wins above one half has ``recommend(belief, memory) -> int``.
+- Where O(K^2) a step hurts and Hoeffding's bound is the default, ``beliefs/standings.py``
+  keeps what is decided by crossing times (see ``rucb.py``), tested equal to the plain rule.
+- Name it here in ``__all__`` and in ``bayesduel/__init__.py``; hand-worked rounds go to
+  ``tests/policies/test_NAME.py``; ``tests/test_contracts.py`` finds it by itself, and
+  ``python tests/reference/make_policy_traces.py`` stores its fixed-seed trace.
 """
 
+from bayesduel.policies.ccb import CCB
 from bayesduel.policies.dts import DTS
 from bayesduel.policies.rucb import RUCB
 from bayesduel.policies.uniform import Uniform
 
-__all__ = ["DTS", "RUCB", "Uniform"]
+__all__ = ["CCB", "DTS", "RUCB", "Uniform"]

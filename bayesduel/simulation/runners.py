@@ -91,7 +91,7 @@ def on_dask(
 
     with Client(scheduler, set_as_default=False) as client:
         futures = client.map(run, tasks, pure=False)
-        for _, result in as_completed(futures, with_results=True):
+        for _, result in as_completed(futures, loop=client.loop, with_results=True):
             place, arrays = result
             report(place, int(tasks[0][2][-1]))
             yield place, arrays

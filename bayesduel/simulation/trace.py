@@ -100,7 +100,7 @@ class StoredTrace:
         if not path.exists():
             _create(path, plan, coordinates, truth)
         try:
-            self.group = zarr.open_group(path, mode="r+")
+            self.group: Any = zarr.open_group(path, mode="r+")
             known = json.loads(str(self.group.attrs["plan"]))
         except (OSError, KeyError, ValueError) as error:
             raise ValueError(f"out should be new or a trace to go on with, got {path}") from error

@@ -1,0 +1,147 @@
+"""What every policy keeps, whoever wrote it: parametrised over ``policies.__all__``.
+
+A policy that needs settings to be interesting here is listed in ``EXTRA``; nothing else is
+to be done for a new one.
+"""
+
+import json
+import pickle
+import subprocess
+import sys
+from dataclasses import FrozenInstanceError, is_dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bayesduel as bd
+from bayesduel import policies
+from bayesduel.beliefs import KL, Hoeffding, record
+from bayesduel.problems import Matrix, named
+from bayesduel.simulation.driver import driver, label, prepare
+
+HORIZON = 400
+EXTRA = [policies.RUCB(belief=KL()), policies.CCB(belief=KL())]
+ALL = [getattr(policies, name)() for name in policies.__all__] + EXTRA
+every_policy = pytest.mark.parametrize("policy", ALL, ids=label)
+
+
+def play(policy, P, horizon, seed=0):
+    """The belief and self-duels after `horizon` duels by the compiled driver."""
+    policy = prepare(policy, max(horizon, 2))
+    belief, memory = policy.belief.init(len(P)), policy.init(len(P))
+    alone = np.zeros(len(P), np.int64)
+    rng, coins = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+    driver(policy)(belief, memory, np.ascontiguousarray(P), alone, 1, horizon, rng, coins)
+    return belief, alone
+
+
+def digest(policy):
+    """What a fixed-seed run on two small problems leaves: small enough to be stored."""
+    told = {}
+    for name in ("cyclic-4", "mslr-5-c3"):
+        belief, alone = play(policy, named(name).P, HORIZON, seed=3)
+        told[name] = [belief.wins.astype(int).tolist(), alone.tolist()]
+    return told
+
+
+@every_policy
+def test_is_a_frozen_record_that_pickles_and_tells_its_source(policy):
+    assert is_dataclass(policy)
+    with pytest.raises(FrozenInstanceError):
+        policy.belief = Hoeffding()
+    assert pickle.loads(pickle.dumps(policy)) == policy
+    assert hash(policy) == hash(type(policy)(**{"belief": policy.belief}))
+    assert policy.source
+    assert policy.guarantee
+    assert type(policy).__name__ in repr(policy)
+    assert getattr(bd, type(policy).__name__) is type(policy)
+    assert type(policy).__doc__
+    assert "References" in sys.modules[type(policy).__module__].__doc__
+
+
+@every_policy
+def test_select_reads_the_belief_and_writes_only_its_memory(policy):
+    P = named("cyclic-4").P
+    policy = prepare(policy, 300)
+    belief, memory = policy.belief.init(4), policy.init(4)
+    rng, coins = np.random.default_rng(1), np.random.default_rng(2)
+    for t in range(1, 121):
+        before = [np.copy(part) for part in belief]
+        i, j = policy.select(belief, memory, t, rng)
+        assert 0 <= i < 4
+        assert 0 <= j < 4
+        for part, old in zip(belief, before, strict=True):
+            np.testing.assert_array_equal(part, old)
+        record(belief, (i, j), float(coins.random() < P[i, j]))
+
+
+@every_policy
+@pytest.mark.parametrize("horizon", [1, 2, 5, 10, 50])
+def test_asks_for_exactly_as_many_duels_as_it_is_given(policy, horizon):
+    for n_arms in (3, 5):
+        P = named("linear", n_arms=n_arms).P
+        belief, alone = play(policy, P, horizon)
+        assert belief.n_duels[0] == horizon == belief.wins.sum() + alone.sum()
+        again, alone_again = play(policy, P, horizon)
+        np.testing.assert_array_equal(belief.wins, again.wins)
+        np.testing.assert_array_equal(alone, alone_again)
+
+
+@every_policy
+def test_two_arms_suffice_or_are_refused_by_name(policy):
+    P = np.array([[0.5, 0.8], [0.2, 0.5]])
+    try:
+        prepared = prepare(policy, 200)
+        prepared.init(2)
+    except ValueError as error:
+        assert "n_arms should be" in str(error)
+        return
+    belief, alone = play(policy, P, 200)
+    assert belief.wins.sum() + alone.sum() == 200
+
+
+def test_compiled_in_a_new_process_and_plain_python_agree():
+    """One subprocess plays every policy again uncompiled; another, compiled afresh."""
+    here = {label(policy): digest(policy) for policy in ALL}
+    code = (
+        "import json, test_contracts as c;"
+        "print(json.dumps({c.label(p): c.digest(p) for p in c.ALL}))"
+    )
+    for disable in ("1", "0"):
+        out = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=Path(__file__).parent,
+            env={**_environment(), "NUMBA_DISABLE_JIT": disable},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        assert json.loads(out.splitlines()[-1]) == here
+
+
+@every_policy
+def test_fixed_seed_trace(policy):
+    """Any change here is a changed number, and belongs in the change log.
+
+    Written by ``python tests/reference/make_policy_traces.py``, which only adds.
+    """
+    stored = json.loads((Path(__file__).parent / "reference" / "policy_traces.json").read_text())
+    assert digest(policy) == stored[label(policy)]
+
+
+def test_matrix_arguments_are_checked():
+    for P, message in (
+        (np.full((2, 3), 0.5), "shape"),
+        (np.array([[0.5, 0.7], [0.7, 0.5]]), "= 1"),
+        (np.array([[0.5, 1.2], [-0.2, 0.5]]), r"entries in \[0, 1\]"),
+        (np.array([[0.5]]), "K >= 2"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Matrix(P)
+
+
+def _environment():
+    import os
+
+    return dict(os.environ)
