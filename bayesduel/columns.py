@@ -254,11 +254,9 @@ def _find_arms(finder: _Finder, left: str, right: str) -> tuple[str, str]:
                 finder.take(role, pair[role])
                 finder.guessed.append(role)
             return side
-    missing = " and ".join(default)
-    header = "" if len(finder.columns) > 2 else " (is the header line there?)"
     raise ValueError(
-        f"{finder.source}: no column for {missing} (left= and right= name them){header}; "
-        f"{finder.there}"
+        f"{finder.source}: no column for {' and '.join(default)} (left= and right= name them; is "
+        f"the header line there?); {finder.there}"
     )
 
 

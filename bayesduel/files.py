@@ -13,7 +13,7 @@ import duckdb
 import pyarrow as pa
 
 from bayesduel.columns import Roles
-from bayesduel.formats import LogFile, expand, keys_of, open_bytes, recognise
+from bayesduel.formats import LogFile, expand, keys_of, open_bytes, recognise, verify
 from bayesduel.locating import (
     Numbered,
     explain_lines,
@@ -21,7 +21,6 @@ from bayesduel.locating import (
     numbered_rows,
     parse_fault,
     refused_lines,
-    verify,
 )
 from bayesduel.rows import NUMBER, Rows, TimeKind
 
@@ -95,7 +94,7 @@ class FileSource:
         """
         for file in self._files:
             if file.compression != "none" and file.format != "parquet":
-                verify(file)
+                verify(file.path, file.compression)
         query = self._log(roles, self.skip) if roles.by_vote else self._tally(roles, self.skip)
         try:
             rows = Rows.from_batches(self._batches(query), roles.taken, kind)
@@ -217,7 +216,7 @@ class FileSource:
                 return file.path
             os.symlink(os.path.abspath(file.path), place)
             return place
-        verify(file)
+        verify(file.path, file.compression)
         with open_bytes(file.path, file.compression) as packed, open(place, "wb") as plain:
             shutil.copyfileobj(packed, plain, 1 << 20)
         return place

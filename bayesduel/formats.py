@@ -19,7 +19,16 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-__all__ = ["LogFile", "expand", "json_object", "keys_of", "open_bytes", "open_csv", "recognise"]
+__all__ = [
+    "LogFile",
+    "expand",
+    "json_object",
+    "keys_of",
+    "open_bytes",
+    "open_csv",
+    "recognise",
+    "verify",
+]
 
 FORMATS = {
     ".csv": "csv", ".tsv": "csv", ".tab": "csv",
@@ -113,8 +122,8 @@ def recognise(name: str) -> LogFile:
     for kind, magic in MAGIC.items():
         if start.startswith(magic) != (compression == kind):
             raise ValueError(
-                f"{name}: its name says {compression} compression but its first bytes are "
-                f"{start!r} (byte 0)"
+                f"{name}: its name {'says' if compression == kind else 'does not say'} {kind} "
+                f"compression but its first bytes are {start!r} (byte 0)"
             )
     head = _head(name, compression)
     found = _format_of(name, head, said)
@@ -134,6 +143,35 @@ def recognise(name: str) -> LogFile:
 def open_bytes(name: str, compression: str) -> IO[bytes]:
     """Open a file for its bytes as they are before compression."""
     return pa.input_stream(name, compression=None if compression == "none" else compression)
+
+
+def verify(name: str, compression: str) -> None:
+    """Unpack a compressed file to its end.
+
+    DuckDB takes a gzip stream with a wrong checksum, or a zstd stream that was cut short, for
+    the whole file.
+
+    Raises
+    ------
+    ValueError
+        If the stream is damaged or cut short, with the last line that could be unpacked.
+    """
+    done = lines = 0
+    for size in (1 << 20, 1 << 6):  # a second time in small steps, to come close to the damage
+        try:
+            with open_bytes(name, compression) as stream:
+                for _ in range(done >> 20):
+                    stream.read(1 << 20)
+                while block := stream.read(size):
+                    done += len(block)
+                    lines += block.count(b"\n")
+            return
+        except OSError as error:
+            fault = error
+    raise ValueError(
+        f"{name}, line {lines + 1}: the {compression} data is damaged or cut short after this "
+        f"line begins ({fault})"
+    )
 
 
 @contextmanager
@@ -177,13 +215,12 @@ def _pairs(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _head(name: str, compression: str) -> bytes:
-    with open_bytes(name, compression) as stream:
-        try:
+    try:
+        with open_bytes(name, compression) as stream:
             return stream.read(HEAD)
-        except OSError as error:
-            raise ValueError(
-                f"{name}: the {compression} data is damaged or cut short ({error}), at byte 0"
-            ) from None
+    except OSError:
+        verify(name, compression)
+        raise
 
 
 def _format_of(name: str, head: bytes, said: str | None) -> str:
@@ -242,12 +279,17 @@ def _header(name: str, compression: str, head: bytes, tabbed: bool) -> tuple[str
 def keys_of(name: str, compression: str, n_lines: float) -> tuple[str, ...]:
     """Return the keys in the first `n_lines` of JSON lines, in order of appearance."""
     keys: dict[str, None] = {}
+    first_fault = ""
     with open_bytes(name, compression) as raw:
         text = io.TextIOWrapper(raw, encoding="utf-8", errors="replace")
         for number, line in enumerate(text):
             found = json_object(line) if line.strip() else {}
             if isinstance(found, dict):
                 keys.update(dict.fromkeys(found))
+            elif not keys:
+                first_fault = first_fault or f"{name}, line {number + 1}: {found}"
             if number + 1 >= n_lines:
                 break
+    if not keys:
+        raise ValueError(first_fault or f"{name}: should hold JSON objects, holds blank lines")
     return tuple(keys)

@@ -1,7 +1,6 @@
-"""Where in a file something is wrong: lines of text, rows of Parquet, damage in compression.
+"""Where in a file something is wrong: lines of text, rows of Parquet.
 
-Nothing here runs on a sound file, but for `verify`: DuckDB takes a gzip stream with a wrong
-checksum, or a zstd stream that was cut short, for the whole file.
+Nothing here runs on a sound file.
 """
 
 import io
@@ -25,7 +24,6 @@ __all__ = [
     "numbered_rows",
     "parse_fault",
     "refused_lines",
-    "verify",
 ]
 
 CHUNK = 20_000
@@ -49,28 +47,6 @@ class Numbered:
     places: list[str]
     batch: pa.RecordBatch
     reasons: dict[int, str] = field(default_factory=dict)
-
-
-def verify(file: LogFile) -> None:
-    """Unpack a compressed file to its end.
-
-    Raises
-    ------
-    ValueError
-        If the stream is damaged or cut short.
-    """
-    n_bytes = n_lines = 0
-    try:
-        with open_bytes(file.path, file.compression) as stream:
-            while block := stream.read(BLOCK):
-                n_bytes += len(block)
-                n_lines += block.count(b"\n")
-    except OSError as error:
-        where = f"line {n_lines + 1}" if file.format != "parquet" else f"byte {n_bytes:,}"
-        raise ValueError(
-            f"{file.path}, {where}: the {file.compression} data is damaged or cut short "
-            f"somewhere after this ({error})"
-        ) from None
 
 
 def numbered_records(file: LogFile, roles: Roles) -> Iterator[Numbered]:
@@ -233,11 +209,10 @@ def _odd_line_end(file: LogFile) -> int | None:
         first = None
         number = 0
         for data in io.BufferedReader(raw):  # type: ignore[type-var]
-            body = data.removesuffix(b"\n")
-            end = b"\n" if body == data.removesuffix(b"\r\n") else b"\r\n"
-            body = body.removesuffix(b"\r")
+            end = b"\r\n" if data.endswith(b"\r\n") else b"\n"
             number += 1
-            if b"\r" in body or (first is not None and data.endswith(b"\n") and end != first):
+            odd = data.endswith(b"\n") and first not in (None, end)
+            if odd or b"\r" in data.removesuffix(end):
                 return number
             first = first or end
     return None

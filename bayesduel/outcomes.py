@@ -150,7 +150,7 @@ def choose_reading(
     best = int(np.argmax(read[:-1]))
     named = len(ways) - 1
     apart = (codes[best] != codes[named]) & (codes[best] != UNREADABLE)
-    apart &= codes[named] != UNREADABLE
+    apart &= (codes[named] == LEFT) | (codes[named] == RIGHT)
     if apart.any() and min(read[best], read[named]) >= 0.9 * max(read[best], read[named]):
         k = int(np.flatnonzero(apart)[0])
         raise ValueError(
@@ -204,4 +204,4 @@ def _is_number(text: str) -> bool:
     return True
 
 
-NAMES = Reading("the winner's name", None, {})
+NAMES = Reading("the winner's name or tie", None, {})

@@ -133,7 +133,7 @@ def _read(
     rows = source.rows(roles)
     n_rows = int(rows.n.sum()) + len(source.refused)
     if n_rows == 0:
-        raise ValueError(f"{source.name}: should hold duels, holds a header and no rows")
+        raise ValueError(f"{source.name}: should hold duels, holds no rows")
     try:
         reading = decide_reading(rows, roles)
     except ValueError as error:
