@@ -210,12 +210,14 @@ def _check(
     majority = _majority(wins)
     observed, decided = int(cyclic_triads(majority)), int(decided_triads(majority))
     replicated = _replicate(fit, wins, n_draws, rng) if decided else np.array([], dtype=int)
-    above, equal = (replicated > observed).mean(), (replicated == observed).mean()
+    p_value = float("nan")
+    if decided:
+        p_value = float((replicated > observed).mean() + (replicated == observed).mean() / 2)
     return CyclicCheck(
         observed=observed,
         decided=decided,
         replicated=replicated,
-        p_value=float(above + equal / 2) if decided else float("nan"),
+        p_value=p_value,
         unit=unit,
         naive=naive,
         cycles=_most_lopsided(wins, duels.arms) if observed else (),
