@@ -465,3 +465,59 @@ def test_what_is_no_fit_is_refused():
     for fit in (None, xr.Dataset(), xr.DataTree()):
         with pytest.raises(TypeError, match=r"fit should be what bayesduel\.fit returned"):
             winners(fit)
+
+
+# -- with real fits ------------------------------------------------------------------------
+
+THIN = {
+    "one arm never lost": [[0, 2, 1], [0, 0, 1], [0, 1, 0]],
+    "one duel": [[0, 1], [0, 0]],
+    "two parts": [[0, 2, 0, 0], [1, 0, 0, 0], [0, 0, 0, 3], [0, 0, 0, 0]],
+}
+
+
+@pytest.mark.parametrize("name", THIN)
+@pytest.mark.parametrize("model", ["bradley-terry", "preference-matrix"])
+def test_thin_logs_are_undecided_and_finite(name, model):
+    from bayesduel.duels import Duels
+    from bayesduel.fitting import fit
+
+    duels = Duels.from_wins(THIN[name])
+    with pytest.warns(UserWarning):
+        w = winners(fit(duels, model, method="laplace", draws=1000))
+    kind = "not comparable" if name == "two parts" else "undecided"
+    assert w.attrs["verdict_kind"] == kind
+    assert "Not enough data yet" in w.attrs["verdict"]
+    assert all(np.isfinite(v).all() for v in w.data_vars.values())
+    first = w["borda_mean"].values.argmax()
+    assert w["borda_lower"].values[first] < 0.5 < w["borda_upper"].values[first]
+
+
+def test_nothing_but_ties():
+    from bayesduel.duels import Duels
+    from bayesduel.fitting import fit
+
+    duels = Duels.from_wins(np.zeros((3, 3)), ties=2000 * (1 - np.eye(3)))
+    w = winners(fit(duels, method="laplace"), rope=0.05)
+    assert w.attrs["verdict_kind"] == "tied"
+    assert sorted(json.loads(w.attrs["verdict_arms"])) == ["0", "1", "2"]
+
+
+def test_repeated_votes_widen_the_intervals():
+    from bayesduel.duels import Duels
+    from bayesduel.fitting import fit
+
+    rng = np.random.default_rng(15)
+    left, right, outcome, group = [], [], [], []
+    for i, j in combinations(range(4), 2):
+        for g in range(30):  # five votes each that all say the same
+            left += [str(i)] * 5
+            right += [str(j)] * 5
+            outcome += [float(rng.random() < 0.55)] * 5
+            group += [f"g{g}"] * 5
+    duels = Duels.from_votes(left, right, outcome, group=group)
+    tree_ = fit(duels, method="laplace")
+    naive, robust = winners(tree_, errors="model"), winners(tree_)
+    assert (naive.attrs["errors"], robust.attrs["errors"]) == ("model", "pair and group")
+    width = [(w["preference_upper"] - w["preference_lower"]).values.max() for w in (naive, robust)]
+    assert 1.7 < width[1] / width[0] < 2.8  # sqrt(5) but for the prior and sampling
