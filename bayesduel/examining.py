@@ -139,7 +139,7 @@ def explain(fault: int, roles: Roles, reading: Reading | None, values: dict[str,
     fault
         Its place in `FAULTS`.
     values
-        What the row holds in each role.
+        What the row holds in each role; nothing is shown for a role that is not there.
     """
     role, rule = FAULTS[fault]
     rule = rule.format(said=reading.said if reading else "", outcome=shown(values.get("outcome")))
@@ -148,7 +148,7 @@ def explain(fault: int, roles: Roles, reading: Reading | None, values: dict[str,
     if role == "margin" and roles.margin_right is not None:
         column = f"{column} - {roles.margin_right!r}"
         got = f"{got} and {shown(values.get('margin_right'))}"
-    return f"column {column} {rule}, got {got}"
+    return f"column {column} {rule}" + (f", got {got}" if role in values else "")
 
 
 def shown(value: Any) -> str:

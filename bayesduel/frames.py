@@ -47,7 +47,8 @@ class FrameSource:
         self._lazy = isinstance(self._frame, nw.LazyFrame)
         self._schema = dict(self._frame.collect_schema())
         kind = type(frame)
-        self.name = self.words = f"{kind.__module__.split('.')[0]} {kind.__qualname__}"
+        package = kind.__module__.split(".")[0].lstrip("_")
+        self.name = self.words = f"{package} {kind.__qualname__}"
         self.refused: list[tuple[str, str]] = []
         self._taken_over: pa.Table | None = None
 
@@ -64,15 +65,17 @@ class FrameSource:
     def numbered(self, roles: Roles) -> Iterator[Numbered]:
         """Yield the rows with their numbers from 0; tallies with their content."""
         assert self._taken_over is not None
-        start = 0
-        for batch in _batches(self._taken_over):
+        table, start = self._taken_over, 0
+        if self._tallied(roles):  # equal rows come in any order
+            table = table.sort_by([(r, "ascending") for r in roles.taken if r != "weight"])
+        for batch in _batches(table):
             if self._tallied(roles):
-                places = [_content(row, roles) for row in batch.to_pylist()]
+                places = [f"{self.name}, {_content(r, roles)}" for r in batch.to_pylist()]
             else:
                 numbers = range(start, start + len(batch))
                 places = [f"{self.name}, row {i} (the first is 0)" for i in numbers]
             start += len(batch)
-            yield Numbered([f"{p}" for p in places], batch)
+            yield Numbered(places, batch)
 
     def duplicates(self, roles: Roles) -> dict[str | None, int] | None:
         """Return how many rows equal an earlier one in every column, by label of `roles.by`.
@@ -143,7 +146,6 @@ def _batches(table: pa.Table) -> list[pa.RecordBatch]:
 
 
 def _content(row: dict[str, Any], roles: Roles) -> str:
-    """Return the words for all rows of a tally."""
-    n = int(row["n_rows"])
-    held = ", ".join(f"{c}={shown(row[r])}" for r, c in roles.taken.items() if r != "weight")
-    return f"{n:,} row{'s' * (n != 1)} with {held}"
+    """Return the words for where the rows of a tally are."""
+    held = (f"{c}={shown(row[r])}" for r, c in roles.taken.items() if r != "weight")
+    return f"where {', '.join(held)}"

@@ -93,7 +93,8 @@ def read_duels(  # type: ignore[misc]
         "keep" them as an outcome, count "half" a win for each arm, or "drop" them.
     on_bad
         "error" refuses a log with a bad row, naming it; "skip" leaves bad rows out and lists
-        them in the log's ``intake``.
+        them in the log's ``intake`` (and, with `by`, leaves out parts that are no log, and
+        says so on stderr).
     by
         Column whose every value is a log of its own.
 
@@ -178,7 +179,12 @@ def _read(
         try:
             result[label] = assemble(part, ties, told, by_vote=roles.by_vote)
         except ValueError as error:
-            raise ValueError(f"{source.name}, {roles.by}={label}: {error}") from None
+            fault = f"{source.name}, {roles.by}={label}: {error}"
+            if on_bad == "error":
+                raise ValueError(fault) from None
+            print(f"left out {fault}", file=sys.stderr)
+    if not result:
+        raise ValueError(f"{source.name}: should hold a log in some {roles.by}, holds none")
     return result
 
 
@@ -218,7 +224,10 @@ def _locate(
             fault = int(found.fault[i]) or WEIGHT
             n = int(rows.n[i] if found.fault[i] else rows.n_bad_weight[i])
             values = {name: chunk.batch.column(name)[i].as_py() for name in roles.taken}
+            if "n_rows" in chunk.batch.schema.names:
+                values.pop("weight", None)  # a sum: the bad ones are not in it
             what = chunk.reasons.get(int(i)) or explain(fault, roles, reading, values)
+            what += f" ({n:,} rows)" if n > 1 else ""
             part = None if roles.by is None else _part_of(values["by"])
             yield _Fault(chunk.places[i], what, n, part)
 
