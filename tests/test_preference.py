@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bayesduel import maximin
 from bayesduel import preference as pf
 from bayesduel.maximin import linear_programme
 
@@ -216,6 +217,13 @@ def test_mixture_solves_the_linear_programme(P):
 def test_mixture_equals_the_linear_programme_where_it_is_unique():
     P = random_preference(np.random.default_rng(3), (40,), 15)  # no ties: unique
     expected = np.array([linear_programme(2 * p - 1) for p in P])
+    np.testing.assert_allclose(pf.von_neumann(P), expected, atol=MIXTURE)
+
+
+def test_what_is_not_certified_goes_to_the_linear_programme(monkeypatch):
+    P = random_preference(np.random.default_rng(5), (20,), 7)
+    expected = pf.von_neumann(P)
+    monkeypatch.setattr(maximin, "_follow_path", lambda A: np.full(A.shape[:2], 1 / A.shape[1]))
     np.testing.assert_allclose(pf.von_neumann(P), expected, atol=MIXTURE)
 
 
