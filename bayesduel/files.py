@@ -178,23 +178,24 @@ class FileSource:
         """Return the table function that reads some files, every field of text as text."""
         if file.format == "parquet":
             return f"read_parquet({paths})"
-        packing = f"compression={_text(file.compression)}"
+        packed = file.compression != "none"
+        packing = f", compression={_text(file.compression)}" if packed else ""
         if file.format == "jsonl":
             fields = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in self._types)
             return (
                 f"read_json({paths}, format='newline_delimited', auto_detect=false, "
-                f"columns={{{fields}}}, ignore_errors={str(skip).lower()}, {packing})"
+                f"columns={{{fields}}}, ignore_errors={str(skip).lower()}{packing})"
             )
         fields = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(file.columns)))
         telling = (
-            "store_rejects=true, rejects_limit=0, rejects_table='refused', "
-            "rejects_scan='refused_scans', "
+            ", store_rejects=true, rejects_limit=0, rejects_table='refused', "
+            "rejects_scan='refused_scans'"
         )
-        skipping = f"ignore_errors=true, {telling if tell else ''}" if skip else ""
+        skipping = f", ignore_errors=true{telling if tell else ''}" if skip else ""
         return (
             f"read_csv({paths}, auto_detect=false, header=true, columns={{{fields}}}, "
             f"delim={_text(file.delimiter)}, quote='\"', escape='\"', nullstr='', "
-            f"strict_mode=true, null_padding=false, {skipping}{packing})"
+            f"strict_mode=true, null_padding=false{skipping}{packing})"
         )
 
     def _field(self, file: LogFile, column: str) -> str:

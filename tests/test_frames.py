@@ -44,9 +44,9 @@ def ibis_table(data):
 
 def spark_frame(data):
     sql = pytest.importorskip("pyspark.sql")
-    return sql.SparkSession.builder.master("local[1]").getOrCreate().createDataFrame(
-        pd.DataFrame(data)
-    )  # fmt: skip
+    session = sql.SparkSession.builder.master("local[1]").getOrCreate()
+    columns = [[None if pd.isna(x) else x for x in values] for values in data.values()]
+    return session.createDataFrame(list(zip(*columns, strict=True)), list(data))
 
 
 KINDS = {
