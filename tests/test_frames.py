@@ -1,5 +1,7 @@
 """Frames of every kind read to the same log, lazy ones without their rows leaving them."""
 
+import sys
+
 import duckdb
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -44,9 +46,14 @@ def ibis_table(data):
 
 def spark_frame(data):
     sql = pytest.importorskip("pyspark.sql")
-    session = sql.SparkSession.builder.master("local[1]").getOrCreate()
-    columns = [[None if pd.isna(x) else x for x in values] for values in data.values()]
-    return session.createDataFrame(list(zip(*columns, strict=True)), list(data))
+    builder = sql.SparkSession.builder.master("local[1]")
+    session = builder.config("spark.pyspark.python", sys.executable).getOrCreate()
+    plain = pd.DataFrame(data).astype("object").itertuples(index=False)
+    rows = [
+        [None if pd.isna(x) else x.to_pydatetime() if hasattr(x, "to_pydatetime") else x for x in r]
+        for r in plain
+    ]
+    return session.createDataFrame(rows, list(data))
 
 
 KINDS = {
@@ -137,7 +144,7 @@ def test_bad_rows(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_bad_weights(kind):
-    data = {**ROWS, "n": [1, 2.5, 1, 1, 1, -1, 1]}
+    data = {**ROWS, "n": [1.0, 2.5, 1.0, 1.0, 1.0, -1.0, 1.0]}
     with pytest.raises(ValueError, match=r"column 'n' should be a whole.*\(and 1 more bad row\)"):
         bd.read_duels(KINDS[kind](data))
     duels = bd.read_duels(KINDS[kind](data), on_bad="skip")
