@@ -1,5 +1,6 @@
 """Frames of every kind read to the same log, lazy ones without their rows leaving them."""
 
+import os
 import sys
 
 import duckdb
@@ -46,8 +47,8 @@ def ibis_table(data):
 
 def spark_frame(data):
     sql = pytest.importorskip("pyspark.sql")
-    builder = sql.SparkSession.builder.master("local[1]")
-    session = builder.config("spark.pyspark.python", sys.executable).getOrCreate()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    session = sql.SparkSession.builder.master("local[1]").getOrCreate()
     plain = pd.DataFrame(data).astype("object").itertuples(index=False)
     rows = [
         [None if pd.isna(x) else x.to_pydatetime() if hasattr(x, "to_pydatetime") else x for x in r]
