@@ -23,7 +23,12 @@ To add one, read ``dts.py`` (the pattern), then:
 
 from bayesduel.policies.ccb import CCB
 from bayesduel.policies.dts import DTS
+from bayesduel.policies.dts_plus import DTSPlus
+from bayesduel.policies.rcs import RCS
 from bayesduel.policies.rucb import RUCB
+from bayesduel.policies.savage import SAVAGE
+from bayesduel.policies.scb import SCB
+from bayesduel.policies.sup_klucb import SupKLUCB
 from bayesduel.policies.uniform import Uniform
 
-__all__ = ["CCB", "DTS", "RUCB", "Uniform"]
+__all__ = ["CCB", "DTS", "RCS", "RUCB", "SAVAGE", "SCB", "DTSPlus", "SupKLUCB", "Uniform"]

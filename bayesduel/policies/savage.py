@@ -1,0 +1,260 @@
+"""Sensitivity Analysis of VAriables for Generic Exploration (SAVAGE).
+
+Keep an interval for every unknown; duel the least known unknown on which the decision may
+still depend; stop when none is left, and exploit the decision for the rest.
+
+References
+----------
+Urvoy, Clerot, Féraud & Naamane, "Generic Exploration and K-armed Voting Bandits", ICML
+2013, Algorithms 1, 2 and 4, equations 10 to 12. Deviations: exploration also stops as soon
+as one decision is possible.
+"""
+
+from dataclasses import dataclass
+from math import inf, isinf
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick, shares
+from bayesduel.compiling import compiled
+from bayesduel.policies.answers import Answer, conclude, no_answer
+from bayesduel.policies.savage_intervals import learn
+from bayesduel.policies.savage_tests import BORDA, CONDORCET, COPELAND, depends
+
+__all__ = ["SAVAGE"]
+
+NOTIONS = {"copeland": COPELAND, "condorcet": CONDORCET, "borda": BORDA}
+
+
+class Memory(NamedTuple):
+    """What SAVAGE keeps between duels.
+
+    Attributes
+    ----------
+    notion, delta, horizon, epsilon, nested, restarts, steps
+        Settings; `restarts` is 0 for the formal predicate.
+    lower
+        Lower bounds, shape (K, K), upper ones being ``1 - lower.T``; for Borda, lower and
+        upper bounds on the arms' means in the first two columns.
+    active
+        Unknowns on which the decision may depend: pairs, shape (K, K), symmetric; for Borda
+        arms, in the first column.
+    sums
+        For Borda: points and duels of each arm as first of a pair, shape (K, 2).
+    asked
+        The pair asked last, and its wins then, shape (3,); (-1, ...) before.
+    seen
+        The belief's `n_duels` at the last look, shape (1,).
+    refuted
+        Whether every arm was found to lose to some other, so that there is no Condorcet
+        winner and the Copeland winner is looked for instead, shape (1,).
+    answer
+        The decision.
+    """
+
+    notion: int
+    delta: float
+    horizon: float
+    epsilon: float
+    nested: bool
+    restarts: int
+    steps: int
+    lower: np.ndarray
+    active: np.ndarray
+    sums: np.ndarray
+    asked: np.ndarray
+    seen: np.ndarray
+    refuted: np.ndarray
+    answer: Answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class SAVAGE:
+    """Explore until the winner is sure, then duel it with itself.
+
+    Parameters
+    ----------
+    belief
+        What bounds P; the default, Hoeffding's inequality, is the paper's.
+    notion
+        Whose winner: "copeland", "condorcet" or "borda" (which duels random opponents).
+    horizon
+        Duels in all, for the union bound. Default: the simulation's. ``math.inf``: a bound
+        for every horizon.
+    delta
+        Chance of a wrong answer. Default: 1 / horizon.
+    epsilon
+        Under "condorcet": accept an arm that loses to none by more than this.
+    nested
+        Intersect each interval with the earlier ones, as the paper stresses.
+    independence
+        "formal", or "sampled": the paper's test for decisions known only as a function
+        (Algorithm 2), under "copeland" and "condorcet".
+    restarts, steps
+        Of the sampled test.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+
+    belief: Recipe = Hoeffding()
+    notion: Literal["copeland", "condorcet", "borda"] = "copeland"
+    horizon: float | None = None
+    delta: float | None = None
+    epsilon: float = 0.0
+    nested: bool = True
+    independence: Literal["formal", "sampled"] = "formal"
+    restarts: int = 10
+    steps: int = 100
+    source: ClassVar[str] = "Urvoy et al., ICML 2013, Algorithms 1, 2 and 4"
+    guarantee: ClassVar[str] = "right with chance 1 - delta; O(sum over pairs of ln(K T) / gap^2)"
+
+    def __post_init__(self) -> None:
+        if self.notion not in NOTIONS:
+            raise ValueError(f"notion should be one of {sorted(NOTIONS)}, got {self.notion!r}")
+        if self.horizon is not None and not self.horizon >= 1:
+            raise ValueError(f"horizon should be at least 1, got {self.horizon}")
+        if self.delta is not None and not 0 < self.delta < 1:
+            raise ValueError(f"delta should be in (0, 1), got {self.delta}")
+        if not 0 <= self.epsilon < 0.5:
+            raise ValueError(f"epsilon should be in [0, 0.5), got {self.epsilon}")
+        if self.independence not in ("formal", "sampled"):
+            raise ValueError(
+                f"independence should be 'formal' or 'sampled', got {self.independence!r}"
+            )
+        if self.independence == "sampled" and self.notion == "borda":
+            raise ValueError("independence should be 'formal' under notion 'borda', got 'sampled'")
+        if not (self.restarts >= 1 and self.steps >= 1):
+            raise ValueError(
+                f"restarts and steps should be at least 1, got {self.restarts}, {self.steps}"
+            )
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If `horizon` is not known, or infinite without a `delta`.
+        """
+        if self.horizon is None:
+            raise ValueError("horizon should be given where no simulation gives it, got None")
+        if self.delta is None and isinf(self.horizon):
+            raise ValueError("delta should be given where horizon is infinite, got None")
+        lower = np.full((n_arms, n_arms), -inf)
+        np.fill_diagonal(lower, 0.5)
+        active = ~np.eye(n_arms, dtype=np.bool_)
+        if self.notion == "borda":
+            lower[:, 0], lower[:, 1] = -inf, inf
+            active[:, 0] = True
+        return Memory(
+            notion=NOTIONS[self.notion],
+            delta=min(float(self.delta or 1 / self.horizon), 1 - 1e-16),
+            horizon=float(self.horizon),
+            epsilon=float(self.epsilon),
+            nested=self.nested,
+            restarts=self.restarts if self.independence == "sampled" else 0,
+            steps=self.steps,
+            lower=lower,
+            active=active,
+            sums=np.zeros((n_arms, 2)),
+            asked=np.full(3, -1.0),
+            seen=np.zeros(1, np.int64),
+            refuted=np.zeros(1, np.bool_),
+            answer=no_answer(),
+        )
+
+    @property
+    def select(self):
+        """The compiled rule."""
+        return select
+
+    def recommend(self, belief: Belief, memory: Memory) -> int:
+        """Return the winner, were the shares so far the truth."""
+        if self.notion == "borda":
+            points, n = memory.sums.T
+            return int(np.divide(points, n, out=np.full(len(n), 0.5), where=n > 0).argmax())
+        return int((shares(belief) > 0.5).sum(axis=1).argmax())
+
+
+@compiled
+def select(belief, memory, t, rng):
+    """Name the least known pair that matters, or the answer against itself."""
+    if memory.answer.arm[0] >= 0:
+        return memory.answer.arm[0], memory.answer.arm[0]
+    learn(belief, memory, rng)
+    arm = decision(memory, rng)
+    if arm >= 0:
+        return conclude(memory.answer, arm, t)
+    if memory.notion == BORDA:
+        i, j = least_known_arm(memory, rng)
+    else:
+        i, j = least_known_pair(belief, memory, rng)
+    memory.asked[0], memory.asked[1], memory.asked[2] = i, j, belief.wins[i, j]
+    return i, j
+
+
+@compiled
+def decision(memory, rng):
+    """Return the winner if it is sure, else -1."""
+    lower = memory.lower
+    n_arms = len(lower)
+    if memory.notion == BORDA:
+        if memory.active[:, 0].any():
+            return -1
+        return pick(lower[:, 0] == lower[:, 0].max(), rng)
+    if memory.notion == CONDORCET and not memory.refuted[0]:
+        accepted = np.zeros(n_arms, np.bool_)
+        beaten = np.zeros(n_arms, np.bool_)
+        for i in range(n_arms):
+            accepted[i] = lower[i].min() >= 0.5 - memory.epsilon
+            beaten[i] = lower[:, i].max() > 0.5
+        if accepted.any():
+            return pick(accepted, rng)
+        if beaten.sum() == n_arms - 1:
+            return pick(~beaten, rng)
+        if not beaten.all():
+            return -1
+        memory.refuted[0] = True
+        memory.active[:] = True
+        np.fill_diagonal(memory.active, False)
+        depends(memory)
+    sure = (lower > 0.5).sum(axis=1)
+    possible = n_arms - 1 - (lower > 0.5).sum(axis=0)
+    leaders = sure == sure.max()
+    others = possible[~leaders]
+    alone = leaders.sum() == 1 and (len(others) == 0 or others.max() < sure.max())
+    if alone or not memory.active.any():
+        return pick(leaders, rng)
+    return -1
+
+
+@compiled
+def least_known_pair(belief, memory, rng):
+    """Return the active pair with fewest duels, ties at random."""
+    n_arms = len(memory.lower)
+    fewest, n_tied = inf, 0
+    chosen = (0, 0)
+    for i in range(n_arms):
+        for j in range(i + 1, n_arms):
+            if memory.active[i, j]:
+                n = belief.wins[i, j] + belief.wins[j, i]
+                if n < fewest:
+                    fewest, n_tied = n, 0
+                if n == fewest:
+                    n_tied += 1
+                    if n_tied == 1 or rng.random() * n_tied < 1:
+                        chosen = (i, j)
+    return chosen
+
+
+@compiled
+def least_known_arm(memory, rng):
+    """Return the active arm with fewest duels of its own, and a random opponent."""
+    counts = np.where(memory.active[:, 0], memory.sums[:, 1], inf)
+    i = pick(counts == counts.min(), rng)
+    j = int(rng.random() * (len(counts) - 1))
+    return i, j + (j >= i)

@@ -1,0 +1,253 @@
+"""Scalable Copeland Bandits (SCB).
+
+In rounds of squared length: find a Copeland winner by best-arm identification, where the
+reward of an arm is whether it beats a random other arm, which a sign test on their duels
+tells; then duel the answer with itself until the round is over, and start again.
+
+References
+----------
+Zoghi, Karnin, Whiteson & de Rijke, "Copeland Dueling Bandits", NIPS 2015, Algorithms 2, 3
+and 4. Deviations: the sign tests are ``beliefs/sign_test.py`` ("sufficiently many times" is
+not specified there); with ``cache`` (default) each pair is decided once a round and an
+arm's opponents are drawn without replacement, so that scores become exact; identification
+also stops when one arm is left (with epsilon = 0 the printed test never passes) or when
+every pair of the arms left is decided.
+"""
+
+from dataclasses import dataclass
+from math import log
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick
+from bayesduel.beliefs.kl import largest_within
+from bayesduel.beliefs.sign_test import sign_by_mixture, sign_by_union
+from bayesduel.compiling import compiled
+
+__all__ = ["SCB"]
+
+
+class Memory(NamedTuple):
+    """What SCB keeps between duels.
+
+    Attributes
+    ----------
+    mixture, cache, keep
+        Settings.
+    clock
+        Round, its first duel, the winner it returned (-1 before), sweep through the active
+        arms, place in the sweep; shape (5,).
+    testing
+        The pair under test, (-1, -1) if none, shape (2,).
+    before
+        Tallies to leave out: those of before the round (or of the test, without `cache`).
+    decided
+        1 where i was found to beat j in this round, -1 where j did, 0 unknown; (K, K).
+    opponents
+        The order in which each arm meets the others, shape (K, K - 1).
+    rewards
+        Sum of each arm's rewards in this round, shape (K,).
+    active
+        Arms still possible, shape (K,).
+    """
+
+    mixture: bool
+    cache: bool
+    keep: bool
+    clock: np.ndarray
+    testing: np.ndarray
+    before: np.ndarray
+    decided: np.ndarray
+    opponents: np.ndarray
+    rewards: np.ndarray
+    active: np.ndarray
+
+
+ROUND, START, WINNER, SWEEP, PLACE = range(5)  # of Memory.clock
+
+
+@dataclass(frozen=True, kw_only=True)
+class SCB:
+    """Scalable Copeland Bandits, for Copeland regret with many arms.
+
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    first_round
+        Rounds have ``2^(2^r)`` duels, r from this on.
+    sign_test
+        "mixture", or "union" (simpler, about twice as many duels).
+    cache
+        False: the paper's literal oracle, a fresh test at every reward.
+    keep
+        Carry tallies and decided pairs from round to round: a different algorithm.
+
+    Raises
+    ------
+    ValueError
+        If a setting is none of these.
+    """
+
+    belief: Recipe = Hoeffding()
+    first_round: int = 1
+    sign_test: Literal["mixture", "union"] = "mixture"
+    cache: bool = True
+    keep: bool = False
+    source: ClassVar[str] = "Zoghi et al., NIPS 2015, Algorithms 2, 3 and 4"
+    guarantee: ClassVar[str] = "Copeland regret O(K (L_C + log K) log T / gap^2)"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.first_round <= 5:
+            raise ValueError(f"first_round should be in 0..5, got {self.first_round}")
+        if self.sign_test not in ("mixture", "union"):
+            raise ValueError(f"sign_test should be 'mixture' or 'union', got {self.sign_test!r}")
+        if self.keep and not self.cache:
+            raise ValueError("keep should be False where cache is False, got True")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel."""
+        clock = np.zeros(5, np.int64)
+        clock[ROUND] = self.first_round - 1
+        return Memory(
+            mixture=self.sign_test == "mixture",
+            cache=self.cache,
+            keep=self.keep,
+            clock=clock,
+            testing=np.full(2, -1, np.int64),
+            before=np.zeros((n_arms, n_arms)),
+            decided=np.zeros((n_arms, n_arms), np.int8),
+            opponents=np.zeros((n_arms, n_arms - 1), np.int64),
+            rewards=np.zeros(n_arms),
+            active=np.ones(n_arms, np.bool_),
+        )
+
+    @property
+    def select(self):
+        """The compiled rule."""
+        return select
+
+    def recommend(self, belief: Belief, memory: Memory) -> int:
+        """Return the round's winner, or the arm with most rewards so far."""
+        winner = int(memory.clock[WINNER])
+        return winner if memory.clock[START] > 0 and winner >= 0 else int(memory.rewards.argmax())
+
+
+@compiled
+def select(belief, memory, t, rng):
+    """Name the pair under test, or the round's winner against itself."""
+    clock = memory.clock
+    if clock[START] == 0 or t - clock[START] >= 2.0 ** (2.0 ** clock[ROUND]):
+        start_round(belief, memory, t, rng)
+    while clock[WINNER] < 0:
+        i, j = memory.testing[0], memory.testing[1]
+        if i >= 0:
+            sign = test(belief, memory, i, j)
+            if sign == 0:
+                return i, j
+            memory.decided[i, j], memory.decided[j, i] = sign, -sign
+            memory.testing[:] = -1
+            reward(memory, i, j, rng)
+        else:
+            next_reward(belief, memory, rng)
+    return clock[WINNER], clock[WINNER]
+
+
+@compiled
+def start_round(belief, memory, t, rng):
+    """Forget the last round."""
+    clock, n_arms = memory.clock, len(memory.active)
+    clock[ROUND] += 1
+    clock[START] = t
+    clock[WINNER] = -1
+    clock[SWEEP] = 1
+    clock[PLACE] = -1
+    memory.testing[:] = -1
+    memory.rewards[:] = 0
+    memory.active[:] = True
+    if not memory.keep:
+        memory.before[:] = belief.wins
+        memory.decided[:] = 0
+    for i in range(n_arms):
+        for place in range(n_arms - 1):
+            other = int(rng.random() * (place + 1))
+            memory.opponents[i, place] = memory.opponents[i, other]
+            memory.opponents[i, other] = place if place < i else place + 1
+
+
+@compiled
+def test(belief, memory, i, j):
+    """Return 1 or -1 once the duels of i and j tell who is better, else 0."""
+    n_arms, r = len(memory.active), memory.clock[ROUND]
+    wins = belief.wins[i, j] - memory.before[i, j]
+    losses = belief.wins[j, i] - memory.before[j, i]
+    budget = round_budget(r) + 2 * log(float(n_arms))
+    if memory.mixture:
+        return sign_by_mixture(wins, losses, budget)
+    return sign_by_union(wins, losses, budget)
+
+
+@compiled
+def round_budget(r):
+    """Return -ln delta_r, delta_r = ln(T_r) / T_r, T_r = 2^(2^r)."""
+    length = log(2.0) * 2.0**r
+    return length - log(length)
+
+
+@compiled
+def next_reward(belief, memory, rng):
+    """Turn to the next active arm's next opponent; end a sweep when all have had theirs."""
+    clock, n_arms = memory.clock, len(memory.active)
+    clock[PLACE] += 1
+    while clock[PLACE] < n_arms and not memory.active[clock[PLACE]]:
+        clock[PLACE] += 1
+    if clock[PLACE] == n_arms:
+        end_sweep(memory, rng)
+        return
+    i = clock[PLACE]
+    if memory.cache:
+        j = memory.opponents[i, clock[SWEEP] - 1]
+        if memory.decided[i, j] != 0:
+            reward(memory, i, j, rng)
+            return
+    else:
+        j = int(rng.random() * (n_arms - 1))
+        j += j >= i
+        memory.before[i, j], memory.before[j, i] = belief.wins[i, j], belief.wins[j, i]
+    memory.testing[0], memory.testing[1] = i, j
+
+
+@compiled
+def reward(memory, i, j, rng):
+    """Give arm i its reward for the duel with j: 1 if it beats j."""
+    if memory.decided[i, j] > 0:
+        memory.rewards[i] += 1
+
+
+@compiled
+def end_sweep(memory, rng):
+    """Drop arms whose interval lies below another's; conclude if it is clear who wins.
+
+    The best-arm identification of Algorithm 4 at delta_r: after s rewards each, the
+    interval of an arm is all q with ``s kl(mean, q) <= ln(4 s K / delta) + 2 ln ln s``.
+    """
+    clock, n_arms = memory.clock, len(memory.active)
+    s = clock[SWEEP]
+    if s >= 2:
+        budget = log(4.0 * s * n_arms) + round_budget(clock[ROUND]) + 2 * log(log(float(s)))
+        best = -np.inf
+        for i in range(n_arms):
+            if memory.active[i]:
+                lower = 1 - largest_within(1 - memory.rewards[i] / s, max(budget, 0.0) / s)
+                best = max(best, lower)
+        for i in range(n_arms):
+            if memory.active[i]:
+                upper = largest_within(memory.rewards[i] / s, max(budget, 0.0) / s)
+                memory.active[i] = upper >= best
+    exact = memory.cache and s == n_arms - 1
+    if memory.active.sum() == 1 or exact:
+        scores = np.where(memory.active, memory.rewards, -1.0)
+        clock[WINNER] = pick(scores == scores.max(), rng)
+    clock[SWEEP] += 1
+    clock[PLACE] = -1

@@ -1,0 +1,184 @@
+"""Sup-KLUCB: KL-UCB over pairs, each rewarded by the product of its arms' scores.
+
+An arm may be paired with itself, which is how the best is exploited and also what can go
+wrong: an arm that happens to beat all others in the data has score 1, its pair with itself
+has the largest index there is, that pair teaches nothing, and so it is played for ever.
+This absorbing state is often entered by the wrong arm when arms are few.
+
+References
+----------
+Agrawal & Chaporkar, "KLUCB Approach to Copeland Bandits", arXiv 1902.02778, Algorithm 1.
+Deviations: line 11 adds to W[a] where it prints an assignment; indices are compared by
+ln(1 - index), so that none ties by rounding unless `index_tolerance` asks for it. No regret
+bound is proved.
+"""
+
+from dataclasses import dataclass
+from math import exp, inf, log, log1p
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from bayesduel.beliefs import KL, Recipe, shares
+from bayesduel.compiling import compiled
+
+__all__ = ["SupKLUCB"]
+
+
+class Memory(NamedTuple):
+    """Self-duels of each arm, shape (K,), and how many duels have been counted, (1,)."""
+
+    copeland: bool
+    tolerance: float
+    self_duels: np.ndarray
+    seen: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class SupKLUCB:
+    """KL-UCB over pairs of arms, for Copeland or Borda regret; at least three arms.
+
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    score
+        What makes an arm good: "copeland" or "borda".
+    index_tolerance
+        Indices are rounded down to a multiple of this, and ties drawn from at random. 0:
+        exact comparison, the literal rule. A positive value explores longer; it is a
+        different algorithm, to be reported with every number.
+
+    Raises
+    ------
+    ValueError
+        If `score` is neither, or `index_tolerance` is not in [0, 1).
+    """
+
+    belief: Recipe = KL()
+    score: Literal["copeland", "borda"] = "copeland"
+    index_tolerance: float = 0.0
+    source: ClassVar[str] = "Agrawal & Chaporkar, arXiv 1902.02778, Algorithm 1"
+    guarantee: ClassVar[str] = "none proved; linear regret where it settles on a wrong arm"
+
+    def __post_init__(self) -> None:
+        if self.score not in ("copeland", "borda"):
+            raise ValueError(f"score should be 'copeland' or 'borda', got {self.score!r}")
+        if not 0 <= self.index_tolerance < 1:
+            raise ValueError(f"index_tolerance should be in [0, 1), got {self.index_tolerance}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If there are two arms: the paper's c2 divides by K - 2.
+        """
+        if n_arms < 3:
+            raise ValueError(f"n_arms should be at least 3 for SupKLUCB, got {n_arms}")
+        return Memory(
+            copeland=self.score == "copeland",
+            tolerance=float(self.index_tolerance),
+            self_duels=np.zeros(n_arms, np.int64),
+            seen=np.zeros(1, np.int64),
+        )
+
+    @property
+    def select(self):
+        """The compiled rule."""
+        return select
+
+
+@compiled
+def select(belief, memory, t, rng):
+    """Name the next pair, which may be an arm with itself."""
+    n_arms = len(memory.self_duels)
+    if belief.n_duels[0] > memory.seen[0] and belief.last[0] == belief.last[1]:
+        memory.self_duels[belief.last[0]] += 1
+    memory.seen[0] = belief.n_duels[0]
+
+    # First every pair once, the diagonal too.
+    n_pairs = n_arms * (n_arms + 1) // 2
+    if t <= n_pairs:
+        return nth_pair(n_arms, t - 1)
+
+    score = scores(belief, memory.copeland)
+    budget = 2 / n_arms * log(t - n_pairs)
+    budget += (3 / n_arms + 40 / (n_arms - 2) ** 2) * log(log(t - n_pairs) + 1)
+
+    # The largest index is the smallest ln(1 - index); ties are drawn from at random.
+    best, n_tied = inf, 0
+    chosen = (0, 0)
+    for i in range(n_arms):
+        for j in range(i, n_arms):
+            n = belief.wins[i, j] + belief.wins[j, i] if i != j else float(memory.self_duels[i])
+            if n == 0:
+                return i, j
+            mean = score[i] * score[j]
+            if memory.tolerance == 0 and cannot_reach(mean, budget / n, best):
+                continue
+            room = log_room(mean, budget / n)
+            if memory.tolerance > 0:  # coarse indices, in steps of the tolerance
+                room = -np.floor((1 - exp(room)) / memory.tolerance)
+            if room < best:
+                best, n_tied = room, 0
+            if room == best:
+                n_tied += 1
+                if n_tied == 1 or rng.random() * n_tied < 1:
+                    chosen = (i, j)
+    return chosen
+
+
+@compiled
+def scores(belief, copeland):
+    """Return the arms' scores as the shares say, in [0, 1], shape (K,)."""
+    share = shares(belief)
+    n_arms = len(share)
+    if copeland:
+        return (share > 0.5).sum(axis=1) / (n_arms - 1)
+    return (share.sum(axis=1) - 0.5) / (n_arms - 1)
+
+
+@compiled
+def nth_pair(n_arms, n):
+    """Return pair `n` of (0, 0), (0, 1), ..., (1, 1), ..."""
+    i = 0
+    while n >= n_arms - i:
+        n -= n_arms - i
+        i += 1
+    return i, i + n
+
+
+@compiled
+def log_room(p, c):
+    """Return ln(1 - q) for the largest q with kl(p, q) <= c, however close q is to 1.
+
+    Newton's method on v = ln(1 - q) from the left: the divergence is decreasing and convex
+    in v, so no step oversteps the root.
+    """
+    if p >= 1:
+        return -inf
+    if p <= 0:
+        return -c
+    entropy = -p * log(p) - (1 - p) * log1p(-p)
+    v = -(c + entropy) / (1 - p)
+    for _ in range(200):
+        excess = -entropy - p * log1p(-exp(v)) - (1 - p) * v - c
+        slope = p * exp(v) / (1 - exp(v)) - (1 - p)
+        new = v - excess / slope
+        if not new > v:
+            break
+        v = new
+    return v
+
+
+@compiled
+def cannot_reach(p, c, v):
+    """Return whether the index of mean `p` at budget `c` surely stays below 1 - exp(v)."""
+    if p >= 1 or v >= log1p(-p):
+        return False
+    if p <= 0:
+        return -c > v
+    at = p * log(p) + (1 - p) * log1p(-p) - p * log1p(-exp(v)) - (1 - p) * v
+    return at > c * (1 + 1e-9)

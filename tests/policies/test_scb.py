@@ -1,0 +1,112 @@
+"""SCB: its rounds, its sign tests, and what it answers."""
+
+import numpy as np
+import pytest
+
+import bayesduel as bd
+from bayesduel.beliefs.sign_test import sign_by_mixture, sign_by_union
+from bayesduel.policies import SCB
+from bayesduel.policies.scb import ROUND, START, WINNER, round_budget
+from bayesduel.problems import named
+
+TESTS = (sign_by_mixture, sign_by_union)
+
+
+def chance_of_ever_answering(test, p, budget, horizon, wrong):
+    """Exact: the law of the tallies, killed at an answer; the chance that it was `wrong`."""
+    alive, answered = np.ones(1), 0.0
+    for n in range(1, horizon + 1):
+        new = np.zeros(n + 1)
+        new[1:] += p * alive
+        new[:-1] += (1 - p) * alive
+        sign = np.array([test(float(w), float(n - w), budget) for w in range(n + 1)])
+        answered += new[sign == wrong].sum()
+        new[sign != 0] = 0
+        alive = new
+    return answered
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_wrong_answers_are_as_rare_as_promised(test):
+    for p in (0.5, 0.45):
+        for budget in (1.0, 3.0):
+            wrong = chance_of_ever_answering(test, p, budget, 300, wrong=1)
+            assert wrong <= np.exp(-budget)
+    assert chance_of_ever_answering(sign_by_mixture, 0.5, 1.0, 300, wrong=1) > 0.3 * np.exp(-1)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_right_answers_come_and_mirror(test):
+    assert chance_of_ever_answering(test, 0.8, 5.0, 300, wrong=1) > 0.999
+    assert test(90.0, 10.0, 5.0) == 1
+    assert test(10.0, 90.0, 5.0) == -1
+    assert test(0.0, 0.0, 1.0) == test(5.0, 5.0, 1.0) == 0
+
+
+def test_mixture_decides_as_fast_as_was_measured_elsewhere():
+    """p = 0.6 at 1e-4: 555 duels on average by the mixture, 1162 by the union (300 runs)."""
+    rng = np.random.default_rng(1)
+    for test, mean in ((sign_by_mixture, 555), (sign_by_union, 1162)):
+        lengths = []
+        for _ in range(150):
+            wins = np.cumsum(rng.random(6000) < 0.6)
+            n = np.arange(1, 6001)
+            tallies = zip(wins.tolist(), (n - wins).tolist(), strict=True)
+            signs = (test(float(w), float(k), np.log(1e4)) for w, k in tallies)
+            lengths.append(next(k for k, sign in enumerate(signs, 1) if sign != 0))
+        error = np.std(lengths, ddof=1) * np.sqrt(1 / 150 + 1 / 300)
+        assert abs(np.mean(lengths) - mean) < 5 * error  # 1e-6
+
+
+def test_rounds_have_squared_lengths_and_the_papers_delta():
+    assert round_budget(1) == pytest.approx(-np.log(np.log(4) / 4))
+    assert round_budget(4) == pytest.approx(-np.log(np.log(65536) / 65536))
+    policy, P = SCB(), named("cyclic-4").P
+    belief, memory = policy.belief.init(4), policy.init(4)
+    rng, coins = np.random.default_rng(2), np.random.default_rng(3)
+    starts = {}
+    for t in range(1, 300):
+        i, j = policy.select(belief, memory, t, rng)
+        starts.setdefault(int(memory.clock[ROUND]), int(memory.clock[START]))
+        bd.beliefs.record(belief, (i, j), float(coins.random() < P[i, j]))
+    assert starts == {1: 1, 2: 5, 3: 21, 4: 277}
+
+
+def test_it_exploits_the_winner_until_the_round_ends_and_then_explores_again():
+    trace = bd.simulate(SCB(), "cyclic-4", 70_000, replications=6, record=[20_000, 65_812, 70_000])
+    regret = bd.regret(trace).isel(policy=0)
+    assert (regret.sel(time=65_812) == regret.sel(time=20_000)).sum() >= 5  # flat ...
+    assert (regret.sel(time=70_000) > regret.sel(time=65_812) + 500).all()  # ... and again
+    assert (trace["trace"]["recommended"].sel(time=65_812) == 0).sum() >= 5
+
+
+def test_a_pair_is_decided_once_a_round_and_scores_become_exact():
+    policy, P = SCB(first_round=5), named("hudry-13").P
+    belief, memory = policy.belief.init(13), policy.init(13)
+    rng, coins = np.random.default_rng(4), np.random.default_rng(5)
+    t = 0
+    while memory.clock[WINNER] < 0 or memory.clock[START] == 0:
+        t += 1
+        i, j = policy.select(belief, memory, t, rng)
+        bd.beliefs.record(belief, (i, j), float(coins.random() < P[i, j]))
+    assert memory.clock[WINNER] == 0
+    assert memory.rewards[0] == 9
+    known = memory.decided != 0
+    assert (np.sign(P - 0.5)[known] == memory.decided[known]).all()
+    assert sorted(memory.opponents[3].tolist()) == [k for k in range(13) if k != 3]
+
+
+@pytest.mark.parametrize("policy", [SCB(cache=False), SCB(keep=True), SCB(sign_test="union")])
+def test_variants_find_the_winner_too(policy):
+    P = np.array([[0.5, 0.8, 0.8], [0.2, 0.5, 0.8], [0.2, 0.2, 0.5]])
+    trace = bd.simulate(policy, P, 30_000, replications=5, seed=6)
+    assert (trace["trace"]["recommended"].isel(time=-1) == 0).all()
+
+
+def test_settings_are_checked():
+    with pytest.raises(ValueError, match=r"first_round should be in 0\.\.5, got 6"):
+        SCB(first_round=6)
+    with pytest.raises(ValueError, match="sign_test should be 'mixture' or 'union', got 'z'"):
+        SCB(sign_test="z")
+    with pytest.raises(ValueError, match="keep should be False where cache is False"):
+        SCB(keep=True, cache=False)

@@ -1,0 +1,100 @@
+"""Hand-worked rounds of Sup-KLUCB, its indices, and its absorbing state."""
+
+import sys
+from math import exp, inf, log
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from asking import ask
+
+import bayesduel as bd
+from bayesduel.beliefs.kl import divergence, largest_within
+from bayesduel.policies import SupKLUCB
+from bayesduel.policies.sup_klucb import cannot_reach, log_room, nth_pair, scores
+
+
+def test_first_every_pair_once_with_the_diagonal():
+    trace = bd.simulate(SupKLUCB(), "mslr-5", 15, permute=False)
+    wins = trace["trace"]["wins"].isel(policy=0, replication=0, time=-1).values
+    np.testing.assert_array_equal(wins + wins.T, 1 - np.eye(5))
+    assert (trace["trace"]["self_duels"].isel(time=-1) == 1).all()
+    assert [nth_pair(3, n) for n in range(6)] == [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]
+
+
+def test_index_agrees_with_the_inverted_divergence_and_goes_on_where_it_rounds():
+    rng = np.random.default_rng(1)
+    for _ in range(500):
+        p, c = float(rng.uniform(0.001, 0.999)), float(np.exp(rng.uniform(-6, 3)))
+        room = log_room(p, c)
+        assert 1 - exp(room) == pytest.approx(largest_within(p, c), abs=1e-13)
+        if room > -30:
+            assert divergence(p, 1 - exp(room)) == pytest.approx(c, rel=1e-3)
+        assert cannot_reach(p, c, room * (1 + 1e-6))
+        assert not cannot_reach(p, c, room * (1 - 1e-6))
+    assert largest_within(0.9, 5.0) == largest_within(0.9, 6.0) == 1  # both round to 1 ...
+    assert log_room(0.9, 6.0) < log_room(0.9, 5.0) < -40  # ... but they do not tie
+    assert log_room(1.0, 0.1) == -inf
+    assert log_room(0.0, 0.7) == -0.7
+
+
+def test_a_round_by_hand():
+    # K = 3, t = 8: f(2) = 2/3 ln 2 + 41 ln(ln 2 + 1). Shares: 0 beats 1 beats 2 beats 0, each
+    # 2 : 1. Scores 1/2 each, every mean 1/4: the pair met least has the largest index.
+    wins = np.array([[0, 2, 1], [1, 0, 2], [2, 1, 0.0]])
+
+    def alone(memory):
+        memory.self_duels[:] = [2, 4, 4]
+
+    assert ask(SupKLUCB(), wins, 8, prepare=alone) == {(0, 0): 60}
+
+    def alone_often(memory):
+        memory.self_duels[:] = 4
+
+    # The three pairs tie exactly at n = 3.
+    assert set(ask(SupKLUCB(), wins, 8, prepare=alone_often)) == {(0, 1), (0, 2), (1, 2)}
+
+
+def test_scores():
+    belief = SupKLUCB().belief.init(3)
+    belief.wins[:] = [[0, 3, 1], [1, 0, 1], [1, 0, 0]]
+    np.testing.assert_allclose(scores(belief, True), [0.5, 0.5, 0])
+    np.testing.assert_allclose(scores(belief, False), [0.625, 0.625, 0.25])
+
+
+def test_the_absorbing_state():
+    """An arm that beats all others in the data is played against itself for ever."""
+    wins = np.array([[0, 1, 1, 1], [0, 0, 1, 0], [0, 0, 0, 1], [0, 1, 0, 0.0]])
+
+    def alone(memory):
+        memory.self_duels[:] = 1
+
+    for t in (11, 1000, 10**9):
+        assert ask(SupKLUCB(), wins, t, prepare=alone) == {(0, 0): 60}
+    trace = bd.simulate(SupKLUCB(), "cyclic-4", 4000, replications=40, seed=5, record=[2000, 4000])
+    regret = bd.regret(trace).isel(policy=0)
+    later = regret.isel(time=1) - regret.isel(time=0)
+    stuck = later > 0.3 * 2000  # each wrong self-duel costs 2/3
+    assert 0 < stuck.sum() < 20
+    assert float(later.median()) < 1  # the median hides what the mean shows
+    assert float(later.mean()) > 10
+
+
+def test_a_coarse_index_explores_longer():
+    literal, coarse = bd.SupKLUCB(), bd.SupKLUCB(index_tolerance=0.01)
+    trace = bd.simulate([literal, coarse], "cyclic-4", 3000, replications=30, seed=6)
+    alone = trace["trace"]["self_duels"].isel(time=-1).sum("arm").mean("replication").values
+    assert alone[1] < alone[0]
+    assert list(trace["policy"].values) == ["SupKLUCB", "SupKLUCB(index_tolerance=0.01)"]
+
+
+def test_settings_are_checked():
+    with pytest.raises(ValueError, match="n_arms should be at least 3 for SupKLUCB, got 2"):
+        SupKLUCB().init(2)
+    with pytest.raises(ValueError, match="score should be 'copeland' or 'borda', got 'elo'"):
+        SupKLUCB(score="elo")
+    with pytest.raises(ValueError, match=r"index_tolerance should be in \[0, 1\), got 1"):
+        SupKLUCB(index_tolerance=1)
+    assert log(2) > 0
