@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CALIBRATION_SIZE", "TRIADS_SIZE", "plot_calibration", "plot_triads"]
 
-TRIADS_SIZE = (6.2, 2.6)
-CALIBRATION_SIZE = (4.6, 4.3)
+TRIADS_SIZE = (5.6, 2.6)
+CALIBRATION_SIZE = (4.4, 4.1)
 
 
 def plot_triads(check: "CyclicCheck", ax: "Axes | None" = None) -> "Axes":

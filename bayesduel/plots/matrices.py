@@ -22,7 +22,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.patches import PathPatch
 
-__all__ = ["NOTION_NAMES", "plot_preference", "plot_winners", "preference_size", "winners_size"]
+__all__ = [
+    "NOTION_NAMES",
+    "plot_preference",
+    "plot_winners",
+    "preference_size",
+    "winners_size",
+]
 
 NOTION_NAMES = {
     "condorcet": "Condorcet",
@@ -103,7 +109,7 @@ def plot_preference(winners: "xr.Dataset", ax: "Axes | None" = None) -> "Axes":
 
 def winners_size(n_rows: int) -> tuple[float, float]:
     """Return the width and height in inches that suit `n_rows` arms by notion."""
-    return 6.2, 0.75 + 0.31 * n_rows
+    return 5.6, 0.75 + 0.31 * n_rows
 
 
 def plot_winners(winners: "xr.Dataset", ax: "Axes | None" = None, *, least: float = 0.01) -> "Axes":
@@ -174,11 +180,9 @@ def plot_winners(winners: "xr.Dataset", ax: "Axes | None" = None, *, least: floa
 
 def _percent(p: float) -> str:
     """Return a probability in per cent, never rounding what is uncertain to 0 or 100."""
-    if 1e-12 < p < 0.005:
+    if p < 0.005:
         return "< 1 %"
-    if 0.995 <= p < 1 - 1e-12:
-        return "> 99 %"
-    return f"{100 * p:.0f} %"
+    return "> 99 %" if p >= 0.995 else f"{100 * p:.0f} %"
 
 
 def _hatched(mask: np.ndarray) -> "PathPatch":

@@ -21,12 +21,20 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
 
-__all__ = ["in_order", "plot_ranking", "plot_ranks", "ranking_size", "ranks_size"]
+__all__ = ["in_order", "label_width", "plot_ranking", "plot_ranks", "ranking_size", "ranks_size"]
 
 
 def ranking_size(n_arms: int) -> tuple[float, float]:
     """Return the width and height in inches that suit `n_arms` rows of the forest."""
-    return 6.2, 0.75 + 0.23 * n_arms
+    return 5.6, 0.75 + 0.23 * n_arms
+
+
+def label_width(winners: "xr.Dataset") -> float:
+    """Return the width in inches of the widest label that `plot_ranking` writes."""
+    from matplotlib.textpath import TextPath
+
+    labels = _labels(in_order(winners)["arm"].values, np.arange(1, winners.sizes["arm"] + 1))
+    return max(TextPath((0, 0), text, size=9).get_extents().width for text in labels) / 72
 
 
 def ranks_size(n_arms: int) -> tuple[float, float]:
@@ -96,8 +104,7 @@ def plot_ranking(
     ax.hlines(y, lower, upper, color=ACCENT, lw=1.2, zorder=2)
     ax.hlines(y, quarter, three_quarters, color=ACCENT, lw=4, zorder=3)
     ax.plot(mean, y, "o", ms=5, mfc="white", mec=ACCENT, mew=1.4, zorder=4)
-    names = ranked["arm"].values
-    ax.set_yticks(y, [f"{p}  {shorten(a, 30)}" for a, p in zip(names, place, strict=True)])
+    ax.set_yticks(y, _labels(ranked["arm"].values, place))
     ax.set_ylim(len(place) - 0.5, -0.5)
     percent_ticks(ax, "x")
     ax.set_xlabel("probability of beating another arm drawn at random", fontsize=9, color=INK)
@@ -154,6 +161,10 @@ def plot_ranks(winners: "xr.Dataset", ax: "Axes | None" = None) -> "Axes":
             text = f"{100 * probability[i, j]:.0f}"
             ax.text(j, i, text, ha="center", va="center", fontsize=8, color=colour)
     return ax
+
+
+def _labels(arms: np.ndarray, places: np.ndarray) -> list[str]:
+    return [f"{p}  {shorten(str(a), 30)}" for a, p in zip(arms, places, strict=True)]
 
 
 def _shade_tiers(ax: "Axes", tier: np.ndarray) -> None:

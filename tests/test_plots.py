@@ -1,0 +1,278 @@
+"""The figures, by what is drawn in them: labels, limits, marks."""
+
+import json
+from itertools import pairwise
+
+import matplotlib
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+
+from bayesduel import plots
+from bayesduel.calibration import Calibration
+from bayesduel.plots.ranking import label_width, ranking_size
+from bayesduel.plots.style import every, shorten
+from bayesduel.triads import CyclicCheck
+from bayesduel.winning import winners
+
+matplotlib.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    plt.close("all")
+
+
+def winners_of(n_arms: int, noise: float = 0.3, n_draws: int = 400) -> xr.Dataset:
+    """Return the winners of a fit made by hand: scores with normal noise around a line."""
+    rng = np.random.default_rng(0)
+    arms = [f"arm number {k:03d} with a name that is rather long" for k in range(n_arms)]
+    score = np.linspace(2, -2, n_arms) + noise * rng.normal(size=(n_draws, n_arms))
+    score -= score.mean(1, keepdims=True)
+    dims = ("chain", "draw", "arm")
+    tree = xr.DataTree.from_dict(
+        {"posterior": xr.Dataset({"score": (dims, score[None])}, coords={"arm": arms})}
+    )
+    tree.attrs.update(
+        model="bradley-terry",
+        model_settings=json.dumps({"scale": None}),
+        method="laplace",
+        khat=0.1,
+        importance_ess=float(n_draws),
+        components=json.dumps([arms]),
+    )
+    return winners(tree)
+
+
+@pytest.fixture(scope="module")
+def nine():
+    return winners_of(9, noise=0.18)
+
+
+@pytest.fixture(scope="module")
+def many():
+    return winners_of(161)
+
+
+def texts(axis) -> list[str]:
+    return [label.get_text() for label in axis.get_ticklabels()]
+
+
+def overlapping(labels, figure) -> int:
+    """Return how many consecutive labels overlap as drawn."""
+    figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in labels if label.get_text()]
+    return sum(a.overlaps(b) for a, b in pairwise(boxes))
+
+
+# -- the ranking ---------------------------------------------------------------------------
+
+
+def test_ranking_draws_every_arm_with_its_interval(nine):
+    ax = plots.plot_ranking(nine)
+    order = nine["order"].values
+    labels = texts(ax.yaxis)
+    assert [int(text.split()[0]) for text in labels] == list(range(1, 10))
+    assert all(
+        shorten(str(a), 30) in t for a, t in zip(nine["arm"].values[order], labels, strict=True)
+    )
+    dots = next(line for line in ax.lines if line.get_marker() == "o")
+    np.testing.assert_array_equal(dots.get_xdata(), nine["borda_mean"].values[order])
+    wide, half = (np.array(c.get_segments())[:, :, 0] for c in ax.collections[:2])
+    for drawn, ends in ((wide, ("lower", "upper")), (half, ("quarter", "three_quarters"))):
+        for k, end in enumerate(ends):
+            np.testing.assert_array_equal(drawn[:, k], nine[f"borda_{end}"].values[order])
+    assert ax.get_xlim() == (0, 1)
+    bottom, top = ax.get_ylim()
+    assert bottom > top  # the best arm is on top
+    tiers = [t.get_text() for t in ax.texts]
+    assert tiers == [f"tier {k}" for k in range(1, int(nine["tier"].max()) + 1)]
+    assert len(tiers) > 1
+
+
+def test_one_tier_is_not_marked():
+    ax = plots.plot_ranking(winners_of(4, noise=5.0))
+    assert not ax.texts
+
+
+@pytest.mark.parametrize("n_arms", [5, 161])
+def test_labels_never_overlap_nor_leave_the_picture(n_arms, many):
+    found = many if n_arms == 161 else winners_of(5)
+    for plot in (plots.plot_ranking, plots.plot_ranks, plots.plot_preference, plots.plot_winners):
+        ax = plot(found)
+        for axis in (ax.xaxis, ax.yaxis):
+            assert overlapping(axis.get_ticklabels(), ax.figure) == 0, plot.__name__
+        edge = ax.figure.bbox
+        for label in (*ax.get_yticklabels(), *ax.get_xticklabels()):
+            box = label.get_window_extent()
+            assert box.x0 >= edge.x0 - 1 and box.x1 <= edge.x1 + 1, plot.__name__
+
+
+def test_places_cut_the_ranking(many):
+    ax = plots.plot_ranking(many, places=slice(40, 80))
+    labels = texts(ax.yaxis)
+    assert [int(t.split()[0]) for t in labels] == list(range(41, 81))
+    with pytest.raises(ValueError, match="places should leave an arm"):
+        plots.plot_ranking(many, places=slice(200, 240))
+
+
+def test_label_width_holds_the_widest_label(many):
+    figure = Figure(figsize=ranking_size(161))
+    ax = plots.plot_ranking(many, figure.add_subplot())
+    figure.canvas.draw()
+    widest = max(t.get_window_extent().width for t in ax.get_yticklabels()) / figure.dpi
+    assert widest == pytest.approx(label_width(many), abs=0.15)
+
+
+def test_ranks_heat_map(nine, many):
+    ax = plots.plot_ranks(nine)
+    order = nine["order"].values
+    probability = nine["rank_probability"].values[order]
+    np.testing.assert_array_equal(ax.images[0].get_array(), probability)
+    written = {(round(t.get_position()[1]), round(t.get_position()[0])): t for t in ax.texts}
+    assert set(written) == {tuple(at) for at in np.argwhere(probability >= 0.005).tolist()}
+    assert all(int(t.get_text()) == round(100 * probability[at]) for at, t in written.items())
+    big = plots.plot_ranks(many)
+    assert not big.texts
+    assert len(texts(big.yaxis)) <= 22
+    assert len(big.figure.axes) == 2  # a colour bar
+
+
+# -- matrices ------------------------------------------------------------------------------
+
+
+def test_preference_marks_the_uncertain_cells(nine):
+    ax = plots.plot_preference(nine)
+    order = nine["order"].values
+    mean, low, high = (
+        nine[f"preference_{p}"].values[np.ix_(order, order)] for p in ("mean", "lower", "upper")
+    )
+    shown = ax.images[0].get_array()
+    off = ~np.eye(9, dtype=bool)
+    assert np.ma.getmaskarray(np.ma.masked_invalid(shown))[~off].all()
+    np.testing.assert_array_equal(np.asarray(shown)[off], mean[off])
+    assert ax.images[0].norm.vmin == 0 and ax.images[0].norm.vmax == 1  # 1/2 is the centre
+    uncertain = (low <= 0.5) & (high >= 0.5) & off
+    assert 0 < uncertain.sum() < off.sum()
+    (patch,) = (p for p in ax.patches if isinstance(p, PathPatch))
+    assert patch.get_hatch()
+    path = patch.get_path()
+    for i, j in np.ndindex(9, 9):
+        assert path.contains_point((j, i)) == uncertain[i, j], (i, j)
+    assert {t.get_text() for t in ax.texts} == {f"{100 * p:.0f}" for p in mean[off]}
+
+
+def test_preference_without_uncertain_cells_has_no_hatch():
+    ax = plots.plot_preference(winners_of(4, noise=0.01))
+    assert not [p for p in ax.patches if isinstance(p, PathPatch)]
+
+
+def test_winners_by_notion(nine, many):
+    ax = plots.plot_winners(nine)
+    values = np.asarray(ax.images[0].get_array())
+    labels = texts(ax.yaxis)
+    assert labels[-1] == "none" and labels[-2].startswith("the other")
+    np.testing.assert_allclose(values.sum(0), 1, atol=1e-9)
+    order = nine["order"].values
+    share = nine["winner_share"].values[:, order]
+    np.testing.assert_array_equal(values[0], share[:, 0])
+    words = [t.get_text().replace("\n", " ") for t in ax.get_xticklabels()]
+    assert words == ["Condorcet", "Copeland", "Borda", "random walk", "von Neumann"]
+    few = np.asarray(plots.plot_winners(many, least=0.2).images[0].get_array())
+    np.testing.assert_allclose(few.sum(0), 1, atol=1e-9)
+    assert len(few) < 7
+    with pytest.raises(ValueError, match=r"least should be in \[0, 1\), got 2"):
+        plots.plot_winners(nine, least=2)
+
+
+# -- checks --------------------------------------------------------------------------------
+
+
+def check_of(replicated, observed, decided=84):
+    return CyclicCheck(
+        observed=observed,
+        decided=decided,
+        replicated=np.asarray(replicated, dtype=int),
+        p_value=0.5,
+        unit="duel",
+        naive=None,
+        cycles=(),
+        model="bradley-terry",
+    )
+
+
+@pytest.mark.parametrize(("replicated", "observed"), [([0, 0, 1, 3], 5), (range(400), 7)])
+def test_triads_bars_hold_all_replicates_and_the_line_the_log(replicated, observed):
+    ax = plots.plot_triads(check_of(list(replicated), observed))
+    heights = [bar.get_height() for bar in ax.patches]
+    assert sum(heights) == pytest.approx(1)
+    assert ax.lines[0].get_xdata()[0] == observed
+    assert f"observed: {observed}" in [t.get_text() for t in ax.texts]
+    assert ax.get_ylim()[0] == 0
+    low, high = ax.get_xlim()
+    assert low < min(*replicated, observed) and high > max(*replicated, observed)
+
+
+def test_triads_without_any_are_refused():
+    with pytest.raises(ValueError, match="decided triads"):
+        plots.plot_triads(check_of([], 0, decided=0))
+
+
+def test_calibration_dots_and_intervals():
+    x = np.array([0.55, 0.7, 0.95])
+    calibration = Calibration(
+        predicted=x,
+        observed=x + 0.02,
+        lower=x - 0.2,
+        upper=np.minimum(x + 0.1, 1),
+        n=np.array([20, 20, 40]),
+        log_loss=0.5,
+        log_loss_error=0.01,
+        folds=5,
+        unit="duel",
+    )
+    ax = plots.plot_calibration(calibration)
+    bars, dots = ax.collections
+    np.testing.assert_array_equal(dots.get_offsets()[:, 0], x)
+    np.testing.assert_array_equal(dots.get_offsets()[:, 1], x + 0.02)
+    ends = np.array(bars.get_segments())[:, :, 1]
+    np.testing.assert_array_equal(ends[:, 0], calibration.lower)
+    assert ax.get_ylim()[0] < calibration.lower.min() and ax.get_ylim()[1] == 1
+    sizes = dots.get_sizes()
+    assert sizes[2] > sizes[0] == sizes[1]
+
+
+# -- all of them ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["plot_ranking", "plot_ranks", "plot_preference", "plot_winners"])
+def test_axes_given_are_the_axes_drawn_on(name, nine):
+    figure = Figure(figsize=(6, 5))
+    ax = figure.add_subplot()
+    assert getattr(plots, name)(nine, ax) is ax
+    assert getattr(plots, name)(nine, ax=ax) is ax
+    assert not plt.get_fignums()
+    with pytest.raises(TypeError, match=r"winners should be what bayesduel\.winners returned"):
+        getattr(plots, name)([1, 2])
+
+
+@pytest.mark.parametrize("name", ["plot_triads", "plot_calibration"])
+def test_wrong_kinds_are_refused(name):
+    with pytest.raises(TypeError, match="should be what bayesduel"):
+        getattr(plots, name)("a string")
+
+
+def test_shorten_keeps_both_ends():
+    assert shorten("short") == "short"
+    long = shorten("a name that goes on and on until its end", 20)
+    assert len(long) <= 20 and long.startswith("a name") and long.endswith("end") and "…" in long
+
+
+def test_every_leaves_at_most_as_many():
+    for n in (1, 5, 22, 23, 161, 4999):
+        assert -(-n // every(n, 22)) <= 22
+    assert every(22, 22) == 1 and every(23, 22) == 2 and every(161, 22) == 10
