@@ -31,11 +31,11 @@ FAULTS = (
     ("right", f"should name an arm in at most {LONGEST_LABEL:,} characters"),
     ("by", "should name a log"),
     ("outcome", "should be {said}"),
-    ("margin", "should be a finite number (margin=False reads the log without it)"),
-    ("margin", "should agree with the outcome {outcome} (margin=False reads the log without it)"),
+    ("margin", "should be a finite number (margin=False, --margin none: do without it)"),
+    ("margin", "should agree with outcome {outcome} (margin=False, --margin none: do without it)"),
     ("weight", "should be a whole number of identical duels (sampling weights are not supported)"),
-    ("time", "should be an ISO date or time (time=False reads the log without it)"),
-    ("time", "should be a number (time=False reads the log without it)"),
+    ("time", "should be an ISO date or time (time=False, --time none: do without it)"),
+    ("time", "should be a number (time=False, --time none: do without it)"),
 )
 LEFT, RIGHT, BY, OUTCOME, MARGIN, AGREE, WEIGHT, DATE, TIME = 1, 4, 7, 8, 9, 10, 11, 12, 13
 

@@ -200,7 +200,7 @@ def margin_against_the_outcome(rng):
     table, (row, line) = rows(rng), pick(rng)
     table[row][2:5] = ["left", "1", "-3"]
     return Broken(
-        "log.csv", text(table, 5), f"{line}column 'margin' should agree with the outcome 'left'"
+        "log.csv", text(table, 5), f"{line}column 'margin' should agree with outcome 'left'"
     )
 
 
