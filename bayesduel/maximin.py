@@ -9,7 +9,9 @@ import numpy as np
 
 __all__ = ["linear_programme", "maximin"]
 
-CERTIFICATE = 1e-9  # what any column may win from the returned mixture, in units of max |A|
+CERTIFICATE = 1e-8  # what any column may win from the returned mixture, in units of max |A|
+CENTRED_AT = 1e-6  # gap at which a game is brought to the very middle of its path
+NOTED_AT = 1e-10  # gap below which rounding moves a solution that is one of many
 BLOCK = 4_000_000  # entries of A worked on at once
 
 
@@ -77,13 +79,21 @@ def linear_programme(A: np.ndarray) -> np.ndarray:
 
 
 def _follow_path(A: np.ndarray, max_iterations: int = 60, gap: float = 1e-13) -> np.ndarray:
-    """Follow the central path of each game (max |A| = 1) until its gap is below `gap`."""
+    """Follow the central path of each game (max |A| = 1) until its gap is below `gap`.
+
+    Where a game has many solutions the path leads to the middle of them, but only who walks
+    in the middle of the path gets there: on the way each game is centred, until x s is the
+    same for all of its arms. The last steps, which make a sole solution exact, blow rounding
+    up where there are many: there the mixture noted before them is kept.
+    """
     n, m = A.shape[:2]
     x = np.full((n, m), 1.0 / m)
     against = A.mean(axis=2)
     v = against.max(1) + 1.0
     s = v[:, None] - against
     live = np.arange(n)
+    floor = np.full(n, CENTRED_AT)  # gap to stop at before the next stage
+    noted = x.copy()
     diagonal = np.arange(m)
     for _ in range(max_iterations):
         xs, ss = x[live], s[live]
@@ -92,6 +102,13 @@ def _follow_path(A: np.ndarray, max_iterations: int = 60, gap: float = 1e-13) ->
         if not going.any():
             break
         live, xs, ss, mu = live[going], xs[going], ss[going], mu[going]
+        near = mu * m < 2 * floor[live]
+        uneven = np.abs(xs * ss / mu[:, None] - 1).max(1) > 1e-7
+        centring_only = near & uneven & (floor[live] == CENTRED_AT)
+        pause = near & (floor[live] == NOTED_AT)
+        noted[live[pause]] = np.where(xs > ss, xs, 0.0)[pause]
+        floor[live[pause]] = 0.0
+        floor[live[near & ~pause & ~centring_only & (floor[live] > 0)]] = NOTED_AT
         B = A[live]
         system = -xs[:, :, None] * B
         system[:, diagonal, diagonal] += ss
@@ -99,14 +116,28 @@ def _follow_path(A: np.ndarray, max_iterations: int = 60, gap: float = 1e-13) ->
         dx, ds = _step(system, B, xs, -xs * ss)
         far = _free(xs, dx, ss, ds)[:, None]
         ahead = ((xs + far * dx) * (ss + far * ds)).mean(1)
-        centring = np.clip((ahead / mu) ** 3, 1e-6, 1.0)
+        least = np.clip(floor[live] / (mu * m), 1e-6, 1.0)
+        centring = np.clip((ahead / mu) ** 3, least, 1.0)
         # Corrector: what the predictor's curvature asks for, and as much centring as needed.
-        dx, ds = _step(system, B, xs, (centring * mu)[:, None] - xs * ss - dx * ds)
+        target = (centring * mu)[:, None] - xs * ss - dx * ds
+        target = np.where(centring_only[:, None], mu[:, None] - xs * ss, target)
+        dx, ds = _step(system, B, xs, target)
         far = np.minimum(1.0, 0.995 * _free(xs, dx, ss, ds))[:, None]
         x[live] = xs + far * dx
         s[live] = ss + far * ds
     q = np.where(x > s, x, 0.0)  # strict complementarity: one of the two vanishes
-    return q / q.sum(1, keepdims=True)
+    q /= q.sum(1, keepdims=True)
+    noted /= noted.sum(1, keepdims=True)
+    for k in np.flatnonzero(np.abs(q - noted).max(1) > 1e-8):
+        if _has_many(A[k], q[k] > 0) and (A[k] @ noted[k]).max() <= CERTIFICATE:
+            q[k] = noted[k]
+    return q
+
+
+def _has_many(A: np.ndarray, mixed: np.ndarray) -> bool:
+    """Return whether more than one mixture of these arms leaves each of them level."""
+    inside = A[np.ix_(mixed, mixed)]
+    return len(inside) > 1 and bool(np.linalg.svd(inside, compute_uv=False)[-2] < 1e-9)
 
 
 def _step(
