@@ -78,8 +78,8 @@ class Calibration:
         if len(self.n) == 1 and not self.inside:
             held = "no bin"
         return (
-            f"Log loss {self.log_loss:.3f} ± {self.log_loss_error:.3f} nats a duel on "
-            f"{int(self.n.sum()):,} duels held out in {self.folds} folds (a coin: {COIN:.3f}): "
+            f"Log loss {self.log_loss:.3f} nats a duel (standard error {self.log_loss_error:.3f}; "
+            f"a coin: {COIN:.3f}) on {int(self.n.sum()):,} duels held out in {self.folds} folds: "
             f"{worth}. In {held} the prediction lies inside the interval of what happened."
         )
 

@@ -1,0 +1,80 @@
+"""What the commands print: results on stdout, progress and remarks on stderr."""
+
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["err", "out", "print_json", "remark", "steps", "working"]
+
+
+def out() -> "Console":
+    """Return the console of results."""
+    from rich.console import Console
+
+    return Console(file=sys.stdout, markup=False, highlight=False)
+
+
+def err() -> "Console":
+    """Return the console of progress."""
+    from rich.console import Console
+
+    return Console(file=sys.stderr, markup=False, highlight=False)
+
+
+def remark(message: str) -> None:
+    """Print one line on stderr."""
+    click.echo(f"bayesduel: {message}", err=True)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON that any parser takes: NaN and infinities become null."""
+    click.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+@contextmanager
+def steps() -> Iterator[Callable[[str], None]]:
+    """Show which step the work is at, on stderr, where that is a terminal.
+
+    Yields a function to call with the name of each step before it begins.
+    """
+    console = err()
+    if not console.is_terminal:
+        yield lambda name: None
+        return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda name: progress.update(task, description=name)
+
+
+@contextmanager
+def working(message: str) -> Iterator[None]:
+    """Show that work goes on, on stderr, where that is a terminal."""
+    with steps() as step:
+        step(message)
+        yield
+
+
+def _plain(value: Any) -> Any:
+    """Return a value made of what JSON knows."""
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(v) for v in value]
+    if hasattr(value, "tolist"):  # NumPy arrays and scalars
+        return _plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    return str(value)

@@ -1,0 +1,105 @@
+"""``bayesduel winners``: who wins, in the terminal or as JSON."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayesduel.commands.options import (
+    fit_log,
+    fitting_options,
+    judging_options,
+    log_argument,
+    read_log,
+    reading_options,
+)
+
+if TYPE_CHECKING:
+    from bayesduel.winning import Winners
+
+__all__ = ["command"]
+
+ROWS = 30  # arms listed in the terminal; --json has all
+
+
+@click.command("winners", short_help="Say who wins in LOG, and how surely.")
+@log_argument
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, all arms.")
+@reading_options
+@fitting_options
+@judging_options
+def command(log: str, as_json: bool, **options: Any) -> None:
+    """Say who wins in LOG (or in a fit.nc that `bayesduel fit` saved), and how surely."""
+    from bayesduel.commands.printing import print_json, working
+    from bayesduel.winning import winners
+
+    results: dict[str | None, Winners] = {}
+    for label, fit in _fits(log, options).items():
+        with working("holding elections"):
+            results[label] = winners(fit, rope=options["rope"], confidence=options["confidence"])
+    if as_json:
+        told = {label: result.summary() for label, result in results.items()}
+        print_json(told[None] if None in told else told)
+        return
+    for label, result in results.items():
+        _show(label, result)
+
+
+def _fits(log: str, options: dict[str, Any]) -> dict[str | None, Any]:
+    """Return the fit in a file, or those made of a log."""
+    if Path(log).suffix not in (".nc", ".zarr"):
+        logs = read_log(log, options)
+        return {label: fit_log(duels, options, label) for label, duels in logs.items()}
+    import xarray as xr
+
+    if not Path(log).exists():
+        raise FileNotFoundError(f"no such fit: {log}")
+    try:
+        fit = xr.open_datatree(log)
+    except Exception as error:  # xarray's engines raise what they like on a broken file
+        raise ValueError(f"{log} is not a file that `bayesduel fit` saved: {error}") from error
+    if "posterior" not in fit or "model" not in fit.attrs:
+        raise ValueError(f"{log} is not a file that `bayesduel fit` saved: no posterior of a model")
+    return {None: fit.load()}
+
+
+def _show(label: str | None, result: "Winners") -> None:
+    from rich.table import Table
+
+    from bayesduel.commands.printing import out
+
+    console = out()
+    if label is not None:
+        console.rule(label, align="left", style="dim")
+    console.print(result.attrs["verdict"], style="bold")
+    console.print()
+    frame = result.table()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    percent = f"{100 * result.attrs['confidence']:g} %"
+    for name, justify in (
+        ("", "right"),
+        ("arm", "left"),
+        ("best", "right"),
+        (f"rank [{percent}]", "right"),
+        (f"win rate [{percent}]", "right"),
+        ("tier", "right"),
+    ):
+        table.add_column(name, justify=justify, no_wrap=name != "arm")  # type: ignore[arg-type]
+    for place, (arm, row) in enumerate(frame.head(ROWS).iterrows(), 1):
+        table.add_row(
+            str(place),
+            str(arm),
+            f"{100 * row['copeland']:.0f} %",
+            f"{row['rank_mean']:.1f} [{row['rank_lower']:.0f}, {row['rank_upper']:.0f}]",
+            f"{100 * row['borda_mean']:.0f} % "
+            f"[{100 * row['borda_lower']:.0f}, {100 * row['borda_upper']:.0f}]",
+            f"{row['tier']:.0f}",
+        )
+    console.print(table)
+    if len(frame) > ROWS:
+        console.print(f"... and {len(frame) - ROWS} more: --json has all")
+    console.print(
+        "\nbest: probability of winning most pairings (Copeland); "
+        "win rate: against an arm drawn at random",
+        style="dim",
+    )
