@@ -62,7 +62,7 @@ def posterior_draws(fit: xr.DataTree, errors: str = "auto") -> tuple[dict[str, n
         for name, v in posterior.data_vars.items()
         if name != "preference"
     }
-    known = list(fit["clusters"]["clustering"].values) if "clusters" in fit else []
+    known = list(fit["clusters"]["clustering"].to_numpy()) if "clusters" in fit else []
     if errors not in ("auto", "model", *known):
         raise ValueError(f"errors should be one of {['auto', 'model', *known]}, got {errors!r}")
     if errors == "auto":
@@ -70,8 +70,8 @@ def posterior_draws(fit: xr.DataTree, errors: str = "auto") -> tuple[dict[str, n
     if errors == "model":
         return draws, "model"
     group = fit["clusters"]
-    target = group["score_cov_cluster"].sel(clustering=errors).values
-    draws["score"] = _stretch(draws["score"], group["score_cov"].values, target)
+    target = group["score_cov_cluster"].sel(clustering=errors).to_numpy()
+    draws["score"] = _stretch(draws["score"], group["score_cov"].to_numpy(), target)
     return draws, errors
 
 
@@ -96,7 +96,7 @@ def _widest(fit: xr.DataTree) -> str:
     own = float((group["score_se"] ** 2).mean())
     if not float(wide.max()) > own:
         return "model"
-    return str(wide["clustering"].values[wide.values.argmax()])
+    return str(wide["clustering"].to_numpy()[wide.to_numpy().argmax()])
 
 
 def _stretch(score: np.ndarray, own: np.ndarray, target: np.ndarray) -> np.ndarray:

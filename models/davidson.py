@@ -81,6 +81,33 @@ class Davidson:
         """
         import pymc as pm
 
+        coords = scores.coords(duels) | {"result": ["first", "second", "tie"]}
+        with pm.Model(coords=coords) as model:
+            data = scores.register(self.data(duels))
+            score = scores.scores(self.scale, 2.0, centred=centred)
+            flat = self.scale is not None and np.isinf(self.scale)
+            tie = pm.Flat("tie") if flat else pm.Normal("tie", -0.7, 1.5)
+            eta = scores.differences(score, data)
+            pm.CustomDist(
+                scores.outcome_name,
+                eta,
+                tie,
+                data["n"],
+                data["log_coefficient"],
+                logp=_log_likelihood,
+                random=_draw,
+                signature="(),(),(),()->(3)",
+                observed=data["counts"],
+                dims=("cell", "result"),
+            )
+            scores.preference(duels, score, lambda d: _points(d, tie))
+        return model
+
+    def data(self, duels: "Duels") -> dict[str, np.ndarray]:
+        """Return what the likelihood is evaluated on: the tallied cells.
+
+        Raises as :meth:`build` does.
+        """
         if duels.tie_rule != "keep":
             raise ValueError(
                 f"the Davidson model needs the ties: read the log with ties='keep', "
@@ -89,26 +116,7 @@ class Davidson:
         flat = self.scale is not None and np.isinf(self.scale)
         if flat and duels.n_ties == 0:
             raise ValueError("scale should be finite for a log without ties, got inf")
-        coords = scores.coords(duels) | {"result": ["first", "second", "tie"]}
-        with pm.Model(coords=coords) as model:
-            cells = scores.data(duels, ties=True)
-            score = scores.scores(self.scale, 2.0, centred=centred)
-            tie = pm.Flat("tie") if flat else pm.Normal("tie", -0.7, 1.5)
-            eta = scores.differences(score, cells)
-            pm.CustomDist(
-                scores.outcome_name,
-                eta,
-                tie,
-                cells["n"],
-                cells["log_coefficient"],
-                logp=_log_likelihood,
-                random=_draw,
-                signature="(),(),(),()->(3)",
-                observed=cells["observed"],
-                dims=("cell", "result"),
-            )
-            scores.preference(duels, score, lambda d: _points(d, tie))
-        return model
+        return scores.cells(duels, ties=True)
 
     def preference(self, posterior: Mapping[str, Any]) -> np.ndarray:
         """Return expected points P, shape (..., K, K), from `score` (..., K) and `tie` (...)."""

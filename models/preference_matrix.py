@@ -82,11 +82,7 @@ class PreferenceMatrix:
         first, second = np.triu_indices(n_arms, 1)
         coords = scores.coords(duels) | {"pair": np.arange(len(first))}
         with pm.Model(coords=coords) as model:
-            cells = scores.data(duels)
-            place = np.zeros((n_arms, n_arms), dtype=np.int32)
-            place[first, second] = np.arange(len(first))
-            met = duels.pairs()
-            pair_of_cell = pm.Data("pair_of_cell", place[met.first, met.second], dims="cell")
+            data = scores.register(self.data(duels))
             if self.concentration is None:
                 concentration = pm.LogNormal("concentration", np.log(4.0), 1.0)
             else:
@@ -95,13 +91,13 @@ class PreferenceMatrix:
             # Logarithms before gathering, so that they stay exact at any log odds.
             pm.CustomDist(
                 scores.outcome_name,
-                pt.log(theta)[pair_of_cell],
-                pt.log1p(-theta)[pair_of_cell],
-                cells["n"],
-                cells["log_coefficient"],
+                pt.log(theta)[data["pair_of_cell"]],
+                pt.log1p(-theta)[data["pair_of_cell"]],
+                data["n"],
+                data["log_coefficient"],
                 logp=_log_likelihood,
                 random=_draw,
-                observed=cells["observed"],
+                observed=data["points"],
                 dims="cell",
             )
             if n_arms <= scores.PREFERENCE_ARMS:
@@ -110,6 +106,12 @@ class PreferenceMatrix:
                 half = pt.eye(n_arms) / 2
                 pm.Deterministic("preference", upper + lower + half, dims=("arm", "opponent"))
         return model
+
+    def data(self, duels: "Duels") -> dict[str, np.ndarray]:
+        """Return what the likelihood is evaluated on: the tallied cells, and each one's pair."""
+        arrays = scores.cells(duels)
+        place = place_of(arrays["first"], arrays["second"], duels.n_arms)
+        return arrays | {"pair_of_cell": place.astype(np.int32)}
 
     def unmet(self, concentration: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
         """Draw the win probabilities of `n` pairs that never met: the prior, (draws, n).
@@ -135,12 +137,17 @@ class PreferenceMatrix:
         """Return ``win`` and ``loss`` of `left` against `right`, shape (..., n)."""
         theta = np.asarray(posterior["theta"])
         n_arms = round((1 + np.sqrt(1 + 8 * theta.shape[-1])) / 2)
-        low, high = np.minimum(left, right), np.maximum(left, right)
-        place = low * (2 * n_arms - low - 1) // 2 + high - low - 1
+        place = place_of(np.minimum(left, right), np.maximum(left, right), n_arms)
         stronger = theta[..., np.where(left == right, 0, place)]
         win = np.where(left < right, stronger, 1.0 - stronger)
         win = np.where(left == right, 0.5, win)
         return {"win": win, "loss": 1.0 - win}
+
+
+def place_of(first: np.ndarray, second: np.ndarray, n_arms: int) -> np.ndarray:
+    """Return the place of each pair, ``first < second``, among all pairs in row order."""
+    low, high = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+    return low * (2 * n_arms - low - 1) // 2 + high - low - 1
 
 
 def _log_likelihood(points: Any, log_win: Any, log_loss: Any, n: Any, log_coefficient: Any) -> Any:

@@ -13,7 +13,16 @@ import numpy as np
 if TYPE_CHECKING:
     from bayesduel.duels import Duels
 
-__all__ = ["check_scale", "coords", "data", "differences", "outcome_name", "preference", "scores"]
+__all__ = [
+    "cells",
+    "check_scale",
+    "coords",
+    "differences",
+    "outcome_name",
+    "preference",
+    "register",
+    "scores",
+]
 
 outcome_name = "outcome"
 
@@ -42,34 +51,36 @@ def coords(duels: "Duels") -> dict[str, Any]:
     }
 
 
-def data(duels: "Duels", *, ties: bool = False) -> dict[str, Any]:
-    """Register the tallied cells of `duels` as ``pm.Data`` of the model in context.
+def cells(duels: "Duels", *, ties: bool = False) -> dict[str, np.ndarray]:
+    """Return the tallied cells of `duels`: one an unordered pair that met.
 
-    One cell an unordered pair that met: ``first`` and ``second`` (arm indices) and ``n``
-    duels. Without a tie outcome (``ties=False``) ``points`` are the first arm's wins, a tie
-    counting half a win each; with one, ``counts`` holds (first wins, second wins, ties).
-    ``log_coefficient`` is the logarithm of the number of orders of those outcomes, so that
-    the likelihood is that of the counts.
+    ``first`` and ``second`` (arm indices) and ``n`` duels. Without a tie outcome
+    (``ties=False``) ``points`` are the first arm's wins, a tie counting half a win each; with
+    one, ``counts`` holds (first wins, second wins, ties). ``log_coefficient`` is the logarithm
+    of the number of orders of those outcomes, so that the likelihood is that of the counts.
     """
-    import pymc as pm
     from scipy.special import gammaln
 
     pairs = duels.pairs()
-    arrays: dict[str, Any] = {"first": pairs.first, "second": pairs.second}
-    tied = pairs.ties.astype(float)
-    counts = np.stack([pairs.first_wins, pairs.second_wins, tied], axis=-1).astype(float)
+    counts = np.stack([pairs.first_wins, pairs.second_wins, pairs.ties], axis=-1).astype(float)
     if not ties:
         counts = counts[:, :2] + counts[:, 2:] / 2
     n = counts.sum(axis=-1)
-    arrays["n"] = n
-    arrays["log_coefficient"] = gammaln(n + 1) - gammaln(counts + 1).sum(axis=-1)
-    arrays["observed"] = counts if ties else counts[:, 0]
-    names = {"observed": "counts" if ties else "points"}
-    dims = {"observed": ("cell", "result")} if ties else {}
     return {
-        key: pm.Data(names.get(key, key), value, dims=dims.get(key, ("cell",)))
-        for key, value in arrays.items()
+        "first": pairs.first,
+        "second": pairs.second,
+        "n": n,
+        "log_coefficient": gammaln(n + 1) - gammaln(counts + 1).sum(axis=-1),
+        **({"counts": counts} if ties else {"points": counts[:, 0]}),
     }
+
+
+def register(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Register `arrays` as ``pm.Data`` of the model in context, by name."""
+    import pymc as pm
+
+    dims = {"counts": ("cell", "result")}
+    return {name: pm.Data(name, a, dims=dims.get(name, ("cell",))) for name, a in arrays.items()}
 
 
 def scores(scale: float | None, typical: float, *, centred: bool) -> Any:
@@ -112,9 +123,9 @@ def centre(free: Any) -> Any:
     return pt.concatenate([free - total / (n_arms + root), (-total / root)[None]])
 
 
-def differences(score: Any, cells: dict[str, Any]) -> Any:
+def differences(score: Any, data: dict[str, Any]) -> Any:
     """Return the linear predictor: first's score minus second's, shape (cell,), named eta."""
-    eta = score[cells["first"]] - score[cells["second"]]
+    eta = score[data["first"]] - score[data["second"]]
     eta.name = "eta"
     return eta
 

@@ -77,21 +77,25 @@ class Thurstone:
         import pytensor.tensor as pt
 
         with pm.Model(coords=scores.coords(duels)) as model:
-            cells = scores.data(duels)
+            data = scores.register(self.data(duels))
             score = scores.scores(self.scale, 1.2, centred=centred)
-            eta = scores.differences(score, cells)
+            eta = scores.differences(score, data)
             pm.CustomDist(
                 scores.outcome_name,
                 eta,
-                cells["n"],
-                cells["log_coefficient"],
+                data["n"],
+                data["log_coefficient"],
                 logp=_log_likelihood,
                 random=_draw,
-                observed=cells["observed"],
+                observed=data["points"],
                 dims="cell",
             )
             scores.preference(duels, score, lambda d: pt.erfc(-d / np.sqrt(2.0)) / 2.0)
         return model
+
+    def data(self, duels: "Duels") -> dict[str, np.ndarray]:
+        """Return what the likelihood is evaluated on: the tallied cells."""
+        return scores.cells(duels)
 
     def preference(self, posterior: Mapping[str, Any]) -> np.ndarray:
         """Return P, shape (..., K, K), from ``posterior["score"]``, shape (..., K)."""

@@ -55,7 +55,7 @@ def clusterings(duels: "Duels") -> dict[str, np.ndarray]:
     found: dict[str, np.ndarray] = {}
     if votes is None:
         return found
-    keys: dict[str, tuple[np.ndarray | None, np.ndarray]] = {}
+    keys: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
     pair = low.astype(np.int64) * duels.n_arms + high
     if votes.judge is not None:
@@ -64,7 +64,7 @@ def clusterings(duels: "Duels") -> dict[str, np.ndarray]:
         keys["pair and group"] = votes.group, votes.group.astype(np.int64) * duels.n_arms**2 + pair
     for name, (label, key) in keys.items():
         alone = -1 - np.arange(len(key))
-        _, place = np.unique(np.where(label < 0, alone, key), return_inverse=True)
+        place = np.unique(np.where(label < 0, alone, key), return_inverse=True)[1]
         if np.bincount(place, votes.weight).max() > 1:
             found[name] = place
     return found
@@ -188,8 +188,7 @@ def _sandwich(derivative: Derivatives, mode: Mode, hyper: float, rows: Rows) -> 
     gradient -= gradient.mean(axis=0)
     meat = gradient.T @ gradient * rows.n_clusters / (rows.n_clusters - 1)
     inverse = mode.covariance()
-    precision = mode.factor @ mode.factor.T
-    return inverse @ (meat + precision - mode.information) @ inverse
+    return inverse @ (meat + np.diag(mode.prior)) @ inverse
 
 
 def _bootstrap(
@@ -211,5 +210,5 @@ def _bootstrap(
         again = _with_counts(derivative, first, second, counts)
         modes[b] = find_mode(again, hyper, mode.x).x
     inverse = mode.covariance()
-    prior = mode.factor @ mode.factor.T - mode.information
-    return np.cov(modes, rowvar=False).reshape(derivative.size, -1) + inverse @ prior @ inverse
+    prior = inverse * mode.prior @ inverse
+    return np.cov(modes, rowvar=False).reshape(derivative.size, -1) + prior

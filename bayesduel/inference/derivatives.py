@@ -30,14 +30,14 @@ class Parts(NamedTuple):
         In the free numbers and then the extra parameters, shape (K - 1 + p,).
     precision
         Minus the Hessian, shape (K - 1 + p, K - 1 + p).
-    information
-        The likelihood's part of `precision`.
+    prior
+        The prior's part of `precision`, which is diagonal, shape (K - 1 + p,).
     """
 
     value: float
     gradient: np.ndarray
     precision: np.ndarray
-    information: np.ndarray
+    prior: np.ndarray
 
 
 def centre(free: np.ndarray) -> np.ndarray:
@@ -64,7 +64,9 @@ def reduce(matrix: np.ndarray) -> np.ndarray:
     rows = inner.sum(axis=1)
     side = c * rows + r * (edge - c * edge.sum())
     constant = c * c * rows.sum() + r * r * corner
-    return inner - side[:, None] - side[None, :] + constant
+    result = inner - (side - constant)[:, None]
+    result -= side
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,10 +118,9 @@ class Derivatives:
         """Return value, gradient and curvature at `x`."""
         arguments = self._arguments(x, hyper)
         value, gradient, bend, cross, own, prior = self.compiled["parts"](*arguments)
-        cut, p = self.n_arms - 1, len(self.extras)
+        p = len(self.extras)
         first, second = self.data["first"], self.data["second"]
-        information = np.zeros((self.size, self.size))
-        information[:cut, :cut] = reduce(_laplacian(-bend, first, second, self.n_arms))
+        weights = reduce(_laplacian(-bend, first, second, self.n_arms))
         if p:
             by_arm = np.stack(
                 [
@@ -130,26 +131,17 @@ class Derivatives:
                 axis=1,
             )
             mixed = uncentre(by_arm.T).T
-            information[:cut, cut:], information[cut:, :cut] = mixed, mixed.T
-            information[cut:, cut:] = -own
-        return Parts(float(value), gradient, information - np.diag(prior), information)
-
-    def with_data(self, duels: "Duels", model: Any) -> "Derivatives":
-        """Return the same compiled functions over another log."""
-        return Derivatives(
-            self.compiled, _data_of(model.build(duels)), duels.n_arms, self.extras, self.hyper
-        )
+            precision = np.block([[weights, mixed], [mixed.T, -own]])
+        else:
+            precision = weights
+        precision.flat[:: self.size + 1] -= prior
+        return Parts(float(value), gradient, precision, -prior)
 
 
 def derivatives(model: Any, duels: "Duels") -> Derivatives:
     """Return compiled derivatives of score model `model` on `duels` (compiled once a model)."""
     compiled, extras, hyper = _compile(model)
-    built = model.build(duels)
-    return Derivatives(compiled, _data_of(built), duels.n_arms, extras, hyper)
-
-
-def _data_of(built: Any) -> dict[str, np.ndarray]:
-    return {variable.name: variable.get_value() for variable in built.data_vars}
+    return Derivatives(compiled, model.data(duels), duels.n_arms, extras, hyper)
 
 
 def _laplacian(
@@ -157,9 +149,10 @@ def _laplacian(
 ) -> np.ndarray:
     """Return sum over cells of weight (e_first - e_second)(e_first - e_second)', (K, K)."""
     place = first.astype(np.int64) * n_arms + second
-    off = np.bincount(place, weight, minlength=n_arms * n_arms).reshape(n_arms, n_arms)
-    off = off + off.T
-    return np.diag(off.sum(axis=1)) - off
+    result = np.bincount(place, -weight, minlength=n_arms * n_arms).reshape(n_arms, n_arms)
+    result += result.T.copy()
+    result.flat[:: n_arms + 1] = -result.sum(axis=1)
+    return result
 
 
 @lru_cache(maxsize=64)

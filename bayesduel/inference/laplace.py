@@ -36,14 +36,14 @@ class Mode:
         Log density there.
     factor
         Lower Cholesky factor of the precision there, shape (size, size).
-    information
-        The likelihood's part of the precision.
+    prior
+        The prior's part of the precision, which is diagonal, shape (size,).
     """
 
     x: np.ndarray
     value: float
     factor: np.ndarray
-    information: np.ndarray
+    prior: np.ndarray
 
     @property
     def log_marginal(self) -> float:
@@ -80,8 +80,17 @@ class Proposals(NamedTuple):
     log_likelihood: np.ndarray | None
 
 
-def find_mode(derivatives: Derivatives, hyper: float, start: np.ndarray | None = None) -> Mode:
-    """Return the mode given `hyper`, by Newton's method with backtracking.
+def find_mode(
+    derivatives: Derivatives,
+    hyper: float,
+    start: np.ndarray | None = None,
+    *,
+    tolerance: float = 1e-22,
+) -> Mode:
+    """Return the mode given `hyper`, by Newton's method with backtracking from `start`.
+
+    It stops when the Newton decrement, twice the log density still to be gained, is below
+    `tolerance` times the number of parameters (or below rounding error).
 
     Raises
     ------
@@ -95,8 +104,8 @@ def find_mode(derivatives: Derivatives, hyper: float, start: np.ndarray | None =
         step = cho_solve((factor, True), parts.gradient)
         decrement = float(parts.gradient @ step)
         rounding = 1e-13 * max(1.0, abs(parts.value))
-        if decrement < 1e-22 * len(x) or (decrement < rounding and _small(step, x)):
-            return Mode(x, parts.value, factor, parts.information)
+        if decrement < tolerance * len(x) or (decrement < rounding and _small(step, x)):
+            return Mode(x, parts.value, factor, parts.prior)
         length = 1.0
         while True:
             candidate = derivatives.parts(x + length * step, hyper)
@@ -119,7 +128,8 @@ def conditionals(derivatives: Derivatives) -> Grid:
         return Grid(np.zeros(1), np.array([mode.log_marginal]), (mode,))
 
     def evaluate(value: float, near: Mode | None) -> tuple[float, Mode]:
-        mode = find_mode(derivatives, value, None if near is None else near.x)
+        start = None if near is None else near.x
+        mode = find_mode(derivatives, value, start, tolerance=1e-10)
         return mode.log_marginal, mode
 
     return explore(evaluate, 0.0)

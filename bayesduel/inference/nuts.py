@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 __all__ = ["sample", "well_informed"]
 
+KEPT = 8  # compiled models kept for reuse
+_COMPILED: dict[Any, Any] = {}
+
 
 def sample(
     model: Any,
@@ -39,14 +42,10 @@ def sample(
 
     import nutpie
 
-    built = model.build(duels, centred=well_informed(duels))
-    kept = [v.name for v in built.free_RVs]
-    kept += [v.name for v in built.deterministics if v.name not in ("preference",)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # numba's notes on the random ops it never runs
-        compiled = nutpie.compile_pymc_model(built, var_names=kept)
         return nutpie.sample(
-            compiled,
+            _compiled(model, duels),
             draws=draws,
             tune=max(600, draws),
             chains=chains,
@@ -54,6 +53,24 @@ def sample(
             progress_bar=progress,
             target_accept=0.9,
         )
+
+
+def _compiled(model: Any, duels: "Duels") -> Any:
+    """Return the compiled model over `duels`; one compilation serves logs of the same form."""
+    import nutpie
+    from pytensor.graph.traversal import ancestors
+
+    centred = well_informed(duels)
+    built = model.build(duels, centred=centred)
+    key = (model, centred, duels.arms, len(built.coords["cell"]))
+    if key not in _COMPILED:
+        kept = [v.name for v in (*built.free_RVs, *built.deterministics) if v.name != "preference"]
+        if len(_COMPILED) >= KEPT:
+            _COMPILED.pop(next(iter(_COMPILED)))
+        _COMPILED[key] = nutpie.compile_pymc_model(built, var_names=kept)
+    used = set(ancestors([built.logp(), *built.deterministics]))
+    data = {v.name: v.get_value() for v in built.data_vars if v in used}
+    return _COMPILED[key].with_data(**data)
 
 
 def well_informed(duels: "Duels") -> bool:
@@ -72,8 +89,3 @@ def well_informed(duels: "Duels") -> bool:
     spread = max(float(np.var(logit) - noise), 0.0)
     measured = int((information * spread > 4.0).sum())
     return measured >= min(8, max(2, duels.n_arms / 2))
-
-
-def divergences(tree: "xr.DataTree") -> int:
-    """Return the number of divergent transitions."""
-    return int(np.asarray(tree["sample_stats"]["diverging"]).sum())

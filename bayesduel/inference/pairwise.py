@@ -104,8 +104,8 @@ class Table:
 def densities(model: Any, duels: "Duels") -> PairDensities:
     """Return the compiled densities of preference-matrix `model` on `duels`."""
     compiled, hyper = _compile(model)
-    data = {v.name: v.get_value() for v in model.build(duels).data_vars}
-    data["pair_of_cell"] = np.arange(len(data["n"]), dtype=data["pair_of_cell"].dtype)
+    data = model.data(duels)
+    data["pair_of_cell"] = np.arange(len(data["n"]), dtype=np.int32)
     return PairDensities(compiled, data, hyper)
 
 
@@ -240,10 +240,11 @@ def _compile(model: Any) -> tuple[dict[str, Any], str | None]:
     n_cells = swap[built["n"]].shape[0]
     swap[built.dim_lengths["cell"]] = n_cells.astype(built.dim_lengths["cell"].dtype)
     prior, likelihood = built.logp(vars=[theta, outcome], sum=False)
-    prior, likelihood = graph_replace([prior, likelihood], swap, strict=False)
+    replaced: Any = graph_replace([prior, likelihood], swap, strict=False)
+    prior, likelihood = replaced
     total = prior.sum() + likelihood.sum()
-    first = pt.grad(total, log_odds)
-    second = pt.grad(first.sum(), log_odds)  # pairs do not touch: the Hessian is diagonal
+    first: Any = pt.grad(total, log_odds)
+    second: Any = pt.grad(first.sum(), log_odds)  # pairs do not touch: the Hessian is diagonal
     compiled = {
         "terms": pytensor.function(
             [log_odds, hyper, *inputs], [prior, likelihood], on_unused_input="ignore"
@@ -254,5 +255,6 @@ def _compile(model: Any) -> tuple[dict[str, Any], str | None]:
     }
     if hyper_name:
         own = built.logp(vars=[built[hyper_name]])
-        compiled["hyper"] = pytensor.function([hyper], *graph_replace([own], swap, strict=False))
+        alone: Any = graph_replace([own], swap, strict=False)
+        compiled["hyper"] = pytensor.function([hyper], alone[0])
     return compiled, hyper_name

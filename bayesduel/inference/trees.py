@@ -126,7 +126,7 @@ def nuts(
     }
     wanted = ("diverging", "energy", "logp", "n_steps", "step_size", "depth")
     stats = {
-        ("lp" if name == "logp" else name): tree["sample_stats"][name].values.reshape(-1)
+        ("lp" if name == "logp" else name): tree["sample_stats"][name].to_numpy().reshape(-1)
         for name in wanted
         if name in tree["sample_stats"]
     }
@@ -215,11 +215,8 @@ def _pairs(
     model: Any, duels: "Duels", met: np.ndarray, hyper: np.ndarray, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """Return all pairs' win probabilities, those that never met drawn from the prior."""
-    n_arms, n = duels.n_arms, len(met)
-    pairs = duels.pairs()
-    low, high = pairs.first.astype(np.int64), pairs.second.astype(np.int64)
-    place = low * (2 * n_arms - low - 1) // 2 + high - low - 1
-    n_pairs = n_arms * (n_arms - 1) // 2
+    n, n_pairs = len(met), duels.n_arms * (duels.n_arms - 1) // 2
+    place = model.data(duels)["pair_of_cell"]
     theta = np.empty((n, n_pairs), dtype=np.float64 if n * n_pairs < 2**23 else np.float32)
     theta[:, place] = met
     never = np.setdiff1d(np.arange(n_pairs), place)
@@ -250,7 +247,7 @@ def _likelihood(model: Any, duels: "Duels", posterior: Mapping[str, np.ndarray])
     if model.name == "preference-matrix":
         density = pairwise.densities(model, duels)
         hyper = np.log(posterior.get("concentration", np.ones(len(posterior["theta"]))))
-        place = model.build(duels)["pair_of_cell"].get_value()
+        place = model.data(duels)["pair_of_cell"]
         odds = logit(np.clip(posterior["theta"][:, place], 1e-300, 1 - 1e-16))
         return np.stack([density.split(o, h)[1] for o, h in zip(odds, hyper, strict=True)])
     derivative = derivatives(model, duels)
