@@ -18,15 +18,21 @@ __version__ = "0.1.0"
 
 # name -> module that defines it; the modules load when a name is first asked for.
 _HOMES = {
+    "BeatTheMean": "bayesduel.policies",
     "CCB": "bayesduel.policies",
     "DTS": "bayesduel.policies",
     "DTSPlus": "bayesduel.policies",
     "Duels": "bayesduel.duels",
     "Health": "bayesduel.health",
+    "InterleavedFilter": "bayesduel.policies",
+    "MergeRUCB": "bayesduel.policies",
     "RCS": "bayesduel.policies",
+    "RMED1": "bayesduel.policies",
+    "RMED2": "bayesduel.policies",
     "RUCB": "bayesduel.policies",
     "SAVAGE": "bayesduel.policies",
     "SCB": "bayesduel.policies",
+    "SelfSparring": "bayesduel.policies",
     "SupKLUCB": "bayesduel.policies",
     "Uniform": "bayesduel.policies",
     "fit": "bayesduel.fitting",

@@ -55,6 +55,7 @@ __all__ = [
     "require_sampling",
     "sample",
     "sample_against",
+    "share",
     "shares",
     "upper_against",
     "upper_bound",
@@ -176,6 +177,13 @@ def shares(belief):
             if n > 0:
                 share[i, j] = belief.wins[i, j] / n
     return share
+
+
+@compiled
+def share(belief, i, j):
+    """Return the share of duels i won against j; 1/2 where they never met or i is j."""
+    n = belief.wins[i, j] + belief.wins[j, i]
+    return belief.wins[i, j] / n if n > 0 else 0.5
 
 
 @compiled

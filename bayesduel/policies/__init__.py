@@ -21,14 +21,35 @@ To add one, read ``dts.py`` (the pattern), then:
   ``python tests/reference/make_policy_traces.py`` stores its fixed-seed trace.
 """
 
+from bayesduel.policies.beat_the_mean import BeatTheMean
 from bayesduel.policies.ccb import CCB
 from bayesduel.policies.dts import DTS
 from bayesduel.policies.dts_plus import DTSPlus
+from bayesduel.policies.interleaved_filter import InterleavedFilter
+from bayesduel.policies.merge_rucb import MergeRUCB
 from bayesduel.policies.rcs import RCS
+from bayesduel.policies.rmed import RMED1, RMED2
 from bayesduel.policies.rucb import RUCB
 from bayesduel.policies.savage import SAVAGE
 from bayesduel.policies.scb import SCB
+from bayesduel.policies.self_sparring import SelfSparring
 from bayesduel.policies.sup_klucb import SupKLUCB
 from bayesduel.policies.uniform import Uniform
 
-__all__ = ["CCB", "DTS", "RCS", "RUCB", "SAVAGE", "SCB", "DTSPlus", "SupKLUCB", "Uniform"]
+__all__ = [
+    "CCB",
+    "DTS",
+    "RCS",
+    "RMED1",
+    "RMED2",
+    "RUCB",
+    "SAVAGE",
+    "SCB",
+    "BeatTheMean",
+    "DTSPlus",
+    "InterleavedFilter",
+    "MergeRUCB",
+    "SelfSparring",
+    "SupKLUCB",
+    "Uniform",
+]

@@ -10,6 +10,7 @@ import bayesduel as bd
 from bayesduel.policies import SAVAGE
 from bayesduel.policies.savage_tests import depends, sampled_depends
 from bayesduel.problems import named
+from bayesduel.simulation.driver import label
 
 
 def memory_of(lower, notion="copeland", **settings):
@@ -111,7 +112,7 @@ def test_sampled_predicate_is_one_sided():
         SAVAGE(horizon=inf, delta=0.001),
         SAVAGE(belief=bd.beliefs.ConfidenceSequence()),
     ],
-    ids=str,
+    ids=label,
 )
 def test_it_answers_and_then_exploits(policy):
     trace = bd.simulate(policy, named("flat", n_arms=4, e=0.3), 12_000, replications=5, seed=3)

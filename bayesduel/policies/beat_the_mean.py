@@ -1,0 +1,158 @@
+"""Beat the Mean: arms duel random others, and whoever surely loses to the mean arm goes.
+
+References
+----------
+Yue & Joachims, "Beat the Mean Bandit", ICML 2011, Algorithm 1. Deviation: an arm does not
+duel itself, which would be a coin flip that teaches nothing.
+"""
+
+from dataclasses import dataclass
+from math import inf, log, sqrt
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick
+from bayesduel.compiling import compiled
+from bayesduel.policies.answers import Answer, conclude, no_answer
+
+__all__ = ["BeatTheMean"]
+
+
+class Memory(NamedTuple):
+    """What Beat the Mean keeps between duels.
+
+    Attributes
+    ----------
+    log_inverse_delta, factor
+        ln(1 / delta), and the radius is ``factor sqrt(ln(1 / delta) / n)``.
+    active
+        Arms still in, shape (K,).
+    wins, duels
+        Of i as first arm against j, shape (K, K).
+    asked
+        The pair asked last and its wins then, shape (3,); (-1, ...) before.
+    answer
+        The last arm left.
+    """
+
+    log_inverse_delta: float
+    factor: float
+    active: np.ndarray
+    wins: np.ndarray
+    duels: np.ndarray
+    asked: np.ndarray
+    answer: Answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeatTheMean:
+    """Eliminate arms that lose to the mean of those left, then exploit the last.
+
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    horizon
+        Duels in all. Default: the simulation's.
+    gamma
+        Degree of stochastic transitivity assumed, >= 1.
+    factor
+        Of the radius: the paper's 3; others ran 1.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+
+    belief: Recipe = Hoeffding()
+    horizon: float | None = None
+    gamma: float = 1.0
+    factor: float = 3.0
+    source: ClassVar[str] = "Yue & Joachims, ICML 2011, Algorithm 1"
+    guarantee: ClassVar[str] = "O(gamma^7 K log T / gap) under relaxed stochastic transitivity"
+
+    def __post_init__(self) -> None:
+        if self.horizon is not None and not self.horizon >= 1:
+            raise ValueError(f"horizon should be at least 1, got {self.horizon}")
+        if not self.gamma >= 1:
+            raise ValueError(f"gamma should be at least 1, got {self.gamma}")
+        if not self.factor > 0:
+            raise ValueError(f"factor should be positive, got {self.factor}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If `horizon` is not known.
+        """
+        if self.horizon is None:
+            raise ValueError("horizon should be given where no simulation gives it, got None")
+        return Memory(
+            log_inverse_delta=log(2 * self.horizon * n_arms),
+            factor=self.factor * self.gamma**2,
+            active=np.ones(n_arms, np.bool_),
+            wins=np.zeros((n_arms, n_arms)),
+            duels=np.zeros((n_arms, n_arms)),
+            asked=np.full(3, -1.0),
+            answer=no_answer(),
+        )
+
+    @property
+    def select(self):
+        """The compiled rule."""
+        return select
+
+    def recommend(self, belief: Belief, memory: Memory) -> int:
+        """Return the active arm that wins most against the others."""
+        n = memory.duels.sum(axis=1)
+        mean = np.divide(memory.wins.sum(axis=1), n, out=np.full(len(n), 0.5), where=n > 0)
+        return int(np.where(memory.active, mean, -1).argmax())
+
+
+@compiled
+def select(belief, memory, t, rng):
+    """Name the arm met least often among those left, and a random other of them."""
+    if memory.answer.arm[0] >= 0:
+        return memory.answer.arm[0], memory.answer.arm[0]
+    learn(belief, memory, rng)
+    active = memory.active
+    if active.sum() == 1:
+        return conclude(memory.answer, pick(active, rng), t)
+    counts = np.where(active, memory.duels.sum(axis=1), inf)
+    first = pick(counts == counts.min(), rng)
+    others = active.copy()
+    others[first] = False
+    second = pick(others, rng)
+    memory.asked[0], memory.asked[1], memory.asked[2] = first, second, belief.wins[first, second]
+    return first, second
+
+
+@compiled
+def learn(belief, memory, rng):
+    """Count the duel asked for, for its first arm only; remove an arm that surely loses."""
+    i, j = belief.last[0], belief.last[1]
+    if i < 0 or i != memory.asked[0] or j != memory.asked[1]:
+        return
+    memory.wins[i, j] += belief.wins[i, j] - memory.asked[2]
+    memory.duels[i, j] += 1
+    memory.asked[:] = -1
+    n = memory.duels.sum(axis=1)
+    mean = np.full(len(n), 0.5)
+    for k in range(len(n)):
+        if n[k] > 0:
+            mean[k] = memory.wins[k].sum() / n[k]
+    fewest = np.where(memory.active, n, inf).min()
+    radius = 1.0
+    if fewest > 0:
+        radius = memory.factor * sqrt(memory.log_inverse_delta / fewest)
+    lowest = np.where(memory.active, mean, inf).min()
+    highest = np.where(memory.active, mean, -inf).max()
+    if lowest + radius <= highest - radius:
+        worst = pick(memory.active & (mean == lowest), rng)
+        memory.active[worst] = False
+        memory.wins[:, worst] = 0
+        memory.duels[:, worst] = 0

@@ -1,0 +1,154 @@
+"""Interleaved Filter: an incumbent duels all others in turn until one of them surely wins.
+
+References
+----------
+Yue, Broder, Kleinberg & Joachims, "The K-armed Dueling Bandits Problem", J. Comput. Syst.
+Sci. 2012, Algorithms 1 (IF1) and 2 (IF2, with pruning). Deviation: intervals are looked at
+at the end of each round of the incumbent against every candidate.
+"""
+
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick
+from bayesduel.compiling import compiled
+from bayesduel.policies.answers import Answer, conclude, no_answer
+
+__all__ = ["InterleavedFilter"]
+
+
+class Memory(NamedTuple):
+    """What the filter keeps between duels.
+
+    Attributes
+    ----------
+    log_inverse_delta, prune
+        ln(1 / delta); whether an incumbent's fall also drops the arms it was beating.
+    candidates
+        Arms still in, without the incumbent, shape (K,).
+    before
+        The incumbent's wins and losses against each arm when it became incumbent, (2, K).
+    place
+        The incumbent (-1 before the first) and the candidate it met last, shape (2,).
+    answer
+        The last incumbent.
+    """
+
+    log_inverse_delta: float
+    prune: bool
+    candidates: np.ndarray
+    before: np.ndarray
+    place: np.ndarray
+    answer: Answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class InterleavedFilter:
+    """Explore by successive incumbents, then exploit the last.
+
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    horizon
+        Duels in all. Default: the simulation's.
+    version
+        2 prunes, 1 does not.
+
+    Raises
+    ------
+    ValueError
+        If `version` is neither, or `horizon` is below 1.
+    """
+
+    belief: Recipe = Hoeffding()
+    horizon: float | None = None
+    version: Literal[1, 2] = 2
+    source: ClassVar[str] = "Yue et al., J. Comput. Syst. Sci. 2012, Algorithms 1 and 2"
+    guarantee: ClassVar[str] = "O(K log T / gap) under strong transitivity and triangle inequality"
+
+    def __post_init__(self) -> None:
+        if self.horizon is not None and not self.horizon >= 1:
+            raise ValueError(f"horizon should be at least 1, got {self.horizon}")
+        if self.version not in (1, 2):
+            raise ValueError(f"version should be 1 or 2, got {self.version!r}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If `horizon` is not known.
+        """
+        if self.horizon is None:
+            raise ValueError("horizon should be given where no simulation gives it, got None")
+        return Memory(
+            log_inverse_delta=log(self.horizon * n_arms**2),
+            prune=self.version == 2,
+            candidates=np.ones(n_arms, np.bool_),
+            before=np.zeros((2, n_arms)),
+            place=np.full(2, -1, np.int64),
+            answer=no_answer(),
+        )
+
+    @property
+    def select(self):
+        """The compiled rule."""
+        return select
+
+    def recommend(self, belief: Belief, memory: Memory) -> int:
+        """Return the incumbent."""
+        return max(int(memory.place[0]), 0)
+
+
+@compiled
+def select(belief, memory, t, rng):
+    """Name the incumbent and its next candidate, or the answer against itself."""
+    if memory.answer.arm[0] >= 0:
+        return memory.answer.arm[0], memory.answer.arm[0]
+    place, candidates = memory.place, memory.candidates
+    if place[0] < 0:
+        install(belief, memory, pick(candidates, rng))
+    if not candidates[place[1] + 1 :].any():
+        end_round(belief, memory, rng)
+        place[1] = -1
+    if not candidates.any():
+        return conclude(memory.answer, place[0], t)
+    place[1] += 1
+    while not candidates[place[1]]:
+        place[1] += 1
+    return place[0], place[1]
+
+
+@compiled
+def install(belief, memory, arm):
+    """Make `arm` the incumbent, its record starting now."""
+    memory.place[0] = arm
+    memory.candidates[arm] = False
+    memory.before[0] = belief.wins[arm]
+    memory.before[1] = belief.wins[:, arm]
+
+
+@compiled
+def end_round(belief, memory, rng):
+    """Drop who surely loses to the incumbent; replace it if one surely wins."""
+    incumbent, candidates = memory.place[0], memory.candidates
+    victors = np.zeros(len(candidates), np.bool_)
+    ahead = np.zeros(len(candidates), np.bool_)
+    for b in range(len(candidates)):
+        wins = belief.wins[incumbent, b] - memory.before[0, b]
+        n = wins + belief.wins[b, incumbent] - memory.before[1, b]
+        if candidates[b] and n > 0:
+            radius = sqrt(4 * memory.log_inverse_delta / n)
+            ahead[b] = wins / n > 0.5
+            if wins / n - radius > 0.5:
+                candidates[b] = False
+            victors[b] = wins / n + radius < 0.5
+    if victors.any():
+        if memory.prune:
+            candidates &= ~ahead
+        install(belief, memory, pick(victors, rng))

@@ -1,0 +1,241 @@
+"""Relative Minimum Empirical Divergence (RMED1 and RMED2).
+
+An arm's divergence is the evidence, in the duels it is losing, that it does not beat all
+others. Arms whose divergence is within ln t of the smallest are drawn in turn, each against
+the likely Condorcet winner (RMED1) or the opponent that refutes it most cheaply (RMED2).
+
+References
+----------
+Komiyama, Honda, Kashima & Nakagawa, "Regret Lower Bound and Optimal Algorithm in Dueling
+Bandit Problem", COLT 2015, Algorithms 1 and 2. Deviations: none; the divergences of the two
+arms that met last are summed afresh, those of the others kept.
+"""
+
+from dataclasses import dataclass
+from math import ceil, inf, log
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from bayesduel.beliefs import KL, Recipe, pick, share
+from bayesduel.beliefs.kl import divergence_from_half
+from bayesduel.compiling import compiled
+
+__all__ = ["RMED1", "RMED2"]
+
+
+class Memory(NamedTuple):
+    """What RMED keeps between duels.
+
+    Attributes
+    ----------
+    slack
+        f(K), allowed beyond ln t.
+    alpha
+        RMED2: every pair is duelled at least alpha ln ln t times; 0 for RMED1.
+    divergence
+        Of each arm, shape (K,).
+    current, remaining, coming
+        The lists L_C, L_R and L_N as masks, shape (3, K).
+    place
+        The arm of L_C drawn last (-1: none yet), duels every pair has had, and the belief's
+        `n_duels` at the last look; shape (3,).
+    """
+
+    slack: float
+    alpha: float
+    divergence: np.ndarray
+    lists: np.ndarray
+    place: np.ndarray
+
+
+CURRENT, REMAINING, COMING = range(3)  # of Memory.lists
+DRAWN, CLEARED, SEEN = range(3)  # of Memory.place
+
+
+@dataclass(frozen=True, kw_only=True)
+class RMED1:
+    """Relative Minimum Empirical Divergence, for Condorcet regret.
+
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    slack
+        c in ``f(K) = c K^1.01``.
+
+    Raises
+    ------
+    ValueError
+        If `slack` is negative.
+    """
+
+    belief: Recipe = KL()
+    slack: float = 0.3
+    source: ClassVar[str] = "Komiyama et al., COLT 2015, Algorithm 1"
+    guarantee: ClassVar[str] = "Condorcet regret O(K log T), optimal where the winner refutes all"
+
+    def __post_init__(self) -> None:
+        if not self.slack >= 0:
+            raise ValueError(f"slack should be >= 0, got {self.slack}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel."""
+        return _memory(n_arms, self.slack, 0.0)
+
+    @property
+    def select(self):
+        """The compiled rule."""
+        return select
+
+
+@dataclass(frozen=True, kw_only=True)
+class RMED2:
+    """RMED with the cheapest opponent: asymptotically optimal for Condorcet regret.
+
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    slack
+        c in ``f(K) = c K^1.01``.
+    alpha
+        Every pair is duelled at least ``alpha ln ln t`` times, > 0.
+
+    Raises
+    ------
+    ValueError
+        If `slack` is negative or `alpha` not positive.
+    """
+
+    belief: Recipe = KL()
+    slack: float = 0.3
+    alpha: float = 3.0
+    source: ClassVar[str] = "Komiyama et al., COLT 2015, Algorithm 2"
+    guarantee: ClassVar[str] = "Condorcet regret at the least possible slope in ln T"
+
+    def __post_init__(self) -> None:
+        if not self.slack >= 0:
+            raise ValueError(f"slack should be >= 0, got {self.slack}")
+        if not self.alpha > 0:
+            raise ValueError(f"alpha should be > 0, got {self.alpha}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel."""
+        return _memory(n_arms, self.slack, self.alpha)
+
+    @property
+    def select(self):
+        """The compiled rule."""
+        return select
+
+
+def _memory(n_arms: int, slack: float, alpha: float) -> Memory:
+    lists = np.ones((3, n_arms), np.bool_)
+    lists[COMING] = False
+    return Memory(
+        slack=float(slack) * n_arms**1.01,
+        alpha=float(alpha),
+        divergence=np.zeros(n_arms),
+        lists=lists,
+        place=np.array([-1, 0, 0]),
+    )
+
+
+@compiled
+def select(belief, memory, t, rng):
+    """Name the next pair: an arm that may be the winner, and who could refute it."""
+    # First every pair once; RMED2 then keeps every pair at alpha ln ln t duels.
+    due = 1.0
+    if memory.place[CLEARED] >= 1 and memory.alpha > 0 and t >= 3:
+        due = memory.alpha * log(log(t))
+    if ceil(due) > memory.place[CLEARED]:
+        i, j = first_below(belief, due)
+        if i >= 0:
+            return i, j
+        memory.place[CLEARED] = ceil(due)
+
+    update(belief, memory)
+    likely = pick(memory.divergence == memory.divergence.min(), rng)
+    if memory.place[DRAWN] >= 0:
+        renew(memory, likely, log(t - 1.0))
+    arm = memory.place[DRAWN] + 1
+    while not memory.lists[CURRENT, arm]:
+        arm += 1
+    memory.place[DRAWN] = arm
+    return arm, opponent(belief, memory, arm, likely, t, rng)
+
+
+@compiled
+def first_below(belief, due):
+    """Return the first pair with fewer than `due` duels, or (-1, -1)."""
+    n_arms = belief.wins.shape[0]
+    for i in range(n_arms):
+        for j in range(i + 1, n_arms):
+            if belief.wins[i, j] + belief.wins[j, i] < due:
+                return i, j
+    return -1, -1
+
+
+@compiled
+def update(belief, memory):
+    """Sum the divergences of the two arms that met last; of all, after a jump."""
+    n_arms = len(memory.divergence)
+    new = belief.n_duels[0] - memory.place[SEEN]
+    memory.place[SEEN] = belief.n_duels[0]
+    for i in range(n_arms):
+        if new > 1 or (new == 1 and (i == belief.last[0] or i == belief.last[1])):
+            total = 0.0
+            for j in range(n_arms):
+                p = share(belief, i, j)
+                if j != i and p <= 0.5:
+                    n = belief.wins[i, j] + belief.wins[j, i]
+                    total += n * divergence_from_half(p)
+            memory.divergence[i] = total
+
+
+@compiled
+def renew(memory, likely, log_t):
+    """Take the arm drawn last off L_R, add the possible to L_N, begin anew when L_C is done."""
+    lists, drawn = memory.lists, memory.place[DRAWN]
+    lists[REMAINING, drawn] = False
+    least = memory.divergence[likely]
+    for i in range(len(memory.divergence)):
+        if not lists[REMAINING, i] and memory.divergence[i] - least <= log_t + memory.slack:
+            lists[COMING, i] = True
+    if not lists[CURRENT, drawn + 1 :].any():
+        lists[CURRENT] = lists[COMING]
+        lists[REMAINING] = lists[COMING]
+        lists[COMING] = False
+        memory.place[DRAWN] = -1
+
+
+@compiled
+def opponent(belief, memory, arm, likely, t, rng):
+    """Return whom `arm` meets: whoever is likeliest to refute that it is the winner."""
+    n_arms = len(memory.divergence)
+    if memory.alpha > 0:
+        cheapest, price = -1, inf
+        for j in range(n_arms):
+            p = share(belief, arm, j)
+            if j != arm and p < 0.5:
+                regret = max(share(belief, likely, arm) + share(belief, likely, j) - 1, 0.01)
+                if regret / divergence_from_half(p) < price:
+                    cheapest, price = j, regret / divergence_from_half(p)
+        if cheapest >= 0 and met(belief, arm, likely) >= met(belief, arm, cheapest) / max(
+            1.0, log(max(1.0, log(t)))
+        ):
+            return cheapest
+    beats = np.full(n_arms, inf)
+    for j in range(n_arms):
+        if j != arm:
+            beats[j] = share(belief, arm, j)
+    if beats[likely] <= 0.5 or beats.min() > 0.5:
+        return likely
+    return pick(beats == beats.min(), rng)
+
+
+@compiled
+def met(belief, i, j):
+    """Return how often i and j have met; 0 for an arm and itself."""
+    return belief.wins[i, j] + belief.wins[j, i]

@@ -1,0 +1,87 @@
+"""Self-Sparring: two independent Thompson draws of how often an arm wins choose both arms.
+
+References
+----------
+Sui, Zhuang, Burdick & Yue, "Multi-dueling Bandits with Dependent Arms", UAI 2017,
+Algorithm 2 (independent Beta posteriors). Deviations: none. What it finds is the arm that
+wins most against the mixture of arms it plays.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from bayesduel.beliefs import Belief, Beta, Recipe, pick
+from bayesduel.compiling import compiled
+
+__all__ = ["SelfSparring"]
+
+
+class Memory(NamedTuple):
+    """Wins and losses of each arm, shape (2, K); the belief's `n_duels` then, shape (1,)."""
+
+    record: np.ndarray
+    seen: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelfSparring:
+    """Both arms by Thompson sampling of one Beta posterior an arm.
+
+    Parameters
+    ----------
+    belief
+        A ``Beta``; its prior is that of an arm's chance to win.
+
+    Raises
+    ------
+    ValueError
+        If `belief` is not a ``Beta``.
+    """
+
+    belief: Recipe = Beta()
+    source: ClassVar[str] = "Sui et al., UAI 2017, Algorithm 2"
+    guarantee: ClassVar[str] = "asymptotically optimal under approximate linearity"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.belief, Beta):
+            raise ValueError(f"belief of SelfSparring should be Beta(), got {self.belief!r}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel."""
+        return Memory(np.zeros((2, n_arms)), np.zeros(1, np.int64))
+
+    @property
+    def select(self):
+        """The compiled rule."""
+        return select
+
+    def recommend(self, belief: Belief, memory: Memory) -> int:
+        """Return the arm with the largest posterior mean."""
+        wins, losses = belief.wins.sum(axis=1), belief.wins.sum(axis=0)
+        return int(((wins + belief.prior) / (wins + losses + 2 * belief.prior)).argmax())
+
+
+@compiled
+def select(belief, memory, t, rng):
+    """Name two arms, each the best of its own draw; they may coincide."""
+    n_arms = memory.record.shape[1]
+    new = belief.n_duels[0] - memory.seen[0]
+    memory.seen[0] = belief.n_duels[0]
+    for i in range(n_arms):
+        if new > 1 or (new == 1 and (i == belief.last[0] or i == belief.last[1])):
+            memory.record[0, i] = belief.wins[i].sum()
+            memory.record[1, i] = belief.wins[:, i].sum()
+    return draw(belief, memory, rng), draw(belief, memory, rng)
+
+
+@compiled
+def draw(belief, memory, rng):
+    """Return the arm with the largest sampled chance to win."""
+    n_arms = memory.record.shape[1]
+    chance = np.empty(n_arms)
+    for i in range(n_arms):
+        a, b = belief.prior + memory.record[0, i], belief.prior + memory.record[1, i]
+        chance[i] = rng.beta(a, b)
+    return pick(chance == chance.max(), rng)
