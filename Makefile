@@ -32,7 +32,8 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(STAMP)  ## the benchmarks, as ratios in one run
+bench: $(STAMP)  ## the benchmarks, as ratios in one run (a quarter of an hour)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks.run
 
 clean:  ## remove the environment and caches

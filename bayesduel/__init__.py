@@ -28,10 +28,12 @@ _HOMES = {
     "Health": "bayesduel.health",
     "InterleavedFilter": "bayesduel.policies",
     "MergeRUCB": "bayesduel.policies",
+    "PBR": "bayesduel.policies",
     "RCS": "bayesduel.policies",
     "RMED1": "bayesduel.policies",
     "RMED2": "bayesduel.policies",
     "RUCB": "bayesduel.policies",
+    "RankEl": "bayesduel.policies",
     "SAVAGE": "bayesduel.policies",
     "SCB": "bayesduel.policies",
     "SelfSparring": "bayesduel.policies",
@@ -52,7 +54,7 @@ _HOMES = {
 }
 _MODULES = ("beliefs", "datasets", "models", "plots", "policies", "preference", "problems")
 
-__all__ = ["__version__", *_HOMES, *_MODULES]  # noqa: PLE0604
+__all__ = ["__version__", *_HOMES, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
