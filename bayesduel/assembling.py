@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesduel.duels import Duels
 from bayesduel.examining import Examined, label_of
-from bayesduel.outcomes import BOTH_BAD_WORDS, word_of
+from bayesduel.outcomes import says_both_bad
 from bayesduel.rows import Coded, Rows
 from bayesduel.tallies import Intake, TieRule, Votes, cells_of
 
@@ -75,7 +75,7 @@ def label_rows(rows: Rows, examined: Examined) -> Labelled:
     bad_words = np.zeros(1, dtype=bool)
     outcome = np.zeros(len(rows), dtype=np.int32)
     if rows.outcome is not None:
-        bad_words = np.array([word_of(t) in BOTH_BAD_WORDS for t in rows.outcome.values])
+        bad_words = np.array([says_both_bad(t) for t in rows.outcome.values])
         outcome = rows.outcome.code
     return Labelled(
         arms=arms,

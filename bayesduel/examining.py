@@ -70,16 +70,11 @@ def decide_reading(rows: Rows, roles: Roles) -> Reading | None:
     if rows.outcome is None:
         return None
     ok = (rows.left.code >= 0) & (rows.right.code >= 0) & (rows.outcome.code >= 0)
-    return choose_reading(
-        rows.left.values,
-        rows.left.code[ok],
-        rows.right.values,
-        rows.right.code[ok],
-        rows.outcome.values,
-        rows.outcome.code[ok],
-        rows.n[ok],
-        columns=(roles.left, roles.right, roles.outcome or ""),
+    left, right, outcome = (
+        Coded(column.values, column.code[ok]) for column in (rows.left, rows.right, rows.outcome)
     )
+    columns = (roles.left, roles.right, roles.outcome or "")
+    return choose_reading(left, right, outcome, rows.n[ok], columns)
 
 
 def examine(rows: Rows, reading: Reading | None, *, dates: bool) -> Examined:
@@ -107,14 +102,7 @@ def examine(rows: Rows, reading: Reading | None, *, dates: bool) -> Examined:
         blame(_label_faults(rows.by) > 0, BY)
     if reading is not None:
         assert rows.outcome is not None
-        outcome = reading.read(
-            rows.left.values,
-            rows.left.code,
-            rows.right.values,
-            rows.right.code,
-            rows.outcome.values,
-            rows.outcome.code,
-        )
+        outcome = reading.read(rows.left, rows.right, rows.outcome)
         blame(outcome == UNREADABLE, OUTCOME)
     elif rows.margin is not None:
         outcome = np.sign(np.nan_to_num(rows.margin)).astype(np.int8)

@@ -13,6 +13,7 @@ import duckdb
 import pyarrow as pa
 
 from bayesduel.columns import Roles
+from bayesduel.counting import count_query, name_of, stacked, text_in_sql
 from bayesduel.formats import LogFile, expand, keys_of, open_bytes, recognise, verify
 from bayesduel.locating import (
     Numbered,
@@ -22,11 +23,13 @@ from bayesduel.locating import (
     parse_fault,
     refused_lines,
 )
-from bayesduel.rows import NUMBER, Rows, TimeKind
+from bayesduel.rows import Rows, TimeKind
 
 __all__ = ["FileSource", "open_files"]
 
-LARGEST = 2**53  # counts beyond it are not exact in float64
+PLAIN = ("VARCHAR", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL",
+         "BOOLEAN")  # fmt: skip
+FEW = 8  # outcomes worth a column of counts each
 
 
 @contextmanager
@@ -95,9 +98,11 @@ class FileSource:
         for file in self._files:
             if file.compression != "none" and file.format != "parquet":
                 verify(file.path, file.compression)
-        query = self._log(roles, self.skip) if roles.by_vote else self._tally(roles, self.skip)
         try:
-            rows = Rows.from_batches(self._batches(query), roles.taken, kind)
+            batches = (
+                self._batches(self._log(roles, self.skip)) if roles.by_vote else self._tally(roles)
+            )
+            rows = Rows.from_batches(batches, roles.taken, kind)
             if self.skip:
                 self.refused = self._refused(must_go_on=True)
         except duckdb.Error as error:
@@ -110,8 +115,8 @@ class FileSource:
             if file.format != "parquet":
                 yield from numbered_records(file, roles)
                 continue
-            columns = ", ".join(f"{_name(c)} AS {_name(r)}" for r, c in roles.taken.items())
-            path = _text(self._plain[file.path])
+            columns = ", ".join(f"{name_of(c)} AS {name_of(r)}" for r, c in roles.taken.items())
+            path = text_in_sql(self._plain[file.path])
             yield from numbered_rows(
                 file,
                 self._batches(
@@ -142,26 +147,32 @@ class FileSource:
         """Return the query for the columns of `roles`, named by role, one row a vote."""
         parts = []
         for file, scan in self._scans(skip):
-            taken = [f"{self._field(file, c)} AS {_name(r)}" for r, c in roles.taken.items()]
+            taken = [f"{self._field(file, c)} AS {name_of(r)}" for r, c in roles.taken.items()]
             parts.append(f"SELECT {', '.join(taken)} FROM {scan}")
         return " UNION ALL ".join(parts)
 
-    def _tally(self, roles: Roles, skip: bool) -> str:
-        """Return the query that counts equal rows."""
-        keys = ", ".join(_name(r) for r in roles.taken if r != "weight")
-        log, counts = self._log(roles, skip), "count(*) AS n_rows"
-        if roles.weight is not None:
-            number = "weight::DOUBLE"
-            if self._types[roles.weight] == "VARCHAR":
-                number = f"CASE WHEN regexp_full_match(trim(weight), '{NUMBER}') THEN {number} END"
-            whole = f"w >= 0 AND w <= {LARGEST} AND w = floor(w)"
-            log = f"SELECT {keys}, {number} AS w FROM ({log})"
-            log = f"SELECT {keys}, CASE WHEN {whole} THEN w::HUGEINT END AS w FROM ({log})"
-            counts += (
-                ", sum(w)::DOUBLE AS weight, count(*) FILTER (w IS NULL) AS n_bad_weight, "
-                "count(*) FILTER (w = 0) AS n_zero_weight"
-            )
-        return f"SELECT {keys}, {counts} FROM ({log}) GROUP BY {keys}"
+    def _tally(self, roles: Roles) -> Iterator[pa.RecordBatch]:
+        """Yield counts of equal rows."""
+        log = self._log(roles, self.skip)
+        keys = [r for r in roles.taken if r != "weight"]
+        weight = None if roles.weight is None else self._types[roles.weight]
+        few = self._few_outcomes(roles, log)
+        if few is None:
+            yield from self._batches(count_query(log, keys, weight, None))
+        else:
+            kind = self._types[roles.outcome or ""]
+            query = count_query(log, keys, weight, (kind, few.to_pylist()))
+            yield from stacked(self._batches(query), few)
+
+    def _few_outcomes(self, roles: Roles, log: str) -> pa.Array | None:
+        """Return the outcomes if they are few and it costs next to nothing to look first."""
+        if roles.outcome is None or any(f.format != "parquet" for f in self._files):
+            return None
+        if self._types[roles.outcome].split("(")[0] not in PLAIN:
+            return None
+        query = f"SELECT DISTINCT outcome FROM ({log}) LIMIT {FEW + 1}"
+        found = pa.Table.from_batches(self._batches(query)).column("outcome")
+        return found.combine_chunks() if 0 < len(found) <= FEW else None
 
     def _scans(self, skip: bool, *, tell: bool = True) -> Iterator[tuple[LogFile, str]]:
         """Yield a table function for each kind of file, with the first file of the kind."""
@@ -171,7 +182,7 @@ class FileSource:
 
         for _, alike in groupby(self._files, kind):
             files = list(alike)
-            paths = f"[{', '.join(_text(self._plain[f.path]) for f in files)}]"
+            paths = f"[{', '.join(text_in_sql(self._plain[f.path]) for f in files)}]"
             yield files[0], self._scan(files[0], paths, skip, tell)
 
     def _scan(self, file: LogFile, paths: str, skip: bool, tell: bool) -> str:
@@ -179,9 +190,9 @@ class FileSource:
         if file.format == "parquet":
             return f"read_parquet({paths})"
         packed = file.compression != "none"
-        packing = f", compression={_text(file.compression)}" if packed else ""
+        packing = f", compression={text_in_sql(file.compression)}" if packed else ""
         if file.format == "jsonl":
-            fields = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in self._types)
+            fields = ", ".join(f"{text_in_sql(name)}: 'VARCHAR'" for name in self._types)
             return (
                 f"read_json({paths}, format='newline_delimited', auto_detect=false, "
                 f"columns={{{fields}}}, ignore_errors={str(skip).lower()}{packing})"
@@ -194,12 +205,12 @@ class FileSource:
         skipping = f", ignore_errors=true{telling if tell else ''}" if skip else ""
         return (
             f"read_csv({paths}, auto_detect=false, header=true, columns={{{fields}}}, "
-            f"delim={_text(file.delimiter)}, quote='\"', escape='\"', nullstr='', "
+            f"delim={text_in_sql(file.delimiter)}, quote='\"', escape='\"', nullstr='', "
             f"strict_mode=true, null_padding=false{skipping}{packing})"
         )
 
     def _field(self, file: LogFile, column: str) -> str:
-        return f"c{file.columns.index(column)}" if file.format == "csv" else _name(column)
+        return f"c{file.columns.index(column)}" if file.format == "csv" else name_of(column)
 
     def _batches(self, query: str) -> Iterator[pa.RecordBatch]:
         yield from pa.RecordBatchReader.from_stream(self._con.sql(query))
@@ -241,7 +252,7 @@ class FileSource:
     def _columns_of(self, file: LogFile) -> dict[str, str]:
         if file.format != "parquet":
             return dict.fromkeys(file.columns, "VARCHAR")
-        query = f"DESCRIBE FROM read_parquet({_text(self._plain[file.path])})"
+        query = f"DESCRIBE FROM read_parquet({text_in_sql(self._plain[file.path])})"
         try:
             return {row[0]: row[1] for row in self._con.sql(query).fetchall()}
         except duckdb.Error as error:
@@ -270,13 +281,3 @@ class FileSource:
         """Return where and why lines of text files were refused."""
         texts = [file for file in self._files if file.format == "csv"]
         return refused_lines(self._con, texts, must_go_on=must_go_on) if texts else []
-
-
-def _name(name: str) -> str:
-    """Return a column's name as SQL writes it."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _text(value: str) -> str:
-    """Return a text as SQL writes it."""
-    return "'" + value.replace("'", "''") + "'"

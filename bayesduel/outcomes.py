@@ -14,14 +14,15 @@ is a tie in every way. Where coded outcomes and names of arms both read a log bu
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from bayesduel.columns import plain
+from bayesduel.rows import Coded
 
-__all__ = ["BOTH_BAD_WORDS", "UNREADABLE", "Reading", "choose_reading", "word_of"]
+__all__ = ["UNREADABLE", "Reading", "choose_reading", "says_both_bad"]
 
 UNREADABLE = 2  # the outcome code of a row whose outcome is not understood
 LEFT, RIGHT, TIE = 1, -1, 0
@@ -37,13 +38,13 @@ TIES = (
     "both", "neither", "same", "none", "indifferent", "nopreference", "1/2-1/2", "½-½",
     "tie(bothgood)", *BOTH_BAD_WORDS,
 )  # fmt: skip
-TIE_WORDS = dict.fromkeys(TIES, TIE)
-NUMBERS = (
-    {1.0: LEFT, 0.0: RIGHT, 0.5: TIE},
-    {1.0: LEFT, -1.0: RIGHT, 0.0: TIE},
-    {1.0: LEFT, 2.0: RIGHT},
-)
-SIGNED = 1
+TIE_WORDS: dict[str | float, int] = dict.fromkeys(TIES, TIE)
+NUMBERS: dict[str, dict[str | float, int]] = {
+    "1, 0 or 0.5": {1.0: LEFT, 0.0: RIGHT, 0.5: TIE},
+    "1, -1 or 0": {1.0: LEFT, -1.0: RIGHT, 0.0: TIE},
+    "1 or 2": {1.0: LEFT, 2.0: RIGHT},
+}
+SIGNED = "1, -1 or 0"
 
 
 @dataclass(frozen=True)
@@ -54,84 +55,50 @@ class Reading:
     ----------
     said
         What is understood, for messages.
-    words
-        Code of each word, or None where the outcome names the winner.
-    numbers
-        Code of each number.
+    codes
+        1, -1 or 0 (left, right, tie) of each plain word and number.
+    by_name
+        Whether an outcome may name the winner.
     """
 
     said: str
-    words: dict[str, int] | None
-    numbers: dict[float, int]
+    codes: dict[str | float, int]
+    by_name: bool = False
 
-    def code(self, text: str) -> int:
-        """Return the code of an outcome that needs no names: UNREADABLE where it has none."""
-        if _is_number(text):
-            return self.numbers.get(float(text), UNREADABLE)
-        return (self.words or TIE_WORDS).get(word_of(text), UNREADABLE)
+    def read(self, left: Coded, right: Coded, outcome: Coded) -> np.ndarray:
+        """Return the code of each row: 1 left, -1 right, 0 tie or UNREADABLE; int8."""
+        by_text = [self.codes.get(_key(text), UNREADABLE) for text in outcome.values]
+        if not self.by_name:
+            return np.array([*by_text, UNREADABLE], dtype=np.int8)[outcome.code]
+        arms = _folded(left) | _folded(right)
+        for k, text in enumerate(outcome.values):
+            if text.strip().casefold() in arms:  # an arm called "draw" is an arm
+                by_text[k] = UNREADABLE
+        result = np.array([*by_text, UNREADABLE], dtype=np.int8)[outcome.code]
+        for fold in (str.casefold, str):  # the exact spelling has the last word
+            ids: dict[str, int] = {}
+            is_left, is_right = (
+                _numbered(outcome, fold, ids, -1) == _numbered(side, fold, ids, -2)
+                for side in (left, right)
+            )
+            result[is_left & ~is_right] = LEFT
+            result[is_right & ~is_left] = RIGHT
+            result[is_left & is_right] = TIE  # a duel with itself
+        return result
 
-    def read(
-        self,
-        left: Sequence[str],
-        left_code: np.ndarray,
-        right: Sequence[str],
-        right_code: np.ndarray,
-        outcome: Sequence[str],
-        outcome_code: np.ndarray,
-    ) -> np.ndarray:
-        """Return the code of each row: 1 left, -1 right, 0 tie or UNREADABLE; int8.
 
-        Parameters
-        ----------
-        left, right, outcome
-            Distinct texts.
-        left_code, right_code, outcome_code
-            Which of them each row has, shape (n,); -1 where missing.
-        """
-        by_text = [self.code(text) for text in outcome]
-        if self.words is None:  # an arm called "draw" is an arm
-            arms = {text.strip().casefold() for text in (*left, *right)}
-            for k, text in enumerate(outcome):
-                if text.strip().casefold() in arms:
-                    by_text[k] = UNREADABLE
-        result = np.array([*by_text, UNREADABLE], dtype=np.int8)[outcome_code]
-        if self.words is None:
-            for fold in (str.casefold, str):  # the exact spelling has the last word
-                ids: dict[str, int] = {}
-                l_id, r_id, o_id = (
-                    np.array([ids.setdefault(fold(t.strip()), len(ids)) for t in texts] + [last])[
-                        code
-                    ]
-                    for texts, code, last in (
-                        (left, left_code, -1),
-                        (right, right_code, -2),
-                        (outcome, outcome_code, -3),
-                    )
-                )
-                is_left, is_right = o_id == l_id, o_id == r_id
-                result = np.where(is_left & ~is_right, LEFT, result)
-                result = np.where(is_right & ~is_left, RIGHT, result)
-                result = np.where(is_left & is_right, TIE, result)  # a duel with itself
-        return result.astype(np.int8)
+NAMES = Reading("the winner's name or tie", TIE_WORDS, by_name=True)
 
 
 def choose_reading(
-    left: Sequence[str],
-    left_code: np.ndarray,
-    right: Sequence[str],
-    right_code: np.ndarray,
-    outcome: Sequence[str],
-    outcome_code: np.ndarray,
-    n: np.ndarray,
-    *,
-    columns: tuple[str, str, str],
+    left: Coded, right: Coded, outcome: Coded, n: np.ndarray, columns: tuple[str, str, str]
 ) -> Reading:
     """Return the way to read a log's outcomes that reads most of its rows.
 
     Parameters
     ----------
-    left, left_code, right, right_code, outcome, outcome_code
-        As in :meth:`Reading.read`.
+    left, right, outcome
+        Texts of the arms and of who won.
     n
         How many rows of the log each entry stands for, shape (n_entries,).
     columns
@@ -142,66 +109,73 @@ def choose_reading(
     ValueError
         If no way reads half of the rows, or two ways that disagree read them equally well.
     """
-    rows = (left, left_code, right, right_code, outcome, outcome_code)
-    per_outcome = np.bincount(outcome_code[outcome_code >= 0], n[outcome_code >= 0], len(outcome))
-    ways = [*_coded_ways(columns, outcome, per_outcome), NAMES]
-    codes = [way.read(*rows) for way in ways]
-    read = [int(n[code != UNREADABLE].sum()) for code in codes]
-    best = int(np.argmax(read[:-1]))
-    named = len(ways) - 1
-    apart = (codes[best] != codes[named]) & (codes[best] != UNREADABLE)
-    apart &= (codes[named] == LEFT) | (codes[named] == RIGHT)
-    if apart.any() and min(read[best], read[named]) >= 0.9 * max(read[best], read[named]):
-        k = int(np.flatnonzero(apart)[0])
-        raise ValueError(
-            f"column {columns[2]!r} should say who won in one way, got "
-            f"{outcome[outcome_code[k]]!r} for {left[left_code[k]]!r} against "
-            f"{right[right_code[k]]!r}, which could be a side or the name of an arm; "
-            f"write left, right and tie"
-        )
-    chosen = named if read[named] > read[best] else best
-    known = int(n[outcome_code >= 0].sum())
-    if known and read[chosen] < 0.5 * known:
-        seen = [repr(outcome[k][:40]) for k in np.argsort(-per_outcome, kind="stable")[:5]]
+    present = outcome.code >= 0
+    count = np.bincount(outcome.code[present], n[present], len(outcome.values))
+    keys = [_key(text) for text in outcome.values]
+    ways = _coded_ways(columns, keys, count)
+    read = [sum(count[[key in way.codes for key in keys]]) for way in ways]
+    best = int(np.argmax(read))
+    chosen, most = ways[best], read[best]
+    if _folded(outcome) & (_folded(left) | _folded(right)):
+        coded, named = chosen.read(left, right, outcome), NAMES.read(left, right, outcome)
+        by_name = n[named != UNREADABLE].sum()
+        apart = (coded != named) & (coded != UNREADABLE) & (abs(named) == LEFT)
+        if apart.any() and min(most, by_name) >= 0.9 * max(most, by_name):
+            k = int(np.flatnonzero(apart)[0])
+            raise ValueError(
+                f"column {columns[2]!r} should say who won in one way, got "
+                f"{outcome.values[outcome.code[k]]!r} for {left.values[left.code[k]]!r} against "
+                f"{right.values[right.code[k]]!r}, which could be a side or the name of an arm; "
+                f"write left, right and tie"
+            )
+        if by_name > most:
+            chosen, most = NAMES, by_name
+    if most < 0.5 * count.sum():
+        seen = [repr(outcome.values[k][:40]) for k in np.argsort(-count, kind="stable")[:5]]
         raise ValueError(
             f"column {columns[2]!r} should say who won (left/right/tie, 1/0/0.5, 1/-1/0, a/b, "
             f"model_a/model_b or the winner's name), got {', '.join(seen)}"
         )
-    return ways[chosen]
+    return chosen
+
+
+def says_both_bad(text: str) -> bool:
+    """Return whether an outcome says that both arms were bad: a tie, told apart."""
+    return _key(text) in BOTH_BAD_WORDS
 
 
 def _coded_ways(
-    columns: tuple[str, str, str], outcome: Sequence[str], count: np.ndarray
+    columns: tuple[str, str, str], keys: list[str | float], count: np.ndarray
 ) -> list[Reading]:
-    ways = []
-    own = (plain(columns[0]), plain(columns[1]))
-    for left, right in dict.fromkeys((own, *WORDS)):
-        words = TIE_WORDS | {left: LEFT, right: RIGHT}
-        ways.append(Reading(f"{left}, {right} or tie", words, {}))
-    said = ("1, 0 or 0.5", "1, -1 or 0", "1 or 2")
-    ways += [Reading(s, TIE_WORDS, numbers) for s, numbers in zip(said, NUMBERS, strict=True)]
-    # A stray -1 among thousands of zeros is a fault, not a code that makes them all ties.
-    sums = {-1.0: 0.0, 0.0: 0.0}
-    for text, times in zip(outcome, count, strict=True):
-        if _is_number(text) and float(text) in sums:
-            sums[float(text)] += times
-    if sums[-1.0] < 0.01 * (sums[-1.0] + sums[0.0]) or sums[-1.0] == 0:
-        ways.remove(next(w for w in ways if w.numbers == NUMBERS[SIGNED]))
+    """Return the ways that need no names of arms, those to be preferred first."""
+    pairs = {(plain(columns[0]), plain(columns[1])): f"{columns[0]}, {columns[1]} or tie"}
+    pairs |= {pair: f"{pair[0]}, {pair[1]} or tie" for pair in WORDS if pair not in pairs}
+    ways = [Reading(said, TIE_WORDS | {a: LEFT, b: RIGHT}) for (a, b), said in pairs.items()]
+    times = {key: count[[k == key for k in keys]].sum() for key in (-1.0, 0.0)}
+    for said, codes in NUMBERS.items():
+        # A stray -1 among thousands of zeros is a fault, not a code that makes them all ties.
+        stray = times[-1.0] < 0.01 * (times[-1.0] + times[0.0])
+        if said != SIGNED or (times[-1.0] > 0 and not stray):
+            ways.append(Reading(said, TIE_WORDS | codes))
     return ways
 
 
-def word_of(text: str) -> str:
-    """Return an outcome as words are compared; results like 1-0 keep their hyphen."""
-    word = re.sub(r"\s+", "", text.casefold())
-    return word if word[:1] in tuple("01½") else plain(word)
-
-
-def _is_number(text: str) -> bool:
+def _key(text: str) -> str | float:
+    """Return an outcome as it is compared: a number, or a word; 1-0 keeps its hyphen."""
     try:
-        float(text)
+        return float(text)
     except ValueError:
-        return False
-    return True
+        word = re.sub(r"\s+", "", text.casefold())
+        return word if word[:1] in tuple("01½") else plain(word)
 
 
-NAMES = Reading("the winner's name or tie", None, {})
+def _folded(column: Coded) -> set[str]:
+    return {text.strip().casefold() for text in column.values}
+
+
+def _numbered(
+    column: Coded, fold: Callable[[str], str], ids: dict[str, int], missing: int
+) -> np.ndarray:
+    """Return a number for each row's text, the same for texts that `fold` makes equal."""
+    places = [ids.setdefault(fold(text.strip()), len(ids)) for text in column.values]
+    return np.array([*places, missing])[column.code]

@@ -241,7 +241,7 @@ def _keep_counts(batch: pa.RecordBatch, columns: dict[str, str], keep: Any) -> N
         counts = {"n": "n_rows"}
         if "weight" in columns:
             counts |= {k: k for k in ("weight", "n_bad_weight", "n_zero_weight")}
-        found = {k: numbers(batch.column(name), name) for k, name in counts.items()}
+        found = {k: np.nan_to_num(numbers(batch.column(c), c)) for k, c in counts.items()}
     else:
         found = {"n": np.ones(n)}
         if "weight" in columns:
@@ -252,7 +252,7 @@ def _keep_counts(batch: pa.RecordBatch, columns: dict[str, str], keep: Any) -> N
             found["n_bad_weight"] = ~whole
             found["n_zero_weight"] = weight == 0
     keep("n", found["n"].astype(np.int64))
-    keep("weight", np.nan_to_num(found.get("weight", found["n"])))
+    keep("weight", found.get("weight", found["n"]))
     for name in ("n_bad_weight", "n_zero_weight"):
         keep(name, found.get(name, np.zeros(n)).astype(np.int64))
 

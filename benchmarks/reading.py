@@ -1,0 +1,137 @@
+"""Reading: a Parquet log to tallies, beside one plain DuckDB statement that counts the same.
+
+Run with ``python -m benchmarks.reading [--rows N]``. The log is made by a hash of the row
+number, so it is the same every time: arms by name, outcomes left, right or tie. Each reader
+runs in a process of its own, three times; the fewest seconds count, from the file to the
+tallies, imports left out. Memory is the peak resident size of the process, imports included.
+"""
+
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.tables import show
+
+ROWS = 50_000_000
+ARMS = (100, 1_000)
+TIMES = 3
+TALLY = (
+    'SELECT "left", "right", count(*) FILTER (outcome = \'left\') AS l, count(*) FILTER '
+    "(outcome = 'right') AS r, count(*) FILTER (outcome = 'tie') AS t FROM '{path}' "
+    'WHERE "left" <> "right" GROUP BY ALL'
+)
+
+
+def make_log(path: Path, n_rows: int, n_arms: int) -> None:
+    """Write a Parquet log whose rows depend on nothing but their number."""
+    import duckdb
+
+    def arm(key: str) -> str:
+        return f"'model-' || lpad((hash({key}) % {n_arms})::VARCHAR, 4, '0')"
+
+    with duckdb.connect() as con:
+        con.execute(
+            f'COPY (SELECT {arm("i")} AS "left", {arm("i + 1000000007")} AS "right", '
+            "['left', 'left', 'left', 'left', 'right', 'right', 'right', 'tie']"
+            "[(hash(i * 7 + 3) % 8)::INT + 1] AS outcome, i AS id "
+            f"FROM range({n_rows}) t(i)) TO '{path}' (FORMAT parquet)"
+        )
+
+
+def by_duckdb(path: str) -> Any:
+    """Return left, right, left wins, right wins and ties of each cell, as an Arrow table."""
+    import duckdb
+    import pyarrow as pa
+
+    with duckdb.connect() as con:
+        return pa.table(con.sql(TALLY.format(path=path)))
+
+
+def by_us(path: str) -> Any:
+    """Return the log as read_duels reads it."""
+    from bayesduel.reading import read_duels
+
+    return read_duels(path)
+
+
+def cells_of(found: Any) -> list[tuple[Any, ...]]:
+    """Return what either reader found as sorted cells."""
+    if hasattr(found, "to_pylist"):
+        return sorted(tuple(row.values()) for row in found.to_pylist())
+    names = ([found.arms[k] for k in side] for side in found.cells[:2])
+    return [*zip(*names, *(c.tolist() for c in found.cells[2:]), strict=True)]
+
+
+def measure(reader: str, path: str) -> dict[str, Any]:
+    """Return the seconds, the peak memory and a digest of one reader, in this process."""
+    import resource
+
+    import duckdb  # noqa: F401  (imports are not timed)
+    import pyarrow  # noqa: F401
+
+    if reader == "read_duels":
+        import bayesduel.reading  # noqa: F401
+    work = {"read_duels": by_us, "DuckDB SQL": by_duckdb}[reader]
+    seconds = []
+    for _ in range(TIMES):
+        start = time.perf_counter()
+        found = work(path)
+        seconds.append(time.perf_counter() - start)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 if _is_mac() else 1 / 1024)
+    digest = hashlib.sha256(repr(cells_of(found)).encode()).hexdigest()
+    return {"seconds": min(seconds), "peak": peak, "digest": digest}
+
+
+def run(n_rows: int = ROWS) -> list[dict[str, Any]]:
+    """Return one row for each reader and number of arms."""
+    rows = []
+    for n_arms in ARMS:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "log.parquet"
+            make_log(path, n_rows, n_arms)
+            found = {
+                reader: _in_its_own_process(reader, path) for reader in ("DuckDB SQL", "read_duels")
+            }
+            size = path.stat().st_size
+        sql = found["DuckDB SQL"]
+        if found["read_duels"]["digest"] != sql["digest"]:
+            raise RuntimeError(f"read_duels and SQL should count the same at {n_arms} arms")
+        for reader, one in found.items():
+            rows.append(
+                {
+                    "reader": reader,
+                    "log": f"{n_rows:,} rows, {n_arms:,} arms, {size / 2**20:,.0f} MiB",
+                    "seconds": round(one["seconds"], 2),
+                    "rows a second": f"{n_rows / one['seconds']:,.0f}",
+                    "peak MiB": round(one["peak"] / 2**20),
+                    "time / SQL": round(one["seconds"] / sql["seconds"], 2),
+                }
+            )
+    return rows
+
+
+def _in_its_own_process(reader: str, path: Path) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.reading", "--measure", reader, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def _is_mac() -> bool:
+    return sys.platform == "darwin"  # where the peak is in bytes, not KiB
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=ROWS)
+    parser.add_argument("--measure", nargs=2, metavar=("READER", "PATH"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure:
+        print(json.dumps(measure(*options.measure)))
+    else:
+        show("Reading a Parquet log to tallies", run(options.rows))
