@@ -1,0 +1,318 @@
+"""The report, by parsing its HTML: sections, numbers, no network."""
+
+import base64
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import bayesduel as bd
+from bayesduel.analysis import analyse, log_of
+from bayesduel.duels import Duels
+from bayesduel.health import DisconnectedWarning
+from bayesduel.teaching import next_pairs
+
+SECTIONS = (
+    "verdict",
+    "log",
+    "ranking",
+    "ranks",
+    "preferences",
+    "winners",
+    "transitivity",
+    "calibration",
+    "fit",
+    "errors",
+    "next",
+    "reproduce",
+)
+VOID = {"meta", "img", "br", "link"}
+
+
+class Page(HTMLParser):
+    """A parsed page: ids, tags, text by section, rows of tables by section."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.ids: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.section = ""
+        self.text: dict[str, str] = {}
+        self.rows: dict[str, list[list[str]]] = {}
+        self.feed(html)
+        self.close()
+        assert not self.open, f"unclosed {self.open}"
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        self.tags.append((tag, found))
+        if "id" in found:
+            self.ids.append(str(found["id"]))
+        if tag == "section":
+            self.section = str(found["id"])
+        if tag == "tr":
+            self.rows.setdefault(self.section, []).append([])
+        if tag in ("td", "th") and "tr" in self.open:
+            self.rows[self.section][-1].append("")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open[-1] == tag, f"</{tag}> closes <{self.open[-1]}>"
+        self.open.pop()
+
+    def handle_data(self, data):
+        if "style" in self.open:
+            return
+        self.text[self.section] = self.text.get(self.section, "") + data
+        if "td" in self.open or "th" in self.open:
+            self.rows[self.section][-1][-1] += data
+
+    def pictures(self) -> list[dict[str, str | None]]:
+        return [attrs for tag, attrs in self.tags if tag == "img"]
+
+
+def page_of(log, tmp_path, **options) -> Page:
+    path = bd.report(log, tmp_path / "report.html", **options)
+    return Page(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def springall():
+    log = bd.datasets.load("springall")
+    return log, bd.fit(log, draws=1000, seed=4)
+
+
+@pytest.fixture(scope="module")
+def html(springall, tmp_path_factory):
+    log, fit = springall
+    folder = tmp_path_factory.mktemp("report")
+    path = bd.report(fit, folder / "a.html", duels=log, command="bayesduel report springall")
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def page(html):
+    return Page(html)
+
+
+# -- what is on the page -------------------------------------------------------------------
+
+
+def test_sections_are_there_in_order_and_linked(page):
+    assert page.ids == list(SECTIONS)
+    links = [str(attrs["href"]) for tag, attrs in page.tags if tag == "a"]
+    assert links == [f"#{name}" for name in SECTIONS[1:]]
+    for name in SECTIONS:
+        assert page.text[name].strip()
+
+
+def test_page_needs_no_network_and_runs_nothing(page, html):
+    for tag, attrs in page.tags:
+        assert tag not in ("script", "link", "iframe", "object")
+        for name in ("src", "href"):
+            if attrs.get(name):
+                assert str(attrs[name]).startswith(("data:image/", "#")), attrs
+        assert not any(key.startswith("on") for key in attrs)
+    style = html[html.index("<style>") : html.index("</style>")]
+    assert "url(" not in style and "@import" not in style
+
+
+def test_pictures_are_whole_and_described(page):
+    pictures = page.pictures()
+    assert len(pictures) == 6
+    for picture in pictures:
+        kind, data = str(picture["src"]).split(";base64,")
+        raw = base64.b64decode(data, validate=True)
+        if kind == "data:image/png":
+            assert raw.startswith(b"\x89PNG") and raw.rstrip().endswith(b"IEND\xaeB`\x82")
+        else:
+            assert kind == "data:image/svg+xml"
+            assert raw.startswith(b"<?xml") and raw.rstrip().endswith(b"</svg>")
+            assert b'<image xlink:href="http' not in raw
+        assert picture["alt"]
+        assert int(str(picture["width"])) > 100 and int(str(picture["height"])) > 100
+
+
+def test_it_is_made_for_phones_and_print(page, html):
+    meta = [attrs for tag, attrs in page.tags if tag == "meta"]
+    assert any("width=device-width" in str(attrs.get("content")) for attrs in meta)
+    assert "@media print" in html and "@media (max-width" in html
+
+
+# -- the numbers ---------------------------------------------------------------------------
+
+
+def test_verdict_and_ranking_are_those_of_winners(page, springall):
+    log, fit = springall
+    found = bd.winners(fit)
+    assert found.attrs["verdict"] in page.text["verdict"]
+    head, *rows = page.rows["ranking"]
+    assert head[:2] == ["place", "arm"] and len(rows) == log.n_arms
+    table = found.table()
+    counts = log.summary()
+    share = dict(
+        zip(found["arm"].values, found["winner_share"].sel(notion="copeland").values, strict=True)
+    )
+    for row, (arm, want) in zip(rows, table.iterrows(), strict=True):
+        cells = dict(zip(head, row, strict=True))
+        assert cells["arm"] == arm
+        assert int(cells["tier"]) == want["tier"]
+        assert cells["win rate"] == f"{100 * want['borda_mean']:.0f} %"
+        low, high = (f"{100 * want[f'borda_{end}']:.0f}" for end in ("lower", "upper"))
+        assert cells["95 % interval"] == f"{low} to {high}"
+        ends = {float(x) for x in cells["rank, 95 %"].split(" to ")}
+        assert ends == {want["rank_lower"], want["rank_upper"]}
+        own = counts.loc[str(arm)]
+        assert int(cells["duels"]) == own["duels"]
+        record = [int(x) for x in cells["won / tied / lost"].split(" / ")]
+        assert record == [own["wins"], own["ties"], own["losses"]]
+        if 0.005 <= share[arm] < 0.995:
+            assert cells["best arm"] == f"{100 * share[arm]:.0f} %"
+
+
+def test_log_and_fit_are_told(page, springall):
+    log, fit = springall
+    assert f"{log.n_duels:,}" in page.text["log"] and f"{log.n_ties:,}" in page.text["log"]
+    small = {row[0]: row[1] for row in page.rows["fit"]}
+    assert small["seed"] == "4" and small["draws"].startswith("1,000")
+    assert fit.attrs["method_reason"] in small["method"]
+    assert small["Pareto k-hat"] == f"{fit.attrs['khat']:.2f}"
+    low, middle, high = np.quantile(fit["posterior"]["scale"].values, [0.025, 0.5, 0.975])
+    assert small["scale"] == f"{middle:.2f} [{low:.2f}, {high:.2f}]"
+    assert "half a win" in small["ties"]
+
+
+def test_five_pairs_and_the_command(page, springall):
+    _, fit = springall
+    head, *rows = page.rows["next"]
+    want = next_pairs(fit)
+    assert head[0] == "first" and len(rows) == 5
+    assert [(r[0], r[1]) for r in rows] == list(zip(want["first"], want["second"], strict=True))
+    for row, bits in zip(rows, want["bits"], strict=True):
+        assert float(row[-1]) == pytest.approx(bits, rel=0.01)
+    assert "bayesduel report springall" in page.text["reproduce"]
+    assert bd.__version__ in page.text["reproduce"]
+
+
+def test_checks_are_those_of_the_analysis(page, springall):
+    log, fit = springall
+    a = analyse(log, fit, seed=4)
+    assert a.check.sentence in page.text["transitivity"]
+    assert a.calibration is not None and a.calibration.sentence in page.text["calibration"]
+    assert int(a.calibration.n.sum()) == log.n_duels
+    assert "notions" in page.text["winners"]
+
+
+def test_same_seed_same_bytes(springall, html, tmp_path):
+    log, fit = springall
+    again = bd.report(fit, tmp_path / "b.html", duels=log, command="bayesduel report springall")
+    assert again.read_text(encoding="utf-8") == html
+
+
+# -- other logs ----------------------------------------------------------------------------
+
+
+def test_labels_are_escaped(tmp_path):
+    nasty = ["<script>alert(1)</script>", 'a & "b"', "x' onload='y"]
+    log = Duels.from_wins([[0, 12, 15], [9, 0, 11], [8, 10, 0]], nasty)
+    page = page_of(log, tmp_path, draws=200, title="<b>bold</b>")
+    assert "script" not in {tag for tag, _ in page.tags}
+    assert "<b>bold</b>" in page.text[""]  # the heading, before any section
+    assert {row[1] for row in page.rows["ranking"][1:]} == set(nasty)
+
+
+def test_no_caution_where_none_is_due(page):
+    assert "more cycles" not in page.text["verdict"]
+
+
+def test_groups_that_never_met(tmp_path):
+    wins = np.zeros((6, 6))
+    wins[:3, :3] = wins[3:, 3:] = [[0, 12, 15], [9, 0, 11], [8, 10, 0]]
+    log = Duels.from_wins(wins, list("abcxyz"))
+    with pytest.warns(DisconnectedWarning, match="2 components that never met"):
+        page = page_of(log, tmp_path, draws=200)
+    assert "Not comparable as a whole" in page.text["verdict"]
+    assert "Within a, b and c" in page.text["verdict"]
+    assert "DisconnectedWarning" in page.text["verdict"]
+    assert "2 groups that never met" in page.text["ranking"]
+
+
+@pytest.mark.filterwarnings("ignore::bayesduel.health.ThinDataWarning")
+@pytest.mark.parametrize(
+    ("left", "right", "outcome"),
+    [
+        pytest.param("a", "b", [1], id="one duel", marks=pytest.mark.slow),
+        pytest.param("aab", "bcc", [0.5, 0.5, 0.5], id="all ties", marks=pytest.mark.slow),
+        pytest.param("aaabb", "bcbcc", [1, 1, 1, 0, 1], id="one arm undefeated"),
+    ],
+)
+def test_thin_logs_get_a_whole_report(left, right, outcome, tmp_path):
+    log = Duels.from_votes(left, right, outcome)
+    page = page_of(log, tmp_path, draws=200)
+    assert page.ids == list(SECTIONS)
+    assert "ThinDataWarning" in page.text["verdict"]
+    assert page.text["calibration"].strip()
+
+
+def test_repeated_judges_are_told(tmp_path):
+    rng = np.random.default_rng(1)
+    left = rng.integers(0, 3, 120)
+    right = (left + rng.integers(1, 3, 120)) % 3
+    judge = [f"j{k % 4}" for k in range(120)]
+    log = Duels.from_votes(left, right, rng.integers(0, 2, 120), judge=judge)
+    page = page_of(log, tmp_path, draws=400)
+    words = page.text["errors"]
+    assert "by judge (4 clusters" in words and "bootstrap of clusters" in words
+    head, *rows = page.rows["errors"]
+    assert head == ["arm", "independent votes", "by judge"] and len(rows) == 3
+    group = bd.fit(log, draws=400)["clusters"].dataset
+    by_arm = {row[0]: row[1:] for row in rows}
+    for k, arm in enumerate(group["arm"].values):
+        after = float(group["score_se_cluster"].values[0, k])
+        assert by_arm[str(arm)] == [f"{float(group['score_se'].values[k]):.3f}", f"{after:.3f}"]
+
+
+def test_many_logs_make_one_page_with_an_index(tmp_path):
+    logs = bd.datasets.load("tversky1969", by="annotator")
+    few = {label: logs[label] for label in ("s1", "s8")}
+    page = page_of(few, tmp_path, draws=200)
+    assert len(page.ids) == len(set(page.ids)) == 1 + 2 * len(SECTIONS)
+    _, *rows = page.rows["index"]
+    assert [row[0] for row in rows] == ["s1", "s8"]
+    links = {str(attrs["href"])[1:] for tag, attrs in page.tags if tag == "a"}
+    assert links <= set(page.ids)
+    assert "More cycles" in rows[0][3] and "More cycles" not in rows[1][3]
+    cyclic = page.text["p1-verdict"]  # a log without a ranking is told so at its top
+    assert "more cycles than a ranking explains" in cyclic and "loses to" in cyclic
+
+
+def test_a_fit_alone_is_enough(springall, tmp_path):
+    log, fit = springall
+    page = page_of(fit, tmp_path)
+    assert [r[1] for r in page.rows["ranking"][1:]] == list(bd.winners(fit).table().index)
+    again = log_of(fit)
+    np.testing.assert_array_equal(again.tally("keep").wins, log.tally("keep").wins)
+    np.testing.assert_array_equal(again.tally("keep").ties, log.tally("keep").ties)
+
+
+# -- bad input -----------------------------------------------------------------------------
+
+
+def test_bad_arguments_are_refused_before_any_work(springall, tmp_path):
+    log, _ = springall
+    with pytest.raises(FileNotFoundError, match="path should be a file in a folder that exists"):
+        bd.report(log, tmp_path / "nowhere" / "report.html")
+    with pytest.raises(FileNotFoundError, match="path should be a file"):
+        bd.report(log, tmp_path)
+    for wrong in ("a.csv", {}, {"a": 1}, None):
+        with pytest.raises(TypeError, match="log should be a Duels, a fit, or a dict"):
+            bd.report(wrong, tmp_path / "report.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_number_is_left_unfilled(html):
+    text = re.sub(r"<style>.*?</style>|src=\"[^\"]*\"", "", html, flags=re.S)
+    assert not re.search(r"\bnan\b|\bNone\b(?!:)|\binf\b|\{\{|\}\}", text)
