@@ -40,7 +40,7 @@ def command(argv: list[str], log: str, output: Path, title: str | None, **option
     import shlex
 
     from bayesduel.commands.printing import remark, steps
-    from bayesduel.report import report
+    from bayesduel.reporting import report
 
     check_folder(output)
     logs = read_log(log, options)
