@@ -23,10 +23,13 @@ To add one, read ``dts.py`` (the pattern), then:
 
 from bayesduel.policies.beat_the_mean import BeatTheMean
 from bayesduel.policies.ccb import CCB
+from bayesduel.policies.cw_rmed import CWRMED, ECWRMED
 from bayesduel.policies.dts import DTS
 from bayesduel.policies.dts_plus import DTSPlus
 from bayesduel.policies.interleaved_filter import InterleavedFilter
 from bayesduel.policies.merge_rucb import MergeRUCB
+from bayesduel.policies.pbr import PBR
+from bayesduel.policies.rank_el import RankEl
 from bayesduel.policies.rcs import RCS
 from bayesduel.policies.rmed import RMED1, RMED2
 from bayesduel.policies.rucb import RUCB
@@ -38,7 +41,10 @@ from bayesduel.policies.uniform import Uniform
 
 __all__ = [
     "CCB",
+    "CWRMED",
     "DTS",
+    "ECWRMED",
+    "PBR",
     "RCS",
     "RMED1",
     "RMED2",
@@ -49,6 +55,7 @@ __all__ = [
     "DTSPlus",
     "InterleavedFilter",
     "MergeRUCB",
+    "RankEl",
     "SelfSparring",
     "SupKLUCB",
     "Uniform",

@@ -1,0 +1,166 @@
+"""Copeland-winners RMED: duel what the asymptotic optimum would still have us learn.
+
+The information gathered so far either makes an empirical Copeland winner sure, which is then
+dueled with itself, or falls short of the cheapest allocation that would (``allocations.py``),
+and the pairs that fall short are duelled in turn.
+
+References
+----------
+Komiyama, Honda & Nakagawa, "Copeland Dueling Bandit Problem: Regret Lower Bound, Optimal
+Algorithm, and Computationally Efficient Algorithm", ICML 2016, Algorithms 1 (CW-RMED) and 2
+(ECW-RMED). Deviations: the next list is made when one is exhausted, not after every duel; an
+exactly tied share counts as too close to call whatever `beta`.
+"""
+
+from dataclasses import dataclass
+from math import inf, log, sqrt
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from bayesduel.beliefs import KL, Recipe, share, shares
+from bayesduel.beliefs.kl import divergence_from_half
+from bayesduel.compiling import compiled
+from bayesduel.policies.allocations import cheapest, costs, is_sure, is_sure_relaxed, relaxed
+
+__all__ = ["CWRMED", "ECWRMED"]
+
+
+class Memory(NamedTuple):
+    """What CW-RMED keeps between duels.
+
+    Attributes
+    ----------
+    alpha, beta, exact
+        Settings; `exact` is False for ECW-RMED.
+    current
+        Pairs still to duel in this list, first index not above the second, shape (K, K).
+    """
+
+    alpha: float
+    beta: float
+    exact: bool
+    current: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class CWRMED:
+    """Copeland-winners RMED, for Copeland regret at the least possible slope.
+
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    alpha
+        Every pair is duelled at least ``alpha sqrt(ln t)`` times, > 0.
+    beta
+        A pair whose share is within ``beta / ln ln t`` of 1/2 is duelled on, >= 0. A true
+        tie is then duelled for ever; 0 avoids that.
+
+    Raises
+    ------
+    ValueError
+        If `alpha` is not positive or `beta` negative.
+    """
+
+    belief: Recipe = KL()
+    alpha: float = 3.0
+    beta: float = 0.01
+    source: ClassVar[str] = "Komiyama et al., ICML 2016, Algorithm 1 (exact, by a linear programme)"
+    guarantee: ClassVar[str] = "Copeland regret C* ln T, the least possible slope"
+
+    def __post_init__(self) -> None:
+        if not self.alpha > 0:
+            raise ValueError(f"alpha should be > 0, got {self.alpha}")
+        if not self.beta >= 0:
+            raise ValueError(f"beta should be >= 0, got {self.beta}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel."""
+        everyone = np.triu(np.ones((n_arms, n_arms), np.bool_), 1)
+        return Memory(float(self.alpha), float(self.beta), type(self) is CWRMED, everyone)
+
+    @property
+    def select(self):
+        """The compiled rule."""
+        return select
+
+
+@dataclass(frozen=True, kw_only=True)
+class ECWRMED(CWRMED):
+    """Efficient CW-RMED: a closed-form allocation, at most a constant dearer.
+
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    alpha
+        Every pair is duelled at least ``alpha sqrt(ln t)`` times, > 0.
+    beta
+        A pair whose share is within ``beta / ln ln t`` of 1/2 is duelled on, >= 0.
+
+    Raises
+    ------
+    ValueError
+        If `alpha` is not positive or `beta` negative.
+    """
+
+    source: ClassVar[str] = "Komiyama et al., ICML 2016, Algorithm 2"
+    guarantee: ClassVar[str] = "Copeland regret C_ECW ln T, C_ECW often equal to C*"
+
+
+@compiled
+def select(belief, memory, t, rng):
+    """Name a pair that is hardly known, else the next of the list."""
+    n_arms = belief.wins.shape[0]
+    least = memory.alpha * sqrt(log(t))
+    close = memory.beta / max(1.0, log(max(1.0, log(t))))
+    for i in range(n_arms):
+        for j in range(i):
+            n = belief.wins[i, j] + belief.wins[j, i]
+            away = abs(share(belief, i, j) - 0.5)
+            if n < least or away < close or away == 0:
+                return i, j
+
+    if not memory.current.any():
+        renew(belief, memory, log(t))
+    for i in range(n_arms):
+        for j in range(i, n_arms):
+            if memory.current[i, j]:
+                memory.current[i, j] = False
+                return i, j
+    raise RuntimeError("the next list of CW-RMED should hold a pair")
+
+
+@compiled
+def renew(belief, memory, log_t):
+    """List what to duel next: a sure winner with itself, or what the cheapest plan lacks."""
+    P = shares(belief)
+    n_arms = len(P)
+    known = np.zeros((n_arms, n_arms))
+    wins = np.zeros(n_arms, np.int64)
+    for i in range(n_arms):
+        for j in range(n_arms):
+            n = belief.wins[i, j] + belief.wins[j, i]
+            known[i, j] = n * divergence_from_half(P[i, j]) / log_t
+            wins[i] += P[i, j] > 0.5
+    for i in range(n_arms):
+        if wins[i] == wins.max():
+            sure = is_sure(P, known, i) if memory.exact else is_sure_relaxed(P, known, i)
+            if sure:
+                memory.current[i, i] = True
+                return
+
+    cost = costs(P)
+    winner, least = -1, inf
+    plan = known
+    for i in range(n_arms):
+        if wins[i] == wins.max():
+            x = cheapest(P, cost, i) if memory.exact else relaxed(P, cost, i)
+            price = (x * cost).sum()
+            if price < least:
+                winner, least, plan = i, price, x
+    memory.current[winner, winner] = True
+    for i in range(n_arms):
+        for j in range(i + 1, n_arms):
+            memory.current[i, j] = plan[i, j] > known[i, j]

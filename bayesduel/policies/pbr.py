@@ -1,0 +1,277 @@
+"""Preference-Based Racing (PBR): race the arms, round after round, to the best k of them.
+
+Every round duels each pair that still matters once; arms whose score is surely among the k
+best are selected, those surely not are discarded.
+
+References
+----------
+Busa-Fekete, Szörényi, Weng, Cheng & Hüllermeier, "Top-k Selection based on Adaptive Sampling
+of Noisy Preferences", ICML 2013, Algorithms 1 to 4. Deviations: under "random_walk" the
+perturbation bound is a heuristic (the printed one is reported to be in error).
+"""
+
+from dataclasses import dataclass
+from math import log
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from bayesduel.beliefs import Belief, Hoeffding, Recipe, bounds, shares
+from bayesduel.compiling import compiled
+from bayesduel.policies.answers import Answer, conclude, no_answer
+
+__all__ = ["PBR"]
+
+COPELAND, BORDA, WALK = range(3)
+NOTIONS = {"copeland": COPELAND, "borda": BORDA, "random_walk": WALK}
+
+
+class Memory(NamedTuple):
+    """What PBR keeps between duels.
+
+    Attributes
+    ----------
+    notion, k, budget, cap
+        Settings; `cap` duels a pair at most.
+    current
+        Pairs still to duel in this round, first index below the second, shape (K, K).
+    selected, discarded
+        Arms surely among the k best, and surely not, shape (K,).
+    answer
+        The best arm, once the race is over.
+    """
+
+    notion: int
+    k: int
+    budget: float
+    cap: float
+    current: np.ndarray
+    selected: np.ndarray
+    discarded: np.ndarray
+    answer: Answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class PBR:
+    """Race to the k best arms; on regret runs, then duel the best with itself.
+
+    Parameters
+    ----------
+    belief
+        What bounds P.
+    notion
+        By which score: "copeland", "borda" or "random_walk".
+    k
+        How many arms to select.
+    horizon
+        Duels in all. Default: the simulation's.
+    delta
+        Chance of a wrong selection. Default: 1 / horizon.
+    cap
+        Duels a pair at most. Default: the horizon.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+
+    belief: Recipe = Hoeffding()
+    notion: Literal["copeland", "borda", "random_walk"] = "copeland"
+    k: int = 1
+    horizon: float | None = None
+    delta: float | None = None
+    cap: float | None = None
+    source: ClassVar[str] = "Busa-Fekete et al., ICML 2013, Algorithms 1 to 4"
+    guarantee: ClassVar[str] = "right with chance 1 - delta under copeland and borda"
+
+    def __post_init__(self) -> None:
+        if self.notion not in NOTIONS:
+            raise ValueError(f"notion should be one of {sorted(NOTIONS)}, got {self.notion!r}")
+        if not self.k >= 1:
+            raise ValueError(f"k should be at least 1, got {self.k}")
+        if self.horizon is not None and not self.horizon >= 1:
+            raise ValueError(f"horizon should be at least 1, got {self.horizon}")
+        if self.delta is not None and not 0 < self.delta < 1:
+            raise ValueError(f"delta should be in (0, 1), got {self.delta}")
+        if self.cap is not None and not self.cap >= 1:
+            raise ValueError(f"cap should be at least 1, got {self.cap}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If `horizon` is not known, or `k` is not below `n_arms`.
+        """
+        if self.horizon is None:
+            raise ValueError("horizon should be given where no simulation gives it, got None")
+        if not self.k < n_arms:
+            raise ValueError(f"n_arms should be more than k = {self.k}, got {n_arms}")
+        cap = float(self.cap or self.horizon)
+        delta = float(self.delta or 1 / self.horizon)
+        return Memory(
+            notion=NOTIONS[self.notion],
+            k=int(self.k),
+            budget=log(2 * n_arms**2 * cap / delta),
+            cap=cap,
+            current=np.triu(np.ones((n_arms, n_arms), np.bool_), 1),
+            selected=np.zeros(n_arms, np.bool_),
+            discarded=np.zeros(n_arms, np.bool_),
+            answer=no_answer(),
+        )
+
+    @property
+    def select(self):
+        """The compiled rule."""
+        return select
+
+    def recommend(self, belief: Belief, memory: Memory) -> int:
+        """Return the best arm so far."""
+        return int(np.argmax(scores(belief, memory.notion)))
+
+    def selection(self, belief: Belief, memory: Memory) -> np.ndarray:
+        """Return the k arms selected: the sure ones, then the best so far; bool, shape (K,)."""
+        rank = np.lexsort((-scores(belief, memory.notion), memory.discarded, ~memory.selected))
+        chosen = np.zeros(len(rank), dtype=bool)
+        chosen[rank[: memory.k]] = True
+        return chosen
+
+
+@compiled
+def select(belief, memory, t, rng):
+    """Name the next pair of the round, or the answer against itself."""
+    if memory.answer.arm[0] >= 0:
+        return memory.answer.arm[0], memory.answer.arm[0]
+    current = memory.current
+    if not current.any():
+        end_round(belief, memory)
+        if not current.any():
+            return conclude(memory.answer, best(belief, memory), t)
+    for i in range(len(current)):
+        for j in range(i + 1, len(current)):
+            if current[i, j]:
+                current[i, j] = False
+                return i, j
+    raise RuntimeError("a round of PBR should hold a pair")
+
+
+@compiled
+def best(belief, memory):
+    """Return the arm to exploit: the best score among those not discarded."""
+    score = np.where(memory.discarded, -1.0, scores(belief, memory.notion))
+    return np.where(memory.selected, 1 + score, score).argmax()
+
+
+@compiled
+def scores(belief, notion):
+    """Return the arms' scores, were the shares the truth, shape (K,)."""
+    share = shares(belief)
+    if notion == COPELAND:
+        return (share > 0.5).sum(axis=1).astype(np.float64)
+    if notion == BORDA:
+        return share.sum(axis=1)
+    return stationary(share)
+
+
+@compiled
+def stationary(share):
+    """Return the stationary law of the walk that leaves j for i as P[i, j], shape (K,)."""
+    n_arms = len(share)
+    system = np.zeros((n_arms, n_arms + 1))
+    for j in range(n_arms):
+        leaving = share[:, j].sum()
+        for i in range(n_arms - 1):
+            system[i, j] = share[i, j] / leaving
+        if j < n_arms - 1:
+            system[j, j] -= 1
+        system[n_arms - 1, j] = 1  # the law sums to 1, in place of the last balance
+    system[n_arms - 1, n_arms] = 1
+    eliminate(system)
+    return system[:, n_arms].copy()
+
+
+@compiled
+def eliminate(system):
+    """Reduce [A | B] to [I | A^-1 B], with partial pivoting."""
+    n = len(system)
+    for k in range(n):
+        top = k
+        for i in range(k + 1, n):
+            if abs(system[i, k]) > abs(system[top, k]):
+                top = i
+        for j in range(system.shape[1]):
+            system[k, j], system[top, j] = system[top, j], system[k, j]
+        by = system[k, k]
+        for j in range(system.shape[1]):
+            system[k, j] /= by
+        for i in range(n):
+            by = system[i, k]
+            if i != k and by != 0:
+                for j in range(system.shape[1]):
+                    system[i, j] -= by * system[k, j]
+
+
+@compiled
+def end_round(belief, memory):
+    """Select and discard what is sure, and list the pairs of the next round."""
+    lower, upper = bounds(belief, memory.budget)
+    n_arms = len(lower)
+    if memory.notion == WALK:
+        if not walk_is_settled(belief, memory, upper):
+            enlist(belief, memory, np.zeros((n_arms, n_arms), np.bool_))
+        return
+    if memory.notion == COPELAND:
+        low = (lower > 0.5).sum(axis=1).astype(np.float64)
+        high = n_arms - 1.0 - (lower > 0.5).sum(axis=0)
+        settled = (lower > 0.5) | (upper < 0.5)
+    else:
+        low, high = lower.sum(axis=1), upper.sum(axis=1)
+        settled = np.zeros((n_arms, n_arms), np.bool_)
+    for i in range(n_arms):
+        if (high < low[i]).sum() >= n_arms - memory.k:
+            memory.selected[i] = True
+        if (low > high[i]).sum() >= memory.k:
+            memory.discarded[i] = True
+    enlist(belief, memory, settled)
+
+
+@compiled
+def enlist(belief, memory, settled):
+    """List the pairs that are not settled, below the cap, and of an undecided arm."""
+    n_arms = len(settled)
+    undecided = ~(memory.selected | memory.discarded)
+    for i in range(n_arms):
+        for j in range(i + 1, n_arms):
+            n = belief.wins[i, j] + belief.wins[j, i]
+            matters = undecided[i] or undecided[j]
+            memory.current[i, j] = matters and n < memory.cap and not settled[i, j]
+
+
+@compiled
+def walk_is_settled(belief, memory, upper):
+    """Return whether the k-th and the next entry of the stationary law are surely apart."""
+    share = shares(belief)
+    n_arms = len(share)
+    law = stationary(share)
+    # [I - walk + 1 law | I], whose inverse less 1 law is the group inverse.
+    system = np.zeros((n_arms, 2 * n_arms))
+    widest = 0.0
+    for i in range(n_arms):
+        leaving = share[:, i].sum()
+        radius = 0.0
+        for j in range(n_arms):
+            radius = max(radius, upper[j, i] - share[j, i])
+            system[i, j] = law[j] - share[j, i] / leaving
+        system[i, i] += 1
+        system[i, n_arms + i] = 1
+        widest = max(widest, 3 * n_arms * radius / leaving)
+    eliminate(system)
+    largest = 0.0
+    for i in range(n_arms):
+        for j in range(n_arms):
+            largest = max(largest, abs(system[i, n_arms + j] - law[j]))
+    ordered = np.sort(law)
+    gap = ordered[n_arms - memory.k] - ordered[n_arms - memory.k - 1]
+    return gap > 2 * largest * widest

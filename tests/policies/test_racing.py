@@ -1,0 +1,164 @@
+"""PBR and RankEl: races by hand, and what they select."""
+
+import sys
+from math import log
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+sys.path.insert(0, str(Path(__file__).parent))
+from asking import remembered
+
+import bayesduel as bd
+from bayesduel.policies import PBR, RankEl
+from bayesduel.policies.pbr import stationary
+from bayesduel.preference import random_walk_scores
+from bayesduel.problems import named
+from bayesduel.simulation.driver import label
+
+N = 4000.0  # duels of a decided pair: the radius at T = 1000 is 0.06
+
+
+def tallies(shares):
+    """Wins from the shares of the pairs named, N duels each; 50 : 50 of 100 elsewhere."""
+    n_arms = 4
+    wins = np.full((n_arms, n_arms), 50.0)
+    np.fill_diagonal(wins, 0)
+    for (i, j), p in shares.items():
+        wins[i, j], wins[j, i] = N * p, N * (1 - p)
+    return wins
+
+
+def over(memory):
+    memory.current[:] = False
+
+
+def listed(memory, pair):
+    return {pair, *map(tuple, np.argwhere(memory.current).tolist())}
+
+
+def test_a_round_duels_every_active_pair_once():
+    trace = bd.simulate([PBR(), RankEl()], "mslr-5", 10, permute=False)
+    for name in ("PBR", "RankEl"):
+        wins = trace["trace"]["wins"].sel(policy=name).isel(replication=0, time=-1).values
+        np.testing.assert_array_equal(wins + wins.T, 1 - np.eye(5))
+
+
+def test_copeland_race_by_hand():
+    policy = PBR(horizon=1000)
+    assert policy.init(4).budget == pytest.approx(log(2 * 16 * 1000 * 1000))
+    # 0 surely beats 1 and 2; (0, 3) and the others open: lo = (2, 0, 0, 0), hi = (3, 2, 2, 3).
+    pair, memory = remembered(policy, tallies({(0, 1): 0.8, (0, 2): 0.8}), 8401, prepare=over)
+    assert not memory.selected.any()
+    assert not memory.discarded.any()
+    assert listed(memory, pair) == {(0, 3), (1, 2), (1, 3), (2, 3)}
+    # With 3 over 1 and 2 as well, hi_1 = hi_2 = 1 < lo_0: they are out, and (1, 2) with them.
+    decided = {(0, 1): 0.8, (0, 2): 0.8, (3, 1): 0.8, (3, 2): 0.8}
+    pair, memory = remembered(policy, tallies(decided), 16_201, prepare=over)
+    assert memory.discarded.tolist() == [False, True, True, False]
+    assert listed(memory, pair) == {(0, 3)}
+    # For the two best, 0 and 3 are in, and nothing is left to duel.
+    pair, memory = remembered(PBR(k=2, horizon=1000), tallies(decided), 16_201, prepare=over)
+    assert memory.selected.tolist() == [True, False, False, True]
+    assert pair in ((0, 0), (3, 3))
+
+
+def test_borda_race_by_hand():
+    shares = {(0, 1): 0.9, (0, 2): 0.9, (0, 3): 0.9, (1, 2): 0.5, (1, 3): 0.5, (2, 3): 0.5}
+    pair, memory = remembered(PBR(notion="borda", horizon=1000), tallies(shares), 1, prepare=over)
+    assert memory.selected.tolist() == [True, False, False, False]
+    assert memory.discarded.tolist() == [False, True, True, True]
+    assert pair == (0, 0)
+
+
+def test_random_walk_scores_are_those_of_preference():
+    rng = np.random.default_rng(1)
+    for n_arms in (2, 3, 7):
+        P = rng.uniform(0.05, 0.95, (n_arms, n_arms))
+        P = np.triu(P, 1) + np.tril(1 - P.T, -1) + np.eye(n_arms) / 2
+        np.testing.assert_allclose(stationary(P), random_walk_scores(P), atol=1e-12)
+
+
+def test_random_walk_race_stops_when_the_gap_is_wide():
+    wins = np.zeros((3, 3))
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        wins[i, j], wins[j, i] = 9e6, 1e6
+    pair, memory = remembered(PBR(notion="random_walk", horizon=1000), wins, 1, prepare=over)
+    assert pair == (0, 0)
+    pair, memory = remembered(PBR(notion="random_walk", horizon=1000), wins / 1e5, 1, prepare=over)
+    assert listed(memory, pair) == {(0, 1), (0, 2), (1, 2)}
+
+
+def test_the_cap_ends_the_race_with_the_best_so_far():
+    policy = PBR(k=2, horizon=1000, cap=100)
+    wins = np.array([[0, 60, 70, 80], [40, 0, 60, 70], [30, 40, 0, 60], [20, 30, 40, 0.0]])
+    pair, memory = remembered(policy, wins, 601, prepare=over)
+    assert pair == (0, 0)
+    belief = policy.belief.init(4)
+    belief.wins[:] = wins
+    assert policy.selection(belief, memory).tolist() == [True, True, False, False]
+
+
+def test_rank_el_by_hand():
+    policy = RankEl(horizon=1000)
+    assert policy.init(4).budget == pytest.approx(log(2 * 6 * 1000 * 1000))
+    order = {(0, 1): 0.8, (0, 2): 0.8, (0, 3): 0.8, (1, 2): 0.8, (1, 3): 0.8}
+    # (2, 3) is open, so arms 2 and 3 may stand either way: one pair unclear.
+    pair, memory = remembered(policy, tallies(order), 1, prepare=over)
+    assert listed(memory, pair) == {(2, 3)}
+    pair, memory = remembered(RankEl(horizon=1000, rho=1), tallies(order), 1, prepare=over)
+    assert pair == (0, 0)
+    pair, memory = remembered(policy, tallies({**order, (2, 3): 0.8}), 1, prepare=over)
+    assert pair == (0, 0)
+    assert memory.answer.arm[0] == 0
+    # Nobody wins by more than 0.35: with that epsilon all six pairs are surely no win.
+    pair, memory = remembered(
+        RankEl(horizon=1000, epsilon=0.4), tallies({**order, (2, 3): 0.8}), 1, prepare=over
+    )
+    assert pair[0] == pair[1]
+
+
+@pytest.mark.parametrize("policy", [PBR(), PBR(notion="borda"), RankEl()], ids=label)
+def test_they_identify_and_exploit(policy):
+    problem = named("flat", n_arms=4, e=0.35)
+    trace = bd.simulate(policy, problem, 10_000, replications=6, seed=2, record=[10_000])
+    assert (trace["trace"]["recommended"] == 0).all()
+    answered = trace["trace"]["answered"].values.ravel()
+    assert ((answered > 0) & (answered < 10_000)).all()
+
+
+def test_errors_are_at_most_delta_and_racing_longer_as_delta_shrinks():
+    lengths = []
+    for delta in (0.2, 0.002):
+        problem = named("flat", n_arms=3, e=0.1)
+        trace = bd.simulate(
+            PBR(delta=delta), problem, 8000, replications=200, seed=4, record=[8000]
+        )
+        wrong = int((trace["trace"]["recommended"] != 0).sum())
+        assert wrong <= stats.binom.isf(1e-6, 200, delta)
+        lengths.append(float(trace["trace"]["answered"].mean()))
+    assert lengths[1] > 1.1 * lengths[0]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: PBR(notion="elo"), "notion should be one of"),
+        (lambda: PBR(k=0), "k should be at least 1, got 0"),
+        (lambda: PBR(k=4, horizon=10).init(4), "n_arms should be more than k = 4, got 4"),
+        (lambda: PBR(horizon=0), "horizon should be at least 1, got 0"),
+        (lambda: PBR(delta=2), r"delta should be in \(0, 1\), got 2"),
+        (lambda: PBR(cap=0), "cap should be at least 1, got 0"),
+        (lambda: PBR().init(4), "horizon should be given where no simulation"),
+        (lambda: RankEl(horizon=0), "horizon should be at least 1, got 0"),
+        (lambda: RankEl(delta=0.0), r"delta should be in \(0, 1\), got 0.0"),
+        (lambda: RankEl(epsilon=0.5), r"epsilon should be in \[0, 0.5\), got 0.5"),
+        (lambda: RankEl(rho=-1), "rho should be >= 0, got -1"),
+        (lambda: RankEl().init(4), "horizon should be given where no simulation"),
+    ],
+)
+def test_settings_are_checked(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
