@@ -1,0 +1,131 @@
+"""Held-out calibration: folds, bins, and predictions refitted by hand."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from scipy.stats import binom
+
+import bayesduel as bd
+from bayesduel.calibration import _bins, _cut, _rows, held_out
+from bayesduel.duels import Duels
+
+
+def simulated(n_arms: int, n_each: int, seed: int) -> Duels:
+    """Return a Bradley-Terry log in which every pair meets `n_each` times."""
+    rng = np.random.default_rng(seed)
+    score = np.linspace(-1.2, 1.2, n_arms)
+    first, second = np.triu_indices(n_arms, 1)
+    won = rng.binomial(n_each, expit(score[first] - score[second]))
+    wins = np.zeros((n_arms, n_arms))
+    wins[first, second], wins[second, first] = won, n_each - won
+    return Duels.from_wins(wins)
+
+
+def test_folds_share_out_every_duel_evenly():
+    log = bd.datasets.load("springall")
+    rows, unit = _rows(log)
+    assert unit == "duel"
+    parts = _cut(rows, unit, 7, np.random.default_rng(0))
+    np.testing.assert_array_equal(np.sum(parts, axis=0), rows[2:5])
+    sizes = [int(part.sum()) for part in parts]
+    assert sum(sizes) == log.n_duels and max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize("role", ["judge", "group"])
+def test_repeated_votes_are_held_out_together(role):
+    left, right, label = list("aabbab") * 3, list("bbaacc") * 3, list("xxxyyy") * 3
+    log = Duels.from_votes(left, right, [1, 1, 0, 1, 0, 1] * 3, **{role: label})
+    rows, unit = _rows(log)
+    assert unit == f"pair and {role}"
+    want = {}  # (pair, label) -> votes
+    for a, b, x in zip(left, right, label, strict=True):
+        key = (min(a, b), max(a, b), x)
+        want[key] = want.get(key, 0) + 1
+    assert sorted(rows[2:5].sum(0)) == sorted(want.values())
+    parts = _cut(rows, unit, 3, np.random.default_rng(0))
+    held = np.stack([part.sum(0) > 0 for part in parts])
+    np.testing.assert_array_equal(held.sum(0), 1)  # each unit in one fold, whole
+    np.testing.assert_array_equal(np.sum(parts, axis=0), rows[2:5])
+
+
+def test_votes_that_repeat_nothing_are_held_out_one_by_one():
+    log = Duels.from_votes("abc", "bca", [1, 0, 1], judge=["x", "y", "z"])
+    assert _rows(log)[1] == "duel"
+
+
+def test_bins_by_hand():
+    """Two bins: 20 duels predicted 0.6 of which 8 won, 20 predicted 0.9 of which 18 won."""
+    found = _bins(np.array([0.9, 0.6, 0.6]), np.array([18.0, 5.0, 3.0]), np.array([20, 12, 8]))
+    np.testing.assert_allclose(found["predicted"], [0.6, 0.9])
+    np.testing.assert_allclose(found["observed"], [0.4, 0.9])
+    np.testing.assert_array_equal(found["n"], [20, 20])
+    # Wilson's interval for 8 of 20 and 18 of 20, from any table of it
+    np.testing.assert_allclose(found["lower"], [0.2188, 0.6990], atol=1e-4)
+    np.testing.assert_allclose(found["upper"], [0.6134, 0.9721], atol=1e-4)
+
+
+def test_predictions_are_those_of_a_fit_of_the_other_folds():
+    log = simulated(4, 30, seed=1)
+    found = held_out(log, folds=3, draws=400, seed=9)
+    rows, unit = _rows(log)
+    parts = _cut(rows, unit, 3, np.random.default_rng(9))
+    total = 0.0
+    for held in parts:
+        rest = rows[2:5] - held
+        wins = np.zeros((4, 4))
+        np.add.at(wins, (rows[0], rows[1]), rest[0])
+        np.add.at(wins, (rows[1], rows[0]), rest[1])
+        fit = bd.fit(Duels.from_wins(wins, log.arms), method="laplace", draws=400, seed=9)
+        arms = np.array(log.arms)
+        p = bd.predict(fit, arms[rows[0]], arms[rows[1]])["win"].values
+        total -= (held[0] * np.log(p) + held[1] * np.log1p(-p)).sum()
+    assert found.log_loss == pytest.approx(total / log.n_duels, rel=1e-9)
+    assert found.folds == 3 and int(found.n.sum()) == log.n_duels
+
+
+def test_a_true_model_keeps_its_word():
+    """On a log that Bradley-Terry made, 95 % intervals miss no more than chance lets them.
+
+    Ten bins, each missing with probability near 0.05: more than k misses have probability
+    below 1e-6 for the k below. (Predictions are fitted, which only helps.)
+    """
+    log = simulated(8, 150, seed=2)
+    found = held_out(log, draws=400)
+    allowed = int(binom.isf(1e-6, len(found.n), 0.05))
+    assert len(found.n) == 10 and len(found.n) - found.inside <= allowed < 7
+    assert "better than a coin" in found.sentence
+    assert found.log_loss < np.log(2) - 2 * found.log_loss_error
+    assert (found.predicted >= 0.5).all() and (np.diff(found.predicted) > 0).all()
+
+
+def test_a_ranking_does_not_predict_a_cycle():
+    wins = np.array([[0, 45, 5], [5, 0, 45], [45, 5, 0]])
+    found = held_out(Duels.from_wins(wins), draws=400)
+    assert "better than a coin" not in found.sentence
+    loose = held_out(Duels.from_wins(wins), "preference-matrix", draws=400)
+    assert loose.log_loss < 0.45  # entropy of 0.9 is 0.325
+    assert "better than a coin" in loose.sentence
+
+
+def test_ties_count_half():
+    log = bd.datasets.load("chess3")
+    found = held_out(log, folds=2, draws=200)
+    assert int(found.n.sum()) == 365
+    davidson = held_out(log, "davidson", folds=2, draws=200)
+    assert davidson.log_loss == pytest.approx(found.log_loss, abs=0.02)
+
+
+def test_same_seed_same_result():
+    log = simulated(4, 20, seed=3)
+    first, again = (held_out(log, folds=2, draws=200, seed=1) for _ in range(2))
+    assert first.log_loss == again.log_loss
+    np.testing.assert_array_equal(first.observed, again.observed)
+
+
+def test_bad_input():
+    log = simulated(4, 20, seed=3)
+    for folds in (1, 0, 2.5, True):
+        with pytest.raises(ValueError, match=rf"folds should be a whole number >= 2, got {folds}"):
+            held_out(log, folds=folds)
+    with pytest.raises(ValueError, match="at least two duels to hold one out, got 1"):
+        held_out(Duels.from_votes("a", "b", [1]))
