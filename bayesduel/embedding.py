@@ -48,7 +48,7 @@ def draw(
     with rc_context({"svg.hashsalt": "bayesduel", "font.family": "sans-serif"}):
         cut: dict[str, Any] = {}
         if left is None:
-            figure = Figure(figsize=size, layout="constrained")
+            figure = Figure(figsize=size, layout="compressed")
             cut = {"bbox_inches": "tight", "pad_inches": 0.05}
             axes = figure.add_subplot()
         else:

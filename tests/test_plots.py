@@ -27,10 +27,15 @@ def closed_figures():
     plt.close("all")
 
 
-def winners_of(n_arms: int, noise: float = 0.3, n_draws: int = 400) -> xr.Dataset:
+def winners_of(
+    n_arms: int,
+    noise: float = 0.3,
+    n_draws: int = 400,
+    label: str = "arm number {:03d} with a name that is rather long",
+) -> xr.Dataset:
     """Return the winners of a fit made by hand: scores with normal noise around a line."""
     rng = np.random.default_rng(0)
-    arms = [f"arm number {k:03d} with a name that is rather long" for k in range(n_arms)]
+    arms = [label.format(k) for k in range(n_arms)]
     score = np.linspace(2, -2, n_arms) + noise * rng.normal(size=(n_draws, n_arms))
     score -= score.mean(1, keepdims=True)
     dims = ("chain", "draw", "arm")
@@ -99,9 +104,15 @@ def test_one_tier_is_not_marked():
     assert not ax.texts
 
 
-@pytest.mark.parametrize("n_arms", [5, 161])
-def test_labels_never_overlap_nor_leave_the_picture(n_arms, many):
-    found = many if n_arms == 161 else winners_of(5)
+LONG = "arm number {:03d} with a name that is rather long"
+
+
+@pytest.mark.parametrize(
+    ("n_arms", "label"),
+    [(2, "{}"), (3, LONG), (5, LONG), (9, "flavour {}.0 gel 2.4"), (45, "team {}"), (161, LONG)],
+)
+def test_labels_never_overlap_nor_leave_the_picture(n_arms, label, many):
+    found = many if n_arms == 161 else winners_of(n_arms, label=label)
     for plot in (plots.plot_ranking, plots.plot_ranks, plots.plot_preference, plots.plot_winners):
         ax = plot(found)
         for axis in (ax.xaxis, ax.yaxis):

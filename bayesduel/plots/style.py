@@ -58,7 +58,7 @@ def axes_of_size(ax: "Axes | None", size: tuple[float, float]) -> "Axes":
         return ax
     import matplotlib.pyplot as plt
 
-    return plt.subplots(figsize=size, layout="constrained")[1]
+    return plt.subplots(figsize=size, layout="compressed")[1]
 
 
 def plain(ax: "Axes", keep: Sequence[str] = ("bottom",)) -> None:

@@ -1,0 +1,116 @@
+"""The examples run, and what README.md shows is what happens."""
+
+import re
+import runpy
+import shlex
+from pathlib import Path
+
+import matplotlib
+import pytest
+from click.testing import CliRunner
+from matplotlib import pyplot as plt
+
+from bayesduel import datasets
+from bayesduel.cli import main
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+matplotlib.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def somewhere_else(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    yield
+    plt.close("all")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.S)
+
+
+def commands() -> list[list[str]]:
+    lines = "".join(blocks("console")).splitlines()
+    return [shlex.split(line[2:]) for line in lines if line.startswith("$ ")]
+
+
+def test_rank_a_log(tmp_path, capsys):
+    runpy.run_path(str(ROOT / "examples" / "rank_a_log.py"))["main"](tmp_path)
+    made = {path.name for path in tmp_path.iterdir()}
+    assert made == {"ranking.png", "ranks.png", "preference.png", "winners.png", "report.html"}
+    assert "Health of springall" in capsys.readouterr().out
+
+
+def test_no_ranking(capsys):
+    runpy.run_path(str(ROOT / "examples" / "no_ranking.py"))["main"]()
+    lines = capsys.readouterr().out.splitlines()
+    assert [line[:3] for line in lines[:8]] == [f"s{k}:" for k in range(1, 9)]
+    assert "No arm beats all others" in lines[-1]
+
+
+def test_every_example_is_tested():
+    found = {path.name for path in (ROOT / "examples").glob("*.py")}
+    text = Path(__file__).read_text(encoding="utf-8")
+    assert found and all(f'"{name}"' in text for name in found)
+
+
+def test_python_of_the_readme(tmp_path, capsys):
+    (code,) = blocks("python")
+    assert len(code.strip().splitlines()) <= 12
+    exec(compile(code, "README.md", "exec"), {})
+    assert (tmp_path / "report.html").is_file()
+    (shown,) = blocks("text")
+    printed = capsys.readouterr().out.splitlines()
+    verdict, blank, head, *rows = shown.strip().splitlines()
+    assert printed[:3] == [verdict, blank, head]
+    numbers = re.compile(r"\d+\.\d+")
+    for want, got in zip(rows, printed[3:], strict=False):
+        assert want.split()[:5] == got.split()[:5]  # place and arm
+        expected = [float(x) for x in numbers.findall(want)]
+        assert [float(x) for x in numbers.findall(got)] == pytest.approx(expected, abs=0.02)
+
+
+def test_commands_of_the_readme(tmp_path):
+    made = [args[1:] for args in commands() if args[0] == "make"]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert made == [["demo"], ["test"]]
+    assert all(f"\n{target}:" in makefile for (target,) in made)
+    ours = [args[1:] for args in commands() if args[0] == "bayesduel"]
+    assert len(ours) == len(commands()) - 2 >= 5
+    for args in ours:
+        if "--by" in args:  # takes long: below
+            continue
+        result = CliRunner().invoke(main, args)
+        assert result.exit_code == 0, (args, result.output)
+    assert {"report.html", "fit.nc"} <= {path.name for path in tmp_path.iterdir()}
+
+
+@pytest.mark.slow
+def test_long_commands_of_the_readme(tmp_path):
+    (args,) = (args[1:] for args in commands() if "--by" in args)
+    assert CliRunner().invoke(main, args).exit_code == 0
+    assert (tmp_path / "subjects.html").is_file()
+
+
+def test_pictures_and_links_of_the_readme_are_there():
+    links = re.findall(r'(?:\]\(|src=")([^)"]+)', README)
+    assert len(links) >= 6
+    for link in links:
+        assert (ROOT / link).exists(), link
+    for picture in (ROOT / "docs").glob("*.png"):
+        assert picture.stat().st_size < 300_000
+
+
+def test_datasets_of_the_readme_are_those_shipped():
+    rows = re.findall(r"^\| `(\w+)` \| ([\d,]+) \| (\d+) \| ([\d,]+) \| (.*?) \|", README, re.M)
+    want = [datasets.describe(name) for name in datasets.names()]
+    assert rows == [
+        (e.name, f"{e.n_duels:,}", str(e.n_arms), f"{e.n_ties:,}", e.title) for e in want
+    ]
+
+
+def test_changelog_starts_with_changed_numbers():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    first = re.search(r"^### (.*)$", text, re.M)
+    assert first is not None and first.group(1) == "Changed numbers"
