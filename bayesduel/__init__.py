@@ -27,6 +27,8 @@ _HOMES = {
     "ECWRMED": "bayesduel.policies",
     "Health": "bayesduel.health",
     "InterleavedFilter": "bayesduel.policies",
+    "Laplace": "bayesduel.beliefs",
+    "MCMC": "bayesduel.beliefs",
     "MergeRUCB": "bayesduel.policies",
     "PBR": "bayesduel.policies",
     "RCS": "bayesduel.policies",

@@ -12,6 +12,8 @@ recipe                     bounds                            sample
 ``Bernstein``              a number of duels fixed before
 ``ConfidenceSequence``     valid at all times at once        refused
 ``Beta``                   quantiles, or one of the above    independent Beta posteriors
+``Laplace(model)``,        normal or draws' quantiles, or    a posterior draw of the
+``MCMC(model)``            one of the above                  model, as of the last fit
 =========================  ================================  ===========================
 
 Everything here is compiled and branches on ``belief.kind``, so that one compiled policy
@@ -25,8 +27,10 @@ import numpy as np
 from bayesduel.beliefs.belief import (
     BY_BERNSTEIN,
     BY_BETTING,
+    BY_GAUSSIAN,
     BY_HOEFFDING,
     BY_KL,
+    BY_RANKED,
     BY_STITCHED,
     FROM_DRAWS,
     FROM_NOTHING,
@@ -38,16 +42,19 @@ from bayesduel.beliefs.bernstein import Bernstein, bernstein_upper
 from bayesduel.beliefs.beta import Beta, beta_upper
 from bayesduel.beliefs.hoeffding import Hoeffding, hoeffding_upper
 from bayesduel.beliefs.kl import KL, kl_upper
+from bayesduel.beliefs.modelled import MCMC, Laplace, gaussian_upper, ranked_upper
 from bayesduel.beliefs.sequence import ConfidenceSequence, betting_upper, stitched_upper
 from bayesduel.compiling import compiled
 
 __all__ = [
     "KL",
+    "MCMC",
     "Belief",
     "Bernstein",
     "Beta",
     "ConfidenceSequence",
     "Hoeffding",
+    "Laplace",
     "Recipe",
     "bounds",
     "pick",
@@ -116,6 +123,10 @@ def upper_bound(belief, i, j, budget):
         return betting_upper(wins, losses, budget)
     if kind == BY_STITCHED:
         return stitched_upper(wins, losses, budget)
+    if kind == BY_GAUSSIAN:
+        return gaussian_upper(belief.location[i, j], belief.spread[i, j], budget)
+    if kind == BY_RANKED:
+        return ranked_upper(belief.ranked[:, i, j], budget)
     return beta_upper(belief.prior + wins, belief.prior + losses, budget)
 
 

@@ -5,12 +5,14 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 __all__ = [
+    "BOUNDS",
     "BY_BERNSTEIN",
     "BY_BETTING",
     "BY_GAUSSIAN",
     "BY_HOEFFDING",
     "BY_KL",
     "BY_QUANTILE",
+    "BY_RANKED",
     "BY_STITCHED",
     "FROM_BETA",
     "FROM_DRAWS",
@@ -22,7 +24,8 @@ __all__ = [
 ]
 
 # Belief.kind: how `bounds` answers.
-BY_HOEFFDING, BY_KL, BY_BERNSTEIN, BY_BETTING, BY_STITCHED, BY_QUANTILE, BY_GAUSSIAN = range(7)
+BY_HOEFFDING, BY_KL, BY_BERNSTEIN, BY_BETTING, BY_STITCHED = range(5)
+BY_QUANTILE, BY_GAUSSIAN, BY_RANKED = range(5, 8)
 # Belief.source: what `sample` draws from.
 FROM_NOTHING, FROM_BETA, FROM_DRAWS = range(3)
 
@@ -41,7 +44,8 @@ class Belief(NamedTuple):
     ----------
     kind
         How bounds are made: BY_HOEFFDING, BY_KL, BY_BERNSTEIN, BY_BETTING, BY_STITCHED,
-        BY_QUANTILE (of the Beta posterior) or BY_GAUSSIAN (of `location` and `spread`).
+        BY_QUANTILE (of the Beta posterior), BY_GAUSSIAN (by `location` and `spread`) or
+        BY_RANKED (by `ranked`).
     source
         What samples are drawn from: FROM_NOTHING, FROM_BETA or FROM_DRAWS.
     wins
@@ -50,6 +54,8 @@ class Belief(NamedTuple):
         Pseudo-wins of either arm of a pair in the Beta posterior.
     draws
         Posterior draws of P by a model, shape (n, K, K); n = 0 where there is none.
+    ranked
+        The same, each entry in increasing order.
     location, spread
         Mean and standard deviation of logit P under a model, shape (K, K); shape (0, 0)
         where there is none.
@@ -64,6 +70,7 @@ class Belief(NamedTuple):
     wins: np.ndarray
     prior: float
     draws: np.ndarray
+    ranked: np.ndarray
     location: np.ndarray
     spread: np.ndarray
     last: np.ndarray
@@ -99,6 +106,7 @@ def fresh(n_arms: int, kind: int, source: int = FROM_NOTHING, prior: float = 1.0
         wins=np.zeros((n_arms, n_arms)),
         prior=float(prior),
         draws=np.zeros((0, n_arms, n_arms)),
+        ranked=np.zeros((0, n_arms, n_arms)),
         location=np.zeros((0, 0)),
         spread=np.zeros((0, 0)),
         last=np.full(2, -1, np.int64),

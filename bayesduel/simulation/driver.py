@@ -132,7 +132,7 @@ def replicate(
         Whether the policy meets the arms in a random order.
     """
     run = driver(policy)
-    truth, coins, draws = streams(seed, replication)
+    truth, coins, draws, fits = streams(seed, replication)
     if hasattr(problem, "draw"):
         problem = problem.draw(truth)
     arms = truth.permutation(problem.n_arms) if permute else np.arange(problem.n_arms)
@@ -140,12 +140,15 @@ def replicate(
     belief = policy.belief.init(problem.n_arms)
     memory = policy.init(problem.n_arms)
     alone = np.zeros(problem.n_arms, np.int64)
-    done = 0
+    done, refit = 0, 1 if hasattr(policy.belief, "refreshed") else -1
     for place, time in enumerate(recording.times.tolist()):
         while done < time:
-            last = min(time, done + STRIDE)
+            last = min(time, done + STRIDE, refit if refit > 0 else time)
             run(belief, memory, P, alone, done + 1, last, draws, coins)
             done = last
+            if done == refit:
+                belief = policy.belief.refreshed(belief, int(fits.integers(2**31)))
+                refit = policy.belief.due(done)
             yield done
         recording.take(place, arms, belief.wins, alone)
         recording.arrays["recommended"][place] = arms[recommend(policy, belief, memory)]
@@ -155,9 +158,9 @@ def replicate(
 
 
 def streams(seed: int, replication: int) -> tuple[np.random.Generator, ...]:
-    """Return the replication's generators: of the truth and arm order, coins, policy."""
+    """Return the replication's generators: of truth and arm order, coins, policy, fits."""
     sequence = np.random.SeedSequence(seed, spawn_key=(replication,))
-    return tuple(np.random.Generator(np.random.PCG64(s)) for s in sequence.spawn(3))
+    return tuple(np.random.Generator(np.random.PCG64(s)) for s in sequence.spawn(4))
 
 
 def recommend(policy: Any, belief: Any, memory: Any) -> int:
