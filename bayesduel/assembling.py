@@ -75,7 +75,7 @@ def label_rows(rows: Rows, examined: Examined) -> Labelled:
     bad_words = np.zeros(1, dtype=bool)
     outcome = np.zeros(len(rows), dtype=np.int32)
     if rows.outcome is not None:
-        bad_words = np.array([says_both_bad(t) for t in rows.outcome.values])
+        bad_words = np.array([*map(says_both_bad, rows.outcome.values), False])
         outcome = rows.outcome.code
     return Labelled(
         arms=arms,

@@ -44,10 +44,14 @@ class _Fault:
     part: str | None
 
 
-@overload
-def read_duels(path_or_frame: Any, *, by: None = None, **options: Any) -> Duels: ...
-@overload
-def read_duels(path_or_frame: Any, *, by: str, **options: Any) -> dict[str, Duels]: ...
+if TYPE_CHECKING:  # at run time the registry of overloads would keep DuckDB past its end
+
+    @overload
+    def read_duels(path_or_frame: Any, *, by: None = None, **options: Any) -> Duels: ...
+    @overload
+    def read_duels(path_or_frame: Any, *, by: str, **options: Any) -> dict[str, Duels]: ...
+
+
 def read_duels(  # type: ignore[misc]
     path_or_frame: Any,
     *,
@@ -146,6 +150,13 @@ def _read(
         if on_bad == "error":
             raise _refusal(source.name, next(found, None), examined.n_bad)
         faults = list(found)
+    lines = [_Fault(where, what, 1, None) for where, what in source.refused]
+    if len(lines) + examined.n_bad == n_rows:
+        first = next(iter((*lines, *faults)))
+        raise ValueError(
+            f"{source.name}: should hold a sound row, all {n_rows:,} are bad, the first at "
+            f"{first.where}: {first.what}"
+        )
     log = label_rows(rows, examined)
     repeated = None
     if roles.judge is not None or roles.time is not None:
@@ -153,7 +164,6 @@ def _read(
 
     def intake(part: str | None, n: int) -> Intake:
         ours = [f for f in faults if part is None or f.part in (part, None)]
-        lines = [_Fault(where, what, 1, None) for where, what in source.refused]
         again = None
         if repeated is not None:
             again = sum(k for p, k in repeated.items() if part is None or _part_of(p) == part)

@@ -123,7 +123,7 @@ class Rows:
 
         whole = {name: np.concatenate(arrays) for name, arrays in parts.items()}
         for name in ("n", "weight", "n_bad_weight", "n_zero_weight"):
-            whole.setdefault(name, np.zeros(0))
+            whole.setdefault(name, np.zeros(0, dtype=np.int64))  # where no batch came
         coded = {
             role: Coded(e.values, whole.pop(role, np.zeros(0, dtype=np.int32)))
             for role, e in encoders.items()

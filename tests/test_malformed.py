@@ -15,8 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import bayesduel as bd
+from bayesduel.cli import main
 
 N_ROWS = 120
 
@@ -583,6 +585,17 @@ def test_refused_with_the_file_and_the_place(broken):
     assert len(message) < 1_000
 
 
+def test_the_command_ends_with_status_2_and_one_line(broken):
+    path, place = broken
+    result = CliRunner().invoke(main, ["health", str(path)])
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    said = [line for line in result.stderr.splitlines() if not line.startswith("read ")]
+    assert len(said) == 1
+    message = said[0].removeprefix("bayesduel: ").removeprefix(str(path))
+    assert re.match(re.sub(" +", " ", place), message), said
+
+
 def test_the_log_is_sound_before_it_is_broken(tmp_path):
     path = tmp_path / "log.csv"
     path.write_bytes(text(rows(np.random.default_rng(0)), 7))
@@ -649,3 +662,43 @@ def test_how_many_more_rows_are_bad(tmp_path):
     path.write_text("left,right,outcome\na,b,left\na,b\na,b,left\na\na,b,left,x\n")
     with pytest.raises(ValueError, match=r"line 3: .* \(and 2 more such lines\)"):
         bd.read_duels(path)
+
+
+def spoil(data: bytes, rng: np.random.Generator) -> bytes:
+    """Change, cut, insert, delete or move some bytes at a random place."""
+    i, n = int(rng.integers(len(data))), int(rng.integers(1, 40))
+    other = int(rng.integers(len(data)))
+    return [
+        data[:i] + bytes([rng.integers(256)]) + data[i + 1 :],
+        data[:i],
+        data[:i] + bytes(rng.integers(0, 256, size=n, dtype=np.uint8)) + data[i:],
+        data[:i] + data[i + n :],
+        data[:i] + b'"' + data[i + 1 :],
+        data[:i] + data[other : other + n] + data[i + n :],
+    ][int(rng.integers(6))]
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.jsonl", "log.parquet", "log.csv.gz"])
+def test_any_damage_is_read_or_refused_with_the_file_named(tmp_path, name, capsys):
+    """Damage may leave a sound log (another label); it never ends in another exception."""
+    rng = np.random.default_rng(17)
+    table = rows(rng)
+    data = {
+        "log.csv": text(table, 7),
+        "log.jsonl": "".join(objects(table)).encode(),
+        "log.parquet": parquet(table),
+        "log.csv.gz": gzip.compress(text(table, 7), mtime=0),
+    }[name]
+    path = tmp_path / name
+    refused = 0
+    for _ in range(12):
+        path.write_bytes(spoil(data, rng))
+        for mode in ("error", "skip"):
+            try:
+                intake = bd.read_duels(path, on_bad=mode).intake
+            except ValueError as error:
+                assert str(error).startswith(str(path))
+                refused += mode == "error"
+            else:
+                assert intake.n_bad_rows == len(intake.bad_rows)
+    assert refused >= 6

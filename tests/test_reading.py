@@ -1,6 +1,8 @@
 """Sound logs, however they are written, read to the same tallies."""
 
 import gzip
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -573,3 +575,28 @@ def test_a_large_log_is_tallied_as_plain_sql_does(tmp_path):
     names = [[duels.arms[k] for k in side] for side in duels.cells[:2]]
     ours = [*zip(*names, *(c.tolist() for c in duels.cells[2:]), strict=True)]
     assert ours == counts
+
+
+def test_a_log_of_bad_rows_only(tmp_path):
+    path = tmp_path / "log.csv"
+    for line in ("a,b", "a,b,up,0,x", ",b,left,0,x"):
+        path.write_text(f"left,right,outcome,margin,judge\n{line}\n")
+        with pytest.raises(ValueError, match=r"all 1 are bad, the first at .*line 2|who won"):
+            bd.read_duels(path, on_bad="skip")
+
+
+def test_reading_ends_in_silence(tmp_path):
+    """DuckDB complains at exit if anything keeps its types: a registry of overloads did."""
+    path = tmp_path / "log.csv"
+    path.write_text("left,right,outcome\na,b,left\na,b\n")
+    program = (
+        "import sys, bayesduel as bd\n"
+        "bd.read_duels(sys.argv[1], on_bad='skip')\n"
+        "try: bd.read_duels(sys.argv[1])\n"
+        "except ValueError as error: print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True
+    )
+    assert "line 3: should have 3 fields" in done.stdout
+    assert done.stderr == ""
