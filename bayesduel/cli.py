@@ -19,7 +19,16 @@ from bayesduel import __version__
 
 __all__ = ["COMMANDS", "main"]
 
-COMMANDS = ("report", "fit", "winners", "health", "datasets")
+COMMANDS = (
+    "report",
+    "fit",
+    "winners",
+    "health",
+    "datasets",
+    "simulate",
+    "problems",
+    "policies",
+)
 
 BAD_INPUT = 2
 FAULT = 1

@@ -1,0 +1,37 @@
+"""``bayesduel problems``: the named problems of the literature."""
+
+import click
+
+__all__ = ["command"]
+
+
+@click.command("problems")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(as_json: bool) -> None:
+    """List the problems that can be simulated, with their winners under every notion."""
+    from bayesduel.commands.printing import out, print_json, working
+    from bayesduel.problems import NAMES, named
+
+    with working("finding the winners"):
+        problems = {name: named(name) for name in NAMES}
+        winners = {name: problem.winners for name, problem in problems.items()}
+    if as_json:
+        print_json(
+            {
+                name: {"arms": p.n_arms, "source": p.source, "winners": winners[name]}
+                for name, p in problems.items()
+            }
+        )
+        return
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("name", no_wrap=True)
+    table.add_column("arms", justify="right")
+    for notion in next(iter(winners.values())):
+        table.add_column(notion.replace("_", " "))
+    table.add_column("source")
+    for name, problem in problems.items():
+        told = (" ".join(w) or "none" for w in winners[name].values())
+        table.add_row(name, str(problem.n_arms), *told, problem.source)
+    out().print(table)

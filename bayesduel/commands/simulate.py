@@ -1,0 +1,192 @@
+"""``bayesduel simulate``: dueling-bandit policies on a problem, their regret, a picture."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["command"]
+
+REGRETS = ("copeland", "copeland_sum", "condorcet", "condorcet_sum", "weak", "strong", "borda")
+
+
+@click.command("simulate")
+@click.option(
+    "--problem",
+    required=True,
+    metavar="NAME|LOG",
+    help="A name of `bayesduel problems`, or a log to replay.",
+)
+@click.option(
+    "--policies",
+    required=True,
+    metavar="A,B,...",
+    help="Names of `bayesduel policies`, with settings where wanted: CCB,DTS(alpha=0.6).",
+)
+@click.option("--horizon", type=float, required=True, help="Duels of a run, such as 1e6.")
+@click.option("--replications", type=int, default=10, show_default=True, help="Runs of each.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
+@click.option(
+    "--regret",
+    "notion",
+    type=click.Choice(REGRETS),
+    default="copeland",
+    show_default=True,
+    help="Which regret to tell and to draw.",
+)
+@click.option(
+    "--record",
+    type=click.Choice(["log", "linear"]),
+    default="log",
+    show_default=True,
+    help="When to record.",
+)
+@click.option(
+    "--detail",
+    type=click.Choice(["auto", "pairs", "arms"]),
+    default="auto",
+    show_default=True,
+    help="Whether the trace keeps tallies of pairs or of arms.",
+)
+@click.option("--workers", type=int, help="Processes.  [default: one a processor]")
+@click.option(
+    "--backend",
+    type=click.Choice(["processes", "dask"]),
+    default="processes",
+    show_default=True,
+    help="Where the runs are made.",
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Of the Dask cluster.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Keep the trace here: a Zarr folder, which a killed simulation goes on with, or .nc.",
+)
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw regret into this picture.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    problem: str,
+    policies: str,
+    horizon: float,
+    notion: str,
+    output: Path | None,
+    plot: Path | None,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Run policies on a problem, many times over, and tell their regret."""
+    from bayesduel.commands.options import check_folder
+    from bayesduel.problems import NAMES, as_problem
+    from bayesduel.regrets import FORMULAS
+    from bayesduel.simulation import simulate
+
+    if plot is not None:
+        check_folder(plot)
+    where: Any = problem
+    if problem not in NAMES and Path(problem).exists():
+        from bayesduel.reading import read_duels
+
+        where = read_duels(problem)
+    given = as_problem(where)
+    trace = simulate(_policies(policies), given, horizon, out=output, **settings)
+    rows = _rows(trace, notion)
+    if plot is not None:
+        _draw(trace, notion, plot)
+    if as_json:
+        from bayesduel.commands.printing import print_json
+
+        print_json({"regret": notion, "formula": FORMULAS[notion], "policies": rows})
+        return
+    _tell(rows, given.name, notion, FORMULAS[notion], settings["replications"], horizon)
+
+
+def _policies(text: str) -> list[Any]:
+    """Return the policies of a list such as ``CCB,DTS(alpha=0.6)``."""
+    import ast
+
+    from bayesduel import policies
+
+    try:
+        parts = ast.parse(f"({text},)", mode="eval").body.elts  # type: ignore[attr-defined]
+    except SyntaxError as error:
+        raise click.UsageError(f"--policies should be like CCB,DTS(alpha=0.6), got {text!r}") from (
+            error
+        )
+    made = []
+    for part in parts:
+        name = part.func if isinstance(part, ast.Call) else part
+        if not (isinstance(name, ast.Name) and name.id in policies.__all__):
+            known = ", ".join(policies.__all__)
+            raise click.UsageError(f"a policy should be one of {known}, got {ast.unparse(part)!r}")
+        keywords = part.keywords if isinstance(part, ast.Call) else []
+        try:
+            settings = {str(k.arg): ast.literal_eval(k.value) for k in keywords}
+            made.append(getattr(policies, name.id)(**settings))
+        except (TypeError, ValueError) as error:
+            raise click.UsageError(f"{name.id}: {error}") from error
+    return made
+
+
+def _rows(trace: "xr.DataTree", notion: str) -> list[dict[str, Any]]:
+    """Return what to tell of each policy: regret at the horizon over the runs."""
+    import numpy as np
+
+    from bayesduel.regrets import regret
+
+    last = regret(trace, notion).isel(time=-1).load()
+    answered = np.asarray(trace["trace"]["answered"])
+    rows = []
+    for k, name in enumerate(last["policy"].values.tolist()):
+        runs = last.values[k]
+        low, median, high = np.quantile(runs, (0.25, 0.5, 0.75))
+        error = runs.std(ddof=1) / np.sqrt(len(runs)) if len(runs) > 1 else np.nan
+        rows.append(
+            {
+                "policy": name,
+                "mean": runs.mean(),
+                "standard_error": error,
+                "quartile_1": low,
+                "median": median,
+                "quartile_3": high,
+                "runs_that_answered": int((answered[k] >= 0).sum()),
+            }
+        )
+    return rows
+
+
+def _tell(
+    rows: list[dict[str, Any]],
+    problem: str,
+    notion: str,
+    formula: str,
+    replications: int,
+    horizon: float,
+) -> None:
+    from rich.table import Table
+
+    from bayesduel.commands.printing import out
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("policy", no_wrap=True)
+    for column in ("mean", "s.e.", "quartile", "median", "quartile", "answered"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in rows:
+        numbers = [f"{value:,.0f}" for value in list(row.values())[1:-1]]
+        table.add_row(row["policy"], *numbers, str(row["runs_that_answered"] or ""))
+    console = out()
+    console.print(f"{problem}: cumulative {notion} regret, {formula} a duel,")
+    console.print(f"after {horizon:,.0f} duels, {replications} runs\n")
+    console.print(table)
+
+
+def _draw(trace: "xr.DataTree", notion: str, path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from bayesduel.plots.regret import plot_regret
+
+    plot_regret(trace, notion).figure.savefig(path, dpi=150)
