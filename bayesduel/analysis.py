@@ -128,7 +128,7 @@ def analyse(
         try:
             calibration = held_out(duels, model, seed=seed)
         except ValueError as error:
-            calibration_reason = f"It could not be done: {error}."
+            calibration_reason = f"Not this log: {error}."
         step("choosing pairs to ask")
         pairs = next_pairs(fit, TAUGHT, rope=rope, confidence=confidence)
     return Analysis(

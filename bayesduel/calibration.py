@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Calibration", "held_out"]
 
 COIN = float(np.log(2))
+SAME = 0.0005  # nats that a log loss of three digits does not show
 PER_BIN = 20  # duels that a bin should hold at least
 Z = 1.959963984540054  # standard normal quantile at 0.975
 
@@ -67,10 +68,10 @@ class Calibration:
     @property
     def sentence(self) -> str:
         """What it says, for a reader."""
-        gain = COIN - self.log_loss
-        if gain > 2 * self.log_loss_error:
+        gain, noise = COIN - self.log_loss, max(2 * self.log_loss_error, SAME)
+        if gain > noise:
             worth = "better than a coin"
-        elif gain < -2 * self.log_loss_error:
+        elif gain < -noise:
             worth = "worse than a coin"
         else:
             worth = "no better or worse than a coin within its error"
@@ -128,7 +129,7 @@ def held_out(
     rows, unit = _rows(duels)
     n_units = len(np.unique(rows[5])) if unit != "duel" else int(rows[2:5].sum())
     if n_units < 2:
-        raise ValueError(f"duels should hold at least two {unit}s to hold one out, got {n_units}")
+        raise ValueError(f"duels should hold two {unit}s or more to hold one out, got {n_units}")
     folds = min(int(folds), n_units)
     parts = _cut(rows, unit, folds, rng)
     favourite, points, losses, counts = [], [], [], []

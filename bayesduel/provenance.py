@@ -35,10 +35,10 @@ def model_words(a: "Analysis") -> list[tuple[str, str]]:
     if settings:
         said = ", ".join(f"{k} = {'learned' if v is None else v}" for k, v in settings.items())
         rows.append(("settings", said))
-    for name in ("scale", "tie"):
-        if name in posterior and posterior[name].ndim == 2:
-            low, middle, high = np.quantile(posterior[name].values, [0.025, 0.5, 0.975])
-            rows.append((name, f"{middle:.2f} [{low:.2f}, {high:.2f}]"))
+    for name, values in posterior.data_vars.items():
+        if values.ndim == 2:  # a parameter of the whole model
+            low, middle, high = np.quantile(values.values, [0.025, 0.5, 0.975])
+            rows.append((f"{name}, learned", f"{middle:.2f} [{low:.2f}, {high:.2f}] (95 %)"))
     rows.append(("ties", str(attrs["tie_rule"])))
     rows.append(("method", f"{METHOD_NAMES[attrs['method']]}: {attrs['method_reason']}"))
     rows.append(("draws", f"{n:,} in {posterior.sizes['chain']} chains"))
@@ -51,7 +51,7 @@ def diagnostics(a: "Analysis") -> list[dict[str, Any]]:
     import arviz as az
 
     fit = a.fit
-    names = [n for n in ("score", "theta", "scale", "tie") if n in fit["posterior"]]
+    names = [str(n) for n in fit["posterior"].data_vars if n != "preference"]
     kept = fit["posterior"].dataset[names]
     rhat = _extreme(az.rhat(kept), max)
     bulk = _extreme(az.ess(kept, method="bulk"), min)

@@ -143,6 +143,12 @@ def _part(a: "Analysis", label: str | None, prefix: str) -> dict[str, Any]:
     import json
 
     w = a.winners
+    diagnostics = provenance.diagnostics(a)
+    doubts = [
+        f"The {d['name']} is {d['value']} and should be {d['wanted']}: numbers may be off."
+        for d in diagnostics
+        if not d["good"]
+    ]
     verdict, within = sections.verdict_parts(w)
     head, cluster = provenance.cluster_rows(a) if "clusters" in a.fit else ([], [])
     return {
@@ -158,7 +164,7 @@ def _part(a: "Analysis", label: str | None, prefix: str) -> dict[str, Any]:
         "n_duels": f"{a.duels.n_duels:,}",
         "n_arms": f"{a.duels.n_arms:,}",
         "n_ties": a.duels.n_ties,
-        "warnings": sections.warning_words(a),
+        "warnings": sections.warning_words(a) + [("Diagnostics", w) for w in doubts],
         "n_parts": len(a.duels.components()),
         "n_tiers": int(w["tier"].max()),
         "facts": sections.facts(a),
@@ -176,7 +182,7 @@ def _part(a: "Analysis", label: str | None, prefix: str) -> dict[str, Any]:
         "calibration": a.calibration,
         "calibration_reason": a.calibration_reason,
         "model": provenance.model_words(a),
-        "diagnostics": provenance.diagnostics(a),
+        "diagnostics": diagnostics,
         "cluster_words": provenance.cluster_words(a),
         "cluster_head": head,
         "cluster_rows": cluster,

@@ -127,5 +127,12 @@ def test_bad_input():
     for folds in (1, 0, 2.5, True):
         with pytest.raises(ValueError, match=rf"folds should be a whole number >= 2, got {folds}"):
             held_out(log, folds=folds)
-    with pytest.raises(ValueError, match="at least two duels to hold one out, got 1"):
+    with pytest.raises(ValueError, match="two duels or more to hold one out, got 1"):
         held_out(Duels.from_votes("a", "b", [1]))
+
+
+def test_a_log_of_ties_is_a_coin():
+    log = Duels.from_wins(np.zeros((3, 3)), ties=10 * (1 - np.eye(3)))
+    found = held_out(log, folds=2, draws=200)
+    assert found.log_loss == pytest.approx(np.log(2), abs=2e-3)
+    assert "no better or worse than a coin" in found.sentence

@@ -181,7 +181,7 @@ def test_log_and_fit_are_told(page, springall):
     assert fit.attrs["method_reason"] in small["method"]
     assert small["Pareto k-hat"] == f"{fit.attrs['khat']:.2f}"
     low, middle, high = np.quantile(fit["posterior"]["scale"].values, [0.025, 0.5, 0.975])
-    assert small["scale"] == f"{middle:.2f} [{low:.2f}, {high:.2f}]"
+    assert small["scale, learned"] == f"{middle:.2f} [{low:.2f}, {high:.2f}] (95 %)"
     assert "half a win" in small["ties"]
 
 
@@ -296,6 +296,16 @@ def test_a_fit_alone_is_enough(springall, tmp_path):
     again = log_of(fit)
     np.testing.assert_array_equal(again.tally("keep").wins, log.tally("keep").wins)
     np.testing.assert_array_equal(again.tally("keep").ties, log.tally("keep").ties)
+
+
+def test_failed_diagnostics_are_told_at_the_top(springall, page, tmp_path):
+    log, fit = springall
+    assert "Diagnostics" not in page.text["verdict"]
+    doubtful = fit.copy()
+    doubtful.attrs |= {"importance_ess": 120.0, "khat": 0.9}
+    told = page_of(doubtful, tmp_path, duels=log).text["verdict"]
+    assert "The Pareto k-hat is 0.90 and should be below 0.7" in told
+    assert "120 of 1,000 and should be 400 or more" in told
 
 
 # -- bad input -----------------------------------------------------------------------------
