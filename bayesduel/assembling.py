@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bayesduel.building import LARGEST
 from bayesduel.duels import Duels
 from bayesduel.examining import Examined, label_of
 from bayesduel.outcomes import says_both_bad
@@ -11,8 +12,6 @@ from bayesduel.rows import Coded, Rows
 from bayesduel.tallies import Intake, TieRule, Votes, cells_of
 
 __all__ = ["Labelled", "assemble", "label_rows", "parts_of"]
-
-LARGEST = 2**53  # counts beyond it are not exact in float64
 
 
 @dataclass
@@ -61,7 +60,9 @@ def label_rows(rows: Rows, examined: Examined) -> Labelled:
     ValueError
         If the weights add up to more than 2^53.
     """
-    ok = np.flatnonzero(examined.fault == 0)
+    ok: slice | np.ndarray = slice(None)  # no copies where all is well
+    if examined.fault.any():
+        ok = np.flatnonzero(examined.fault == 0)
     if not rows.weight[ok].sum() <= LARGEST:
         raise ValueError(f"weights should add up to at most 2^53, got {rows.weight[ok].sum():.3g}")
     texts = [label_of(t) for column in (rows.left, rows.right) for t in column.values]
@@ -73,7 +74,7 @@ def label_rows(rows: Rows, examined: Examined) -> Labelled:
     groups, group = _labels(rows.group, ok)
     parts, part = _labels(rows.by, ok)
     bad_words = np.zeros(1, dtype=bool)
-    outcome = np.zeros(len(rows), dtype=np.int32)
+    outcome = np.broadcast_to(np.int32(0), len(rows))
     if rows.outcome is not None:
         bad_words = np.array([*map(says_both_bad, rows.outcome.values), False])
         outcome = rows.outcome.code
@@ -149,13 +150,15 @@ def parts_of(log: Labelled) -> dict[str, Labelled]:
     return result
 
 
-def _labels(column: Coded | None, rows: np.ndarray) -> tuple[tuple[str, ...], np.ndarray | None]:
+def _labels(
+    column: Coded | None, rows: slice | np.ndarray
+) -> tuple[tuple[str, ...], np.ndarray | None]:
     """Return the sorted labels of a column that occur in `rows`, and their codes."""
     if column is None:
         return (), None
     texts = [label_of(t) for t in column.values]
     code = column.code[rows]
-    seen = {texts[k] for k in np.unique(code[code >= 0])}
+    seen = {texts[k] for k in np.flatnonzero(np.bincount(code + 1)[1:])}
     labels = tuple(sorted(t for t in seen if t is not None))
     index = {label: i for i, label in enumerate(labels)}
     places = [-1 if t is None else index.get(t, -1) for t in texts]

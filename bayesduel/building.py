@@ -8,7 +8,9 @@ import numpy as np
 
 from bayesduel.tallies import Cells, Intake, TieRule, Votes, cells_of, encode
 
-__all__ = ["is_whole", "parts_of_votes", "parts_of_wins"]
+__all__ = ["LARGEST", "is_whole", "parts_of_votes", "parts_of_wins"]
+
+LARGEST = 2**53  # counts beyond it are not exact in float64
 
 
 def parts_of_votes(
@@ -125,7 +127,7 @@ def parts_of_wins(
 
 def is_whole(values: np.ndarray) -> np.ndarray:
     """Return which entries count duels: whole, from 0 to 2^53 (exact in float64)."""
-    return (values >= 0) & (values <= 2.0**53) & (values == np.floor(values))
+    return (values >= 0) & (values <= LARGEST) & (values == np.floor(values))
 
 
 def _labels(column: Iterable[Any], n: int, name: str) -> list[str]:

@@ -11,11 +11,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bayesduel.building import LARGEST
 from bayesduel.rows import NUMBER, text_of
 
 __all__ = ["count_query", "name_of", "stacked", "text_in_sql"]
 
-LARGEST = 2**53  # counts beyond it are not exact in float64
 COUNTS = {"n_rows": "count(*)"}
 WEIGHTED = {
     "weight": "sum(weight)",

@@ -67,8 +67,6 @@ class Duels:
         for array in self.cells:
             array.setflags(write=False)
 
-    # -- construction ------------------------------------------------------------------
-
     @classmethod
     def from_votes(
         cls,
@@ -160,8 +158,6 @@ class Duels:
         """
         return cls(**parts_of_wins(wins, arms, ties=ties, tie_rule=tie_rule))
 
-    # -- sizes -------------------------------------------------------------------------
-
     @property
     def n_arms(self) -> int:
         """Number of arms, K."""
@@ -176,8 +172,6 @@ class Duels:
     def n_ties(self) -> int:
         """Number of ties that count (0 under ``tie_rule="drop"``)."""
         return int(self.cells.ties.sum())
-
-    # -- counts ------------------------------------------------------------------------
 
     def tally(self, ties: TieRule | None = None) -> Tally:
         """Return dense counts, ``wins[i, j]`` = times i beat j.
@@ -224,8 +218,6 @@ class Duels:
         """
         return components(self)
 
-    # -- parts -------------------------------------------------------------------------
-
     def subset(
         self,
         arms: Iterable[str] | None = None,
@@ -246,8 +238,6 @@ class Duels:
         if judges is not None or groups is not None:
             result = by_units(result, judges, groups)
         return result if arms is None else among(result, arms)
-
-    # -- words -------------------------------------------------------------------------
 
     def health(self) -> "Health":
         """Return what an analyst should know of the log before any model runs."""

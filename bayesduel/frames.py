@@ -12,14 +12,13 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
+from bayesduel.building import LARGEST
 from bayesduel.columns import Roles
 from bayesduel.examining import shown
 from bayesduel.locating import CHUNK, Numbered
 from bayesduel.rows import Rows, TimeKind, text_of
 
 __all__ = ["FrameSource"]
-
-LARGEST = 2**53  # counts beyond it are not exact in float64
 
 
 class FrameSource:

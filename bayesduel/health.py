@@ -219,6 +219,9 @@ def health(duels: "Duels") -> Health:
 
 def _repeats(duels: "Duels", role: str) -> Repeats | None:
     """Return how many votes share a unit of `role` and pair, or None without such a column."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     votes = duels.votes
     code = None if votes is None else getattr(votes, role)
     if votes is None or code is None:
@@ -227,7 +230,8 @@ def _repeats(duels: "Duels", role: str) -> Repeats | None:
     low = np.minimum(votes.left, votes.right)[known].astype(np.int64)
     high = np.maximum(votes.left, votes.right)[known]
     unit = (low * duels.n_arms + high) * (len(getattr(votes, f"{role}s")) + 1) + code[known]
-    return Repeats(f"{role} and pair", int(votes.weight[known].sum()), len(np.unique(unit)))
+    n_units = pc.count_distinct(pa.array(unit)).as_py()  # by hashing: faster than np.unique
+    return Repeats(f"{role} and pair", int(votes.weight[known].sum()), n_units)
 
 
 def _wilson(k: int, n: int) -> tuple[float, float]:

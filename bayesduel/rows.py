@@ -51,7 +51,7 @@ class Rows:
     weight
         Duels it stands for, from weights that are whole numbers; float64.
     n_bad_weight, n_zero_weight
-        How many of its rows have a weight that is no whole number, or 0; int64.
+        How many of its rows have a weight that is no whole number, or 0; whole numbers.
     margin
         Left's score minus right's, NaN where it is no number; or None.
     time
@@ -106,7 +106,7 @@ class Rows:
 
         for batch in batches:
             for role, encoder in encoders.items():
-                keep(role, encoder.codes(batch.column(role), columns[role]))
+                encoder.add(batch.column(role), columns[role])
             _keep_counts(batch, columns, keep)
             if "margin" in columns:
                 margin = numbers(batch.column("margin"), columns["margin"])
@@ -121,13 +121,11 @@ class Rows:
                 keep("time", time)
                 keep("unreadable_time", unreadable)
 
-        whole = {name: np.concatenate(arrays) for name, arrays in parts.items()}
-        for name in ("n", "weight", "n_bad_weight", "n_zero_weight"):
-            whole.setdefault(name, np.zeros(0, dtype=np.int64))  # where no batch came
-        coded = {
-            role: Coded(e.values, whole.pop(role, np.zeros(0, dtype=np.int32)))
-            for role, e in encoders.items()
-        }
+        coded = {role: encoder.coded() for role, encoder in encoders.items()}
+        whole = {name: np.concatenate(parts.pop(name)) for name in list(parts)}
+        total = len(coded["left"].code)
+        for name, value in (("n", 1), ("weight", 1.0), ("n_bad_weight", 0), ("n_zero_weight", 0)):
+            whole.setdefault(name, np.broadcast_to(value, total))  # a view that takes no memory
         return cls(**{role: coded.get(role) for role in TEXTS}, **whole)  # type: ignore[arg-type]
 
 
@@ -135,26 +133,27 @@ class _Encoder:
     """Codes of the texts of a column that comes in batches."""
 
     def __init__(self) -> None:
-        self.values: list[str] = []
-        self._index: dict[str, int] = {}
+        self._batches: list[pa.DictionaryArray] = []
 
-    def codes(self, column: pa.Array, name: str) -> np.ndarray:
+    def add(self, column: pa.Array, name: str) -> None:
         if pa.types.is_nested(column.type):
             raise ValueError(f"column {name!r} should hold text or numbers, holds {column.type}")
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
+        self._batches.append(column)
+
+    def coded(self) -> Coded:
+        if not self._batches:
+            return Coded([], np.zeros(0, dtype=np.int32))
+        batches = pa.chunked_array(self._batches).unify_dictionaries().chunks
+        texts: dict[str, int] = {}
         place = []
-        for value in column.dictionary.to_pylist():
+        for value in batches[0].dictionary.to_pylist():
             text = text_of(value)
-            if text is None:
-                place.append(-1)
-                continue
-            code = self._index.setdefault(text, len(self.values))
-            if code == len(self.values):
-                self.values.append(text)
-            place.append(code)
-        indices = column.indices.fill_null(len(place)).to_numpy(zero_copy_only=False)
-        return np.array([*place, -1], dtype=np.int32)[indices]
+            place.append(-1 if text is None else texts.setdefault(text, len(texts)))
+        places = np.array([*place, -1], dtype=np.int32)
+        parts = (b.indices.fill_null(len(place)).to_numpy(zero_copy_only=False) for b in batches)
+        return Coded(list(texts), np.concatenate([places[part] for part in parts]))
 
 
 def text_of(value: Any) -> str | None:
@@ -235,26 +234,23 @@ def times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.n
 
 
 def _keep_counts(batch: pa.RecordBatch, columns: dict[str, str], keep: Any) -> None:
-    """Keep how many rows and duels each entry of `batch` stands for."""
-    n = len(batch)
+    """Keep how many rows and duels each entry of `batch` stands for, where not one."""
     if "n_rows" in batch.schema.names:  # tallied by the source
-        counts = {"n": "n_rows"}
-        if "weight" in columns:
-            counts |= {k: k for k in ("weight", "n_bad_weight", "n_zero_weight")}
-        found = {k: np.nan_to_num(numbers(batch.column(c), c)) for k, c in counts.items()}
-    else:
-        found = {"n": np.ones(n)}
-        if "weight" in columns:
-            weight = numbers(batch.column("weight"), columns["weight"])
-            with np.errstate(invalid="ignore"):
-                whole = is_whole(weight)
-            found["weight"] = np.where(whole, weight, 0.0)
-            found["n_bad_weight"] = ~whole
-            found["n_zero_weight"] = weight == 0
-    keep("n", found["n"].astype(np.int64))
-    keep("weight", found.get("weight", found["n"]))
-    for name in ("n_bad_weight", "n_zero_weight"):
-        keep(name, found.get(name, np.zeros(n)).astype(np.int64))
+        n_rows = np.nan_to_num(numbers(batch.column("n_rows"), "n_rows"))
+        keep("n", n_rows.astype(np.int64))
+        if "weight" not in columns:
+            keep("weight", n_rows)
+            return
+        keep("weight", np.nan_to_num(numbers(batch.column("weight"), "weight")))
+        for name in ("n_bad_weight", "n_zero_weight"):
+            keep(name, np.nan_to_num(numbers(batch.column(name), name)).astype(np.int64))
+    elif "weight" in columns:
+        weight = numbers(batch.column("weight"), columns["weight"])
+        with np.errstate(invalid="ignore"):
+            whole = is_whole(weight)
+        keep("weight", np.where(whole, weight, 0.0))
+        keep("n_bad_weight", (~whole).astype(np.int8))
+        keep("n_zero_weight", (weight == 0).astype(np.int8))
 
 
 def _present(column: pa.Array) -> np.ndarray:
