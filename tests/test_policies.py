@@ -13,7 +13,18 @@ from bayesduel.simulation.driver import driver, label
 
 # Policies with a guarantee of logarithmic regret on problems with a Condorcet winner, with a
 # horizon that is ample for the problem below.
-LEARNERS = [bd.DTS(), bd.RUCB(), bd.CCB()]
+LEARNERS = [
+    bd.CCB(),
+    bd.CWRMED(),
+    bd.DTS(),
+    bd.DTSPlus(),
+    bd.ECWRMED(),
+    bd.RCS(),
+    bd.RMED1(),
+    bd.RMED2(),
+    bd.RUCB(),
+    bd.SelfSparring(),
+]
 every_learner = pytest.mark.parametrize("policy", LEARNERS, ids=label)
 
 
@@ -119,6 +130,35 @@ REFERENCE = {
     ("DTS", "sushi-16"): (802, 174),
     ("DTS", "hudry-13"): (933, 16),
     ("DTS", "mslr-5-c3"): (3459, 280),
+    ("DTSPlus", "cyclic-4"): (334, 13),
+    ("DTSPlus", "mslr-5"): (379, 28),
+    ("DTSPlus", "arithmetic-8"): (332, 22),
+    ("DTSPlus", "hudry-13"): (904, 15),
+    ("DTSPlus", "mslr-5-c3"): (3127, 450),
+    ("RMED1", "cyclic-4"): (455, 22),
+    ("RMED1", "mslr-5"): (900, 65),
+    ("RMED1", "arxiv-6"): (2487, 131),
+    ("RMED1", "arithmetic-8"): (505, 24),
+    ("RMED1", "sushi-16"): (2016, 48),
+    ("SAVAGE", "cyclic-4"): (1434, 39),
+    ("SAVAGE", "mslr-5"): (3760, 110),
+    ("SAVAGE", "arxiv-6"): (38898, 1185),
+    ("SAVAGE", "arithmetic-8"): (10996, 254),
+    ("SAVAGE", "sushi-16"): (27602, 285),
+    ("SAVAGE", "hudry-13"): (3700, 54),
+    ("SAVAGE", "mslr-5-c3"): (18202, 310),
+    ("CWRMED", "cyclic-4"): (417, 19),
+    ("CWRMED", "mslr-5"): (915, 79),
+    ("CWRMED", "arithmetic-8"): (701, 49),
+    ("CWRMED", "hudry-13"): (978, 39),
+    ("CWRMED", "mslr-5-c3"): (2175, 295),
+    ("ECWRMED", "cyclic-4"): (579, 23),
+    ("ECWRMED", "mslr-5"): (898, 41),
+    ("ECWRMED", "arxiv-6"): (2604, 194),
+    ("ECWRMED", "arithmetic-8"): (676, 44),
+    ("ECWRMED", "sushi-16"): (2302, 94),
+    ("ECWRMED", "hudry-13"): (1027, 56),
+    ("ECWRMED", "mslr-5-c3"): (3065, 351),
 }
 
 

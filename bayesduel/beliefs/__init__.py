@@ -22,6 +22,8 @@ half; bounds widen with the budget; relabelling arms commutes with everything; c
 is what is promised.
 """
 
+from math import sqrt
+
 import numpy as np
 
 from bayesduel.beliefs.belief import (
@@ -87,10 +89,17 @@ def bounds(belief, budget):
     n_arms = belief.wins.shape[0]
     lower = np.full((n_arms, n_arms), 0.5)
     upper = np.full((n_arms, n_arms), 0.5)
+    half = belief.kind == BY_HOEFFDING  # its radius is one for both sides: half the roots
     for i in range(n_arms):
         for j in range(i):
-            upper[i, j] = upper_bound(belief, i, j, budget)
-            upper[j, i] = upper_bound(belief, j, i, budget)
+            n = belief.wins[i, j] + belief.wins[j, i]
+            if half and n > 0:
+                radius = sqrt(budget / (2 * n))
+                upper[i, j] = belief.wins[i, j] / n + radius
+                upper[j, i] = belief.wins[j, i] / n + radius
+            else:
+                upper[i, j] = upper_bound(belief, i, j, budget)
+                upper[j, i] = upper_bound(belief, j, i, budget)
             lower[i, j] = 1 - upper[j, i]
             lower[j, i] = 1 - upper[i, j]
     return lower, upper

@@ -77,8 +77,10 @@ def select(belief, memory, t, rng):
     # Champion: most sampled wins, among the arms with most possible wins.
     possible = (upper > 0.5).sum(axis=1)
     contenders = possible == possible.max()
-    sampled = np.where(contenders, (sample(belief, rng) > 0.5).sum(axis=1), -1)
-    champion = pick(sampled == sampled.max(), rng)
+    if contenders.sum() > 1:
+        sampled = np.where(contenders, (sample(belief, rng) > 0.5).sum(axis=1), -1)
+        contenders = sampled == sampled.max()
+    champion = pick(contenders, rng)
 
     # Challenger: best sampled chance to beat it, among undecided duels.
     undecided = lower[:, champion] <= 0.5

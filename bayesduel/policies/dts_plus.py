@@ -57,16 +57,15 @@ def select(belief, memory, t, rng):
     # Champion: most sampled wins among the contenders, then the least regret to confirm.
     possible = (upper > 0.5).sum(axis=1)
     contenders = possible == possible.max()
-    drawn = sample(belief, rng)
-    wins = (drawn > 0.5).sum(axis=1)
-    sampled = np.where(contenders, wins, -1)
-    tied = sampled == sampled.max()
-    if tied.sum() > 1:
+    if contenders.sum() > 1:
+        drawn = sample(belief, rng)
+        wins = (drawn > 0.5).sum(axis=1)
+        sampled = np.where(contenders, wins, -1)
         price = np.full(len(wins), np.inf)
-        for i in np.flatnonzero(tied):
+        for i in np.flatnonzero(sampled == sampled.max()):
             price[i] = price_of(i, drawn, wins)
-        tied = price == price.min()
-    champion = pick(tied, rng)
+        contenders = price == price.min()
+    champion = pick(contenders, rng)
 
     # Challenger: best sampled chance to beat it, among undecided duels.
     undecided = lower[:, champion] <= 0.5

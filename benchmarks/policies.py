@@ -1,0 +1,220 @@
+"""Policies: duels a second, growth with the number of arms, and duelpy beside us.
+
+Run with ``python -m benchmarks.policies``. One core. Each rate is the best of three runs of
+a compiled, warm loop. duelpy 1.0.0 needs NumPy 1.23 and so Python 3.11 or older with an
+environment of its own, which is made under the temporary folder; where that cannot be done
+the row says why.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+REGRET_RUNS = 20
+
+# Runs inside duelpy's own environment: its D-TS on the problem given, timed, with its regret.
+DUELPY = """
+import json, sys, time
+import numpy as np
+from duelpy.algorithms import DoubleThompsonSampling
+from duelpy.feedback import MatrixFeedback
+
+P, horizon, runs = np.array(json.load(open(sys.argv[1]))), int(sys.argv[2]), int(sys.argv[3])
+wins = (P > 0.5).sum(1) / (len(P) - 1)
+seconds, regrets = [], []
+for seed in range(runs):
+    feedback = MatrixFeedback(P, random_state=np.random.RandomState(seed))
+    seen = []
+    original = feedback.duel
+    def duel(i, j):
+        seen.append((i, j))
+        return original(i, j)
+    feedback.duel = duel
+    start = time.perf_counter()
+    DoubleThompsonSampling(feedback, time_horizon=horizon,
+                           random_state=np.random.RandomState(1000 + seed)).run()
+    seconds.append(time.perf_counter() - start)
+    pairs = np.array(seen)
+    regrets.append(float((wins.max() - wins[pairs].mean(1)).sum()))
+print(json.dumps({"rate": len(seen) / min(seconds), "regrets": regrets}))
+"""
+
+
+def rate(policy: Any, P: np.ndarray, n_duels: int) -> float:
+    """Return duels a second of a warm compiled loop, the best of three."""
+    from bayesduel.simulation.driver import driver, prepare
+
+    policy = prepare(policy, 10**8)
+    run = driver(policy)
+    belief, memory = policy.belief.init(len(P)), policy.init(len(P))
+    alone = np.zeros(len(P), np.int64)
+    rng, coins = np.random.default_rng(1), np.random.default_rng(2)
+    run(belief, memory, P, alone, 1, 1000, rng, coins)
+    best, done = np.inf, 1000
+    for _ in range(3):
+        start = time.perf_counter()
+        run(belief, memory, P, alone, done + 1, done + n_duels, rng, coins)
+        best = min(best, time.perf_counter() - start)
+        done += n_duels
+    return n_duels / best
+
+
+def speeds() -> list[dict[str, Any]]:
+    """Return duels a second where a target is set."""
+    import bayesduel as bd
+    from bayesduel.problems import named
+
+    cases = [
+        (bd.CCB(), 5, 500_000),
+        (bd.CCB(), 16, 150_000),
+        (bd.DTS(), 10, 100_000),
+        (bd.RUCB(), 16, 200_000),
+        (bd.RMED1(), 16, 200_000),
+        (bd.SCB(), 16, None),
+        (bd.CWRMED(), 16, None),
+    ]
+    rows = []
+    for policy, n_arms, target in cases:
+        found = rate(policy, np.array(named("linear", n_arms=n_arms).P), 200_000)
+        rows.append(
+            {
+                "policy": type(policy).__name__,
+                "arms": n_arms,
+                "duels/s": found,
+                "target": target or "",
+                "ratio": found / target if target else "",
+            }
+        )
+    return rows
+
+
+def growth() -> list[dict[str, Any]]:
+    """Return microseconds a duel by number of arms, and the power of K they grow with."""
+    import bayesduel as bd
+    from bayesduel.problems import named
+
+    rows = []
+    for policy in (bd.CCB(), bd.RUCB(), bd.RMED1(), bd.SCB()):
+        row: dict[str, Any] = {"policy": type(policy).__name__}
+        sizes = (16, 64, 500)
+        for n_arms in sizes:
+            P = np.array(named("linear", n_arms=n_arms).P)
+            row[f"us/duel, K = {n_arms}"] = 1e6 / rate(policy, P, 40_000)
+        first, last = (row[f"us/duel, K = {n}"] for n in (sizes[0], sizes[-1]))
+        row["power of K"] = np.log(last / first) / np.log(sizes[-1] / sizes[0])
+        rows.append(row)
+    return rows
+
+
+def start() -> list[dict[str, Any]]:
+    """Return the seconds until a cached policy has played 10 duels in a new process."""
+    code = "import bayesduel as bd; bd.simulate(bd.{}(), 'mslr-5', 10, workers=1)"
+    rows = []
+    for name in ("CCB", "DTS", "CWRMED"):
+        command = [sys.executable, "-c", code.format(name)]
+        subprocess.run(command, check=True)
+        taken = []
+        for _ in range(3):
+            begun = time.perf_counter()
+            subprocess.run(command, check=True)
+            taken.append(time.perf_counter() - begun)
+        rows.append({"policy": name, "seconds": min(taken), "target": 2.0})
+    return rows
+
+
+def beside_duelpy(horizon: int = 100_000) -> list[dict[str, Any]]:
+    """Return the speed of D-TS here and in duelpy, and the median regret of both."""
+    import bayesduel as bd
+    from bayesduel.problems import named
+    from bayesduel.regrets import regret
+
+    python = duelpy_python()
+    rows = []
+    for name, settings in (("linear", {"n_arms": 10}), ("cyclic-4", {}), ("mslr-5", {})):
+        problem = named(name, **settings)
+        ours = rate(bd.DTS(), np.array(problem.P), 100_000)
+        trace = bd.simulate(
+            bd.DTS(), problem, 10_000, replications=REGRET_RUNS, seed=1, record=[10_000]
+        )
+        row: dict[str, Any] = {
+            "problem": problem.name,
+            "ours, duels/s": ours,
+            "our median regret, T = 1e4": float(np.median(regret(trace))),
+        }
+        if isinstance(python, str):
+            row["duelpy"] = python
+        else:
+            theirs = run_duelpy(python, problem.P, horizon, 1)
+            at_short = run_duelpy(python, problem.P, 10_000, REGRET_RUNS)
+            row["duelpy, duels/s"] = theirs["rate"]
+            row["ratio"] = ours / theirs["rate"]
+            row["its median regret"] = float(np.median(at_short["regrets"]))
+        rows.append(row)
+    return rows
+
+
+def run_duelpy(python: Path, P: np.ndarray, horizon: int, runs: int) -> dict[str, Any]:
+    """Return what duelpy's D-TS does on a problem."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "P.json"
+        file.write_text(json.dumps(np.asarray(P).tolist()))
+        command = [str(python), "-W", "ignore", "-c", DUELPY, str(file), str(horizon), str(runs)]
+        out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return json.loads(out.splitlines()[-1])
+
+
+def duelpy_python() -> Path | str:
+    """Return an interpreter that has duelpy, made if need be, or why there is none."""
+    home = Path(tempfile.gettempdir()) / "bayesduel-duelpy"
+    python = home / "bin" / "python"
+    if python.exists():
+        return python
+    for name in ("python3.11", "python3.10", "python3.9", "python3"):
+        found = shutil.which(name)
+        if found is None:
+            continue
+        code = "import sys; sys.exit(not (3, 8) <= sys.version_info < (3, 12))"
+        if subprocess.run([found, "-c", code], capture_output=True, check=False).returncode:
+            continue
+        try:
+            subprocess.run([found, "-m", "venv", str(home)], check=True, capture_output=True)
+            subprocess.run(
+                [str(python), "-m", "pip", "install", "-q", "duelpy==1.0.0", "numpy==1.23.5"],
+                check=True,
+                capture_output=True,
+                text=True,
+            )
+        except subprocess.CalledProcessError as error:
+            shutil.rmtree(home, ignore_errors=True)
+            return f"could not be installed: {str(error.stderr).strip().splitlines()[-1:]}"
+        return python
+    return "needs Python 3.11 or older; none found"
+
+
+def run() -> dict[str, list[dict[str, Any]]]:
+    """Print the tables and return their rows."""
+    from benchmarks.tables import show
+
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    found = {}
+    for title, measure in (
+        ("Policies: duels a second", speeds),
+        ("Policies: cost a duel by number of arms", growth),
+        ("Policies: seconds to start, cached", start),
+        ("Policies: D-TS beside duelpy's", beside_duelpy),
+    ):
+        found[title] = measure()
+        show(title, found[title])
+    return found
+
+
+if __name__ == "__main__":
+    run()

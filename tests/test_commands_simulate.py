@@ -1,0 +1,73 @@
+"""``bayesduel simulate``, ``problems`` and ``policies``."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import bayesduel as bd
+from bayesduel import policies, problems
+from bayesduel.cli import main
+
+
+def run(*args, status=0):
+    result = CliRunner().invoke(main, list(args))
+    assert result.exit_code == status, result.output
+    return result.output
+
+
+def test_simulate_tells_draws_and_keeps(tmp_path):
+    out, plot = tmp_path / "trace.zarr", tmp_path / "regret.png"
+    args = ["simulate", "--problem", "mslr-5", "--policies", "CCB,DTS(alpha=0.6),SAVAGE"]
+    args += ["--horizon", "1e3", "--replications", "2", "--seed", "3", "-o", str(out)]
+    told = run(*args, "--plot", str(plot))
+    assert "mslr-5: cumulative copeland regret, max c - (c_a + c_b) / 2" in told
+    assert "DTS(alpha=0.6)" in told
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    trace = bd.open_trace(out)
+    rows = json.loads(run(*args, "--json"))["policies"]  # goes on with the finished trace
+    mean = bd.regret(trace).isel(time=-1).mean("replication").values
+    np.testing.assert_allclose([row["mean"] for row in rows], mean)
+
+
+def test_a_log_is_replayed(tmp_path):
+    log = tmp_path / "log.csv"
+    rows = ["left,right,outcome", *(["a,b,left", "b,c,left", "a,c,left", "b,a,left"] * 3)]
+    log.write_text("\n".join(rows) + "\n")
+    told = run("simulate", "--problem", str(log), "--policies", "Uniform", "--horizon", "60")
+    assert "replay of" in told
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"--policies": "CCP"}, "a policy should be one of"),
+        ({"--policies": "CCB("}, "--policies should be like"),
+        ({"--policies": "CCB(alpha=0.2)"}, "CCB: alpha should be > 0.5, got 0.2"),
+        ({"--policies": "CCB(beta=1)"}, "CCB: "),
+        ({"--problem": "mars"}, "name should be one of"),
+        ({"--horizon": "0"}, "horizon should be a whole number >= 1"),
+        ({"--seed": "-1"}, "seed should be a whole number >= 0"),
+        ({"--plot": "/nowhere/at/all.png"}, "folder that exists"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(change, message, capfd):
+    given = {"--problem": "mslr-5", "--policies": "CCB", "--horizon": "10", **change}
+    with pytest.raises(SystemExit) as stopped:
+        main(["simulate", *(part for pair in given.items() for part in pair)])
+    assert stopped.value.code == 2
+    said = capfd.readouterr().err
+    assert message in said
+    assert "Traceback" not in said
+
+
+def test_problems_and_policies_are_listed():
+    told = json.loads(run("problems", "--json"))
+    assert set(told) == set(problems.NAMES)
+    assert told["tennis-8"]["winners"]["copeland"] == ["1", "7"]
+    assert "hudry-13" in run("problems")
+    told = json.loads(run("policies", "--json"))
+    assert set(told) == set(policies.__all__)
+    assert all(entry["source"] and entry["guarantee"] for entry in told.values())
+    assert "SupKLUCB" in run("policies")
