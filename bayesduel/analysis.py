@@ -92,6 +92,7 @@ def analyse(
     from bayesduel.fitting import fit as fit_model
     from bayesduel.teaching import next_pairs
     from bayesduel.triads import cyclic_check
+    from bayesduel.units import one_verdict_per_unit, repeated_role
     from bayesduel.winning import winners
 
     with warnings.catch_warnings(record=True) as caught:
@@ -119,7 +120,9 @@ def analyse(
             )
         elif "score" in fit["posterior"] and duels.n_arms > 2:
             step("fitting without a ranking assumed")
-            loose = fit_model(duels, "preference-matrix", draws=FREE_DRAWS, seed=seed)
+            role = repeated_role(duels)  # its pairs know no clusters: one verdict a unit instead
+            units = duels if role is None else one_verdict_per_unit(duels, role)
+            loose = fit_model(units, "preference-matrix", draws=FREE_DRAWS, seed=seed)
             free = winners(loose, rope=rope, confidence=confidence)
         step("checking transitivity")
         check = cyclic_check(duels, fit, seed=seed)

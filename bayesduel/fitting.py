@@ -64,7 +64,8 @@ def fit(
         128 MB.
     clusters
         Whether to compute cluster-robust standard errors where the log repeats judges, or
-        pairs within a group (score models only).
+        pairs within a group (score models only). The attribute ``clusters_left_out`` names
+        clusterings with too few clusters to tell.
     progress
         Called with the share of the work done, from 0 to 1.
 
@@ -120,8 +121,9 @@ def fit(
     }
     tree = trees.assemble(duels, model, sampled, per_chain, chains, attrs)
     if clusters and "score" in tree["posterior"]:
-        from bayesduel.inference.clusters import cluster_errors
+        from bayesduel.inference.clusters import cluster_errors, too_few
 
+        tree.attrs["clusters_left_out"] = json.dumps(too_few(duels))
         robust = cluster_errors(duels, model, sampled, seed)
         if robust is not None:
             tree["clusters"] = xr.DataTree(robust)

@@ -84,8 +84,14 @@ def diagnostics(a: "Analysis") -> list[dict[str, Any]]:
 def cluster_words(a: "Analysis") -> str:
     """Tell which errors the report uses and what they change."""
     used = str(a.winners.attrs["errors"])
+    few = json.loads(a.fit.attrs.get("clusters_left_out", "{}"))
+    left_out = "".join(
+        f" Votes are repeated by {name} too, but {n} clusters are too few to tell how they vary:"
+        " errors that rest on them would be too small."
+        for name, n in few.items()
+    )
     if "clusters" not in a.fit:
-        return ""
+        return left_out.strip()
     group = a.fit["clusters"].dataset
     parts = []
     for name in group["clustering"].values:
@@ -102,7 +108,7 @@ def cluster_words(a: "Analysis") -> str:
         chosen = f"The report uses the wider ones, by {used}."
     return (
         "The log repeats votes of the same judge, or on the same pair within a group; these are "
-        f"not independent. Counted whole, {'; '.join(parts)}. {chosen}"
+        f"not independent. Counted whole, {'; '.join(parts)}. {chosen}{left_out}"
     )
 
 

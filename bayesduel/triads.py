@@ -89,6 +89,9 @@ class CyclicCheck:
         """Mean number of cyclic triads of the replicated logs."""
         return float(self.replicated.mean()) if len(self.replicated) else 0.0
 
+    def __repr__(self) -> str:
+        return f"<CyclicCheck: {self.sentence}>"
+
     @property
     def sentence(self) -> str:
         """What the check says, for a reader."""

@@ -17,7 +17,8 @@ __all__ = ["one_verdict_per_unit", "repeated_role"]
 def repeated_role(duels: "Duels") -> Literal["group", "judge"] | None:
     """Return the role within which the log votes on a pair more than once, if any.
 
-    Groups are looked at before judges; ties are no votes here.
+    Groups are looked at before judges; ties are no votes here. A role with one unit only (a
+    log of one judge) is no role: nothing then tells the judge from the arms.
     """
     roles: tuple[Literal["group", "judge"], ...] = ("group", "judge")
     for role in roles:
@@ -26,7 +27,8 @@ def repeated_role(duels: "Duels") -> Literal["group", "judge"] | None:
         pair, unit, _ = _by_unit(duels, role)
         weight = duels.votes.weight[duels.votes.outcome != 0]
         place = np.unique(np.stack([pair, unit]), axis=1, return_inverse=True)[1]
-        if np.bincount(place, weight * (unit >= 0)).max(initial=0) > 1:
+        several = len(np.unique(unit)) > 1
+        if several and np.bincount(place, weight * (unit >= 0)).max(initial=0) > 1:
             return role
     return None
 

@@ -78,3 +78,10 @@ def test_draws_carry_the_errors_asked_for():
     assert P.shape == (4000, 4, 4)
     with pytest.raises(ValueError, match="errors should be one of"):
         posterior_draws(tree, "annotator")
+
+
+def test_too_few_clusters_are_named_not_trusted():
+    """Two judges say nothing of how judges vary: no robust errors by judge, and the fit says so."""
+    tree = fit(votes(60, 1, 2, 3), draws=400)
+    assert "clusters" not in tree
+    assert tree.attrs["clusters_left_out"] == '{"judge": 2}'

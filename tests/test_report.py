@@ -261,13 +261,19 @@ def test_repeated_judges_are_told(tmp_path):
     rng = np.random.default_rng(1)
     left = rng.integers(0, 3, 120)
     right = (left + rng.integers(1, 3, 120)) % 3
-    judge = [f"j{k % 4}" for k in range(120)]
+    judge = [f"j{k % 12}" for k in range(120)]
     log = Duels.from_votes(left, right, rng.integers(0, 2, 120), judge=judge)
     page = page_of(log, tmp_path, draws=400)
     words = page.text["errors"]
-    assert "by judge (4 clusters" in words and "bootstrap of clusters" in words
+    assert "by judge (12 clusters" in words and "sandwich estimator" in words
     head, *rows = page.rows["errors"]
     assert head == ["arm", "independent votes", "by judge"] and len(rows) == 3
+
+
+def test_too_few_judges_are_told(tmp_path):
+    log = Duels.from_votes("aabbcc" * 4, "bcacab" * 4, [1, 0] * 12, judge="xy" * 12)
+    words = page_of(log, tmp_path, draws=400).text["errors"]
+    assert "2 clusters are too few" in words
     group = bd.fit(log, draws=400)["clusters"].dataset
     by_arm = {row[0]: row[1:] for row in rows}
     for k, arm in enumerate(group["arm"].values):

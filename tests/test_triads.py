@@ -167,9 +167,11 @@ def test_level_units_give_no_verdict():
 def test_which_role_repeats():
     once = Duels.from_votes([*"aab"], [*"bcc"], [1, 0, 1], judge=[*"xxx"], group=[*"123"])
     assert repeated_role(once) is None
-    by_judge = Duels.from_votes([*"aab"], [*"bbc"], [1, 0, 1], judge=[*"xxx"], group=[*"123"])
+    by_judge = Duels.from_votes([*"aab"], [*"bbc"], [1, 0, 1], judge=[*"xxy"], group=[*"123"])
     assert repeated_role(by_judge) == "judge"
-    weighted = Duels.from_votes([*"aab"], [*"bcc"], [1, 0, 1], judge=[*"xxx"], weight=[2, 1, 1])
+    alone = Duels.from_votes([*"aab"], [*"bbc"], [1, 0, 1], judge=[*"xxx"])
+    assert repeated_role(alone) is None  # one judge is the whole log, not a unit of it
+    weighted = Duels.from_votes([*"aab"], [*"bcc"], [1, 0, 1], judge=[*"xxy"], weight=[2, 1, 1])
     assert repeated_role(weighted) == "judge"
     ties = Duels.from_votes([*"aab"], [*"bbc"], [1, 0.5, 1], judge=[*"xxx"])
     assert repeated_role(ties) is None  # a tie does not vote

@@ -150,13 +150,13 @@ def _column(name: str, value: str) -> Any:
 
 
 def fit_log(duels: "Duels", options: dict[str, Any], label: str | None = None) -> "xr.DataTree":
-    """Fit a log as the fitting options say, showing that work goes on."""
-    from bayesduel.commands.printing import working
+    """Fit a log as the fitting options say, showing how far it is."""
+    from bayesduel.commands.printing import share
     from bayesduel.fitting import fit
 
     given = {name: options[name] for name in _FITTING if options.get(name) is not None}
-    with working("fitting" if label is None else f"fitting {label}"):
-        return fit(duels, **given)
+    with share("fitting" if label is None else f"fitting {label}") as progress:
+        return fit(duels, progress=progress, **given)
 
 
 def check_folder(path: Path) -> Path:

@@ -12,7 +12,7 @@ import click
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["err", "out", "print_json", "remark", "steps", "working"]
+__all__ = ["err", "out", "print_json", "remark", "share", "steps", "working"]
 
 
 def out() -> "Console":
@@ -63,6 +63,37 @@ def working(message: str) -> Iterator[None]:
     with steps() as step:
         step(message)
         yield
+
+
+@contextmanager
+def share(message: str) -> Iterator[Callable[[float], None]]:
+    """Show the share of the work done, on stderr, where that is a terminal.
+
+    Yields a function to call with that share, from 0 to 1.
+    """
+    console = err()
+    if not console.is_terminal:
+        yield lambda done: None
+        return
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(message, total=1.0)
+        yield lambda done: progress.update(task, completed=done)
 
 
 def _plain(value: Any) -> Any:

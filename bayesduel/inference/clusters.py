@@ -29,9 +29,10 @@ from bayesduel.inference.laplace import Mode, find_mode
 if TYPE_CHECKING:
     from bayesduel.duels import Duels
 
-__all__ = ["CLEARLY_MORE", "cluster_errors", "clusterings"]
+__all__ = ["CLEARLY_MORE", "FEWEST", "cluster_errors", "clusterings", "too_few"]
 
 CLEARLY_MORE = 5  # clusters a parameter, from which the sandwich is used
+FEWEST = 10  # clusters below which how they vary cannot be told
 RESAMPLES = 500
 
 
@@ -70,6 +71,12 @@ def clusterings(duels: "Duels") -> dict[str, np.ndarray]:
     return found
 
 
+def too_few(duels: "Duels") -> dict[str, int]:
+    """Return the clusterings left out because they have fewer than `FEWEST` clusters."""
+    counts = {name: int(place.max()) + 1 for name, place in clusterings(duels).items()}
+    return {name: n for name, n in counts.items() if n < FEWEST}
+
+
 def cluster_errors(duels: "Duels", model: Any, sampled: Any, seed: int) -> xr.Dataset | None:
     """Return model-based and cluster-robust covariances of the scores, or None.
 
@@ -86,9 +93,11 @@ def cluster_errors(duels: "Duels", model: Any, sampled: Any, seed: int) -> xr.Da
     -------
     ``score_se`` (arm) and ``score_cov`` (arm, opponent) of the model; ``score_se_cluster``
     (clustering, arm), ``score_cov_cluster`` (clustering, arm, opponent), ``n_clusters`` and
-    ``route`` ("sandwich" or "bootstrap") by clustering. None if no votes are repeated.
+    ``route`` ("sandwich" or "bootstrap") by clustering. None if no votes are repeated, or by
+    too few clusters to tell (:func:`too_few`).
     """
-    found = clusterings(duels)
+    few = too_few(duels)
+    found = {name: place for name, place in clusterings(duels).items() if name not in few}
     if not found:
         return None
     derivative = derivatives(model, duels)
@@ -100,14 +109,14 @@ def cluster_errors(duels: "Duels", model: Any, sampled: Any, seed: int) -> xr.Da
     for k, cluster in enumerate(found.values()):
         rows = _tally(duels, cluster)
         flat = np.isinf(getattr(model, "scale", None) or 0.0)
-        few = rows.n_clusters < CLEARLY_MORE * derivative.size
-        if few and not flat:
+        resampled = rows.n_clusters < CLEARLY_MORE * derivative.size and not flat
+        if resampled:
             rng = np.random.default_rng([seed, k])
             covariance = _bootstrap(derivative, mode, hyper, rows, rng)
         else:
             covariance = _sandwich(derivative, mode, hyper, rows)
         covs.append(_score_cov(covariance, duels.n_arms))
-        routes.append("bootstrap" if few and not flat else "sandwich")
+        routes.append("bootstrap" if resampled else "sandwich")
         counts.append(rows.n_clusters)
     robust = np.stack(covs)
     return xr.Dataset(
