@@ -187,6 +187,11 @@ def _draw(trace: "xr.DataTree", notion: str, path: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
     from bayesduel.plots.regret import plot_regret
 
-    plot_regret(trace, notion).figure.savefig(path, dpi=150)
+    figure, ax = plt.subplots(figsize=(7.2, 4.6), layout="constrained")
+    plot_regret(trace, notion, ax)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
