@@ -269,16 +269,17 @@ def test_repeated_judges_are_told(tmp_path):
     head, *rows = page.rows["errors"]
     assert head == ["arm", "independent votes", "by judge"] and len(rows) == 3
 
-
-def test_too_few_judges_are_told(tmp_path):
-    log = Duels.from_votes("aabbcc" * 4, "bcacab" * 4, [1, 0] * 12, judge="xy" * 12)
-    words = page_of(log, tmp_path, draws=400).text["errors"]
-    assert "2 clusters are too few" in words
     group = bd.fit(log, draws=400)["clusters"].dataset
     by_arm = {row[0]: row[1:] for row in rows}
     for k, arm in enumerate(group["arm"].values):
         after = float(group["score_se_cluster"].values[0, k])
         assert by_arm[str(arm)] == [f"{float(group['score_se'].values[k]):.3f}", f"{after:.3f}"]
+
+
+def test_too_few_judges_are_told(tmp_path):
+    log = Duels.from_votes("aabbcc" * 4, "bcacab" * 4, [1, 0] * 12, judge="xy" * 12)
+    words = page_of(log, tmp_path, draws=400).text["errors"]
+    assert "2 clusters are too few" in words
 
 
 def test_many_logs_make_one_page_with_an_index(tmp_path):
