@@ -1,6 +1,7 @@
 """The report: one self-contained HTML file on one log, or on many."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["report"]
 
-PLACES = 40  # places of the ranking in one picture
+PLACES = 40  # places of the ranking in one picture, at most
 ROWS = 15  # arms with a row of their own among the winners by notion, about
 LEAST = 0.01  # probability that earns such a row
 
@@ -205,16 +206,17 @@ def _pictures(a: "Analysis") -> dict[str, Any]:
     from bayesduel.plots.ranking import label_width, ranking_size, ranks_size
 
     w, n = a.winners, a.duels.n_arms
+    panels = -(-n // PLACES)  # as even as can be
     forests = [
         draw(
             plots.plot_ranking,
-            ranking_size(min(PLACES, n - start)),
-            f"Win rates with intervals, places {start + 1} to {min(n, start + PLACES)}",
+            ranking_size(stop - start),
+            f"Win rates with intervals, places {start + 1} to {stop}",
             w,
             left=label_width(w),
-            places=slice(start, start + PLACES),
+            places=slice(start, stop),
         )
-        for start in range(0, n, PLACES)
+        for start, stop in pairwise(round(n * k / panels) for k in range(panels + 1))
     ]
     notions = w if a.free is None else a.free
     best = np.sort(notions["winner_share"].max("notion").values)[::-1]
