@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesduel.drawn import CHUNK, draws_of
-from bayesduel.electing import interval
+from bayesduel.winning.drawn import CHUNK, draws_of
+from bayesduel.winning.electing import interval
 
 __all__ = ["predict"]
 

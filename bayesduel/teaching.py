@@ -11,10 +11,10 @@ import pandas as pd
 import xarray as xr
 from scipy.special import xlogy
 
-from bayesduel.drawn import Draws, draws_of, points
-from bayesduel.electing import interval
 from bayesduel.preference import EQUAL, beats, copeland_scores
-from bayesduel.verdict import tied_group
+from bayesduel.winning.drawn import Draws, draws_of, points
+from bayesduel.winning.electing import interval
+from bayesduel.winning.verdict import tied_group
 
 __all__ = ["next_pairs"]
 

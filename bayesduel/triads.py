@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesduel.drawn import check_fit, draws_of
 from bayesduel.preference import cyclic_triads, decided_triads
 from bayesduel.units import one_verdict_per_unit, repeated_role
+from bayesduel.winning.drawn import check_fit, draws_of
 
 if TYPE_CHECKING:
     from bayesduel.duels import Duels

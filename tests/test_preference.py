@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from bayesduel import maximin
 from bayesduel import preference as pf
-from bayesduel.maximin import linear_programme
+from bayesduel.preference import mixtures
+from bayesduel.preference.mixtures import linear_programme
 
 MIXTURE = 1e-7  # how far two routes to one maximin mixture may differ
 
@@ -236,7 +236,7 @@ def test_mixture_equals_the_linear_programme_where_it_is_unique():
 def test_what_is_not_certified_goes_to_the_linear_programme(monkeypatch):
     P = random_preference(np.random.default_rng(5), (20,), 7)
     expected = pf.von_neumann(P)
-    monkeypatch.setattr(maximin, "_follow_path", lambda A: np.full(A.shape[:2], 1 / A.shape[1]))
+    monkeypatch.setattr(mixtures, "_follow_path", lambda A: np.full(A.shape[:2], 1 / A.shape[1]))
     np.testing.assert_allclose(pf.von_neumann(P), expected, atol=MIXTURE)
 
 

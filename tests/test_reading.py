@@ -540,7 +540,7 @@ def test_any_log_comes_back_from_any_format(tmp_path_factory, labels, picks):
     import csv
     import json
 
-    from bayesduel.examining import MISSING
+    from bayesduel.reading.examining import MISSING
 
     arms = [f"{label}!" if label in MISSING else label for label in labels]
     rows = [(arms[i % len(arms)], arms[j % len(arms)], o) for i, j, o in picks]

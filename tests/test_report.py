@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import bayesduel as bd
-from bayesduel.analysis import analyse, log_of
 from bayesduel.duels import Duels
 from bayesduel.health import DisconnectedWarning
+from bayesduel.reporting.analysis import analyse, log_of
 from bayesduel.teaching import next_pairs
 
 SECTIONS = (

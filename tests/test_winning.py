@@ -8,13 +8,12 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from bayesduel import drawn
-from bayesduel.drawn import Draws
-from bayesduel.electing import interval, pair_summary, standings
 from bayesduel.models import BradleyTerry, Davidson, PreferenceMatrix
 from bayesduel.preference import NOTIONS
-from bayesduel.verdict import tiers
-from bayesduel.winning import Winners, winners
+from bayesduel.winning import Winners, drawn, winners
+from bayesduel.winning.drawn import Draws
+from bayesduel.winning.electing import interval, pair_summary, standings
+from bayesduel.winning.verdict import tiers
 
 
 def matrix_draws(P: np.ndarray) -> Draws:

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesduel.columns import plain
-from bayesduel.rows import Coded
+from bayesduel.reading.columns import plain
+from bayesduel.reading.rows import Coded
 
 __all__ = ["UNREADABLE", "Reading", "choose_reading", "says_both_bad"]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.columns import Roles
-from bayesduel.outcomes import UNREADABLE, Reading, choose_reading
-from bayesduel.rows import Coded, Rows
+from bayesduel.reading.columns import Roles
+from bayesduel.reading.outcomes import UNREADABLE, Reading, choose_reading
+from bayesduel.reading.rows import Coded, Rows
 
 __all__ = ["Examined", "decide_reading", "examine", "explain", "label_of", "shown"]
 

@@ -1,8 +1,8 @@
 """Winners of a fit, with their uncertainty, and the verdict.
 
 In every posterior draw of the preference matrix an election is held under each notion of
-winner; what is reported is how often each arm won. See `bayesduel.verdict` for the rule that
-turns this into a sentence.
+winner; what is reported is how often each arm won. See `bayesduel.winning.verdict` for the rule
+that turns this into a sentence.
 """
 
 import json
@@ -11,12 +11,19 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesduel.drawn import check_fit, draws_of
-from bayesduel.electing import PairSummary, Standings, Ties, interval, pair_summary, standings
-from bayesduel.laurels import Winners
 from bayesduel.preference import NOTIONS
-from bayesduel.verdict import Verdict, judge, tiers
-from bayesduel.wording import join
+from bayesduel.winning.drawn import check_fit, draws_of
+from bayesduel.winning.electing import (
+    PairSummary,
+    Standings,
+    Ties,
+    interval,
+    pair_summary,
+    standings,
+)
+from bayesduel.winning.laurels import Winners
+from bayesduel.winning.verdict import Verdict, judge, tiers
+from bayesduel.winning.wording import join
 
 __all__ = ["Winners", "winners"]
 

@@ -13,9 +13,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from bayesduel.columns import Roles
-from bayesduel.examining import shown
-from bayesduel.formats import LogFile, json_object, open_bytes, open_csv
+from bayesduel.reading.columns import Roles
+from bayesduel.reading.examining import shown
+from bayesduel.reading.formats import LogFile, json_object, open_bytes, open_csv
 
 __all__ = [
     "Numbered",

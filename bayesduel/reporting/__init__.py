@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel import provenance, sections
+from bayesduel.reporting import provenance, sections
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesduel.analysis import Analysis
     from bayesduel.duels import Duels
+    from bayesduel.reporting.analysis import Analysis
 
 __all__ = ["report"]
 
@@ -74,8 +74,8 @@ def report(
     """
     import xarray as xr
 
-    from bayesduel.analysis import analyse, log_of
     from bayesduel.duels import Duels
+    from bayesduel.reporting.analysis import analyse, log_of
 
     path = Path(path)
     if path.is_dir() or not path.parent.is_dir():
@@ -200,10 +200,10 @@ def _part(a: "Analysis", label: str | None, prefix: str) -> dict[str, Any]:
 def _pictures(a: "Analysis") -> dict[str, Any]:
     """Return the figures of one log."""
     from bayesduel import plots
-    from bayesduel.embedding import draw
     from bayesduel.plots.checks import CALIBRATION_SIZE, TRIADS_SIZE
     from bayesduel.plots.matrices import preference_size, winners_size
     from bayesduel.plots.ranking import label_width, ranking_size, ranks_size
+    from bayesduel.reporting.embedding import draw
 
     w, n = a.winners, a.duels.n_arms
     panels = -(-n // PLACES)  # as even as can be

@@ -6,9 +6,9 @@ import numpy as np
 
 from bayesduel.building import LARGEST
 from bayesduel.duels import Duels
-from bayesduel.examining import Examined, label_of
-from bayesduel.outcomes import says_both_bad
-from bayesduel.rows import Coded, Rows
+from bayesduel.reading.examining import Examined, label_of
+from bayesduel.reading.outcomes import says_both_bad
+from bayesduel.reading.rows import Coded, Rows
 from bayesduel.tallies import Intake, TieRule, Votes, cells_of
 
 __all__ = ["Labelled", "assemble", "label_rows", "parts_of"]

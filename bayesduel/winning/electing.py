@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from bayesduel.drawn import Draws, points
 from bayesduel.preference import (
     EQUAL,
     NOTIONS,
@@ -20,6 +19,7 @@ from bayesduel.preference import (
     von_neumann,
     winner_mask,
 )
+from bayesduel.winning.drawn import Draws, points
 
 __all__ = ["PairSummary", "Standings", "Ties", "interval", "pair_summary", "standings"]
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.preference import NOTIONS
-from bayesduel.wording import join
+from bayesduel.winning.wording import join
 
 if TYPE_CHECKING:
-    from bayesduel.analysis import Analysis
+    from bayesduel.reporting.analysis import Analysis
     from bayesduel.winning import Winners
 
 __all__ = [

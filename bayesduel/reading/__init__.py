@@ -1,11 +1,9 @@
 """Read a log of duels from files or a frame.
 
-The way of a log: the columns are given roles (:mod:`bayesduel.columns`), its rows come in as
-codes, tallied where they live if the votes themselves are not needed (:mod:`bayesduel.files`,
-:mod:`bayesduel.frames`, :mod:`bayesduel.rows`), the outcomes are understood
-(:mod:`bayesduel.outcomes`), what is wrong with a row is found (:mod:`bayesduel.examining`) and
-where it is (:mod:`bayesduel.locating`), and what is sound becomes a log
-(:mod:`bayesduel.assembling`).
+The way of a log: the columns are given roles (``columns``), its rows come in as codes, tallied
+where they live if the votes themselves are not needed (``files``, ``frames``, ``rows``), the
+outcomes are understood (``outcomes``), what is wrong with a row is found (``examining``) and
+where it is (``locating``), and what is sound becomes a log (``assembling``).
 """
 
 import os
@@ -17,17 +15,17 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
 
-from bayesduel.assembling import assemble, label_rows, parts_of
-from bayesduel.columns import Given, Roles, assign
 from bayesduel.duels import Duels
-from bayesduel.examining import WEIGHT, decide_reading, examine, explain, label_of
-from bayesduel.files import FileSource, open_files
-from bayesduel.outcomes import Reading
-from bayesduel.rows import Rows, TimeKind
+from bayesduel.reading.assembling import assemble, label_rows, parts_of
+from bayesduel.reading.columns import Given, Roles, assign
+from bayesduel.reading.examining import WEIGHT, decide_reading, examine, explain, label_of
+from bayesduel.reading.files import FileSource, open_files
+from bayesduel.reading.outcomes import Reading
+from bayesduel.reading.rows import Rows, TimeKind
 from bayesduel.tallies import Intake, TieRule
 
 if TYPE_CHECKING:
-    from bayesduel.frames import FrameSource
+    from bayesduel.reading.frames import FrameSource
 
 __all__ = ["read_duels"]
 
@@ -70,8 +68,8 @@ def read_duels(  # type: ignore[misc]
     """Read a log of duels.
 
     Columns that are not given are found by their usual names, and what was guessed is printed
-    to stderr; the rules are in :mod:`bayesduel.columns`. The spellings of outcomes that are
-    understood are in :mod:`bayesduel.outcomes`. Labels are kept as written, but for white
+    to stderr; the rules are in :mod:`bayesduel.reading.columns`. The spellings of outcomes that are
+    understood are in :mod:`bayesduel.reading.outcomes`. Labels are kept as written, but for white
     space around them; those of a numeric column are its numbers as text (1 and 1.0 differ).
     A label spelled like a missing value ("", NA, NaN, null, None) is a bad row.
 
@@ -201,7 +199,7 @@ def _read(
 def _open(path_or_frame: Any, on_bad: OnBad) -> Any:
     if isinstance(path_or_frame, str | os.PathLike | list | tuple):
         return open_files(path_or_frame, skip=on_bad == "skip")
-    from bayesduel.frames import FrameSource
+    from bayesduel.reading.frames import FrameSource
 
     return nullcontext(FrameSource(path_or_frame))
 
@@ -252,7 +250,7 @@ def _refusal(name: str, first: _Fault | None, n_bad: int) -> ValueError:
 
 def _part_of(value: Any) -> str | None:
     """Return the label of the part that a value of the column `by` names."""
-    from bayesduel.rows import text_of
+    from bayesduel.reading.rows import text_of
 
     text = text_of(value)
     return None if text is None else label_of(text)

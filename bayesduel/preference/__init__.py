@@ -11,8 +11,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from bayesduel.consensus import cheapest_order
-from bayesduel.majority import (
+from bayesduel.preference.consensus import cheapest_order
+from bayesduel.preference.majority import (
     beats,
     blocks,
     check_preference,
@@ -23,7 +23,7 @@ from bayesduel.majority import (
     opposite,
     smith_set,
 )
-from bayesduel.maximin import maximin
+from bayesduel.preference.mixtures import maximin
 
 __all__ = [
     "NOTIONS",

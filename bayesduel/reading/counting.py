@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bayesduel.building import LARGEST
-from bayesduel.rows import NUMBER, text_of
+from bayesduel.reading.rows import NUMBER, text_of
 
 __all__ = ["count_query", "name_of", "stacked", "text_in_sql"]
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesduel.electing import PairSummary, Standings
 from bayesduel.preference import NOTIONS
+from bayesduel.winning.electing import PairSummary, Standings
 
 __all__ = [
     "cycle_words",

@@ -13,10 +13,10 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from bayesduel.building import LARGEST
-from bayesduel.columns import Roles
-from bayesduel.examining import shown
-from bayesduel.locating import CHUNK, Numbered
-from bayesduel.rows import Rows, TimeKind, text_of
+from bayesduel.reading.columns import Roles
+from bayesduel.reading.examining import shown
+from bayesduel.reading.locating import CHUNK, Numbered
+from bayesduel.reading.rows import Rows, TimeKind, text_of
 
 __all__ = ["FrameSource"]
 

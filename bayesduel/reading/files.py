@@ -12,10 +12,10 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from bayesduel.columns import Roles
-from bayesduel.counting import count_query, name_of, stacked, text_in_sql
-from bayesduel.formats import LogFile, expand, keys_of, open_bytes, recognise, verify
-from bayesduel.locating import (
+from bayesduel.reading.columns import Roles
+from bayesduel.reading.counting import count_query, name_of, stacked, text_in_sql
+from bayesduel.reading.formats import LogFile, expand, keys_of, open_bytes, recognise, verify
+from bayesduel.reading.locating import (
     Numbered,
     explain_lines,
     numbered_records,
@@ -23,7 +23,7 @@ from bayesduel.locating import (
     parse_fault,
     refused_lines,
 )
-from bayesduel.rows import Rows, TimeKind
+from bayesduel.reading.rows import Rows, TimeKind
 
 __all__ = ["FileSource", "open_files"]
 

@@ -23,10 +23,10 @@ from typing import Literal
 
 import numpy as np
 
-from bayesduel.drawn import Draws
-from bayesduel.electing import PairSummary, Standings
 from bayesduel.preference import NOTIONS
-from bayesduel.wording import (
+from bayesduel.winning.drawn import Draws
+from bayesduel.winning.electing import PairSummary, Standings
+from bayesduel.winning.wording import (
     cycle_words,
     names_of,
     safe_words,

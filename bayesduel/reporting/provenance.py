@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesduel.analysis import Analysis
+    from bayesduel.reporting.analysis import Analysis
 
 __all__ = ["cluster_rows", "cluster_words", "diagnostics", "model_words"]
 
