@@ -96,7 +96,7 @@ def _widest(fit: xr.DataTree) -> str:
     own = float((group["score_se"] ** 2).mean())
     if not float(wide.max()) > own:
         return "model"
-    return str(wide["clustering"].to_numpy()[wide.to_numpy().argmax()])
+    return str(wide["clustering"].to_numpy()[np.nanargmax(wide.to_numpy())])
 
 
 def _stretch(score: np.ndarray, own: np.ndarray, target: np.ndarray) -> np.ndarray:

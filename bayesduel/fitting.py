@@ -12,6 +12,7 @@ import xarray as xr
 
 from bayesduel.duels import Duels
 from bayesduel.inference import trees
+from bayesduel.inference.clusters import cluster_errors, is_flat, too_few
 from bayesduel.inference.importance import TRUSTED
 
 if TYPE_CHECKING:
@@ -95,8 +96,7 @@ def fit(
     """
     model = _check(duels, model, method, draws, chains, seed)
     _warn(duels)
-    flat = np.isinf(getattr(model, "scale", None) or 0.0)
-    if flat:
+    if is_flat(model):
         _refuse_flat(duels)
     rng = np.random.default_rng(seed)
     per_chain = -(-draws // chains)
@@ -121,9 +121,7 @@ def fit(
     }
     tree = trees.assemble(duels, model, sampled, per_chain, chains, attrs)
     if clusters and "score" in tree["posterior"]:
-        from bayesduel.inference.clusters import cluster_errors, too_few
-
-        tree.attrs["clusters_left_out"] = json.dumps(too_few(duels))
+        tree.attrs["clusters_left_out"] = json.dumps(too_few(duels, model))
         robust = cluster_errors(duels, model, sampled, seed)
         if robust is not None:
             tree["clusters"] = xr.DataTree(robust)
@@ -207,9 +205,9 @@ def _warn(duels: Duels) -> None:
             stacklevel=3,
         )
     if duels.n_duels < 5 * (duels.n_arms - 1):
+        some = "1 duel is" if duels.n_duels == 1 else f"{duels.n_duels} duels are"
         warnings.warn(
-            f"{duels.n_duels} duels are few for {duels.n_arms} arms: expect wide intervals that "
-            "lean on the prior",
+            f"{some} few for {duels.n_arms} arms: expect wide intervals that lean on the prior",
             ThinDataWarning,
             stacklevel=3,
         )

@@ -85,3 +85,18 @@ def test_too_few_clusters_are_named_not_trusted():
     tree = fit(votes(60, 1, 2, 3), draws=400)
     assert "clusters" not in tree
     assert tree.attrs["clusters_left_out"] == '{"judge": 2}'
+
+
+def test_flat_prior_with_few_clusters_has_no_robust_errors_and_no_crash():
+    """With at most as many clusters as arms a sandwich is singular: left out, and said."""
+    import bayesduel as bd
+
+    rng = np.random.default_rng(4)
+    left = rng.integers(0, 12, 2000)
+    right = (left + rng.integers(1, 12, 2000)) % 12
+    duels = Duels.from_votes(left, right, rng.integers(0, 2, 2000), judge=np.arange(2000) % 10)
+    tree = fit(duels, BradleyTerry(scale=np.inf), draws=400)
+    assert tree.attrs["clusters_left_out"] == '{"judge": 10}'
+    assert bd.winners(tree).attrs["errors"] == "model"
+    with pytest.raises(ValueError, match="errors should be one of"):
+        bd.winners(tree, errors="judge")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -310,11 +311,13 @@ SOUND = b"left,right,outcome\na,b,left\nb,a,right\nb,c,left\nc,a,tie\nb,c,right\
         "quoted.csv": SOUND.replace(b"a,", b'"a",').replace(b"left", b'"left"'),
         "strange [1]*?.csv": SOUND,
         "it's.csv": SOUND,
-        "log.csv.gz": gzip.compress(SOUND),
-        "two_members.csv.gz": gzip.compress(SOUND[:30]) + gzip.compress(SOUND[30:]),
-        "log.tsv.gz": gzip.compress(SOUND.replace(b",", b"\t")),
+        "log.csv.gz": gzip.compress(SOUND, mtime=0),
+        "two_members.csv.gz": gzip.compress(SOUND[:30], mtime=0)
+        + gzip.compress(SOUND[30:], mtime=0),
+        "log.tsv.gz": gzip.compress(SOUND.replace(b",", b"\t"), mtime=0),
         "log.csv.zst": pa.Codec("zstd").compress(SOUND).to_pybytes(),
     }.items(),
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_text_files(tmp_path, name, data):
     path = tmp_path / name
@@ -600,3 +603,14 @@ def test_reading_ends_in_silence(tmp_path):
     )
     assert "line 3: should have 3 fields" in done.stdout
     assert done.stderr == ""
+
+
+def test_a_column_of_sampling_weights_is_not_passed_over_in_silence(capsys):
+    log = pd.DataFrame(
+        {"left": ["a", "b"], "right": ["b", "c"], "outcome": [1, 0], "sampling_weight": [0.3, 2.1]}
+    )
+    assert bd.read_duels(log).n_duels == 2
+    assert (
+        "'sampling_weight' is not used: sampling weights are not supported"
+        in capsys.readouterr().err
+    )

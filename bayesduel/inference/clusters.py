@@ -29,7 +29,7 @@ from bayesduel.inference.laplace import Mode, find_mode
 if TYPE_CHECKING:
     from bayesduel.duels import Duels
 
-__all__ = ["CLEARLY_MORE", "FEWEST", "cluster_errors", "clusterings", "too_few"]
+__all__ = ["CLEARLY_MORE", "FEWEST", "cluster_errors", "clusterings", "is_flat", "too_few"]
 
 CLEARLY_MORE = 5  # clusters a parameter, from which the sandwich is used
 FEWEST = 10  # clusters below which how they vary cannot be told
@@ -71,10 +71,20 @@ def clusterings(duels: "Duels") -> dict[str, np.ndarray]:
     return found
 
 
-def too_few(duels: "Duels") -> dict[str, int]:
-    """Return the clusterings left out because they have fewer than `FEWEST` clusters."""
+def too_few(duels: "Duels", model: Any) -> dict[str, int]:
+    """Return the clusterings left out, with their number of clusters.
+
+    They have fewer than `FEWEST`; or, under a flat prior, not more clusters than scores: their
+    sandwich is singular, and a resampled log may have no maximum.
+    """
     counts = {name: int(place.max()) + 1 for name, place in clusterings(duels).items()}
-    return {name: n for name, n in counts.items() if n < FEWEST}
+    least = max(FEWEST, duels.n_arms + 1) if is_flat(model) else FEWEST
+    return {name: n for name, n in counts.items() if n < least}
+
+
+def is_flat(model: Any) -> bool:
+    """Return whether the model's scores have a flat prior."""
+    return bool(np.isinf(getattr(model, "scale", None) or 0.0))
 
 
 def cluster_errors(duels: "Duels", model: Any, sampled: Any, seed: int) -> xr.Dataset | None:
@@ -96,7 +106,7 @@ def cluster_errors(duels: "Duels", model: Any, sampled: Any, seed: int) -> xr.Da
     ``route`` ("sandwich" or "bootstrap") by clustering. None if no votes are repeated, or by
     too few clusters to tell (:func:`too_few`).
     """
-    few = too_few(duels)
+    few = too_few(duels, model)
     found = {name: place for name, place in clusterings(duels).items() if name not in few}
     if not found:
         return None
@@ -108,8 +118,7 @@ def cluster_errors(duels: "Duels", model: Any, sampled: Any, seed: int) -> xr.Da
     covs, routes, counts = [], [], []
     for k, cluster in enumerate(found.values()):
         rows = _tally(duels, cluster)
-        flat = np.isinf(getattr(model, "scale", None) or 0.0)
-        resampled = rows.n_clusters < CLEARLY_MORE * derivative.size and not flat
+        resampled = rows.n_clusters < CLEARLY_MORE * derivative.size and not is_flat(model)
         if resampled:
             rng = np.random.default_rng([seed, k])
             covariance = _bootstrap(derivative, mode, hyper, rows, rng)

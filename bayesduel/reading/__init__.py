@@ -127,6 +127,11 @@ def read_duels(  # type: ignore[misc]
         roles = assign(source.columns(asked), source.name, **given, by=by)  # type: ignore[arg-type]
         if roles.notice:
             print(f"read {source.name}: {roles.notice}", file=sys.stderr)
+        for column in roles.unused:
+            print(
+                f"read {source.name}: {column!r} is not used: sampling weights are not supported",
+                file=sys.stderr,
+            )
         return _read(source, roles, ties, on_bad)
 
 

@@ -63,6 +63,8 @@ class Roles:
         As in :func:`bayesduel.read_duels`.
     guessed
         Roles that were guessed rather than given.
+    unused
+        Columns of sampling weights, which are not supported.
     """
 
     left: str
@@ -76,6 +78,7 @@ class Roles:
     weight: str | None = None
     by: str | None = None
     guessed: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
     @property
     def taken(self) -> dict[str, str]:
@@ -170,7 +173,8 @@ def assign(
                 f"{source}: no column says who won (outcome=, or margin= with one column or "
                 f"two scores); {finder.there}"
             )
-    return Roles(**finder.found, guessed=tuple(finder.guessed))
+    unused = tuple(c for c in columns if plain(c) in SAMPLING)
+    return Roles(**finder.found, guessed=tuple(finder.guessed), unused=unused)
 
 
 class _Finder:
