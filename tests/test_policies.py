@@ -86,10 +86,10 @@ def test_time_a_step_does_not_grow_with_the_horizon(policy):
         run(belief, memory, P, alone, first, first, rng, coins)
         best = np.inf
         for part in range(5):
-            start = time.perf_counter()
+            start = time.process_time()
             a = first + 1 + 4000 * part
             run(belief, memory, P, alone, a, a + 3999, rng, coins)
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.process_time() - start)
         seconds.append(best)
     assert seconds[1] < 3 * seconds[0]  # quadratic history would be a factor of 50
 
