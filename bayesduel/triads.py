@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from bayesduel.labels import SENTENCE, shorten
 from bayesduel.preference import cyclic_triads, decided_triads
 from bayesduel.units import one_verdict_per_unit, repeated_role
 from bayesduel.winning.drawn import check_fit, draws_of
@@ -46,7 +47,7 @@ class Cycle:
     def __str__(self) -> str:
         following = (*self.arms[1:], self.arms[0])
         return ", ".join(
-            f"{a} beat {b} {won}:{lost}"
+            f"{shorten(a, SENTENCE)} beat {shorten(b, SENTENCE)} {won}:{lost}"
             for a, b, (won, lost) in zip(self.arms, following, self.counts, strict=True)
         )
 
@@ -102,7 +103,7 @@ class CyclicCheck:
             )
         words = (
             f"{self.observed:,} of {self.decided:,} decided triads are cyclic; a transitive "
-            f"{self.model} model makes {self.expected:,.0f} on the same design "
+            f"{self.model.title()} model makes {self.expected:,.0f} on the same design "
             f"({_p_words(self)}). {_meaning(self.p_value)}"
         )
         if self.naive is not None:

@@ -281,6 +281,8 @@ def test_shorten_keeps_both_ends():
     assert shorten("short") == "short"
     long = shorten("a name that goes on and on until its end", 20)
     assert len(long) <= 20 and long.startswith("a name") and long.endswith("end") and "…" in long
+    wide = shorten("模型" * 20, 20)  # letters twice as wide
+    assert 9 <= len(wide) <= 10 and wide.startswith("模") and wide.endswith("型")
 
 
 def test_every_leaves_at_most_as_many():

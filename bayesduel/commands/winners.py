@@ -67,12 +67,17 @@ def _show(label: str | None, result: "Winners") -> None:
     from rich.table import Table
 
     from bayesduel.commands.printing import out
+    from bayesduel.labels import CELL, shorten
+    from bayesduel.winning.wording import ACROSS, per_cent
 
     console = out()
     if label is not None:
         console.rule(label, align="left", style="dim")
     console.print(result.attrs["verdict"], style="bold")
     console.print()
+    group = result.groups()
+    if group is not None:
+        console.print(f"{ACROSS}\n")
     frame = result.table()
     table = Table(box=None, pad_edge=False, header_style="bold")
     percent = f"{100 * result.attrs['confidence']:g} %"
@@ -83,17 +88,19 @@ def _show(label: str | None, result: "Winners") -> None:
         (f"rank [{percent}]", "right"),
         (f"win rate [{percent}]", "right"),
         ("tier", "right"),
+        *([] if group is None else [("group", "right")]),
     ):
         table.add_column(name, justify=justify, no_wrap=name != "arm")  # type: ignore[arg-type]
     for place, (arm, row) in enumerate(frame.head(ROWS).iterrows(), 1):
         table.add_row(
             str(place),
-            str(arm),
-            f"{100 * row['copeland']:.0f} %",
+            shorten(str(arm), CELL),
+            f"{per_cent(row['copeland'])} %",
             f"{row['rank_mean']:.1f} [{row['rank_lower']:.0f}, {row['rank_upper']:.0f}]",
-            f"{100 * row['borda_mean']:.0f} % "
-            f"[{100 * row['borda_lower']:.0f}, {100 * row['borda_upper']:.0f}]",
+            f"{per_cent(row['borda_mean'])} % "
+            f"[{per_cent(row['borda_lower'])}, {per_cent(row['borda_upper'])}]",
             f"{row['tier']:.0f}",
+            *([] if group is None else [str(group[str(arm)])]),
         )
     console.print(table)
     if len(frame) > ROWS:

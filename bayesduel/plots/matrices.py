@@ -16,6 +16,7 @@ from bayesduel.plots.style import (
     plain,
     shorten,
 )
+from bayesduel.winning.wording import per_cent
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -169,20 +170,13 @@ def plot_winners(winners: "xr.Dataset", ax: "Axes | None" = None, *, least: floa
         ax.text(
             j,
             i,
-            _percent(p),
+            f"{per_cent(p)} %",
             ha="center",
             va="center",
             fontsize=9,
             color="white" if p > 0.55 else (INK if p >= 0.005 else GREY),
         )
     return ax
-
-
-def _percent(p: float) -> str:
-    """Return a probability in per cent, never rounding what is uncertain to 0 or 100."""
-    if p < 0.005:
-        return "< 1 %"
-    return "> 99 %" if p >= 0.995 else f"{100 * p:.0f} %"
 
 
 def _hatched(mask: np.ndarray) -> "PathPatch":

@@ -15,6 +15,7 @@ from bayesduel.plots.style import (
     percent_ticks,
     plain,
     shorten,
+    wide_excess,
 )
 
 if TYPE_CHECKING:
@@ -31,10 +32,15 @@ def ranking_size(n_arms: int) -> tuple[float, float]:
 
 def label_width(winners: "xr.Dataset") -> float:
     """Return the width in inches of the widest label that `plot_ranking` writes."""
+    import warnings
+
     from matplotlib.textpath import TextPath
 
     labels = _labels(in_order(winners)["arm"].values, np.arange(1, winners.sizes["arm"] + 1))
-    return max(TextPath((0, 0), text, size=9).get_extents().width for text in labels) / 72
+    with warnings.catch_warnings():  # letters that the font lacks are allowed for
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        widths = [TextPath((0, 0), text, size=9).get_extents().width / 72 for text in labels]
+    return max(w + wide_excess(text, 9) for w, text in zip(widths, labels, strict=True))
 
 
 def ranks_size(n_arms: int) -> tuple[float, float]:
@@ -156,7 +162,7 @@ def plot_ranks(winners: "xr.Dataset", ax: "Axes | None" = None) -> "Axes":
     if not few:
         percent_bar(image, ax)
     else:
-        for i, j in zip(*np.nonzero(probability >= 0.005), strict=True):
+        for i, j in zip(*np.nonzero(np.round(100 * probability)), strict=True):
             colour = "white" if probability[i, j] > 0.55 else INK
             text = f"{100 * probability[i, j]:.0f}"
             ax.text(j, i, text, ha="center", va="center", fontsize=8, color=colour)

@@ -7,6 +7,8 @@ PuOr of Brewer (colorbrewer2.org): both are told apart under every common colour
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from bayesduel.labels import columns, shorten
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
@@ -24,6 +26,7 @@ __all__ = [
     "percent_ticks",
     "plain",
     "shorten",
+    "wide_excess",
 ]
 
 INK = "#222222"
@@ -34,12 +37,13 @@ DIVERGING = "PuOr"  # orange below 1/2, white at 1/2, purple above
 SEQUENTIAL = "Blues"
 
 
-def shorten(label: str, width: int = 24) -> str:
-    """Return a label of at most `width` characters, its middle left out where it is longer."""
-    if len(label) <= width:
-        return label
-    head = (width - 1) * 2 // 3
-    return f"{label[:head].rstrip()}…{label[len(label) - (width - 1 - head) :].lstrip()}"
+def wide_excess(text: str, size: float) -> float:
+    """Return by how many inches wide letters (Chinese, emoji) exceed what matplotlib measures.
+
+    It measures the box that stands for a missing letter, 0.6 of the `size` in points; where
+    fonts have the letter, it is as wide as high.
+    """
+    return 0.4 * size * (columns(text) - sum(columns(c) > 0 for c in text)) / 72
 
 
 def every(n: int, most: int) -> int:

@@ -25,7 +25,7 @@ from bayesduel.winning.laurels import Winners
 from bayesduel.winning.verdict import Verdict, judge, tiers
 from bayesduel.winning.wording import join
 
-__all__ = ["Winners", "winners"]
+__all__ = ["Winners", "check_judging", "winners"]
 
 
 def winners(
@@ -84,10 +84,7 @@ def winners(
         If another argument is out of its range; the message names it.
     """
     check_fit(fit)
-    if not 0 <= rope < 0.5:
-        raise ValueError(f"rope should be in [0, 0.5), got {rope}")
-    if not 0.5 < confidence < 1:
-        raise ValueError(f"confidence should be in (0.5, 1), got {confidence}")
+    check_judging(rope, confidence)
     if ties not in ("strict", "half"):
         raise ValueError(f"ties should be 'strict' or 'half', got {ties!r}")
     draws, labels, errors = draws_of(fit, errors)
@@ -144,6 +141,14 @@ def winners(
 
 
 # -- in calling order ----------------------------------------------------------------------
+
+
+def check_judging(rope: float, confidence: float) -> None:
+    """Raise ValueError where `winners` would refuse what is asked of a verdict."""
+    if not 0 <= rope < 0.5:
+        raise ValueError(f"rope should be in [0, 0.5), got {rope}")
+    if not 0.5 < confidence < 1:
+        raise ValueError(f"confidence should be in (0.5, 1), got {confidence}")
 
 
 def _in_parts(

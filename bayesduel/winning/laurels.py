@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from bayesduel.labels import CELL, columns, shorten
+from bayesduel.winning.wording import ACROSS
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -37,6 +40,12 @@ class Winners(xr.Dataset):
         columns["tier"] = self["tier"].values[order]
         return pd.DataFrame(columns, index=pd.Index(self["arm"].values[order], name="arm"))
 
+    def groups(self) -> dict[str, int] | None:
+        """Return the group of each arm, from 1, where the log falls into groups that never met."""
+        parts = json.loads(self.attrs["component_verdicts"])
+        found = {str(arm): k for k, part in enumerate(parts, 1) for arm in part["arms"]}
+        return found or None
+
     def summary(self) -> dict[str, Any]:
         """Return verdict, ranking and winners by notion as plain dictionaries and lists."""
         attrs = {k: json.loads(v) if k in JSON_ATTRS else v for k, v in self.attrs.items()}
@@ -64,19 +73,22 @@ class Winners(xr.Dataset):
         if not _complete(self):
             return super().__repr__()
         contents = ", ".join(str(name) for name in self.data_vars)
-        lines = [self.attrs["verdict"], "", *_rows(self), "", _small_print(self)]
+        across = [] if self.groups() is None else [ACROSS, ""]
+        lines = [self.attrs["verdict"], "", *across, *_rows(self), "", _small_print(self)]
         return "\n".join([*lines, f"Variables of this xarray.Dataset: {contents}"])
 
     def _repr_html_(self) -> str:
         if not _complete(self):
             return super()._repr_html_()
         head, *body = _cells(self, limit=50)
+        heading = "".join(f"<th>{escape(c)}</th>" for c in head)
+        across = "" if self.groups() is None else f"<p>{escape(ACROSS)}</p>"
         rows = "".join(
             "<tr>" + "".join(f"<td>{escape(c)}</td>" for c in cells) + "</tr>" for cells in body
         )
         return (
             f"<p><strong>{escape(self.attrs['verdict'])}</strong></p>"
-            f"<table><thead><tr>{''.join(f'<th>{escape(c)}</th>' for c in head)}</tr></thead>"
+            f"{across}<table><thead><tr>{heading}</tr></thead>"
             f"<tbody>{rows}</tbody></table><p>{escape(_small_print(self))}</p>"
             f"<details><summary>All variables</summary>{super()._repr_html_()}</details>"
         )
@@ -93,19 +105,22 @@ def _cells(dataset: Winners, limit: int) -> list[list[str]]:
     """Return the heading and at most `limit` rows of the ranking, as text."""
     k = dataset.attrs["k"]
     head = ["rank", "arm", "mean rank", "P(Condorcet)", "P(Copeland)", "Borda score"]
-    rows = [[*head, f"P(top {k})", "tier"]]
+    group = dataset.groups()
+    rows = [[*head, f"P(top {k})", "tier", *([] if group is None else ["group"])]]
     table = dataset.table()
     for place, (arm, row) in enumerate(table.head(limit).iterrows(), 1):
         rows.append(
             [
                 str(place),
-                str(arm),
+                shorten(str(arm), CELL),
                 f"{row['rank_mean']:.1f} [{row['rank_lower']:.0f}, {row['rank_upper']:.0f}]",
                 _probability(row["condorcet"]),
                 _probability(row["copeland"]),
-                f"{row['borda_mean']:.3f} [{row['borda_lower']:.3f}, {row['borda_upper']:.3f}]",
+                f"{_share(row['borda_mean'])} "
+                f"[{_share(row['borda_lower'])}, {_share(row['borda_upper'])}]",
                 _probability(row[f"top_{k}"]),
                 f"{row['tier']:.0f}",
+                *([] if group is None else [str(group[str(arm)])]),
             ]
         )
     if len(table) > limit:
@@ -119,12 +134,19 @@ def _probability(p: float) -> str:
     return ">0.99" if 0.995 <= p < 1 else f"{p:.2f}"
 
 
+def _share(p: float) -> str:
+    """Return a win rate, never rounded to 0 or 1."""
+    if p < 0.0005:
+        return "<0.001"
+    return ">0.999" if p >= 0.9995 else f"{p:.3f}"
+
+
 def _rows(dataset: Winners, limit: int = 30) -> list[str]:
     cells = _cells(dataset, limit)
-    widths = [max(len(c) for c in column) for column in zip(*cells, strict=True)]
+    widths = [max(columns(c) for c in column) for column in zip(*cells, strict=True)]
     return [
         "  ".join(
-            c.ljust(w) if n == 1 else c.rjust(w)
+            c + " " * (w - columns(c)) if n == 1 else c.rjust(w)
             for n, (c, w) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in cells

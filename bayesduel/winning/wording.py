@@ -4,13 +4,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bayesduel.labels import SENTENCE, shorten
 from bayesduel.preference import NOTIONS
 from bayesduel.winning.electing import PairSummary, Standings
 
 __all__ = [
+    "ACROSS",
     "cycle_words",
     "join",
     "names_of",
+    "per_cent",
     "percent",
     "safe_words",
     "tied_words",
@@ -18,12 +21,30 @@ __all__ = [
     "winner_words",
 ]
 
+ACROSS = (
+    "The arms fall into groups that never met: how arms of different groups stand to each other "
+    "rests on the prior alone, and with it ranks and win rates over all arms."
+)
+
 
 def join(names: Sequence[str], limit: int = 6) -> str:
-    """Return "A, B and C", or the first ones "and n others" where there are many."""
-    if len(names) > limit + 1:
-        return ", ".join(names[:limit]) + f" and {len(names) - limit} others"
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+    """Return "A, B and C", or the first ones "and n others" where there are many.
+
+    Names are shortened to what a sentence bears.
+    """
+    return _list([shorten(name, SENTENCE) for name in names], limit)
+
+
+def _list(words: Sequence[str], limit: int = 6) -> str:
+    if len(words) > limit + 1:
+        return ", ".join(words[:limit]) + f" and {len(words) - limit} others"
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
+
+
+def per_cent(p: float) -> str:
+    """Return what is uncertain in per cent, "69", never rounded to 0 or 100: "> 99", "< 1"."""
+    rounded = f"{100 * p:.0f}"
+    return {"0": "< 1", "100": "> 99"}.get(rounded, rounded)
 
 
 def percent(probability: float) -> str:
@@ -41,16 +62,17 @@ def winner_words(
     """Tell of an arm that beats every other."""
     rival = int(np.where(np.arange(len(labels)) == leader, np.inf, pairs.mean[leader]).argmin())
     chance, low, high = (
-        f"{100 * m[leader, rival]:.0f}" for m in (pairs.mean, pairs.lower, pairs.upper)
+        per_cent(float(m[leader, rival])) for m in (pairs.mean, pairs.lower, pairs.upper)
     )
+    best, second = (shorten(labels[arm], SENTENCE) for arm in (leader, rival))
     if len(labels) == 2:
         return (
-            f"{labels[leader]} wins: it beats {labels[rival]} {percent(probability)}, in {chance} "
+            f"{best} wins: it beats {second} {percent(probability)}, in {chance} "
             f"% of duels ({100 * confidence:g} % interval {low} to {high} %)."
         )
     return (
-        f"{labels[leader]} wins: it beats every other arm {percent(probability)}. Its closest "
-        f"rival is {labels[rival]}, which it beats in {chance} % of duels "
+        f"{best} wins: it beats every other arm {percent(probability)}. Its closest "
+        f"rival is {second}, which it beats in {chance} % of duels "
         f"({100 * confidence:g} % interval {low} to {high} %)."
     )
 
@@ -68,9 +90,9 @@ def cycle_words(
     labels: Sequence[str], around: np.ndarray, probability: float, found: Standings
 ) -> str:
     """Tell of a cycle, and who does best in spite of it."""
+    short = [shorten(label, SENTENCE) for label in labels]
     steps = [
-        f"{labels[a]} loses to {labels[b]}"
-        for a, b in zip(around, np.roll(around, -1), strict=True)
+        f"{short[a]} loses to {short[b]}" for a, b in zip(around, np.roll(around, -1), strict=True)
     ]
     copeland = found.share[NOTIONS.index("copeland")]
     mixture = found.share[NOTIONS.index("von_neumann")]
@@ -79,9 +101,9 @@ def cycle_words(
     cycle = [labels[a] for a in np.argsort(-found.smith, kind="stable") if found.smith[a] > 0.5]
     leads = "leads" if len(most) == 1 else "lead"
     words = (
-        f"No arm beats all others {percent(probability)}: {join(steps)}. By number of opponents "
+        f"No arm beats all others {percent(probability)}: {_list(steps)}. By number of opponents "
         f"beaten (Copeland) {join(names_of(labels, np.array(most)))} {leads}; nothing beats the "
-        f"mixture (von Neumann) of {join([f'{labels[a]} {mixture[a]:.2f}' for a in heavy])}."
+        f"mixture (von Neumann) of {_list([f'{short[a]} {mixture[a]:.2f}' for a in heavy])}."
     )
     return words + (f" The top cycle is {join(cycle)}." if len(cycle) > 1 else "")
 
@@ -95,8 +117,8 @@ def undecided_words(
     if len(names) == 1:
         sure = percent(float(found.sole[:, arms[0]].mean()))
         words = (
-            f"Not enough data yet: {names[0]} beats most opponents {percent(probability)}, but "
-            f"that it beats every one is not sure {sure}."
+            f"Not enough data yet: {join(names)} beats most opponents {percent(probability)}, "
+            f"but that it beats every one is not sure {sure}."
         )
     elif len(names) == len(labels):
         words = f"Not enough data yet: any of the {len(labels)} arms could be the best."
@@ -119,11 +141,11 @@ def safe_words(names: list[str], rope: float, confidence: float) -> str:
     """Tell which arms are safe choices, if any."""
     if not names:
         return ""
-    one = f"{names[0]} is a safe choice" if len(names) == 1 else f"{join(names)} are safe choices"
+    one = "is a safe choice" if len(names) == 1 else "are safe choices"
     singly = "" if len(names) == 1 else ", taken singly"
     return (
-        f" {one}{singly}: with probability {confidence:g} or more, no arm beats it with a win "
-        f"probability above {0.5 + rope:g}."
+        f" {join(names)} {one}{singly}: with probability {confidence:g} or more, no arm beats it "
+        f"with a win probability above {0.5 + rope:g}."
     )
 
 
