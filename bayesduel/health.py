@@ -62,8 +62,9 @@ class Health:
         As in :class:`bayesduel.Duels`.
     never_won, never_lost
         Arms that duelled without a win, or without a loss; ties are neither.
-    n_pairs, n_pairs_met
-        Pairs of arms there are, K (K - 1) / 2, and those that met.
+    n_pairs, n_pairs_met, n_pairs_both_ways
+        Pairs of arms there are, K (K - 1) / 2, those that met, and those that met with either
+        arm listed first.
     duels_per_arm
         Least, median and most duels of an arm.
     n_decisive
@@ -105,6 +106,7 @@ class Health:
     never_lost: tuple[str, ...]
     n_pairs: int
     n_pairs_met: int
+    n_pairs_both_ways: int
     duels_per_arm: tuple[int, float, int]
     n_decisive: int
     first_share: float
@@ -183,6 +185,7 @@ def health(duels: "Duels") -> Health:
     arms = np.asarray(duels.arms, dtype=object)
     first, second = int(cells.left_wins.sum()), int(cells.right_wins.sum())
     low, high = _wilson(first, first + second)
+    n_met = len(duels.pairs().first)
     found = Health(
         source=intake.source,
         columns=dict(intake.columns),
@@ -202,7 +205,8 @@ def health(duels: "Duels") -> Health:
         never_won=tuple(arms[(won == 0) & (total > 0)]),
         never_lost=tuple(arms[(lost == 0) & (total > 0)]),
         n_pairs=n_arms * (n_arms - 1) // 2,
-        n_pairs_met=len(duels.pairs().first),
+        n_pairs_met=n_met,
+        n_pairs_both_ways=_ordered_pairs(duels) - n_met,
         duels_per_arm=(int(total.min()), float(np.median(total)), int(total.max())),
         n_decisive=first + second,
         first_share=first / (first + second) if first + second else float("nan"),
@@ -215,6 +219,14 @@ def health(duels: "Duels") -> Health:
         alike=_alike(duels.arms),
     )
     return replace(found, warnings=tuple(sentences(found)))
+
+
+def _ordered_pairs(duels: "Duels") -> int:
+    """Return how many ordered pairs met."""
+    cells = duels.cells
+    met = cells.left_wins + cells.right_wins + cells.ties > 0
+    code = cells.left[met].astype(np.int64) * duels.n_arms + cells.right[met]
+    return len(np.unique(code))
 
 
 def _repeats(duels: "Duels", role: str) -> Repeats | None:

@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from bayesduel.labels import SENTENCE, shorten
+
 if TYPE_CHECKING:
     from bayesduel.health import Health
 
 __all__ = ["DUELS_PER_SCORE", "sentences", "table"]
 
 DUELS_PER_SCORE = 5  # Vittinghoff & McCulloch 2007: below it, trust no regression coefficient
+ORDER = 0.02  # how far from 1/2 the share of the first side surely is, to be spoken of
 NAMED = 5  # arms a sentence names before it counts the others
 
 
@@ -48,9 +51,9 @@ def table(h: "Health") -> list[tuple[str, str]]:
         ("self-duels, left out", f"{h.n_self_duels:,}"),
         ("rows of weight 0", f"{h.n_zero_weight:,}"),
         ("bad rows, left out", f"{h.n_bad_rows:,}"),
-        ("rows like an earlier one",
-         "unknown" if h.n_duplicates is None else f"{h.n_duplicates:,}"),
-    ]  # fmt: skip
+    ]
+    if h.n_duplicates is not None:
+        lines.append(("rows like an earlier one", f"{h.n_duplicates:,}"))
     return lines
 
 
@@ -91,6 +94,14 @@ def sentences(h: "Health") -> list[str]:
             f"The arm listed {side} won every decisive duel: the order tells who won, not who "
             "was shown first."
         )
+    elif h.n_decisive and _order_counts(h):
+        low, high = (100 * x for x in h.first_interval)
+        told.append(
+            f"The arm listed first won {100 * h.first_share:.1f} % of the {h.n_decisive:,} "
+            f"decisive duels (95 %: {low:.1f} to {high:.1f}). That may be an effect of "
+            "the order of presentation, or of being at home, unless stronger arms were listed "
+            f"{'first' if h.first_share > 0.5 else 'second'} more often. The model ignores order."
+        )
     if h.n_bad_rows:
         told.append(f"{_count(h.n_bad_rows, 'bad row')} left out.")
     if h.n_duplicates:
@@ -100,13 +111,25 @@ def sentences(h: "Health") -> list[str]:
     if h.n_both_bad:
         told.append(f"{_count(h.n_both_bad, 'duel')} called both bad, taken for ties.")
     if h.alike:
-        pairs = "; ".join(f"{a!r} and {b!r}" for a, b in h.alike[:NAMED])
+        pairs = "; ".join(
+            f"{shorten(a, SENTENCE)!r} and {shorten(b, SENTENCE)!r}" for a, b in h.alike[:NAMED]
+        )
         told.append(f"{_count(len(h.alike), 'pair')} of labels look alike: {pairs}.")
     return told
 
 
+def _order_counts(h: "Health") -> bool:
+    """Return whether the first side surely wins more (or less) than half, and this may matter.
+
+    It cannot be told from strength where most pairs were always listed the same way round.
+    """
+    low, high = h.first_interval
+    both = 2 * h.n_pairs_both_ways >= h.n_pairs_met
+    return both and 0 < h.first_share < 1 and (low > 0.5 + ORDER or high < 0.5 - ORDER)
+
+
 def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:NAMED])
+    shown = ", ".join(shorten(name, SENTENCE) for name in names[:NAMED])
     more = len(names) - NAMED
     return (shown + (f" and {more:,} more" if more > 0 else "")) or "none"
 

@@ -96,6 +96,31 @@ def test_winners_listed_first():
     assert any("The arm listed first won every decisive duel" in w for w in h.warnings)
 
 
+def ordered(share: float, n: int) -> Duels:
+    """Return n duels of each of (a, b) and (b, a) of which the first wins a share."""
+    won = round(share * n)
+    outcome = [1] * won + [0] * (n - won)
+    return Duels.from_votes("a" * n + "b" * n, "b" * n + "a" * n, outcome * 2)
+
+
+def test_an_effect_of_the_order_is_told():
+    (told,) = ordered(0.65, 400).health().warnings
+    assert "listed first won 65.0 % of the 800 decisive duels" in told
+    assert "The model ignores order" in told
+    (told,) = ordered(0.35, 400).health().warnings
+    assert "listed first won 35.0 %" in told and "listed second more often" in told
+    low, _ = ordered(0.55, 400).health().first_interval
+    assert 0.5 < low < 0.52  # surely above one half, but not by enough to matter
+    assert ordered(0.55, 400).health().warnings == ()
+
+
+def test_pairs_listed_one_way_tell_nothing_of_the_order():
+    h = Duels.from_votes("a" * 800, "b" * 800, [1] * 520 + [0] * 280).health()
+    assert (h.n_pairs_met, h.n_pairs_both_ways) == (1, 0)
+    assert h.first_interval[0] > 0.52 and h.warnings == ()
+    assert ordered(0.5, 4).health().n_pairs_both_ways == 1
+
+
 def test_labels_that_look_alike():
     h = Duels.from_votes(["1", "Foo", "x"], ["1.0", "foo", "y"], [1, 1, 1]).health()
     assert h.alike == (("1", "1.0"), ("Foo", "foo"))
@@ -149,6 +174,11 @@ def test_it_is_told_in_text_html_and_json():
     assert found["never_won"] == ["d"]
     assert found["repeats"][0]["n_repeated"] == 1
     assert set(found) >= {"warnings", "n_pairs_never_met", "bad_rows", "components", "is_thin"}
+
+
+def test_long_labels_are_shortened():
+    h = Duels.from_votes(["x" * 5000, "y"], ["z", "z"], [1, 1]).health()
+    assert all("x" * 61 not in words for words in (repr(h), h._repr_html_()))
 
 
 def test_html_escapes_labels():
