@@ -19,6 +19,7 @@ __all__ = ["Calibration", "held_out"]
 
 COIN = float(np.log(2))
 SAME = 0.0005  # nats that a log loss of three digits does not show
+ENOUGH = 30  # held-out duels below which nothing is said of a coin
 PER_BIN = 20  # duels that a bin should hold at least
 Z = 1.959963984540054  # standard normal quantile at 0.975
 
@@ -67,9 +68,15 @@ class Calibration:
 
     @property
     def sentence(self) -> str:
-        """What it says, for a reader."""
+        """What it says, for a reader.
+
+        Better or worse than a coin is said of 30 held-out duels or more, where the log loss
+        differs from a coin's by more than two standard errors.
+        """
         gain, noise = COIN - self.log_loss, max(2 * self.log_loss_error, SAME)
-        if gain > noise:
+        if self.n.sum() < ENOUGH:
+            worth = f"too few to tell whether that is better than a coin (at least {ENOUGH})"
+        elif gain > noise:
             worth = "better than a coin"
         elif gain < -noise:
             worth = "worse than a coin"

@@ -6,7 +6,7 @@ from scipy.special import expit
 from scipy.stats import binom
 
 import bayesduel as bd
-from bayesduel.calibration import _bins, _cut, _rows, held_out
+from bayesduel.calibration import Calibration, _bins, _cut, _rows, held_out
 from bayesduel.duels import Duels
 
 
@@ -129,6 +129,15 @@ def test_bad_input():
             held_out(log, folds=folds)
     with pytest.raises(ValueError, match="two duels or more to hold one out, got 1"):
         held_out(Duels.from_votes("a", "b", [1]))
+
+
+def test_few_duels_tell_nothing():
+    """What is better than a coin by far more than its error on 30 duels is not said of 29."""
+    bin_ = {k: np.array([0.8]) for k in ("predicted", "observed", "lower", "upper")}
+    rest = {"log_loss": 0.4, "log_loss_error": 0.01, "folds": 5, "unit": "duel"}
+    few, enough = (Calibration(**bin_, n=np.array([n]), **rest) for n in (29, 30))
+    assert "too few to tell" in few.sentence and "better than a coin (at" in few.sentence
+    assert "30 duels held out in 5 folds: better than a coin." in enough.sentence
 
 
 def test_a_log_of_ties_is_a_coin():
