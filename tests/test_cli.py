@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import bayesduel as bd
 from bayesduel.cli import COMMANDS, main
+from bayesduel.commands.options import LEAST_DRAWS
 
 GOOD = "left,right,outcome\n" + "a,b,left\nb,c,left\na,c,right\nc,a,left\nb,a,left\n" * 20
 
@@ -97,7 +98,9 @@ def test_broken_files_give_one_line_and_status_2(kind, tmp_path):
         (["health", "springall", "--ties", "maybe"], "'maybe'"),
         (["health", "springall", "--left", "nosuch"], "nosuch"),
         (["health", "springall", "--by", "nosuch"], "nosuch"),
-        (["winners", "springall", "--draws", "1"], "draws should be at least 100, got 1"),
+        (["winners", "springall", "--draws", "1"], "--draws"),
+        (["fit", "springall", "-o", "f.nc", "--draws", "99"], "x>=100"),
+        (["report", "springall", "--confidence", "0.5"], "0.5<x<1"),
         (["winners", "springall", "--confidence", "0.3"], "--confidence"),
         (["winners", "nowhere.nc"], "nowhere.nc"),
         (["report", "springall", "-o", "no/such/folder/r.html"], "-o should be in a folder"),
@@ -269,3 +272,18 @@ def test_warnings_are_one_line_on_stderr(tmp_path):
     assert json.loads(result.stdout)["verdict_kind"] == "not comparable"
     (line,) = result.stderr.splitlines()
     assert line.startswith("bayesduel: warning: the log has 2 components that never met")
+
+
+def test_the_table_says_what_groups_mean_and_is_never_certain(tmp_path):
+    path = tmp_path / "parts.csv"
+    path.write_text("left,right,outcome\n" + "a,b,left\n" * 60 + "x,y,left\ny,x,left\n" * 30)
+    shown = " ".join(run("winners", path, "--draws", "400").stdout.split())
+    assert "rests on the prior alone" in shown and " group " in shown
+    assert "[0," not in shown and ", 100]" not in shown
+
+
+def test_least_draws_are_those_of_a_fit():
+    log = bd.datasets.load("citations")
+    with pytest.raises(ValueError, match=f"at least {LEAST_DRAWS}"):
+        bd.fit(log, draws=LEAST_DRAWS - 1)
+    bd.fit(log, draws=LEAST_DRAWS)

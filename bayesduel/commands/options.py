@@ -23,6 +23,7 @@ __all__ = [
 
 MODELS = ("bradley-terry", "thurstone", "davidson", "preference-matrix")
 METHODS = ("auto", "laplace", "nuts")
+LEAST_DRAWS = 100  # as bayesduel.fit has it, known here before anything heavy is imported
 _READING = "left right outcome margin judge group time weight ties on_bad by".split()
 _OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight")
 _FITTING = ("model", "method", "draws", "seed")
@@ -79,7 +80,7 @@ def fitting_options(command: Callable[..., None]) -> Callable[..., None]:
             show_default=True,
             help="How the posterior is found; auto takes Laplace where it is certified.",
         ),
-        click.option("--draws", type=click.IntRange(min=1), help="Posterior draws."),
+        click.option("--draws", type=click.IntRange(min=LEAST_DRAWS), help="Posterior draws."),
         click.option(
             "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
         ),
@@ -99,7 +100,7 @@ def judging_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
         click.option(
             "--confidence",
-            type=click.FloatRange(0.5, 1, max_open=True),
+            type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
             default=0.95,
             show_default=True,
             help="How sure a verdict should be.",
