@@ -6,12 +6,15 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import bayesduel as bd
 from bayesduel.duels import Duels
 from bayesduel.health import DisconnectedWarning
 from bayesduel.reporting.analysis import analyse, log_of
+from bayesduel.reporting.sections import notion_rows, notion_words
 from bayesduel.teaching import next_pairs
+from bayesduel.winning.wording import per_cent
 
 SECTIONS = (
     "verdict",
@@ -150,7 +153,7 @@ def test_verdict_and_ranking_are_those_of_winners(page, springall):
     found = bd.winners(fit)
     assert found.attrs["verdict"] in page.text["verdict"]
     head, *rows = page.rows["ranking"]
-    assert head[:2] == ["place", "arm"] and len(rows) == log.n_arms
+    assert head[:3] == ["place", "arm", "win rate"] and len(rows) == log.n_arms
     table = found.table()
     counts = log.summary()
     share = dict(
@@ -160,8 +163,8 @@ def test_verdict_and_ranking_are_those_of_winners(page, springall):
         cells = dict(zip(head, row, strict=True))
         assert cells["arm"] == arm
         assert int(cells["tier"]) == want["tier"]
-        assert cells["win rate"] == f"{100 * want['borda_mean']:.0f} %"
-        low, high = (f"{100 * want[f'borda_{end}']:.0f}" for end in ("lower", "upper"))
+        assert cells["win rate"] == f"{per_cent(want['borda_mean'])} %"
+        low, high = (per_cent(want[f"borda_{end}"]) for end in ("lower", "upper"))
         assert cells["95 % interval"] == f"{low} to {high}"
         ends = {float(x) for x in cells["rank, 95 %"].split(" to ")}
         assert ends == {want["rank_lower"], want["rank_upper"]}
@@ -237,7 +240,13 @@ def test_groups_that_never_met(tmp_path):
     assert "Not comparable as a whole" in page.text["verdict"]
     assert "Within a, b and c" in page.text["verdict"]
     assert "DisconnectedWarning" in page.text["verdict"]
-    assert "2 groups that never met" in page.text["ranking"]
+    assert "groups that never met" in page.text["ranking"]
+    head, *rows = page.rows["ranking"]
+    at = head.index("group")
+    assert {(row[1], row[at]) for row in rows} == {
+        *((a, "1") for a in "abc"),
+        *((a, "2") for a in "xyz"),
+    }
 
 
 @pytest.mark.filterwarnings("ignore::bayesduel.health.ThinDataWarning")
@@ -315,6 +324,74 @@ def test_failed_diagnostics_are_told_at_the_top(springall, page, tmp_path):
     assert "120 of 1,000 and should be 400 or more" in told
 
 
+# -- labels and close calls ----------------------------------------------------------------
+
+WINS = [[0, 12, 15], [9, 0, 11], [8, 10, 0]]
+
+
+def test_letters_our_fonts_lack_are_left_to_the_reader(tmp_path):
+    """No warning of matplotlib (warnings are errors here), one sentence, labels as text."""
+    log = Duels.from_wins(WINS, ["模型", "\N{GRINNING FACE}", "plain"])
+    page = page_of(log, tmp_path, draws=400)
+    assert page.text["ranking"].count("in the fonts of your browser") == 1
+    told = [p for p in page.pictures() if "win" in str(p["alt"]).lower()]
+    for picture in told:
+        kind, data = str(picture["src"]).split(";base64,")
+        assert kind == "data:image/svg+xml"
+        assert "模型" in base64.b64decode(data).decode()
+
+
+def test_long_labels_are_shortened_and_kept_in_titles(tmp_path):
+    log = Duels.from_wins(WINS, ["x" * 5000, "y", "z"])
+    path = bd.report(log, tmp_path / "r.html", draws=400)
+    page = Page(path.read_text(encoding="utf-8"))
+    for name in SECTIONS:
+        assert "x" * 61 not in page.text[name]
+    titles = [attrs["title"] for tag, attrs in page.tags if tag == "td" and "title" in attrs]
+    assert titles and set(titles) == {"x" * 5000}
+
+
+def elections(share, effective=400.0, order=(0, 1, 2), exists=1.0):
+    """Return what `winners` would, where arm a, b or c won so often by each notion."""
+    notions = ["condorcet", "copeland", "borda", "random_walk", "von_neumann"]
+    return xr.Dataset(
+        {
+            "winner_share": (("notion", "arm"), np.array(share, dtype=float)),
+            "order": ("rank", list(order)),
+            "condorcet_exists": exists,
+        },
+        coords={"notion": notions, "arm": ["a", "b", "c"]},
+        attrs={"effective_draws": effective},
+    )
+
+
+def test_notions_disagree_only_beyond_monte_carlo_error():
+    even, other = [0.36, 0.35, 0.29], [0.35, 0.36, 0.29]
+    words = notion_words(elections([even, even, other, even, even]))
+    assert "cannot be told: a and b" in words and "The notions disagree" not in words
+    # 0.5 against 0.3 of 400 draws: 0.2 is 4.6 errors of sqrt(0.8 - 0.04) / 20
+    left, right = [0.5, 0.3, 0.2], [0.3, 0.5, 0.2]
+    assert "The notions disagree. Likeliest winner: a by" in notion_words(
+        elections([left, left, right, left, left])
+    )
+    assert "cannot be told" in notion_words(elections([left, left, right, left, left], 16.0))
+    assert "cannot be told" in notion_words(elections([left, left, other, left, left]))
+    assert "The notions agree: a" in notion_words(elections([left] * 5))
+
+
+def test_next_likeliest_of_equals_is_the_better_ranked():
+    for row in notion_rows(elections([[0, 0, 1]] * 5, order=(2, 1, 0))):
+        assert (row["arm"], row["second"], row["second_probability"]) == ("c", "b", "\u2013")
+
+
+@pytest.mark.parametrize(
+    ("p", "words"),
+    [(0, "< 1"), (0.005, "< 1"), (0.0051, "1"), (0.5, "50"), (0.9949, "99"), (0.995, "> 99")],
+)
+def test_nothing_uncertain_is_rounded_to_certainty(p, words):
+    assert per_cent(p) == words
+
+
 # -- bad input -----------------------------------------------------------------------------
 
 
@@ -327,6 +404,9 @@ def test_bad_arguments_are_refused_before_any_work(springall, tmp_path):
     for wrong in ("a.csv", {}, {"a": 1}, None):
         with pytest.raises(TypeError, match="log should be a Duels, a fit, or a dict"):
             bd.report(wrong, tmp_path / "report.html")
+    for wrong in (0.5, 1.0):
+        with pytest.raises(ValueError, match=r"confidence should be in \(0\.5, 1\)"):
+            bd.report(log, tmp_path / "r.html", confidence=wrong, step=pytest.fail)
     assert not list(tmp_path.iterdir())
 
 

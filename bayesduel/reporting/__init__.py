@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.labels import CELL, shorten
 from bayesduel.reporting import provenance, sections
+from bayesduel.winning.wording import ACROSS
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["report"]
 
-PLACES = 40  # places of the ranking in one picture, at most
+PLACES = 18  # places of the ranking in one picture, at most: two pictures fill a printed page
 ROWS = 15  # arms with a row of their own among the winners by notion, about
 LEAST = 0.01  # probability that earns such a row
 
@@ -76,7 +78,9 @@ def report(
 
     from bayesduel.duels import Duels
     from bayesduel.reporting.analysis import analyse, log_of
+    from bayesduel.winning import check_judging
 
+    check_judging(rope, confidence)
     path = Path(path)
     if path.is_dir() or not path.parent.is_dir():
         raise FileNotFoundError(f"path should be a file in a folder that exists, got {path}")
@@ -122,6 +126,7 @@ def _render(analyses: "dict[str | None, Analysis]", title: str | None, command: 
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["short"] = lambda label: shorten(label, CELL)
     first = next(iter(analyses.values()))
     source = first.duels.intake.source
     many = None not in analyses
@@ -166,11 +171,11 @@ def _part(a: "Analysis", label: str | None, prefix: str) -> dict[str, Any]:
         "n_arms": f"{a.duels.n_arms:,}",
         "n_ties": a.duels.n_ties,
         "warnings": sections.warning_words(a) + [("Diagnostics", w) for w in doubts],
-        "n_parts": len(a.duels.components()),
         "n_tiers": int(w["tier"].max()),
         "facts": sections.facts(a),
         "health": a.health,
         "ranking": sections.ranking_rows(a),
+        "across": ACROSS if w.groups() is not None else "",
         "tier_words": sections.tier_words(w),
         "rank_words": sections.rank_words(w),
         "uncertain_words": sections.uncertain_words(w),

@@ -1,24 +1,39 @@
-"""Figures as text: pictures that travel inside an HTML file."""
+"""Figures as text: pictures that travel inside an HTML file.
 
+Where labels need letters that the font of the figures lacks (Chinese, emoji), text stays text
+in the picture, so that the reader's own fonts draw it.
+"""
+
+import warnings
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.transforms import Bbox
 
 __all__ = ["Picture", "draw"]
 
 PIXELS = 96  # CSS pixels in an inch
+PAD = 0.05  # inches left around a picture
 
 
 @dataclass(frozen=True)
 class Picture:
-    """An image for an HTML page: its data URI, its size in CSS pixels, and what it shows."""
+    """An image for an HTML page: its data URI, its size in CSS pixels, and what it shows.
+
+    `foreign` says whether it holds text that the reader's fonts draw.
+    """
 
     uri: str
     width: int
     height: int
     alt: str
+    foreign: bool
 
 
 def draw(
@@ -30,6 +45,8 @@ def draw(
     **options: Any,
 ) -> Picture:
     """Return ``plot(*given, ax=..., **options)`` as SVG or PNG, whichever is smaller.
+
+    Where the font lacks a letter it is SVG, and its text is left as text.
 
     Parameters
     ----------
@@ -45,11 +62,15 @@ def draw(
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context({"svg.hashsalt": "bayesduel", "font.family": "sans-serif"}):
+    png, svg = BytesIO(), BytesIO()
+    with (
+        rc_context({"svg.hashsalt": "bayesduel", "font.family": "sans-serif"}),
+        _missing_letters() as missing,
+    ):
         cut: dict[str, Any] = {}
         if left is None:
             figure = Figure(figsize=size, layout="compressed")
-            cut = {"bbox_inches": "tight", "pad_inches": 0.05}
+            cut = {"bbox_inches": "tight", "pad_inches": PAD}
             axes = figure.add_subplot()
         else:
             figure, (width, height) = Figure(figsize=size), size
@@ -58,12 +79,49 @@ def draw(
                 (west / width, south / height, (east - west) / width, (north - south) / height)
             )
         plot(*given, ax=axes, **options)
-        png, svg = BytesIO(), BytesIO()
         figure.savefig(png, format="png", dpi=2 * PIXELS, **cut)
-        figure.savefig(svg, format="svg", metadata={"Date": None}, **cut)
+        if missing and left is None:
+            cut = {"bbox_inches": _box(axes)}
+            png = BytesIO()
+            figure.savefig(png, format="png", dpi=2 * PIXELS, **cut)
+        with rc_context({"svg.fonttype": "none"} if missing else {}):
+            figure.savefig(svg, format="svg", metadata={"Date": None}, **cut)
     across, down = (round(int.from_bytes(png.getvalue()[k : k + 4], "big") / 2) for k in (16, 20))
-    if len(svg.getvalue()) <= len(png.getvalue()):
+    if missing or len(svg.getvalue()) <= len(png.getvalue()):
         kind, data = "svg+xml", svg.getvalue()
     else:
         kind, data = "png", png.getvalue()
-    return Picture(f"data:image/{kind};base64,{b64encode(data).decode()}", across, down, alt)
+    uri = f"data:image/{kind};base64,{b64encode(data).decode()}"
+    return Picture(uri, across, down, alt, bool(missing))
+
+
+@contextmanager
+def _missing_letters() -> Iterator[list[str]]:
+    """Collect what matplotlib says of letters that its font lacks; pass on all else."""
+    missing: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        show = warnings.showwarning
+
+        def sort(message: Warning | str, *rest: Any, **more: Any) -> None:
+            if "missing from font" in str(message):
+                missing.append(str(message))
+            else:
+                show(message, *rest, **more)
+
+        warnings.showwarning = sort  # type: ignore[assignment]
+        yield missing
+    for w in caught:
+        warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
+
+
+def _box(axes: "Axes") -> "Bbox":
+    """Return what to keep of a figure, in inches: room on the left for wide letters too."""
+    from matplotlib.transforms import Bbox
+
+    from bayesduel.plots.style import wide_excess
+
+    labels = axes.get_yticklabels()
+    more = max((wide_excess(t.get_text(), float(t.get_fontsize())) for t in labels), default=0.0)
+    box = axes.figure.get_tightbbox().padded(PAD)
+    return Bbox.from_extents(box.x0 - more, box.y0, box.x1, box.y1)

@@ -1,12 +1,14 @@
 """What each section of the report says: numbers of an analysis, put into words and rows."""
 
 import json
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.labels import SENTENCE, shorten
 from bayesduel.preference import NOTIONS
-from bayesduel.winning.wording import join
+from bayesduel.winning.wording import join, per_cent
 
 if TYPE_CHECKING:
     from bayesduel.reporting.analysis import Analysis
@@ -38,9 +40,7 @@ NOTION_NAMES = {
 
 def percent(p: float) -> str:
     """Return a probability in per cent, never rounding what is uncertain to 0 or 100."""
-    if p < 0.005:
-        return "< 1 %"
-    return "> 99 %" if p >= 0.995 else f"{100 * p:.0f} %"
+    return f"{per_cent(p)} %"
 
 
 def facts(a: "Analysis") -> list[tuple[str, str]]:
@@ -51,7 +51,7 @@ def facts(a: "Analysis") -> list[tuple[str, str]]:
         ("duels", f"{d.n_duels:,}"),
         ("arms", f"{d.n_arms:,}"),
         ("pairs that met", f"{len(d.pairs().first):,} of {n_pairs:,}"),
-        ("ties", f"{d.n_ties:,} ({percent(d.n_ties / d.n_duels)})" if d.n_ties else "0"),
+        ("ties", _ties(d.n_ties, d.n_duels)),
     ]
     if votes is not None:
         if votes.judge is not None:
@@ -67,6 +67,13 @@ def facts(a: "Analysis") -> list[tuple[str, str]]:
     return rows
 
 
+def _ties(n_ties: int, n_duels: int) -> str:
+    """Return how many duels are ties, and their share where it is not plain."""
+    if n_ties in (0, n_duels):
+        return f"{n_ties:,}"
+    return f"{n_ties:,} ({percent(n_ties / n_duels)})"
+
+
 def ranking_rows(a: "Analysis") -> list[dict[str, Any]]:
     """Return one row an arm, best first."""
     table = a.winners.table()
@@ -74,6 +81,7 @@ def ranking_rows(a: "Analysis") -> list[dict[str, Any]]:
     share = a.winners["winner_share"].sel(notion="copeland")
     best = dict(zip(map(str, share["arm"].values), map(float, share.values), strict=True))
     rows: list[dict[str, Any]] = []
+    group = a.winners.groups()
     last = None
     records = table.reset_index().to_dict("records")
     for place, row in enumerate(records, 1):
@@ -87,8 +95,9 @@ def ranking_rows(a: "Analysis") -> list[dict[str, Any]]:
                 "new_tier": last is not None and row["tier"] != last,
                 "best": percent(best[arm]),
                 "ranks": _range(row["rank_lower"], row["rank_upper"]),
-                "rate": f"{100 * row['borda_mean']:.0f} %",
-                "interval": f"{100 * row['borda_lower']:.0f} to {100 * row['borda_upper']:.0f}",
+                "group": None if group is None else group[arm],
+                "rate": percent(row["borda_mean"]),
+                "interval": f"{per_cent(row['borda_lower'])} to {per_cent(row['borda_upper'])}",
                 "duels": f"{int(own['duels']):,}",
                 "record": " / ".join(f"{int(own[c]):,}" for c in ("wins", "ties", "losses")),
             }
@@ -135,7 +144,7 @@ def uncertain_words(w: "Winners") -> str:
 
 
 def notion_rows(w: "Winners") -> list[dict[str, str]]:
-    """Return the two likeliest winners of each notion."""
+    """Return the two likeliest winners of each notion; of equal ones, the better ranked."""
     rows = []
     for notion, chances in _chances(w).items():
         (first, p), (second, q) = sorted(chances, key=lambda c: -c[1])[:2]
@@ -145,34 +154,62 @@ def notion_rows(w: "Winners") -> list[dict[str, str]]:
                 "arm": first,
                 "probability": percent(p),
                 "second": second,
-                "second_probability": percent(q),
+                "second_probability": percent(q) if q > 0 else "\u2013",
             }
         )
     return rows
 
 
 def notion_words(w: "Winners") -> str:
-    """Tell whether the notions of winner agree."""
-    likeliest = {n: max(chances, key=lambda c: c[1])[0] for n, chances in _chances(w).items()}
+    """Tell whether the notions of winner agree, as far as the draws can tell.
+
+    Two disagree where each puts its own likeliest winner ahead of the other's by more than
+    two Monte Carlo errors.
+    """
+    chances = {notion: dict(found) for notion, found in _chances(w).items()}
+    likeliest = {n: max(found, key=lambda arm: found[arm]) for n, found in chances.items()}
     lone = likeliest["condorcet"]
     exists = percent(float(w["condorcet_exists"]))
+    named = {n: arm for n, arm in likeliest.items() if (n, arm) != ("condorcet", NONE)}
+    effective = float(w.attrs["effective_draws"])
+    differ = any(
+        _ahead(chances[n], a, b, effective) and _ahead(chances[m], b, a, effective)
+        for (n, a), (m, b) in combinations(named.items(), 2)
+        if a != b
+    )
+    leaders = list(dict.fromkeys(named.values()))
     if len(set(likeliest.values())) == 1:
-        words = f"The notions agree: {lone} is the likeliest winner by each."
+        words = f"The notions agree: {shorten(lone, SENTENCE)} is the likeliest winner by each."
+    elif len(leaders) > 1 and not differ:
+        words = (
+            f"Whether the notions disagree cannot be told: {join(leaders)} are the likeliest "
+            "winners by one or another, none ahead by more than the error of the draws."
+        )
     else:
         by_arm: dict[str, list[str]] = {}
         for notion in NOTIONS:
-            if (notion, likeliest[notion]) != ("condorcet", NONE):
-                by_arm.setdefault(likeliest[notion], []).append(_short(notion))
-        parts = [f"{arm} by {join(notions)}" for arm, notions in by_arm.items()]
+            if notion in named:
+                by_arm.setdefault(named[notion], []).append(_short(notion))
+        parts = [f"{shorten(arm, SENTENCE)} by {join(notions)}" for arm, notions in by_arm.items()]
         agree = "agree but for Condorcet" if len(by_arm) == 1 else "disagree"
         words = f"The notions {agree}. Likeliest winner: {'; '.join(parts)}."
     return f"{words} Some arm beats every other (is a Condorcet winner) with probability {exists}."
 
 
+def _ahead(chances: dict[str, float], first: str, second: str, effective: float) -> bool:
+    """Return whether `first` is likelier to win than `second` beyond Monte Carlo error.
+
+    The error is that of the difference of two shares of `effective` independent draws.
+    """
+    p, q = (chances.get(arm, 0.0) for arm in (first, second))
+    return p - q > 2 * np.sqrt(max(p + q - (p - q) ** 2, 0.0) / effective)
+
+
 def _chances(w: "Winners") -> dict[str, list[tuple[str, float]]]:
-    """Return (arm, probability) by notion; for Condorcet also that there is none."""
-    share = w["winner_share"].transpose("notion", "arm").values
-    arms = [str(a) for a in w["arm"].values]
+    """Return (arm, probability) by notion, in rank order; for Condorcet also of none."""
+    order = w["order"].values
+    share = w["winner_share"].transpose("notion", "arm").values[:, order]
+    arms = [str(a) for a in w["arm"].values[order]]
     found = {
         str(n): list(zip(arms, map(float, p), strict=True))
         for n, p in zip(w["notion"].values, share, strict=True)
@@ -220,7 +257,7 @@ def pair_rows(a: "Analysis") -> list[dict[str, str]]:
             "first": str(r["first"]),
             "second": str(r["second"]),
             "chance": f"{percent(r['preference_mean'])} "
-            f"({100 * r['preference_lower']:.0f} to {100 * r['preference_upper']:.0f})",
+            f"({per_cent(r['preference_lower'])} to {per_cent(r['preference_upper'])})",
             "duels": f"{int(r['duels']):,}",
             "bits": f"{r['bits']:.3g}",
         }
