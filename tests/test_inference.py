@@ -9,7 +9,7 @@ from bayesduel.duels import Duels
 from bayesduel.inference.derivatives import centre, derivatives, reduce, uncentre
 from bayesduel.inference.hyper import explore
 from bayesduel.inference.importance import certify, resample
-from bayesduel.inference.laplace import conditionals, find_mode
+from bayesduel.inference.laplace import conditionals, find_mode, propose, widened
 from bayesduel.inference.nuts import well_informed
 from bayesduel.inference.pairwise import densities, tables
 from bayesduel.models import BradleyTerry, Davidson, PreferenceMatrix, Thurstone
@@ -175,6 +175,27 @@ def test_laplace_marginal_of_the_scale_is_close_to_quadrature():
     near = grid.log_density > grid.log_density.max() - 6
     gap = (grid.log_density - np.array(exact))[near]
     assert np.ptp(gap) < 0.15
+
+
+def test_widened_proposals_fit_a_skewed_posterior_better_than_the_mode_does():
+    """An arm that never lost: its score has a long right tail, so the mode is left of the mean."""
+    wins = np.zeros((12, 12))
+    wins[0, 1:] = 1
+    wins[np.triu_indices(12, 1)] = 1
+    wins[5, 2] = wins[9, 3] = wins[7, 1] = 1
+    derivative = derivatives(BradleyTerry(scale=2.0), Duels.from_wins(wins))
+    grid = conditionals(derivative)
+    wide = widened(derivative, grid)
+    effective = [
+        certify(propose(derivative, g, 4000, np.random.default_rng(1)).log_ratio).effective
+        for g in (grid, wide)
+    ]
+    assert effective[1] > 1.2 * effective[0]
+    # The fixed point: the gradient averaged over the normal distribution vanishes.
+    draws = propose(derivative, wide, 4000, np.random.default_rng(2)).x
+    gradients = np.array([derivative.parts(x, 0.0).gradient for x in draws])
+    error = gradients.std(axis=0) / np.sqrt(len(draws))
+    assert (abs(gradients.mean(axis=0)) < 5 * error + 0.02).all()
 
 
 @pytest.mark.parametrize(

@@ -114,13 +114,33 @@ class Derivatives:
         slope, extra = self.compiled["slopes"](*self._arguments(x, hyper))
         return slope, extra.reshape(len(slope), len(self.extras))
 
+    def curves(
+        self, x: np.ndarray, hyper: float, shift: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return slope and second derivative in eta, each (cells,), at eta of `x` plus `shift`."""
+        arguments = self._arguments(x, hyper)
+        eta = self.compiled["eta"](*arguments)
+        slope, bend = self.compiled["curves"](eta + shift, *arguments[1:])
+        return slope, bend
+
+    def pull(self, slope: np.ndarray) -> np.ndarray:
+        """Return the gradient in the free numbers of cells with these slopes in eta."""
+        first, second = self.data["first"], self.data["second"]
+        by_arm = np.bincount(first, slope, minlength=self.n_arms)
+        return uncentre(by_arm - np.bincount(second, slope, minlength=self.n_arms))
+
+    def curvature(self, bend: np.ndarray) -> np.ndarray:
+        """Return minus the Hessian in the free numbers of cells bent so in eta."""
+        first, second = self.data["first"], self.data["second"]
+        return reduce(_laplacian(-bend, first, second, self.n_arms))
+
     def parts(self, x: np.ndarray, hyper: float) -> Parts:
         """Return value, gradient and curvature at `x`."""
         arguments = self._arguments(x, hyper)
         value, gradient, bend, cross, own, prior = self.compiled["parts"](*arguments)
         p = len(self.extras)
         first, second = self.data["first"], self.data["second"]
-        weights = reduce(_laplacian(-bend, first, second, self.n_arms))
+        weights = self.curvature(bend)
         if p:
             by_arm = np.stack(
                 [
@@ -223,8 +243,13 @@ def _compile(model: Any) -> tuple[dict[str, Any], tuple[str, ...], str | None]:
         "cells": [total, terms],
         "slopes": [slope, by_extra],
         "parts": [total, gradient, bend, cross, own, prior_bend],
+        "eta": [at],
     }
-    compiled = {}
+    compiled = {
+        "curves": pytensor.function(
+            [at, extra, hyper, *inputs], [slope, bend], on_unused_input="ignore"
+        )
+    }
     for name, wanted in outputs.items():
         graphs = _replace(wanted, {at: eta_of})
         compiled[name] = pytensor.function(

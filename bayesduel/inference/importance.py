@@ -35,6 +35,10 @@ class Certificate(NamedTuple):
     effective: float
     weights: np.ndarray
 
+    def good(self, n: int) -> bool:
+        """Return whether the `n` draws are trusted and worth at least half as many."""
+        return self.khat < TRUSTED and self.effective >= n / 2
+
 
 def certify(log_ratio: np.ndarray) -> Certificate:
     """Return the certificate of draws with these log importance ratios, shape (n_draws,).

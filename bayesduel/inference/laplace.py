@@ -21,7 +21,15 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from bayesduel.inference.derivatives import Derivatives, centre
 from bayesduel.inference.hyper import Grid, explore
 
-__all__ = ["Mode", "Proposals", "conditionals", "find_mode", "propose", "score_covariance"]
+__all__ = [
+    "Mode",
+    "Proposals",
+    "conditionals",
+    "find_mode",
+    "propose",
+    "score_covariance",
+    "widened",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +143,26 @@ def conditionals(derivatives: Derivatives) -> Grid:
     return explore(evaluate, 0.0)
 
 
+def widened(derivatives: Derivatives, grid: Grid) -> Grid:
+    """Return the grid with normal distributions that fit over their width, not at the mode only.
+
+    At the mode only the curvature there counts; a skewed posterior has its mass elsewhere. Here
+    slope and curvature of each cell are averaged over the normal distribution of its eta (by
+    Gauss-Hermite quadrature) and Newton's step is repeated: a fixed point is the Gaussian
+    variational approximation.
+
+    References
+    ----------
+    Opper & Archambeau, "The variational Gaussian approximation revisited", Neural Computation
+    2009.
+    """
+    wide = tuple(
+        _widen(derivatives, hyper, mode)
+        for hyper, mode in zip(grid.nodes, grid.conditionals, strict=True)
+    )
+    return Grid(grid.nodes, grid.log_density, wide)
+
+
 def propose(
     derivatives: Derivatives,
     grid: Grid,
@@ -188,14 +216,39 @@ def score_covariance(mode: Mode, n_arms: int) -> np.ndarray:
     return centre(centre(covariance).T)
 
 
+def _widen(derivatives: Derivatives, hyper: float, mode: Mode) -> Mode:
+    nodes, weights = np.polynomial.hermite_e.hermegauss(7)
+    weights = weights / weights.sum()
+    first, second = derivatives.data["first"], derivatives.data["second"]
+    cut = derivatives.n_arms - 1
+    found = mode
+    for _ in range(3):
+        score = score_covariance(found, derivatives.n_arms)
+        own = score.diagonal()
+        spread = np.sqrt(np.maximum(own[first] + own[second] - 2 * score[first, second], 0.0))
+        parts = derivatives.parts(found.x, hyper)
+        here = derivatives.curves(found.x, hyper, np.zeros_like(spread))
+        gain, bend = -here[0], -here[1]
+        for node, weight in zip(nodes, weights, strict=True):
+            slope, curve = derivatives.curves(found.x, hyper, node * spread)
+            gain, bend = gain + weight * slope, bend + weight * curve
+        gradient, precision = parts.gradient.copy(), parts.precision.copy()
+        gradient[:cut] += derivatives.pull(gain)
+        precision[:cut, :cut] += derivatives.curvature(bend)
+        factor = _factor(precision)
+        step = cho_solve((factor, True), gradient)
+        found = Mode(found.x + step, parts.value, factor, parts.prior)
+    return found
+
+
 def _centres(grid: Grid, hyper: np.ndarray) -> np.ndarray:
-    """Return the conditional mode at each of `hyper`, interpolated between nodes."""
+    """Return the centre at each of `hyper`, interpolated between those of the nodes."""
     from scipy.interpolate import CubicSpline
 
-    modes = np.stack([mode.x for mode in grid.conditionals])
+    centres = np.stack([normal.x for normal in grid.conditionals])
     if len(grid.nodes) == 1:
-        return np.repeat(modes, len(hyper), axis=0)
-    return CubicSpline(grid.nodes, modes)(hyper)
+        return np.repeat(centres, len(hyper), axis=0)
+    return CubicSpline(grid.nodes, centres)(hyper)
 
 
 def _factor(precision: np.ndarray) -> np.ndarray:

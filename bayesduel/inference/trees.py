@@ -74,6 +74,12 @@ def laplace(
             progress(0.1)
         proposals = laplace_method.propose(derivative, grid, n, rng, log_likelihood=keep, tick=tick)
     certificate = certify(proposals.log_ratio)
+    if model.name != "preference-matrix" and not certificate.good(n):
+        wide = laplace_method.widened(derivative, grid)
+        second = laplace_method.propose(derivative, wide, n, rng, log_likelihood=keep, tick=tick)
+        again = certify(second.log_ratio)
+        if again.khat < certificate.khat:
+            proposals, certificate = second, again
     kept = resample(certificate.weights, rng)
     x, hyper = proposals.x[kept], proposals.hyper[kept]
     if model.name == "preference-matrix":
