@@ -177,6 +177,12 @@ def test_preference_marks_the_uncertain_cells(nine):
     assert {t.get_text() for t in ax.texts} == {f"{100 * p:.0f}" for p in mean[off]}
 
 
+def test_cells_are_never_certain():
+    sure = winners_of(3, noise=0.01)
+    cells = {t.get_text() for t in plots.plot_ranks(sure).texts}
+    assert cells == {">99"}
+
+
 def test_preference_without_uncertain_cells_has_no_hatch():
     ax = plots.plot_preference(winners_of(4, noise=0.01))
     assert not [p for p in ax.patches if isinstance(p, PathPatch)]

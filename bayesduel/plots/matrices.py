@@ -98,7 +98,7 @@ def plot_preference(winners: "xr.Dataset", ax: "Axes | None" = None) -> "Axes":
             ax.text(
                 float(j),
                 float(i),
-                f"{100 * mean[i, j]:.0f}",
+                per_cent(mean[i, j]).replace(" ", ""),
                 ha="center",
                 va="center",
                 fontsize=8.5,

@@ -17,6 +17,7 @@ from bayesduel.plots.style import (
     shorten,
     wide_excess,
 )
+from bayesduel.winning.wording import per_cent
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -164,7 +165,7 @@ def plot_ranks(winners: "xr.Dataset", ax: "Axes | None" = None) -> "Axes":
     else:
         for i, j in zip(*np.nonzero(np.round(100 * probability)), strict=True):
             colour = "white" if probability[i, j] > 0.55 else INK
-            text = f"{100 * probability[i, j]:.0f}"
+            text = per_cent(probability[i, j]).replace(" ", "")
             ax.text(j, i, text, ha="center", va="center", fontsize=8, color=colour)
     return ax
 

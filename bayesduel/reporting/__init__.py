@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["report"]
 
-PLACES = 18  # places of the ranking in one picture, at most: two pictures fill a printed page
+PLACES = 16  # places of the ranking in one picture, at most: two pictures fill a printed page
 ROWS = 15  # arms with a row of their own among the winners by notion, about
 LEAST = 0.01  # probability that earns such a row
 
