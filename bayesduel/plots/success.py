@@ -39,7 +39,7 @@ def plot_success(trace: "xr.DataTree", ax: "Axes | None" = None, level: float = 
         at = rates.sel(policy=policy)
         colour = COLOURS[place % len(COLOURS)]
         line = LINES[place // len(COLOURS) % len(LINES)]
-        ax.fill_between(time, at["low"], at["high"], alpha=0.13, linewidth=0, color=colour)
+        ax.fill_between(time, at["low"], at["high"], alpha=0.08, linewidth=0, color=colour)
         ax.plot(time, at["rate"], line, label=str(policy), color=colour, linewidth=1.7)
     plan = plan_of(trace)
     n_arms = trace.sizes["arm"]
