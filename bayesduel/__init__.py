@@ -30,6 +30,7 @@ _HOMES = {
     "HybridPOCBAm": "bayesduel.selection",
     "InterleavedFilter": "bayesduel.policies",
     "Laplace": "bayesduel.beliefs",
+    "LaplaceAllocation": "bayesduel.selection",
     "MCMC": "bayesduel.beliefs",
     "MLPOCBAm": "bayesduel.selection",
     "MergeRUCB": "bayesduel.policies",

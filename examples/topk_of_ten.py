@@ -3,7 +3,7 @@
 Groves & Branke, "Exploiting Transitivity for Top-k Selection with Score-Based Dueling
 Bandits", Figure 2. Their text gives two laws of the duels' variances; both are run. The dashed
 baseline, uniform allocation with the fitted model, tells the model's part from the
-allocation's.
+allocation's; the Laplace allocation is ours.
 
     python examples/topk_of_ten.py --replications 2000 --workers 2
 """
@@ -25,17 +25,18 @@ POLICIES = {
     "PKG": bd.PKG(),
     "active ranking": bd.ActiveRanking(),
     "uniform, fitted model": Uniform(by="model"),
+    "Laplace allocation": bd.LaplaceAllocation(),
 }
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--replications", type=int, default=100)
     parser.add_argument("--budget", type=int, default=1000)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", default="topk_of_ten.png")
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     figure, panels = plt.subplots(2, 2, figsize=(11, 8), layout="constrained", sharey=True)
     for row, k in zip(panels, (4, 1), strict=True):
         for ax, spread in zip(row, ("sd", "variance"), strict=True):

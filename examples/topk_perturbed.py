@@ -26,14 +26,14 @@ POLICIES = {
 }
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--replications", type=int, default=200)
     parser.add_argument("--budget", type=int, default=250)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", default="topk_perturbed.png")
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     steps = np.linspace(0, 0.5, 11)
     rates, indices = [], []
     for d in steps:

@@ -21,7 +21,7 @@ from bayesduel.selection.margins import no_margins, record_margin
 from bayesduel.simulation import _labelled, _whole, recorded_times
 from bayesduel.simulation.driver import streams
 
-__all__ = ["select_top"]
+__all__ = ["driver", "select_top"]
 
 
 def select_top(
@@ -162,12 +162,12 @@ def _replicate(task: Any) -> dict[str, np.ndarray]:
     """Run one policy once: (policy, problem, times, settings)."""
     policy, problem, times, settings = task
     drawn = _truth(problem, settings["seed"], settings["replication"])
-    _, luck, draws = streams(settings["seed"], settings["replication"])
+    _, luck, draws, _ = streams(settings["seed"], settings["replication"])
     n_arms = drawn.n_arms
     arms = luck.permutation(n_arms) if settings["permute"] else np.arange(n_arms)
     key = luck.integers(0, 2**64, dtype=np.uint64)
     margins, memory = no_margins(n_arms), policy.init(n_arms)
-    run = _driver(policy.select)
+    run = driver(policy.select)
     out = {
         "selected": np.zeros((len(times), n_arms), dtype=bool),
         "spent": np.zeros(len(times), np.int64),
@@ -213,6 +213,7 @@ def _filled(policy: Any, k: int, budget: int) -> Any:
 def _times(record: Any, budget: int, named: dict[str, Any], k: int, n_arms: int) -> np.ndarray:
     """Return the recorded times, none before the fewest duels that every policy needs."""
     times = recorded_times(record, budget)
+    start = 1
     for name, policy in named.items():
         least = policy.opening(n_arms) if hasattr(policy, "opening") else 1
         if budget < least or (not isinstance(record, str) and times[0] < least):
@@ -220,19 +221,20 @@ def _times(record: Any, budget: int, named: dict[str, Any], k: int, n_arms: int)
                 f"budget and recorded times should be at least {least}, the fewest duels {name} "
                 f"needs for {k} of {n_arms}, got {times[0] if budget >= least else budget}"
             )
-        times = times[times >= least]
-    return times
+        start = max(start, least)
+    return np.append(start, times[times > start]) if isinstance(record, str) else times
 
 
 @cache
-def _driver(select: Any) -> Callable[..., None]:
+def driver(select: Any) -> Callable[..., None]:
+    """Return the compiled loop around a policy's rule: see ``_run`` for its arguments."""
     module = select.__module__.rpartition(".")[2]
     return with_globals(_run, f"run_margins_{module}", select=select)
 
 
 def select(margins: Any, memory: Any, t: int, rng: np.random.Generator) -> tuple[int, int]:
     """Stand for a policy's rule; each driver has its own in this place."""
-    raise NotImplementedError("_driver() puts a policy's rule here")
+    raise NotImplementedError("driver() puts a policy's rule here")
 
 
 def _run(margins, memory, dice, arms, key, last, rng):  # type: ignore[no-untyped-def]

@@ -16,6 +16,7 @@ from bayesduel.selection import (
     PKG,
     ActiveRanking,
     HybridPOCBAm,
+    LaplaceAllocation,
     MLPOCBAm,
     POCBAm,
     SelectTop,
@@ -25,6 +26,7 @@ from bayesduel.selection import (
     no_margins,
     record_margin,
 )
+from bayesduel.selection.covariance import promises, score_covariance
 from bayesduel.selection.pkg import log_gains
 from bayesduel.selection.promise import (
     log_normal_cdf,
@@ -34,7 +36,7 @@ from bayesduel.selection.promise import (
 )
 from bayesduel.selection.select_top import most_matches
 
-ADAPTIVE = (POCBAm, MLPOCBAm, HybridPOCBAm, PKG)
+ADAPTIVE = (POCBAm, MLPOCBAm, HybridPOCBAm, PKG, LaplaceAllocation)
 POLICIES = [*(p(k=2) for p in ADAPTIVE), ActiveRanking(k=2), SelectTop(k=2, budget=60), Uniform()]
 
 
@@ -101,7 +103,7 @@ def test_equal_promises_are_drawn_at_random():
     assert stats.chisquare(counts).pvalue > 1e-6
 
 
-@pytest.mark.parametrize("policy", [POCBAm, MLPOCBAm, HybridPOCBAm, PKG])
+@pytest.mark.parametrize("policy", ADAPTIVE)
 def test_the_warm_up_meets_every_pair_equally_often(policy):
     rule = policy(k=2)
     memory, margins = rule.init(5), no_margins(5)
@@ -175,6 +177,49 @@ def test_the_knowledge_gradient_is_the_expected_rise_of_the_best_sum(k):
         best = np.sort(scores, axis=1)[:, -k:].sum(axis=1) - np.sort(mu)[-k:].sum()
         expected = np.trapezoid(best * density, move)
         np.testing.assert_allclose(gain[i, j], expected, rtol=1e-4, atol=1e-12)
+
+
+def laplacian(n, variance):
+    weight = n / np.where(n > 0, variance, 1)
+    return np.diag(weight.sum(axis=1)) - weight
+
+
+def log_chance(score, covariance, k):
+    order = np.argsort(-score)
+    p, q = np.repeat(order[:k], len(score) - k), np.tile(order[k:], k)
+    v = covariance[p, p] + covariance[q, q] - 2 * covariance[p, q]
+    return stats.norm.logcdf((score[p] - score[q]) / np.sqrt(v)).sum()
+
+
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_the_laplace_promise_is_the_slope_of_the_chance(k):
+    """Against a full inverse after a hundredth of a duel more of each pair, up to a factor."""
+    margins, _ = dealt(6, 20, k)
+    fit = fit_margins(margins)
+    covariance = score_covariance(margins.n, fit.variance)
+    centre = np.eye(6) - 1 / 6
+    pseudo = np.linalg.pinv(laplacian(margins.n, fit.variance))
+    np.testing.assert_allclose(centre @ covariance @ centre, pseudo, atol=1e-14)
+    gain = promises(fit.score, covariance, fit.variance, k)
+    base = log_chance(fit.score, pseudo, k)
+    ratios = []
+    for i, j in combinations(range(6), 2):
+        more = margins.n.copy()
+        more[i, j] += 0.01
+        more[j, i] += 0.01
+        fresh = np.linalg.pinv(laplacian(more, fit.variance))
+        lead = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
+        whole = 1 / (1 + lead / fit.variance[i, j])  # a whole duel teaches less than 100 parts
+        ratios.append(gain[i, j] / (100 * (log_chance(fit.score, fresh, k) - base) * whole))
+    np.testing.assert_allclose(ratios, np.mean(ratios), rtol=0.02)
+
+
+def test_the_laplace_promise_does_not_underflow():
+    margins, _ = dealt(6, 20, 1)
+    fit = fit_margins(margins)
+    covariance = score_covariance(margins.n, fit.variance)
+    gain = promises(1e4 * np.arange(6.0), covariance, fit.variance, 2)
+    assert np.isfinite(gain).all() and gain.max() > 0
 
 
 def test_the_unit_loss_does_not_underflow():
