@@ -3,7 +3,7 @@
 Groves & Branke, "Exploiting Transitivity for Top-k Selection with Score-Based Dueling
 Bandits", Figure 2 (right), and with --separated Figure 3: the best of a hundred, gamma_1 =
 1.2, the others on [0, 1]. Half of the budget is the warm-up of three duels a pair. A
-replication takes about a quarter of a minute of one processor.
+replication takes about a minute of one processor.
 
     python examples/topk_of_hundred.py --replications 50 --workers 2
     python examples/topk_of_hundred.py --separated --replications 50 --workers 2
@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--separated", action="store_true")
     parser.add_argument("--arms", type=int, default=100)
     parser.add_argument("--budget", type=int, default=30_000)
-    parser.add_argument("--replications", type=int, default=10)
+    parser.add_argument("--replications", type=int, default=5)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", default="topk_of_hundred.png")

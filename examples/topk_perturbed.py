@@ -23,6 +23,7 @@ POLICIES = {
     "hybrid": bd.HybridPOCBAm(),
     "uniform": Uniform(),
     "uniform, fitted model": Uniform(by="model"),
+    "Laplace allocation": bd.LaplaceAllocation(),
 }
 
 

@@ -40,6 +40,10 @@ class Memory(NamedTuple):
 class LaplaceAllocation:
     """Duel the pair that most sharpens the differences on which the choice hangs.
 
+    It trusts the model, and more than uniform duels do: where margins are not differences of
+    scores, even by little, it errs more than either, and the hybrid or sample means serve
+    better (``examples/topk_perturbed.py``).
+
     Parameters
     ----------
     k
