@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 
 # name -> module that defines it; the modules load when a name is first asked for.
 _HOMES = {
+    "ActiveRanking": "bayesduel.selection",
     "BeatTheMean": "bayesduel.policies",
     "CCB": "bayesduel.policies",
     "CWRMED": "bayesduel.policies",
@@ -26,11 +27,16 @@ _HOMES = {
     "Duels": "bayesduel.duels",
     "ECWRMED": "bayesduel.policies",
     "Health": "bayesduel.health",
+    "HybridPOCBAm": "bayesduel.selection",
     "InterleavedFilter": "bayesduel.policies",
     "Laplace": "bayesduel.beliefs",
+    "LaplaceAllocation": "bayesduel.selection",
     "MCMC": "bayesduel.beliefs",
+    "MLPOCBAm": "bayesduel.selection",
     "MergeRUCB": "bayesduel.policies",
     "PBR": "bayesduel.policies",
+    "PKG": "bayesduel.selection",
+    "POCBAm": "bayesduel.selection",
     "RCS": "bayesduel.policies",
     "RMED1": "bayesduel.policies",
     "RMED2": "bayesduel.policies",
@@ -38,6 +44,7 @@ _HOMES = {
     "RankEl": "bayesduel.policies",
     "SAVAGE": "bayesduel.policies",
     "SCB": "bayesduel.policies",
+    "SelectTop": "bayesduel.selection",
     "SelfSparring": "bayesduel.policies",
     "SupKLUCB": "bayesduel.policies",
     "Uniform": "bayesduel.policies",
@@ -45,11 +52,13 @@ _HOMES = {
     "fit": "bayesduel.fitting",
     "next_pairs": "bayesduel.teaching",
     "open_trace": "bayesduel.simulation",
+    "opportunity_cost": "bayesduel.successes",
     "plot_calibration": "bayesduel.plots",
     "plot_preference": "bayesduel.plots",
     "plot_ranking": "bayesduel.plots",
     "plot_ranks": "bayesduel.plots",
     "plot_regret": "bayesduel.plots.regret",
+    "plot_success": "bayesduel.plots.success",
     "plot_triads": "bayesduel.plots",
     "plot_winners": "bayesduel.plots",
     "predict": "bayesduel.predicting",
@@ -57,10 +66,21 @@ _HOMES = {
     "read_duels": "bayesduel.reading",
     "regret": "bayesduel.regrets",
     "report": "bayesduel.reporting",
+    "select_top": "bayesduel.simulation.top_k",
     "simulate": "bayesduel.simulation",
+    "success_rate": "bayesduel.successes",
     "winners": "bayesduel.winning",
 }
-_MODULES = ("beliefs", "datasets", "models", "plots", "policies", "preference", "problems")
+_MODULES = (
+    "beliefs",
+    "datasets",
+    "models",
+    "plots",
+    "policies",
+    "preference",
+    "problems",
+    "selection",
+)
 
 __all__ = ["__version__", *_HOMES, *_MODULES]
 

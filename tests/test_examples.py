@@ -49,6 +49,22 @@ def test_no_ranking(capsys):
     assert "No arm beats all others" in lines[-1]
 
 
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("topk_of_ten.py", "--budget 140"),
+        ("topk_of_hundred.py", "--arms 10 --budget 280"),
+        ("topk_of_hundred.py", "--arms 10 --budget 280 --separated"),
+        ("topk_perturbed.py", "--budget 140"),
+    ],
+)
+def test_top_k_experiments(name, options, tmp_path, capsys):
+    arguments = [*options.split(), "--replications", "3", "--out", "figure.png"]
+    runpy.run_path(str(ROOT / "examples" / name))["main"](arguments)
+    assert (tmp_path / "figure.png").stat().st_size > 10_000
+    assert "ML-POCBAm" in capsys.readouterr().out
+
+
 def test_every_example_is_tested():
     found = {path.name for path in (ROOT / "examples").glob("*.py")}
     text = Path(__file__).read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ from bayesduel.problems.drawn import (
     thurstone,
     uniform,
 )
+from bayesduel.problems.margins import MarginReplay, ScoreDuels, score_duels, uneven_duels
 from bayesduel.problems.matrix import FromFit, Matrix, Replay, as_problem
 from bayesduel.problems.named import NAMES, named
 
@@ -15,13 +16,17 @@ __all__ = [
     "NAMES",
     "Drawn",
     "FromFit",
+    "MarginReplay",
     "Matrix",
     "Replay",
+    "ScoreDuels",
     "as_problem",
     "bradley_terry",
     "named",
     "noise_floor",
     "perturbed_thurstone",
+    "score_duels",
     "thurstone",
+    "uneven_duels",
     "uniform",
 ]

@@ -29,7 +29,7 @@ class Drawn:
     n_arms
         How many arms.
     generator
-        ``generator(n_arms, rng=rng, **settings) -> Matrix``, such as :func:`uniform`; a
+        ``generator(n_arms, rng=rng, **settings)``, such as :func:`uniform`; a
         function of a module, so that it can be sent to other processes.
     settings
         Further arguments of the generator.
@@ -38,7 +38,7 @@ class Drawn:
     """
 
     n_arms: int
-    generator: Callable[..., Matrix]
+    generator: Callable[..., Any]
     settings: tuple[tuple[str, Any], ...] = ()
     name: str = "drawn"
 
@@ -52,7 +52,7 @@ class Drawn:
         """The generator's name."""
         return self.generator.__name__
 
-    def draw(self, rng: np.random.Generator) -> Matrix:
+    def draw(self, rng: np.random.Generator) -> Any:
         """Return one problem of the family."""
         return self.generator(self.n_arms, **dict(self.settings), rng=rng)
 

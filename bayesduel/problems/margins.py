@@ -1,0 +1,291 @@
+"""Problems of score duels: a mean and a spread for every pair's margin, or a log's margins.
+
+The n-th duel of a pair has the same margin whoever asks for it: its random number is a hash
+of the replication's key, the pair and n. All policies of an experiment so meet the same luck,
+duel by duel and pair by pair.
+"""
+
+from dataclasses import dataclass, field
+from math import cos, log, pi, sqrt
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from bayesduel.compiling import compiled
+
+if TYPE_CHECKING:
+    from bayesduel.duels import Duels
+
+__all__ = ["Dice", "MarginReplay", "ScoreDuels", "draw_margin", "score_duels", "uneven_duels"]
+
+
+class Dice(NamedTuple):
+    """What compiled code needs to draw margins.
+
+    Attributes
+    ----------
+    mean, sd
+        Of the margin of i over j, shape (K, K).
+    pool
+        Recorded margins, pair after pair, i < j, shape (n,); n = 0: draw normal ones.
+    start
+        Where the margins of pair (i, j), i < j, start in `pool`, and where they end, shape
+        (K, K, 2).
+    """
+
+    mean: np.ndarray
+    sd: np.ndarray
+    pool: np.ndarray
+    start: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreDuels:
+    """Score duels with normal margins ``N(mean_ij, sd_ij^2)``.
+
+    Parameters
+    ----------
+    mean
+        Mean margin of i over j, shape (K, K), K >= 2, antisymmetric.
+    sd
+        Standard deviation of a margin, shape (K, K), symmetric, >= 0.
+    name
+        What plots and traces call it.
+    arms
+        K labels. Default: "1", "2", ...
+    source
+        Where it comes from.
+
+    Raises
+    ------
+    ValueError
+        If the means or spreads are not finite or not of this form.
+    """
+
+    mean: np.ndarray
+    sd: np.ndarray
+    name: str = "score duels"
+    arms: tuple[str, ...] = ()
+    source: str = ""
+    dice: Dice = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        mean, sd = np.array(self.mean, dtype=float), np.array(self.sd, dtype=float)
+        if mean.ndim != 2 or mean.shape[0] != mean.shape[1] or len(mean) < 2:
+            raise ValueError(f"mean should have shape (K, K), K >= 2, got {mean.shape}")
+        if sd.shape != mean.shape:
+            raise ValueError(f"sd should have the shape of mean, {mean.shape}, got {sd.shape}")
+        if not (np.isfinite(mean).all() and np.isfinite(sd).all()):
+            raise ValueError("mean and sd should be finite, got infinite or missing entries")
+        if not np.allclose(mean, -mean.T):
+            raise ValueError("mean should be antisymmetric: what i gains on j, j loses to i")
+        if not np.array_equal(sd, sd.T) or (sd < 0).any():
+            raise ValueError("sd should be symmetric and >= 0")
+        arms = tuple(str(a) for a in self.arms) or tuple(str(i + 1) for i in range(len(mean)))
+        if len(set(arms)) != len(mean):
+            raise ValueError(f"arms should be {len(mean)} distinct labels, got {list(self.arms)}")
+        for array in (mean, sd):
+            array.setflags(write=False)
+        object.__setattr__(self, "mean", mean)
+        object.__setattr__(self, "sd", sd)
+        object.__setattr__(self, "arms", arms)
+        nothing = np.zeros((len(mean), len(mean), 2), np.int64)
+        object.__setattr__(self, "dice", Dice(mean, sd, np.zeros(0), nothing))
+
+    @property
+    def n_arms(self) -> int:
+        """How many arms."""
+        return len(self.arms)
+
+    @property
+    def scores(self) -> np.ndarray:
+        """The true scores: sums of mean margins over the other arms, shape (K,)."""
+        return self.mean.sum(axis=1)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.n_arms} arms)"
+
+
+class MarginReplay(ScoreDuels):
+    """Score duels drawn, with replacement, from the margins of a real log.
+
+    Parameters
+    ----------
+    duels
+        A log with margins; rows without one are left out, a row of weight w counts w times.
+    name
+        What plots and traces call it. Default: the log's source.
+
+    Raises
+    ------
+    ValueError
+        If the log has no margins, or some pair has none (the message counts them).
+    """
+
+    def __init__(self, duels: "Duels", *, name: str = "") -> None:
+        votes = duels.votes
+        if votes is None or votes.margin is None:
+            raise ValueError("duels should have margins, got a log without")
+        known = np.isfinite(votes.margin) & (votes.left != votes.right)
+        left, right = votes.left[known], votes.right[known]
+        margin = np.where(left < right, 1, -1) * votes.margin[known]
+        if votes.weight is not None:
+            times = votes.weight[known].astype(np.int64)
+            left, right, margin = (np.repeat(x, times) for x in (left, right, margin))
+        n_arms = duels.n_arms
+        first, second = np.minimum(left, right), np.maximum(left, right)
+        order = np.lexsort((second, first))
+        cell = (first.astype(np.int64) * n_arms + second)[order]
+        pool = margin[order].astype(float)
+        i, j = np.triu_indices(n_arms, 1)
+        ends = np.stack([np.searchsorted(cell, i * n_arms + j, s) for s in ("left", "right")])
+        n = ends[1] - ends[0]
+        if (n == 0).any():
+            at = int(np.argmax(n == 0))
+            raise ValueError(
+                f"duels should hold a margin of every pair, got {(n == 0).sum()} pairs without, "
+                f"such as {duels.arms[i[at]]!r} and {duels.arms[j[at]]!r}"
+            )
+        mean, sd = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
+        mean[i, j] = np.add.reduceat(pool, ends[0]) / n
+        sd[i, j] = np.sqrt(np.maximum(np.add.reduceat(pool**2, ends[0]) / n - mean[i, j] ** 2, 0))
+        source = duels.intake.source
+        super().__init__(
+            mean - mean.T, sd + sd.T, name or f"replay of {source}", duels.arms, source
+        )
+        start = np.zeros((n_arms, n_arms, 2), np.int64)
+        start[i, j] = ends.T
+        object.__setattr__(self, "dice", self.dice._replace(pool=pool, start=start))
+
+
+def score_duels(
+    n_arms: int,
+    *,
+    spread: Literal["sd", "variance"] = "sd",
+    best: float | None = None,
+    d: float = 0.0,
+    rng: np.random.Generator,
+) -> ScoreDuels:
+    """Return score duels of scores on a line, each pair with its noise.
+
+    ``gamma_i ~ U[0, 1]``, margin ``N(gamma_i - gamma_j + eps_ij, sigma_ij^2)``, sigma_ij (or
+    its square) ~ U[0, 1], ``eps_ij = -eps_ji ~ N(0, d^2)``.
+
+    Parameters
+    ----------
+    n_arms
+        At least 2.
+    spread
+        Which of sigma_ij and its square is U[0, 1].
+    best
+        If given, the first arm's gamma (1.2 is the paper's separated problem).
+    d
+        Standard deviation of the intransitive part, >= 0.
+    rng
+        Source of randomness.
+
+    References
+    ----------
+    Groves & Branke, sections 5.1 and 6.
+    """
+    if not n_arms >= 2:
+        raise ValueError(f"n_arms should be at least 2, got {n_arms}")
+    if not d >= 0:
+        raise ValueError(f"d should be >= 0, got {d}")
+    if spread not in ("sd", "variance"):
+        raise ValueError(f"spread should be 'sd' or 'variance', got {spread!r}")
+    gamma = rng.random(n_arms)
+    if best is not None:
+        gamma[0] = best
+    sigma = rng.random(n_arms * (n_arms - 1) // 2)
+    if spread == "variance":
+        sigma = np.sqrt(sigma)
+    off = d * rng.standard_normal(len(sigma))
+    return _built(gamma, sigma, off, f"Groves & Branke, {spread} uniform, d = {d:g}")
+
+
+def uneven_duels(
+    n_arms: int, *, decades: float = 2.0, d: float = 0.0, rng: np.random.Generator
+) -> ScoreDuels:
+    """Return score duels whose spreads differ by orders of magnitude, as in poker.
+
+    As :func:`score_duels`, with ``log10 sigma_ij`` uniform on [-decades, 0]: over two decades
+    the variances differ up to 10,000-fold.
+    """
+    if not n_arms >= 2:
+        raise ValueError(f"n_arms should be at least 2, got {n_arms}")
+    if not (decades >= 0 and d >= 0):
+        raise ValueError(f"decades and d should be >= 0, got {decades} and {d}")
+    gamma = rng.random(n_arms)
+    sigma = 10 ** (-decades * rng.random(n_arms * (n_arms - 1) // 2))
+    off = d * rng.standard_normal(len(sigma))
+    return _built(gamma, sigma, off, f"spreads over {decades:g} decades, d = {d:g}")
+
+
+def _built(gamma: np.ndarray, sigma: np.ndarray, off: np.ndarray, source: str) -> ScoreDuels:
+    n_arms = len(gamma)
+    above = np.triu_indices(n_arms, 1)
+    mean, sd = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
+    mean[above] = gamma[above[0]] - gamma[above[1]] + off
+    sd[above] = sigma
+    return ScoreDuels(mean - mean.T, sd + sd.T, "score duels", source=source)
+
+
+@compiled
+def draw_margin(dice, i, j, nth, key):
+    """Return the margin of i over j in the nth duel of the pair, from 0, i != j.
+
+    Parameters
+    ----------
+    dice
+        The problem's.
+    nth
+        How many duels the pair has had.
+    key
+        The replication's, uint64.
+    """
+    a, b = min(i, j), max(i, j)
+    cell = np.uint64(a * len(dice.mean) + b)
+    place = scramble(key + scramble(cell) + np.uint64(0x9E3779B97F4A7C15) * np.uint64(nth + 1))
+    u = unit(place)
+    if len(dice.pool) > 0:
+        first, end = dice.start[a, b]
+        margin = dice.pool[first + int(u * (end - first))]
+    else:
+        v = unit(scramble(place + np.uint64(0xD1B54A32D192ED03)))
+        margin = dice.mean[a, b] + dice.sd[a, b] * sqrt(-2 * log(1 - u)) * cos(2 * pi * v)
+    return margin if i == a else -margin
+
+
+@compiled
+def scramble(x):
+    """Return a well mixed uint64 (the finaliser of splitmix64, Steele et al. 2014)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@compiled
+def unit(x):
+    """Return a number in [0, 1) from the top 53 bits of a uint64."""
+    return (x >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+def as_score_problem(problem: Any) -> Any:
+    """Return a problem of score duels from one, a family of them, or a log with margins.
+
+    Raises
+    ------
+    TypeError
+        If it is none of these.
+    """
+    from bayesduel.duels import Duels
+
+    if isinstance(problem, Duels):
+        return MarginReplay(problem)
+    if isinstance(problem, ScoreDuels) or hasattr(problem, "draw"):
+        return problem
+    raise TypeError(
+        "problem should be ScoreDuels(mean, sd), a family such as Drawn(n_arms=10, "
+        f"generator=score_duels) or a log with margins, got {type(problem).__name__}"
+    )

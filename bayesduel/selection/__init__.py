@@ -1,0 +1,38 @@
+"""Top-k selection with score duels: which pair to duel next to find the k best arms.
+
+The target is the k arms of largest score, the sum of an arm's mean margins over the others.
+A policy is a frozen dataclass of hyperparameters with ``init(n_arms) -> Memory`` and two
+compiled functions of the margins' sufficient statistics: ``select(margins, memory, t, rng)
+-> (i, j)``, (-1, -1) once it is done, and ``scores(margins, memory)``, by which the k best
+are chosen. `k` (and `budget`, where a policy has one) is filled in by an experiment.
+
+``margins`` holds the statistics, ``likelihood`` the fast maximum likelihood, ``promise`` the
+chance of a right choice after one more duel.
+"""
+
+from bayesduel.selection.accounts import intransitivity
+from bayesduel.selection.active_ranking import ActiveRanking
+from bayesduel.selection.covariance import LaplaceAllocation
+from bayesduel.selection.likelihood import MarginFit, fit_margins
+from bayesduel.selection.margins import Margins, no_margins, record_margin
+from bayesduel.selection.pkg import PKG
+from bayesduel.selection.pocbam import HybridPOCBAm, MLPOCBAm, POCBAm
+from bayesduel.selection.select_top import SelectTop
+from bayesduel.selection.uniform import Uniform
+
+__all__ = [
+    "PKG",
+    "ActiveRanking",
+    "HybridPOCBAm",
+    "LaplaceAllocation",
+    "MLPOCBAm",
+    "MarginFit",
+    "Margins",
+    "POCBAm",
+    "SelectTop",
+    "Uniform",
+    "fit_margins",
+    "intransitivity",
+    "no_margins",
+    "record_margin",
+]

@@ -1,0 +1,237 @@
+"""POCBAm, ML-POCBAm and the hybrid: duels that make the choice of the k best surer.
+
+POCBAm trusts the sample means of the margins, pair by pair. ML-POCBAm trusts the model
+``margin ~ N(gamma_i - gamma_j, sigma_ij^2)``, fitted again after every duel. The hybrid asks
+before each duel how far the two accounts are apart (``intransitivity``) and uses the model
+while they agree.
+
+References
+----------
+Groves & Branke, "Exploiting Transitivity for Top-k Selection with Score-Based Dueling
+Bandits", Algorithms 1 to 3. Deviations: a floor under every pair's variance (1e-6 of the
+pooled one), logarithms in place of products, ``index="predictive"`` (see ``intransitivity``).
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from bayesduel.compiling import compiled
+from bayesduel.selection.accounts import (
+    INDICES,
+    fitted_account,
+    gap,
+    opening,
+    sample_account,
+    spreads,
+)
+from bayesduel.selection.promise import promising_pair
+
+__all__ = ["HybridPOCBAm", "MLPOCBAm", "POCBAm"]
+
+
+class Memory(NamedTuple):
+    """What the family keeps between duels.
+
+    Attributes
+    ----------
+    k, warm_up, shrinkage, threshold, posterior
+        Settings; the model is used while the index is below `threshold` (-inf: never, inf:
+        always); `posterior` says which index.
+    fitted
+        Scores last fitted, from which the next fit starts, shape (K,).
+    started
+        Whether there are any, shape (1,).
+    """
+
+    k: int
+    warm_up: int
+    shrinkage: float
+    threshold: float
+    posterior: bool
+    fitted: np.ndarray
+    started: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Family:
+    """Settings that POCBAm, ML-POCBAm and the hybrid share."""
+
+    k: int | None = None
+    warm_up: int = 3
+    shrinkage: float = 0.0
+    source: ClassVar[str] = "Groves & Branke, top-k selection with score-based dueling bandits"
+
+    def __post_init__(self) -> None:
+        if self.k is not None and not self.k >= 1:
+            raise ValueError(f"k should be at least 1, got {self.k}")
+        if not self.warm_up >= 2:
+            raise ValueError(f"warm_up should be at least 2, got {self.warm_up}")
+        if not self.shrinkage >= 0:
+            raise ValueError(f"shrinkage should be >= 0, got {self.shrinkage}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If `k` is not known, or not below `n_arms`.
+        """
+        if self.k is None:
+            raise ValueError("k should be given where no experiment gives it, got None")
+        if not self.k < n_arms:
+            raise ValueError(f"k should be in 1..{n_arms - 1}, got {self.k}")
+        return Memory(
+            k=int(self.k),
+            warm_up=int(self.warm_up),
+            shrinkage=float(self.shrinkage),
+            threshold=float(self._threshold),
+            posterior=self._posterior,
+            fitted=np.zeros(n_arms),
+            started=np.zeros(1, np.bool_),
+        )
+
+    @property
+    def _threshold(self) -> float:
+        raise NotImplementedError
+
+    @property
+    def _posterior(self) -> bool:
+        return False
+
+    def opening(self, n_arms: int) -> int:
+        """Return how many duels the warm-up takes."""
+        return self.warm_up * n_arms * (n_arms - 1) // 2
+
+    @property
+    def select(self) -> Any:
+        """The compiled rule."""
+        return select
+
+    @property
+    def scores(self) -> Any:
+        """The compiled scores by which the k best are chosen."""
+        return scores
+
+
+@dataclass(frozen=True, kw_only=True)
+class POCBAm(_Family):
+    """Allocate by the sample means and variances of every pair.
+
+    Parameters
+    ----------
+    k
+        How many arms to select. Default: the experiment's.
+    warm_up
+        Duels of every pair first, at least 2 (the paper's 3).
+    shrinkage
+        How many duels the pooled variance counts for in every pair's; 0 as printed.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+
+    @property
+    def _threshold(self) -> float:
+        return -np.inf
+
+
+@dataclass(frozen=True, kw_only=True)
+class MLPOCBAm(_Family):
+    """Allocate by the fitted scores and variances, fitted again after every duel.
+
+    Parameters
+    ----------
+    k
+        How many arms to select. Default: the experiment's.
+    warm_up
+        Duels of every pair first, at least 2 (the paper's 3).
+    shrinkage
+        How many duels the pooled variance counts for in every pair's; 0 as printed.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+
+    @property
+    def _threshold(self) -> float:
+        return np.inf
+
+
+@dataclass(frozen=True, kw_only=True)
+class HybridPOCBAm(_Family):
+    """Use the model while the intransitivity index is below a threshold, else sample means.
+
+    Parameters
+    ----------
+    k, warm_up, shrinkage
+        As for :class:`POCBAm`.
+    threshold
+        The model is used while the index is below it; 0.17 as printed.
+    index
+        "predictive" (for which 0.17 is meant) or "posterior": see :func:`intransitivity`.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+
+    threshold: float = 0.17
+    index: Literal["predictive", "posterior"] = "predictive"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.threshold <= 1:
+            raise ValueError(f"threshold should be in [0, 1], got {self.threshold}")
+        if self.index not in INDICES:
+            raise ValueError(f"index should be one of {list(INDICES)}, got {self.index!r}")
+
+    @property
+    def _threshold(self) -> float:
+        return self.threshold
+
+    @property
+    def _posterior(self) -> bool:
+        return self.index == "posterior"
+
+
+@compiled
+def select(margins, memory, t, rng):
+    """Name the next pair: the warm-up in turn, then the one that promises most."""
+    n_arms = len(memory.fitted)
+    if t <= memory.warm_up * n_arms * (n_arms - 1) // 2:
+        return opening(t, n_arms)
+    mu, spread, variance = account(margins, memory)
+    return promising_pair(mu, spread, variance, margins.n, memory.k, rng)
+
+
+@compiled
+def scores(margins, memory):
+    """Return the scores by which the k best are chosen, shape (K,)."""
+    return account(margins, memory)[0]
+
+
+@compiled
+def account(margins, memory):
+    """Return means and variances of the scores, and the margins' variances, that are trusted."""
+    mean, scatter, variance, pooled, floor = sample_account(margins, memory.shrinkage)
+    mu = mean.sum(axis=1)
+    if memory.threshold == -np.inf:
+        return mu, spreads(variance, margins.n), variance
+    if not memory.started[0]:
+        memory.fitted[:] = mu / len(mu)
+        memory.started[0] = True
+    fitted = fitted_account(margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted)
+    mu_fitted = len(mu) * memory.fitted
+    if memory.threshold < np.inf:
+        index = gap(mu, variance, mu_fitted, fitted, margins.n, memory.posterior)
+        if not index < memory.threshold:
+            return mu, spreads(variance, margins.n), variance
+    return mu_fitted, spreads(fitted, margins.n), fitted
