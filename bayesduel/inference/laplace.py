@@ -1,9 +1,10 @@
-"""Laplace's method for score models: Newton to the mode, curvature there, draws, corrected.
+"""Laplace's method: Newton to the mode, curvature there, draws, corrected.
 
-Given the scale of the scores, the posterior of a score model is log-concave: one mode, found by
-damped Newton steps, and a normal distribution around it. The scale itself is integrated on its
-own grid (:mod:`bayesduel.inference.hyper`). The draws of this mixture of normal distributions
-are proposals; their importance ratios against the model's own density correct and certify them.
+Given the scale of what is learned, the posterior of a score model (or of one of attributes) is
+log-concave: one mode, found by damped Newton steps, and a normal distribution around it. The
+scale itself is integrated on its own grid (:mod:`bayesduel.inference.hyper`). The draws of this
+mixture of normal distributions are proposals; their importance ratios against the model's own
+density correct and certify them.
 
 References
 ----------
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
+from bayesduel.inference.dense import Dense
 from bayesduel.inference.derivatives import Derivatives, centre
 from bayesduel.inference.hyper import Grid, explore
 
@@ -81,7 +83,7 @@ class Proposals(NamedTuple):
 
 
 def find_mode(
-    derivatives: Derivatives,
+    derivatives: Derivatives | Dense,
     hyper: float,
     start: np.ndarray | None = None,
     *,
@@ -121,7 +123,7 @@ def find_mode(
     raise FloatingPointError("the likelihood has no maximum: some scores run to infinity")
 
 
-def conditionals(derivatives: Derivatives) -> Grid:
+def conditionals(derivatives: Derivatives | Dense) -> Grid:
     """Return the grid of the hyperparameter with the mode at each node."""
     if derivatives.hyper is None:
         mode = find_mode(derivatives, 0.0)
@@ -136,7 +138,7 @@ def conditionals(derivatives: Derivatives) -> Grid:
 
 
 def propose(
-    derivatives: Derivatives,
+    derivatives: Derivatives | Dense,
     grid: Grid,
     n: int,
     rng: np.random.Generator,
