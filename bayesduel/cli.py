@@ -23,6 +23,7 @@ COMMANDS = (
     "report",
     "fit",
     "winners",
+    "attributes",
     "health",
     "datasets",
     "simulate",

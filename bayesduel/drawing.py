@@ -24,7 +24,13 @@ def model_of(fit: xr.DataTree) -> Any:
 
     if "model" not in fit.attrs:
         raise ValueError("fit should be a tree made by bayesduel.fit, got one without a model")
-    return named(fit.attrs["model"], **json.loads(fit.attrs["model_settings"]))
+    settings = json.loads(fit.attrs["model_settings"])
+    if "items" in fit:
+        from bayesduel.items import Items
+        from bayesduel.models import AttributeDuels
+
+        return AttributeDuels(items=Items.from_dataset(fit["items"].dataset), **settings)
+    return named(fit.attrs["model"], **settings)
 
 
 def n_draws(fit: xr.DataTree) -> int:
@@ -45,6 +51,8 @@ def posterior_draws(fit: xr.DataTree, errors: str = "auto") -> tuple[dict[str, n
         group": scores stretched around their mean so that their covariance is the
         cluster-robust one. "auto": the clustering with the largest mean variance, where the
         log repeats judges or pairs within a group and this exceeds the model's; else "model".
+        In a model of attributes all parameters are stretched together, a learned scale apart,
+        and it is the variance of the coefficients that "auto" compares.
 
     Raises
     ------
@@ -62,6 +70,8 @@ def posterior_draws(fit: xr.DataTree, errors: str = "auto") -> tuple[dict[str, n
         for name, v in posterior.data_vars.items()
         if name != "preference"
     }
+    if "items" in fit:
+        return _of_attributes(fit, draws, errors)
     known = list(fit["clusters"]["clustering"].to_numpy()) if "clusters" in fit else []
     if errors not in ("auto", "model", *known):
         raise ValueError(f"errors should be one of {['auto', 'model', *known]}, got {errors!r}")
@@ -88,6 +98,42 @@ def preference_draws(fit: xr.DataTree, errors: str = "auto") -> Iterator[np.ndar
     step = max(1, CHUNK_BYTES // (8 * n_arms**2))
     for start in range(0, total, step):
         yield model.preference({name: v[start : start + step] for name, v in draws.items()})
+
+
+def _of_attributes(
+    fit: xr.DataTree, draws: dict[str, np.ndarray], errors: str
+) -> tuple[dict[str, np.ndarray], str]:
+    """Return the draws of a model of attributes with these errors."""
+    group = fit["parameter_clusters"] if "parameter_clusters" in fit else None
+    known = [] if group is None else [str(c) for c in group["clustering"].to_numpy()]
+    if errors not in ("auto", "model", *known):
+        raise ValueError(f"errors should be one of {['auto', 'model', *known]}, got {errors!r}")
+    if errors == "model" or group is None:
+        return draws, "model"
+    n = draws["coefficient"].shape[1]
+    own = group["covariance"].to_numpy()
+    robust = dict(zip(known, group["covariance_cluster"].to_numpy(), strict=True))
+    if errors == "auto":
+        size = {c: float(v.diagonal()[:n].mean()) for c, v in robust.items()}
+        errors = max(size, key=lambda c: size[c])
+        if not size[errors] > own.diagonal()[:n].mean():
+            return draws, "model"
+    blocks = [str(b) for b in np.atleast_1d(group.attrs["blocks"])]
+    x = np.column_stack([draws[name] for name in blocks])
+    have, want, mean = _root(own), _root(robust[errors]), x.mean(axis=0)
+    x = mean + (want @ np.linalg.solve(have, (x - mean).T)).T
+    widths = [1 if draws[name].ndim == 1 else draws[name].shape[1] for name in blocks]
+    parts = np.split(x, np.cumsum(widths)[:-1], axis=1)
+    for name, part in zip(blocks, parts, strict=True):
+        draws[name] = part.reshape(draws[name].shape)
+    arms = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
+    return draws | {"score": model_of(fit).scores(draws, arms)}, errors
+
+
+def _root(covariance: np.ndarray) -> np.ndarray:
+    """Return the symmetric square root of a covariance matrix, which may be singular."""
+    values, vectors = np.linalg.eigh(covariance)
+    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
 
 
 def _widest(fit: xr.DataTree) -> str:

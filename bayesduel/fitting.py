@@ -48,7 +48,8 @@ def fit(
         The log.
     model
         A model of :mod:`bayesduel.models`, or its name: "bradley-terry", "thurstone",
-        "davidson", "preference-matrix".
+        "davidson", "preference-matrix". A model of attributes
+        (:class:`bayesduel.models.AttributeDuels`) brings its table of items.
     method
         "laplace": mode and curvature, corrected and certified by Pareto-smoothed importance
         sampling. "nuts": Hamiltonian Monte Carlo by nutpie. "auto": Laplace where its
@@ -76,7 +77,8 @@ def fit(
     (chain, draw, arm, opponent) where it fits in 64 MB and else derived by
     :func:`bayesduel.preference_draws`; the model's parameters), ``sample_stats``,
     ``observed_data``, ``constant_data``, ``log_likelihood`` (by cell: an unordered pair that
-    met), ``laplace`` (mode, covariance, grid of the scale) and ``clusters``. Attributes:
+    met), ``laplace`` (mode, covariance, grid of the scale) and ``clusters``; a model of
+    attributes adds ``items`` and, for ``clusters``, has ``parameter_clusters``. Attributes:
     model, method, method_reason, seed, versions, khat and more.
 
     Raises
@@ -95,8 +97,11 @@ def fit(
         If ``method="laplace"`` and k-hat is 0.7 or more.
     """
     model = _check(duels, model, method, draws, chains, seed)
-    _warn(duels)
-    if is_flat(model):
+    by_attributes = hasattr(model, "items")
+    _warn(duels, by_attributes)
+    if by_attributes:
+        model.check(duels)
+    elif is_flat(model):
         _refuse_flat(duels)
     rng = np.random.default_rng(seed)
     per_chain = -(-draws // chains)
@@ -106,7 +111,7 @@ def fit(
     )
     attrs = {
         "model": model.name,
-        "model_settings": json.dumps(asdict(model)),
+        "model_settings": json.dumps(model.settings if by_attributes else asdict(model)),
         "link": model.link,
         "method": used,
         "method_reason": reason,
@@ -117,11 +122,23 @@ def fit(
         "source": duels.intake.source,
         "n_duels": duels.n_duels,
         "tie_rule": _tie_words(duels, model),
-        "components": json.dumps([list(c) for c in duels.components()]),
+        "components": json.dumps(
+            # Attributes are told across components too.
+            [list(duels.arms)] if by_attributes else [list(c) for c in duels.components()]
+        ),
     }
     tree = trees.assemble(duels, model, sampled, per_chain, chains, attrs)
-    if clusters and "score" in tree["posterior"]:
+    if clusters and (by_attributes or "score" in tree["posterior"]):
         tree.attrs["clusters_left_out"] = json.dumps(too_few(duels, model))
+    if by_attributes:
+        tree["items"] = xr.DataTree(model.items.to_dataset())
+    if clusters and by_attributes:
+        from bayesduel.inference.sandwich import robust_covariance
+
+        robust = robust_covariance(duels, model, sampled)
+        if robust is not None:
+            tree["parameter_clusters"] = xr.DataTree(robust)
+    elif clusters and "score" in tree["posterior"]:
         robust = cluster_errors(duels, model, sampled, seed)
         if robust is not None:
             tree["clusters"] = xr.DataTree(robust)
@@ -190,11 +207,13 @@ def _check(duels: Any, model: Any, method: Any, draws: Any, chains: Any, seed: A
     return model
 
 
-def _warn(duels: Duels) -> None:
+def _warn(duels: Duels, by_attributes: bool) -> None:
     """Emit the log's warnings that bear on a ranking."""
     from bayesduel.health import DisconnectedWarning, ThinDataWarning
 
     parts = duels.components()
+    if by_attributes:
+        return
     if len(parts) > 1:
         shown = "; ".join(", ".join(p[:5]) + (", ..." if len(p) > 5 else "") for p in parts[:6])
         more = f"; and {len(parts) - 6} more" if len(parts) > 6 else ""

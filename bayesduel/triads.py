@@ -6,15 +6,15 @@ many: its posterior predictive distribution, on the same pairs with the same num
 duels, is what the observed count is held against.
 """
 
-import json
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
+from bayesduel.drawing import model_of
 from bayesduel.labels import SENTENCE, shorten
 from bayesduel.preference import cyclic_triads, decided_triads
 from bayesduel.units import one_verdict_per_unit, repeated_role
@@ -156,21 +156,24 @@ def cyclic_check(duels: "Duels", fit: xr.DataTree, draws: int = 500, seed: int =
     labels = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
     if labels != duels.arms:
         raise ValueError(f"fit should be of the log's {len(duels.arms)} arms, got {len(labels)}")
+    from bayesduel.models import BradleyTerry
+
     streams = np.random.SeedSequence(seed).spawn(2)
-    settings = json.loads(fit.attrs["model_settings"])
     if not decided_triads(_majority(duels.tally("drop").wins)):
         return _check(duels, fit, int(draws), "duel", None, np.random.default_rng(streams[0]))
     if "score" not in fit["posterior"]:
-        fit = _refit(_decided(duels), "bradley-terry", {})
+        fit = _refit(_decided(duels), BradleyTerry())
     elif duels.n_ties and fit.attrs["model"] != "davidson":
-        fit = _refit(_decided(duels), fit.attrs["model"], settings)
+        fit = _refit(_decided(duels), model_of(fit))
     naive = _check(duels, fit, int(draws), "duel", None, np.random.default_rng(streams[0]))
     role = repeated_role(duels)
     if role is None:
         return naive
     verdicts = one_verdict_per_unit(duels, role)
-    model = "bradley-terry" if naive.model == "davidson" else naive.model  # no ties are left
-    refitted = _refit(verdicts, model, json.loads(fit.attrs["model_settings"]))
+    model = model_of(fit)
+    if naive.model == "davidson":  # no ties are left
+        model = BradleyTerry(scale=model.scale)
+    refitted = _refit(verdicts, model)
     unit = f"majority verdict of each pair and {role}"
     rng = np.random.default_rng(streams[1])
     return _check(verdicts, refitted, int(draws), unit, naive, rng)
@@ -187,19 +190,18 @@ def _decided(duels: "Duels") -> "Duels":
     return Duels.from_wins(wins, duels.arms)
 
 
-def _refit(duels: "Duels", model: str, settings: dict[str, Any]) -> xr.DataTree:
+def _refit(duels: "Duels", model: Any) -> xr.DataTree:
     """Fit a score model by Laplace; a flat prior, which the log might not bear, is learned.
 
     Warnings are those of the fit that the caller already has, and not repeated.
     """
     from bayesduel.fitting import fit
-    from bayesduel.models import named
 
-    if settings.get("scale") == np.inf:
-        settings = {**settings, "scale": None}
+    if model.scale == np.inf:
+        model = replace(model, scale=1.0 if hasattr(model, "items") else None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return fit(duels, named(model, **settings), method="laplace", clusters=False)
+        return fit(duels, model, method="laplace", clusters=False)
 
 
 def _check(

@@ -3,12 +3,21 @@
 from collections.abc import Callable
 from typing import Any
 
+from bayesduel.models.attributes import AttributeDuels
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.davidson import Davidson
 from bayesduel.models.preference_matrix import PreferenceMatrix
 from bayesduel.models.thurstone import Thurstone
 
-__all__ = ["MODELS", "BradleyTerry", "Davidson", "PreferenceMatrix", "Thurstone", "named"]
+__all__ = [
+    "MODELS",
+    "AttributeDuels",
+    "BradleyTerry",
+    "Davidson",
+    "PreferenceMatrix",
+    "Thurstone",
+    "named",
+]
 
 MODELS: dict[str, Callable[..., Any]] = {
     model.name: model for model in (BradleyTerry, Thurstone, Davidson, PreferenceMatrix)

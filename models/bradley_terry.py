@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from bayesduel.duels import Duels
 
-__all__ = ["BradleyTerry"]
+__all__ = ["BradleyTerry", "binomial"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,16 +80,7 @@ class BradleyTerry:
             data = scores.register(self.data(duels))
             score = scores.scores(self.scale, 2.0, centred=centred)
             eta = scores.differences(score, data)
-            pm.CustomDist(
-                scores.outcome_name,
-                eta,
-                data["n"],
-                data["log_coefficient"],
-                logp=_log_likelihood,
-                random=_draw,
-                observed=data["points"],
-                dims="cell",
-            )
+            binomial(eta, data)
             scores.preference(duels, score, pm.math.sigmoid)
         return model
 
@@ -109,6 +100,22 @@ class BradleyTerry:
         score = np.asarray(posterior["score"])
         win = expit(score[..., left] - score[..., right])
         return {"win": win, "loss": 1.0 - win}
+
+
+def binomial(eta: Any, data: Mapping[str, Any]) -> None:
+    """Add the outcomes of cells, whose linear predictor is `eta`, to the model in context."""
+    import pymc as pm
+
+    pm.CustomDist(
+        scores.outcome_name,
+        eta,
+        data["n"],
+        data["log_coefficient"],
+        logp=_log_likelihood,
+        random=_draw,
+        observed=data["points"],
+        dims="cell",
+    )
 
 
 def _log_likelihood(points: Any, eta: Any, n: Any, log_coefficient: Any) -> Any:

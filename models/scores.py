@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.tallies import Pairs
+
 if TYPE_CHECKING:
     from bayesduel.duels import Duels
 
@@ -51,8 +53,10 @@ def coords(duels: "Duels") -> dict[str, Any]:
     }
 
 
-def cells(duels: "Duels", *, ties: bool = False) -> dict[str, np.ndarray]:
+def cells(duels: "Duels", *, ties: bool = False, ordered: bool = False) -> dict[str, np.ndarray]:
     """Return the tallied cells of `duels`: one an unordered pair that met.
+
+    With ``ordered``, one an ordered pair, so that first is left and second is right.
 
     ``first`` and ``second`` (arm indices) and ``n`` duels. Without a tie outcome
     (``ties=False``) ``points`` are the first arm's wins, a tie counting half a win each; with
@@ -61,7 +65,7 @@ def cells(duels: "Duels", *, ties: bool = False) -> dict[str, np.ndarray]:
     """
     from scipy.special import gammaln
 
-    pairs = duels.pairs()
+    pairs = Pairs(*duels.cells) if ordered else duels.pairs()
     counts = np.stack([pairs.first_wins, pairs.second_wins, pairs.ties], axis=-1).astype(float)
     if not ties:
         counts = counts[:, :2] + counts[:, 2:] / 2
@@ -79,7 +83,7 @@ def register(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """Register `arrays` as ``pm.Data`` of the model in context, by name."""
     import pymc as pm
 
-    dims = {"counts": ("cell", "result")}
+    dims = {"counts": ("cell", "result"), "design": ("cell", "attribute")}
     return {name: pm.Data(name, a, dims=dims.get(name, ("cell",))) for name, a in arrays.items()}
 
 

@@ -65,6 +65,13 @@ def test_top_k_experiments(name, options, tmp_path, capsys):
     assert "ML-POCBAm" in capsys.readouterr().out
 
 
+def test_attributes_real_log(tmp_path, capsys):
+    runpy.run_path(str(ROOT / "examples" / "attributes_real_log.py"))["main"](tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["coefficients.png"]
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in ("ch.res", "prop.patch", "average", "higher casque"))
+
+
 def test_every_example_is_tested():
     found = {path.name for path in (ROOT / "examples").glob("*.py")}
     text = Path(__file__).read_text(encoding="utf-8")

@@ -74,11 +74,12 @@ def clusterings(duels: "Duels") -> dict[str, np.ndarray]:
 def too_few(duels: "Duels", model: Any) -> dict[str, int]:
     """Return the clusterings left out, with their number of clusters.
 
-    They have fewer than `FEWEST`; or, under a flat prior, not more clusters than scores: their
-    sandwich is singular, and a resampled log may have no maximum.
+    They have fewer than `FEWEST`; or, under a flat prior, not more clusters than scores (or
+    coefficients): their sandwich is singular, and a resampled log may have no maximum.
     """
+    size = len(model.items.names) + 1 if hasattr(model, "items") else duels.n_arms
     counts = {name: int(place.max()) + 1 for name, place in clusterings(duels).items()}
-    least = max(FEWEST, duels.n_arms + 1) if is_flat(model) else FEWEST
+    least = max(FEWEST, size + 1) if is_flat(model) else FEWEST
     return {name: n for name, n in counts.items() if n < least}
 
 

@@ -123,16 +123,25 @@ class Derivatives:
         slope, bend = self.compiled["curves"](eta + shift, *arguments[1:])
         return slope, bend
 
+    def spread(self, covariance: np.ndarray) -> np.ndarray:
+        """Return the standard deviation of each cell's eta when x has this covariance."""
+        inner = covariance[: self.n_arms - 1, : self.n_arms - 1]
+        score = centre(centre(inner).T)
+        own, first, second = score.diagonal(), self.data["first"], self.data["second"]
+        return np.sqrt(np.maximum(own[first] + own[second] - 2 * score[first, second], 0.0))
+
     def pull(self, slope: np.ndarray) -> np.ndarray:
-        """Return the gradient in the free numbers of cells with these slopes in eta."""
+        """Return the gradient in x, (size,), of cells with these slopes in eta."""
         first, second = self.data["first"], self.data["second"]
         by_arm = np.bincount(first, slope, minlength=self.n_arms)
-        return uncentre(by_arm - np.bincount(second, slope, minlength=self.n_arms))
+        by_arm -= np.bincount(second, slope, minlength=self.n_arms)
+        return np.concatenate([uncentre(by_arm), np.zeros(len(self.extras))])
 
     def curvature(self, bend: np.ndarray) -> np.ndarray:
-        """Return minus the Hessian in the free numbers of cells bent so in eta."""
+        """Return minus the Hessian in x, (size, size), of cells bent so in eta."""
         first, second = self.data["first"], self.data["second"]
-        return reduce(_laplacian(-bend, first, second, self.n_arms))
+        free = reduce(_laplacian(-bend, first, second, self.n_arms))
+        return np.pad(free, (0, len(self.extras))) if self.extras else free
 
     def parts(self, x: np.ndarray, hyper: float) -> Parts:
         """Return value, gradient and curvature at `x`."""
@@ -140,7 +149,7 @@ class Derivatives:
         value, gradient, bend, cross, own, prior = self.compiled["parts"](*arguments)
         p = len(self.extras)
         first, second = self.data["first"], self.data["second"]
-        weights = self.curvature(bend)
+        precision = self.curvature(bend)
         if p:
             by_arm = np.stack(
                 [
@@ -151,9 +160,7 @@ class Derivatives:
                 axis=1,
             )
             mixed = uncentre(by_arm.T).T
-            precision = np.block([[weights, mixed], [mixed.T, -own]])
-        else:
-            precision = weights
+            precision[:-p, -p:], precision[-p:, :-p], precision[-p:, -p:] = mixed, mixed.T, -own
         precision.flat[:: self.size + 1] -= prior
         return Parts(float(value), gradient, precision, -prior)
 

@@ -1,9 +1,10 @@
-"""Laplace's method for score models: Newton to the mode, curvature there, draws, corrected.
+"""Laplace's method: Newton to the mode, curvature there, draws, corrected.
 
-Given the scale of the scores, the posterior of a score model is log-concave: one mode, found by
-damped Newton steps, and a normal distribution around it. The scale itself is integrated on its
-own grid (:mod:`bayesduel.inference.hyper`). The draws of this mixture of normal distributions
-are proposals; their importance ratios against the model's own density correct and certify them.
+Given the scale of what is learned, the posterior of a score model (or of one of attributes) is
+log-concave: one mode, found by damped Newton steps, and a normal distribution around it. The
+scale itself is integrated on its own grid (:mod:`bayesduel.inference.hyper`). The draws of this
+mixture of normal distributions are proposals; their importance ratios against the model's own
+density correct and certify them.
 
 References
 ----------
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
+from bayesduel.inference.dense import Dense
 from bayesduel.inference.derivatives import Derivatives, centre
 from bayesduel.inference.hyper import Grid, explore
 
@@ -89,7 +91,7 @@ class Proposals(NamedTuple):
 
 
 def find_mode(
-    derivatives: Derivatives,
+    derivatives: Derivatives | Dense,
     hyper: float,
     start: np.ndarray | None = None,
     *,
@@ -129,7 +131,7 @@ def find_mode(
     raise FloatingPointError("the likelihood has no maximum: some scores run to infinity")
 
 
-def conditionals(derivatives: Derivatives) -> Grid:
+def conditionals(derivatives: Derivatives | Dense) -> Grid:
     """Return the grid of the hyperparameter with the mode at each node."""
     if derivatives.hyper is None:
         mode = find_mode(derivatives, 0.0)
@@ -164,7 +166,7 @@ def widened(derivatives: Derivatives, grid: Grid) -> Grid:
 
 
 def propose(
-    derivatives: Derivatives,
+    derivatives: Derivatives | Dense,
     grid: Grid,
     n: int,
     rng: np.random.Generator,
@@ -219,24 +221,17 @@ def score_covariance(mode: Mode, n_arms: int) -> np.ndarray:
 def _widen(derivatives: Derivatives, hyper: float, mode: Mode) -> Mode:
     nodes, weights = np.polynomial.hermite_e.hermegauss(7)
     weights = weights / weights.sum()
-    first, second = derivatives.data["first"], derivatives.data["second"]
-    cut = derivatives.n_arms - 1
     found = mode
     for _ in range(3):
-        score = score_covariance(found, derivatives.n_arms)
-        own = score.diagonal()
-        spread = np.sqrt(np.maximum(own[first] + own[second] - 2 * score[first, second], 0.0))
+        spread = derivatives.spread(found.covariance())
         parts = derivatives.parts(found.x, hyper)
         here = derivatives.curves(found.x, hyper, np.zeros_like(spread))
         gain, bend = -here[0], -here[1]
         for node, weight in zip(nodes, weights, strict=True):
             slope, curve = derivatives.curves(found.x, hyper, node * spread)
             gain, bend = gain + weight * slope, bend + weight * curve
-        gradient, precision = parts.gradient.copy(), parts.precision.copy()
-        gradient[:cut] += derivatives.pull(gain)
-        precision[:cut, :cut] += derivatives.curvature(bend)
-        factor = _factor(precision)
-        step = cho_solve((factor, True), gradient)
+        factor = _factor(parts.precision + derivatives.curvature(bend))
+        step = cho_solve((factor, True), parts.gradient + derivatives.pull(gain))
         found = Mode(found.x + step, parts.value, factor, parts.prior)
     return found
 

@@ -10,8 +10,10 @@ from scipy.special import expit, logit
 
 from bayesduel.inference import laplace as laplace_method
 from bayesduel.inference import pairwise
+from bayesduel.inference.dense import Dense, dense
 from bayesduel.inference.derivatives import Derivatives, centre, derivatives, uncentre
 from bayesduel.inference.importance import certify, resample
+from bayesduel.tallies import Pairs
 
 if TYPE_CHECKING:
     from bayesduel.duels import Duels
@@ -68,7 +70,7 @@ def laplace(
         grid = pairwise.tables(density)
         proposals = pairwise.propose(density, grid, n, rng, log_likelihood=keep, tick=tick)
     else:
-        derivative = derivatives(model, duels)
+        derivative = dense(model, duels) if _has_items(model) else derivatives(model, duels)
         grid = laplace_method.conditionals(derivative)
         if progress is not None:
             progress(0.1)
@@ -85,6 +87,11 @@ def laplace(
     if model.name == "preference-matrix":
         posterior = _pairs(model, duels, expit(x), hyper, rng)
         extra: dict[str, Any] = {}
+    elif isinstance(derivative, Dense):
+        posterior = _with_scores(model, duels, derivative.parameters(x))
+        if derivative.hyper:
+            posterior[derivative.hyper] = np.exp(hyper)
+        extra = _dense_mode(derivative, grid)
     else:
         posterior = _parameters(derivative, x, hyper)
         extra = _mode(derivative, grid)
@@ -124,7 +131,7 @@ def nuts(
     tree = sample(model, duels, draws=per_chain, chains=chains, seed=seed)
     if progress is not None:
         progress(0.8)
-    inner = ("score_free", "score_standard")
+    inner = ("score_free", "score_standard", "effect_standard")
     posterior = {
         str(name): v.values.reshape(-1, *v.shape[2:])
         for name, v in tree["posterior"].data_vars.items()
@@ -152,7 +159,8 @@ def assemble(
 ) -> xr.DataTree:
     """Return the tree of a fit."""
     arms = np.array(duels.arms, dtype=object)
-    dims = {"score": ("arm",), "theta": ("pair",)}
+    dims = {"score": ("arm",), "theta": ("pair",), "effect": ("arm",)}
+    dims |= {"coefficient": ("attribute",)}
     layout = (chains, per_chain)
     sampling = {"chain": np.arange(chains), "draw": np.arange(per_chain)}
 
@@ -164,10 +172,13 @@ def assemble(
         matrix = model.preference(sampled.posterior)
         posterior["preference"] = laid(matrix, "arm", "opponent")
     coords: dict[str, Any] = {**sampling, "arm": arms, "opponent": arms}
+    if "coefficient" in posterior:
+        coords["attribute"] = np.array(model.items.names, dtype=object)
     if "theta" in posterior:
         first, second = np.triu_indices(duels.n_arms, 1)
         coords |= {"pair_first": ("pair", arms[first]), "pair_second": ("pair", arms[second])}
-    pairs = duels.pairs()
+    ordered = getattr(model, "order_effect", False)
+    pairs = Pairs(*duels.cells) if ordered else duels.pairs()
     wins, ties = duels.tally("keep")
     cell = {"first": ("cell", pairs.first), "second": ("cell", pairs.second)}
     counts = np.stack([pairs.first_wins, pairs.second_wins, pairs.ties], axis=-1)
@@ -197,7 +208,8 @@ def assemble(
             {"outcome": laid(sampled.log_likelihood, "cell")}, coords=sampling
         )
     if sampled.extra:
-        groups["laplace"] = xr.Dataset(sampled.extra, coords={"arm": arms, "opponent": arms})
+        kept = {n: v for n, v in coords.items() if n in ("arm", "opponent", "attribute")}
+        groups["laplace"] = xr.Dataset(sampled.extra, coords=kept)
     tree = xr.DataTree.from_dict(groups)
     tree.attrs.update(attrs)
     for name in ("posterior", "sample_stats"):
@@ -215,6 +227,29 @@ def _parameters(derivative: Derivatives, x: np.ndarray, hyper: np.ndarray) -> di
     if derivative.hyper:
         posterior[derivative.hyper] = np.exp(hyper)
     return posterior
+
+
+def _has_items(model: Any) -> bool:
+    return hasattr(model, "items")
+
+
+def _with_scores(
+    model: Any, duels: "Duels", parameters: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Return the parameters of a model of attributes and the scores they imply."""
+    return {"score": model.scores(parameters, duels.arms), **parameters}
+
+
+def _dense_mode(derivative: Dense, grid: Any) -> dict[str, Any]:
+    """Return the group ``laplace`` of a model of attributes, at the grid's best node."""
+    best = grid.conditionals[grid.best]
+    dims = {"coefficient": ("attribute",), "effect": ("arm",), "order": ()}
+    modes, errors = (
+        derivative.parameters(x) for x in (best.x, np.sqrt(best.covariance().diagonal()))
+    )
+    return {f"{n}_mode": (dims[n], v) for n, v in modes.items()} | {
+        f"{n}_se": (dims[n], v) for n, v in errors.items()
+    }
 
 
 def _pairs(
@@ -256,8 +291,13 @@ def _likelihood(model: Any, duels: "Duels", posterior: Mapping[str, np.ndarray])
         place = model.data(duels)["pair_of_cell"]
         odds = logit(np.clip(posterior["theta"][:, place], 1e-300, 1 - 1e-16))
         return np.stack([density.split(o, h)[1] for o, h in zip(odds, hyper, strict=True)])
-    derivative = derivatives(model, duels)
     n = len(posterior["score"])
+    if _has_items(model):
+        linear = dense(model, duels)
+        at = linear.pack(posterior)
+        hyper = np.log(posterior[linear.hyper]) if linear.hyper else np.zeros(n)
+        return np.stack([linear.cells(at[k], hyper[k])[1] for k in range(n)])
+    derivative = derivatives(model, duels)
     extras = [posterior[name][:, None] for name in derivative.extras]
     x = np.concatenate([uncentre(posterior["score"]), *extras], axis=1)
     hyper = np.log(posterior["scale"]) if derivative.hyper else np.zeros(n)

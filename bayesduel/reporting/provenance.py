@@ -17,6 +17,7 @@ MODEL_NAMES = {
     "bradley-terry": "Bradley-Terry (one score an arm, on a logit scale)",
     "thurstone": "Thurstone (one score an arm, on a probit scale)",
     "davidson": "Davidson (one score an arm, ties an outcome of their own)",
+    "attribute-duels": "attributes (one coefficient an attribute, on a logit scale)",
     "preference-matrix": "preference matrix (one probability a pair, no ranking assumed)",
 }
 METHOD_NAMES = {
@@ -90,6 +91,12 @@ def cluster_words(a: "Analysis") -> str:
         " errors that rest on them would be too small."
         for name, n in few.items()
     )
+    if "parameter_clusters" in a.fit:
+        shown = "the report uses the model's own" if used == "model" else f"used: those by {used}"
+        return (
+            "The log repeats votes; counted whole they give other errors of the coefficients and "
+            f"of what follows from them ({shown}).{left_out}"
+        )
     if "clusters" not in a.fit:
         return left_out.strip()
     group = a.fit["clusters"].dataset

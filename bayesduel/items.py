@@ -1,0 +1,168 @@
+"""Items with attributes: the table as a model takes it, a design matrix with named columns.
+
+Numeric columns are standardised over the table, their means and deviations kept; a column of
+words is one 0/1 indicator for each level but one, the reference.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["Attribute", "Items", "dependent", "listed"]
+
+DEPENDENT = 1e-8  # share of a column's length that the others leave, below which they say it
+
+
+class Attribute(NamedTuple):
+    """One column of the design.
+
+    Attributes
+    ----------
+    name
+        Of the coefficient: the column's, with the level where it is an indicator.
+    column
+        Column of the table.
+    level, reference
+        The level it indicates and the one it is told against; "" where it is a number.
+    mean, deviation
+        What is taken off and what one standard unit is; 0 and 1 for an indicator.
+    """
+
+    name: str
+    column: str
+    level: str
+    reference: str
+    mean: float
+    deviation: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Items:
+    """Items and their attributes.
+
+    Attributes
+    ----------
+    labels
+        Of the items, as the log spells them, shape (m,).
+    attributes
+        Columns of the design, n of them.
+    values
+        On their original scale (0 or 1 for an indicator), shape (m, n).
+    source
+        Where they came from.
+    """
+
+    labels: tuple[str, ...]
+    attributes: tuple[Attribute, ...]
+    values: np.ndarray
+    source: str = "memory"
+
+    def __post_init__(self) -> None:
+        self.values.setflags(write=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coefficients, shape (n,)."""
+        return tuple(a.name for a in self.attributes)
+
+    @property
+    def deviations(self) -> np.ndarray:
+        """One standard unit of each attribute on its original scale, shape (n,)."""
+        return np.array([a.deviation for a in self.attributes])
+
+    def matrix(self, labels: Sequence[str] | None = None) -> np.ndarray:
+        """Return the standardised attributes of `labels` (default: all), shape (len, n).
+
+        Raises
+        ------
+        ValueError
+            If a label is not in the table; the message names those that are not.
+        """
+        means = np.array([a.mean for a in self.attributes])
+        standard = (self.values - means) / self.deviations
+        if labels is None:
+            return standard
+        place = {label: i for i, label in enumerate(self.labels)}
+        unknown = [label for label in labels if label not in place]
+        if unknown:
+            raise ValueError(
+                f"items should hold every item of the log: {self.source} has no {listed(unknown)}"
+            )
+        return standard[[place[label] for label in labels]]
+
+    def to_dataset(self) -> "xr.Dataset":
+        """Return them as a Dataset that a fit can carry."""
+        import xarray as xr
+
+        columns = {
+            field: ("attribute", np.array([getattr(a, field) for a in self.attributes], dtype=kind))
+            for field, kind in (
+                ("column", object),
+                ("level", object),
+                ("reference", object),
+                ("mean", float),
+                ("deviation", float),
+            )
+        }
+        return xr.Dataset(
+            {"value": (("item", "attribute"), self.values), **columns},
+            coords={
+                "item": np.array(self.labels, dtype=object),
+                "attribute": np.array(self.names, dtype=object),
+            },
+            attrs={"source": self.source},
+        )
+
+    @classmethod
+    def from_dataset(cls, data: "xr.Dataset") -> "Items":
+        """Return the items of a fit: the inverse of :meth:`to_dataset`."""
+        fields = ("column", "level", "reference", "mean", "deviation")
+        columns = [data[field].to_numpy() for field in fields]
+        rows = zip(data["attribute"].to_numpy(), *columns, strict=True)
+        return cls(
+            labels=tuple(str(x) for x in data["item"].to_numpy()),
+            attributes=tuple(
+                Attribute(str(n), str(c), str(v), str(r), float(m), float(d))
+                for n, c, v, r, m, d in rows
+            ),
+            values=np.array(data["value"].to_numpy(), dtype=float),
+            source=str(data.attrs["source"]),
+        )
+
+    def __repr__(self) -> str:
+        shown = ", ".join(self.names[:6]) + (", ..." if len(self.names) > 6 else "")
+        return f"<Items: {len(self.labels):,} items, {len(self.names)} attributes ({shown})>"
+
+
+def dependent(matrix: np.ndarray) -> tuple[int, np.ndarray] | None:
+    """Return the first column that those before it (and a constant) determine, and those.
+
+    Parameters
+    ----------
+    matrix
+        Shape (m, n).
+
+    Returns
+    -------
+    The column and the columns that it is made of, or None where the rank is n.
+    """
+    centred = matrix - matrix.mean(axis=0)
+    for k in range(centred.shape[1]):
+        before, column = centred[:, :k], centred[:, k]
+        made, *_ = np.linalg.lstsq(before, column, rcond=None)
+        left = np.linalg.norm(column - before @ made)
+        if left <= DEPENDENT * max(float(np.linalg.norm(matrix[:, k])), 1e-300):
+            return k, np.flatnonzero(np.abs(made) > 1e-6)
+    return None
+
+
+def listed(names: Iterable[Any], most: int = 8) -> str:
+    """Return names in quotes, at most `most` of them."""
+    found = [str(n) for n in names]
+    more = f" and {len(found) - most} more" if len(found) > most else ""
+    return ", ".join(repr(n) for n in found[:most]) + more
