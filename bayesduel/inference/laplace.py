@@ -145,7 +145,7 @@ def conditionals(derivatives: Derivatives | Dense) -> Grid:
     return explore(evaluate, 0.0)
 
 
-def widened(derivatives: Derivatives, grid: Grid) -> Grid:
+def widened(derivatives: Derivatives | Dense, grid: Grid) -> Grid:
     """Return the grid with normal distributions that fit over their width, not at the mode only.
 
     At the mode only the curvature there counts; a skewed posterior has its mass elsewhere. Here
@@ -218,7 +218,7 @@ def score_covariance(mode: Mode, n_arms: int) -> np.ndarray:
     return centre(centre(covariance).T)
 
 
-def _widen(derivatives: Derivatives, hyper: float, mode: Mode) -> Mode:
+def _widen(derivatives: Derivatives | Dense, hyper: float, mode: Mode) -> Mode:
     nodes, weights = np.polynomial.hermite_e.hermegauss(7)
     weights = weights / weights.sum()
     found = mode
