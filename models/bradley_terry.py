@@ -90,32 +90,18 @@ class BradleyTerry:
 
     def preference(self, posterior: Mapping[str, Any]) -> np.ndarray:
         """Return P, shape (..., K, K), from ``posterior["score"]``, shape (..., K)."""
-        score = np.asarray(posterior["score"])
-        return expit(score[..., :, None] - score[..., None, :])
+        return scores.matrix(posterior, expit)
 
     def outcome_probabilities(
         self, posterior: Mapping[str, Any], left: np.ndarray, right: np.ndarray
     ) -> dict[str, np.ndarray]:
         """Return ``win`` and ``loss`` of `left` against `right`, shape (..., n)."""
-        score = np.asarray(posterior["score"])
-        win = expit(score[..., left] - score[..., right])
-        return {"win": win, "loss": 1.0 - win}
+        return scores.win_and_loss(posterior, left, right, expit)
 
 
 def binomial(eta: Any, data: Mapping[str, Any]) -> None:
     """Add the outcomes of cells, whose linear predictor is `eta`, to the model in context."""
-    import pymc as pm
-
-    pm.CustomDist(
-        scores.outcome_name,
-        eta,
-        data["n"],
-        data["log_coefficient"],
-        logp=_log_likelihood,
-        random=_draw,
-        observed=data["points"],
-        dims="cell",
-    )
+    scores.outcomes(eta, data, _log_likelihood, _draw)
 
 
 def _log_likelihood(points: Any, eta: Any, n: Any, log_coefficient: Any) -> Any:
@@ -131,4 +117,4 @@ def _draw(
     rng: np.random.Generator,
     size: Any = None,
 ) -> np.ndarray:
-    return rng.binomial(n.astype(np.int64), expit(eta), size=size).astype(float)
+    return scores.drawn_points(expit(eta), n, rng, size)

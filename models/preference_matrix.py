@@ -162,4 +162,4 @@ def _draw(
     rng: np.random.Generator,
     size: Any = None,
 ) -> np.ndarray:
-    return rng.binomial(n.astype(np.int64), np.exp(log_win), size=size).astype(float)
+    return scores.drawn_points(np.exp(log_win), n, rng, size)

@@ -6,6 +6,7 @@ K - 1 free numbers by an isometry. Independent normal scores, once centred, are 
 normal free numbers of the same standard deviation.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,10 +21,14 @@ __all__ = [
     "check_scale",
     "coords",
     "differences",
+    "drawn_points",
+    "matrix",
     "outcome_name",
+    "outcomes",
     "preference",
     "register",
     "scores",
+    "win_and_loss",
 ]
 
 outcome_name = "outcome"
@@ -132,6 +137,42 @@ def differences(score: Any, data: dict[str, Any]) -> Any:
     eta = score[data["first"]] - score[data["second"]]
     eta.name = "eta"
     return eta
+
+
+def outcomes(eta: Any, data: Mapping[str, Any], log_likelihood: Any, draw: Any) -> None:
+    """Add the binary outcomes of cells with linear predictor `eta` to the model in context."""
+    import pymc as pm
+
+    pm.CustomDist(
+        outcome_name,
+        eta,
+        data["n"],
+        data["log_coefficient"],
+        logp=log_likelihood,
+        random=draw,
+        observed=data["points"],
+        dims="cell",
+    )
+
+
+def drawn_points(chance: np.ndarray, n: np.ndarray, rng: np.random.Generator, size: Any) -> Any:
+    """Draw the first arms' wins of cells of `n` duels."""
+    return rng.binomial(n.astype(np.int64), chance, size=size).astype(float)
+
+
+def matrix(posterior: Mapping[str, Any], link: Any) -> np.ndarray:
+    """Return P, shape (..., K, K), of a link function and ``posterior["score"]``, (..., K)."""
+    score = np.asarray(posterior["score"])
+    return link(score[..., :, None] - score[..., None, :])
+
+
+def win_and_loss(
+    posterior: Mapping[str, Any], left: np.ndarray, right: np.ndarray, link: Any
+) -> dict[str, np.ndarray]:
+    """Return ``win`` and ``loss`` of `left` against `right`, shape (..., n), of a link function."""
+    score = np.asarray(posterior["score"])
+    win = link(score[..., left] - score[..., right])
+    return {"win": win, "loss": 1.0 - win}
 
 
 def preference(duels: "Duels", score: Any, link: Any) -> None:

@@ -80,16 +80,7 @@ class Thurstone:
             data = scores.register(self.data(duels))
             score = scores.scores(self.scale, 1.2, centred=centred)
             eta = scores.differences(score, data)
-            pm.CustomDist(
-                scores.outcome_name,
-                eta,
-                data["n"],
-                data["log_coefficient"],
-                logp=_log_likelihood,
-                random=_draw,
-                observed=data["points"],
-                dims="cell",
-            )
+            scores.outcomes(eta, data, _log_likelihood, _draw)
             scores.preference(duels, score, lambda d: pt.erfc(-d / np.sqrt(2.0)) / 2.0)
         return model
 
@@ -99,16 +90,13 @@ class Thurstone:
 
     def preference(self, posterior: Mapping[str, Any]) -> np.ndarray:
         """Return P, shape (..., K, K), from ``posterior["score"]``, shape (..., K)."""
-        score = np.asarray(posterior["score"])
-        return ndtr(score[..., :, None] - score[..., None, :])
+        return scores.matrix(posterior, ndtr)
 
     def outcome_probabilities(
         self, posterior: Mapping[str, Any], left: np.ndarray, right: np.ndarray
     ) -> dict[str, np.ndarray]:
         """Return ``win`` and ``loss`` of `left` against `right`, shape (..., n)."""
-        score = np.asarray(posterior["score"])
-        win = ndtr(score[..., left] - score[..., right])
-        return {"win": win, "loss": 1.0 - win}
+        return scores.win_and_loss(posterior, left, right, ndtr)
 
 
 def _log_phi(x: Any) -> Any:
@@ -133,4 +121,4 @@ def _draw(
     rng: np.random.Generator,
     size: Any = None,
 ) -> np.ndarray:
-    return rng.binomial(n.astype(np.int64), ndtr(eta), size=size).astype(float)
+    return scores.drawn_points(ndtr(eta), n, rng, size)
