@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bayesduel.compiling import compiled
+from bayesduel.selection.settings import PlacesSettings
 
 __all__ = ["ActiveRanking"]
 
@@ -48,7 +49,7 @@ class Memory(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ActiveRanking:
+class ActiveRanking(PlacesSettings):
     """Duel every undecided arm with a random opponent, round by round.
 
     Parameters
@@ -65,13 +66,11 @@ class ActiveRanking:
         If a setting is out of its range.
     """
 
-    k: int | None = None
     delta: float = 0.1
     source: ClassVar[str] = "Heckel et al. 2019, Algorithm 1"
 
     def __post_init__(self) -> None:
-        if self.k is not None and not self.k >= 1:
-            raise ValueError(f"k should be at least 1, got {self.k}")
+        super().__post_init__()
         if not 0 < self.delta < 1:
             raise ValueError(f"delta should be in (0, 1), got {self.delta}")
 
@@ -83,12 +82,8 @@ class ActiveRanking:
         ValueError
             If `k` is not known, or not below `n_arms`.
         """
-        if self.k is None:
-            raise ValueError("k should be given where no experiment gives it, got None")
-        if not self.k < n_arms:
-            raise ValueError(f"k should be in 1..{n_arms - 1}, got {self.k}")
         return Memory(
-            k=int(self.k),
+            k=self._places(n_arms),
             delta=float(self.delta),
             mean=np.zeros(n_arms),
             scatter=np.zeros(n_arms),

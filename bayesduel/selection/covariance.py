@@ -22,6 +22,7 @@ import numpy as np
 from bayesduel.compiling import compiled
 from bayesduel.selection.accounts import fitted_account, opening, sample_account
 from bayesduel.selection.promise import best_pair, log_normal_cdf
+from bayesduel.selection.settings import WarmUpSettings
 
 __all__ = ["LaplaceAllocation"]
 
@@ -37,7 +38,7 @@ class Memory(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LaplaceAllocation:
+class LaplaceAllocation(WarmUpSettings):
     """Duel the pair that most sharpens the differences on which the choice hangs.
 
     It trusts the model, and more than uniform duels do: where margins are not differences of
@@ -59,18 +60,7 @@ class LaplaceAllocation:
         If a setting is out of its range.
     """
 
-    k: int | None = None
-    warm_up: int = 3
-    shrinkage: float = 0.0
     source: ClassVar[str] = "ours"
-
-    def __post_init__(self) -> None:
-        if self.k is not None and not self.k >= 1:
-            raise ValueError(f"k should be at least 1, got {self.k}")
-        if not self.warm_up >= 2:
-            raise ValueError(f"warm_up should be at least 2, got {self.warm_up}")
-        if not self.shrinkage >= 0:
-            raise ValueError(f"shrinkage should be >= 0, got {self.shrinkage}")
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel.
@@ -80,16 +70,9 @@ class LaplaceAllocation:
         ValueError
             If `k` is not known, or not below `n_arms`.
         """
-        if self.k is None:
-            raise ValueError("k should be given where no experiment gives it, got None")
-        if not self.k < n_arms:
-            raise ValueError(f"k should be in 1..{n_arms - 1}, got {self.k}")
+        k = self._places(n_arms)
         start = np.zeros(n_arms)
-        return Memory(int(self.k), int(self.warm_up), float(self.shrinkage), start, start[:1] != 0)
-
-    def opening(self, n_arms: int) -> int:
-        """Return how many duels the warm-up takes."""
-        return self.warm_up * n_arms * (n_arms - 1) // 2
+        return Memory(k, int(self.warm_up), float(self.shrinkage), start, start[:1] != 0)
 
     @property
     def select(self) -> Any:

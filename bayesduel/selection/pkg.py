@@ -20,6 +20,7 @@ import numpy as np
 from bayesduel.compiling import compiled
 from bayesduel.selection.accounts import opening, sample_account
 from bayesduel.selection.promise import best_pair, log_unit_loss
+from bayesduel.selection.settings import WarmUpSettings
 from bayesduel.selection.uniform import mean_scores
 
 __all__ = ["PKG", "log_gains"]
@@ -34,7 +35,7 @@ class Memory(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PKG:
+class PKG(WarmUpSettings):
     """Allocate by the one-step gain in the expected sum of the k best scores.
 
     Parameters
@@ -52,18 +53,7 @@ class PKG:
         If a setting is out of its range.
     """
 
-    k: int | None = None
-    warm_up: int = 3
-    shrinkage: float = 0.0
     source: ClassVar[str] = "Groves & Branke 2019, derived anew"
-
-    def __post_init__(self) -> None:
-        if self.k is not None and not self.k >= 1:
-            raise ValueError(f"k should be at least 1, got {self.k}")
-        if not self.warm_up >= 2:
-            raise ValueError(f"warm_up should be at least 2, got {self.warm_up}")
-        if not self.shrinkage >= 0:
-            raise ValueError(f"shrinkage should be >= 0, got {self.shrinkage}")
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel.
@@ -73,15 +63,7 @@ class PKG:
         ValueError
             If `k` is not known, or not below `n_arms`.
         """
-        if self.k is None:
-            raise ValueError("k should be given where no experiment gives it, got None")
-        if not self.k < n_arms:
-            raise ValueError(f"k should be in 1..{n_arms - 1}, got {self.k}")
-        return Memory(int(self.k), int(self.warm_up), float(self.shrinkage))
-
-    def opening(self, n_arms: int) -> int:
-        """Return how many duels the warm-up takes."""
-        return self.warm_up * n_arms * (n_arms - 1) // 2
+        return Memory(self._places(n_arms), int(self.warm_up), float(self.shrinkage))
 
     @property
     def select(self) -> Any:

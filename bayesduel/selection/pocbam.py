@@ -27,6 +27,7 @@ from bayesduel.selection.accounts import (
     spreads,
 )
 from bayesduel.selection.promise import promising_pair
+from bayesduel.selection.settings import WarmUpSettings
 
 __all__ = ["HybridPOCBAm", "MLPOCBAm", "POCBAm"]
 
@@ -55,21 +56,11 @@ class Memory(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Family:
-    """Settings that POCBAm, ML-POCBAm and the hybrid share."""
+class _Family(WarmUpSettings):
+    """What POCBAm, ML-POCBAm and the hybrid share."""
 
-    k: int | None = None
-    warm_up: int = 3
-    shrinkage: float = 0.0
     source: ClassVar[str] = "Groves & Branke, top-k selection with score-based dueling bandits"
-
-    def __post_init__(self) -> None:
-        if self.k is not None and not self.k >= 1:
-            raise ValueError(f"k should be at least 1, got {self.k}")
-        if not self.warm_up >= 2:
-            raise ValueError(f"warm_up should be at least 2, got {self.warm_up}")
-        if not self.shrinkage >= 0:
-            raise ValueError(f"shrinkage should be >= 0, got {self.shrinkage}")
+    _threshold: ClassVar[float] = -np.inf  # the model is never used
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel.
@@ -79,31 +70,15 @@ class _Family:
         ValueError
             If `k` is not known, or not below `n_arms`.
         """
-        if self.k is None:
-            raise ValueError("k should be given where no experiment gives it, got None")
-        if not self.k < n_arms:
-            raise ValueError(f"k should be in 1..{n_arms - 1}, got {self.k}")
         return Memory(
-            k=int(self.k),
+            k=self._places(n_arms),
             warm_up=int(self.warm_up),
             shrinkage=float(self.shrinkage),
-            threshold=float(self._threshold),
-            posterior=self._posterior,
+            threshold=self._threshold,
+            posterior=False,
             fitted=np.zeros(n_arms),
             started=np.zeros(1, np.bool_),
         )
-
-    @property
-    def _threshold(self) -> float:
-        raise NotImplementedError
-
-    @property
-    def _posterior(self) -> bool:
-        return False
-
-    def opening(self, n_arms: int) -> int:
-        """Return how many duels the warm-up takes."""
-        return self.warm_up * n_arms * (n_arms - 1) // 2
 
     @property
     def select(self) -> Any:
@@ -135,10 +110,6 @@ class POCBAm(_Family):
         If a setting is out of its range.
     """
 
-    @property
-    def _threshold(self) -> float:
-        return -np.inf
-
 
 @dataclass(frozen=True, kw_only=True)
 class MLPOCBAm(_Family):
@@ -159,9 +130,7 @@ class MLPOCBAm(_Family):
         If a setting is out of its range.
     """
 
-    @property
-    def _threshold(self) -> float:
-        return np.inf
+    _threshold: ClassVar[float] = np.inf  # the model is always used
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,13 +162,16 @@ class HybridPOCBAm(_Family):
         if self.index not in INDICES:
             raise ValueError(f"index should be one of {list(INDICES)}, got {self.index!r}")
 
-    @property
-    def _threshold(self) -> float:
-        return self.threshold
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
 
-    @property
-    def _posterior(self) -> bool:
-        return self.index == "posterior"
+        Raises
+        ------
+        ValueError
+            If `k` is not known, or not below `n_arms`.
+        """
+        memory = super().init(n_arms)
+        return memory._replace(threshold=float(self.threshold), posterior=self.index == "posterior")
 
 
 @compiled

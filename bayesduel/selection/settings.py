@@ -1,0 +1,69 @@
+"""Settings that policies selecting the k best share, and their checks."""
+
+from dataclasses import dataclass
+
+__all__ = ["PlacesSettings", "WarmUpSettings"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacesSettings:
+    """How many arms to select.
+
+    Parameters
+    ----------
+    k
+        How many arms to select. Default: the experiment's.
+
+    Raises
+    ------
+    ValueError
+        If `k` is below 1.
+    """
+
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.k is not None and not self.k >= 1:
+            raise ValueError(f"k should be at least 1, got {self.k}")
+
+    def _places(self, n_arms: int) -> int:
+        """Return `k`, or raise ValueError if it is not known, or not below `n_arms`."""
+        if self.k is None:
+            raise ValueError("k should be given where no experiment gives it, got None")
+        if not self.k < n_arms:
+            raise ValueError(f"k should be in 1..{n_arms - 1}, got {self.k}")
+        return int(self.k)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WarmUpSettings(PlacesSettings):
+    """How many arms to select, after which warm-up, with which pooling of variances.
+
+    Parameters
+    ----------
+    k
+        How many arms to select. Default: the experiment's.
+    warm_up
+        Duels of every pair first, at least 2.
+    shrinkage
+        How many duels the pooled variance counts for in every pair's.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+
+    warm_up: int = 3
+    shrinkage: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.warm_up >= 2:
+            raise ValueError(f"warm_up should be at least 2, got {self.warm_up}")
+        if not self.shrinkage >= 0:
+            raise ValueError(f"shrinkage should be >= 0, got {self.shrinkage}")
+
+    def opening(self, n_arms: int) -> int:
+        """Return how many duels the warm-up takes."""
+        return self.warm_up * n_arms * (n_arms - 1) // 2
