@@ -11,8 +11,8 @@ from bayesduel.plots.style import (
     INK,
     SEQUENTIAL,
     axes_of_size,
-    every,
     percent_bar,
+    place_ticks,
     plain,
     shorten,
 )
@@ -83,13 +83,7 @@ def plot_preference(winners: "xr.Dataset", ax: "Axes | None" = None) -> "Axes":
     )
     if uncertain.any():
         ax.add_patch(_hatched(uncertain))
-    down = np.arange(0, n_arms, every(n_arms, 22))
-    names = ranked["arm"].values
-    ax.set_yticks(down, [f"{k + 1}  {shorten(names[k], 24)}" for k in down])
-    across = np.arange(0, n_arms, every(n_arms, 15))
-    ax.set_xticks(across, across + 1)
-    ax.set_xlabel("opponent, by its place in the ranking", fontsize=9, color=INK)
-    plain(ax, ())
+    place_ticks(ax, ranked["arm"].values, "opponent, by its place in the ranking")
     percent_bar(image, ax)
     if n_arms <= 12:
         for i, j in zip(*np.nonzero(off), strict=True):

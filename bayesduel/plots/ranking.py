@@ -10,9 +10,9 @@ from bayesduel.plots.style import (
     INK,
     SEQUENTIAL,
     axes_of_size,
-    every,
     percent_bar,
     percent_ticks,
+    place_ticks,
     plain,
     shorten,
     wide_excess,
@@ -153,13 +153,7 @@ def plot_ranks(winners: "xr.Dataset", ax: "Axes | None" = None) -> "Axes":
     few = n_arms <= 12
     scale = PowerNorm(1 if few else 0.5, 0, 1 if few else probability.max())
     image = ax.imshow(probability, cmap=SEQUENTIAL, norm=scale, interpolation="nearest")
-    down = np.arange(0, n_arms, every(n_arms, 22))
-    names = ranked["arm"].values
-    ax.set_yticks(down, [f"{k + 1}  {shorten(names[k], 24)}" for k in down])
-    across = np.arange(0, n_arms, every(n_arms, 15))
-    ax.set_xticks(across, across + 1)
-    ax.set_xlabel("rank", fontsize=9, color=INK)
-    plain(ax, ())
+    place_ticks(ax, ranked["arm"].values, "rank")
     if not few:
         percent_bar(image, ax)
     else:

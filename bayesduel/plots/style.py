@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from bayesduel.labels import columns, shorten
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
 
@@ -24,6 +25,7 @@ __all__ = [
     "every",
     "percent_bar",
     "percent_ticks",
+    "place_ticks",
     "plain",
     "shorten",
     "wide_excess",
@@ -83,6 +85,20 @@ def percent_ticks(ax: "Axes", which: str) -> None:
     else:
         ax.set_ylim(0, 1)
         ax.set_yticks(ticks, words)
+
+
+def place_ticks(ax: "Axes", arms: "np.ndarray", across: str) -> None:
+    """Write the places at the rows and columns of a square picture, few enough to be read.
+
+    Rows bear the names of the `arms`, best first, too; `across` says what the columns are.
+    """
+    n_arms = len(arms)
+    rows = range(0, n_arms, every(n_arms, 22))
+    ax.set_yticks(rows, [f"{k + 1}  {shorten(arms[k], 24)}" for k in rows])
+    columns_at = range(0, n_arms, every(n_arms, 15))
+    ax.set_xticks(columns_at, [str(k + 1) for k in columns_at])
+    ax.set_xlabel(across, fontsize=9, color=INK)
+    plain(ax, ())
 
 
 def percent_bar(image: "AxesImage", ax: "Axes") -> None:
