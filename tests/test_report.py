@@ -275,6 +275,7 @@ def test_repeated_judges_are_told(tmp_path):
     page = page_of(log, tmp_path, draws=400)
     words = page.text["errors"]
     assert "by judge (12 clusters" in words and "sandwich estimator" in words
+    assert "one majority verdict of each pair and judge counts as one duel" in page.text["winners"]
     head, *rows = page.rows["errors"]
     assert head == ["arm", "independent votes", "by judge"] and len(rows) == 3
 

@@ -183,6 +183,7 @@ def _part(a: "Analysis", label: str | None, prefix: str) -> dict[str, Any]:
         "notions": sections.notion_rows(w if a.free is None else a.free),
         "notion_words": sections.notion_words(w if a.free is None else a.free),
         "free_words": "" if a.free is None else a.free.attrs["verdict"],
+        "free_unit": a.free_unit,
         "free_reason": a.free_reason,
         "check": a.check,
         "calibration": a.calibration,

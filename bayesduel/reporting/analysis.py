@@ -35,6 +35,9 @@ class Analysis:
         is one itself, or where `free_reason` says why there are none.
     free_reason
         Why `free` is None, or "".
+    free_unit
+        What `free` takes for one duel: "duel", or the majority verdict of a unit of repeated
+        votes, since its pairs know no clusters.
     check
         Transitivity.
     calibration
@@ -53,6 +56,7 @@ class Analysis:
     winners: "Winners"
     free: "Winners | None"
     free_reason: str
+    free_unit: str
     check: "CyclicCheck"
     calibration: "Calibration | None"
     calibration_reason: str
@@ -112,7 +116,7 @@ def analyse(
     model = model_of(fit)
     with warnings.catch_warnings():  # the log's warnings have been given once
         warnings.simplefilter("ignore", UserWarning)
-        free, free_reason = None, ""
+        free, free_reason, free_unit = None, "", "duel"
         if "score" in fit["posterior"] and duels.n_arms > FREE_ARMS:
             free_reason = (
                 f"With more than {FREE_ARMS} arms this is left to a fit of its own "
@@ -122,6 +126,8 @@ def analyse(
             step("fitting without a ranking assumed")
             role = repeated_role(duels)  # its pairs know no clusters: one verdict a unit instead
             units = duels if role is None else one_verdict_per_unit(duels, role)
+            if role is not None:
+                free_unit = f"majority verdict of each pair and {role}"
             loose = fit_model(units, "preference-matrix", draws=FREE_DRAWS, seed=seed)
             free = winners(loose, rope=rope, confidence=confidence)
         step("checking transitivity")
@@ -141,6 +147,7 @@ def analyse(
         winners=found,
         free=free,
         free_reason=free_reason,
+        free_unit=free_unit,
         check=check,
         calibration=calibration,
         calibration_reason=calibration_reason,
