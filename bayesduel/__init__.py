@@ -24,6 +24,7 @@ _HOMES = {
     "CWRMED": "bayesduel.policies",
     "DTS": "bayesduel.policies",
     "DTSPlus": "bayesduel.policies",
+    "Comparison": "bayesduel.comparison",
     "Duels": "bayesduel.duels",
     "ECWRMED": "bayesduel.policies",
     "Health": "bayesduel.health",
@@ -49,6 +50,7 @@ _HOMES = {
     "SupKLUCB": "bayesduel.policies",
     "Uniform": "bayesduel.policies",
     "coefficients": "bayesduel.attributing",
+    "compare_models": "bayesduel.comparing",
     "cyclic_check": "bayesduel.triads",
     "fit": "bayesduel.fitting",
     "next_pairs": "bayesduel.teaching",
@@ -72,6 +74,7 @@ _HOMES = {
     "report": "bayesduel.reporting",
     "select_top": "bayesduel.simulation.top_k",
     "simulate": "bayesduel.simulation",
+    "standard_models": "bayesduel.comparing",
     "success_rate": "bayesduel.successes",
     "winners": "bayesduel.winning",
 }

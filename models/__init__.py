@@ -7,6 +7,7 @@ from bayesduel.models.attributes import AttributeDuels
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.davidson import Davidson
 from bayesduel.models.preference_matrix import PreferenceMatrix
+from bayesduel.models.stacked import Stacked
 from bayesduel.models.thurstone import Thurstone
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "BradleyTerry",
     "Davidson",
     "PreferenceMatrix",
+    "Stacked",
     "Thurstone",
     "named",
 ]
@@ -32,6 +34,8 @@ def named(name: str, **settings: Any) -> Any:
     ValueError
         If there is no such model.
     """
+    if name == Stacked.name:
+        return Stacked(**settings)
     if name not in MODELS:
         raise ValueError(f"model should be one of {', '.join(MODELS)}, got {name!r}")
     return MODELS[name](**settings)

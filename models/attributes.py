@@ -75,6 +75,7 @@ class AttributeDuels:
 
     name: ClassVar[str] = "attribute-duels"
     link: ClassVar[str] = "logit"
+    tie_outcome: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.items, Items):

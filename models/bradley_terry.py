@@ -60,6 +60,8 @@ class BradleyTerry:
 
     name: ClassVar[str] = "bradley-terry"
     link: ClassVar[str] = "logit"
+    typical: ClassVar[float] = 2.0  # of the half-normal prior of a learned scale
+    tie_outcome: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         scores.check_scale(self.scale)
@@ -78,15 +80,26 @@ class BradleyTerry:
 
         with pm.Model(coords=scores.coords(duels)) as model:
             data = scores.register(self.data(duels))
-            score = scores.scores(self.scale, 2.0, centred=centred)
-            eta = scores.differences(score, data)
-            binomial(eta, data)
+            score = scores.scores(self.scale, self.typical, centred=centred)
+            self.respond(scores.differences(score, data), data)
             scores.preference(duels, score, pm.math.sigmoid)
         return model
 
     def data(self, duels: "Duels") -> dict[str, np.ndarray]:
         """Return what the likelihood is evaluated on: the tallied cells."""
         return scores.cells(duels)
+
+    def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
+        """Return the linear predictor of cells: first's score minus second's, (..., cells)."""
+        return scores.difference(parameters, cells)
+
+    def respond(self, eta: Any, data: Mapping[str, Any]) -> None:
+        """Add the outcomes of cells, whose linear predictor is `eta`, to the model in context."""
+        binomial(eta, data)
+
+    def chances(self, eta: np.ndarray, parameters: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Return ``win`` and ``loss`` of first where the linear predictor is `eta` (..., n)."""
+        return {"win": expit(eta), "loss": expit(-eta)}
 
     def preference(self, posterior: Mapping[str, Any]) -> np.ndarray:
         """Return P, shape (..., K, K), from ``posterior["score"]``, shape (..., K)."""

@@ -59,6 +59,8 @@ class Davidson:
 
     name: ClassVar[str] = "davidson"
     link: ClassVar[str] = "davidson"
+    typical: ClassVar[float] = 2.0  # of the half-normal prior of a learned scale
+    tie_outcome: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         scores.check_scale(self.scale)
@@ -84,22 +86,8 @@ class Davidson:
         coords = scores.coords(duels) | {"result": ["first", "second", "tie"]}
         with pm.Model(coords=coords) as model:
             data = scores.register(self.data(duels))
-            score = scores.scores(self.scale, 2.0, centred=centred)
-            flat = self.scale is not None and np.isinf(self.scale)
-            tie = pm.Flat("tie") if flat else pm.Normal("tie", -0.7, 1.5)
-            eta = scores.differences(score, data)
-            pm.CustomDist(
-                scores.outcome_name,
-                eta,
-                tie,
-                data["n"],
-                data["log_coefficient"],
-                logp=_log_likelihood,
-                random=_draw,
-                signature="(),(),(),()->(3)",
-                observed=data["counts"],
-                dims=("cell", "result"),
-            )
+            score = scores.scores(self.scale, self.typical, centred=centred)
+            tie = self.respond(scores.differences(score, data), data)
             scores.preference(duels, score, lambda d: _points(d, tie))
         return model
 
@@ -118,6 +106,40 @@ class Davidson:
             raise ValueError("scale should be finite for a log without ties, got inf")
         return scores.cells(duels, ties=True)
 
+    def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
+        """Return the linear predictor of cells: first's score minus second's, (..., cells)."""
+        return scores.difference(parameters, cells)
+
+    def respond(self, eta: Any, data: Mapping[str, Any]) -> Any:
+        """Add the tendency to tie, and the outcomes of cells with linear predictor `eta`.
+
+        Returns the tendency.
+        """
+        import pymc as pm
+
+        flat = self.scale is not None and np.isinf(self.scale)
+        tie = pm.Flat("tie") if flat else pm.Normal("tie", -0.7, 1.5)
+        pm.CustomDist(
+            scores.outcome_name,
+            eta,
+            tie,
+            data["n"],
+            data["log_coefficient"],
+            logp=_log_likelihood,
+            random=_draw,
+            signature="(),(),(),()->(3)",
+            observed=data["counts"],
+            dims=("cell", "result"),
+        )
+        return tie
+
+    def chances(self, eta: np.ndarray, parameters: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Return ``win``, ``tie`` and ``loss`` where the linear predictor is `eta` (..., n)."""
+        half = np.asarray(eta) / 2
+        tie = np.broadcast_to(np.asarray(parameters["tie"])[..., None], half.shape)
+        win, loss, tied = np.moveaxis(softmax(np.stack([half, -half, tie], -1), axis=-1), -1, 0)
+        return {"win": win, "tie": tied, "loss": loss}
+
     def preference(self, posterior: Mapping[str, Any]) -> np.ndarray:
         """Return expected points P, shape (..., K, K), from `score` (..., K) and `tie` (...)."""
         score = np.asarray(posterior["score"])
@@ -131,11 +153,9 @@ class Davidson:
         self, posterior: Mapping[str, Any], left: np.ndarray, right: np.ndarray
     ) -> dict[str, np.ndarray]:
         """Return ``win``, ``tie`` and ``loss`` of `left` against `right`, shape (..., n)."""
-        score = np.asarray(posterior["score"])
-        half = (score[..., left] - score[..., right]) / 2
-        tie = np.broadcast_to(np.asarray(posterior["tie"])[..., None], half.shape)
-        win, loss, tied = np.moveaxis(softmax(np.stack([half, -half, tie], -1), axis=-1), -1, 0)
-        return {"win": win, "tie": tied, "loss": loss}
+        return self.chances(
+            scores.difference(posterior, {"first": left, "second": right}), posterior
+        )
 
 
 def _points(difference: Any, tie: Any) -> Any:

@@ -56,6 +56,7 @@ class PreferenceMatrix:
 
     name: ClassVar[str] = "preference-matrix"
     link: ClassVar[str] = "identity"
+    tie_outcome: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.concentration is None:
@@ -120,6 +121,26 @@ class PreferenceMatrix:
         """
         half = concentration[:, None] / 2
         return rng.beta(half, half, size=(len(half), n))
+
+    def integrated(
+        self, posterior: Mapping[str, Any], points: np.ndarray, n: np.ndarray, draws: int
+    ) -> np.ndarray:
+        """Return the log probability of whole pairs' outcomes in their order, (draws, pairs).
+
+        Integrated over what only that pair tells of, its win probability: the probability
+        before seeing the pair, given the concentration. `points` are the first arms' wins
+        (half a win for a tie) in `n` duels, shape (pairs,).
+
+        References
+        ----------
+        Merkle, Furr & Rabe-Hesketh, "Bayesian comparison of latent variable models:
+        conditional versus marginal likelihoods", Psychometrika 2019.
+        """
+        from scipy.special import betaln
+
+        fixed = np.full(draws, np.nan if self.concentration is None else self.concentration)
+        half = np.asarray(posterior.get("concentration", fixed))[:, None] / 2
+        return betaln(half + points, half + n - points) - betaln(half, half)
 
     def preference(self, posterior: Mapping[str, Any]) -> np.ndarray:
         """Return P, shape (..., K, K), from ``posterior["theta"]``, shape (..., K (K - 1) / 2)."""

@@ -20,6 +20,7 @@ __all__ = [
     "cells",
     "check_scale",
     "coords",
+    "difference",
     "differences",
     "drawn_points",
     "matrix",
@@ -137,6 +138,15 @@ def differences(score: Any, data: dict[str, Any]) -> Any:
     eta = score[data["first"]] - score[data["second"]]
     eta.name = "eta"
     return eta
+
+
+def difference(parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
+    """Return first's score minus second's in each cell, shape (..., cells).
+
+    Serves tensors of a model (one draw) and arrays of draws alike.
+    """
+    score = parameters["score"]
+    return score[..., cells["first"]] - score[..., cells["second"]]
 
 
 def outcomes(eta: Any, data: Mapping[str, Any], log_likelihood: Any, draw: Any) -> None:

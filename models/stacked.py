@@ -1,0 +1,34 @@
+"""Stacked: a mixture of models, each with the weight at which the mixture predicts best."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from bayesduel.models.preference_matrix import PreferenceMatrix
+
+__all__ = ["Stacked"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stacked(PreferenceMatrix):
+    """Draws of P from several fits, as many from each as its weight says.
+
+    Made by ``Comparison.stacked()``; it has no likelihood of its own and cannot be fitted.
+
+    Parameters
+    ----------
+    weights
+        (name of the model, weight) in falling order; they sum to one.
+
+    References
+    ----------
+    Yao, Vehtari, Simpson & Gelman, "Using stacking to average Bayesian predictive
+    distributions", Bayesian Analysis 2018.
+    """
+
+    weights: tuple[tuple[str, float], ...] = ()
+
+    name: ClassVar[str] = "stacked"
+
+    def build(self, duels: Any, *, centred: bool = True) -> Any:
+        """Raise: a mixture of fits is not a model of duels."""
+        raise TypeError("stacked fits cannot be fitted: fit the models and compare them")
