@@ -96,3 +96,14 @@ def test_figure_has_the_formula_the_floor_and_uniform(trace):
     assert "weak" in other.get_ylabel()
     assert other.get_yscale() == "log"
     matplotlib.pyplot.close("all")
+
+
+def test_regrets_far_apart_are_drawn_on_a_log_axis():
+    problem = bd.problems.named("arithmetic-8")
+    near = bd.simulate([bd.Uniform(), bd.RCS()], problem, 100, replications=2, seed=1)
+    assert bd.plot_regret(near).get_yscale() == "linear"
+    far = bd.simulate([bd.Uniform(), bd.DTS()], problem, 100_000, replications=2, seed=1)
+    ax = bd.plot_regret(far)
+    assert ax.get_yscale() == "log"
+    assert ax.get_ylim()[0] == 1
+    matplotlib.pyplot.close("all")

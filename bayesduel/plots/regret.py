@@ -15,6 +15,7 @@ __all__ = ["plot_regret"]
 # Okabe & Ito, "Color universal design", 2008; black first, yellow left out.
 COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 LINES = ("-", "--", "-.", ":")
+APART = 10.0
 
 
 def plot_regret(
@@ -22,7 +23,7 @@ def plot_regret(
     notion: str = "copeland",
     ax: "Axes | None" = None,
     *,
-    log_regret: bool = False,
+    log_regret: bool | None = None,
 ) -> "Axes":
     """Draw cumulative regret: the mean, its standard error and the quartiles of the runs.
 
@@ -40,13 +41,16 @@ def plot_regret(
     ax
         Axes to draw on. Default: those of a new figure.
     log_regret
-        Whether regret is on a log axis too.
+        Whether regret is on a log axis too. Default: where the worst curve ends more than
+        `APART` times above the best, which would lie flat on a plain axis.
 
     Raises
     ------
     ValueError
         As :func:`bayesduel.regret` does.
     """
+    from matplotlib.ticker import FuncFormatter
+
     from bayesduel.asymptotics import least_slope
     from bayesduel.regrets import regret, uniform_slope
     from bayesduel.simulation import plan_of
@@ -56,7 +60,7 @@ def plot_regret(
     time = values["time"].values
     ax = axes_of_size(ax, (7.2, 4.6))
     n_runs = values.sizes["replication"]
-    top = 0.0
+    top, ends = 0.0, []
     for k, policy in enumerate(values["policy"].values):
         runs = values.sel(policy=policy)
         mean = runs.mean("replication").values
@@ -70,6 +74,7 @@ def plot_regret(
         line = LINES[k // len(COLOURS) % len(LINES)]
         ax.plot(time, mean, line, label=str(policy), linewidth=1.8, color=colour)
         top = max(top, float(mean.max()))
+        ends.append(float(mean[-1]))
     per_duel = float(np.mean(uniform_slope(truths, notion)))
     ax.plot(time, per_duel * time, color=GREY, linewidth=1, label="uniform, expected")
     if notion == "copeland" and truths.ndim == 2:
@@ -78,15 +83,22 @@ def plot_regret(
             label = f"slope C* ln T, C* = {slope:.4g}"
             ax.plot(time, slope * np.log(time), ":", color=INK, linewidth=1.2, label=label)
     ax.set_xscale("log")
+    if log_regret is None:
+        log_regret = 0 < APART * min(ends) < max(ends)
     if log_regret:
+        # From the first duel by which uniform play is expected to have lost one.
+        start = min(max(time[0], 1 / per_duel), time[-1] / 10)
         ax.set_yscale("log")
+        ax.set_ylim(1, 1.5 * top)
     else:
+        start = max(1, time[0])
         ax.set_ylim(0, 1.05 * top)
-    ax.set_xlim(max(1, time[0]), time[-1])
+    ax.set_xlim(start, time[-1])
     plan = plan_of(trace)
     ax.set_title(f"{plan['problem']}, {n_runs} runs", loc="left", fontsize=10, color=INK)
     ax.set_xlabel("duels")
     ax.set_ylabel(f"cumulative {notion} regret,  {values.attrs['formula']}", fontsize=9)
-    ax.legend(frameon=False, fontsize=8)
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    ax.legend(frameon=False, fontsize=8, loc="upper left")
     plain(ax, keep=("bottom", "left"))
     return ax
