@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-all lint bench clean help
+.PHONY: demo test test-all lint bench reference clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -35,6 +35,9 @@ lint: $(STAMP)
 bench: $(STAMP)  ## the benchmarks, as ratios in one run (a quarter of an hour)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks.run
+
+reference: $(STAMP)  ## our regrets beside reference figures (an hour; goes on after a stop)
+	$(BIN)/python -m benchmarks.reference
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

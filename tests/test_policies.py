@@ -1,5 +1,6 @@
 """The faults of earlier packages, as tests of every policy that claims to find the winner."""
 
+import re
 import time
 
 import numpy as np
@@ -7,9 +8,10 @@ import pytest
 from scipy import stats
 
 import bayesduel as bd
-from bayesduel import policies
 from bayesduel.problems import Matrix, named
 from bayesduel.simulation.driver import driver, label
+from benchmarks import reference
+from benchmarks.reference import figures, measured
 
 # Policies with a guarantee of logarithmic regret on problems with a Condorcet winner, with a
 # horizon that is ample for the problem below.
@@ -106,67 +108,35 @@ def test_ccb_is_not_linear_there():
     assert np.log2(whole / half) < 0.3
 
 
-# Cumulative copeland regret at T = 1e5: mean, standard error and runs of an independent
-# prototype in C++ written from the same specifications. Acceptance: three standard errors of
-# the difference or 10 %, whichever is larger; the seed was fixed before looking.
-REFERENCE = {
-    ("RUCB", "cyclic-4"): (653, 21),
-    ("RUCB", "mslr-5"): (1078, 70),
-    ("RUCB", "arxiv-6"): (5605, 247),
-    ("RUCB", "arithmetic-8"): (1014, 33),
-    ("RUCB", "sushi-16"): (3452, 166),
-    ("RUCB", "hudry-13"): (24153, 45),
-    ("CCB", "cyclic-4"): (644, 21),
-    ("CCB", "mslr-5"): (1053, 66),
-    ("CCB", "arxiv-6"): (5421, 251),
-    ("CCB", "arithmetic-8"): (927, 37),
-    ("CCB", "sushi-16"): (2997, 128),
-    ("CCB", "hudry-13"): (1385, 27),
-    ("CCB", "mslr-5-c3"): (7847, 507),
-    ("DTS", "cyclic-4"): (318, 10),
-    ("DTS", "mslr-5"): (459, 54),
-    ("DTS", "arxiv-6"): (1341, 73),
-    ("DTS", "arithmetic-8"): (382, 26),
-    ("DTS", "sushi-16"): (802, 174),
-    ("DTS", "hudry-13"): (933, 16),
-    ("DTS", "mslr-5-c3"): (3459, 280),
-    ("DTSPlus", "cyclic-4"): (334, 13),
-    ("DTSPlus", "mslr-5"): (379, 28),
-    ("DTSPlus", "arithmetic-8"): (332, 22),
-    ("DTSPlus", "hudry-13"): (904, 15),
-    ("DTSPlus", "mslr-5-c3"): (3127, 450),
-    ("RMED1", "cyclic-4"): (455, 22),
-    ("RMED1", "mslr-5"): (900, 65),
-    ("RMED1", "arxiv-6"): (2487, 131),
-    ("RMED1", "arithmetic-8"): (505, 24),
-    ("RMED1", "sushi-16"): (2016, 48),
-    ("SAVAGE", "cyclic-4"): (1434, 39),
-    ("SAVAGE", "mslr-5"): (3760, 110),
-    ("SAVAGE", "arxiv-6"): (38898, 1185),
-    ("SAVAGE", "arithmetic-8"): (10996, 254),
-    ("SAVAGE", "sushi-16"): (27602, 285),
-    ("SAVAGE", "hudry-13"): (3700, 54),
-    ("SAVAGE", "mslr-5-c3"): (18202, 310),
-    ("CWRMED", "cyclic-4"): (417, 19),
-    ("CWRMED", "mslr-5"): (915, 79),
-    ("CWRMED", "arithmetic-8"): (701, 49),
-    ("CWRMED", "hudry-13"): (978, 39),
-    ("CWRMED", "mslr-5-c3"): (2175, 295),
-    ("ECWRMED", "cyclic-4"): (579, 23),
-    ("ECWRMED", "mslr-5"): (898, 41),
-    ("ECWRMED", "arxiv-6"): (2604, 194),
-    ("ECWRMED", "arithmetic-8"): (676, 44),
-    ("ECWRMED", "sushi-16"): (2302, 94),
-    ("ECWRMED", "hudry-13"): (1027, 56),
-    ("ECWRMED", "mslr-5-c3"): (3065, 351),
-}
+SLOW = [f for f in figures() if f.horizon == 100_000 and not f.note]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "problem"), REFERENCE)
-def test_regret_agrees_with_the_prototype(name, problem):
-    mean, error = REFERENCE[name, problem]
-    trace = bd.simulate(getattr(policies, name)(), problem, 1e5, replications=20, seed=20261121)
-    ours = bd.regret(trace).isel(policy=0, time=-1).values
-    spread = np.hypot(error, ours.std(ddof=1) / np.sqrt(20))
-    assert abs(ours.mean() - mean) < max(3 * spread, 0.1 * mean)
+@pytest.mark.parametrize("figure", SLOW, ids=lambda f: f"{f.problem}-{f.policy}")
+def test_regret_agrees_with_the_prototype(figure):
+    """The cells of ``benchmarks/reference.csv`` with no note; the seed was fixed before."""
+    ours = measured(figure, seed=20261121)
+    assert abs(ours.mean() - figure.mean) <= figure.limit(ours)
+
+
+def test_the_table_of_references_is_run_by_one_command(tmp_path, capsys):
+    command = ["--problems", "cyclic-4", "--policies", "Uniform", "SCB", "--replications", "3"]
+    command += ["--workers", "1", "--out", str(tmp_path)]
+    assert reference.main(command) == 0
+    first = capsys.readouterr().out
+    assert re.search(r"49,988 \(12\).* hit", first)
+    stamps = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("c/*")}
+    assert stamps
+    assert reference.main(command) == 0  # Kept traces are printed again, not run again.
+    assert capsys.readouterr().out == first
+    assert stamps == {p: p.stat().st_mtime_ns for p in stamps}
+    assert reference.main(["--problems", "nowhere", "--out", str(tmp_path)]) == 2
+
+
+def test_a_figure_is_hit_within_three_standard_errors_or_a_tenth():
+    figure = reference.Figure(100_000, "cyclic-4", "DTS", {}, 1000.0, 30.0, 20, "a reason")
+    ours = np.array([1060.0, 1140.0])  # mean 1100, standard error 40: limit 3 x 50
+    assert figure.limit(ours) == pytest.approx(150)
+    assert reference.compared(figure, ours)[""] == "hit"
+    assert figure.limit(np.full(5, 900.0)) == pytest.approx(100)
+    assert reference.compared(figure, np.full(5, 899.0))[""] == "MISS"

@@ -6,19 +6,23 @@ probability at most exp(-budget); the mirror image for p >= 1/2.
 
 *Union.* Chernoff's bound at every n, with chances ``6 / (pi n)^2`` that sum to one.
 
+*Epochs.* The same with one chance ``6 / (pi k)^2`` for all n from 2^(k-1) on, k = 1 + log2 n.
+Chernoff's bound holds at one n only, so nothing proves this; the exact law of wrong answers
+within 8,000 duels of a fair coin is a twelfth of what is promised, or less.
+
 References
 ----------
 Ville, "Étude critique de la notion de collectif", 1939; Robbins, Ann. Math. Stat. 1970.
 The union bound is textbook; both are ours in this form.
 """
 
-from math import lgamma, log, pi
+from math import lgamma, log, log2, pi
 
 from bayesduel.beliefs.beta import log_above
 from bayesduel.beliefs.kl import divergence_from_half
 from bayesduel.compiling import compiled
 
-__all__ = ["sign_by_mixture", "sign_by_union"]
+__all__ = ["sign_by_epochs", "sign_by_mixture", "sign_by_union"]
 
 
 @compiled
@@ -54,5 +58,20 @@ def sign_by_union(wins, losses, budget):
     if n == 0 or wins == losses:
         return 0
     if n * divergence_from_half(wins / n) > log(pi * pi * n * n / 6) + budget:
+        return 1 if wins > losses else -1
+    return 0
+
+
+@compiled
+def sign_by_epochs(wins, losses, budget):
+    """Return 1 or -1 once p is very likely above or below 1/2, else 0.
+
+    A wrong answer is given with probability below exp(-budget) by exact laws, not by proof.
+    """
+    n = wins + losses
+    if n == 0 or wins == losses:
+        return 0
+    epoch = 1 + log2(n)
+    if n * divergence_from_half(wins / n) > log(pi * pi * epoch * epoch / 6) + budget:
         return 1 if wins > losses else -1
     return 0

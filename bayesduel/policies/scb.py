@@ -22,10 +22,13 @@ import numpy as np
 
 from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick
 from bayesduel.beliefs.kl import largest_within
-from bayesduel.beliefs.sign_test import sign_by_mixture, sign_by_union
+from bayesduel.beliefs.sign_test import sign_by_epochs, sign_by_mixture, sign_by_union
 from bayesduel.compiling import compiled
 
 __all__ = ["SCB"]
+
+SIGN_TESTS = ("mixture", "union", "epochs")
+MIXTURE, UNION, EPOCHS = range(3)
 
 
 class Memory(NamedTuple):
@@ -33,8 +36,8 @@ class Memory(NamedTuple):
 
     Attributes
     ----------
-    mixture, cache, keep
-        Settings.
+    sign_test, cache, keep
+        Settings; the first by its place in ``SIGN_TESTS``.
     clock
         Round, its first duel, the winner it returned (-1 before), sweep through the active
         arms, place in the sweep; shape (5,).
@@ -52,7 +55,7 @@ class Memory(NamedTuple):
         Arms still possible, shape (K,).
     """
 
-    mixture: bool
+    sign_test: int
     cache: bool
     keep: bool
     clock: np.ndarray
@@ -78,7 +81,8 @@ class SCB:
     first_round
         Rounds have ``2^(2^r)`` duels, r from this on.
     sign_test
-        "mixture", or "union" (simpler, about twice as many duels).
+        "mixture", "union" (simpler, about twice as many duels) or "epochs" (between the two;
+        its error is not proved).
     cache
         False: the paper's literal oracle, a fresh test at every reward.
     keep
@@ -92,7 +96,7 @@ class SCB:
 
     belief: Recipe = Hoeffding()
     first_round: int = 1
-    sign_test: Literal["mixture", "union"] = "mixture"
+    sign_test: Literal["mixture", "union", "epochs"] = "mixture"
     cache: bool = True
     keep: bool = False
     source: ClassVar[str] = "Zoghi et al., NIPS 2015, Algorithms 2, 3 and 4"
@@ -101,8 +105,8 @@ class SCB:
     def __post_init__(self) -> None:
         if not 0 <= self.first_round <= 5:
             raise ValueError(f"first_round should be in 0..5, got {self.first_round}")
-        if self.sign_test not in ("mixture", "union"):
-            raise ValueError(f"sign_test should be 'mixture' or 'union', got {self.sign_test!r}")
+        if self.sign_test not in SIGN_TESTS:
+            raise ValueError(f"sign_test should be one of {SIGN_TESTS}, got {self.sign_test!r}")
         if self.keep and not self.cache:
             raise ValueError("keep should be False where cache is False, got True")
 
@@ -111,7 +115,7 @@ class SCB:
         clock = np.zeros(5, np.int64)
         clock[ROUND] = self.first_round - 1
         return Memory(
-            mixture=self.sign_test == "mixture",
+            sign_test=SIGN_TESTS.index(self.sign_test),
             cache=self.cache,
             keep=self.keep,
             clock=clock,
@@ -183,9 +187,11 @@ def test(belief, memory, i, j):
     wins = belief.wins[i, j] - memory.before[i, j]
     losses = belief.wins[j, i] - memory.before[j, i]
     budget = round_budget(r) + 2 * log(float(n_arms))
-    if memory.mixture:
+    if memory.sign_test == MIXTURE:
         return sign_by_mixture(wins, losses, budget)
-    return sign_by_union(wins, losses, budget)
+    if memory.sign_test == UNION:
+        return sign_by_union(wins, losses, budget)
+    return sign_by_epochs(wins, losses, budget)
 
 
 @compiled

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import bayesduel as bd
-from bayesduel.beliefs.sign_test import sign_by_mixture, sign_by_union
+from bayesduel.beliefs.sign_test import sign_by_epochs, sign_by_mixture, sign_by_union
 from bayesduel.policies import SCB
 from bayesduel.policies.scb import ROUND, START, WINNER, round_budget
 from bayesduel.problems import named
 
-TESTS = (sign_by_mixture, sign_by_union)
+TESTS = (sign_by_mixture, sign_by_union, sign_by_epochs)
 
 
 def chance_of_ever_answering(test, p, budget, horizon, wrong):
@@ -96,7 +96,9 @@ def test_a_pair_is_decided_once_a_round_and_scores_become_exact():
     assert sorted(memory.opponents[3].tolist()) == [k for k in range(13) if k != 3]
 
 
-@pytest.mark.parametrize("policy", [SCB(cache=False), SCB(keep=True), SCB(sign_test="union")])
+@pytest.mark.parametrize(
+    "policy", [SCB(cache=False), SCB(keep=True), SCB(sign_test="union"), SCB(sign_test="epochs")]
+)
 def test_variants_find_the_winner_too(policy):
     P = np.array([[0.5, 0.8, 0.8], [0.2, 0.5, 0.8], [0.2, 0.2, 0.5]])
     trace = bd.simulate(policy, P, 30_000, replications=5, seed=6)
@@ -106,7 +108,7 @@ def test_variants_find_the_winner_too(policy):
 def test_settings_are_checked():
     with pytest.raises(ValueError, match=r"first_round should be in 0\.\.5, got 6"):
         SCB(first_round=6)
-    with pytest.raises(ValueError, match="sign_test should be 'mixture' or 'union', got 'z'"):
+    with pytest.raises(ValueError, match=r"sign_test should be one of .*'mixture', .*, got 'z'"):
         SCB(sign_test="z")
     with pytest.raises(ValueError, match="keep should be False where cache is False"):
         SCB(keep=True, cache=False)
