@@ -75,6 +75,7 @@ _HOMES = {
     "select_top": "bayesduel.simulation.top_k",
     "simulate": "bayesduel.simulation",
     "standard_models": "bayesduel.comparing",
+    "success_difference": "bayesduel.successes",
     "success_rate": "bayesduel.successes",
     "winners": "bayesduel.winning",
 }

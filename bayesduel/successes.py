@@ -1,13 +1,13 @@
 """How often a top-k selection was right, and what a wrong one costs."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["opportunity_cost", "success_rate"]
+__all__ = ["opportunity_cost", "success_difference", "success_rate"]
 
 
 def success_rate(trace: "xr.DataTree", level: float = 0.95) -> "xr.Dataset":
@@ -51,6 +51,74 @@ def success_rate(trace: "xr.DataTree", level: float = 0.95) -> "xr.Dataset":
         },
         attrs={"level": level},
     )
+
+
+def success_difference(
+    better: "xr.DataArray", worse: "xr.DataArray", level: float = 0.95
+) -> "xr.Dataset":
+    """Return how much more often one policy was right than another, on the same replications.
+
+    Parameters
+    ----------
+    better, worse
+        Right or not, bool, with a dimension `replication` of the same labels: what
+        :func:`success_rate` calls `success`, of one policy each.
+    level
+        Of the interval, in (0, 1).
+
+    Returns
+    -------
+    `difference` of the two shares, `low` and `high` by Tango's score interval (it leaves out 0
+    exactly where McNemar's test rejects equality), `up` and `down`, how often only the one and
+    only the other was right. Dimensions: those of the arguments, less `replication`.
+
+    Raises
+    ------
+    ValueError
+        If `level` is outside (0, 1), or the replications differ.
+
+    References
+    ----------
+    Tango, "Equivalence test and confidence interval for the difference in proportions for the
+    paired-sample design", Statistics in Medicine 1998.
+    """
+    import xarray as xr
+    from scipy import stats
+
+    if not 0 < level < 1:
+        raise ValueError(f"level should be in (0, 1), got {level}")
+    labels = [np.asarray(x["replication"]) for x in (better, worse)]
+    if not np.array_equal(*labels):
+        raise ValueError("better and worse should be of the same replications")
+    up = (better.astype(bool) & ~worse.astype(bool)).sum("replication")
+    down = (worse.astype(bool) & ~better.astype(bool)).sum("replication")
+    n = len(labels[0])
+    z = stats.norm.ppf((1 + level) / 2)
+    low = _score_bound(up.values, down.values, n, z)
+    high = -_score_bound(down.values, up.values, n, z)
+    return xr.Dataset(
+        {
+            "difference": (up - down) / n,
+            "low": (up.dims, low),
+            "high": (up.dims, high),
+            "up": up,
+            "down": down,
+        },
+        attrs={"level": level},
+    )
+
+
+def _score_bound(up: Any, down: Any, n: int, z: float) -> np.ndarray:
+    """Return the lower bound of the difference (up - down) / n: the score there is z."""
+    low, high = np.full(np.shape(up), -1.0), np.asarray((up - down) / n, dtype=float)
+    for _ in range(60):  # halvings of at most 2
+        delta = (low + high) / 2
+        b = (2 * n - up + down) * delta - up - down
+        q = (np.sqrt(b**2 + 8 * n * down * delta * (1 - delta)) - b) / (4 * n)
+        spread = n * np.maximum(2 * q + delta * (1 - delta), 1e-300)
+        above = (up - down - n * delta) > z * np.sqrt(spread)
+        low, high = np.where(above, delta, low), np.where(above, high, delta)
+    return (low + high) / 2
 
 
 def opportunity_cost(trace: "xr.DataTree") -> "xr.DataArray":
