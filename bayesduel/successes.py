@@ -87,12 +87,12 @@ def success_difference(
 
     if not 0 < level < 1:
         raise ValueError(f"level should be in (0, 1), got {level}")
-    labels = [np.asarray(x["replication"]) for x in (better, worse)]
-    if not np.array_equal(*labels):
+    replications = np.asarray(better["replication"])
+    if not np.array_equal(replications, np.asarray(worse["replication"])):
         raise ValueError("better and worse should be of the same replications")
     up = (better.astype(bool) & ~worse.astype(bool)).sum("replication")
     down = (worse.astype(bool) & ~better.astype(bool)).sum("replication")
-    n = len(labels[0])
+    n = len(replications)
     z = stats.norm.ppf((1 + level) / 2)
     low = _score_bound(up.values, down.values, n, z)
     high = -_score_bound(down.values, up.values, n, z)

@@ -58,7 +58,8 @@ def test_no_ranking(capsys):
         ("topk_perturbed.py", "--budget 140"),
     ],
 )
-def test_top_k_experiments(name, options, tmp_path, capsys):
+def test_top_k_experiments(name, options, tmp_path, capsys, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))  # for "claims.py"
     arguments = [*options.split(), "--replications", "3", "--out", "figure.png"]
     runpy.run_path(str(ROOT / "examples" / name))["main"](arguments)
     assert (tmp_path / "figure.png").stat().st_size > 10_000

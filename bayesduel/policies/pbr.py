@@ -12,13 +12,17 @@ perturbation bound is a heuristic (the printed one is reported to be in error).
 
 from dataclasses import dataclass
 from math import log
-from typing import ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, Hoeffding, Recipe, bounds, shares
+from bayesduel.beliefs import Belief, Bernstein, Hoeffding, Recipe, bounds, shares
 from bayesduel.compiling import compiled
 from bayesduel.policies.answers import Answer, conclude, no_answer
+from bayesduel.policies.walks import stationary, walk_is_settled
+
+if TYPE_CHECKING:
+    from bayesduel.selection.racing import MarginRace
 
 __all__ = ["PBR"]
 
@@ -54,6 +58,9 @@ class Memory(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class PBR:
     """Race to the k best arms; on regret runs, then duel the best with itself.
+
+    On score duels (``bayesduel.select_top``) it races by mean margins: under "borda", with
+    the experiment's k and its budget for the horizon.
 
     Parameters
     ----------
@@ -127,6 +134,41 @@ class PBR:
         """The compiled rule."""
         return select
 
+    def on_margins(self, k: int, budget: int) -> "MarginRace":
+        """Return the same race on score duels.
+
+        Parameters
+        ----------
+        k
+            How many arms to select.
+        budget
+            Duels in all, where `horizon` is not given.
+
+        Raises
+        ------
+        ValueError
+            If `notion` is not "borda", `belief` neither Hoeffding's nor Bernstein's, or `self.k`
+            another than 1 and `k`.
+        """
+        from bayesduel.selection.racing import MarginRace
+
+        if self.notion != "borda":
+            raise ValueError(f"notion should be 'borda' on score duels, got {self.notion!r}")
+        if not isinstance(self.belief, Hoeffding | Bernstein):
+            raise ValueError(
+                f"belief should be Hoeffding() or Bernstein() on score duels, got {self.belief!r}"
+            )
+        if self.k not in (1, k):
+            raise ValueError(f"policies should select k = {k} arms, got {self!r}")
+        horizon = float(self.horizon or budget)
+        return MarginRace(
+            k=k,
+            horizon=horizon,
+            delta=float(self.delta or 1 / horizon),
+            cap=float(self.cap or horizon),
+            bernstein=isinstance(self.belief, Bernstein),
+        )
+
     def recommend(self, belief: Belief, memory: Memory) -> int:
         """Return the best arm so far."""
         return int(np.argmax(scores(belief, memory.notion)))
@@ -176,50 +218,12 @@ def scores(belief, notion):
 
 
 @compiled
-def stationary(share):
-    """Return the stationary law of the walk that leaves j for i as P[i, j], shape (K,)."""
-    n_arms = len(share)
-    system = np.zeros((n_arms, n_arms + 1))
-    for j in range(n_arms):
-        leaving = share[:, j].sum()
-        for i in range(n_arms - 1):
-            system[i, j] = share[i, j] / leaving
-        if j < n_arms - 1:
-            system[j, j] -= 1
-        system[n_arms - 1, j] = 1  # the law sums to 1, in place of the last balance
-    system[n_arms - 1, n_arms] = 1
-    eliminate(system)
-    return system[:, n_arms].copy()
-
-
-@compiled
-def eliminate(system):
-    """Reduce [A | B] to [I | A^-1 B], with partial pivoting."""
-    n = len(system)
-    for k in range(n):
-        top = k
-        for i in range(k + 1, n):
-            if abs(system[i, k]) > abs(system[top, k]):
-                top = i
-        for j in range(system.shape[1]):
-            system[k, j], system[top, j] = system[top, j], system[k, j]
-        by = system[k, k]
-        for j in range(system.shape[1]):
-            system[k, j] /= by
-        for i in range(n):
-            by = system[i, k]
-            if i != k and by != 0:
-                for j in range(system.shape[1]):
-                    system[i, j] -= by * system[k, j]
-
-
-@compiled
 def end_round(belief, memory):
     """Select and discard what is sure, and list the pairs of the next round."""
     lower, upper = bounds(belief, memory.budget)
     n_arms = len(lower)
     if memory.notion == WALK:
-        if not walk_is_settled(belief, memory, upper):
+        if not walk_is_settled(shares(belief), upper, memory.k):
             enlist(belief, memory, np.zeros((n_arms, n_arms), np.bool_))
         return
     if memory.notion == COPELAND:
@@ -247,31 +251,3 @@ def enlist(belief, memory, settled):
             n = belief.wins[i, j] + belief.wins[j, i]
             matters = undecided[i] or undecided[j]
             memory.current[i, j] = matters and n < memory.cap and not settled[i, j]
-
-
-@compiled
-def walk_is_settled(belief, memory, upper):
-    """Return whether the k-th and the next entry of the stationary law are surely apart."""
-    share = shares(belief)
-    n_arms = len(share)
-    law = stationary(share)
-    # [I - walk + 1 law | I], whose inverse less 1 law is the group inverse.
-    system = np.zeros((n_arms, 2 * n_arms))
-    widest = 0.0
-    for i in range(n_arms):
-        leaving = share[:, i].sum()
-        radius = 0.0
-        for j in range(n_arms):
-            radius = max(radius, upper[j, i] - share[j, i])
-            system[i, j] = law[j] - share[j, i] / leaving
-        system[i, i] += 1
-        system[i, n_arms + i] = 1
-        widest = max(widest, 3 * n_arms * radius / leaving)
-    eliminate(system)
-    largest = 0.0
-    for i in range(n_arms):
-        for j in range(n_arms):
-            largest = max(largest, abs(system[i, n_arms + j] - law[j]))
-    ordered = np.sort(law)
-    gap = ordered[n_arms - memory.k] - ordered[n_arms - memory.k - 1]
-    return gap > 2 * largest * widest

@@ -8,12 +8,14 @@ from bayesduel.problems.drawn import (
     thurstone,
     uniform,
 )
-from bayesduel.problems.margins import MarginReplay, ScoreDuels, score_duels, uneven_duels
+from bayesduel.problems.margins import ScoreDuels, score_duels, uneven_duels
 from bayesduel.problems.matrix import FromFit, Matrix, Replay, as_problem
 from bayesduel.problems.named import NAMES, named
+from bayesduel.problems.replayed import BinaryDuels, MarginReplay
 
 __all__ = [
     "NAMES",
+    "BinaryDuels",
     "Drawn",
     "FromFit",
     "MarginReplay",

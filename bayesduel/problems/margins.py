@@ -1,4 +1,4 @@
-"""Problems of score duels: a mean and a spread for every pair's margin, or a log's margins.
+"""Problems of score duels: a mean and a spread for every pair's margin.
 
 The n-th duel of a pair has the same margin whoever asks for it: its random number is a hash
 of the replication's key, the pair and n. All policies of an experiment so meet the same luck,
@@ -7,16 +7,13 @@ duel by duel and pair by pair.
 
 from dataclasses import dataclass, field
 from math import cos, log, pi, sqrt
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from bayesduel.compiling import compiled
 
-if TYPE_CHECKING:
-    from bayesduel.duels import Duels
-
-__all__ = ["Dice", "MarginReplay", "ScoreDuels", "draw_margin", "score_duels", "uneven_duels"]
+__all__ = ["Dice", "ScoreDuels", "draw_margin", "score_duels", "uneven_duels"]
 
 
 class Dice(NamedTuple):
@@ -31,12 +28,15 @@ class Dice(NamedTuple):
     start
         Where the margins of pair (i, j), i < j, start in `pool`, and where they end, shape
         (K, K, 2).
+    binary
+        Whether margins are 1/2 and -1/2, with chance ``1/2 + mean`` of the former.
     """
 
     mean: np.ndarray
     sd: np.ndarray
     pool: np.ndarray
     start: np.ndarray
+    binary: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,58 +104,6 @@ class ScoreDuels:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.n_arms} arms)"
-
-
-class MarginReplay(ScoreDuels):
-    """Score duels drawn, with replacement, from the margins of a real log.
-
-    Parameters
-    ----------
-    duels
-        A log with margins; rows without one are left out, a row of weight w counts w times.
-    name
-        What plots and traces call it. Default: the log's source.
-
-    Raises
-    ------
-    ValueError
-        If the log has no margins, or some pair has none (the message counts them).
-    """
-
-    def __init__(self, duels: "Duels", *, name: str = "") -> None:
-        votes = duels.votes
-        if votes is None or votes.margin is None:
-            raise ValueError("duels should have margins, got a log without")
-        known = np.isfinite(votes.margin) & (votes.left != votes.right)
-        left, right = votes.left[known], votes.right[known]
-        margin = np.where(left < right, 1, -1) * votes.margin[known]
-        if votes.weight is not None:
-            times = votes.weight[known].astype(np.int64)
-            left, right, margin = (np.repeat(x, times) for x in (left, right, margin))
-        n_arms = duels.n_arms
-        first, second = np.minimum(left, right), np.maximum(left, right)
-        order = np.lexsort((second, first))
-        cell = (first.astype(np.int64) * n_arms + second)[order]
-        pool = margin[order].astype(float)
-        i, j = np.triu_indices(n_arms, 1)
-        ends = np.stack([np.searchsorted(cell, i * n_arms + j, s) for s in ("left", "right")])
-        n = ends[1] - ends[0]
-        if (n == 0).any():
-            at = int(np.argmax(n == 0))
-            raise ValueError(
-                f"duels should hold a margin of every pair, got {(n == 0).sum()} pairs without, "
-                f"such as {duels.arms[i[at]]!r} and {duels.arms[j[at]]!r}"
-            )
-        mean, sd = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
-        mean[i, j] = np.add.reduceat(pool, ends[0]) / n
-        sd[i, j] = np.sqrt(np.maximum(np.add.reduceat(pool**2, ends[0]) / n - mean[i, j] ** 2, 0))
-        source = duels.intake.source
-        super().__init__(
-            mean - mean.T, sd + sd.T, name or f"replay of {source}", duels.arms, source
-        )
-        start = np.zeros((n_arms, n_arms, 2), np.int64)
-        start[i, j] = ends.T
-        object.__setattr__(self, "dice", self.dice._replace(pool=pool, start=start))
 
 
 def score_duels(
@@ -251,6 +199,8 @@ def draw_margin(dice, i, j, nth, key):
     if len(dice.pool) > 0:
         first, end = dice.start[a, b]
         margin = dice.pool[first + int(u * (end - first))]
+    elif dice.binary:
+        margin = 0.5 if u < 0.5 + dice.mean[a, b] else -0.5
     else:
         v = unit(scramble(place + np.uint64(0xD1B54A32D192ED03)))
         margin = dice.mean[a, b] + dice.sd[a, b] * sqrt(-2 * log(1 - u)) * cos(2 * pi * v)
@@ -269,23 +219,3 @@ def scramble(x):
 def unit(x):
     """Return a number in [0, 1) from the top 53 bits of a uint64."""
     return (x >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-
-
-def as_score_problem(problem: Any) -> Any:
-    """Return a problem of score duels from one, a family of them, or a log with margins.
-
-    Raises
-    ------
-    TypeError
-        If it is none of these.
-    """
-    from bayesduel.duels import Duels
-
-    if isinstance(problem, Duels):
-        return MarginReplay(problem)
-    if isinstance(problem, ScoreDuels) or hasattr(problem, "draw"):
-        return problem
-    raise TypeError(
-        "problem should be ScoreDuels(mean, sd), a family such as Drawn(n_arms=10, "
-        f"generator=score_duels) or a log with margins, got {type(problem).__name__}"
-    )

@@ -2,7 +2,8 @@
 
 A score duel of (i, j) says by how much i beat j: its margin, a real number. Everything here
 works on counts, sums and sums of squares by pair; a margin enters through ``record_margin``
-and nowhere else.
+and nowhere else. Wins and losses are margins of 1/2 and -1/2: where there are no others,
+variances are a proportion's, ``p (1 - p)``.
 """
 
 from typing import NamedTuple
@@ -92,7 +93,8 @@ def pair_variances(margins, shrinkage, mean, scatter, variance):
         ``(nu s_pool^2 + sum (r - mean)^2) / (nu + n - 1)``.
     mean, scatter, variance
         Written, shape (K, K): the mean margin of i over j, the sum of squares about it, and
-        the variance (divisor n - 1), at least the floor; 0 for a pair that never met.
+        the variance (divisor n - 1), at least the floor; 0 for a pair that never met. Of wins
+        and losses: see ``proportions``.
 
     Returns
     -------
@@ -118,6 +120,8 @@ def pair_variances(margins, shrinkage, mean, scatter, variance):
             freedom += n - 1
             square += margins.squares[i, j]
             duels += n
+    if wins_alone(margins):
+        return proportions(margins, shrinkage, scatter, variance)
     pooled = within / max(freedom, 1.0)
     floor = max(FLOOR * pooled, 1e-12 * square / max(duels, 1.0), 1e-30)
     for i in range(n_arms):
@@ -129,3 +133,44 @@ def pair_variances(margins, shrinkage, mean, scatter, variance):
                 v = max(s / max(shrinkage + n - 1, 1.0), floor)
             variance[i, j] = variance[j, i] = v
     return pooled, floor
+
+
+@compiled
+def wins_alone(margins):
+    """Return whether all margins are 1/2 or -1/2, as those of wins and losses are."""
+    n_arms = len(margins.n)
+    for i in range(n_arms):
+        for j in range(i):
+            if 4 * margins.squares[i, j] != margins.n[i, j]:
+                return False
+    return margins.n_duels[0] > 0
+
+
+@compiled
+def proportions(margins, shrinkage, scatter, variance):
+    """Write scatters and variances of wins and losses; return the pooled variance and the floor.
+
+    With p = (W + 1) / (n + 2), W wins in n duels, a variance is p (1 - p) and the scatter n
+    times it: neither vanishes where one arm won all.
+    """
+    n_arms = len(margins.n)
+    within = 0.0
+    duels = 0.0
+    for i in range(n_arms):
+        for j in range(i):
+            n = margins.n[i, j]
+            if n > 0:
+                p = (n / 2 + margins.total[i, j] + 1) / (n + 2)
+                scatter[i, j] = scatter[j, i] = n * p * (1 - p)
+                within += scatter[i, j]
+                duels += n
+    pooled = within / duels
+    for i in range(n_arms):
+        for j in range(i):
+            n = margins.n[i, j]
+            if n > 0:
+                v = (shrinkage * pooled + scatter[i, j]) / (shrinkage + n)
+                variance[i, j] = variance[j, i] = v
+            else:
+                variance[i, j] = variance[j, i] = 0.0
+    return pooled, FLOOR * pooled

@@ -15,7 +15,8 @@ import xarray as xr
 
 from bayesduel import __version__
 from bayesduel.compiling import with_globals
-from bayesduel.problems.margins import as_score_problem, draw_margin
+from bayesduel.problems.margins import draw_margin
+from bayesduel.problems.replayed import as_score_problem
 from bayesduel.selection.accounts import intransitivity
 from bayesduel.selection.margins import no_margins, record_margin
 from bayesduel.simulation import _labelled, _whole, recorded_times
@@ -42,11 +43,13 @@ def select_top(
     Parameters
     ----------
     policies
-        A policy of ``bayesduel.selection``, several, or a mapping from labels to policies.
+        A policy of ``bayesduel.selection`` or ``PBR(notion="borda")``, several, or a mapping
+        from labels to policies.
         A policy whose `k` or `budget` is None gets this one's; one with a `budget` plays one
         run for each recorded time.
     problem
-        Score duels, a family that draws some, or a log with margins (replayed).
+        Score duels, a preference matrix (wins and losses, as margins of 1/2 and -1/2), a
+        family that draws either, or a log with margins (replayed).
     k
         How many arms to select, in 1..K-1.
     budget
@@ -189,7 +192,9 @@ def _replicate(task: Any) -> dict[str, np.ndarray]:
 
 
 def _truth(problem: Any, seed: int, replication: int) -> Any:
-    return problem.draw(streams(seed, replication)[0]) if hasattr(problem, "draw") else problem
+    if hasattr(problem, "draw"):
+        return as_score_problem(problem.draw(streams(seed, replication)[0]))
+    return problem
 
 
 def _filled(policy: Any, k: int, budget: int) -> Any:
@@ -200,6 +205,8 @@ def _filled(policy: Any, k: int, budget: int) -> Any:
     TypeError, ValueError
         If it is no top-k policy, or names another k.
     """
+    if hasattr(policy, "on_margins"):
+        return policy.on_margins(k, budget)
     if not hasattr(policy, "scores"):
         raise TypeError(f"policies should be those of bayesduel.selection, got {policy!r}")
     if getattr(policy, "k", None) not in (None, k):

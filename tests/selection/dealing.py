@@ -1,4 +1,4 @@
-"""Margins for tests: drawn from scores on a line, or laid down by hand."""
+"""Margins for tests: drawn from scores on a line, told plainly, or asked for by a rule."""
 
 import numpy as np
 
@@ -25,3 +25,24 @@ def frozen(margins):
     for array in margins:
         array.setflags(write=False)
     return margins
+
+
+def accounts(margins):
+    """Sample means, variances, scores and their variances, by whole arrays."""
+    n = margins.n + np.eye(len(margins.n))
+    mean = margins.total / n
+    variance = np.maximum((margins.squares - n * mean**2) / np.maximum(n - 1, 1), 0)
+    np.fill_diagonal(variance, 0)
+    return mean, variance, mean.sum(axis=1), (variance / n).sum(axis=1)
+
+
+def play(rule, n_arms, budget, margin, seed=0):
+    memory, margins = rule.init(n_arms), no_margins(n_arms)
+    rng = np.random.default_rng(seed)
+    for t in range(1, budget + 1):
+        i, j = rule.select(margins, memory, t, rng)
+        if i < 0:
+            break
+        assert i != j
+        record_margin(margins, i, j, margin(i, j, rng))
+    return margins, memory
