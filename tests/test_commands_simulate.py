@@ -31,6 +31,18 @@ def test_simulate_tells_draws_and_keeps(tmp_path):
     np.testing.assert_allclose([row["mean"] for row in rows], mean)
 
 
+def test_a_policy_takes_another_belief_by_name(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    policy = "DTS(belief=Laplace(BradleyTerry(), draws=100))"
+    told = run(
+        *("simulate", "--problem", "cyclic-4", "--policies", f"Uniform,{policy}"),
+        *("--horizon", "40", "--replications", "2", "--workers", "1"),
+    )
+    assert "s.e." in told
+    # The name is folded over lines; its numbers stay whole beside it.
+    assert "=Laplace(model=BradleyTerry,draws=100))" in "".join(told.split())
+
+
 def test_a_log_is_replayed(tmp_path):
     log = tmp_path / "log.csv"
     rows = ["left,right,outcome", *(["a,b,left", "b,c,left", "a,c,left", "b,a,left"] * 3)]
@@ -42,10 +54,12 @@ def test_a_log_is_replayed(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"--policies": "CCP"}, "a policy should be one of"),
+        ({"--policies": "CCP"}, "--policies should be of"),
         ({"--policies": "CCB("}, "--policies should be like"),
         ({"--policies": "CCB(alpha=0.2)"}, "CCB: alpha should be > 0.5, got 0.2"),
         ({"--policies": "CCB(beta=1)"}, "CCB: "),
+        ({"--policies": "DTS(belief=Laplase())"}, "one of KL, MCMC"),
+        ({"--policies": "DTS(alpha=2*3)"}, "got '2 * 3'"),
         ({"--problem": "mars"}, "name should be one of"),
         ({"--horizon": "0"}, "horizon should be a whole number >= 1"),
         ({"--seed": "-1"}, "seed should be a whole number >= 0"),

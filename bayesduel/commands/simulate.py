@@ -106,29 +106,10 @@ def command(
 
 def _policies(text: str) -> list[Any]:
     """Return the policies of a list such as ``CCB,DTS(alpha=0.6)``."""
-    import ast
+    from bayesduel import beliefs, models, policies
+    from bayesduel.commands.constructing import constructed
 
-    from bayesduel import policies
-
-    try:
-        parts = ast.parse(f"({text},)", mode="eval").body.elts  # type: ignore[attr-defined]
-    except SyntaxError as error:
-        raise click.UsageError(f"--policies should be like CCB,DTS(alpha=0.6), got {text!r}") from (
-            error
-        )
-    made = []
-    for part in parts:
-        name = part.func if isinstance(part, ast.Call) else part
-        if not (isinstance(name, ast.Name) and name.id in policies.__all__):
-            known = ", ".join(policies.__all__)
-            raise click.UsageError(f"a policy should be one of {known}, got {ast.unparse(part)!r}")
-        keywords = part.keywords if isinstance(part, ast.Call) else []
-        try:
-            settings = {str(k.arg): ast.literal_eval(k.value) for k in keywords}
-            made.append(getattr(policies, name.id)(**settings))
-        except (TypeError, ValueError) as error:
-            raise click.UsageError(f"{name.id}: {error}") from error
-    return made
+    return constructed(text, "--policies", policies, (beliefs, models))
 
 
 def _rows(trace: "xr.DataTree", notion: str) -> list[dict[str, Any]]:
@@ -171,9 +152,9 @@ def _tell(
     from bayesduel.commands.printing import out
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("policy", no_wrap=True)
+    table.add_column("policy", overflow="fold")
     for column in ("mean", "s.e.", "quartile", "median", "quartile", "answered"):
-        table.add_column(column, justify="right", no_wrap=True)
+        table.add_column(column, justify="right", no_wrap=True, min_width=len(column))
     for row in rows:
         numbers = [f"{value:,.0f}" for value in list(row.values())[1:-1]]
         table.add_row(row["policy"], *numbers, str(row["runs_that_answered"] or ""))

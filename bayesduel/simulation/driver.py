@@ -27,13 +27,17 @@ def prepare(policy: Any, horizon: int) -> Any:
 
 
 def label(policy: Any) -> str:
-    """Return the policy's class with the hyperparameters that are not the default's."""
+    """Return the policy's class with the hyperparameters that are not the default's.
+
+    A hyperparameter that is such an object itself, say a belief, is told in the same way.
+    """
     if not is_dataclass(policy):
         return type(policy).__name__
+    given = {f.name: getattr(policy, f.name) for f in fields(policy)}
     changed = [
-        f"{f.name}={getattr(policy, f.name)!r}"
+        f"{f.name}={label(given[f.name]) if is_dataclass(given[f.name]) else repr(given[f.name])}"
         for f in fields(policy)
-        if getattr(policy, f.name) != f.default
+        if given[f.name] != f.default
     ]
     name = type(policy).__name__
     return f"{name}({', '.join(changed)})" if changed else name
