@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--separated", action="store_true")
     parser.add_argument("--arms", type=int, default=100)
     parser.add_argument("--budget", type=int, help="default: 30,000; 20,000 with --separated")
-    parser.add_argument("--replications", type=int, help="default: 20; 40 with --separated")
+    parser.add_argument("--replications", type=int, help="default: 12; 20 with --separated")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seed", type=int, default=seed_of("hundred"))
     parser.add_argument("--out", default="topk_of_hundred.png")
@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> None:
     common = {
         "problem": Drawn(n_arms=given.arms, generator=score_duels, settings=settings),
         "k": k,
-        "replications": given.replications or (40 if given.separated else 20),
+        "replications": given.replications or (20 if given.separated else 12),
         "seed": given.seed,
         "workers": given.workers,
     }
