@@ -66,6 +66,17 @@ def test_top_k_experiments(name, options, tmp_path, capsys, monkeypatch):
     assert "ML-POCBAm" in capsys.readouterr().out
 
 
+def test_top_k_live(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("pyspiel")
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    options = "--populations 2 --budget 140 --replications 2 --matches 3 --out figure.png"
+    script = ROOT / "examples" / "topk_roshambo.py"
+    runpy.run_path(str(script))["main"](options.split())
+    assert (tmp_path / "figure.png").stat().st_size > 10_000
+    assert (tmp_path / "roshambo.csv").is_file()
+    assert "of 45 pairs won by the lower in score" in capsys.readouterr().out
+
+
 def test_attributes_real_log(tmp_path, capsys):
     runpy.run_path(str(ROOT / "examples" / "attributes_real_log.py"))["main"](tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["coefficients.png"]

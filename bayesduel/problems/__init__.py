@@ -12,6 +12,12 @@ from bayesduel.problems.margins import ScoreDuels, score_duels, uneven_duels
 from bayesduel.problems.matrix import FromFit, Matrix, Replay, as_problem
 from bayesduel.problems.named import NAMES, named
 from bayesduel.problems.replayed import BinaryDuels, MarginReplay
+from bayesduel.problems.roshambo import (
+    RoshamboDuels,
+    RoshamboTable,
+    roshambo_bots,
+    roshambo_table,
+)
 
 __all__ = [
     "NAMES",
@@ -21,12 +27,16 @@ __all__ = [
     "MarginReplay",
     "Matrix",
     "Replay",
+    "RoshamboDuels",
+    "RoshamboTable",
     "ScoreDuels",
     "as_problem",
     "bradley_terry",
     "named",
     "noise_floor",
     "perturbed_thurstone",
+    "roshambo_bots",
+    "roshambo_table",
     "score_duels",
     "thurstone",
     "uneven_duels",

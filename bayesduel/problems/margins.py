@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesduel.compiling import compiled
 
-__all__ = ["Dice", "ScoreDuels", "draw_margin", "score_duels", "uneven_duels"]
+__all__ = ["Dice", "ScoreDuels", "draw_margin", "lot", "score_duels", "uneven_duels"]
 
 
 class Dice(NamedTuple):
@@ -193,8 +193,7 @@ def draw_margin(dice, i, j, nth, key):
         The replication's, uint64.
     """
     a, b = min(i, j), max(i, j)
-    cell = np.uint64(a * len(dice.mean) + b)
-    place = scramble(key + scramble(cell) + np.uint64(0x9E3779B97F4A7C15) * np.uint64(nth + 1))
+    place = lot(a, b, len(dice.mean), nth, key)
     u = unit(place)
     if len(dice.pool) > 0:
         first, end = dice.start[a, b]
@@ -205,6 +204,13 @@ def draw_margin(dice, i, j, nth, key):
         v = unit(scramble(place + np.uint64(0xD1B54A32D192ED03)))
         margin = dice.mean[a, b] + dice.sd[a, b] * sqrt(-2 * log(1 - u)) * cos(2 * pi * v)
     return margin if i == a else -margin
+
+
+@compiled
+def lot(i, j, n_arms, nth, key):
+    """Return the random number of the nth duel of a pair, i < j, uint64."""
+    cell = np.uint64(i * n_arms + j)
+    return scramble(key + scramble(cell) + np.uint64(0x9E3779B97F4A7C15) * np.uint64(nth + 1))
 
 
 @compiled

@@ -48,8 +48,9 @@ def select_top(
         A policy whose `k` or `budget` is None gets this one's; one with a `budget` plays one
         run for each recorded time.
     problem
-        Score duels, a preference matrix (wins and losses, as margins of 1/2 and -1/2), a
-        family that draws either, or a log with margins (replayed).
+        Score duels (live ones too: ``RoshamboDuels``), a preference matrix (wins and losses,
+        as margins of 1/2 and -1/2), a family that draws either, or a log with margins
+        (replayed).
     k
         How many arms to select, in 1..K-1.
     budget
@@ -181,7 +182,10 @@ def _replicate(task: Any) -> dict[str, np.ndarray]:
     for place, time in enumerate(times.tolist()):
         if hasattr(policy, "budget"):  # one run for each budget
             margins, memory = no_margins(n_arms), replace(policy, budget=time).init(n_arms)
-        run(margins, memory, drawn.dice, arms, key, time, draws)
+        if hasattr(drawn, "play"):
+            _run_live(policy.select, margins, memory, drawn, arms, key, time, draws)
+        else:
+            run(margins, memory, drawn.dice, arms, key, time, draws)
         out["selected"][place, arms] = top_set(policy.scores(margins, memory), settings["k"])
         out["spent"][place] = margins.n_duels[0]
         if settings["index"] and (margins.n + 2 * np.eye(n_arms) >= 2).all():
@@ -251,4 +255,23 @@ def _run(margins, memory, dice, arms, key, last, rng):  # type: ignore[no-untype
         if i < 0:
             break
         margin = draw_margin(dice, arms[i], arms[j], int(margins.n[i, j]), key)
+        record_margin(margins, i, j, margin)
+
+
+def _run_live(
+    select: Any,
+    margins: Any,
+    memory: Any,
+    problem: Any,
+    arms: np.ndarray,
+    key: Any,
+    last: int,
+    rng: np.random.Generator,
+) -> None:
+    """As ``_run``, where duels are played outside compiled code."""
+    while margins.n_duels[0] < last:
+        i, j = select(margins, memory, int(margins.n_duels[0]) + 1, rng)
+        if i < 0:
+            break
+        margin = problem.play(int(arms[i]), int(arms[j]), int(margins.n[i, j]), key)
         record_margin(margins, i, j, margin)

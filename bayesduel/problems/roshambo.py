@@ -1,0 +1,236 @@
+"""Score duels played live by OpenSpiel's roshambo bots, with a long-run table as truth.
+
+A duel is a short match of rock-paper-scissors between two entrants of the First
+International RoShamBo Programming Competition; its margin is throws won less throws lost.
+Some bots exploit others and are exploited in turn: cycles and spreads are real.
+
+The bots draw their luck from the C library's ``random``; each match seeds it from its own
+number, so that the nth match of a pair has the same margin whoever asks for it, as in every
+other problem here. Bots are always built for the competition's 1,000 throws and stopped
+before: built for fewer, OpenSpiel 2.0.2 writes beyond its arrays.
+
+Needs the optional package ``open-spiel`` (``pip install 'bayesduel[roshambo]'``).
+
+References
+----------
+Billings, "The First International RoShamBo Programming Competition", ICGA Journal 2000;
+Lanctot et al., "OpenSpiel", arXiv 1908.09453; Lanctot et al., "Population-based evaluation in
+repeated rock-paper-scissors as a benchmark for multiagent reinforcement learning", TMLR 2023.
+"""
+
+import csv
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayesduel.problems.margins import ScoreDuels, lot
+
+__all__ = ["RoshamboDuels", "RoshamboTable", "roshambo_bots", "roshambo_table"]
+
+COLUMNS = ("first", "second", "throws", "matches", "mean", "sd")
+FULL_MATCH = 1000  # throws: what the bots are built for
+
+
+def roshambo_bots() -> tuple[str, ...]:
+    """Return the names of OpenSpiel's roshambo bots."""
+    return tuple(_open_spiel().roshambo_bot_names())
+
+
+@dataclass(frozen=True, eq=False)
+class RoshamboTable:
+    """What many matches of every pair of bots showed.
+
+    Parameters
+    ----------
+    bots
+        K names.
+    throws
+        Of a match.
+    matches
+        Of every pair.
+    mean, sd
+        Of a match's margin, first over second, shape (K, K).
+    """
+
+    bots: tuple[str, ...]
+    throws: int
+    matches: int
+    mean: np.ndarray
+    sd: np.ndarray
+
+    def save(self, path: str | Path) -> None:
+        """Write the table as CSV, one row a pair."""
+        with Path(path).open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(COLUMNS)
+            for i, j in combinations(range(len(self.bots)), 2):
+                numbers = (self.throws, self.matches, float(self.mean[i, j]), float(self.sd[i, j]))
+                writer.writerow((self.bots[i], self.bots[j], *numbers))
+
+    @staticmethod
+    def load(path: str | Path) -> "RoshamboTable":
+        """Read a table that :meth:`save` wrote.
+
+        Raises
+        ------
+        ValueError
+            If the columns are others, a pair is missing, or its matches are of another length.
+        """
+        with Path(path).open(newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file)
+            if tuple(reader.fieldnames or ()) != COLUMNS:
+                raise ValueError(f"{path} should have the columns {COLUMNS}")
+            rows = list(reader)
+        bots = tuple(dict.fromkeys(r[side] for side in ("first", "second") for r in rows))
+        place = {bot: k for k, bot in enumerate(bots)}
+        kinds = {(int(r["throws"]), int(r["matches"])) for r in rows}
+        pairs = {(r["first"], r["second"]) for r in rows}
+        whole = len(rows) == len(pairs) == len(bots) * (len(bots) - 1) // 2
+        if len(kinds) != 1 or not whole:
+            raise ValueError(f"{path} should have every pair once, all with matches of one kind")
+        mean, sd = np.zeros((2, len(bots), len(bots)))
+        for r in rows:
+            i, j = place[r["first"]], place[r["second"]]
+            mean[i, j], mean[j, i] = float(r["mean"]), -float(r["mean"])
+            sd[i, j] = sd[j, i] = float(r["sd"])
+        return RoshamboTable(bots, *kinds.pop(), mean, sd)
+
+
+def roshambo_table(
+    bots: Sequence[str] | None = None,
+    *,
+    throws: int = 50,
+    matches: int = 1000,
+    seed: int = 0,
+    workers: int = 1,
+) -> RoshamboTable:
+    """Play every pair of bots many times over: about 0.1 ms a match of 50 throws.
+
+    Parameters
+    ----------
+    bots
+        At least two names of :func:`roshambo_bots`. Default: all 43.
+    throws
+        Of a match, at most 1000.
+    matches
+        Of every pair, at least 2.
+    seed
+        Whole number >= 0.
+    workers
+        Processes.
+
+    Raises
+    ------
+    ValueError
+        If an argument breaks its rule.
+    """
+    from joblib import Parallel, delayed
+
+    known = roshambo_bots()
+    bots = known if bots is None else tuple(bots)
+    unknown = sorted(set(bots) - set(known))
+    if unknown or len(set(bots)) != len(bots) or len(bots) < 2:
+        raise ValueError(f"bots should be two or more distinct names of {known}, got {bots}")
+    if not 1 <= throws <= FULL_MATCH:
+        raise ValueError(f"throws should be in 1..{FULL_MATCH}, got {throws}")
+    if not matches >= 2:
+        raise ValueError(f"matches should be at least 2, got {matches}")
+    pairs = list(combinations(range(len(bots)), 2))
+    keys = np.random.default_rng(seed).integers(0, 2**32, (len(pairs), matches))
+    played = Parallel(n_jobs=workers)(
+        delayed(_margins)(bots[i], bots[j], throws, seeds.tolist())
+        for (i, j), seeds in zip(pairs, keys, strict=True)
+    )
+    mean, sd = np.zeros((2, len(bots), len(bots)))
+    for (i, j), margins in zip(pairs, played, strict=True):
+        mean[i, j], mean[j, i] = np.mean(margins), -np.mean(margins)
+        sd[i, j] = sd[j, i] = np.std(margins, ddof=1)
+    return RoshamboTable(bots, int(throws), int(matches), mean, sd)
+
+
+class RoshamboDuels(ScoreDuels):
+    """Live matches among some bots of a table, whose means are the truth.
+
+    Parameters
+    ----------
+    table
+        Long-run means, of matches of the length to be played.
+    bots
+        At least two of its names. Default: all.
+
+    Raises
+    ------
+    ValueError
+        If a bot is not in the table.
+    """
+
+    throws: int
+
+    def __init__(self, table: RoshamboTable, bots: Sequence[str] | None = None) -> None:
+        bots = table.bots if bots is None else tuple(bots)
+        unknown = sorted(set(bots) - set(table.bots))
+        if unknown:
+            raise ValueError(f"bots should be in the table, got {unknown}")
+        at = np.ix_(*2 * ([table.bots.index(bot) for bot in bots],))
+        source = f"OpenSpiel's roshambo bots, matches of {table.throws} throws"
+        super().__init__(table.mean[at], table.sd[at], "roshambo", bots, source)
+        object.__setattr__(self, "throws", table.throws)
+
+    def play(self, i: int, j: int, nth: int, key: Any) -> float:
+        """Play the nth match of bots i and j, from 0; return i's margin.
+
+        Parameters
+        ----------
+        key
+            The replication's, uint64.
+        """
+        a, b = min(i, j), max(i, j)
+        seed = int(lot(a, b, self.n_arms, nth, key)) >> 32
+        margin = _margins(self.arms[a], self.arms[b], self.throws, [seed])[0]
+        return margin if i == a else -margin
+
+
+def _margins(first: str, second: str, throws: int, seeds: Sequence[int]) -> list[float]:
+    """Return the margins of matches with these seeds, unsigned 32-bit each."""
+    spiel, seeded = _open_spiel(), ctypes.CDLL(None).srandom
+    game = _game(throws)
+    margins = []
+    for seed in seeds:
+        seeded(ctypes.c_uint(seed))
+        bots = [
+            spiel.make_roshambo_bot(0, first, FULL_MATCH),
+            spiel.make_roshambo_bot(1, second, FULL_MATCH),
+        ]
+        margins.append(float(spiel.evaluate_bots(game.new_initial_state(), bots, 0)[0]))
+    return margins
+
+
+@cache
+def _game(throws: int) -> Any:
+    return _open_spiel().load_game(
+        f"repeated_game(stage_game=matrix_rps(),num_repetitions={throws})"
+    )
+
+
+def _open_spiel() -> Any:
+    """Return the module ``pyspiel``.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If it is not installed, or built without the bots.
+    """
+    wanted = "roshambo bots need OpenSpiel: pip install 'bayesduel[roshambo]'"
+    try:
+        import pyspiel
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(wanted) from error
+    if not hasattr(pyspiel, "roshambo_bot_names"):
+        raise ModuleNotFoundError(wanted)
+    return pyspiel
