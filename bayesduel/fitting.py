@@ -99,7 +99,7 @@ def fit(
     model = _check(duels, model, method, draws, chains, seed)
     by_attributes = hasattr(model, "items")
     _warn(duels, by_attributes)
-    if by_attributes:
+    if hasattr(model, "check"):
         model.check(duels)
     elif is_flat(model):
         _refuse_flat(duels)
@@ -128,6 +128,7 @@ def fit(
         ),
     }
     tree = trees.assemble(duels, model, sampled, per_chain, chains, attrs)
+    clusters = clusters and model.link != "margin"
     if clusters and (by_attributes or "score" in tree["posterior"]):
         tree.attrs["clusters_left_out"] = json.dumps(too_few(duels, model))
     if by_attributes:

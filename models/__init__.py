@@ -6,23 +6,35 @@ from typing import Any
 from bayesduel.models.attributes import AttributeDuels
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.davidson import Davidson
+from bayesduel.models.perturbed_thurstone import PerturbedThurstone
 from bayesduel.models.preference_matrix import PreferenceMatrix
 from bayesduel.models.stacked import Stacked
 from bayesduel.models.thurstone import Thurstone
+from bayesduel.models.thurstone_score import ThurstoneScore
 
 __all__ = [
     "MODELS",
     "AttributeDuels",
     "BradleyTerry",
     "Davidson",
+    "PerturbedThurstone",
     "PreferenceMatrix",
     "Stacked",
     "Thurstone",
+    "ThurstoneScore",
     "named",
 ]
 
 MODELS: dict[str, Callable[..., Any]] = {
-    model.name: model for model in (BradleyTerry, Thurstone, Davidson, PreferenceMatrix)
+    model.name: model
+    for model in (
+        BradleyTerry,
+        Thurstone,
+        Davidson,
+        PreferenceMatrix,
+        ThurstoneScore,
+        PerturbedThurstone,
+    )
 }
 
 

@@ -81,42 +81,47 @@ class Derivatives:
         Arrays by name, as the model registered them.
     n_arms, extras
         Number of arms; names of the parameters beside the scores.
-    hyper
-        Name of the learned hyperparameter, or None.
+    hypers
+        Names of the learned hyperparameters, of which the compiled functions take the
+        unconstrained values in one vector.
     """
 
     compiled: Mapping[str, Any]
     data: Mapping[str, np.ndarray]
     n_arms: int
     extras: tuple[str, ...]
-    hyper: str | None
+    hypers: tuple[str, ...]
+
+    @property
+    def hyper(self) -> str | None:
+        """Name of the learned hyperparameter of a model that has one at most."""
+        return self.hypers[0] if self.hypers else None
 
     @property
     def size(self) -> int:
         """Number of unconstrained parameters beside the hyperparameter."""
         return self.n_arms - 1 + len(self.extras)
 
-    def _arguments(self, x: np.ndarray, hyper: float) -> list[Any]:
+    def _arguments(self, x: np.ndarray, hyper: Any) -> list[Any]:
         cut = self.n_arms - 1
-        return [x[:cut], x[cut:], float(hyper), *self.data.values()]
+        given = np.atleast_1d(np.asarray(hyper, dtype=float))
+        return [x[:cut], x[cut:], given, *self.data.values()]
 
-    def value(self, x: np.ndarray, hyper: float) -> float:
+    def value(self, x: np.ndarray, hyper: Any) -> float:
         """Return the log density at `x`, shape (size,), and unconstrained `hyper`."""
         return float(self.compiled["value"](*self._arguments(x, hyper)))
 
-    def cells(self, x: np.ndarray, hyper: float) -> tuple[float, np.ndarray]:
+    def cells(self, x: np.ndarray, hyper: Any) -> tuple[float, np.ndarray]:
         """Return the log density and the log likelihood of each cell."""
         value, cells = self.compiled["cells"](*self._arguments(x, hyper))
         return float(value), cells
 
-    def slopes(self, x: np.ndarray, hyper: float) -> tuple[np.ndarray, np.ndarray]:
+    def slopes(self, x: np.ndarray, hyper: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return each cell's gradient: in eta, (cells,), and in each extra, (cells, p)."""
         slope, extra = self.compiled["slopes"](*self._arguments(x, hyper))
         return slope, extra.reshape(len(slope), len(self.extras))
 
-    def curves(
-        self, x: np.ndarray, hyper: float, shift: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def curves(self, x: np.ndarray, hyper: Any, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return slope and second derivative in eta, each (cells,), at eta of `x` plus `shift`."""
         arguments = self._arguments(x, hyper)
         eta = self.compiled["eta"](*arguments)
@@ -143,7 +148,7 @@ class Derivatives:
         free = reduce(_laplacian(-bend, first, second, self.n_arms))
         return np.pad(free, (0, len(self.extras))) if self.extras else free
 
-    def parts(self, x: np.ndarray, hyper: float) -> Parts:
+    def parts(self, x: np.ndarray, hyper: Any) -> Parts:
         """Return value, gradient and curvature at `x`."""
         arguments = self._arguments(x, hyper)
         value, gradient, bend, cross, own, prior = self.compiled["parts"](*arguments)
@@ -167,8 +172,8 @@ class Derivatives:
 
 def derivatives(model: Any, duels: "Duels") -> Derivatives:
     """Return compiled derivatives of score model `model` on `duels` (compiled once a model)."""
-    compiled, extras, hyper = _compile(model)
-    return Derivatives(compiled, model.data(duels), duels.n_arms, extras, hyper)
+    compiled, extras, hypers = _compile(model)
+    return Derivatives(compiled, model.data(duels), duels.n_arms, extras, hypers)
 
 
 def _laplacian(
@@ -183,7 +188,7 @@ def _laplacian(
 
 
 @lru_cache(maxsize=64)
-def _compile(model: Any) -> tuple[dict[str, Any], tuple[str, ...], str | None]:
+def _compile(model: Any) -> tuple[dict[str, Any], tuple[str, ...], tuple[str, ...]]:
     """Compile the derivatives of `model`, built on an example log."""
     import pymc as pm
     import pytensor
@@ -194,22 +199,23 @@ def _compile(model: Any) -> tuple[dict[str, Any], tuple[str, ...], str | None]:
     from bayesduel.duels import Duels
 
     tie = np.ones((3, 3)) - np.eye(3)
-    example = Duels.from_wins(tie, ties=tie)
-    built = model.build(example)
+    by_margins = Duels.from_votes("001", "122", [1, 1, 0], margin=[1.0, 2.0, -2.0])
+    built = model.build(by_margins if model.link == "margin" else Duels.from_wins(tie, ties=tie))
     value_of = built.rvs_to_values
     outcome = built["outcome"]
     eta = next(v for v in outcome.owner.inputs if v.name == "eta")
-    hyper_name = "scale" if "scale" in built.named_vars else None
     roles = {rv.name: rv for rv in built.free_RVs}
-    extras = tuple(n for n in roles if n not in ("score_free", "scale"))
+    hypers = getattr(model, "hypers", ("scale",) if "scale" in roles else ())
+    extras = tuple(n for n in roles if n not in ("score_free", *hypers))
 
-    free, extra, hyper = pt.dvector("free"), pt.dvector("extra"), pt.dscalar("hyper")
+    free, extra, hyper = pt.dvector("free"), pt.dvector("extra"), pt.dvector("hyper")
     free_value = value_of[roles["score_free"]]
     swap: dict[Any, Any] = {free_value: free}
     for place, name in enumerate(extras):
         swap[value_of[roles[name]]] = extra[place]
-    if hyper_name:
-        swap[value_of[roles[hyper_name]]] = hyper
+    for place, name in enumerate(hypers):  # one by arm comes last
+        by_arm = name in built.named_vars_to_dims
+        swap[value_of[roles[name]]] = hyper[place:] if by_arm else hyper[place]
     inputs = []
     for shared in built.data_vars:
         data = shared.type(f"{shared.name}_input")
@@ -264,7 +270,7 @@ def _compile(model: Any) -> tuple[dict[str, Any], tuple[str, ...], str | None]:
             graphs[0] if len(graphs) == 1 else graphs,
             on_unused_input="ignore",
         )
-    return compiled, extras, hyper_name
+    return compiled, extras, hypers
 
 
 def _stack(columns: list[Any], axis: int) -> Any:

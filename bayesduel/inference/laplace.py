@@ -92,7 +92,7 @@ class Proposals(NamedTuple):
 
 def find_mode(
     derivatives: Derivatives | Dense,
-    hyper: float,
+    hyper: Any,
     start: np.ndarray | None = None,
     *,
     tolerance: float = 1e-22,

@@ -1,7 +1,6 @@
 """Sampled parameters of a model, by either method, and their assembly into a DataTree."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +12,8 @@ from bayesduel.inference import pairwise
 from bayesduel.inference.dense import Dense, dense
 from bayesduel.inference.derivatives import Derivatives, centre, derivatives, uncentre
 from bayesduel.inference.importance import certify, resample
+from bayesduel.inference.nested import laplace_nested, likelihood
+from bayesduel.inference.sampled import Sampled
 from bayesduel.tallies import Pairs
 
 if TYPE_CHECKING:
@@ -25,32 +26,6 @@ PREFERENCE_BYTES = 64 * 2**20
 Progress = Callable[[float], None]
 
 
-@dataclass(frozen=True, eq=False)
-class Sampled:
-    """Equally weighted draws of a model's parameters, and what is known of their quality.
-
-    Attributes
-    ----------
-    posterior
-        Parameters by name, draws first.
-    stats
-        Sample statistics by name, draws first.
-    log_likelihood
-        By cell, shape (draws, cells), or None.
-    khat, effective
-        Certificate: Pareto k-hat (NaN for NUTS) and effective number of draws.
-    extra
-        Group ``laplace``: mode, covariance, grid of the hyperparameter.
-    """
-
-    posterior: Mapping[str, np.ndarray]
-    stats: Mapping[str, np.ndarray]
-    log_likelihood: np.ndarray | None
-    khat: float
-    effective: float
-    extra: Mapping[str, Any] = field(default_factory=dict)
-
-
 def laplace(
     model: Any,
     duels: "Duels",
@@ -60,6 +35,8 @@ def laplace(
     progress: Progress | None = None,
 ) -> Sampled:
     """Return `n` draws by Laplace's method (pair by pair for a preference matrix)."""
+    if model.link == "margin":
+        return laplace_nested(model, duels, n, rng, keep, progress)
 
     def tick(done: int) -> None:
         if progress is not None:
@@ -98,14 +75,14 @@ def laplace(
     if len(grid.nodes) > 1:
         extra["hyper_node"] = ("node", np.exp(grid.nodes))
         extra["hyper_log_density"] = ("node", grid.log_density)
-    likelihood = proposals.log_likelihood
+    by_cell = proposals.log_likelihood
     return Sampled(
         posterior=posterior,
         stats={
             "lp": proposals.log_density[kept],
             "importance_weight": certificate.weights[kept] * n,
         },
-        log_likelihood=None if likelihood is None else likelihood[kept],
+        log_likelihood=None if by_cell is None else by_cell[kept],
         khat=certificate.khat,
         effective=certificate.effective,
         extra=extra,
@@ -132,6 +109,7 @@ def nuts(
     if progress is not None:
         progress(0.8)
     inner = ("score_free", "score_standard", "effect_standard")
+    by_margins = model.link == "margin"
     posterior = {
         str(name): v.values.reshape(-1, *v.shape[2:])
         for name, v in tree["posterior"].data_vars.items()
@@ -145,8 +123,11 @@ def nuts(
     }
     shown = tree["posterior"]["theta" if "theta" in posterior else "score"]
     effective = float(az.ess(shown).min())
-    likelihood = _likelihood(model, duels, posterior) if keep else None
-    return Sampled(posterior, stats, likelihood, float("nan"), effective)
+    found = likelihood if by_margins else _likelihood
+    kept = found(model, duels, posterior) if keep else None
+    if by_margins:
+        posterior = model.complete(posterior, duels, np.random.default_rng(seed))
+    return Sampled(posterior, stats, kept, float("nan"), effective)
 
 
 def assemble(
@@ -160,7 +141,7 @@ def assemble(
     """Return the tree of a fit."""
     arms = np.array(duels.arms, dtype=object)
     dims = {"score": ("arm",), "theta": ("pair",), "effect": ("arm",)}
-    dims |= {"coefficient": ("attribute",)}
+    dims |= {"coefficient": ("attribute",)} | getattr(model, "dims", {})
     layout = (chains, per_chain)
     sampling = {"chain": np.arange(chains), "draw": np.arange(per_chain)}
 
@@ -174,20 +155,11 @@ def assemble(
     coords: dict[str, Any] = {**sampling, "arm": arms, "opponent": arms}
     if "coefficient" in posterior:
         coords["attribute"] = np.array(model.items.names, dtype=object)
-    if "theta" in posterior:
+    if any("pair" in dims.get(name, ()) for name in posterior):
         first, second = np.triu_indices(duels.n_arms, 1)
         coords |= {"pair_first": ("pair", arms[first]), "pair_second": ("pair", arms[second])}
-    ordered = getattr(model, "order_effect", False)
-    pairs = Pairs(*duels.cells) if ordered else duels.pairs()
     wins, ties = duels.tally("keep")
-    cell = {"first": ("cell", pairs.first), "second": ("cell", pairs.second)}
-    counts = np.stack([pairs.first_wins, pairs.second_wins, pairs.ties], axis=-1)
-    points = pairs.first_wins + pairs.ties / 2
-    observed = (
-        {"outcome": (("cell", "result"), counts)}
-        if model.name == "davidson"
-        else {"outcome": ("cell", points)}
-    )
+    observed, cell = _observed(model, duels)
     square = ("arm", "opponent")
     groups = {
         "posterior": xr.Dataset(posterior, coords=coords),
@@ -196,7 +168,6 @@ def assemble(
         "constant_data": xr.Dataset(
             {
                 **cell,
-                "n": ("cell", counts.sum(axis=1)),
                 "wins": (square, wins),
                 "ties": (square, ties),
             },
@@ -217,6 +188,28 @@ def assemble(
             "nutpie" if attrs["method"] == "nuts" else "bayesduel"
         )
     return tree
+
+
+def _observed(model: Any, duels: "Duels") -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what was observed in each cell (of margins: in each vote), and its design."""
+    if model.link == "margin":
+        data, votes = model.data(duels), duels.votes
+        assert votes is not None
+        by_vote = {"left": votes.left, "right": votes.right, "weight": votes.weight}
+        cell = {name: ("cell", data[name]) for name in ("first", "second", "n")}
+        cell |= {f"vote_{name}": ("vote", value) for name, value in by_vote.items()}
+        return {"margin": ("vote", votes.margin)}, cell
+    ordered = getattr(model, "order_effect", False)
+    pairs = Pairs(*duels.cells) if ordered else duels.pairs()
+    counts = np.stack([pairs.first_wins, pairs.second_wins, pairs.ties], axis=-1)
+    cell = {
+        "first": ("cell", pairs.first),
+        "second": ("cell", pairs.second),
+        "n": ("cell", counts.sum(axis=1)),
+    }
+    if model.name == "davidson":
+        return {"outcome": (("cell", "result"), counts)}, cell
+    return {"outcome": ("cell", pairs.first_wins + pairs.ties / 2)}, cell
 
 
 def _parameters(derivative: Derivatives, x: np.ndarray, hyper: np.ndarray) -> dict[str, np.ndarray]:

@@ -42,7 +42,9 @@ class Draws:
 
     @property
     def score(self) -> np.ndarray | None:
-        """Scores, shape (n_draws, K), or None where the model has none."""
+        """Scores, shape (n_draws, K), or None where arms do not rank by them."""
+        if not getattr(self.model, "ranked_by_score", True):
+            return None
         return self.posterior["score"][:, self.arms] if "score" in self.posterior else None
 
     @property

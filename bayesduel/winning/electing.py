@@ -3,7 +3,7 @@
 Everything here is a function of draws of the preference matrix and of nothing else.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -43,7 +43,7 @@ class Standings:
     rank
         How many arms rank above, shape (n_draws, K): by score, else by Borda score.
     borda
-        Borda scores, shape (n_draws, K), or None for score models (see `pair_summary`).
+        Borda scores, shape (n_draws, K), or None where notions agree (see `pair_summary`).
     sole
         Where an arm beats every other, bool, shape (n_draws, K).
     unbeaten
@@ -74,6 +74,8 @@ def standings(draws: Draws, rope: float, ties: Ties = "strict") -> Standings:
     """
     if draws.score is None:
         return _by_matrix(draws, rope, ties)
+    if not getattr(draws.model, "notions_agree", True):
+        return replace(_by_matrix(draws, rope, ties), rank=ranks(draws.score))
     return _by_score(draws, draws.score, rope)
 
 
