@@ -7,10 +7,12 @@ gives the other away.
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from bayesduel.tallies import cells_of
 
 if TYPE_CHECKING:
     from bayesduel.duels import Duels
@@ -132,8 +134,11 @@ def held_out(
     """
     if isinstance(folds, bool) or folds != int(folds) or folds < 2:
         raise ValueError(f"folds should be a whole number >= 2, got {folds}")
+    from bayesduel.fitting import model_named
+
     rng = np.random.default_rng(seed)
-    rows, unit = _rows(duels)
+    model = model_named(model)
+    rows, unit = _votes(duels) if model.link == "margin" else _rows(duels)
     n_units = len(np.unique(rows[5])) if unit != "duel" else int(rows[2:5].sum())
     if n_units < 2:
         raise ValueError(f"duels should hold two {unit}s or more to hold one out, got {n_units}")
@@ -195,6 +200,16 @@ def _rows(duels: "Duels") -> tuple[np.ndarray, str]:
     return rows.astype(np.int64), "duel"
 
 
+def _votes(duels: "Duels") -> tuple[np.ndarray, str]:
+    """Return what `_rows` does, one row a vote, whose margin goes with it."""
+    votes = duels.votes
+    if votes is None or votes.margin is None:
+        raise ValueError("duels should have margins for a model of them, got a log of who won")
+    counts = [votes.weight * (votes.outcome == o) for o in (1, -1, 0)]
+    rows = np.stack([votes.left, votes.right, *counts, np.arange(len(votes))])
+    return rows.astype(np.int64), "vote"
+
+
 def _cut(rows: np.ndarray, unit: str, folds: int, rng: np.random.Generator) -> list[np.ndarray]:
     """Return wins, losses and ties of each fold, shape (3, n), folds of even size."""
     if unit != "duel":
@@ -223,12 +238,18 @@ def _predict(
     from bayesduel.duels import Duels
     from bayesduel.fitting import fit
 
-    shape = (duels.n_arms, duels.n_arms)
-    wins, ties = np.zeros(shape), np.zeros(shape)
-    np.add.at(wins, (pair[0], pair[1]), counts[0])
-    np.add.at(wins, (pair[1], pair[0]), counts[1])
-    np.add.at(ties, (pair[0], pair[1]), counts[2])
-    log = Duels.from_wins(wins, duels.arms, ties=ties + ties.T, tie_rule=duels.tie_rule)
+    by_margins = model.link == "margin"
+    if by_margins:
+        assert duels.votes is not None
+        votes = duels.votes.take(counts.sum(axis=0) > 0)
+        log = replace(duels, votes=votes, cells=cells_of(votes, duels.n_arms))
+    else:
+        shape = (duels.n_arms, duels.n_arms)
+        wins, ties = np.zeros(shape), np.zeros(shape)
+        np.add.at(wins, (pair[0], pair[1]), counts[0])
+        np.add.at(wins, (pair[1], pair[0]), counts[1])
+        np.add.at(ties, (pair[0], pair[1]), counts[2])
+        log = Duels.from_wins(wins, duels.arms, ties=ties + ties.T, tie_rule=duels.tie_rule)
     with warnings.catch_warnings():  # what a fold lacks is no news of the log
         warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")
         tree = fit(log, model, "laplace", draws=draws, seed=seed, log_likelihood=False)
@@ -237,7 +258,8 @@ def _predict(
         for name, v in tree["posterior"].data_vars.items()
     }
     at = held.sum(0) > 0
-    chances = model_of(tree).outcome_probabilities(posterior, pair[0][at], pair[1][at])
+    sides = {"order": True} if by_margins else {}  # each vote keeps its sides there
+    chances = model_of(tree).outcome_probabilities(posterior, pair[0][at], pair[1][at], **sides)
     win = chances["win"] + chances["tie"] / 2 if "tie" in chances else chances["win"]
     return np.clip(win.mean(0), 1e-12, 1 - 1e-12)
 

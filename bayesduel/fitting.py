@@ -18,7 +18,7 @@ from bayesduel.inference.importance import TRUSTED
 if TYPE_CHECKING:
     from bayesduel.inference.trees import Sampled
 
-__all__ = ["UncertifiedWarning", "fit"]
+__all__ = ["UncertifiedWarning", "fit", "model_named"]
 
 Method = Literal["auto", "laplace", "nuts"]
 DRAWS = 4000
@@ -48,7 +48,8 @@ def fit(
         The log.
     model
         A model of :mod:`bayesduel.models`, or its name: "bradley-terry", "thurstone",
-        "davidson", "preference-matrix". A model of attributes
+        "davidson", "preference-matrix", "thurstone-score" and "perturbed-thurstone" (these two of
+        logs with margins). A model of attributes
         (:class:`bayesduel.models.AttributeDuels`) brings its table of items.
     method
         "laplace": mode and curvature, corrected and certified by Pareto-smoothed importance
@@ -192,12 +193,7 @@ def _check(duels: Any, model: Any, method: Any, draws: Any, chains: Any, seed: A
             f"duels should be a bayesduel.Duels (see bayesduel.read_duels), "
             f"got {type(duels).__name__}"
         )
-    if isinstance(model, str):
-        from bayesduel.models import named
-
-        model = named(model)
-    if not hasattr(model, "build"):
-        raise TypeError(f"model should be a name or a model with build(), got {model!r}")
+    model = model_named(model)
     if method not in ("auto", "laplace", "nuts"):
         raise ValueError(f"method should be 'auto', 'laplace' or 'nuts', got {method!r}")
     for name, value, least in (("draws", draws, 100), ("chains", chains, 1), ("seed", seed, 0)):
@@ -205,6 +201,17 @@ def _check(duels: Any, model: Any, method: Any, draws: Any, chains: Any, seed: A
             raise TypeError(f"{name} should be a whole number, got {value!r}")
         if value < least:
             raise ValueError(f"{name} should be at least {least}, got {value}")
+    return model
+
+
+def model_named(model: Any) -> Any:
+    """Return the model of that name, or `model` itself if it is one; raise if it is neither."""
+    if isinstance(model, str):
+        from bayesduel.models import named
+
+        model = named(model)
+    if not hasattr(model, "build"):
+        raise TypeError(f"model should be a name or a model with build(), got {model!r}")
     return model
 
 
@@ -265,6 +272,8 @@ def _tie_words(duels: Duels, model: Any) -> str:
         return "no ties" if duels.tie_rule != "drop" else "ties left out"
     if model.name == "davidson":
         return "a tie is an outcome"
+    if model.link == "margin":
+        return "a tie is a margin of 0"
     return "a tie counts half a win for each side"
 
 

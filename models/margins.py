@@ -82,24 +82,27 @@ def latents(scale: float | None, unit: Any, order_effect: bool, *, centred: bool
     return score, pm.Flat("order") if flat else pm.Normal("order", 0.0, unit)
 
 
-def positive(name: str, middle: Any, spread: float, *, flat: bool = False, dims: Any = None) -> Any:
-    """Add a positive parameter: log-normal about `middle`, or with a flat logarithm."""
+def positive(name: str, middle: Any, spread: float, *, dims: Any = None) -> Any:
+    """Add a positive parameter to the model in context, log-normal about `middle`."""
     import pymc as pm
     import pytensor.tensor as pt
 
-    if not flat:
-        return pm.LogNormal(name, pt.log(middle), spread, dims=dims)
-    value = pm.HalfFlat(name, dims=dims)
-    pm.Potential(f"{name}_flat", -pt.log(value).sum())
-    return value
+    return pm.LogNormal(name, pt.log(middle), spread, dims=dims)
 
 
 def noise(variances: str, unit: Any, data: Mapping[str, Any], *, flat: bool) -> Any:
     """Add the noise to the model in context; return the variance of a margin of each cell."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
     if variances == "arm":
-        each = positive("noise", unit / np.sqrt(2.0), 1.0, flat=flat, dims="arm")
+        each = positive("noise", unit / np.sqrt(2.0), 1.0, dims="arm")
         return each[data["first"]] ** 2 + each[data["second"]] ** 2
-    return positive("noise", unit, 1.0, flat=flat) ** 2 + 0.0 * data["n"]
+    if not flat:
+        return positive("noise", unit, 1.0) ** 2 + 0.0 * data["n"]
+    value = pm.HalfFlat("noise")
+    pm.Potential("noise_flat", -pt.log(value))  # flat in the logarithm
+    return value**2 + 0.0 * data["n"]
 
 
 def outcomes(

@@ -53,8 +53,8 @@ class ThurstoneScore:
     ----------
     scale
         Prior standard deviation of a score, in the unit of the margins. None learns it.
-        ``numpy.inf`` is a flat prior, on the order effect and on the logarithm of the noise
-        too: with a common variance the posterior is that of least squares.
+        ``numpy.inf`` is a flat prior, on the order effect too and, unless it is by arm, on the
+        logarithm of the noise: with a common variance the posterior is that of least squares.
     variances
         What duels have in common in their noise.
     degrees

@@ -170,6 +170,23 @@ class Derivatives:
         return Parts(float(value), gradient, precision, -prior)
 
 
+class Compiled(dict[str, Any]):
+    """Functions by name, each compiled when it is first asked for."""
+
+    def __init__(self, graphs: Mapping[str, tuple[list[Any], list[Any]]]) -> None:
+        super().__init__()
+        self.graphs = graphs
+
+    def __missing__(self, name: str) -> Any:
+        """Compile the function of that name: inputs to outputs, one of which stands alone."""
+        import pytensor
+
+        inputs, outputs = self.graphs[name]
+        wanted = outputs[0] if len(outputs) == 1 else outputs
+        self[name] = pytensor.function(inputs, wanted, on_unused_input="ignore")
+        return self[name]
+
+
 def derivatives(model: Any, duels: "Duels") -> Derivatives:
     """Return compiled derivatives of score model `model` on `duels` (compiled once a model)."""
     compiled, extras, hypers = _compile(model)
@@ -188,10 +205,9 @@ def _laplacian(
 
 
 @lru_cache(maxsize=64)
-def _compile(model: Any) -> tuple[dict[str, Any], tuple[str, ...], tuple[str, ...]]:
+def _compile(model: Any) -> tuple["Compiled", tuple[str, ...], tuple[str, ...]]:
     """Compile the derivatives of `model`, built on an example log."""
     import pymc as pm
-    import pytensor
     import pytensor.tensor as pt
     from pytensor.gradient import pushforward
     from pytensor.graph.replace import graph_replace
@@ -258,19 +274,10 @@ def _compile(model: Any) -> tuple[dict[str, Any], tuple[str, ...], tuple[str, ..
         "parts": [total, gradient, bend, cross, own, prior_bend],
         "eta": [at],
     }
-    compiled = {
-        "curves": pytensor.function(
-            [at, extra, hyper, *inputs], [slope, bend], on_unused_input="ignore"
-        )
-    }
-    for name, wanted in outputs.items():
-        graphs = _replace(wanted, {at: eta_of})
-        compiled[name] = pytensor.function(
-            [free, extra, hyper, *inputs],
-            graphs[0] if len(graphs) == 1 else graphs,
-            on_unused_input="ignore",
-        )
-    return compiled, extras, hypers
+    given = [free, extra, hyper, *inputs]
+    functions = {name: (given, _replace(wanted, {at: eta_of})) for name, wanted in outputs.items()}
+    functions["curves"] = [at, extra, hyper, *inputs], [slope, bend]
+    return Compiled(functions), extras, hypers
 
 
 def _stack(columns: list[Any], axis: int) -> Any:

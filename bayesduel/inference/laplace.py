@@ -110,11 +110,13 @@ def find_mode(
     x = np.zeros(derivatives.size) if start is None else start.copy()
     parts = derivatives.parts(x, hyper)
     for _ in range(200):
-        factor = _factor(parts.precision)
+        factor, bowl = _ascent(parts.precision)
         step = cho_solve((factor, True), parts.gradient)
         decrement = float(parts.gradient @ step)
         rounding = 1e-13 * max(1.0, abs(parts.value))
         if decrement < tolerance * len(x) or (decrement < rounding and _small(step, x)):
+            if not bowl:
+                raise FloatingPointError("Newton's method ended on a saddle, not at a mode")
             return Mode(x, parts.value, factor, parts.prior)
         length = 1.0
         while True:
@@ -244,6 +246,24 @@ def _centres(grid: Grid, hyper: np.ndarray) -> np.ndarray:
     if len(grid.nodes) == 1:
         return np.repeat(centres, len(hyper), axis=0)
     return CubicSpline(grid.nodes, centres)(hyper)
+
+
+def _ascent(precision: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Return the lower Cholesky factor of a positive definite stand-in of `precision`.
+
+    That is itself where it can be (then the second is True). Where the density is convex in
+    some direction, as heavy tails are far out, curvatures count by their size.
+    """
+    try:
+        return _factor(precision), True
+    except FloatingPointError:
+        if not np.isfinite(precision).all():
+            raise
+        values, vectors = np.linalg.eigh(precision)
+        size = np.abs(values)
+        if values[0] > -1e-9 * size.max():
+            raise
+        return _factor((vectors * np.maximum(size, 1e-3 * size.max())) @ vectors.T), False
 
 
 def _factor(precision: np.ndarray) -> np.ndarray:

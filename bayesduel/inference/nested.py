@@ -15,12 +15,10 @@ integrated nested Laplace approximations", JRSS B 2009. Cappé, Guillin, Marin &
 """
 
 from collections.abc import Callable, Mapping
-from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.special import gammaln
 
 from bayesduel.inference.derivatives import Derivatives, centre, derivatives, uncentre
 from bayesduel.inference.importance import certify, resample
@@ -35,47 +33,53 @@ __all__ = ["laplace_nested", "likelihood"]
 FREEDOM = 7.0  # degrees of freedom of the proposals
 LEARNING = 400  # draws of each round in which the proposal is fitted
 ROUNDS = 3
-FOLDED = ("scale", "residual_scale")  # the data may not tell these from 0
+LINEAR = ("scale", "residual_scale")  # with the noise of arms: the data may not tell them from 0
 STEP = 1e-3  # of the differences for slopes of the log marginal density
 
 
 class Proposal(NamedTuple):
-    """A multivariate Student distribution of (transformed) hyperparameters, on the log scale.
+    """A multivariate Student distribution of hyperparameters, drawn on the log scale.
 
-    A folded hyperparameter is the absolute value of a coordinate, so that one which may as well
-    be 0 has a proposal that stays high there; of the others the coordinate is the logarithm.
+    Of a linear hyperparameter the coordinate is its value, and only positive draws are kept:
+    the proposal stays high at 0, where the data may not rule it out. Of the others it is the
+    logarithm.
 
     Attributes
     ----------
     middle, factor
         Location (q,) and lower factor of the scale (q, q), in coordinates.
-    folded
-        Which hyperparameters are folded, bool, shape (q,).
+    linear
+        Which hyperparameters are linear, bool, shape (q,).
     """
 
     middle: np.ndarray
     factor: np.ndarray
-    folded: np.ndarray
+    linear: np.ndarray
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Return `n` draws on the log scale, (n, q), and their log densities, (n,)."""
-        normal = rng.standard_normal((n, len(self.middle)))
-        spread = np.sqrt(FREEDOM / rng.chisquare(FREEDOM, n))
-        z = self.middle + (normal * spread[:, None]) @ self.factor.T
-        z[:, self.folded] = np.maximum(np.abs(z[:, self.folded]), np.finfo(float).tiny)
-        flips = product(*([1.0, -1.0] if f else [1.0] for f in self.folded))
-        density = np.logaddexp.reduce([self._log_density(z * flip) for flip in flips], axis=0)
-        phi = np.where(self.folded, np.log(np.where(self.folded, z, 1.0)), z)
-        return phi, density + phi[:, self.folded].sum(axis=1)
+        """Return `n` draws on the log scale, (n, q), and log densities up to a constant, (n,)."""
+        q, kept, missing = len(self.middle), [np.empty((0, len(self.middle)))], n
+        for _ in range(200):
+            size = 2 * missing + 10
+            spread = np.sqrt(FREEDOM / rng.chisquare(FREEDOM, size))
+            standard = rng.standard_normal((size, q)) * spread[:, None]
+            inside = (self._place(standard)[:, self.linear] > 0).all(axis=1)
+            kept.append(standard[inside][:missing])
+            missing -= len(kept[-1])
+            if not missing:
+                break
+        else:
+            raise FloatingPointError("the proposal of the hyperparameters is nowhere positive")
+        standard = np.concatenate(kept)
+        z = self._place(standard)
+        phi = np.where(self.linear, np.log(np.where(self.linear, z, 1.0)), z)
+        log_density = -(FREEDOM + q) / 2 * np.log1p((standard**2).sum(axis=1) / FREEDOM)
+        return phi, log_density + phi[:, self.linear].sum(axis=1)
 
-    def _log_density(self, z: np.ndarray) -> np.ndarray:
-        q = len(self.middle)
-        standard = solve_triangular(self.factor, (z - self.middle).T, lower=True)
-        constant = gammaln((FREEDOM + q) / 2) - gammaln(FREEDOM / 2)
-        constant -= q / 2 * np.log(np.pi * FREEDOM) + np.log(self.factor.diagonal()).sum()
-        return constant - (FREEDOM + q) / 2 * np.log1p((standard**2).sum(axis=0) / FREEDOM)
+    def _place(self, standard: np.ndarray) -> np.ndarray:
+        return self.middle + standard @ self.factor.T
 
-    def refitted(self, phi: np.ndarray, log_ratio: np.ndarray, folded: np.ndarray) -> "Proposal":
+    def refitted(self, phi: np.ndarray, log_ratio: np.ndarray, linear: np.ndarray) -> "Proposal":
         """Return the proposal with mean and covariance of weighted draws of this one."""
         q = phi.shape[1]
         finite = np.isfinite(log_ratio)
@@ -87,11 +91,11 @@ class Proposal(NamedTuple):
         weights /= weights.sum()
         if 1.0 / (weights**2).sum() < 5 * q:
             return self
-        z = np.where(folded, np.exp(np.where(folded, phi, 0.0)), phi)
+        z = np.where(linear, np.exp(np.where(linear, phi, 0.0)), phi)
         middle = weights @ z
         spread = (z - middle).T @ (weights[:, None] * (z - middle))
         spread[np.diag_indices(q)] *= 1 + 1e-9
-        return Proposal(middle, np.linalg.cholesky(spread), folded)
+        return Proposal(middle, np.linalg.cholesky(spread), linear)
 
 
 def laplace_nested(
@@ -124,15 +128,16 @@ def laplace_nested(
     """
     derivative = derivatives(model, duels)
     top, mode = _summit(derivative, model.start(duels))
-    folded = np.array([name in FOLDED for name in derivative.hypers])
-    folded = np.concatenate([folded, np.zeros(len(top) - len(folded), dtype=bool)])
-    proposal = Proposal(top, _spread(derivative, top, mode), np.zeros_like(folded))
+    linear = np.array([name in LINEAR for name in derivative.hypers])
+    if len(top) > len(linear):
+        linear = np.concatenate([linear[:-1], np.ones(duels.n_arms, dtype=bool)])
+    proposal = Proposal(top, _spread(derivative, top, mode), np.zeros_like(linear))
     if progress is not None:
         progress(0.1)
     for _ in range(ROUNDS):
         phi, log_q = proposal.draw(LEARNING * (1 + len(top) // 4), rng)
         marginal = np.array([_conditional(derivative, p, mode.x)[0] for p in phi])
-        proposal = proposal.refitted(phi, marginal - log_q, folded)
+        proposal = proposal.refitted(phi, marginal - log_q, linear)
     if progress is not None:
         progress(0.2)
     phi, log_q = proposal.draw(n, rng)

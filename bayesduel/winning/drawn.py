@@ -79,12 +79,15 @@ class Draws:
             P = self.model.preference(self.rows(slice(start, start + step)))
             yield P if everyone else P[:, self.arms[:, None], self.arms]
 
-    def chances(self, which: Any, left: np.ndarray, right: np.ndarray) -> dict[str, np.ndarray]:
+    def chances(
+        self, which: Any, left: np.ndarray, right: np.ndarray, **options: Any
+    ) -> dict[str, np.ndarray]:
         """Return the chances of win, loss and (some models) tie of `left` in some draws.
 
-        Indices among these arms; each entry has shape (draws, pairs).
+        Indices among these arms; each entry has shape (draws, pairs). Options are the model's.
         """
-        return self.model.outcome_probabilities(self.rows(which), self.arms[left], self.arms[right])
+        rows = self.rows(which)
+        return self.model.outcome_probabilities(rows, self.arms[left], self.arms[right], **options)
 
     def against(self, champion: np.ndarray) -> np.ndarray:
         """Return each arm's P against each draw's champion (indices), shape (n_draws, K)."""
