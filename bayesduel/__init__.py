@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 
 # name -> module that defines it; the modules load when a name is first asked for.
 _HOMES = {
+    "ActionElimination": "bayesduel.policies",
     "ActiveRanking": "bayesduel.selection",
     "BeatTheMean": "bayesduel.policies",
     "CCB": "bayesduel.policies",
@@ -48,6 +49,7 @@ _HOMES = {
     "SelectTop": "bayesduel.selection",
     "SelfSparring": "bayesduel.policies",
     "SupKLUCB": "bayesduel.policies",
+    "UCB1": "bayesduel.policies",
     "Uniform": "bayesduel.policies",
     "coefficients": "bayesduel.attributing",
     "compare_models": "bayesduel.comparing",

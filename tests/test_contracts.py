@@ -8,7 +8,7 @@ import json
 import pickle
 import subprocess
 import sys
-from dataclasses import FrozenInstanceError, is_dataclass
+from dataclasses import FrozenInstanceError, is_dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,19 @@ from bayesduel.problems import Matrix, named
 from bayesduel.simulation.driver import driver, label, prepare
 
 HORIZON = 400
-EXTRA = [policies.RUCB(belief=KL()), policies.CCB(belief=KL())]
+EXTRA = [
+    policies.RUCB(belief=KL()),
+    policies.CCB(belief=KL()),
+    policies.ActionElimination(reward="pair"),
+    policies.PBR(notion="borda"),
+    policies.PBR(notion="random_walk"),
+    policies.SAVAGE(notion="borda"),
+    policies.SAVAGE(notion="condorcet"),
+    policies.SAVAGE(independence="sampled"),
+    policies.SCB(cache=False, sign_test="epochs"),
+    policies.SupKLUCB(score="borda"),
+    policies.UCB1(reward="pair"),
+]
 ALL = [getattr(policies, name)() for name in policies.__all__] + EXTRA
 every_policy = pytest.mark.parametrize("policy", ALL, ids=label)
 
@@ -51,7 +63,8 @@ def test_is_a_frozen_record_that_pickles_and_tells_its_source(policy):
     with pytest.raises(FrozenInstanceError):
         policy.belief = Hoeffding()
     assert pickle.loads(pickle.dumps(policy)) == policy
-    assert hash(policy) == hash(type(policy)(**{"belief": policy.belief}))
+    assert policy == replace(policy)
+    assert hash(policy) == hash(replace(policy))
     assert policy.source
     assert policy.guarantee
     assert type(policy).__name__ in repr(policy)

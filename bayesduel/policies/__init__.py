@@ -21,6 +21,7 @@ To add one, read ``dts.py`` (the pattern), then:
   ``python tests/reference/make_policy_traces.py`` stores its fixed-seed trace.
 """
 
+from bayesduel.policies.action_elimination import ActionElimination
 from bayesduel.policies.beat_the_mean import BeatTheMean
 from bayesduel.policies.ccb import CCB
 from bayesduel.policies.cw_rmed import CWRMED, ECWRMED
@@ -37,6 +38,7 @@ from bayesduel.policies.savage import SAVAGE
 from bayesduel.policies.scb import SCB
 from bayesduel.policies.self_sparring import SelfSparring
 from bayesduel.policies.sup_klucb import SupKLUCB
+from bayesduel.policies.ucb1 import UCB1
 from bayesduel.policies.uniform import Uniform
 
 __all__ = [
@@ -51,6 +53,8 @@ __all__ = [
     "RUCB",
     "SAVAGE",
     "SCB",
+    "UCB1",
+    "ActionElimination",
     "BeatTheMean",
     "DTSPlus",
     "InterleavedFilter",

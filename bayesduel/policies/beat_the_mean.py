@@ -97,7 +97,7 @@ class BeatTheMean:
             active=np.ones(n_arms, np.bool_),
             wins=np.zeros((n_arms, n_arms)),
             duels=np.zeros((n_arms, n_arms)),
-            asked=np.full(3, -1.0),
+            asked=np.full(4, -1.0),
             answer=no_answer(),
         )
 
@@ -128,6 +128,7 @@ def select(belief, memory, t, rng):
     others[first] = False
     second = pick(others, rng)
     memory.asked[0], memory.asked[1], memory.asked[2] = first, second, belief.wins[first, second]
+    memory.asked[3] = belief.n_duels[0]
     return first, second
 
 
@@ -136,6 +137,8 @@ def learn(belief, memory, rng):
     """Count the duel asked for, for its first arm only; remove an arm that surely loses."""
     i, j = belief.last[0], belief.last[1]
     if i < 0 or i != memory.asked[0] or j != memory.asked[1]:
+        return
+    if belief.n_duels[0] != memory.asked[3] + 1:
         return
     memory.wins[i, j] += belief.wins[i, j] - memory.asked[2]
     memory.duels[i, j] += 1

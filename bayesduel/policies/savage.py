@@ -6,8 +6,8 @@ still depend; stop when none is left, and exploit the decision for the rest.
 References
 ----------
 Urvoy, Clerot, Féraud & Naamane, "Generic Exploration and K-armed Voting Bandits", ICML
-2013, Algorithms 1, 2 and 4, equations 10 to 12. Deviations: exploration also stops as soon
-as one decision is possible.
+2013, Algorithms 1 to 4, equations 10 to 12. Deviations: exploration also stops as soon as
+one decision is possible; Algorithm 3 measures decisions by the difference of their scores.
 """
 
 from dataclasses import dataclass
@@ -19,6 +19,12 @@ import numpy as np
 from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick, shares
 from bayesduel.compiling import compiled
 from bayesduel.policies.answers import Answer, conclude, no_answer
+from bayesduel.policies.random_opponents import (
+    Rewards,
+    duel_random_opponent,
+    mean_rewards,
+    no_rewards,
+)
 from bayesduel.policies.savage_intervals import learn
 from bayesduel.policies.savage_tests import BORDA, CONDORCET, COPELAND, depends
 
@@ -40,10 +46,8 @@ class Memory(NamedTuple):
     active
         Unknowns on which the decision may depend: pairs, shape (K, K), symmetric; for Borda
         arms, in the first column.
-    sums
-        For Borda: points and duels of each arm as first of a pair, shape (K, 2).
-    asked
-        The pair asked last, and its wins then, shape (3,); (-1, ...) before.
+    rewards
+        For Borda: what each arm won against random opponents.
     seen
         The belief's `n_duels` at the last look, shape (1,).
     refuted
@@ -62,8 +66,7 @@ class Memory(NamedTuple):
     steps: int
     lower: np.ndarray
     active: np.ndarray
-    sums: np.ndarray
-    asked: np.ndarray
+    rewards: Rewards
     seen: np.ndarray
     refuted: np.ndarray
     answer: Answer
@@ -85,7 +88,8 @@ class SAVAGE:
     delta
         Chance of a wrong answer. Default: 1 / horizon.
     epsilon
-        Under "condorcet": accept an arm that loses to none by more than this.
+        Accept a winner by this much: under "condorcet" an arm that loses to none by more;
+        otherwise one whose score, in [0, 1], can fall short of no possible winner's by more.
     nested
         Intersect each interval with the earlier ones, as the paper stresses.
     independence
@@ -109,7 +113,7 @@ class SAVAGE:
     independence: Literal["formal", "sampled"] = "formal"
     restarts: int = 10
     steps: int = 100
-    source: ClassVar[str] = "Urvoy et al., ICML 2013, Algorithms 1, 2 and 4"
+    source: ClassVar[str] = "Urvoy et al., ICML 2013, Algorithms 1 to 4"
     guarantee: ClassVar[str] = "right with chance 1 - delta; O(sum over pairs of ln(K T) / gap^2)"
 
     def __post_init__(self) -> None:
@@ -160,8 +164,7 @@ class SAVAGE:
             steps=self.steps,
             lower=lower,
             active=active,
-            sums=np.zeros((n_arms, 2)),
-            asked=np.full(3, -1.0),
+            rewards=no_rewards(n_arms),
             seen=np.zeros(1, np.int64),
             refuted=np.zeros(1, np.bool_),
             answer=no_answer(),
@@ -175,8 +178,7 @@ class SAVAGE:
     def recommend(self, belief: Belief, memory: Memory) -> int:
         """Return the winner, were the shares so far the truth."""
         if self.notion == "borda":
-            points, n = memory.sums.T
-            return int(np.divide(points, n, out=np.full(len(n), 0.5), where=n > 0).argmax())
+            return int(mean_rewards(memory.rewards).argmax())
         return int((shares(belief) > 0.5).sum(axis=1).argmax())
 
 
@@ -190,11 +192,9 @@ def select(belief, memory, t, rng):
     if arm >= 0:
         return conclude(memory.answer, arm, t)
     if memory.notion == BORDA:
-        i, j = least_known_arm(memory, rng)
-    else:
-        i, j = least_known_pair(belief, memory, rng)
-    memory.asked[0], memory.asked[1], memory.asked[2] = i, j, belief.wins[i, j]
-    return i, j
+        counts = np.where(memory.active[:, 0], memory.rewards.duels, inf)
+        return duel_random_opponent(memory.rewards, belief, pick(counts == counts.min(), rng), rng)
+    return least_known_pair(belief, memory, rng)
 
 
 @compiled
@@ -203,9 +203,10 @@ def decision(memory, rng):
     lower = memory.lower
     n_arms = len(lower)
     if memory.notion == BORDA:
-        if memory.active[:, 0].any():
+        below, above = lower[:, 0], lower[:, 1]
+        if memory.active[:, 0].any() and not alike(below, above, memory.epsilon):
             return -1
-        return pick(lower[:, 0] == lower[:, 0].max(), rng)
+        return pick(below == below.max(), rng)
     if memory.notion == CONDORCET and not memory.refuted[0]:
         accepted = np.zeros(n_arms, np.bool_)
         beaten = np.zeros(n_arms, np.bool_)
@@ -227,9 +228,23 @@ def decision(memory, rng):
     leaders = sure == sure.max()
     others = possible[~leaders]
     alone = leaders.sum() == 1 and (len(others) == 0 or others.max() < sure.max())
-    if alone or not memory.active.any():
+    scale = n_arms - 1.0
+    if alone or not memory.active.any() or alike(sure / scale, possible / scale, memory.epsilon):
         return pick(leaders, rng)
     return -1
+
+
+@compiled
+def alike(below, above, epsilon):
+    """Tell whether, by bounds on scores, all possible winners' are within epsilon > 0."""
+    if epsilon <= 0:
+        return False
+    best = below.max()
+    for i in range(len(below)):
+        for j in range(len(below)):
+            if i != j and above[i] >= best and above[j] >= best and above[i] - below[j] > epsilon:
+                return False
+    return True
 
 
 @compiled
@@ -249,12 +264,3 @@ def least_known_pair(belief, memory, rng):
                     if n_tied == 1 or rng.random() * n_tied < 1:
                         chosen = (i, j)
     return chosen
-
-
-@compiled
-def least_known_arm(memory, rng):
-    """Return the active arm with fewest duels of its own, and a random opponent."""
-    counts = np.where(memory.active[:, 0], memory.sums[:, 1], inf)
-    i = pick(counts == counts.min(), rng)
-    j = int(rng.random() * (len(counts) - 1))
-    return i, j + (j >= i)

@@ -10,6 +10,7 @@ from math import inf, log, pi
 
 from bayesduel.beliefs import upper_bound
 from bayesduel.compiling import compiled
+from bayesduel.policies.random_opponents import take_reward
 from bayesduel.policies.savage_tests import BORDA, depends, sampled_depends
 
 __all__ = ["learn"]
@@ -18,13 +19,14 @@ __all__ = ["learn"]
 @compiled
 def learn(belief, memory, rng):
     """Bring the intervals up to date with the belief, and drop what does not matter."""
-    n_arms = len(memory.sums)
+    n_arms = len(memory.lower)
     new = belief.n_duels[0] - memory.seen[0]
     memory.seen[0] = belief.n_duels[0]
     i, j = belief.last[0], belief.last[1]
     if memory.notion == BORDA:
-        if new == 1 and i == memory.asked[0] and j == memory.asked[1]:
-            learn_mean(belief, memory, i, j)
+        arm = take_reward(memory.rewards, belief)
+        if arm >= 0:
+            learn_mean(memory, arm)
     elif new == 1 and i != j:
         learn_pair(belief, memory, i, j)
     elif new > 1:
@@ -42,7 +44,7 @@ def learn(belief, memory, rng):
 @compiled
 def learn_pair(belief, memory, i, j):
     """Tighten the interval of a pair; start afresh if the intersection is empty."""
-    lower, n_arms = memory.lower, len(memory.sums)
+    lower, n_arms = memory.lower, len(memory.lower)
     n = belief.wins[i, j] + belief.wins[j, i]
     if n == 0:
         return
@@ -55,14 +57,12 @@ def learn_pair(belief, memory, i, j):
 
 
 @compiled
-def learn_mean(belief, memory, i, j):
-    """Count the duel asked for, and tighten the interval of its first arm's mean."""
-    lower, sums = memory.lower, memory.sums
-    sums[i, 0] += belief.wins[i, j] - memory.asked[2]
-    sums[i, 1] += 1
-    n = sums[i, 1]
-    radius = (budget_of(memory, n, len(sums)) / (2 * n)) ** 0.5
-    below, above = sums[i, 0] / n - radius, sums[i, 0] / n + radius
+def learn_mean(memory, i):
+    """Tighten the interval of an arm's mean."""
+    lower, n = memory.lower, memory.rewards.duels[i]
+    radius = (budget_of(memory, n, len(lower)) / (2 * n)) ** 0.5
+    mean = memory.rewards.points[i] / n
+    below, above = mean - radius, mean + radius
     if memory.nested and max(lower[i, 0], below) <= min(lower[i, 1], above):
         below, above = max(lower[i, 0], below), min(lower[i, 1], above)
     lower[i, 0], lower[i, 1] = below, above

@@ -52,7 +52,7 @@ def test_beat_the_mean_removes_the_worst_with_every_duel_against_it():
     def record_so_far(memory):
         memory.duels[:] = 20 - 20 * np.eye(3)
         memory.wins[:] = [[0, 18, 19], [2, 0, 15], [1, 5, 0]]
-        memory.asked[:] = [0, 2, 0]
+        memory.asked[:] = [0, 2, 0, 0]
 
     # After one more win of 0 over 2: means 38/41, 17/40, 6/40; radius sqrt(ln 6000 / 40) = 0.466
     # is too wide to tell 0.15 + 0.466 from 0.927 - 0.466.

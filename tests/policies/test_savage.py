@@ -160,6 +160,40 @@ def test_epsilon_accepts_sooner():
     assert (trace["trace"]["recommended"].isel(time=-1) == 0).all()
 
 
+def test_epsilon_accepts_a_score_that_can_fall_short_by_no_more():
+    # By hand, K = 4: 0 surely beats 1 and 2, and (0, 3) is open: lo_0 = 2, hi_0 = 3. 3 surely
+    # beats 1, (3, 2) is open: lo_3 = 1, hi_3 = 3. 3 may exceed 0 by (3 - 2) / 3.
+    entries = {(0, 1): 0.6, (0, 2): 0.6, (3, 1): 0.6}
+    for epsilon, answer in ((0.0, -1), (0.3, -1), (0.34, -1), (0.49, -1)):
+        # ... but 0 may exceed 3 by (3 - 1) / 3: either could be the answer of another run.
+        policy = SAVAGE(horizon=1000, epsilon=epsilon)
+        belief, memory = policy.belief.init(4), memory_of(bounds_from(entries, 4), epsilon=epsilon)
+        policy.select(belief, memory, 1, np.random.default_rng(0))
+        assert memory.answer.arm[0] == answer
+    entries[3, 2] = 0.6  # Both have 2 sure wins; (0, 3) is worth 1/3 either way.
+    for epsilon, answered in ((0.0, False), (0.33, False), (0.34, True)):
+        policy = SAVAGE(horizon=1000, epsilon=epsilon)
+        belief, memory = policy.belief.init(4), memory_of(bounds_from(entries, 4), epsilon=epsilon)
+        policy.select(belief, memory, 1, np.random.default_rng(0))
+        assert (memory.answer.arm[0] in (0, 3)) == answered
+
+
+@pytest.mark.parametrize("notion", ["copeland", "borda"])
+def test_epsilon_stops_where_winners_tie(notion):
+    """Arms 1 and 2 are the same to everyone: nothing decides their duel."""
+    P = np.array(
+        [[0.5, 0.5, 0.8, 0.8], [0.5, 0.5, 0.8, 0.8], [0.2, 0.2, 0.5, 0.8], [0.2] * 3 + [0.5]]
+    )
+    exact = SAVAGE(notion=notion, delta=0.05)
+    near = SAVAGE(notion=notion, delta=0.05, epsilon=0.34 if notion == "copeland" else 0.15)
+    trace = bd.simulate(
+        {"exact": exact, "near": near}, P, 10_000, replications=5, seed=3, record=[10_000]
+    )["trace"]
+    assert (trace["answered"].sel(policy="exact") == -1).sum() >= 4
+    assert (trace["answered"].sel(policy="near") > 0).all()
+    assert set(trace["recommended"].sel(policy="near").values.ravel().tolist()) <= {0, 1}
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -1,0 +1,178 @@
+"""Action elimination on duels: identification of a bandit's best arm, naive or wrapped.
+
+Play the arms in turn; drop one whose upper bound lies below another's lower bound; when one
+is left, it is the answer. *Wrapped* (``reward="opponent"``): an arm's reward is its duel with
+a random opponent, so that the best arm is the Borda winner. *Naive* (``reward="pair"``): the
+bandit's arms are the ordered pairs, so that it looks for the most lopsided pair, and then
+answers what the shares so far say of the Copeland winner.
+
+References
+----------
+Even-Dar, Mannor & Mansour, "Action Elimination and Stopping Conditions", JMLR 2006,
+Algorithm 3; as baselines of Urvoy et al., ICML 2013, with its radius ``sqrt(ln(2 N T / delta)
+/ (2 n))`` for N arms of the bandit. Deviations: the arm with fewest plays is next, ties at
+random; a duel is a play of both its ordered pairs.
+"""
+
+from dataclasses import dataclass
+from math import inf, log, sqrt
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick, shares
+from bayesduel.compiling import compiled
+from bayesduel.policies.answers import Answer, conclude, no_answer
+from bayesduel.policies.random_opponents import (
+    Rewards,
+    duel_random_opponent,
+    mean_rewards,
+    no_rewards,
+    take_reward,
+)
+
+__all__ = ["ActionElimination"]
+
+REWARDS = ("opponent", "pair")
+
+
+class Memory(NamedTuple):
+    """What action elimination keeps between duels.
+
+    Attributes
+    ----------
+    pairs, budget
+        Whether the arms are pairs; ``ln(2 N T / delta)``.
+    active
+        Arms still possible, shape (K, K): ordered pairs, or arms in the first column.
+    rewards
+        What arms won against random opponents.
+    answer
+        The decision.
+    """
+
+    pairs: bool
+    budget: float
+    active: np.ndarray
+    rewards: Rewards
+    answer: Answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionElimination:
+    """Explore until a bandit's best arm is sure, then duel the answer with itself.
+
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    reward
+        "opponent": an arm against a random other. "pair": each ordered pair is an arm.
+    horizon
+        Duels in all, for the union bound. Default: the simulation's.
+    delta
+        Chance that the bandit's best arm is another. Default: 1 / horizon.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+
+    belief: Recipe = Hoeffding()
+    reward: Literal["opponent", "pair"] = "opponent"
+    horizon: float | None = None
+    delta: float | None = None
+    source: ClassVar[str] = "Even-Dar et al., JMLR 2006, as in Urvoy et al., ICML 2013"
+    guarantee: ClassVar[str] = "wrapped: the Borda winner with chance 1 - delta; naive: none"
+
+    def __post_init__(self) -> None:
+        if self.reward not in REWARDS:
+            raise ValueError(f"reward should be one of {REWARDS}, got {self.reward!r}")
+        if self.horizon is not None and not 1 <= self.horizon < inf:
+            raise ValueError(f"horizon should be at least 1 and finite, got {self.horizon}")
+        if self.delta is not None and not 0 < self.delta < 1:
+            raise ValueError(f"delta should be in (0, 1), got {self.delta}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If `horizon` is not known.
+        """
+        if self.horizon is None:
+            raise ValueError("horizon should be given where no simulation gives it, got None")
+        pairs = self.reward == "pair"
+        active = ~np.eye(n_arms, dtype=np.bool_)
+        if not pairs:
+            active[:] = False
+            active[:, 0] = True
+        n_unknown = n_arms * (n_arms - 1) / 2 if pairs else n_arms
+        return Memory(
+            pairs=pairs,
+            budget=log(2 * n_unknown * self.horizon / (self.delta or 1 / self.horizon)),
+            active=active,
+            rewards=no_rewards(n_arms),
+            answer=no_answer(),
+        )
+
+    @property
+    def select(self):
+        """The compiled rule."""
+        return select
+
+    def recommend(self, belief: Belief, memory: Memory) -> int:
+        """Return the arm with the best mean; among pairs, the Copeland winner of the shares."""
+        if self.reward == "pair":
+            return int((shares(belief) > 0.5).sum(axis=1).argmax())
+        return int(np.where(memory.active[:, 0], mean_rewards(memory.rewards), -1).argmax())
+
+
+@compiled
+def select(belief, memory, t, rng):
+    """Name the possible arm or pair with fewest plays, or the answer against itself."""
+    if memory.answer.arm[0] >= 0:
+        return memory.answer.arm[0], memory.answer.arm[0]
+    take_reward(memory.rewards, belief)
+    active, n_arms = memory.active, len(memory.active)
+    n, mean = np.zeros(active.shape), np.full(active.shape, 0.5)
+    if memory.pairs:
+        n[:] = belief.wins + belief.wins.T
+        mean[:] = shares(belief)
+    else:
+        for i in range(n_arms):
+            n[i, 0] = memory.rewards.duels[i]
+            if n[i, 0] > 0:
+                mean[i, 0] = memory.rewards.points[i] / n[i, 0]
+    eliminate(active, n, mean, memory.budget)
+    if active.sum() == 1 or not active.any():
+        arm = pick(active[:, 0], rng) if not memory.pairs else copeland_winner(mean, rng)
+        return conclude(memory.answer, arm, t)
+    plays = np.where(active, n, inf)
+    place = pick((plays == plays.min()).ravel(), rng)
+    if memory.pairs:
+        return place // n_arms, place % n_arms
+    return duel_random_opponent(memory.rewards, belief, place // n_arms, rng)
+
+
+@compiled
+def eliminate(active, n, mean, budget):
+    """Drop from `active` every arm that another surely exceeds."""
+    best = -inf
+    for i in range(len(n)):
+        for j in range(len(n)):
+            if active[i, j] and n[i, j] > 0:
+                best = max(best, mean[i, j] - sqrt(budget / (2 * n[i, j])))
+    for i in range(len(n)):
+        for j in range(len(n)):
+            if active[i, j] and n[i, j] > 0:
+                active[i, j] = mean[i, j] + sqrt(budget / (2 * n[i, j])) >= best
+
+
+@compiled
+def copeland_winner(mean, rng):
+    """Return an arm that wins most of its duels against most others."""
+    wins = (mean > 0.5).sum(axis=1)
+    return pick(wins == wins.max(), rng)

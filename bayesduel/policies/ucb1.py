@@ -1,0 +1,109 @@
+"""UCB1 on duels: a bandit for one arm a step, used as it is or wrapped.
+
+*Wrapped* (``reward="opponent"``): the bandit's arms are ours, and an arm's reward is its
+duel with a random opponent, so that the best arm is the Borda winner. *Naive*
+(``reward="pair"``): the bandit's arms are the ordered pairs, rewarded where the first wins,
+so that it duels the most lopsided pair, whoever wins most. Both are baselines: their regret
+is linear, the one's since opponents stay random, the other's since it never asks who is best.
+
+References
+----------
+Auer, Cesa-Bianchi & Fischer, "Finite-time analysis of the multiarmed bandit problem",
+Machine Learning 2002, Figure 1; as baselines of Urvoy et al., ICML 2013. Deviations: ties
+at random; a duel is a reward of both its ordered pairs.
+"""
+
+from dataclasses import dataclass
+from math import log
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick, shares
+from bayesduel.compiling import compiled
+from bayesduel.policies.random_opponents import (
+    Rewards,
+    duel_random_opponent,
+    mean_rewards,
+    no_rewards,
+    take_reward,
+)
+
+__all__ = ["UCB1"]
+
+REWARDS = ("opponent", "pair")
+
+
+class Memory(NamedTuple):
+    """Whether the arms are pairs, and what arms won against random opponents."""
+
+    pairs: bool
+    rewards: Rewards
+
+
+@dataclass(frozen=True, kw_only=True)
+class UCB1:
+    """The upper confidence bound of a bandit, naive or wrapped.
+
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    reward
+        "opponent": an arm against a random other. "pair": each ordered pair is an arm.
+
+    Raises
+    ------
+    ValueError
+        If `reward` is neither.
+    """
+
+    belief: Recipe = Hoeffding()
+    reward: Literal["opponent", "pair"] = "opponent"
+    source: ClassVar[str] = "Auer et al., Machine Learning 2002, as in Urvoy et al., ICML 2013"
+    guarantee: ClassVar[str] = "none for duels (a baseline): linear regret"
+
+    def __post_init__(self) -> None:
+        if self.reward not in REWARDS:
+            raise ValueError(f"reward should be one of {REWARDS}, got {self.reward!r}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel."""
+        return Memory(self.reward == "pair", no_rewards(n_arms))
+
+    @property
+    def select(self):
+        """The compiled rule."""
+        return select
+
+    def recommend(self, belief: Belief, memory: Memory) -> int:
+        """Return the arm with the best mean; among pairs, the Copeland winner of the shares."""
+        if self.reward == "pair":
+            return int((shares(belief) > 0.5).sum(axis=1).argmax())
+        return int(mean_rewards(memory.rewards).argmax())
+
+
+@compiled
+def select(belief, memory, t, rng):
+    """Name the arm with the largest index and a random opponent, or the pair with it."""
+    n_arms = len(memory.rewards.duels)
+    if memory.pairs:
+        index = np.full((n_arms, n_arms), -np.inf)
+        for i in range(n_arms):
+            for j in range(n_arms):
+                if i != j:
+                    n = belief.wins[i, j] + belief.wins[j, i]
+                    index[i, j] = upper(belief.wins[i, j], n, t)
+        place = pick((index == index.max()).ravel(), rng)
+        return place // n_arms, place % n_arms
+    take_reward(memory.rewards, belief)
+    indices = np.empty(n_arms)
+    for i in range(n_arms):
+        indices[i] = upper(memory.rewards.points[i], memory.rewards.duels[i], t)
+    return duel_random_opponent(memory.rewards, belief, pick(indices == indices.max(), rng), rng)
+
+
+@compiled
+def upper(points, n, t):
+    """Return the index of an arm of a bandit before its play t; infinity before its first."""
+    return points / n + (2 * log(max(t - 1.0, 1.0)) / n) ** 0.5 if n > 0 else np.inf
