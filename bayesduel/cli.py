@@ -27,6 +27,7 @@ COMMANDS = (
     "health",
     "datasets",
     "simulate",
+    "simulate-topk",
     "problems",
     "policies",
 )
@@ -47,7 +48,7 @@ class Commands(click.Group):
         """Return the command of that name, or None."""
         if cmd_name not in COMMANDS:
             return None
-        return import_module(f"bayesduel.commands.{cmd_name}").command
+        return import_module(f"bayesduel.commands.{cmd_name.replace('-', '_')}").command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -12,7 +12,10 @@ __all__ = ["constructed"]
 
 
 def constructed(
-    text: str, option: str, kinds: ModuleType, within: tuple[ModuleType, ...] = ()
+    text: str,
+    option: str,
+    kinds: ModuleType | Mapping[str, Any],
+    within: tuple[ModuleType, ...] = (),
 ) -> list[Any]:
     """Return the objects of a comma-separated list of names, settings in brackets.
 
@@ -25,7 +28,7 @@ def constructed(
     option
         Name of the option, for messages.
     kinds
-        Module whose ``__all__`` the objects are named in.
+        Module whose ``__all__`` the objects are named in, or what makes them, by name.
     within
         Modules whose names may stand for settings.
 
@@ -40,7 +43,7 @@ def constructed(
         raise click.UsageError(
             f"{option} should be like NAME,NAME(setting=0.6), got {text!r}"
         ) from error
-    outer = _named(kinds)
+    outer = dict(kinds) if isinstance(kinds, Mapping) else _named(kinds)
     inner = {name: made for module in within for name, made in _named(module).items()}
     made = []
     for part in parts:

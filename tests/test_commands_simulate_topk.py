@@ -1,0 +1,77 @@
+"""``bayesduel simulate-topk``."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import bayesduel as bd
+from bayesduel.cli import main
+from bayesduel.problems import Drawn, score_duels
+
+
+def run(*args):
+    result = CliRunner().invoke(main, ["simulate-topk", *args])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.mark.parametrize("kept", ["trace.nc", "trace.zarr"])
+def test_it_tells_draws_and_keeps_what_select_top_finds(tmp_path, kept):
+    out, plot = tmp_path / kept, tmp_path / "success.png"
+    args = ["--problem", "score_duels(n_arms=5,d=0.1)", "--policies", "POCBAm,PKG(warm_up=4)"]
+    args += ["--k", "2", "--budget", "60", "--replications", "12", "--seed", "3"]
+    told = run(*args, "-o", str(out), "--plot", str(plot))
+    assert "score duels: 2 of 5, after 60 duels, 12 runs" in told
+    assert "PKG(warm_up=4)" in told
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    trace = bd.open_trace(out)
+    problem = Drawn(n_arms=5, generator=score_duels, settings=(("d", 0.1),))
+    policies = [bd.POCBAm(), bd.PKG(warm_up=4)]
+    again = bd.select_top(policies, problem, 2, 60, replications=12, seed=3)
+    np.testing.assert_array_equal(trace["trace"]["selected"], again["trace"]["selected"])
+    rows = json.loads(run(*args, "--json"))["policies"]
+    rates = bd.success_rate(again).isel(time=-1)
+    np.testing.assert_allclose([row["rate"] for row in rows], rates["rate"])
+    np.testing.assert_allclose([row["high"] for row in rows], rates["high"])
+
+
+def test_a_named_problem_is_played_for_wins_and_a_log_replayed(tmp_path):
+    args = ["--k", "1", "--replications", "3", "--json"]
+    told = run("--problem", "linear", "--policies", "PBR(notion='borda')", "--budget", "300", *args)
+    assert json.loads(told)["policies"][0]["policy"] == "PBR(notion='borda')"
+    log = tmp_path / "log.csv"
+    rows = ["left,right,margin", *(["a,b,3", "b,c,2", "a,c,4", "b,a,1"] * 3)]
+    log.write_text("\n".join(rows) + "\n")
+    policies = "Uniform,Uniform(by='model')"
+    told = run("--problem", str(log), "--policies", policies, "--budget", "90", *args)
+    assert [row["rate"] for row in json.loads(told)["policies"]] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"--policies": "DTS"}, "--policies should be of"),
+        ({"--policies": "POCBAm(warm_up=1)"}, "POCBAm: warm_up should be at least 2, got 1"),
+        ({"--policies": "PBR"}, "notion should be 'borda' on score duels, got 'copeland'"),
+        ({"--problem": "mars"}, "--problem should be a log, one of"),
+        ({"--problem": "score_duels(m=3)"}, "settings should be of best, d, n_arms, spread"),
+        ({"--problem": "score_duels(d=1),score_duels"}, "--problem should be one family"),
+        ({"--problem": "score_duels(d=-1)"}, "d should be >= 0, got -1"),
+        ({"--k": "10"}, "k should be in 1..9, got 10"),
+        ({"--k": "0"}, "k should be a whole number >= 1"),
+        ({"--budget": "100"}, "at least 135, the fewest duels POCBAm needs for 3 of 10, got 100"),
+        ({"--budget": "inf"}, "budget should be a whole number"),
+        ({"--plot": "/nowhere/at/all.png"}, "folder that exists"),
+        ({"-o": "/nowhere/at/all.nc"}, "folder that exists"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(change, message, capfd):
+    given = {"--problem": "score_duels", "--policies": "POCBAm", "--k": "3", "--budget": "200"}
+    with pytest.raises(SystemExit) as stopped:
+        main(["simulate-topk", *(part for pair in {**given, **change}.items() for part in pair)])
+    assert stopped.value.code == 2
+    said = capfd.readouterr().err
+    assert message in said
+    assert "Traceback" not in said
