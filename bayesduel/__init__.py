@@ -79,6 +79,7 @@ _HOMES = {
     "standard_models": "bayesduel.comparing",
     "success_difference": "bayesduel.successes",
     "success_rate": "bayesduel.successes",
+    "top_sets": "bayesduel.winning.top_sets",
     "winners": "bayesduel.winning",
 }
 _MODULES = (

@@ -23,6 +23,7 @@ COMMANDS = (
     "report",
     "fit",
     "winners",
+    "topk",
     "attributes",
     "health",
     "datasets",

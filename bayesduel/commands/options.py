@@ -14,14 +14,23 @@ if TYPE_CHECKING:
 __all__ = [
     "check_folder",
     "fit_log",
+    "fits_of",
     "fitting_options",
     "judging_options",
     "log_argument",
     "read_log",
     "reading_options",
+    "sampling_options",
 ]
 
-MODELS = ("bradley-terry", "thurstone", "davidson", "preference-matrix")
+MODELS = (
+    "bradley-terry",
+    "thurstone",
+    "davidson",
+    "preference-matrix",
+    "thurstone-score",
+    "perturbed-thurstone",
+)
 METHODS = ("auto", "laplace", "nuts")
 LEAST_DRAWS = 100  # as bayesduel.fit has it, known here before anything heavy is imported
 _READING = "left right outcome margin judge group time weight ties on_bad by".split()
@@ -64,15 +73,16 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def fitting_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say how to fit."""
+    """Add the options that say what to fit and how."""
+    model = click.option(
+        "--model", type=click.Choice(MODELS), default=MODELS[0], show_default=True, help="Model."
+    )
+    return model(sampling_options(command))
+
+
+def sampling_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say how to fit a model, whichever."""
     options = [
-        click.option(
-            "--model",
-            type=click.Choice(MODELS),
-            default=MODELS[0],
-            show_default=True,
-            help="Model.",
-        ),
         click.option(
             "--method",
             type=click.Choice(METHODS),
@@ -158,6 +168,34 @@ def fit_log(duels: "Duels", options: dict[str, Any], label: str | None = None) -
     given = {name: options[name] for name in _FITTING if options.get(name) is not None}
     with share("fitting" if label is None else f"fitting {label}") as progress:
         return fit(duels, progress=progress, **given)
+
+
+def fits_of(
+    log: str, options: dict[str, Any], model: "Callable[[Duels], Any] | None" = None
+) -> "dict[str | None, xr.DataTree]":
+    """Return the fit in a file that `bayesduel fit` saved, or those made of a log.
+
+    `model` chooses one for each log; by default it is the option's.
+    """
+    if Path(log).suffix not in (".nc", ".zarr"):
+        logs = read_log(log, options)
+        chosen = {
+            label: {} if model is None else {"model": model(duels)} for label, duels in logs.items()
+        }
+        return {
+            label: fit_log(duels, options | chosen[label], label) for label, duels in logs.items()
+        }
+    import xarray as xr
+
+    if not Path(log).exists():
+        raise FileNotFoundError(f"no such fit: {log}")
+    try:
+        fit = xr.open_datatree(log)
+    except Exception as error:  # xarray's engines raise what they like on a broken file
+        raise ValueError(f"{log} is not a file that `bayesduel fit` saved: {error}") from error
+    if "posterior" not in fit or "model" not in fit.attrs:
+        raise ValueError(f"{log} is not a file that `bayesduel fit` saved: no posterior of a model")
+    return {None: fit.load()}
 
 
 def check_folder(path: Path) -> Path:

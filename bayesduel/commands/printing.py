@@ -12,7 +12,7 @@ import click
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["err", "out", "print_json", "remark", "share", "steps", "working"]
+__all__ = ["err", "json_of", "out", "print_json", "remark", "share", "steps", "working"]
 
 
 def out() -> "Console":
@@ -35,8 +35,13 @@ def remark(message: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON that any parser takes: NaN and infinities become null."""
-    click.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+    """Print a value as :func:`json_of` writes it."""
+    click.echo(json_of(value))
+
+
+def json_of(value: Any) -> str:
+    """Return a value as JSON that any parser takes: NaN and infinities become null."""
+    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 @contextmanager

@@ -1,16 +1,14 @@
 """``bayesduel winners``: who wins, in the terminal or as JSON."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bayesduel.commands.options import (
-    fit_log,
+    fits_of,
     fitting_options,
     judging_options,
     log_argument,
-    read_log,
     reading_options,
 )
 
@@ -34,7 +32,7 @@ def command(log: str, as_json: bool, **options: Any) -> None:
     from bayesduel.winning import winners
 
     results: dict[str | None, Winners] = {}
-    for label, fit in _fits(log, options).items():
+    for label, fit in fits_of(log, options).items():
         with working("holding elections"):
             results[label] = winners(fit, rope=options["rope"], confidence=options["confidence"])
     if as_json:
@@ -43,24 +41,6 @@ def command(log: str, as_json: bool, **options: Any) -> None:
         return
     for label, result in results.items():
         _show(label, result)
-
-
-def _fits(log: str, options: dict[str, Any]) -> dict[str | None, Any]:
-    """Return the fit in a file, or those made of a log."""
-    if Path(log).suffix not in (".nc", ".zarr"):
-        logs = read_log(log, options)
-        return {label: fit_log(duels, options, label) for label, duels in logs.items()}
-    import xarray as xr
-
-    if not Path(log).exists():
-        raise FileNotFoundError(f"no such fit: {log}")
-    try:
-        fit = xr.open_datatree(log)
-    except Exception as error:  # xarray's engines raise what they like on a broken file
-        raise ValueError(f"{log} is not a file that `bayesduel fit` saved: {error}") from error
-    if "posterior" not in fit or "model" not in fit.attrs:
-        raise ValueError(f"{log} is not a file that `bayesduel fit` saved: no posterior of a model")
-    return {None: fit.load()}
 
 
 def _show(label: str | None, result: "Winners") -> None:

@@ -22,6 +22,7 @@ from bayesduel.winning.electing import (
     standings,
 )
 from bayesduel.winning.laurels import Winners
+from bayesduel.winning.top_sets import counted_sets
 from bayesduel.winning.verdict import Verdict, judge, tiers
 from bayesduel.winning.wording import join
 
@@ -106,7 +107,8 @@ def winners(
         verdict, inside = judge(draws, found, pairs, labels, **options), []
     order = np.lexsort((-pairs.borda.mean(0), found.rank.mean(0)))
     tier, tier_error = tiers(found.rank, order, confidence)
-    top, top_probability = _top_set(found.rank, k)
+    masks, chances = counted_sets(found.rank, k)
+    top, top_probability = masks[0], float(chances[0])
     attrs = {
         "verdict": verdict.sentence,
         "verdict_kind": verdict.kind,
@@ -193,13 +195,6 @@ def _in_parts(
         ),
         inside,
     )
-
-
-def _top_set(rank: np.ndarray, k: int) -> tuple[np.ndarray, float]:
-    """Return the most frequent set of the k best, as a mask, and its probability."""
-    sets, count = np.unique(np.packbits(rank < k, axis=1), axis=0, return_counts=True)
-    most = np.unpackbits(sets[count.argmax()], count=rank.shape[1])
-    return most.astype(bool), float(count.max() / len(rank))
 
 
 def _variables(
