@@ -138,6 +138,11 @@ def held_out(
 
     rng = np.random.default_rng(seed)
     model = model_named(model)
+    if hasattr(model, "layers"):
+        raise ValueError(
+            f"model should need only who met whom, got {model.name}: "
+            "bayesduel.compare_models leaves its duels out with their judges, times and order"
+        )
     rows, unit = _votes(duels) if model.link == "margin" else _rows(duels)
     n_units = len(np.unique(rows[5])) if unit != "duel" else int(rows[2:5].sum())
     if n_units < 2:

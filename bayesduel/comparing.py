@@ -175,6 +175,10 @@ def _observations(duels: Duels, given: Mapping[str, Any]) -> str:
                 f"models should tell an effect of order by OrderEffect to be compared, "
                 f"got {name!r} with order_effect=True"
             )
+        if model.link == "margin":
+            raise ValueError(
+                f"models should score who won to be compared, got {name!r}, which scores margins"
+            )
     if not duels.n_ties:
         return "wins and losses"
     own = [name for name, model in models.items() if model.tie_outcome]

@@ -12,8 +12,10 @@ import xarray as xr
 
 from bayesduel.duels import Duels
 from bayesduel.inference import trees
+from bayesduel.inference.assembling import assemble
 from bayesduel.inference.clusters import cluster_errors, is_flat, too_few
 from bayesduel.inference.importance import TRUSTED
+from bayesduel.models.layers import Layer
 
 if TYPE_CHECKING:
     from bayesduel.inference.trees import Sampled
@@ -98,21 +100,23 @@ def fit(
         If ``method="laplace"`` and k-hat is 0.7 or more.
     """
     model = _check(duels, model, method, draws, chains, seed)
-    by_attributes = hasattr(model, "items")
+    by_attributes, layered = hasattr(model, "items"), isinstance(model, Layer)
     _warn(duels, by_attributes)
     if hasattr(model, "check"):
         model.check(duels)
+    elif layered:
+        model = model.settled(duels)
     elif is_flat(model):
         _refuse_flat(duels)
     rng = np.random.default_rng(seed)
     per_chain = -(-draws // chains)
-    keep = _keeps_likelihood(duels, per_chain * chains, log_likelihood)
+    keep = _keeps_likelihood(duels, model, per_chain * chains, log_likelihood)
     sampled, used, reason = _sample(
         model, duels, method, per_chain, chains, seed, rng, keep, progress
     )
     attrs = {
         "model": model.name,
-        "model_settings": json.dumps(model.settings if by_attributes else asdict(model)),
+        "model_settings": json.dumps(model.settings if by_attributes or layered else asdict(model)),
         "link": model.link,
         "method": used,
         "method_reason": reason,
@@ -128,8 +132,8 @@ def fit(
             [list(duels.arms)] if by_attributes else [list(c) for c in duels.components()]
         ),
     }
-    tree = trees.assemble(duels, model, sampled, per_chain, chains, attrs)
-    clusters = clusters and model.link != "margin"
+    tree = assemble(duels, model, sampled, per_chain, chains, attrs)
+    clusters = clusters and model.link != "margin" and not layered
     if clusters and (by_attributes or "score" in tree["posterior"]):
         tree.attrs["clusters_left_out"] = json.dumps(too_few(duels, model))
     if by_attributes:
@@ -163,6 +167,10 @@ def _sample(
     """Sample by `method`; return what was sampled, the method used and why."""
     n = per_chain * chains
     reason = "asked for"
+    if isinstance(model, Layer) and not model.linear and method != "nuts":
+        if method == "laplace":
+            raise ValueError(f"method should be 'nuts' or 'auto' for {model.name}, got 'laplace'")
+        method, reason = "nuts", "its predictor is not linear in its parameters"
     if method != "nuts":
         try:
             sampled = trees.laplace(model, duels, n, rng, keep, progress)
@@ -261,19 +269,20 @@ def _refuse_flat(duels: Duels) -> None:
         )
 
 
-def _keeps_likelihood(duels: Duels, draws: int, wanted: bool | None) -> bool:
+def _keeps_likelihood(duels: Duels, model: Any, draws: int, wanted: bool | None) -> bool:
     if wanted is not None:
         return bool(wanted)
-    return draws * len(duels.pairs().first) * 8 <= 128 * 2**20
+    seen = model.seen(duels).counts if isinstance(model, Layer) else duels.pairs().first
+    return draws * len(seen) * 8 <= 128 * 2**20
 
 
 def _tie_words(duels: Duels, model: Any) -> str:
     if not duels.n_ties:
         return "no ties" if duels.tie_rule != "drop" else "ties left out"
-    if model.name == "davidson":
-        return "a tie is an outcome"
     if model.link == "margin":
         return "a tie is a margin of 0"
+    if model.tie_outcome:
+        return "a tie is an outcome"
     return "a tie counts half a win for each side"
 
 

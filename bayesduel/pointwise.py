@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from bayesduel.models.layers import Layer
 from bayesduel.models.tallying import Seen, tallied
 from bayesduel.tallies import Cells, cells_of
 
@@ -202,7 +203,8 @@ def _of(model: Any, posterior: Mapping[str, np.ndarray], units: Units, draws: in
         points, n = (np.add.reduceat(x, starts) for x in (points, n))
         return model.integrated(posterior, points, n, draws)
     if hasattr(model, "chances"):
-        chances = model.chances(model.eta(posterior, units.cells), posterior)
+        known = model.parameters(posterior) if isinstance(model, Layer) else posterior
+        chances = model.chances(model.eta(known, units.cells), known)
     else:
         first, second = units.cells["first"], units.cells["second"]
         chances = model.outcome_probabilities(posterior, first, second)

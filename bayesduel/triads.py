@@ -132,8 +132,8 @@ def cyclic_check(duels: "Duels", fit: xr.DataTree, draws: int = 500, seed: int =
     duels
         The log.
     fit
-        A fit of it. If its model has no scores (it need not be transitive), Bradley-Terry is
-        fitted in its stead.
+        A fit of it. If its model has no scores (it need not be transitive), or has more than
+        scores (layers), Bradley-Terry is fitted in its stead.
     draws
         How many replicated logs.
     seed
@@ -161,7 +161,7 @@ def cyclic_check(duels: "Duels", fit: xr.DataTree, draws: int = 500, seed: int =
     streams = np.random.SeedSequence(seed).spawn(2)
     if not decided_triads(_majority(duels.tally("drop").wins)):
         return _check(duels, fit, int(draws), "duel", None, np.random.default_rng(streams[0]))
-    if "score" not in fit["posterior"]:
+    if "score" not in fit["posterior"] or hasattr(model_of(fit), "layers"):
         fit = _refit(_decided(duels), BradleyTerry())
     elif duels.n_ties and fit.attrs["model"] != "davidson":
         fit = _refit(_decided(duels), model_of(fit))

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import softmax
 
 from bayesduel.models import scores
+from bayesduel.models.tallying import Seen
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -91,8 +92,8 @@ class Davidson:
             scores.preference(duels, score, lambda d: _points(d, tie))
         return model
 
-    def data(self, duels: "Duels") -> dict[str, np.ndarray]:
-        """Return what the likelihood is evaluated on: the tallied cells.
+    def data(self, duels: "Duels", seen: Seen | None = None) -> dict[str, np.ndarray]:
+        """Return what the likelihood is evaluated on: the tallied cells (those `seen`).
 
         Raises as :meth:`build` does.
         """
@@ -104,7 +105,7 @@ class Davidson:
         flat = self.scale is not None and np.isinf(self.scale)
         if flat and duels.n_ties == 0:
             raise ValueError("scale should be finite for a log without ties, got inf")
-        return scores.cells(duels, ties=True)
+        return scores.cells(duels, ties=True, seen=seen)
 
     def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
         """Return the linear predictor of cells: first's score minus second's, (..., cells)."""

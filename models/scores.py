@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.tallies import Pairs
+from bayesduel.models.tallying import Seen, tallied
 
 if TYPE_CHECKING:
     from bayesduel.duels import Duels
@@ -59,10 +59,13 @@ def coords(duels: "Duels") -> dict[str, Any]:
     }
 
 
-def cells(duels: "Duels", *, ties: bool = False, ordered: bool = False) -> dict[str, np.ndarray]:
+def cells(
+    duels: "Duels", *, ties: bool = False, ordered: bool = False, seen: Seen | None = None
+) -> dict[str, np.ndarray]:
     """Return the tallied cells of `duels`: one an unordered pair that met.
 
-    With ``ordered``, one an ordered pair, so that first is left and second is right.
+    With ``ordered``, one an ordered pair, so that first is left and second is right; with
+    ``seen``, those cells, with their columns.
 
     ``first`` and ``second`` (arm indices) and ``n`` duels. Without a tie outcome
     (``ties=False``) ``points`` are the first arm's wins, a tie counting half a win each; with
@@ -71,14 +74,12 @@ def cells(duels: "Duels", *, ties: bool = False, ordered: bool = False) -> dict[
     """
     from scipy.special import gammaln
 
-    pairs = Pairs(*duels.cells) if ordered else duels.pairs()
-    counts = np.stack([pairs.first_wins, pairs.second_wins, pairs.ties], axis=-1).astype(float)
+    columns, counts = (seen or tallied(duels, ordered=ordered))[:2]
     if not ties:
         counts = counts[:, :2] + counts[:, 2:] / 2
     n = counts.sum(axis=-1)
     return {
-        "first": pairs.first,
-        "second": pairs.second,
+        **(columns if seen else {name: columns[name] for name in ("first", "second")}),
         "n": n,
         "log_coefficient": gammaln(n + 1) - gammaln(counts + 1).sum(axis=-1),
         **({"counts": counts} if ties else {"points": counts[:, 0]}),
@@ -124,13 +125,13 @@ def scores(scale: float | None, typical: float, *, centred: bool) -> Any:
 
 
 def centre(free: Any) -> Any:
-    """Map K - 1 free numbers to K numbers that sum to zero, keeping lengths (tensor in, out)."""
+    """Map K - 1 free numbers (..., K - 1) to K that sum to zero, keeping lengths; tensors."""
     import pytensor.tensor as pt
 
-    total = free.sum()
-    n_arms = free.shape[0] + 1.0
+    total = free.sum(axis=-1, keepdims=True)
+    n_arms = free.shape[-1] + 1.0
     root = pt.sqrt(n_arms)
-    return pt.concatenate([free - total / (n_arms + root), (-total / root)[None]])
+    return pt.concatenate([free - total / (n_arms + root), -total / root], axis=-1)
 
 
 def differences(score: Any, data: dict[str, Any]) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from bayesduel.models import scores
+from bayesduel.models.tallying import Seen
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -85,9 +86,9 @@ class Thurstone:
             scores.preference(duels, score, lambda d: pt.erfc(-d / np.sqrt(2.0)) / 2.0)
         return model
 
-    def data(self, duels: "Duels") -> dict[str, np.ndarray]:
-        """Return what the likelihood is evaluated on: the tallied cells."""
-        return scores.cells(duels)
+    def data(self, duels: "Duels", seen: Seen | None = None) -> dict[str, np.ndarray]:
+        """Return what the likelihood is evaluated on: the tallied cells (those `seen`)."""
+        return scores.cells(duels, seen=seen)
 
     def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
         """Return the linear predictor of cells: first's score minus second's, (..., cells)."""

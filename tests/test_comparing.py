@@ -177,6 +177,7 @@ def test_progress_ends_at_one():
         ({"folds": -1}, ValueError, "folds should be a whole number >= 0"),
         ({"models": []}, ValueError, "at least one model"),
         ({"models": ["bradley-terry", "bradley-terry"]}, ValueError, "distinct names"),
+        ({"models": ["thurstone-score"]}, ValueError, "which scores margins"),
         ({"models": ["elo"]}, ValueError, "model should be one of"),
     ],
 )

@@ -1,17 +1,20 @@
 """Compiled derivatives of a score model, taken from its ``pm.Model``.
 
 A score model's likelihood sees the scores only through ``eta``, the differences of two scores
-in each cell. Its Hessian in the scores is then a graph Laplacian weighted by the second
-derivatives in ``eta``: O(cells) numbers instead of a Jacobian of K x cells, exact all the same.
-The data are inputs of the compiled functions, so one compilation serves every log.
+in each cell (plus, where there is one, an effect of order). Its Hessian in the scores is then a
+graph Laplacian weighted by the second derivatives in ``eta``: O(cells) numbers instead of a
+Jacobian of K x cells, exact all the same. The data are inputs of the compiled functions, so one
+compilation serves every log.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from bayesduel.inference.centring import centre, laplacian, reduce, uncentre
 
 if TYPE_CHECKING:
     from bayesduel.duels import Duels
@@ -38,35 +41,6 @@ class Parts(NamedTuple):
     gradient: np.ndarray
     precision: np.ndarray
     prior: np.ndarray
-
-
-def centre(free: np.ndarray) -> np.ndarray:
-    """Map K - 1 free numbers (..., K - 1) to K centred scores (..., K), keeping lengths."""
-    n_arms = free.shape[-1] + 1
-    total = free.sum(axis=-1, keepdims=True)
-    root = np.sqrt(n_arms)
-    return np.concatenate([free - total / (n_arms + root), -total / root], axis=-1)
-
-
-def uncentre(score: np.ndarray) -> np.ndarray:
-    """Map scores (..., K) to their K - 1 free numbers (..., K - 1): the inverse of `centre`."""
-    n_arms = score.shape[-1]
-    inner, last = score[..., :-1], score[..., -1:]
-    total = inner.sum(axis=-1, keepdims=True)
-    return inner - total / (n_arms + np.sqrt(n_arms)) - last / np.sqrt(n_arms)
-
-
-def reduce(matrix: np.ndarray) -> np.ndarray:
-    """Return Q' matrix Q, (K - 1, K - 1), where Q is the linear map `centre` and matrix (K, K)."""
-    n_arms = len(matrix)
-    c, r = 1.0 / (n_arms + np.sqrt(n_arms)), 1.0 / np.sqrt(n_arms)
-    inner, edge, corner = matrix[:-1, :-1], matrix[:-1, -1], matrix[-1, -1]
-    rows = inner.sum(axis=1)
-    side = c * rows + r * (edge - c * edge.sum())
-    constant = c * c * rows.sum() + r * r * corner
-    result = inner - (side - constant)[:, None]
-    result -= side
-    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +93,16 @@ class Derivatives:
     def slopes(self, x: np.ndarray, hyper: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return each cell's gradient: in eta, (cells,), and in each extra, (cells, p)."""
         slope, extra = self.compiled["slopes"](*self._arguments(x, hyper))
-        return slope, extra.reshape(len(slope), len(self.extras))
+        own = extra.reshape(len(slope), len(self.extras))
+        return slope, own + slope[:, None] * self.reach
+
+    @cached_property
+    def reach(self) -> np.ndarray:
+        """How far each extra moves the eta of each cell, (cells, p): constant, eta is linear."""
+        n_cells = len(self.data["n"])
+        if not self.extras:
+            return np.zeros((n_cells, 0))
+        return self.compiled["reach"](*self._arguments(np.zeros(self.size), 0.0))
 
     def curves(self, x: np.ndarray, hyper: Any, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return slope and second derivative in eta, each (cells,), at eta of `x` plus `shift`."""
@@ -133,39 +116,64 @@ class Derivatives:
         inner = covariance[: self.n_arms - 1, : self.n_arms - 1]
         score = centre(centre(inner).T)
         own, first, second = score.diagonal(), self.data["first"], self.data["second"]
-        return np.sqrt(np.maximum(own[first] + own[second] - 2 * score[first, second], 0.0))
+        variance = own[first] + own[second] - 2 * score[first, second]
+        if self.reach.any():
+            p = len(self.extras)
+            with_score = centre(covariance[:-p, -p:].T)  # (p, K)
+            variance = variance + 2 * (
+                self.reach.T * (with_score[:, first] - with_score[:, second])
+            ).sum(0)
+            variance = variance + ((self.reach @ covariance[-p:, -p:]) * self.reach).sum(1)
+        return np.sqrt(np.maximum(variance, 0.0))
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
         """Return the gradient in x, (size,), of cells with these slopes in eta."""
         first, second = self.data["first"], self.data["second"]
         by_arm = np.bincount(first, slope, minlength=self.n_arms)
         by_arm -= np.bincount(second, slope, minlength=self.n_arms)
-        return np.concatenate([uncentre(by_arm), np.zeros(len(self.extras))])
+        return np.concatenate([uncentre(by_arm), slope @ self.reach])
 
     def curvature(self, bend: np.ndarray) -> np.ndarray:
         """Return minus the Hessian in x, (size, size), of cells bent so in eta."""
         first, second = self.data["first"], self.data["second"]
-        free = reduce(_laplacian(-bend, first, second, self.n_arms))
-        return np.pad(free, (0, len(self.extras))) if self.extras else free
+        free = reduce(laplacian(-bend, first, second, self.n_arms))
+        if not self.extras:
+            return free
+        moved = bend[:, None] * self.reach
+        return self._bordered(free, moved, moved.T @ self.reach)
+
+    def _bordered(self, free: np.ndarray, cross: np.ndarray, own: np.ndarray) -> np.ndarray:
+        """Return minus the Hessian, given that of the free numbers and how slopes and extras move.
+
+        `cross` is how the slope of each cell moves with each extra, (cells, p); `own` the second
+        derivatives in the extras, (p, p).
+        """
+        first, second, p = self.data["first"], self.data["second"], len(self.extras)
+        by_arm = np.stack(
+            [
+                np.bincount(first, -column, minlength=self.n_arms)
+                - np.bincount(second, -column, minlength=self.n_arms)
+                for column in cross.T
+            ],
+            axis=1,
+        )
+        mixed = uncentre(by_arm.T).T
+        result = np.pad(free, (0, p))
+        result[:-p, -p:], result[-p:, :-p], result[-p:, -p:] = mixed, mixed.T, -own
+        return result
 
     def parts(self, x: np.ndarray, hyper: Any) -> Parts:
         """Return value, gradient and curvature at `x`."""
         arguments = self._arguments(x, hyper)
         value, gradient, bend, cross, own, prior = self.compiled["parts"](*arguments)
-        p = len(self.extras)
         first, second = self.data["first"], self.data["second"]
-        precision = self.curvature(bend)
-        if p:
-            by_arm = np.stack(
-                [
-                    np.bincount(first, -column, minlength=self.n_arms)
-                    - np.bincount(second, -column, minlength=self.n_arms)
-                    for column in cross.T
-                ],
-                axis=1,
-            )
-            mixed = uncentre(by_arm.T).T
-            precision[:-p, -p:], precision[-p:, :-p], precision[-p:, -p:] = mixed, mixed.T, -own
+        precision = reduce(laplacian(-bend, first, second, self.n_arms))
+        if self.extras:
+            # `cross` and `own` hold each eta; the extras move it by `reach`.
+            reach = self.reach
+            twice = reach.T @ cross
+            own = own + twice + twice.T + (bend[:, None] * reach).T @ reach
+            precision = self._bordered(precision, cross + bend[:, None] * reach, own)
         precision.flat[:: self.size + 1] -= prior
         return Parts(float(value), gradient, precision, -prior)
 
@@ -193,23 +201,11 @@ def derivatives(model: Any, duels: "Duels") -> Derivatives:
     return Derivatives(compiled, model.data(duels), duels.n_arms, extras, hypers)
 
 
-def _laplacian(
-    weight: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms: int
-) -> np.ndarray:
-    """Return sum over cells of weight (e_first - e_second)(e_first - e_second)', (K, K)."""
-    place = first.astype(np.int64) * n_arms + second
-    result = np.bincount(place, -weight, minlength=n_arms * n_arms).reshape(n_arms, n_arms)
-    result += result.T.copy()
-    result.flat[:: n_arms + 1] = -result.sum(axis=1)
-    return result
-
-
 @lru_cache(maxsize=64)
 def _compile(model: Any) -> tuple["Compiled", tuple[str, ...], tuple[str, ...]]:
     """Compile the derivatives of `model`, built on an example log."""
     import pymc as pm
     import pytensor.tensor as pt
-    from pytensor.gradient import pushforward
     from pytensor.graph.replace import graph_replace
 
     from bayesduel.duels import Duels
@@ -266,18 +262,28 @@ def _compile(model: Any) -> tuple["Compiled", tuple[str, ...], tuple[str, ...]]:
     # One column a parameter: how each cell's slope in eta, its term, and the sum of all move.
     cross = _stack([curve(pull[k], at) for k in rows], axis=1)
     own = _stack([curve(pull[k], extra) for k in rows], axis=0)
-    by_extra = _stack([pushforward(terms_at, extra, pt.as_tensor(unit[k])) for k in rows], axis=1)
+    by_extra = _stack([_along(terms_at, extra, unit[k]) for k in rows], axis=1)
     outputs = {
         "value": [total],
         "cells": [total, terms],
         "slopes": [slope, by_extra],
         "parts": [total, gradient, bend, cross, own, prior_bend],
         "eta": [at],
+        "reach": [_stack([_along(eta_of, extra, unit[k]) for k in rows], axis=1)],
     }
     given = [free, extra, hyper, *inputs]
     functions = {name: (given, _replace(wanted, {at: eta_of})) for name, wanted in outputs.items()}
     functions["curves"] = [at, extra, hyper, *inputs], [slope, bend]
     return Compiled(functions), extras, hypers
+
+
+def _along(expression: Any, extra: Any, tangent: np.ndarray) -> Any:
+    """Return how `expression` moves when `extra` moves along `tangent`."""
+    import pytensor.tensor as pt
+    from pytensor.gradient import pushforward
+
+    connected = expression + 0.0 * extra.sum()  # an expression need not depend on it
+    return pushforward(connected, extra, pt.as_tensor(tangent))
 
 
 def _stack(columns: list[Any], axis: int) -> Any:

@@ -62,7 +62,9 @@ def _compiled(model: Any, duels: "Duels") -> Any:
 
     centred = well_informed(duels)
     built = model.build(duels, centred=centred)
-    key = (model, centred, duels.arms, len(built.coords["cell"]))
+    # Cells may differ in number: they are data. Whatever has a parameter of its own may not.
+    sizes = tuple((n, len(v)) for n, v in built.coords.items() if v is not None and n != "cell")
+    key = (model, centred, sizes)
     if key not in _COMPILED:
         kept = [v.name for v in (*built.free_RVs, *built.deterministics) if v.name != "preference"]
         if len(_COMPILED) >= KEPT:

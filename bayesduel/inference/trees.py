@@ -1,10 +1,9 @@
-"""Sampled parameters of a model, by either method, and their assembly into a DataTree."""
+"""Sampled parameters of a model, by either method."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 from scipy.special import expit, logit
 
 from bayesduel.inference import laplace as laplace_method
@@ -14,14 +13,12 @@ from bayesduel.inference.derivatives import Derivatives, centre, derivatives, un
 from bayesduel.inference.importance import certify, resample
 from bayesduel.inference.nested import laplace_nested, likelihood
 from bayesduel.inference.sampled import Sampled
-from bayesduel.tallies import Pairs
+from bayesduel.models.layers import Layer
 
 if TYPE_CHECKING:
     from bayesduel.duels import Duels
 
-__all__ = ["Sampled", "assemble", "laplace", "nuts"]
-
-PREFERENCE_BYTES = 64 * 2**20
+__all__ = ["Sampled", "laplace", "nuts"]
 
 Progress = Callable[[float], None]
 
@@ -108,12 +105,12 @@ def nuts(
     tree = sample(model, duels, draws=per_chain, chains=chains, seed=seed)
     if progress is not None:
         progress(0.8)
-    inner = ("score_free", "score_standard", "effect_standard")
+    inner = ("_free", "_standard")  # numbers that only the sampler knows
     by_margins = model.link == "margin"
     posterior = {
         str(name): v.values.reshape(-1, *v.shape[2:])
         for name, v in tree["posterior"].data_vars.items()
-        if name not in inner
+        if not str(name).endswith(inner)
     }
     wanted = ("diverging", "energy", "logp", "n_steps", "step_size", "depth")
     stats = {
@@ -121,95 +118,19 @@ def nuts(
         for name in wanted
         if name in tree["sample_stats"]
     }
-    shown = tree["posterior"]["theta" if "theta" in posterior else "score"]
-    effective = float(az.ess(shown).min())
+    if isinstance(model, Layer) and not model.transitive:
+        posterior["strength"] = posterior.pop("score")
+        i, j = np.triu_indices(duels.n_arms, 1)
+        shown = model.preference(posterior)[:, i, j].reshape(chains, -1, len(i))
+        effective = float(np.min([az.ess(shown[..., k]) for k in range(len(i))]))
+    else:
+        shown = tree["posterior"]["theta" if "theta" in posterior else "score"]
+        effective = float(az.ess(shown).min())
     found = likelihood if by_margins else _likelihood
     kept = found(model, duels, posterior) if keep else None
     if by_margins:
         posterior = model.complete(posterior, duels, np.random.default_rng(seed))
     return Sampled(posterior, stats, kept, float("nan"), effective)
-
-
-def assemble(
-    duels: "Duels",
-    model: Any,
-    sampled: Sampled,
-    per_chain: int,
-    chains: int,
-    attrs: Mapping[str, Any],
-) -> xr.DataTree:
-    """Return the tree of a fit."""
-    arms = np.array(duels.arms, dtype=object)
-    dims = {"score": ("arm",), "theta": ("pair",), "effect": ("arm",)}
-    dims |= {"coefficient": ("attribute",)} | getattr(model, "dims", {})
-    layout = (chains, per_chain)
-    sampling = {"chain": np.arange(chains), "draw": np.arange(per_chain)}
-
-    def laid(values: np.ndarray, *names: str) -> tuple[tuple[str, ...], np.ndarray]:
-        return ("chain", "draw", *names), values.reshape(*layout, *values.shape[1:])
-
-    posterior = {n: laid(v, *dims.get(n, ())) for n, v in sampled.posterior.items()}
-    if chains * per_chain * duels.n_arms**2 * 8 <= PREFERENCE_BYTES:
-        matrix = model.preference(sampled.posterior)
-        posterior["preference"] = laid(matrix, "arm", "opponent")
-    coords: dict[str, Any] = {**sampling, "arm": arms, "opponent": arms}
-    if "coefficient" in posterior:
-        coords["attribute"] = np.array(model.items.names, dtype=object)
-    if any("pair" in dims.get(name, ()) for name in posterior):
-        first, second = np.triu_indices(duels.n_arms, 1)
-        coords |= {"pair_first": ("pair", arms[first]), "pair_second": ("pair", arms[second])}
-    wins, ties = duels.tally("keep")
-    observed, cell = _observed(model, duels)
-    square = ("arm", "opponent")
-    groups = {
-        "posterior": xr.Dataset(posterior, coords=coords),
-        "sample_stats": xr.Dataset({n: laid(v) for n, v in sampled.stats.items()}, coords=sampling),
-        "observed_data": xr.Dataset(observed),
-        "constant_data": xr.Dataset(
-            {
-                **cell,
-                "wins": (square, wins),
-                "ties": (square, ties),
-            },
-            coords={"arm": arms, "opponent": arms},
-        ),
-    }
-    if sampled.log_likelihood is not None:
-        groups["log_likelihood"] = xr.Dataset(
-            {"outcome": laid(sampled.log_likelihood, "cell")}, coords=sampling
-        )
-    if sampled.extra:
-        kept = {n: v for n, v in coords.items() if n in ("arm", "opponent", "attribute")}
-        groups["laplace"] = xr.Dataset(sampled.extra, coords=kept)
-    tree = xr.DataTree.from_dict(groups)
-    tree.attrs.update(attrs)
-    for name in ("posterior", "sample_stats"):
-        tree[name].attrs["inference_library"] = (
-            "nutpie" if attrs["method"] == "nuts" else "bayesduel"
-        )
-    return tree
-
-
-def _observed(model: Any, duels: "Duels") -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what was observed in each cell (of margins: in each vote), and its design."""
-    if model.link == "margin":
-        data, votes = model.data(duels), duels.votes
-        assert votes is not None
-        by_vote = {"left": votes.left, "right": votes.right, "weight": votes.weight}
-        cell = {name: ("cell", data[name]) for name in ("first", "second", "n")}
-        cell |= {f"vote_{name}": ("vote", value) for name, value in by_vote.items()}
-        return {"margin": ("vote", votes.margin)}, cell
-    ordered = getattr(model, "order_effect", False)
-    pairs = Pairs(*duels.cells) if ordered else duels.pairs()
-    counts = np.stack([pairs.first_wins, pairs.second_wins, pairs.ties], axis=-1)
-    cell = {
-        "first": ("cell", pairs.first),
-        "second": ("cell", pairs.second),
-        "n": ("cell", counts.sum(axis=1)),
-    }
-    if model.name == "davidson":
-        return {"outcome": (("cell", "result"), counts)}, cell
-    return {"outcome": ("cell", pairs.first_wins + pairs.ties / 2)}, cell
 
 
 def _parameters(derivative: Derivatives, x: np.ndarray, hyper: np.ndarray) -> dict[str, np.ndarray]:
@@ -278,6 +199,8 @@ def _mode(derivative: Derivatives, grid: Any) -> dict[str, Any]:
 
 def _likelihood(model: Any, duels: "Duels", posterior: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return the log likelihood of each draw and cell, through the model's own density."""
+    if isinstance(model, Layer):
+        return model.log_likelihood(posterior, duels)
     if model.name == "preference-matrix":
         density = pairwise.densities(model, duels)
         hyper = np.log(posterior.get("concentration", np.ones(len(posterior["theta"]))))

@@ -1,0 +1,114 @@
+"""BladeChest: strengths, and beside them cycles of a low rank."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bayesduel.models import scores
+from bayesduel.models.layers import Layer, check_prior
+
+if TYPE_CHECKING:
+    from bayesduel.duels import Duels
+
+__all__ = ["BladeChest"]
+
+
+@dataclass(frozen=True)
+class BladeChest(Layer):
+    """A transitive score and a skew-symmetric part of low rank.
+
+    The story: beside its score each arm has a place in one or more planes, a blade and a chest
+    in each; an arm gains where its blade meets the other's chest::
+
+        plane_scale_1   ~ HalfNormal(prior)
+        plane_scale_r   = plane_scale_(r-1) x shrink_r,  shrink_r ~ Beta(1, 2)
+        blade_r, chest_r~ Normal(0, 1) for each arm, centred over the arms
+        eta             = eta of the base
+                          + sum over r of plane_scale_r (blade_ri chest_rj - chest_ri blade_rj)
+
+    A plane turned around, or two planes exchanged, make the same model, so blades and chests
+    mean nothing one by one. What is identified, and reported: P; the strength of an arm (the
+    mean of its log odds against all, the blades being centred: the skew part has rows that
+    sum to zero) and the rest, which is all cycles. The size of the planes is shrunk, the second
+    more than the first: the rank is what the log pays for.
+
+    A fit calls the scores ``strength``, because they do not decide who beats whom.
+
+    Use it where preferences may be cyclic (rock, paper, scissors; styles of play) and pairs are
+    too thinly covered for one probability each.
+
+    Parameters
+    ----------
+    base
+        What is wrapped: a score model or another layer. Default: Bradley-Terry.
+    planes
+        How many planes at most; the skew part has rank 2 x planes. No more are used than
+        the arms have room for, (K - 1) / 2.
+    prior
+        Scale of the prior of the first plane's size, on the scale of the scores.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described; when built, if the log has only two arms.
+
+    References
+    ----------
+    Chen & Joachims, "Modeling intransitivity in matchup and comparison data", WSDM 2016 (the
+    blade-chest-inner model). Deviations: centred blades and chests, so that strengths and
+    cycles do not share anything; priors, and shrinkage instead of a chosen dimension.
+    """
+
+    planes: int = field(default=2, kw_only=True)
+    prior: float = field(default=1.0, kw_only=True)
+
+    layer: ClassVar[str] = "blade-chest"
+    cyclic: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_prior("prior", self.prior)
+        if isinstance(self.planes, bool) or not isinstance(self.planes, int):
+            raise TypeError(f"planes should be a whole number, got {self.planes!r}")
+        if not 1 <= self.planes <= 10:
+            raise ValueError(f"planes should be from 1 to 10, got {self.planes}")
+
+    def own_coords(self, duels: "Duels") -> dict[str, Any]:
+        """Return the planes that the arms have room for."""
+        if duels.n_arms < 3:
+            raise ValueError(
+                f"duels should be of at least three arms to have cycles, got {duels.n_arms}"
+            )
+        return {"plane": np.arange(1, min(self.planes, (duels.n_arms - 1) // 2) + 1)}
+
+    @property
+    def own_dims(self) -> dict[str, tuple[str, ...]]:
+        """Sizes are by plane, blades and chests by plane and arm."""
+        both = ("plane", "arm")
+        return {"plane_scale": ("plane",), "blade": both, "chest": both}
+
+    def add(self, duels: "Duels") -> dict[str, Any]:
+        """Add ``plane_scale``, ``blade`` and ``chest``."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        n = len(self.own_coords(duels)["plane"])
+        sizes = pm.HalfNormal("first_plane_standard", self.prior)[None]
+        if n > 1:
+            shrink = pm.Beta("shrink_standard", 1.0, 2.0, shape=n - 1)
+            sizes = pt.concatenate([sizes, sizes * pt.cumprod(shrink)])
+        found = {"plane_scale": pm.Deterministic("plane_scale", sizes, dims="plane")}
+        for name in ("blade", "chest"):
+            place = pm.Normal(f"{name}_free", 0.0, 1.0, dims=("plane", "free"))
+            found[name] = pm.Deterministic(name, scores.centre(place), dims=("plane", "arm"))
+        return found
+
+    def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
+        """Return the base's predictor plus the skew part."""
+        first, second = cells["first"], cells["second"]
+        blade, chest = parameters["blade"], parameters["chest"]
+        turn = blade[..., first] * chest[..., second] - chest[..., first] * blade[..., second]
+        skew = (parameters["plane_scale"][..., None] * turn).sum(axis=-2)
+        return self.base.eta(parameters, cells) + skew
