@@ -12,8 +12,16 @@ arm), ``B`` the Borda scores and ``Delta_a = P[a*, a] - 1/2`` for the Condorcet 
 ``strong``         ``max(Delta_a, Delta_b)``
 ``borda``          ``max B - (B_a + B_b) / 2``
 =================  ====================================================================
+
+Of items with attributes, with `v` the value of a success and `p` its chance:
+
+=================  ====================================================================
+``pull``           ``max v p - v_a p_a`` for the item a shown
+``item_duel``      ``(Delta_a + Delta_b) / 2`` for two shown, ``Delta_a = 1/2 - P[a, a*]``
+=================  ====================================================================
 """
 
+import json
 from typing import Any
 
 import numpy as np
@@ -32,10 +40,14 @@ FORMULAS = {
     "strong": "max(Delta_a, Delta_b)",
     "borda": "max B - (B_a + B_b) / 2",
 }
+OF_ITEMS = {
+    "pull": "max v p - v_a p_a",
+    "item_duel": "(Delta_a + Delta_b) / 2",
+}
 OF_PAIRS = ("weak", "strong")
 
 
-def regret(trace: xr.DataTree, notion: str = "copeland") -> xr.DataArray:
+def regret(trace: xr.DataTree, notion: str | None = None) -> xr.DataArray:
     """Return the cumulative regret of a trace.
 
     Parameters
@@ -43,7 +55,8 @@ def regret(trace: xr.DataTree, notion: str = "copeland") -> xr.DataArray:
     trace
         What :func:`bayesduel.simulate` returned.
     notion
-        A name of ``FORMULAS``.
+        A name of ``FORMULAS``, by default "copeland"; a trace of items has "pull" where one is
+        shown and "item_duel" where two are, and no other.
 
     Returns
     -------
@@ -56,6 +69,9 @@ def regret(trace: xr.DataTree, notion: str = "copeland") -> xr.DataArray:
         If `notion` is unknown, needs a Condorcet winner that a truth does not have, or
         needs the tallies of pairs that the trace does not keep.
     """
+    if "worth" in trace["trace"]:
+        return _of_items(trace, notion)
+    notion = notion or "copeland"
     P = trace["problem"].to_dataset()["P"]
     counts = trace["trace"].to_dataset()
     if notion in OF_PAIRS:
@@ -75,6 +91,19 @@ def regret(trace: xr.DataTree, notion: str = "copeland") -> xr.DataArray:
     total = total.transpose("policy", "replication", "time").astype(float)
     total.name = notion
     total.attrs = {"notion": notion, "formula": FORMULAS[notion]}
+    return total
+
+
+def _of_items(trace: xr.DataTree, notion: str | None) -> xr.DataArray:
+    """Return the regret of a trace of items: what the best would have been worth, less this."""
+    problem, counts = trace["problem"].to_dataset(), trace["trace"].to_dataset()
+    own = "pull" if json.loads(trace.attrs["plan"])["shows"] == 1 else "item_duel"
+    if notion not in (None, own):
+        raise ValueError(f"notion should be {own!r} for this trace of items, got {notion!r}")
+    total = problem["best"] * trace["time"] - counts["worth"]
+    total = total.transpose("policy", "replication", "time").astype(float)
+    total.name = own
+    total.attrs = {"notion": own, "formula": OF_ITEMS[own]}
     return total
 
 

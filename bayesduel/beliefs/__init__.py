@@ -16,6 +16,9 @@ recipe                     bounds                            sample
 ``MCMC(model)``            one of the above                  model, as of the last fit
 =========================  ================================  ===========================
 
+Items with attributes have a belief of their own, ``Counts`` or ``Logistic``: see
+``logistic.py``, and ``choosing.py`` for which of them is best.
+
 Everything here is compiled and branches on ``belief.kind``, so that one compiled policy
 serves every recipe. Laws, held by tests: ``upper = 1 - lower.T``; the diagonal is one
 half; bounds widen with the budget; relabelling arms commutes with everything; coverage
@@ -44,6 +47,7 @@ from bayesduel.beliefs.bernstein import Bernstein, bernstein_upper
 from bayesduel.beliefs.beta import Beta, beta_upper
 from bayesduel.beliefs.hoeffding import Hoeffding, hoeffding_upper
 from bayesduel.beliefs.kl import KL, kl_upper
+from bayesduel.beliefs.logistic import Counts, Logistic
 from bayesduel.beliefs.modelled import MCMC, Laplace, gaussian_upper, ranked_upper
 from bayesduel.beliefs.sequence import ConfidenceSequence, betting_upper, stitched_upper
 from bayesduel.compiling import compiled
@@ -55,8 +59,10 @@ __all__ = [
     "Bernstein",
     "Beta",
     "ConfidenceSequence",
+    "Counts",
     "Hoeffding",
     "Laplace",
+    "Logistic",
     "Recipe",
     "bounds",
     "pick",

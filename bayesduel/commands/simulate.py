@@ -33,9 +33,7 @@ REGRETS = ("copeland", "copeland_sum", "condorcet", "condorcet_sum", "weak", "st
     "--regret",
     "notion",
     type=click.Choice(REGRETS),
-    default="copeland",
-    show_default=True,
-    help="Which regret to tell and to draw.",
+    help="Which regret to tell and to draw.  [default: copeland; of items, their own]",
 )
 @click.option(
     "--record",
@@ -72,7 +70,7 @@ def command(
     problem: str,
     policies: str,
     horizon: float,
-    notion: str,
+    notion: str | None,
     output: Path | None,
     plot: Path | None,
     as_json: bool,
@@ -81,7 +79,7 @@ def command(
     """Run policies on a problem, many times over, and tell their regret."""
     from bayesduel.commands.options import check_folder
     from bayesduel.problems import NAMES, as_problem
-    from bayesduel.regrets import FORMULAS
+    from bayesduel.regrets import regret
     from bayesduel.simulation import simulate
 
     if plot is not None:
@@ -93,15 +91,17 @@ def command(
         where = read_duels(problem)
     given = as_problem(where)
     trace = simulate(_policies(policies), given, horizon, out=output, **settings)
-    rows = _rows(trace, notion)
+    values = regret(trace, notion)
+    notion, formula = str(values.name), values.attrs["formula"]
+    rows = _rows(trace, values)
     if plot is not None:
         _draw(trace, notion, plot)
     if as_json:
         from bayesduel.commands.printing import print_json
 
-        print_json({"regret": notion, "formula": FORMULAS[notion], "policies": rows})
+        print_json({"regret": notion, "formula": formula, "policies": rows})
         return
-    _tell(rows, given.name, notion, FORMULAS[notion], settings["replications"], horizon)
+    _tell(rows, given.name, notion, formula, settings["replications"], horizon)
 
 
 def _policies(text: str) -> list[Any]:
@@ -112,14 +112,13 @@ def _policies(text: str) -> list[Any]:
     return constructed(text, "--policies", policies, (beliefs, models))
 
 
-def _rows(trace: "xr.DataTree", notion: str) -> list[dict[str, Any]]:
+def _rows(trace: "xr.DataTree", values: "xr.DataArray") -> list[dict[str, Any]]:
     """Return what to tell of each policy: regret at the horizon over the runs."""
     import numpy as np
 
-    from bayesduel.regrets import regret
-
-    last = regret(trace, notion).isel(time=-1).load()
-    answered = np.asarray(trace["trace"]["answered"])
+    last = values.isel(time=-1).load()
+    found = trace["trace"].get("answered")
+    answered = np.full(last.shape, -1) if found is None else np.asarray(found)
     rows = []
     for k, name in enumerate(last["policy"].values.tolist()):
         runs = last.values[k]
@@ -159,8 +158,9 @@ def _tell(
         numbers = [f"{value:,.0f}" for value in list(row.values())[1:-1]]
         table.add_row(row["policy"], *numbers, str(row["runs_that_answered"] or ""))
     console = out()
-    console.print(f"{problem}: cumulative {notion} regret, {formula} a duel,")
-    console.print(f"after {horizon:,.0f} duels, {replications} runs\n")
+    step = "pull" if notion == "pull" else "duel"
+    console.print(f"{problem}: cumulative {notion} regret, {formula} a {step},")
+    console.print(f"after {horizon:,.0f} {step}s, {replications} runs\n")
     console.print(table)
 
 

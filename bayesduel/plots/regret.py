@@ -20,7 +20,7 @@ APART = 10.0
 
 def plot_regret(
     trace: "xr.DataTree",
-    notion: str = "copeland",
+    notion: str | None = None,
     ax: "Axes | None" = None,
     *,
     log_regret: bool | None = None,
@@ -30,14 +30,15 @@ def plot_regret(
     Dark bands are the mean plus or minus its standard error, pale ones the quartiles: where
     the mean leaves them, a few runs went badly wrong. The grey line is uniform play. Under
     ``copeland`` regret the dotted line rises as C* ln T, as slowly as any consistent policy
-    can; only its slope means something.
+    can; only its slope means something. Of items with attributes the dotted lines are the
+    growing parts of the bounds of policies that have one.
 
     Parameters
     ----------
     trace
         What :func:`bayesduel.simulate` returned.
     notion
-        Which regret: a name of ``bayesduel.regrets.FORMULAS``.
+        Which regret, as in :func:`bayesduel.regret`.
     ax
         Axes to draw on. Default: those of a new figure.
     log_regret
@@ -56,7 +57,7 @@ def plot_regret(
     from bayesduel.simulation import plan_of
 
     values = regret(trace, notion).load()
-    truths = np.asarray(trace["problem"]["P"])
+    notion, of_items = str(values.name), "worth" in trace["trace"]
     time = values["time"].values
     ax = axes_of_size(ax, (7.2, 4.6))
     n_runs = values.sizes["replication"]
@@ -75,9 +76,15 @@ def plot_regret(
         ax.plot(time, mean, line, label=str(policy), linewidth=1.8, color=colour)
         top = max(top, float(mean.max()))
         ends.append(float(mean[-1]))
-    per_duel = float(np.mean(uniform_slope(truths, notion)))
-    ax.plot(time, per_duel * time, color=GREY, linewidth=1, label="uniform, expected")
-    if notion == "copeland" and truths.ndim == 2:
+    if of_items:
+        per_step = float((trace["problem"]["best"] - trace["problem"]["typical"]).mean())
+    else:
+        truths = np.asarray(trace["problem"]["P"])
+        per_step = float(np.mean(uniform_slope(truths, notion)))
+    ax.plot(time, per_step * time, color=GREY, linewidth=1, label="uniform, expected")
+    if of_items:
+        _bounds(trace, ax)
+    elif notion == "copeland" and truths.ndim == 2:
         slope = least_slope(truths)
         if np.isfinite(slope):
             label = f"slope C* ln T, C* = {slope:.4g}"
@@ -87,7 +94,7 @@ def plot_regret(
         log_regret = 0 < APART * min(ends) < max(ends)
     if log_regret:
         # From the first duel by which uniform play is expected to have lost one.
-        start = min(max(time[0], 1 / per_duel), time[-1] / 10)
+        start = min(max(time[0], 1 / per_step), time[-1] / 10)
         ax.set_yscale("log")
         ax.set_ylim(1, 1.5 * top)
     else:
@@ -96,9 +103,19 @@ def plot_regret(
     ax.set_xlim(start, time[-1])
     plan = plan_of(trace)
     ax.set_title(f"{plan['problem']}, {n_runs} runs", loc="left", fontsize=10, color=INK)
-    ax.set_xlabel("duels")
+    ax.set_xlabel("pulls" if notion == "pull" else "duels")
     ax.set_ylabel(f"cumulative {notion} regret,  {values.attrs['formula']}", fontsize=9)
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     ax.legend(frameon=False, fontsize=8, loc="upper left")
     plain(ax, keep=("bottom", "left"))
     return ax
+
+
+def _bounds(trace: "xr.DataTree", ax: "Axes") -> None:
+    """Draw the growing part of each policy's bound, where it has one."""
+    bound = trace["trace"].to_dataset()["bound"].mean("replication").load()
+    for k, policy in enumerate(bound["policy"].values):
+        shape = bound.sel(policy=policy).values
+        if np.isfinite(shape).all():
+            label, colour = f"{policy}, bound's shape", COLOURS[k % len(COLOURS)]
+            ax.plot(bound["time"], shape, ":", color=colour, linewidth=1.2, label=label)

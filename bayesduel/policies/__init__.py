@@ -16,6 +16,10 @@ To add one, read ``dts.py`` (the pattern), then:
   than the arm with most wins above one half has ``recommend(belief, memory) -> int``.
 - Where O(K^2) a step hurts and Hoeffding's bound is the default, ``beliefs/standings.py``
   keeps what is decided by crossing times (see ``rucb.py``), tested equal to the plain rule.
+- A policy for items with attributes has `shows`, 1 or 2, how many it names; its belief is one of
+  ``beliefs/logistic.py`` and its ``init`` takes the ``Offer`` of the items. With 1 the rule
+  returns one index; on a sphere the index n stands for the vector in its memory's `aim`. One with
+  a proved bound gives its growing part as ``bound(times, offer)``.
 - Name it here in ``__all__`` and in ``bayesduel/__init__.py``; hand-worked rounds go to
   ``tests/policies/test_NAME.py``; ``tests/test_contracts.py`` finds it by itself, and
   ``python tests/reference/make_policy_traces.py`` stores its fixed-seed trace.
@@ -27,7 +31,12 @@ from bayesduel.policies.ccb import CCB
 from bayesduel.policies.cw_rmed import CWRMED, ECWRMED
 from bayesduel.policies.dts import DTS
 from bayesduel.policies.dts_plus import DTSPlus
+from bayesduel.policies.glm_etc import GLMETC
 from bayesduel.policies.interleaved_filter import InterleavedFilter
+from bayesduel.policies.klucb import KLUCB
+from bayesduel.policies.logistic_duel_thompson import LogisticDuelThompson
+from bayesduel.policies.logistic_thompson import LogisticThompson
+from bayesduel.policies.logistic_ucb import LogisticUCB
 from bayesduel.policies.merge_rucb import MergeRUCB
 from bayesduel.policies.pbr import PBR
 from bayesduel.policies.rank_el import RankEl
@@ -38,6 +47,8 @@ from bayesduel.policies.savage import SAVAGE
 from bayesduel.policies.scb import SCB
 from bayesduel.policies.self_sparring import SelfSparring
 from bayesduel.policies.sup_klucb import SupKLUCB
+from bayesduel.policies.thompson_beta import ThompsonBeta
+from bayesduel.policies.two_phase import TwoPhase
 from bayesduel.policies.ucb1 import UCB1
 from bayesduel.policies.uniform import Uniform
 
@@ -46,6 +57,8 @@ __all__ = [
     "CWRMED",
     "DTS",
     "ECWRMED",
+    "GLMETC",
+    "KLUCB",
     "PBR",
     "RCS",
     "RMED1",
@@ -58,9 +71,14 @@ __all__ = [
     "BeatTheMean",
     "DTSPlus",
     "InterleavedFilter",
+    "LogisticDuelThompson",
+    "LogisticThompson",
+    "LogisticUCB",
     "MergeRUCB",
     "RankEl",
     "SelfSparring",
     "SupKLUCB",
+    "ThompsonBeta",
+    "TwoPhase",
     "Uniform",
 ]

@@ -8,6 +8,7 @@ from bayesduel.problems.drawn import (
     thurstone,
     uniform,
 )
+from bayesduel.problems.items import ItemDuels, ItemPulls, SpherePulls
 from bayesduel.problems.margins import ScoreDuels, score_duels, uneven_duels
 from bayesduel.problems.matrix import FromFit, Matrix, Replay, as_problem
 from bayesduel.problems.named import NAMES, named
@@ -18,18 +19,25 @@ from bayesduel.problems.roshambo import (
     roshambo_bots,
     roshambo_table,
 )
+from bayesduel.problems.scattered import LogisticDuels, LogisticItems, UnitSphere
 
 __all__ = [
     "NAMES",
     "BinaryDuels",
     "Drawn",
     "FromFit",
+    "ItemDuels",
+    "ItemPulls",
+    "LogisticDuels",
+    "LogisticItems",
     "MarginReplay",
     "Matrix",
     "Replay",
     "RoshamboDuels",
     "RoshamboTable",
     "ScoreDuels",
+    "SpherePulls",
+    "UnitSphere",
     "as_problem",
     "bradley_terry",
     "named",

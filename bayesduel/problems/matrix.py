@@ -157,6 +157,6 @@ def as_problem(problem: Any) -> Any:
         return named(problem)
     if isinstance(problem, Duels):
         return Replay(problem)
-    if isinstance(problem, Matrix) or hasattr(problem, "draw"):
+    if isinstance(problem, Matrix) or hasattr(problem, "draw") or hasattr(problem, "offer"):
         return problem
     return Matrix(problem)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.problems.matrix import Matrix
+from bayesduel.problems.scattered import LogisticDuels, LogisticItems, UnitSphere
 
 __all__ = ["NAMES", "named"]
 
@@ -28,7 +29,7 @@ STORED = {
 }
 
 
-def named(name: str, **settings: Any) -> Matrix:
+def named(name: str, **settings: Any) -> Any:
     """Return a problem of the literature by its kebab-case name.
 
     Parameters
@@ -38,7 +39,8 @@ def named(name: str, **settings: Any) -> Matrix:
     settings
         Of the families by formula: ``cdb-500`` takes `gap`; ``bvsc`` takes `n_arms`, `e`;
         ``swirl`` takes `n_arms`, `a`; ``arithmetic-8`` none; ``linear`` takes `n_arms`;
-        ``flat`` takes `n_arms`, `e`.
+        ``flat`` takes `n_arms`, `e`; ``logistic-items``, ``logistic-duels`` and
+        ``unit-sphere`` those of :class:`LogisticItems`, `LogisticDuels` and `UnitSphere`.
 
     Raises
     ------
@@ -161,7 +163,7 @@ def flat(n_arms: int = 10, e: float = 0.1) -> Matrix:
     return Matrix(P, "flat", source="in the style of Urvoy et al., ICML 2013")
 
 
-FORMULAS: dict[str, Callable[..., Matrix]] = {
+FORMULAS: dict[str, Callable[..., Any]] = {
     "arithmetic-8": arithmetic,
     "hudry-13": hudry,
     "cdb-500": cdb,
@@ -169,5 +171,8 @@ FORMULAS: dict[str, Callable[..., Matrix]] = {
     "swirl": swirl,
     "linear": linear,
     "flat": flat,
+    "logistic-duels": LogisticDuels,
+    "logistic-items": LogisticItems,
+    "unit-sphere": UnitSphere,
 }
 NAMES = tuple(sorted({*STORED, *FORMULAS}))

@@ -18,7 +18,8 @@ from bayesduel.problems import as_problem
 from bayesduel.simulation.driver import label, prepare, streams
 from bayesduel.simulation.progress import progress_bar
 from bayesduel.simulation.runners import Task, here, on_dask, on_processes
-from bayesduel.simulation.trace import MemoryTrace, StoredTrace, open_trace
+from bayesduel.simulation.showing import truth_of_items
+from bayesduel.simulation.trace import MemoryTrace, StoredTrace, Truth, open_trace
 
 __all__ = ["open_trace", "recorded_times", "simulate"]
 
@@ -89,6 +90,14 @@ def simulate(
     `answered`, the duel after which an identification was over, -1 if never. Group
     ``problem`` has `P`.
 
+    Of items with attributes the group ``trace`` has instead `worth` (..., time), the sum of the
+    true worth of what was shown (of two items shown, their mean); `paid` (..., time), rewards
+    or wins of the first item; `recommended` (..., time), an item's index (-1 on a sphere), and
+    `recommended_worth`; `pulls` (..., item) at the end, under `detail` "arms" or where they fit
+    in 256 MiB; `bound` (..., time), the growing part of a policy's bound, NaN without
+    one. Group ``problem``: `best` and `typical`, the worth of the best item and of one drawn at
+    random, and `preference`.
+
     Raises
     ------
     ValueError, TypeError
@@ -106,17 +115,20 @@ def simulate(
     if workers is not None:
         workers = _whole(workers, "workers", 1)
     problem = as_problem(problem)
+    shows = getattr(problem, "shows", 0)
     named = {name: prepare(p, horizon) for name, p in _labelled(policies).items()}
+    _check_shown(named, problem, shows, detail)
     times = recorded_times(record, horizon)
-    n_arms = len(problem.arms)
-    room = len(named) * replications * len(times) * n_arms**2 * (4 if horizon < 2**30 else 8)
-    pairs = room <= PAIRS_UP_TO if detail == "auto" else detail == "pairs"
+    # What is tallied at every time: pairs of arms; of items, each at the end of a run only.
+    cells = problem.n_arms if shows else len(times) * problem.n_arms**2
+    room = len(named) * replications * cells * (4 if horizon < 2**30 else 8)
+    pairs = room <= PAIRS_UP_TO if detail == "auto" else detail == ("arms" if shows else "pairs")
 
     truth = _truth(problem, seed, replications)
     plan = {
         "problem": problem.name,
         "source": problem.source,
-        "truth": hashlib.sha256(truth.tobytes()).hexdigest(),
+        "truth": hashlib.sha256(b"".join(v.tobytes() for _, v in truth.values())).hexdigest(),
         "policies": {name: repr(p) for name, p in named.items()},
         "horizon": horizon,
         "times": hashlib.sha256(times.tobytes()).hexdigest(),
@@ -125,13 +137,17 @@ def simulate(
         "permute": permute,
         "pairs": pairs,
         "versions": {"bayesduel": __version__, "numpy": np.__version__},
+        **({"shows": shows} if shows else {}),
     }
     coordinates = {
         "policy": list(named),
         "replication": np.arange(replications),
         "time": times,
-        "arm": list(problem.arms),
     }
+    if shows:
+        coordinates |= {"item": np.arange(problem.n_arms)} if pairs else {}
+    else:
+        coordinates |= {"arm": list(problem.arms), "opponent": list(problem.arms)}
     netcdf = out is not None and str(out).endswith(".nc")
     trace: MemoryTrace | StoredTrace
     if out is None:
@@ -214,10 +230,31 @@ def _labelled(policies: Any) -> dict[str, Any]:
     return named
 
 
-def _truth(problem: Any, seed: int, replications: int) -> np.ndarray:
+def _check_shown(named: dict[str, Any], problem: Any, shows: int, detail: str) -> None:
+    """Raise unless the policies name what the problem shows."""
+    from bayesduel import policies
+
+    for policy in named.values():
+        if getattr(policy, "shows", 0) != shows:
+            fit = [
+                n for n in policies.__all__ if getattr(getattr(policies, n), "shows", 0) == shows
+            ]
+            raise ValueError(
+                f"policies should be ones that play {problem.name} ({', '.join(fit)}), "
+                f"got {label(policy)}"
+            )
+    if shows and detail == "pairs":
+        raise ValueError("detail should be 'auto' or 'arms' for items, got 'pairs'")
+
+
+def _truth(problem: Any, seed: int, replications: int) -> Truth:
+    """Return what a trace keeps of the problem."""
+    if getattr(problem, "shows", 0):
+        return truth_of_items(problem, seed, replications)
     if not hasattr(problem, "draw"):
-        return np.array(problem.P)
-    return np.stack([problem.draw(streams(seed, r)[0]).P for r in range(replications)])
+        return {"P": (("arm", "opponent"), np.array(problem.P))}
+    drawn = np.stack([problem.draw(streams(seed, r)[0]).P for r in range(replications)])
+    return {"P": (("replication", "arm", "opponent"), drawn)}
 
 
 def _whole(value: Any, name: str, least: int) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.simulation.driver import Recording, replicate
+from bayesduel.simulation.showing import Showing, replicate_items
 
 __all__ = ["Task", "here", "on_dask", "on_processes", "warm"]
 
@@ -25,17 +26,24 @@ def run(task: Task, progress: str = "") -> tuple[int, dict[str, np.ndarray]]:
     """
     policy, problem, recording, settings, place = unpacked(task)
     noted = np.memmap(progress, np.int64, "r+") if progress else None
-    for done in replicate(policy, problem, recording, **settings):
+    for done in played(policy, problem, recording, settings):
         if noted is not None:
             noted[place] = done
     return place, recording.arrays
 
 
-def unpacked(task: Task) -> tuple[Any, Any, Recording, dict[str, Any], int]:
+def played(policy: Any, problem: Any, recording: Any, settings: dict[str, Any]) -> Iterator[int]:
+    """Run one replication of duels of arms, or of items shown; yield the steps done."""
+    play = replicate_items if getattr(problem, "shows", 0) else replicate
+    return play(policy, problem, recording, **settings)
+
+
+def unpacked(task: Task) -> tuple[Any, Any, Any, dict[str, Any], int]:
     """Return the task with an empty recording in place of its times."""
     policy, problem, times, settings, place = task
     rest = {name: value for name, value in settings.items() if name != "pairs"}
-    return policy, problem, Recording(times, len(problem.arms), settings["pairs"]), rest, place
+    kind: Any = Showing if getattr(problem, "shows", 0) else Recording
+    return policy, problem, kind(times, problem.n_arms, settings["pairs"]), rest, place
 
 
 def warm(tasks: Sequence[Task]) -> None:
@@ -48,7 +56,7 @@ def here(tasks: Sequence[Task], report: Report) -> Iterator[tuple[int, dict[str,
     """Run tasks one after another in this process."""
     for task in tasks:
         policy, problem, recording, settings, place = unpacked(task)
-        for done in replicate(policy, problem, recording, **settings):
+        for done in played(policy, problem, recording, settings):
             report(place, done)
         yield place, recording.arrays
 

@@ -17,11 +17,16 @@ import zarr
 
 __all__ = ["MemoryTrace", "StoredTrace", "open_trace", "tree_of"]
 
-COORDINATES = ("policy", "replication", "time", "arm")
+# Dimensions and values of each variable of the problem.
+Truth = Mapping[str, tuple[tuple[str, ...], np.ndarray]]
 
 
 def layout(plan: Mapping[str, Any]) -> dict[str, tuple[tuple[str, ...], Any]]:
     """Return the dimensions and type of each variable of a trace."""
+    if plan.get("shows"):
+        from bayesduel.simulation.showing import layout_of_items
+
+        return layout_of_items(plan)
     count = np.int32 if plan["horizon"] < 2**30 else np.int64
     run = ("policy", "replication")
     pair = ("arm", "opponent")
@@ -44,12 +49,11 @@ class MemoryTrace:
     coordinates
         Labels of policies and arms, replications, recorded times.
     truth
-        The preference matrices, shape (K, K), or (n_replications, K, K) where each
-        replication draws its own.
+        What the problem's group holds: dimensions and values of each variable.
     """
 
     def __init__(
-        self, plan: Mapping[str, Any], coordinates: Mapping[str, Any], truth: np.ndarray
+        self, plan: Mapping[str, Any], coordinates: Mapping[str, Any], truth: Truth
     ) -> None:
         self.plan, self.coordinates, self.truth = dict(plan), dict(coordinates), truth
         sizes = _sizes(coordinates)
@@ -94,7 +98,7 @@ class StoredTrace:
         path: Path,
         plan: Mapping[str, Any],
         coordinates: Mapping[str, Any],
-        truth: np.ndarray,
+        truth: Truth,
     ) -> None:
         self.path = path
         if not path.exists():
@@ -158,30 +162,23 @@ def open_trace(path: Any) -> xr.DataTree:
 def tree_of(
     plan: Mapping[str, Any],
     coordinates: Mapping[str, Any],
-    truth: np.ndarray,
+    truth: Truth,
     arrays: Mapping[str, np.ndarray],
 ) -> xr.DataTree:
     """Return a trace from its parts."""
-    labels = {name: coordinates[name] for name in COORDINATES}
-    labels["opponent"] = coordinates["arm"]
     dims = layout(plan)
     trace = xr.Dataset({name: (dims[name][0], array) for name, array in arrays.items()})
-    problem = xr.Dataset({"P": (_truth_dims(truth), truth)})
-    root = xr.Dataset(coords=labels, attrs={"plan": json.dumps(dict(plan))})
+    problem = xr.Dataset(dict(truth))
+    root = xr.Dataset(coords=dict(coordinates), attrs={"plan": json.dumps(dict(plan))})
     return xr.DataTree.from_dict({"/": root, "/trace": trace, "/problem": problem})
 
 
 def _sizes(coordinates: Mapping[str, Any]) -> dict[str, int]:
-    sizes = {name: len(coordinates[name]) for name in COORDINATES}
-    return {**sizes, "opponent": sizes["arm"]}
-
-
-def _truth_dims(truth: np.ndarray) -> tuple[str, ...]:
-    return ("replication", "arm", "opponent")[3 - truth.ndim :]
+    return {name: len(values) for name, values in coordinates.items()}
 
 
 def _create(
-    path: Path, plan: Mapping[str, Any], coordinates: Mapping[str, Any], truth: np.ndarray
+    path: Path, plan: Mapping[str, Any], coordinates: Mapping[str, Any], truth: Truth
 ) -> None:
     """Make an empty store beside `path`, then move it there in one step."""
     if not path.parent.is_dir():
@@ -191,9 +188,8 @@ def _create(
         shutil.rmtree(draft)
     group = zarr.open_group(draft, mode="w", attributes={"plan": json.dumps(dict(plan))})
     sizes = _sizes(coordinates)
-    labels = {name: np.asarray(coordinates[name]) for name in COORDINATES}
-    for name, values in {**labels, "opponent": labels["arm"]}.items():
-        _fill(group, name, (name,), values)
+    for name, values in coordinates.items():
+        _fill(group, name, (name,), np.asarray(values))
     trace = group.create_group("trace")
     for name, (dims, kind) in layout(plan).items():
         shape = tuple(sizes[d] for d in dims)
@@ -205,7 +201,9 @@ def _create(
             dimension_names=dims,
             fill_value=0,
         )
-    _fill(group.create_group("problem"), "P", _truth_dims(truth), truth)
+    problem = group.create_group("problem")
+    for name, (dims, values) in truth.items():
+        _fill(problem, name, dims, values)
     runs = (sizes["policy"], sizes["replication"])
     group.create_group("finished").create_array(
         "run",

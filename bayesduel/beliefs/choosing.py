@@ -1,0 +1,152 @@
+"""Which item is best under a preference vector: one pass over the table of attributes.
+
+The table lies in column order, so that the passes read memory in its order and the compiler
+makes them vector instructions: items are taken a block at a time.
+"""
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from bayesduel.beliefs.learning import sigmoid
+from bayesduel.compiling import compiled
+
+__all__ = ["aim_at", "best_item", "most_optimistic", "recommended", "widest_apart"]
+
+BLOCK = 512  # items whose running sums stay in the fastest memory
+
+
+@compiled
+def best_item(belief, z):
+    """Return the item with the largest value times chance under `z`; the first of several.
+
+    Where all values are equal that is the largest u'z. The value of a success may differ
+    (known rewards): then it is the largest v logistic(u'z).
+    """
+    return int(np.argmax(worths(belief, np.dot(belief.attributes, z))))
+
+
+def recommended(belief: Any, z: np.ndarray) -> int | np.ndarray:
+    """Return the best item under `z`; on the sphere, the unit vector, shape (n,)."""
+    if not belief.sphere:
+        return int(best_item(belief, z))
+    aim = np.empty(len(z))
+    aim_at(belief, z, aim)
+    return aim
+
+
+@compiled
+def aim_at(belief, z, aim):
+    """Write the unit vector along `z` into `aim`; the first basis vector where z is 0.
+
+    Returns the index that stands for it.
+    """
+    length = sqrt(z @ z)
+    aim[:] = 0.0
+    if length > 0:
+        aim[:] = z / length
+    else:
+        aim[0] = 1.0
+    return len(aim)
+
+
+@compiled
+def most_optimistic(belief, z, width):
+    """Return the item with the largest worth at `width` standard deviations above `z`.
+
+    The standard deviations are those of u'z under the belief's covariance.
+    """
+    m, n = belief.attributes.shape
+    root, nothing = half_inverse(belief.covariance), np.zeros(n)
+    best, best_worth = 0, -np.inf
+    plain = equal_values(belief)
+    squares, part, utility = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    for start in range(0, m, BLOCK):
+        size = min(BLOCK, m - start)
+        measure(belief.attributes, start, size, root, nothing, z, squares, part, utility)
+        for k in range(size):
+            part[k] = utility[k] + width * sqrt(squares[k])
+        if not plain:
+            for k in range(size):
+                part[k] = belief.values[start + k] * sigmoid(part[k])
+        for k in range(size):
+            if part[k] > best_worth:
+                best, best_worth = start + k, part[k]
+    return best
+
+
+@compiled
+def widest_apart(belief, champion, z, width):
+    """Return the item that a duel with `champion` says most about, of those that may beat it.
+
+    An item may beat it if its utility under `z` lies less than `width` standard deviations
+    of the difference below the champion's. The champion itself where there is none.
+    """
+    m = len(belief.attributes)
+    root = half_inverse(belief.covariance)
+    own = belief.attributes[champion].copy()
+    offset, level = root @ own, own @ z
+    best, most = champion, 0.0
+    squares, part, utility = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    for start in range(0, m, BLOCK):
+        size = min(BLOCK, m - start)
+        measure(belief.attributes, start, size, root, offset, z, squares, part, utility)
+        for k in range(size):
+            part[k] = utility[k] - level + width * sqrt(squares[k])
+        for k in range(size):
+            if squares[k] > most and part[k] > 0 and start + k != champion:
+                best, most = start + k, squares[k]
+    return best
+
+
+@compiled
+def measure(attributes, start, size, root, offset, z, squares, part, utility):
+    """Measure `size` items u from `start`: write |root u - offset|^2 and u'z.
+
+    Parameters
+    ----------
+    root
+        Upper triangular, shape (n, n).
+    offset, z
+        Shape (n,).
+    squares, utility
+        Written, one entry an item; `part` is room to work in.
+    """
+    n = attributes.shape[1]
+    for k in range(size):
+        utility[k] = 0.0
+        squares[k] = 0.0
+    for a in range(n):
+        column = attributes[start : start + size, a]
+        for k in range(size):
+            part[k] = root[a, a] * column[k] - offset[a]
+            utility[k] += z[a] * column[k]
+        for b in range(a + 1, n):
+            other, factor = attributes[start : start + size, b], root[a, b]
+            for k in range(size):
+                part[k] += factor * other[k]
+        for k in range(size):
+            squares[k] += part[k] * part[k]
+
+
+@compiled
+def half_inverse(covariance):
+    """Return the upper triangular R with R'R = covariance, so that |R u|^2 = u' covariance u."""
+    return np.ascontiguousarray(np.linalg.cholesky(covariance).T)
+
+
+@compiled
+def worths(belief, utility):
+    """Return what order items: utilities, or values times chances where values differ."""
+    if equal_values(belief):
+        return utility
+    for k in range(len(utility)):
+        utility[k] = belief.values[k] * sigmoid(utility[k])
+    return utility
+
+
+@compiled
+def equal_values(belief):
+    """Return whether a success of every item is worth the same."""
+    return len(belief.values) == 1

@@ -1,0 +1,199 @@
+"""Problems of items with attributes: one is shown and pays or not, or two are and one wins.
+
+``Pr(item u pays) = logistic(u'z)``, and ``Pr(u beats w) = logistic((u - w)'z)``.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import expit
+
+from bayesduel.beliefs.logistic import Offer
+
+__all__ = ["ItemDuels", "ItemPulls", "SpherePulls"]
+
+
+@dataclass(frozen=True, eq=False)
+class ItemPulls:
+    """Items of which one is shown at a time: it pays with chance logistic(u'z).
+
+    Parameters
+    ----------
+    attributes
+        Shape (m, n), m >= 2, finite.
+    preference
+        The true vector z, shape (n,).
+    values
+        What a success of each item is worth, shape (m,), positive. Default: 1.
+    name
+        What plots and traces call it.
+    source
+        Where it comes from.
+
+    Raises
+    ------
+    ValueError
+        If an array is not as described.
+    """
+
+    attributes: np.ndarray
+    preference: np.ndarray
+    values: np.ndarray | None = None
+    name: str = "items"
+    source: str = ""
+    shows: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        attributes = np.asfortranarray(np.array(self.attributes, dtype=float))
+        if attributes.ndim != 2 or len(attributes) < 2 or attributes.shape[1] < 1:
+            raise ValueError(f"attributes should have shape (m, n), m >= 2, got {attributes.shape}")
+        preference = np.array(self.preference, dtype=float)
+        if preference.shape != attributes.shape[1:]:
+            raise ValueError(
+                f"preference should have shape {attributes.shape[1:]}, one entry an attribute, "
+                f"got {preference.shape}"
+            )
+        for name, array in (("attributes", attributes), ("preference", preference)):
+            if not np.isfinite(array).all():
+                place = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+                raise ValueError(f"{name} should be finite, got {array[place]} at {place}")
+        values = np.ones(1) if self.values is None else np.array(self.values, dtype=float)
+        if self.values is not None and values.shape != attributes.shape[:1]:
+            raise ValueError(
+                f"values should have shape {attributes.shape[:1]}, one an item, got {values.shape}"
+            )
+        if not ((values > 0) & (values < inf)).all():
+            raise ValueError("values should be positive and finite")
+        object.__setattr__(self, "attributes", attributes)
+        object.__setattr__(self, "preference", preference)
+        object.__setattr__(self, "values", values)
+
+    @property
+    def n_arms(self) -> int:
+        """How many items."""
+        return len(self.attributes)
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """Labels of the items: "1", "2", ..."""
+        return tuple(str(k + 1) for k in range(self.n_arms))
+
+    @property
+    def offer(self) -> Offer:
+        """What a policy is told."""
+        return Offer(self.attributes, np.asarray(self.values), False)
+
+    @cached_property
+    def utility(self) -> np.ndarray:
+        """U'z of each item, shape (m,)."""
+        return self.attributes @ self.preference
+
+    @cached_property
+    def worth(self) -> np.ndarray:
+        """Expected reward of each item, shape (m,)."""
+        return self.values * expit(self.utility)
+
+    @property
+    def best(self) -> float:
+        """Expected reward of the best item."""
+        return float(self.worth.max())
+
+    @property
+    def typical(self) -> float:
+        """Expected reward of an item drawn at random."""
+        return float(self.worth.mean())
+
+    def pull(self, arm: int, coin: float) -> float:
+        """Return 1 if item `arm` pays, else 0, by a uniform `coin` in [0, 1)."""
+        return float(coin < expit(self.utility[arm]))
+
+    def __repr__(self) -> str:
+        m, n = self.attributes.shape
+        return f"{type(self).__name__}({self.name!r}, {m:,} items, {n} attributes)"
+
+
+class ItemDuels(ItemPulls):
+    """Items of which two are shown at a time: u beats w with chance logistic((u - w)'z).
+
+    Parameters and errors are those of :class:`ItemPulls`, without `values`.
+    """
+
+    shows: ClassVar[int] = 2
+
+    def __init__(
+        self, attributes: Any, preference: Any, name: str = "item duels", source: str = ""
+    ) -> None:
+        super().__init__(attributes, preference, None, name, source)
+
+    @cached_property
+    def worth(self) -> np.ndarray:
+        """Chance of each item against the best, shape (m,); 1/2 for the best itself."""
+        return expit(self.utility - self.utility.max())
+
+    def duel(self, pair: tuple[int, int], coin: float) -> float:
+        """Return 1 if the first item of `pair` wins, else 0, by a uniform `coin` in [0, 1)."""
+        i, j = pair
+        return float(coin < expit(self.utility[i] - self.utility[j]))
+
+
+@dataclass(frozen=True, eq=False)
+class SpherePulls:
+    """Every unit vector is an item: u pays with chance logistic(u'z).
+
+    Parameters
+    ----------
+    preference
+        The true vector z, shape (n,), n >= 2, finite and not zero.
+    name
+        What plots and traces call it.
+    source
+        Where it comes from.
+
+    Raises
+    ------
+    ValueError
+        If `preference` is not as described.
+    """
+
+    preference: np.ndarray
+    name: str = "sphere"
+    source: str = ""
+    shows: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        z = np.array(self.preference, dtype=float)
+        if z.ndim != 1 or len(z) < 2 or not np.isfinite(z).all() or not z.any():
+            raise ValueError(
+                f"preference should be finite, not zero, of shape (n,), n >= 2, got {z}"
+            )
+        object.__setattr__(self, "preference", z)
+
+    @property
+    def n_arms(self) -> int:
+        """How many items have an index: the standard basis."""
+        return len(self.preference)
+
+    @property
+    def offer(self) -> Offer:
+        """What a policy is told: the standard basis, and that any unit vector may be shown."""
+        return Offer(np.asfortranarray(np.eye(len(self.preference))), np.ones(1), True)
+
+    @property
+    def best(self) -> float:
+        """Expected reward of the best item, z over its length."""
+        return float(expit(np.linalg.norm(self.preference)))
+
+    @property
+    def typical(self) -> float:
+        """Expected reward of an item drawn uniformly: 1/2, by symmetry."""
+        return 0.5
+
+    def pull(self, aim: np.ndarray, coin: float) -> float:
+        """Return 1 if the unit vector `aim`, shape (n,), pays, else 0, by a uniform `coin`."""
+        return float(coin < expit(np.asarray(aim) @ self.preference))
+
+    def __repr__(self) -> str:
+        return f"SpherePulls({self.name!r}, {self.n_arms} attributes)"

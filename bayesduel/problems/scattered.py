@@ -1,0 +1,163 @@
+"""Families of items with attributes: a fresh table and vector for every replication."""
+
+from dataclasses import dataclass
+from math import inf
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import expit
+
+from bayesduel.problems.items import ItemDuels, ItemPulls, SpherePulls
+
+__all__ = ["LogisticDuels", "LogisticItems", "UnitSphere"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogisticItems:
+    """A family: items scattered on the unit sphere, a preference vector of known length.
+
+    Parameters
+    ----------
+    n_arms
+        How many items, at least `n_attributes`.
+    n_attributes
+        n, at least 2.
+    norm
+        Length of the preference vector, > 0: the best conceivable item pays with chance
+        logistic(norm).
+    condition
+        Ratio of the largest to the smallest mean square of the items along an axis, >= 1: with
+        1 they lie evenly around the sphere, with more they are squeezed along some axes (their
+        length is then below 1).
+    gap
+        If given, in (0, 1): the first item is the best that the (squeezed) sphere has (the order
+        is shuffled in simulations), and every other one pays with a chance at least `gap` less,
+        however many there are.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+
+    n_arms: int = 100
+    n_attributes: int = 5
+    norm: float = 3.0
+    condition: float = 1.0
+    gap: float | None = None
+    shows: ClassVar[int] = 1
+    kind: ClassVar[type[ItemPulls]] = ItemPulls
+
+    def __post_init__(self) -> None:
+        if not self.n_attributes >= 2:
+            raise ValueError(f"n_attributes should be at least 2, got {self.n_attributes}")
+        if not self.n_arms >= self.n_attributes:
+            raise ValueError(
+                f"n_arms should be at least n_attributes = {self.n_attributes}, got {self.n_arms}"
+            )
+        if not 0 < self.norm < inf:
+            raise ValueError(f"norm should be positive and finite, got {self.norm}")
+        if not 1 <= self.condition < inf:
+            raise ValueError(f"condition should be >= 1 and finite, got {self.condition}")
+        if self.gap is not None:
+            most = expit(self.norm / np.sqrt(self.condition)) - 0.5
+            if not 0 < self.gap < most:
+                raise ValueError(
+                    f"gap should be in (0, {most:.3g}), so that half of the items are far enough "
+                    f"below the best, got {self.gap}"
+                )
+
+    @property
+    def name(self) -> str:
+        """What plots and traces call it."""
+        gap = "" if self.gap is None else f", gap {self.gap:g}"
+        squeezed = "" if self.condition == 1 else f", condition {self.condition:g}"
+        what = "logistic-items" if self.shows == 1 else "logistic-duels"
+        return f"{what} ({self.n_arms:,} of {self.n_attributes}{squeezed}{gap})"
+
+    @property
+    def source(self) -> str:
+        """In words."""
+        return f"items on a sphere, preference of length {self.norm:g}; drawn for every run"
+
+    def draw(self, rng: np.random.Generator) -> ItemPulls:
+        """Return one problem of the family."""
+        n = self.n_attributes
+        axes = np.geomspace(1.0, self.condition**-0.5, n)
+        turn, _ = np.linalg.qr(rng.standard_normal((n, n)))
+        z = _directions(1, n, rng)[0] * self.norm
+
+        def items(m: int) -> np.ndarray:
+            return (_directions(m, n, rng) * axes) @ turn
+
+        attributes = items(self.n_arms)
+        if self.gap is not None:
+            pull = axes * (turn @ z)  # the best point that the squeezed sphere has
+            attributes[0] = (axes * pull / np.linalg.norm(pull)) @ turn
+            level = expit(np.linalg.norm(pull)) - self.gap
+            near = np.arange(1, self.n_arms)
+            while near.size:
+                near = near[expit(attributes[near] @ z) > level]
+                attributes[near] = items(len(near))
+        return self.kind(attributes, z, name=self.name, source=self.source)
+
+
+class LogisticDuels(LogisticItems):
+    """The family of :class:`LogisticItems` with two items shown at a time."""
+
+    shows: ClassVar[int] = 2
+    kind: ClassVar[type[ItemPulls]] = ItemDuels
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnitSphere:
+    """A family: every unit vector is an item, the preference vector of known length.
+
+    Parameters
+    ----------
+    n_attributes
+        n, at least 2.
+    norm
+        Length of the preference vector, > 0.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+
+    n_attributes: int = 4
+    norm: float = 2.0
+    shows: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if not self.n_attributes >= 2:
+            raise ValueError(f"n_attributes should be at least 2, got {self.n_attributes}")
+        if not 0 < self.norm < inf:
+            raise ValueError(f"norm should be positive and finite, got {self.norm}")
+
+    @property
+    def n_arms(self) -> int:
+        """How many items have an index: the standard basis."""
+        return self.n_attributes
+
+    @property
+    def name(self) -> str:
+        """What plots and traces call it."""
+        return f"unit-sphere ({self.n_attributes} attributes)"
+
+    @property
+    def source(self) -> str:
+        """In words."""
+        return f"all unit vectors, preference of length {self.norm:g}; drawn for every run"
+
+    def draw(self, rng: np.random.Generator) -> SpherePulls:
+        """Return one problem of the family."""
+        z = _directions(1, self.n_attributes, rng)[0] * self.norm
+        return SpherePulls(z, name=self.name, source=self.source)
+
+
+def _directions(m: int, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return `m` uniform unit vectors, shape (m, n)."""
+    x = rng.standard_normal((m, n))
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
