@@ -24,6 +24,7 @@ COMMANDS = (
     "fit",
     "winners",
     "topk",
+    "check",
     "attributes",
     "health",
     "datasets",

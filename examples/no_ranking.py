@@ -2,25 +2,30 @@
 
 Each subject met each pair twenty times. Majorities run in cycles: d over e, c over d, b over
 c, a over b, and yet e over a. A model with scores cannot say so; a preference matrix can.
+Pictures of the cycles of s6 are written beside.
 
 Run: python examples/no_ranking.py
 """
 
+from pathlib import Path
+
 import bayesduel as bd
 
 
-def main() -> None:
+def main(folder: Path = Path(".")) -> None:
     logs = bd.datasets.load("tversky1969", by="annotator")
     for subject, duels in logs.items():
-        ranked = bd.fit(duels)  # Bradley-Terry: one score a gamble
-        check = bd.cyclic_check(duels, ranked)
-        free = bd.fit(duels, "preference-matrix")  # one probability a pair
-        winners = bd.winners(free)
+        check = bd.check(duels, quick=True)
         print(
-            f"{subject}: {check.observed} of {check.decided} triads cyclic, "
-            f"{check.expected:.1f} expected of a ranking (p = {check.p_value:.3f}); "
-            f"Pr(some gamble beats all others) = {float(winners['condorcet_exists']):.2f}"
+            f"{subject}: {check.evidence.cyclic:.0f} of {check.evidence.decided:.0f} triads "
+            f"cyclic, {check.evidence.expected:.1f} expected of a ranking "
+            f"(p = {check.p_value:.3f}, evidence {check.evidence.strength}); "
+            f"Pr(some gamble beats all others) = {check.belief.condorcet:.2f}"
         )
+        if subject == "s6":
+            for plot in (bd.plot_cyclicity, bd.plot_cycles, bd.plot_residuals):
+                figure = plot(check).figure
+                figure.savefig(folder / f"{plot.__name__.removeprefix('plot_')}.png", dpi=150)
     first = bd.winners(bd.fit(logs["s1"], "preference-matrix"))
     print(f"\nSubject s1: {first.attrs['verdict']}")
 

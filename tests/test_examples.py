@@ -42,8 +42,10 @@ def test_rank_a_log(tmp_path, capsys):
     assert "Health of springall" in capsys.readouterr().out
 
 
-def test_no_ranking(capsys):
-    runpy.run_path(str(ROOT / "examples" / "no_ranking.py"))["main"]()
+def test_no_ranking(tmp_path, capsys):
+    runpy.run_path(str(ROOT / "examples" / "no_ranking.py"))["main"](tmp_path)
+    made = {path.name for path in tmp_path.iterdir()}
+    assert made == {"cyclicity.png", "cycles.png", "residuals.png"}
     lines = capsys.readouterr().out.splitlines()
     assert [line[:3] for line in lines[:8]] == [f"s{k}:" for k in range(1, 9)]
     assert "No arm beats all others" in lines[-1]

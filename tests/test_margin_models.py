@@ -235,8 +235,8 @@ def fits(votes):
 
 
 @pytest.mark.parametrize("name", ["pair", "perturbed"])
-def test_everything_downstream_takes_a_fit(fits, votes, name, tmp_path):
-    duels, fit = votes[0], fits[name]
+def test_everything_downstream_takes_a_fit(fits, name, tmp_path):
+    fit = fits[name]
     P = fit["posterior"]["preference"].to_numpy().reshape(-1, 5, 5)
     assert np.allclose(P + np.swapaxes(P, 1, 2), 1)
     assert fit.attrs["khat"] < 0.7
@@ -246,7 +246,6 @@ def test_everything_downstream_takes_a_fit(fits, votes, name, tmp_path):
     assert winners["rank_mean"].to_numpy().argmin() == winners["order"][0]
     assert float(winners["winner_share"].sel(notion="borda").sum()) == pytest.approx(1)
     assert len(bd.next_pairs(fit, 3)) == 3
-    assert bd.cyclic_check(duels, fit, draws=50).decided > 0
     told = bd.predict(fit, "a0", ["a1", "a2"])
     assert np.allclose(told["win"], P[:, 0, 1:3].mean(axis=0))
     assert (told["margin_lower"] < told["margin"]).all()

@@ -13,9 +13,10 @@ from matplotlib.patches import PathPatch
 
 from bayesduel import plots
 from bayesduel.calibration import Calibration
+from bayesduel.checking import check
+from bayesduel.duels import Duels
 from bayesduel.plots.ranking import label_width, ranking_size
 from bayesduel.plots.style import every, shorten
-from bayesduel.triads import CyclicCheck
 from bayesduel.winning import winners
 
 matplotlib.use("Agg")
@@ -209,34 +210,51 @@ def test_winners_by_notion(nine, many):
 # -- checks --------------------------------------------------------------------------------
 
 
-def check_of(replicated, observed, decided=84):
-    return CyclicCheck(
-        observed=observed,
-        decided=decided,
-        replicated=np.asarray(replicated, dtype=int),
-        p_value=0.5,
-        unit="duel",
-        naive=None,
-        cycles=(),
-        model="bradley-terry",
-    )
+@pytest.fixture(scope="module")
+def rock():
+    wins = np.array([[0, 30, 9, 8], [10, 0, 31, 9], [31, 9, 0, 7], [0, 0, 0, 0]])
+    return check(Duels.from_wins(wins, [*"rpsx"]), quick=True)
 
 
-@pytest.mark.parametrize(("replicated", "observed"), [([0, 0, 1, 3], 5), (range(400), 7)])
-def test_triads_bars_hold_all_replicates_and_the_line_the_log(replicated, observed):
-    ax = plots.plot_triads(check_of(list(replicated), observed))
-    heights = [bar.get_height() for bar in ax.patches]
-    assert sum(heights) == pytest.approx(1)
-    assert ax.lines[0].get_xdata()[0] == observed
-    assert f"observed: {observed}" in [t.get_text() for t in ax.texts]
-    assert ax.get_ylim()[0] == 0
+def test_cyclicity_shows_every_world_and_the_log(rock):
+    ax = plots.plot_cyclicity(rock)
+    assert ax.lines[0].get_xdata()[0] == rock.evidence.statistic
+    assert len(ax.patches) == len(rock.evidence.replicated)
+    for patch in ax.patches:
+        assert sum(patch.get_data().values) == pytest.approx(1)
     low, high = ax.get_xlim()
-    assert low < min(*replicated, observed) and high > max(*replicated, observed)
+    assert low < rock.evidence.statistic < high
 
 
-def test_triads_without_any_are_refused():
-    with pytest.raises(ValueError, match="decided triads"):
-        plots.plot_triads(check_of([], 0, decided=0))
+def test_arrows_lead_from_winners_to_losers(rock):
+    ax = plots.plot_cycles(rock)
+    names = {t.get_text() for t in ax.texts} & {*"rpsx"}
+    assert names == {*"rps"}  # x lost to all: in no cycle that is likelier than not
+    dots = {tuple(line.get_xydata()[0].round(6)) for line in ax.lines}
+    arrows = [t for t in ax.texts if getattr(t, "arrow_patch", None) is not None]
+    assert len(arrows) == 3 and len(dots) == 3
+    for arrow in arrows:
+        assert tuple(np.round(arrow.xy, 6)) in dots
+
+
+def test_residuals_mark_the_pairs_that_surprise(rock):
+    ax = plots.plot_residuals(rock)
+    shown = np.ma.filled(ax.images[0].get_array(), np.nan)
+    off = ~np.eye(4, dtype=bool)
+    assert np.allclose((shown + shown.T)[off], 1)
+    far = (rock.residuals["pairs"]["p"] < 0.01).sum()
+    assert far > 0 and len(ax.collections[0].get_offsets()) == 2 * far
+
+
+def test_nothing_to_draw_is_refused():
+    two = check(Duels.from_wins([[0, 1], [2, 0]]), quick=True)
+    with pytest.raises(ValueError, match="triads that can close"):
+        plots.plot_cyclicity(two)
+    with pytest.raises(ValueError, match="found cycles"):
+        plots.plot_cycles(two)
+    level = check(Duels.from_wins(np.zeros((2, 2)), ties=np.eye(2)[::-1]), quick=True)
+    with pytest.raises(ValueError, match="decided duels"):
+        plots.plot_residuals(level)
 
 
 def test_calibration_dots_and_intervals():
@@ -277,7 +295,9 @@ def test_axes_given_are_the_axes_drawn_on(name, nine):
         getattr(plots, name)([1, 2])
 
 
-@pytest.mark.parametrize("name", ["plot_triads", "plot_calibration"])
+@pytest.mark.parametrize(
+    "name", ["plot_cyclicity", "plot_cycles", "plot_residuals", "plot_calibration"]
+)
 def test_wrong_kinds_are_refused(name):
     with pytest.raises(TypeError, match="should be what bayesduel"):
         getattr(plots, name)("a string")

@@ -24,6 +24,7 @@ SECTIONS = (
     "preferences",
     "winners",
     "transitivity",
+    "misfits",
     "calibration",
     "fit",
     "errors",
@@ -125,7 +126,7 @@ def test_page_needs_no_network_and_runs_nothing(page, html):
 
 def test_pictures_are_whole_and_described(page):
     pictures = page.pictures()
-    assert len(pictures) == 6
+    assert len(pictures) == 7
     for picture in pictures:
         kind, data = str(picture["src"]).split(";base64,")
         raw = base64.b64decode(data, validate=True)
@@ -203,7 +204,7 @@ def test_five_pairs_and_the_command(page, springall):
 def test_checks_are_those_of_the_analysis(page, springall):
     log, fit = springall
     a = analyse(log, fit, seed=4)
-    assert a.check.sentence in page.text["transitivity"]
+    assert a.check.verdict in page.text["transitivity"]
     assert a.calibration is not None and a.calibration.sentence in page.text["calibration"]
     assert int(a.calibration.n.sum()) == log.n_duels
     assert "notions" in page.text["winners"]

@@ -1,16 +1,19 @@
 """Figures, one function each: every one takes ``ax=None`` and returns the axes it drew on."""
 
-from bayesduel.plots.checks import plot_calibration, plot_triads
+from bayesduel.plots.checks import plot_calibration
 from bayesduel.plots.coefficients import plot_coefficients
+from bayesduel.plots.cycles import plot_cycles, plot_cyclicity, plot_residuals
 from bayesduel.plots.matrices import plot_preference, plot_winners
 from bayesduel.plots.ranking import plot_ranking, plot_ranks
 
 __all__ = [
     "plot_calibration",
     "plot_coefficients",
+    "plot_cycles",
+    "plot_cyclicity",
     "plot_preference",
     "plot_ranking",
     "plot_ranks",
-    "plot_triads",
+    "plot_residuals",
     "plot_winners",
 ]

@@ -1,87 +1,19 @@
-"""Does the model fit? Cyclic triads against chance, predictions against what happened."""
+"""Does the model fit? Predictions against what happened."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.style import ACCENT, GREY, INK, STRONG, axes_of_size, plain
+from bayesduel.plots.style import ACCENT, GREY, INK, axes_of_size, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayesduel.calibration import Calibration
-    from bayesduel.triads import CyclicCheck
 
-__all__ = ["CALIBRATION_SIZE", "TRIADS_SIZE", "plot_calibration", "plot_triads"]
+__all__ = ["CALIBRATION_SIZE", "plot_calibration"]
 
-TRIADS_SIZE = (5.6, 2.6)
 CALIBRATION_SIZE = (4.4, 4.1)
-
-
-def plot_triads(check: "CyclicCheck", ax: "Axes | None" = None) -> "Axes":
-    """Draw how many cyclic triads a transitive model makes, and how many were observed.
-
-    Bars are the posterior predictive distribution: the share of replicated logs with that
-    many cyclic triads. The line is the log's own number.
-
-    Parameters
-    ----------
-    check
-        What :func:`bayesduel.cyclic_check` returned.
-    ax
-        Axes to draw on. Default: those of a new figure.
-
-    Returns
-    -------
-    The axes.
-
-    Raises
-    ------
-    TypeError
-        If `check` is something else.
-    ValueError
-        If the log has no decided triad, so that there is nothing to draw.
-    """
-    from matplotlib.ticker import MaxNLocator
-
-    if not hasattr(check, "replicated"):
-        raise TypeError(
-            f"check should be what bayesduel.cyclic_check returned, got {type(check).__name__}"
-        )
-    if not len(check.replicated):
-        raise ValueError("check should have decided triads to draw, got none")
-    ax = axes_of_size(ax, TRIADS_SIZE)
-    low = min(int(check.replicated.min()), check.observed)
-    high = max(int(check.replicated.max()), check.observed)
-    width = max(1, -(-(high - low + 1) // 40))
-    edges = np.arange(low, high + width + 1, width) - 0.5
-    count, _ = np.histogram(check.replicated, edges)
-    share = count / len(check.replicated)
-    ax.bar(edges[:-1] + width / 2, share, width=0.9 * width, color="#9ecae1", lw=0)
-    ax.axvline(check.observed, color=STRONG, lw=2)
-    left = check.observed < (low + high) / 2
-    ax.annotate(
-        f"observed: {check.observed:,}",
-        (check.observed, 1),
-        xycoords=("data", "axes fraction"),
-        xytext=(5 if left else -5, -2),
-        textcoords="offset points",
-        ha="left" if left else "right",
-        va="top",
-        fontsize=9,
-        color=STRONG,
-    )
-    room = max(0.06 * (high - low), 0.7)
-    ax.set_xlim(low - room, high + room)
-    ax.set_ylim(0, 1.22 * share.max())
-    ax.xaxis.set_major_locator(MaxNLocator(9, integer=True))
-    ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g} %")
-    ax.yaxis.set_major_locator(MaxNLocator(4))
-    ax.set_xlabel(f"cyclic triads of {check.decided:,} decided", fontsize=9, color=INK)
-    of_width = "" if width == 1 else f" (bars {width} wide)"
-    ax.set_ylabel(f"replicated logs{of_width}", fontsize=9, color=INK)
-    plain(ax)
-    return ax
 
 
 def plot_calibration(calibration: "Calibration", ax: "Axes | None" = None) -> "Axes":

@@ -126,7 +126,7 @@ def _render(analyses: "dict[str | None, Analysis]", title: str | None, command: 
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["short"] = lambda label: shorten(label, CELL)
+    environment.filters["short"] = lambda label: shorten(str(label), CELL)
     first = next(iter(analyses.values()))
     source = first.duels.intake.source
     many = None not in analyses
@@ -147,6 +147,8 @@ def _render(analyses: "dict[str | None, Analysis]", title: str | None, command: 
 def _part(a: "Analysis", label: str | None, prefix: str) -> dict[str, Any]:
     """Return what the template needs to tell of one log."""
     import json
+
+    from bayesduel.checking.page import told
 
     w = a.winners
     diagnostics = provenance.diagnostics(a)
@@ -185,7 +187,7 @@ def _part(a: "Analysis", label: str | None, prefix: str) -> dict[str, Any]:
         "free_words": "" if a.free is None else a.free.attrs["verdict"],
         "free_unit": a.free_unit,
         "free_reason": a.free_reason,
-        "check": a.check,
+        "check": told(a.check),
         "calibration": a.calibration,
         "calibration_reason": a.calibration_reason,
         "model": provenance.model_words(a),
@@ -206,7 +208,7 @@ def _part(a: "Analysis", label: str | None, prefix: str) -> dict[str, Any]:
 def _pictures(a: "Analysis") -> dict[str, Any]:
     """Return the figures of one log."""
     from bayesduel import plots
-    from bayesduel.plots.checks import CALIBRATION_SIZE, TRIADS_SIZE
+    from bayesduel.plots.checks import CALIBRATION_SIZE
     from bayesduel.plots.matrices import preference_size, winners_size
     from bayesduel.plots.ranking import label_width, ranking_size, ranks_size
     from bayesduel.reporting.embedding import draw
@@ -241,13 +243,8 @@ def _pictures(a: "Analysis") -> dict[str, Any]:
             notions,
             least=least,
         ),
-        "triads": None,
         "calibration": None,
     }
-    if a.check.decided:
-        pictures["triads"] = draw(
-            plots.plot_triads, TRIADS_SIZE, "Cyclic triads, replicated and observed", a.check
-        )
     if a.calibration is not None:
         pictures["calibration"] = draw(
             plots.plot_calibration, CALIBRATION_SIZE, "Reliability curve", a.calibration

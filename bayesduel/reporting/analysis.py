@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayesduel.calibration import Calibration
+    from bayesduel.checking import Check
     from bayesduel.duels import Duels
     from bayesduel.health import Health
-    from bayesduel.triads import CyclicCheck
     from bayesduel.winning import Winners
 
 __all__ = ["FREE_ARMS", "Analysis", "analyse", "log_of"]
@@ -39,7 +39,7 @@ class Analysis:
         What `free` takes for one duel: "duel", or the majority verdict of a unit of repeated
         votes, since its pairs know no clusters.
     check
-        Transitivity.
+        Whether a ranking explains the log (a quick check: no models are compared).
     calibration
         Held-out calibration, or None where `calibration_reason` says why there is none.
     calibration_reason
@@ -57,7 +57,7 @@ class Analysis:
     free: "Winners | None"
     free_reason: str
     free_unit: str
-    check: "CyclicCheck"
+    check: "Check"
     calibration: "Calibration | None"
     calibration_reason: str
     pairs: "pd.DataFrame"
@@ -92,10 +92,10 @@ def analyse(
         Called with the name of each step before it begins.
     """
     from bayesduel.calibration import held_out
+    from bayesduel.checking import check as check_log
     from bayesduel.drawing import model_of
     from bayesduel.fitting import fit as fit_model
     from bayesduel.teaching import next_pairs
-    from bayesduel.triads import cyclic_check
     from bayesduel.units import one_verdict_per_unit, repeated_role
     from bayesduel.winning import winners
 
@@ -131,7 +131,7 @@ def analyse(
             loose = fit_model(units, "preference-matrix", draws=FREE_DRAWS, seed=seed)
             free = winners(loose, rope=rope, confidence=confidence)
         step("checking transitivity")
-        check = cyclic_check(duels, fit, seed=seed)
+        check = check_log(duels, quick=True, seed=seed)
         step("predicting held-out duels")
         calibration, calibration_reason = None, ""
         try:

@@ -238,16 +238,14 @@ def warning_words(a: "Analysis") -> list[tuple[str, str]]:
 
 def caution(a: "Analysis") -> str:
     """Tell, beside the verdict, that no ranking explains the log, where that is so."""
-    if not a.check.p_value < DOUBT or a.free is None:
+    if a.check.transitive or a.free is None:
         return ""
     return (
         "But the log has more cycles than a ranking explains "
-        f"({a.check.observed:,} cyclic triads, {a.check.expected:,.0f} expected), and this "
-        f"verdict assumes one. Without that assumption: {a.free.attrs['verdict']}"
+        f"({a.check.evidence.cyclic:,.0f} cyclic triads, {a.check.evidence.expected:,.0f} "
+        "expected), and this verdict assumes one. Without that assumption: "
+        f"{a.free.attrs['verdict']}"
     )
-
-
-DOUBT = 0.05  # p-value of the transitivity check below which the verdict is qualified
 
 
 def pair_rows(a: "Analysis") -> list[dict[str, str]]:

@@ -6,7 +6,7 @@ that turns this into a sentence.
 """
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -26,11 +26,14 @@ from bayesduel.winning.top_sets import counted_sets
 from bayesduel.winning.verdict import Verdict, judge, tiers
 from bayesduel.winning.wording import join
 
+if TYPE_CHECKING:
+    from bayesduel.checking import Check
+
 __all__ = ["Winners", "check_judging", "winners"]
 
 
 def winners(
-    fit: xr.DataTree,
+    fit: "xr.DataTree | Check",
     *,
     rope: float = 0.02,
     confidence: float = 0.95,
@@ -43,7 +46,8 @@ def winners(
     Parameters
     ----------
     fit
-        What `bayesduel.fit` returned.
+        What `bayesduel.fit` returned; or what `bayesduel.check` did, for the winners of the
+        model picked there (:meth:`Check.using`), or of the stacked one.
     rope
         A win probability within this of 1/2 does not matter in practice; in [0, 0.5).
     confidence
@@ -84,11 +88,13 @@ def winners(
     ValueError
         If another argument is out of its range; the message names it.
     """
-    check_fit(fit)
+    given: Any = fit
+    tree = given if isinstance(given, xr.DataTree) else getattr(given, "fit", given)
+    check_fit(tree)
     check_judging(rope, confidence)
     if ties not in ("strict", "half"):
         raise ValueError(f"ties should be 'strict' or 'half', got {ties!r}")
-    draws, labels, errors = draws_of(fit, errors)
+    draws, labels, errors = draws_of(tree, errors)
     n_arms = len(labels)
     k = min(3, n_arms - 1) if k is None else k
     if isinstance(k, bool) or k != int(k) or not 1 <= k <= n_arms:
@@ -97,10 +103,10 @@ def winners(
 
     found = standings(draws, rope, ties)
     pairs = pair_summary(draws, confidence)
-    effective = float(fit.attrs["importance_ess"])
+    effective = float(tree.attrs["importance_ess"])
     error = float(np.sqrt(confidence * (1 - confidence) / effective))
     options = {"rope": rope, "confidence": confidence, "monte_carlo_error": error}
-    parts = json.loads(fit.attrs.get("components", "[]"))
+    parts = json.loads(tree.attrs.get("components", "[]"))
     if len(parts) > 1:
         verdict, inside = _in_parts(draws, labels, parts, ties, **options)
     else:
@@ -129,9 +135,9 @@ def winners(
         "pair_draws": pairs.n_draws,
         "effective_draws": effective,
         "monte_carlo_error": error,
-        "model": fit.attrs.get("model", ""),
-        "method": fit.attrs.get("method", ""),
-        "source": fit.attrs.get("source", ""),
+        "model": tree.attrs.get("model", ""),
+        "method": tree.attrs.get("method", ""),
+        "source": tree.attrs.get("source", ""),
     }
     coords = {
         "arm": list(labels),
