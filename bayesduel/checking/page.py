@@ -53,6 +53,7 @@ def page(checks: "Mapping[str | None, Check]", title: str | None, command: str |
 def told(check: "Check") -> dict[str, Any]:
     """Return what the templates tell of a check."""
     e, b = check.evidence, check.belief
+    headline, rest = wording.verdict_parts(check)
     draws = len(next(iter(e.replicated.values()))) if e.replicated else 0
     curl = ""
     if b is not None:
@@ -65,6 +66,8 @@ def told(check: "Check") -> dict[str, Any]:
             curl += f" Kendall's coefficient of consistence is {check.consistence:.2f}."
     return {
         "verdict": check.verdict,
+        "headline": headline,
+        "rest": rest,
         "transitive": check.transitive,
         "strength": e.strength,
         "p": wording.p_words(e.p_value, draws) if draws else "\u2013",

@@ -17,6 +17,7 @@ __all__ = [
     "notion_of",
     "order_words",
     "p_words",
+    "verdict_parts",
     "verdict_words",
 ]
 
@@ -82,41 +83,43 @@ def naive_words(e: "Evidence") -> str:
 
 def verdict_words(check: "Check") -> str:
     """Return the verdict: what holds, what it rests on, and what to do."""
+    return " ".join(verdict_parts(check))
+
+
+def verdict_parts(check: "Check") -> tuple[str, str]:
+    """Return the verdict's first sentence, and the others."""
     e = check.evidence
     if not e.n_closed:
-        return f"{evidence_words(e)} A ranking is an assumption here."
+        return evidence_words(e), "A ranking is an assumption here."
     draws = len(next(iter(e.replicated.values())))
     p = p_words(e.p_value, draws)
     if not e.transitive:
-        named = cycle_words(check)
-        surest = check.belief is not None and check.belief.cycles
-        example = ""
-        if named and surest:
-            example = f" The likeliest cycle is {named}."
         extent = (
             "no ranking explains them"
             if e.strength == "strong"
             else "no regular ranking explains them, though one with very uneven chances might"
         )
+        named = cycle_words(check)
+        example = f"The likeliest cycle is {named}. " if named else ""
         return (
-            f"This log goes round in circles more than chance allows ({p}; {extent})."
-            f"{example} {_advice(check)}"
+            f"This log goes round in circles more than chance allows ({p}; {extent}).",
+            f"{example}{_advice(check)}",
         )
+    first = f"Nothing in this log speaks against a single ranking ({p})."
     power = e.power.get("throughout", {}).get(MIDDLE, float("nan"))
-    words = f"Nothing in this log speaks against a single ranking ({p})."
+    if power != power:
+        return first, _advice(check)
     shown = (
         f"had cycles won at {100 * MIDDLE:.0f} % run through all arms, the chance to see it was "
         f"{per_cent(power)} %"
     )
     if power >= GOOD_POWER:
-        return f"{words} It could have: {shown}. {_advice(check)}"
-    if power == power:
-        could = "might not" if power >= FAIR_POWER else "could hardly"
-        return (
-            f"{words} But it {could} have shown cycles ({shown}), so that a ranking "
-            f"is assumed rather than proven. {_advice(check)}"
-        )
-    return f"{words} {_advice(check)}"
+        return first, f"It could have: {shown}. {_advice(check)}"
+    could = "might not" if power >= FAIR_POWER else "could hardly"
+    return first, (
+        f"But it {could} have shown cycles ({shown}), so that a ranking is assumed rather than "
+        f"proven. {_advice(check)}"
+    )
 
 
 def notion_of(check: "Check") -> Literal["copeland", "condorcet", "von_neumann"]:
@@ -141,10 +144,19 @@ def _advice(check: "Check") -> str:
             f"{per_cent(check.belief.condorcet if check.belief else 0.0)} %), so name that "
             "Condorcet winner and do not trust the order of the rest."
         )
-    return (
+    words = (
         "Do not read one ranking off it: use the von Neumann mixture (the arms that nothing "
         "beats together), or look at who beats whom."
     )
+    if (
+        check.comparison is not None
+        and "score" in check.comparison.fits[check.comparison.best]["posterior"]
+    ):
+        words += (
+            f" To predict single duels {check.comparison.best} is still the best of the models "
+            "compared: the cycles are there, but which they are is not known well enough."
+        )
+    return words
 
 
 def belief_words(check: "Check") -> str:

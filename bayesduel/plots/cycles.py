@@ -102,11 +102,14 @@ def plot_cyclicity(check: "Check", ax: "Axes | None" = None) -> "Axes":
     )
     room = 0.04 * max(high - low, 1e-3)
     ax.set_xlim(low - room, high + room)
-    ax.set_ylim(0, 1.3 * tallest)
+    ax.set_ylim(0, 1.1 * tallest)
     ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g} %")
     ax.set_xlabel("cyclicity (log of the weights of cyclic triads)", fontsize=9, color=INK)
     ax.set_ylabel("logs drawn", fontsize=9, color=INK)
-    ax.legend(fontsize=8, frameon=False, ncols=2, loc="upper right" if left else "upper left")
+    ax.legend(
+        fontsize=8, frameon=False, ncols=4, loc="lower left", bbox_to_anchor=(-0.02, 1.0),
+        columnspacing=1.2, handlelength=1.6,
+    )  # fmt: skip
     plain(ax)
     return ax
 
