@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.checking.believing import Belief, Cycle, believe
+from bayesduel.checking.believing import Belief, Cycle, believe, draw_pairs
 from bayesduel.checking.residuals import arm_residuals, judge_residuals, pair_residuals
 from bayesduel.checking.result import Check, OrderShare
 
 if TYPE_CHECKING:
     from bayesduel.comparison import Comparison
     from bayesduel.duels import Duels
+    from bayesduel.tallies import Pairs
 
 __all__ = ["Belief", "Check", "Cycle", "OrderShare", "check"]
 
@@ -77,7 +78,7 @@ def check(
     n_draws = int(np.clip(ENTRIES // len(pairs.first), 100, QUICK_DRAWS if quick else DRAWS))
     belief = None
     if triads.n_closed:
-        belief = believe(pairs, duels.arms, triads, n_draws, rng)
+        belief = believe(draw_pairs(pairs, n_draws, rng), pairs, duels.arms, triads)
     step("looking at residuals")
     residuals = {}
     if evidence.worlds is not None:
@@ -100,11 +101,18 @@ def check(
     else:
         step("comparing models")
         comparison = _compare(units, None, seed, progress)
+    beliefs = {}
+    if comparison is not None and triads.n_closed:
+        step("asking every model")
+        for name, tree in comparison.fits.items():
+            theta = _chances(tree, pairs, n_draws)
+            beliefs[name] = believe(theta, pairs, duels.arms, triads)
     return Check(
         duels=duels,
         units=units,
         evidence=evidence,
         belief=belief,
+        beliefs=beliefs,
         residuals=residuals,
         order=_order(duels, evidence),
         consistence=_consistence(units),
@@ -123,6 +131,15 @@ def _compare(
     from bayesduel.comparing import compare_models
 
     return compare_models(duels, models, draws=DRAWS, seed=seed, progress=progress)
+
+
+def _chances(fit: Any, pairs: "Pairs", n_draws: int) -> np.ndarray:
+    """Return draws of each pair's probability by a fit, about `n_draws` of them."""
+    from bayesduel.drawing import preference_draws
+
+    parts = [P[:, pairs.first, pairs.second] for P in preference_draws(fit)]
+    step = max(1, sum(map(len, parts)) // n_draws)
+    return np.clip(np.concatenate(parts)[::step], 1e-9, 1 - 1e-9)
 
 
 def _order(duels: "Duels", evidence: Any) -> OrderShare | None:

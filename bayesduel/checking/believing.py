@@ -1,8 +1,8 @@
-"""What the log says of cycles when every pair has a probability of its own.
+"""What a posterior says of cycles: above all, that in which pairs stand for themselves.
 
-Draws of the posterior of :class:`bayesduel.models.PreferenceMatrix`, exact: given the
-concentration pairs are independent beta, and the concentration is drawn from its marginal on
-a grid. Statements about all arms are about the triads whose three pairs met.
+`draw_pairs` draws from the posterior of :class:`bayesduel.models.PreferenceMatrix`, exactly:
+given the concentration pairs are independent beta, and the concentration is drawn from its
+marginal on a grid. Statements about all arms are about the triads whose three pairs met.
 """
 
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class Cycle:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Belief:
-    """Posterior probabilities under the preference matrix.
+    """Posterior probabilities of transitivity and of cycles.
 
     Attributes
     ----------
@@ -88,30 +88,22 @@ class Belief:
     n_draws: int
 
 
-def believe(
-    pairs: "Pairs",
-    labels: tuple[str, ...],
-    triads: Triads,
-    n_draws: int,
-    rng: np.random.Generator,
-) -> Belief:
-    """Return what independent pairs say of cycles.
+def believe(theta: np.ndarray, pairs: "Pairs", labels: tuple[str, ...], triads: Triads) -> Belief:
+    """Return what draws of the pairs' probabilities say of cycles.
 
     Parameters
     ----------
+    theta
+        Draws of the probability that the first of each pair beats the second, within (0, 1),
+        shape (n_draws, n_pairs): those of :func:`draw_pairs`, or of another model.
     pairs
         Counts by pair that met; those of ties only are among them.
     labels
         The arms.
     triads
         Closed triads, their edges being places in `pairs`.
-    n_draws
-        Draws of the posterior.
-    rng
-        Where randomness comes from.
     """
-    n_arms = len(labels)
-    theta = draw_pairs(pairs, n_draws, rng)
+    n_arms, n_draws = len(labels), len(theta)
     per_draw, per_triad = _count(theta, triads.edges)
     cyclic = per_draw[:, 0] / triads.share
     share = per_triad / n_draws
@@ -125,7 +117,7 @@ def believe(
         np.log(theta / (1 - theta)), number.astype(float), pairs.first, pairs.second, n_arms
     )
     curl_low, curl_high = np.quantile(curl, (0.025, 0.975))
-    won = _winner(theta, pairs.first, pairs.second, n_arms, rng)
+    won = _winner(theta, pairs.first, pairs.second, n_arms)
     complete = len(pairs.first) == n_arms * (n_arms - 1) // 2
     prior = lgamma(n_arms + 1) - n_arms * (n_arms - 1) / 2 * np.log(2)
     return Belief(
@@ -231,9 +223,7 @@ def _count(theta, edges):
     return per_draw, per_triad
 
 
-def _winner(
-    theta: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms: int, rng: np.random.Generator
-) -> float:
+def _winner(theta: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms: int) -> float:
     """Return how often some arm beats every other."""
     met = np.zeros(n_arms, dtype=np.int64)
     np.add.at(met, first, 1)

@@ -102,6 +102,16 @@ def told(check: "Check") -> dict[str, Any]:
         ],
         "tables": [_table(name, frame) for name, frame in check.residuals.items()],
         "comparison": "" if check.comparison is None else check.comparison.to_html(),
+        "beliefs": [
+            {
+                "name": name,
+                "weak": f"{per_cent(one.weak)} %",
+                "condorcet": f"{per_cent(one.condorcet)} %",
+                "cyclic": f"{one.cyclic[0]:,.1f} ({one.cyclic[1]:,.0f} to {one.cyclic[2]:,.0f})",
+                "curl": f"{per_cent(one.curl[0])} %",
+            }
+            for name, one in check.beliefs.items()
+        ],
         "why_not_compared": check.why_not_compared,
         "pictures": _pictures(check),
         "seed": check.seed,

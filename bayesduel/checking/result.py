@@ -1,7 +1,6 @@
 """The result of a check: what was found, as words, tables, JSON and a page."""
 
 import json
-import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from bayesduel.duels import Duels
 
 __all__ = ["Check", "OrderShare"]
-
-SHOWN = 10  # rows of residuals in JSON
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +55,8 @@ class Check:
     belief
         Posterior probabilities when every pair stands for itself, or None where no triad
         could close.
+    beliefs
+        The same under each model compared, by name.
     residuals
         Tables by name: "pairs", "arms" and, where the log names them, "judges".
     order
@@ -78,6 +77,7 @@ class Check:
     units: "Duels"
     evidence: Evidence
     belief: Belief | None
+    beliefs: dict[str, Belief]
     residuals: "dict[str, pd.DataFrame]"
     order: OrderShare | None
     consistence: float | None
@@ -183,66 +183,15 @@ class Check:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain numbers and words."""
-        e, b = self.evidence, self.belief
-        return {
-            "transitive": self.transitive,
-            "p_value": e.p_value,
-            "verdict": self.verdict,
-            "evidence": e.strength,
-            "power": e.power,
-            "notion": self.notion,
-            "cycles": [
-                {"arms": c.arms, "probability": c.probability, "counts": c.counts}
-                for c in self.cycles
-            ],
-            "comparison": None if self.comparison is None else self.comparison.to_dict(),
-            "why_not_compared": self.why_not_compared,
-            "test": {
-                "p_by_world": e.p_by_world,
-                "p_weak": e.p_weak,
-                "unit": e.unit,
-                "cyclic_triads": e.cyclic,
-                "expected_cyclic_triads": e.expected,
-                "decided_triads": e.decided,
-                "closed_triads": e.n_closed,
-                "triads": e.n_all,
-                "share_of_triads_sampled": e.sampled,
-                "naive_p_value": None if e.naive is None else e.naive.p_value,
-                "naive_would_accuse": None if e.naive is None else not e.naive.transitive,
-            },
-            "belief": None
-            if b is None
-            else {
-                "weakly_transitive": b.weak,
-                "weakly_transitive_before": b.weak_prior,
-                "moderately_transitive": b.moderate,
-                "strongly_transitive": b.strong,
-                "condorcet_winner": b.condorcet,
-                "total_order": b.weak,
-                "cyclic_triads": b.cyclic,
-                "cyclic_triads_sampling_error": b.cyclic_error,
-                "curl_share": b.curl,
-                "draws": b.n_draws,
-            },
-            "consistence": self.consistence,
-            "order": None
-            if self.order is None
-            else {
-                "first_share": self.order.share,
-                "interval": self.order.interval,
-                "between_level_arms": self.order.between_level,
-                "decisive_duels": self.order.n_decisive,
-            },
-            "residuals": {
-                name: frame.head(SHOWN).to_dict("records") for name, frame in self.residuals.items()
-            },
-            "source": self.duels.intake.source,
-            "seed": self.seed,
-        }
+        from bayesduel.checking.numbers import numbers_of
+
+        return numbers_of(self)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return :meth:`to_dict` as JSON, and write it to `path` if given; NaN becomes null."""
-        text = json.dumps(_plain(self.to_dict()), indent=2, ensure_ascii=False, allow_nan=False)
+        from bayesduel.checking.numbers import plain
+
+        text = json.dumps(plain(self.to_dict()), indent=2, ensure_ascii=False, allow_nan=False)
         if path is not None:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return text
@@ -282,16 +231,3 @@ class Check:
             "" if self.comparison is None else self.comparison.sentence,
         )
         return [words for words in told if words]
-
-
-def _plain(value: Any) -> Any:
-    """Return a value made of what JSON knows."""
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
