@@ -28,10 +28,11 @@ POLICIES = {
     "uniform": Uniform(),
     "uniform, fitted model": Uniform(by="model"),
     "Laplace allocation": bd.LaplaceAllocation(),
+    "Laplace, residual learned": bd.LaplaceAllocation(residual="learned"),
 }
 
 AT = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)  # where claims are made
-BELOW = 0.03  # how far the hybrids may fall below either: "never far"
+BELOW = 0.03  # how far what adapts may fall below either of the two: "never far"
 
 
 def claimed(d):
@@ -39,7 +40,7 @@ def claimed(d):
     both = [("ML-POCBAm", "POCBAm", 0)] if d == 0 else []
     if d >= 0.2:
         both = [("POCBAm", "ML-POCBAm", 0)]
-    for hybrid in ("hybrid", "hybrid, calibrated"):
+    for hybrid in ("hybrid", "hybrid, calibrated", "Laplace, residual learned"):
         both += [(hybrid, other, BELOW) for other in ("ML-POCBAm", "POCBAm")]
     return both
 

@@ -30,6 +30,7 @@ POLICIES = {
     "SELECT/TOP": bd.SelectTop(),
     "uniform, fitted model": Uniform(by="model"),
     "Laplace allocation": bd.LaplaceAllocation(),
+    "Laplace, residual learned": bd.LaplaceAllocation(residual="learned"),
 }
 TIMES = (135, 200, 300, 400, 500)
 
@@ -123,6 +124,7 @@ def claims_on(rights) -> list:
     pairs = [(name, "SELECT/TOP") for name in POLICIES if name != "SELECT/TOP"]
     pairs += [("POCBAm", "ML-POCBAm"), ("POCBAm", "uniform")]
     pairs += [("hybrid", "ML-POCBAm"), ("hybrid, calibrated", "hybrid")]
+    pairs += [("Laplace, residual learned", other) for other in ("POCBAm", "Laplace allocation")]
     claims += [
         ("all populations", a, b, everyone.sel(policy=a), everyone.sel(policy=b), 0)
         for a, b in pairs

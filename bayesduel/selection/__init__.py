@@ -12,7 +12,7 @@ chance of a right choice after one more duel.
 
 from bayesduel.selection.accounts import intransitivity
 from bayesduel.selection.active_ranking import ActiveRanking
-from bayesduel.selection.covariance import LaplaceAllocation
+from bayesduel.selection.laplace import LaplaceAllocation
 from bayesduel.selection.likelihood import MarginFit, fit_margins
 from bayesduel.selection.margins import Margins, no_margins, record_margin
 from bayesduel.selection.pkg import PKG

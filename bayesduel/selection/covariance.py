@@ -1,116 +1,21 @@
-"""Allocation on the covariance of the fitted scores: what the model says a duel teaches.
-
-Under ``margin ~ N(gamma_i - gamma_j, sigma_ij^2)`` the scores' covariance is the inverse of
-the weighted graph Laplacian, and one more duel of (i, j) changes all of it, by a rank-one
-update: what is learned of i and j is learned of everybody they met. ML-POCBAm, whose
-variances are sums of the pairs' own, does not see this.
+"""The covariance of fitted scores, and what one more duel does to the choice they lead to.
 
 The criterion is the chance that no arm left out beats an arm taken, as if their differences
 were independent; a duel's promise is its first-order rise of that chance's logarithm.
 
 References
 ----------
-None: ours. The threshold and the promise replace those of Groves & Branke (``promise``).
+None: ours.
 """
 
-from dataclasses import dataclass
 from math import exp, sqrt
-from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from bayesduel.compiling import compiled
-from bayesduel.selection.accounts import fitted_account, opening, sample_account
-from bayesduel.selection.promise import best_pair, log_normal_cdf
-from bayesduel.selection.settings import WarmUpSettings
+from bayesduel.selection.promise import log_normal_cdf
 
-__all__ = ["LaplaceAllocation"]
-
-
-class Memory(NamedTuple):
-    """Settings, and the scores last fitted, from which the next fit starts, shape (K,)."""
-
-    k: int
-    warm_up: int
-    shrinkage: float
-    fitted: np.ndarray
-    started: np.ndarray
-
-
-@dataclass(frozen=True, kw_only=True)
-class LaplaceAllocation(WarmUpSettings):
-    """Duel the pair that most sharpens the differences on which the choice hangs.
-
-    It trusts the model, and more than uniform duels do: where margins are not differences of
-    scores, even by little, it errs more than either, and the hybrid or sample means serve
-    better (``examples/topk_perturbed.py``).
-
-    Parameters
-    ----------
-    k
-        How many arms to select. Default: the experiment's.
-    warm_up
-        Duels of every pair first, at least 2.
-    shrinkage
-        How many duels the pooled variance counts for in every pair's.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
-    """
-
-    source: ClassVar[str] = "ours"
-
-    def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `k` is not known, or not below `n_arms`.
-        """
-        k = self._places(n_arms)
-        start = np.zeros(n_arms)
-        return Memory(k, int(self.warm_up), float(self.shrinkage), start, start[:1] != 0)
-
-    @property
-    def select(self) -> Any:
-        """The compiled rule."""
-        return select
-
-    @property
-    def scores(self) -> Any:
-        """The compiled scores by which the k best are chosen."""
-        return scores
-
-
-@compiled
-def select(margins, memory, t, rng):
-    """Name the next pair: the warm-up in turn, then the one that promises most."""
-    n_arms = len(memory.fitted)
-    if t <= memory.warm_up * n_arms * (n_arms - 1) // 2:
-        return opening(t, n_arms)
-    variance = refit(margins, memory)
-    covariance = score_covariance(margins.n, variance)
-    return best_pair(promises(memory.fitted, covariance, variance, memory.k), rng)
-
-
-@compiled
-def scores(margins, memory):
-    """Return K times the fitted scores, shape (K,)."""
-    refit(margins, memory)
-    return len(memory.fitted) * memory.fitted
-
-
-@compiled
-def refit(margins, memory):
-    """Fit again from the last fit; return the fitted variances, shape (K, K)."""
-    mean, scatter, _, pooled, floor = sample_account(margins, memory.shrinkage)
-    if not memory.started[0]:
-        memory.fitted[:] = mean.sum(axis=1) / len(mean)
-        memory.started[0] = True
-    return fitted_account(margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted)
+__all__ = ["promises", "score_covariance", "slopes"]
 
 
 @compiled
@@ -145,13 +50,10 @@ def score_covariance(n, variance):
 
 
 @compiled
-def promises(score, covariance, variance, k):
-    """Return the first-order rise of ln of the chance by pair, up to a factor, shape (K, K).
+def slopes(score, covariance, k):
+    """Return the slope of ln of the chance by the variances of differences, as a Laplacian.
 
-    One more duel of (i, j) takes ``(c_i - c_j)^2 w / (1 + w v_ij)`` from the variance of each
-    difference, c the row of the covariance, v_ij the variance of i's lead over j, w the
-    duel's precision. The slopes of the logarithms by the variances form a Laplacian; they are
-    scaled by the largest, so that none underflows where all are small.
+    Scaled by the largest, so that none underflows where all are small. Shape (K, K).
     """
     n_arms = len(score)
     order = np.argsort(-score)
@@ -175,7 +77,19 @@ def promises(score, covariance, variance, k):
             slope[q, p] -= g
             slope[p, p] += g
             slope[q, q] += g
-    seen = covariance @ slope @ covariance
+    return slope
+
+
+@compiled
+def promises(score, covariance, variance, k):
+    """Return the first-order rise of ln of the chance by pair, up to a factor, shape (K, K).
+
+    One more duel of (i, j) takes ``(c_i - c_j)^2 w / (1 + w v_ij)`` from the variance of each
+    difference, c the row of the covariance, v_ij the variance of i's lead over j, w the
+    duel's precision.
+    """
+    n_arms = len(score)
+    seen = covariance @ slopes(score, covariance, k) @ covariance
     gain = np.zeros((n_arms, n_arms))
     for i in range(n_arms):
         for j in range(i):

@@ -32,7 +32,14 @@ from bayesduel.selection.calibrating import null_thresholds
 from bayesduel.selection.promise import log_promises
 
 ADAPTIVE = (POCBAm, MLPOCBAm, HybridPOCBAm, PKG, LaplaceAllocation)
-POLICIES = [*(p(k=2) for p in ADAPTIVE), ActiveRanking(k=2), SelectTop(k=2, budget=60), Uniform()]
+WARY = LaplaceAllocation(k=2, residual="learned")
+POLICIES = [
+    *(p(k=2) for p in ADAPTIVE),
+    WARY,
+    ActiveRanking(k=2),
+    SelectTop(k=2, budget=60),
+    Uniform(),
+]
 
 
 @pytest.mark.parametrize("policy", ADAPTIVE)
@@ -120,13 +127,13 @@ def test_the_index_is_the_printed_formula(index):
     assert 0 < intransitivity(margins, index) < 1
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=lambda p: type(p).__name__)
+@pytest.mark.parametrize("policy", POLICIES, ids=repr)
 def test_equal_margins_stop_no_policy(policy):
     margins, memory = play(policy, 4, 60, lambda i, j, rng: 0.0)
     assert np.isfinite(policy.scores(margins, memory)).all()
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=lambda p: type(p).__name__)
+@pytest.mark.parametrize("policy", POLICIES, ids=repr)
 def test_rules_only_read_the_margins(policy):
     margins, _ = dealt(4, 3, 0)
     memory, rng = policy.init(4), np.random.default_rng(0)
@@ -178,7 +185,7 @@ def digest():
     told = {}
     policies = [*(p(k=2) for p in ADAPTIVE), HybridPOCBAm(k=2, threshold="calibrated")]
     policies += [ActiveRanking(k=2), SelectTop(k=2, budget=40), Uniform(), Uniform(by="model")]
-    policies += [PBR(notion="borda").on_margins(2, 60)]
+    policies += [PBR(notion="borda").on_margins(2, 60), WARY]
     margin = {"margins": lambda i, j, rng: rng.normal(j - i), "wins": lambda i, j, rng: won(i, j)}
     for kind, draw in margin.items():
         for rule in policies:
@@ -213,5 +220,5 @@ def test_plain_python_and_compiled_code_agree():
     )
     won.duels = 0
     here = digest()
-    assert len(here) == 22
+    assert len(here) == 24
     assert json.loads(done.stdout) == here
