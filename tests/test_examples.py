@@ -86,6 +86,16 @@ def test_attributes_real_log(tmp_path, capsys):
     assert all(name in shown for name in ("ch.res", "prop.patch", "average", "higher casque"))
 
 
+@pytest.mark.slow
+def test_which_model(tmp_path, capsys):
+    runpy.run_path(str(ROOT / "examples" / "which_model.py"))["main"](tmp_path, draws=400)
+    made = {path.name for path in tmp_path.iterdir()}
+    assert made == {"comparison.png", "judges.png", "ratings.png"}
+    shown = capsys.readouterr().out
+    assert "judge-reliability(blade-chest(bradley-terry)) predicts best" in shown
+    assert "No arm beats all others" in shown
+
+
 def test_every_example_is_tested():
     found = {path.name for path in (ROOT / "examples").glob("*.py")}
     text = Path(__file__).read_text(encoding="utf-8")

@@ -2,18 +2,24 @@
 
 from bayesduel.plots.checks import plot_calibration
 from bayesduel.plots.coefficients import plot_coefficients
+from bayesduel.plots.comparison import plot_comparison
 from bayesduel.plots.cycles import plot_cycles, plot_cyclicity, plot_residuals
+from bayesduel.plots.judges import plot_judges
 from bayesduel.plots.matrices import plot_preference, plot_winners
 from bayesduel.plots.ranking import plot_ranking, plot_ranks
+from bayesduel.plots.ratings import plot_ratings
 
 __all__ = [
     "plot_calibration",
     "plot_coefficients",
+    "plot_comparison",
     "plot_cycles",
     "plot_cyclicity",
+    "plot_judges",
     "plot_preference",
     "plot_ranking",
     "plot_ranks",
+    "plot_ratings",
     "plot_residuals",
     "plot_winners",
 ]

@@ -1,0 +1,72 @@
+"""Which model predicts what was left out: differences of elpd with their errors."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.plots.style import ACCENT, GREY, INK, STRONG, axes_of_size, plain, shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayesduel.comparison import Comparison
+
+__all__ = ["comparison_size", "plot_comparison"]
+
+LABEL = 46
+
+
+def comparison_size(n_models: int) -> tuple[float, float]:
+    """Return the width and height in inches that suit `n_models` rows."""
+    return 7.2, 1.1 + 0.34 * n_models
+
+
+def plot_comparison(comparison: "Comparison", ax: "Axes | None" = None) -> "Axes":
+    """Draw how much worse than the best each model predicts, best on top.
+
+    The dot is the difference of elpd, the bar two standard errors of it either way. Filled dots
+    cannot be told from the best. At the right stand the stacking weights; a cross marks models
+    with observations whose k-hat is too high and that were not predicted by refits.
+
+    Parameters
+    ----------
+    comparison
+        What :func:`bayesduel.compare_models` returned.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes. ``examples/which_model.py`` makes one.
+    """
+    table = comparison.table
+    ax = axes_of_size(ax, comparison_size(len(table)))
+    y = np.arange(len(table))
+    gap, error = table["difference"].to_numpy(), table["difference_se"].to_numpy()
+    alike = np.isin(table.index, comparison.as_good)
+    unsure = (table["n_high_khat"] > table["n_refitted"]).to_numpy()
+    ax.axvline(0.0, color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
+    ax.hlines(y, gap - 2 * error, gap + 2 * error, color=ACCENT, lw=1.6, zorder=2)
+    for chosen, face in ((alike, ACCENT), (~alike, "white")):
+        ax.plot(gap[chosen], y[chosen], "o", ms=6, mfc=face, mec=ACCENT, mew=1.4, zorder=3)
+    ax.plot(gap[unsure], y[unsure], "x", ms=9, mec=STRONG, mew=1.6, zorder=4)
+    for place, weight in zip(y, table["weight"], strict=True):
+        ax.annotate(
+            f"{weight:.2f}",
+            (1.02, place),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontsize=9,
+            color=INK,
+        )
+    ax.annotate("weight", (1.02, -0.75), xycoords=("axes fraction", "data"), fontsize=8, color=GREY)
+    ax.set_yticks(y, [shorten(str(name), LABEL) for name in table.index])
+    ax.set_ylim(len(table) - 0.5, -0.5)
+    words = (
+        f"elpd less the best's, in nats, over {comparison.n_units:,} {comparison.unit}s left out"
+    )
+    ax.set_xlabel(words, fontsize=9, color=INK)
+    ax.grid(axis="x", color="#e2e2e2", lw=0.7)
+    ax.set_axisbelow(True)
+    plain(ax)
+    return ax

@@ -1,0 +1,85 @@
+"""Which judges follow what all agree on, which click at random, which have it the wrong way."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.plots.style import ACCENT, GREY, INK, STRONG, axes_of_size, every, plain, shorten
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+
+__all__ = ["judges_size", "plot_judges"]
+
+NAMED = 60  # judges up to which every row bears a name
+HALF = 0.5
+
+
+def judges_size(n_judges: int) -> tuple[float, float]:
+    """Return the width and height in inches that suit `n_judges` rows."""
+    return 6.4, 1.0 + min(0.24 * n_judges, 10.0)
+
+
+def plot_judges(fit: "xr.DataTree", ax: "Axes | None" = None, *, prob: float = 0.95) -> "Axes":
+    """Draw the sensitivity of each judge, the sharpest on top.
+
+    1 is the average judge, 0 a random clicker, below 0 has it the wrong way round. The dot is
+    the posterior mean, the thin bar holds `prob` of the posterior and the thick one half.
+    Judges whose thin bar holds 0 or lies below are in a colour of their own: hollow where
+    it holds 0 (they may click at random), filled where it lies below.
+
+    Parameters
+    ----------
+    fit
+        A fit of a model with :class:`bayesduel.models.JudgeReliability`.
+    ax
+        Axes to draw on. Default: those of a new figure.
+    prob
+        Posterior probability that the thin bars hold, in (0, 1).
+
+    Returns
+    -------
+    The axes. ``examples/which_model.py`` makes one.
+
+    Raises
+    ------
+    ValueError
+        If the fit knows no judges, or `prob` is out of its range.
+    """
+    if "sensitivity" not in fit["posterior"]:
+        raise ValueError(
+            f"fit should be of a model with JudgeReliability, got {fit.attrs.get('model')!r}"
+        )
+    if not 0 < prob < 1:
+        raise ValueError(f"prob should be in (0, 1), got {prob}")
+    draws = fit["posterior"]["sensitivity"].stack(sample=("chain", "draw"))
+    mean = draws.mean("sample").to_numpy()
+    order = np.argsort(-mean, kind="stable")
+    tails = [(1 - prob) / 2, 0.25, 0.75, (1 + prob) / 2]
+    low, quarter, three, high = draws.quantile(tails, "sample").to_numpy()[:, order]
+    mean, names = mean[order], draws["judge"].to_numpy()[order]
+    ax = axes_of_size(ax, judges_size(len(mean)))
+    y = np.arange(len(mean))
+    wrong, random = high < 0, (low <= 0) & (high >= 0)
+    colours = np.where(low > 0, ACCENT, STRONG)
+    ax.axvline(0.0, color=INK, lw=0.9, zorder=1)
+    ax.axvline(1.0, color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
+    thick = 4.0 if len(mean) <= NAMED else 1.6
+    ax.hlines(y, low, high, color=colours, lw=1.2 if len(mean) <= NAMED else 0.6, zorder=2)
+    ax.hlines(y, quarter, three, color=colours, lw=thick, zorder=3)
+    size = 5 if len(mean) <= NAMED else 2
+    for chosen, colour, face in (
+        (low > 0, ACCENT, ACCENT),
+        (random, STRONG, "white"),
+        (wrong, STRONG, STRONG),
+    ):
+        ax.plot(mean[chosen], y[chosen], "o", ms=size, mfc=face, mec=colour, mew=1.2, zorder=4)
+    rows = np.arange(0, len(mean), every(len(mean), NAMED))
+    ax.set_yticks(rows, [shorten(str(names[k]), 24) for k in rows])
+    ax.set_ylim(len(mean) - 0.5, -0.5)
+    ax.set_xlabel("sensitivity: 1 the average judge, 0 clicks at random", fontsize=9, color=INK)
+    ax.grid(axis="x", color="#e2e2e2", lw=0.7)
+    ax.set_axisbelow(True)
+    plain(ax)
+    return ax

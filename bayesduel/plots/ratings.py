@@ -1,0 +1,124 @@
+"""Ratings over time, with bands."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.plots.regret import COLOURS, LINES
+from bayesduel.plots.style import INK, axes_of_size, plain, shorten
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_ratings"]
+
+SHOWN = 6
+APART = 0.045  # of the height of the axes, the least distance of two names
+
+
+def plot_ratings(
+    fit: "xr.DataTree",
+    ax: "Axes | None" = None,
+    *,
+    arms: Sequence[str] | None = None,
+    prob: float = 0.8,
+) -> "Axes":
+    """Draw the rating of some arms over time: posterior means, and bands around them.
+
+    Ratings of a period are centred over all arms, so a line falls where others rise.
+
+    Parameters
+    ----------
+    fit
+        A fit of a model with :class:`bayesduel.models.TimeVarying`.
+    ax
+        Axes to draw on. Default: those of a new figure.
+    arms
+        Which arms. Default: the six highest in the last period.
+    prob
+        Posterior probability that a band holds at each time, in (0, 1).
+
+    Returns
+    -------
+    The axes. ``examples/which_model.py`` makes one.
+
+    Raises
+    ------
+    KeyError
+        If an arm is not in the fit.
+    ValueError
+        If the fit knows no times, or `prob` is out of its range.
+    """
+    if "rating" not in fit["posterior"]:
+        raise ValueError(
+            f"fit should be of a model with TimeVarying, got {fit.attrs.get('model')!r}"
+        )
+    if not 0 < prob < 1:
+        raise ValueError(f"prob should be in (0, 1), got {prob}")
+    rating = fit["posterior"]["rating"]
+    labels = [str(a) for a in rating["arm"].to_numpy()]
+    last = rating.isel(period=-1).mean(("chain", "draw")).to_numpy()
+    chosen = [labels[k] for k in np.argsort(-last, kind="stable")[:SHOWN]] if arms is None else arms
+    unknown = [str(a) for a in chosen if str(a) not in labels]
+    if unknown:
+        raise KeyError(f"arm {unknown[0]!r} is not in the fit")
+    ax = axes_of_size(ax, (7.6, 4.4))
+    time = rating["period"].to_numpy()
+    ends = []
+    for place, arm in enumerate(chosen):
+        draws = rating.isel(arm=labels.index(str(arm)))
+        colour = COLOURS[place % len(COLOURS)]
+        low, high = draws.quantile([(1 - prob) / 2, (1 + prob) / 2], ("chain", "draw")).to_numpy()
+        mean = draws.mean(("chain", "draw")).to_numpy()
+        line = LINES[place // len(COLOURS) % len(LINES)]
+        ax.fill_between(time, low, high, color=colour, alpha=0.07, linewidth=0)
+        for edge in (low, high):
+            ax.plot(time, edge, color=colour, lw=0.6, alpha=0.5)
+        ax.plot(time, mean, line, color=colour, lw=1.8)
+        ends.append((mean[-1], shorten(str(arm), 22), colour))
+    bottom, top = ax.get_ylim()
+    heights = _spread([e[0] for e in ends], APART * (top - bottom))
+    for height, (_, name, colour) in zip(heights, ends, strict=True):
+        ax.annotate(
+            name,
+            (1.01, height),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontsize=9,
+            color=colour,
+        )
+    ax.set_ylim(bottom, top)
+    ax.set_xlim(time[0], time[-1])
+    unit = {"logit": "logits", "probit": "probits", "davidson": "logits"}[fit.attrs["link"]]
+    ax.set_ylabel(f"rating, in {unit} (band: {100 * prob:.0f} %)", fontsize=9, color=INK)
+    ax.grid(axis="y", color="#e2e2e2", lw=0.7)
+    ax.set_axisbelow(True)
+    plain(ax, keep=("bottom",))
+    if np.issubdtype(time.dtype, np.datetime64):
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+        locator = AutoDateLocator(maxticks=8)
+        ax.xaxis.set_major_locator(locator)
+        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    else:
+        ax.set_xlabel("time", fontsize=9, color=INK)
+    return ax
+
+
+def _spread(heights: Sequence[float], apart: float) -> np.ndarray:
+    """Return `heights` moved as little as needs be to be `apart` from each other."""
+    order = np.argsort(heights)
+    placed = np.array(heights, dtype=float)[order]
+    for _ in range(200):
+        gap = np.diff(placed)
+        tight = gap < apart - 1e-9
+        if not tight.any():
+            break
+        push = np.where(tight, (apart - gap) / 2, 0.0)
+        placed[:-1] -= push
+        placed[1:] += push
+    result = np.empty_like(placed)
+    result[order] = placed
+    return result
