@@ -8,6 +8,7 @@ import json
 import pickle
 import subprocess
 import sys
+import time
 from dataclasses import FrozenInstanceError, is_dataclass, replace
 from pathlib import Path
 
@@ -198,6 +199,26 @@ def test_the_belief_is_of_the_size_of_the_table(policy):
     for m in (50, 100):
         belief = policy.belief.init(items_for(policy, m).offer)
         assert all(part.size <= max(m * 3, 4096 * 3) for part in belief if np.ndim(part))
+
+
+@every_pair_policy
+def test_time_a_step_does_not_grow_with_the_horizon(policy):
+    policy, P = prepare(policy, 200_000), named("mslr-5").P
+    run, belief, memory = driver(policy), policy.belief.init(5), policy.init(5)
+    alone = np.zeros(5, np.int64)
+    rng, coins = np.random.default_rng(1), np.random.default_rng(2)
+    run(belief, memory, P, alone, 1, 1000, rng, coins)
+    seconds = []
+    for first in (1001, 100_001):
+        run(belief, memory, P, alone, first, first, rng, coins)
+        best = np.inf
+        for part in range(5):
+            start = time.process_time()
+            a = first + 1 + 2000 * part
+            run(belief, memory, P, alone, a, a + 1999, rng, coins)
+            best = min(best, time.process_time() - start)
+        seconds.append(best)
+    assert seconds[1] < 3 * seconds[0] + 1e-3  # quadratic history would be a factor of 50
 
 
 def test_compiled_in_a_new_process_and_plain_python_agree():

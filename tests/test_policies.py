@@ -1,15 +1,14 @@
 """The faults of earlier packages, as tests of every policy that claims to find the winner."""
 
 import re
-import time
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import bayesduel as bd
-from bayesduel.problems import Matrix, named
-from bayesduel.simulation.driver import driver, label
+from bayesduel.problems import Matrix
+from bayesduel.simulation.driver import label
 from benchmarks import reference
 from benchmarks.reference import figures, measured
 
@@ -73,27 +72,6 @@ def test_regret_stops_growing_once_the_winner_is_known(policy):
     first, both = bd.regret(trace).isel(policy=0).mean("replication").values
     assert both - first < 0.25 * first
     assert (both - first) / 10_000 < 0.01
-
-
-@every_learner
-def test_time_a_step_does_not_grow_with_the_horizon(policy):
-    run = driver(policy)
-    P = named("mslr-5").P
-    belief, memory = policy.belief.init(5), policy.init(5)
-    alone = np.zeros(5, np.int64)
-    rng, coins = np.random.default_rng(1), np.random.default_rng(2)
-    run(belief, memory, P, alone, 1, 1000, rng, coins)
-    seconds = []
-    for first in (1001, 100_001):
-        run(belief, memory, P, alone, first, first, rng, coins)
-        best = np.inf
-        for part in range(5):
-            start = time.process_time()
-            a = first + 1 + 4000 * part
-            run(belief, memory, P, alone, a, a + 3999, rng, coins)
-            best = min(best, time.process_time() - start)
-        seconds.append(best)
-    assert seconds[1] < 3 * seconds[0]  # quadratic history would be a factor of 50
 
 
 def test_rucb_is_linear_without_a_condorcet_winner():

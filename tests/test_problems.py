@@ -12,6 +12,7 @@ from bayesduel.preference import borda_scores, copeland_scores
 from bayesduel.problems import (
     NAMES,
     Drawn,
+    FromFit,
     Matrix,
     Replay,
     bradley_terry,
@@ -174,3 +175,21 @@ def test_drawn_problems_differ_by_the_generator():
     np.testing.assert_array_equal(first, family.draw(np.random.default_rng(3)).P)
     assert (first != family.draw(np.random.default_rng(4)).P).any()
     assert family.source == "uniform"
+
+
+def test_a_draw_of_a_fit_is_a_problem():
+    duels = bd.Duels.from_wins([[0, 9, 8], [1, 0, 7], [2, 3, 0]], arms=["a", "b", "c"])
+    fitted = bd.fit(duels, draws=100, chains=2)
+    draws = np.concatenate(list(bd.preference_draws(fitted)))
+    assert len(draws) == 100
+    for draw in (0, 70, 99):  # chains one after another
+        problem = FromFit(fitted, draw)
+        np.testing.assert_array_equal(problem.P, draws[draw])
+        assert problem.arms == ("a", "b", "c")
+        assert f"draw {draw} of bradley-terry" in problem.source
+    trace = bd.simulate(bd.DTS(), FromFit(fitted), 20)
+    assert list(trace["arm"].values) == ["a", "b", "c"]
+    np.testing.assert_array_equal(trace["problem"]["P"], draws[0])
+    for bad in (-1, 100):
+        with pytest.raises(ValueError, match=rf"draw should be in \[0, 100\), got {bad}"):
+            FromFit(fitted, bad)

@@ -22,7 +22,7 @@ import numpy as np
 
 from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick, shares
 from bayesduel.compiling import compiled
-from bayesduel.policies.answers import Answer, conclude, no_answer
+from bayesduel.policies.answers import Answer, best_by_shares, conclude, no_answer
 from bayesduel.policies.random_opponents import (
     Rewards,
     duel_random_opponent,
@@ -126,7 +126,7 @@ class ActionElimination:
     def recommend(self, belief: Belief, memory: Memory) -> int:
         """Return the arm with the best mean; among pairs, the Copeland winner of the shares."""
         if self.reward == "pair":
-            return int((shares(belief) > 0.5).sum(axis=1).argmax())
+            return best_by_shares(belief)
         return int(np.where(memory.active[:, 0], mean_rewards(memory.rewards), -1).argmax())
 
 

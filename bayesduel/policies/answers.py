@@ -1,4 +1,4 @@
-"""The answer of a policy that identifies a winner: which arm, and when it was sure.
+"""The answer of a policy that identifies a winner: which arm, when it was sure, else its best.
 
 A memory with an `answer` field says that the policy explores first and then duels its
 answer with itself; traces record when.
@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayesduel.beliefs import Belief, shares
 from bayesduel.compiling import compiled
 
-__all__ = ["Answer", "conclude", "no_answer"]
+__all__ = ["Answer", "best_by_shares", "conclude", "no_answer"]
 
 
 class Answer(NamedTuple):
@@ -31,3 +32,13 @@ def conclude(answer, arm, t):
     answer.arm[0] = arm
     answer.time[0] = t - 1
     return arm, arm
+
+
+def best_by_shares(belief: Belief) -> int:
+    """Return the arm that wins more often than not against most others.
+
+    Ties by the mean share of duels won, then by the first index.
+    """
+    share = shares(belief)
+    wins = (share > 0.5).sum(axis=1)
+    return int(np.where(wins == wins.max(), share.sum(axis=1), -1).argmax())

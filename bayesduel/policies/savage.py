@@ -16,9 +16,9 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick, shares
+from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick
 from bayesduel.compiling import compiled
-from bayesduel.policies.answers import Answer, conclude, no_answer
+from bayesduel.policies.answers import Answer, best_by_shares, conclude, no_answer
 from bayesduel.policies.random_opponents import (
     Rewards,
     duel_random_opponent,
@@ -179,7 +179,7 @@ class SAVAGE:
         """Return the winner, were the shares so far the truth."""
         if self.notion == "borda":
             return int(mean_rewards(memory.rewards).argmax())
-        return int((shares(belief) > 0.5).sum(axis=1).argmax())
+        return best_by_shares(belief)
 
 
 @compiled

@@ -24,6 +24,7 @@ from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick
 from bayesduel.beliefs.kl import largest_within
 from bayesduel.beliefs.sign_test import sign_by_epochs, sign_by_mixture, sign_by_union
 from bayesduel.compiling import compiled
+from bayesduel.policies.answers import best_by_shares
 
 __all__ = ["SCB"]
 
@@ -40,7 +41,7 @@ class Memory(NamedTuple):
         Settings; the first by its place in ``SIGN_TESTS``.
     clock
         Round, its first duel, the winner it returned (-1 before), sweep through the active
-        arms, place in the sweep; shape (5,).
+        arms, place in the sweep, the last winner of an earlier round (-1 if none); shape (6,).
     testing
         The pair under test, (-1, -1) if none, shape (2,).
     before
@@ -67,7 +68,7 @@ class Memory(NamedTuple):
     active: np.ndarray
 
 
-ROUND, START, WINNER, SWEEP, PLACE = range(5)  # of Memory.clock
+ROUND, START, WINNER, SWEEP, PLACE, LAST = range(6)  # of Memory.clock
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,8 +113,9 @@ class SCB:
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""
-        clock = np.zeros(5, np.int64)
+        clock = np.zeros(6, np.int64)
         clock[ROUND] = self.first_round - 1
+        clock[WINNER] = clock[LAST] = -1
         return Memory(
             sign_test=SIGN_TESTS.index(self.sign_test),
             cache=self.cache,
@@ -133,9 +135,11 @@ class SCB:
         return select
 
     def recommend(self, belief: Belief, memory: Memory) -> int:
-        """Return the round's winner, or the arm with most rewards so far."""
-        winner = int(memory.clock[WINNER])
-        return winner if memory.clock[START] > 0 and winner >= 0 else int(memory.rewards.argmax())
+        """Return the latest round's winner; before there is one, the best by the shares."""
+        for winner in (memory.clock[WINNER], memory.clock[LAST]):
+            if winner >= 0:
+                return int(winner)
+        return best_by_shares(belief)
 
 
 @compiled
@@ -164,6 +168,8 @@ def start_round(belief, memory, t, rng):
     clock, n_arms = memory.clock, len(memory.active)
     clock[ROUND] += 1
     clock[START] = t
+    if clock[WINNER] >= 0:
+        clock[LAST] = clock[WINNER]
     clock[WINNER] = -1
     clock[SWEEP] = 1
     clock[PLACE] = -1

@@ -19,8 +19,9 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick, shares
+from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick
 from bayesduel.compiling import compiled
+from bayesduel.policies.answers import best_by_shares
 from bayesduel.policies.random_opponents import (
     Rewards,
     duel_random_opponent,
@@ -79,7 +80,7 @@ class UCB1:
     def recommend(self, belief: Belief, memory: Memory) -> int:
         """Return the arm with the best mean; among pairs, the Copeland winner of the shares."""
         if self.reward == "pair":
-            return int((shares(belief) > 0.5).sum(axis=1).argmax())
+            return best_by_shares(belief)
         return int(mean_rewards(memory.rewards).argmax())
 
 

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.beliefs import record, shares
+from bayesduel.beliefs import record
 from bayesduel.compiling import with_globals
+from bayesduel.policies.answers import best_by_shares
+from bayesduel.policies.uniform import select
 
 __all__ = ["Recording", "driver", "label", "prepare", "replicate"]
 
@@ -54,13 +56,8 @@ def _driver(select: Any) -> Callable[..., None]:
     return with_globals(_run, f"run_{module}_{select.__name__}", select=select)
 
 
-def select(belief: Any, memory: Any, t: int, rng: np.random.Generator) -> tuple[int, int]:
-    """Stand for a policy's rule; each driver has its own in this place."""
-    raise NotImplementedError("driver() puts a policy's rule here")
-
-
 def _run(belief, memory, P, self_duels, first, last, rng, coins):  # type: ignore[no-untyped-def]
-    """Play duels `first` to `last`: the pattern that every driver copies."""
+    """Play duels `first` to `last` by `select`: uniformly, or by the rule of a driver's copy."""
     for t in range(first, last + 1):
         i, j = select(belief, memory, t, rng)
         outcome = 1.0 if coins.random() < P[i, j] else 0.0
@@ -170,12 +167,11 @@ def streams(seed: int, replication: int) -> tuple[np.random.Generator, ...]:
 def recommend(policy: Any, belief: Any, memory: Any) -> int:
     """Return the arm the policy would name now.
 
-    Its answer if it has one; else what it recommends, by default the arm that wins most
-    of its duels more often than not (first such index).
+    Its answer if it has one; else what it recommends, by default the best by the shares.
     """
     answer = getattr(memory, "answer", None)
     if answer is not None and answer.arm[0] >= 0:
         return int(answer.arm[0])
     if hasattr(policy, "recommend"):
         return int(policy.recommend(belief, memory))
-    return int((shares(belief) > 0.5).sum(axis=1).argmax())
+    return best_by_shares(belief)

@@ -19,6 +19,7 @@ from bayesduel.problems.margins import draw_margin
 from bayesduel.problems.replayed import as_score_problem
 from bayesduel.selection.accounts import intransitivity
 from bayesduel.selection.margins import no_margins, record_margin
+from bayesduel.selection.uniform import select
 from bayesduel.simulation import _labelled, _whole, recorded_times
 from bayesduel.simulation.driver import streams
 
@@ -243,13 +244,11 @@ def driver(select: Any) -> Callable[..., None]:
     return with_globals(_run, f"run_margins_{module}", select=select)
 
 
-def select(margins: Any, memory: Any, t: int, rng: np.random.Generator) -> tuple[int, int]:
-    """Stand for a policy's rule; each driver has its own in this place."""
-    raise NotImplementedError("driver() puts a policy's rule here")
-
-
 def _run(margins, memory, dice, arms, key, last, rng):  # type: ignore[no-untyped-def]
-    """Play until `last` duels are recorded or the policy is done: every driver's pattern."""
+    """Play by `select` until `last` duels are recorded or the policy is done.
+
+    Uniformly, or by the rule of a driver's copy.
+    """
     while margins.n_duels[0] < last:
         i, j = select(margins, memory, margins.n_duels[0] + 1, rng)
         if i < 0:

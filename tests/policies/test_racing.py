@@ -162,3 +162,23 @@ def test_errors_are_at_most_delta_and_racing_longer_as_delta_shrinks():
 def test_settings_are_checked(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def duels_for_a_random_walk(P, horizon):
+    """The duels in all after which the gap exceeds the bound, were the shares the truth."""
+    n_arms, law = len(P), random_walk_scores(P)
+    ones = np.outer(np.ones(n_arms), law)
+    group_inverse = np.linalg.inv(np.eye(n_arms) - (P / P.sum(axis=0)).T + ones) - ones
+    gap = np.diff(np.sort(law))[-1]
+    radius = gap * P.sum(axis=0).min() / (6 * n_arms * np.abs(group_inverse).max())
+    each = np.log(2 * n_arms**2 * horizon**2) / (2 * radius**2)  # delta = 1 / horizon
+    return each * n_arms * (n_arms - 1) / 2
+
+
+def test_random_walk_race_lasts_as_long_as_its_bound_says():
+    P = np.array([[0.5, 0.9], [0.1, 0.5]])
+    expected = duels_for_a_random_walk(P, 20_000)
+    trace = bd.simulate(PBR(notion="random_walk"), P, 20_000, replications=6, record=[20_000])
+    np.testing.assert_allclose(trace["trace"]["answered"], expected, rtol=0.02)
+    # As the docstring tells: far beyond 1e5 on Cyclic-4, where it indeed does not stop.
+    assert duels_for_a_random_walk(named("cyclic-4").P, 1e5) == pytest.approx(6 * 526_246, rel=1e-3)
