@@ -1,14 +1,10 @@
-"""The 40 best of a hundred by score duels, budget 30,000; or the one far above the others.
+"""The 40 best of a hundred by score duels, budget 30,000.
 
 Groves & Branke, "Exploiting Transitivity for Top-k Selection with Score-Based Dueling
-Bandits", Figure 2 (right), and with --separated Figure 3: the best of a hundred, gamma_1 =
-1.2, the others on [0, 1], budget 20,000 here. The warm-up is three duels a pair, 14,850. Of
-Figure 3 the text says that SELECT/TOP reaches ML-POCBAm's first success rate with 12 % fewer
-duels: it is run with as many. Orderings are put to the test (``claims``). A replication takes
-45 s of one processor, 16 s with --separated.
+Bandits", Figure 2 (right). The warm-up is three duels a pair, 14,850, half of the budget.
+Orderings are put to the test (``claims``). A replication takes 45 s of one processor.
 
     python examples/topk_of_hundred.py --workers 2
-    python examples/topk_of_hundred.py --separated --workers 2
 """
 
 import argparse
@@ -42,20 +38,18 @@ CLAIMS = (
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--separated", action="store_true")
     parser.add_argument("--arms", type=int, default=100)
-    parser.add_argument("--budget", type=int, help="default: 30,000; 20,000 with --separated")
-    parser.add_argument("--replications", type=int, help="default: 12; 20 with --separated")
+    parser.add_argument("--budget", type=int, default=30_000)
+    parser.add_argument("--replications", type=int, default=12)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seed", type=int, default=seed_of("hundred"))
     parser.add_argument("--out", default="topk_of_hundred.png")
     given = parser.parse_args(arguments)
-    k, settings = (1, (("best", 1.2),)) if given.separated else (given.arms * 2 // 5, ())
-    budget = given.budget or (20_000 if given.separated else 30_000)
+    k, budget = given.arms * 2 // 5, given.budget
     common = {
-        "problem": Drawn(n_arms=given.arms, generator=score_duels, settings=settings),
+        "problem": Drawn(n_arms=given.arms, generator=score_duels),
         "k": k,
-        "replications": given.replications or (20 if given.separated else 12),
+        "replications": given.replications,
         "seed": given.seed,
         "workers": given.workers,
     }
@@ -75,13 +69,6 @@ def main(arguments: list[str] | None = None) -> None:
     claims = [
         (f"{budget:,} duels", a, b, last.sel(policy=a), last.sel(policy=b), 0) for a, b in CLAIMS
     ]
-    if given.separated:
-        fewer = round(0.88 * warm_up)
-        early = bd.select_top(bd.SelectTop(), budget=fewer, record=[fewer], **common)
-        early = bd.success_rate(early)["success"].isel(time=-1, policy=0)
-        name = f"SELECT/TOP at {fewer:,}"
-        first = success.isel(time=0).sel(policy="ML-POCBAm")
-        claims.append((f"{warm_up:,} duels", name, "ML-POCBAm", early, first, 0.05))
     judged(claims)
     figure, panels = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
     bd.plot_success(trace, panels[0])

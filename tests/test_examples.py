@@ -56,7 +56,7 @@ def test_no_ranking(tmp_path, capsys):
     [
         ("topk_of_ten.py", "--budget 140"),
         ("topk_of_hundred.py", "--arms 10 --budget 280"),
-        ("topk_of_hundred.py", "--arms 10 --budget 280 --separated"),
+        ("topk_separated.py", "--arms 10"),
         ("topk_perturbed.py", "--budget 140"),
     ],
 )
