@@ -14,9 +14,18 @@ import numpy as np
 
 from bayesduel.compiling import compiled
 from bayesduel.selection.climbing import climb
+from bayesduel.selection.following import follow
 from bayesduel.selection.margins import pair_variances
 
-__all__ = ["fitted_account", "gap", "intransitivity", "opening", "sample_account", "spreads"]
+__all__ = [
+    "fitted_account",
+    "followed_account",
+    "gap",
+    "intransitivity",
+    "opening",
+    "sample_account",
+    "spreads",
+]
 
 INDICES = ("predictive", "posterior")
 STEP = 1e-6  # A Newton step this short, in standard deviations, leaves an error of its square.
@@ -50,6 +59,15 @@ def fitted_account(margins, shrinkage, mean, scatter, pooled, floor, score):
     fitted = np.zeros_like(mean)
     step = STEP * np.sqrt(max(pooled, floor))
     climb(margins.n, mean, scatter, pooled, floor, shrinkage, score, fitted, step, 10000)
+    return fitted
+
+
+@compiled
+def followed_account(margins, shrinkage, mean, scatter, pooled, floor, score, kept):
+    """Do as ``fitted_account``, `score` and `kept` being those of the fit a duel before."""
+    fitted = np.zeros_like(mean)
+    step = STEP * np.sqrt(max(pooled, floor))
+    follow(margins, mean, scatter, pooled, floor, shrinkage, score, fitted, step, kept)
     return fitted
 
 

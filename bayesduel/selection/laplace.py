@@ -17,8 +17,9 @@ import numpy as np
 
 from bayesduel.compiling import compiled
 from bayesduel.selection import wary
-from bayesduel.selection.accounts import fitted_account, opening, sample_account
+from bayesduel.selection.accounts import followed_account, opening, sample_account
 from bayesduel.selection.covariance import promises, score_covariance
+from bayesduel.selection.following import Kept, nothing_kept
 from bayesduel.selection.promise import best_pair
 from bayesduel.selection.settings import WarmUpSettings
 
@@ -26,13 +27,17 @@ __all__ = ["LaplaceAllocation"]
 
 
 class Memory(NamedTuple):
-    """Settings, and the scores last fitted, from which the next fit starts, shape (K,)."""
+    """Settings, and the scores last fitted, from which the next fit starts, shape (K,).
+
+    `started` says whether there are any; `kept` is what else is kept of that fit.
+    """
 
     k: int
     warm_up: int
     shrinkage: float
     fitted: np.ndarray
     started: np.ndarray
+    kept: Kept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +87,7 @@ class LaplaceAllocation(WarmUpSettings):
         given = (self._places(n_arms), int(self.warm_up), float(self.shrinkage))
         if self.residual == "learned":
             return wary.remember(n_arms, *given)
-        return Memory(*given, np.zeros(n_arms), np.zeros(1, np.bool_))
+        return Memory(*given, np.zeros(n_arms), np.zeros(1, np.bool_), nothing_kept(n_arms))
 
     @property
     def select(self) -> Any:
@@ -120,4 +125,6 @@ def refit(margins, memory):
     if not memory.started[0]:
         memory.fitted[:] = mean.sum(axis=1) / len(mean)
         memory.started[0] = True
-    return fitted_account(margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted)
+    return followed_account(
+        margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted, memory.kept
+    )

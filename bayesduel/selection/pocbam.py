@@ -20,13 +20,14 @@ import numpy as np
 from bayesduel.compiling import compiled
 from bayesduel.selection.accounts import (
     INDICES,
-    fitted_account,
+    followed_account,
     gap,
     opening,
     sample_account,
     spreads,
 )
 from bayesduel.selection.calibrating import null_thresholds
+from bayesduel.selection.following import Kept, nothing_kept
 from bayesduel.selection.promise import promising_pair
 from bayesduel.selection.settings import WarmUpSettings
 
@@ -47,6 +48,8 @@ class Memory(NamedTuple):
         Scores last fitted, from which the next fit starts, shape (K,).
     started
         Whether there are any, shape (1,).
+    kept
+        What else is kept of the last fit.
     """
 
     k: int
@@ -57,6 +60,7 @@ class Memory(NamedTuple):
     thresholds: np.ndarray
     fitted: np.ndarray
     started: np.ndarray
+    kept: Kept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +87,7 @@ class _Family(WarmUpSettings):
             thresholds=np.zeros((2, 1)),
             fitted=np.zeros(n_arms),
             started=np.zeros(1, np.bool_),
+            kept=nothing_kept(n_arms),
         )
 
     @property
@@ -215,7 +220,9 @@ def account(margins, memory):
     if not memory.started[0]:
         memory.fitted[:] = mu / len(mu)
         memory.started[0] = True
-    fitted = fitted_account(margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted)
+    fitted = followed_account(
+        margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted, memory.kept
+    )
     mu_fitted = len(mu) * memory.fitted
     if memory.threshold != np.inf:
         threshold = memory.threshold
