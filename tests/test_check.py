@@ -19,6 +19,7 @@ from bayesduel.transitivity import transitivity_test
 from bayesduel.transitivity.ladders import LOGISTIC, _fit
 from bayesduel.transitivity.meetings import meetings, unit_verdicts
 from bayesduel.transitivity.monotone import monotone
+from bayesduel.transitivity.reordering import reordered
 from bayesduel.transitivity.surety import closed_triads, cyclicity, sureties
 
 SCORE = np.linspace(1.2, -1.2, 10)
@@ -137,6 +138,27 @@ def test_monotone_is_the_projection():
     )
     assert np.allclose(found[i, j], best.x, atol=5e-3)
     assert np.allclose(found + found.T, 1)
+
+
+def test_orders_are_improved_until_no_move_helps():
+    rng = np.random.default_rng(18)
+    for _ in range(5):
+        gain = rng.normal(size=(6, 6))
+        gain -= gain.T
+
+        def worth(order, gain=gain):
+            return sum(gain[a, b] for a, b in combinations(order, 2))
+
+        start = rng.permutation(6)
+        found = reordered(start, gain)
+        assert sorted(found) == list(range(6))
+        for k in range(6):
+            rest = [a for a in found if a != found[k]]
+            for at in range(6):
+                assert worth([*rest[:at], found[k], *rest[at:]]) <= worth(found) + 1e-9
+    place = rng.permutation(6)  # where no majority contradicts an order, it is found
+    gain = np.sign(place - place[:, None]).astype(float)
+    assert (place[reordered(np.arange(6), gain)] == np.arange(6)).all()
 
 
 # -- the test --------------------------------------------------------------------------------
@@ -410,6 +432,8 @@ def test_winners_of_compared_models():
     found = check(log, ["bradley-terry", "preference-matrix"])
     assert found.comparison is not None
     assert found.comparison.best == "bradley-terry"
+    assert found.beliefs["bradley-terry"].weak == 1
+    assert found.beliefs["preference-matrix"].weak == pytest.approx(found.belief.weak, abs=0.1)
     assert "predicts best" in repr(found)
     picked = bd.winners(found.using("preference-matrix"))
     assert picked.attrs["model"] == "preference-matrix"

@@ -41,6 +41,7 @@ def check(
     models
         What to compare, as in :func:`bayesduel.comparing.compare_models`. Default: Bradley-
         Terry, Thurstone and the preference matrix, for up to 150 arms; none where `quick`.
+        Name :class:`bayesduel.models.BladeChest` to have cycles modelled (minutes).
     quick
         Do without the comparison (unless `models` are named) and draw fewer logs.
     draws

@@ -19,7 +19,8 @@ WORLD_NAMES = {
     "logistic ladder": "scores, logistic (Bradley-Terry, with lapses)",
     "normal ladder": "scores, normal (Thurstone, with lapses)",
     "monotone": "any regular ranking (strongly transitive)",
-    "irregular": "any ranking at all (weakly transitive)",
+    "irregular": "an uneven ranking (weakly transitive), in the order of scores",
+    "reordered": "an uneven ranking, in the order that contradicts fewest majorities",
 }
 POWER_NAMES = {"three arms": "one cycle of three arms", "throughout": "cycles through all arms"}
 

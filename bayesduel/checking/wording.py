@@ -95,9 +95,9 @@ def verdict_parts(check: "Check") -> tuple[str, str]:
     p = p_words(e.p_value, draws)
     if not e.transitive:
         extent = (
-            "no ranking explains them"
+            "neither a regular ranking nor an uneven one explains them"
             if e.strength == "strong"
-            else "no regular ranking explains them, though one with very uneven chances might"
+            else "no regular ranking explains them, though an uneven one might"
         )
         named = cycle_words(check)
         example = f"The likeliest cycle is {named}. " if named else ""
@@ -148,12 +148,10 @@ def _advice(check: "Check") -> str:
         "Do not read one ranking off it: use the von Neumann mixture (the arms that nothing "
         "beats together), or look at who beats whom."
     )
-    if (
-        check.comparison is not None
-        and "score" in check.comparison.fits[check.comparison.best]["posterior"]
-    ):
+    best = None if check.comparison is None else check.comparison.best
+    if best in check.beliefs and check.beliefs[best].weak > SURE:
         words += (
-            f" To predict single duels {check.comparison.best} is still the best of the models "
+            f" To predict single duels {best} is still the best of the models "
             "compared: the cycles are there, but which they are is not known well enough."
         )
     return words

@@ -1,6 +1,6 @@
 """Does a ranking explain the log? Cyclicity against chance, misfits, and the cycles themselves."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,11 +37,19 @@ CYCLES_SIZE = (5.4, 4.6)
 MOST_ARMS = 8  # arms in the graph of cycles
 SHOWN_FROM = 0.5  # probability of a cycle from which it is drawn beside the likeliest
 SURPRISING = 0.01  # p-value below which a pair is marked
+STYLES: dict[str, Any] = {
+    "logistic ladder": "-",
+    "normal ladder": "--",
+    "monotone": "-.",
+    "irregular": ":",
+    "reordered": (0, (1, 3)),
+}
 LABELS = {
     "logistic ladder": "logistic scores",
     "normal ladder": "normal scores",
     "monotone": "any regular ranking",
-    "irregular": "any ranking at all",
+    "irregular": "uneven ranking",
+    "reordered": "uneven, reordered",
 }
 
 
@@ -77,7 +85,6 @@ def plot_cyclicity(check: "Check", ax: "Axes | None" = None) -> "Axes":
     low = min(found.statistic, *(float(v.min()) for v in values.values()))
     high = max(found.statistic, *(float(v.max()) for v in values.values()))
     edges = np.linspace(low, high + 1e-9, 36) if high > low else np.array([low - 0.5, low + 0.5])
-    styles = {"logistic ladder": "-", "normal ladder": "--", "monotone": "-.", "irregular": ":"}
     tallest = 0.0
     for world, drawn in values.items():
         share = np.histogram(drawn, edges)[0] / len(drawn)
@@ -85,8 +92,8 @@ def plot_cyclicity(check: "Check", ax: "Axes | None" = None) -> "Axes":
         if world == found.likeliest:
             ax.stairs(share, edges, fill=True, color="#9ecae1", label=LABELS[world])
         else:
-            colour = GREY if world == "irregular" else ACCENT
-            ax.stairs(share, edges, color=colour, ls=styles[world], lw=1.2, label=LABELS[world])
+            colour = GREY if world in ("irregular", "reordered") else ACCENT
+            ax.stairs(share, edges, color=colour, ls=STYLES[world], lw=1.2, label=LABELS[world])
     ax.axvline(found.statistic, color=STRONG, lw=2)
     left = found.statistic < (low + high) / 2
     ax.annotate(
@@ -107,7 +114,7 @@ def plot_cyclicity(check: "Check", ax: "Axes | None" = None) -> "Axes":
     ax.set_xlabel("cyclicity (log of the weights of cyclic triads)", fontsize=9, color=INK)
     ax.set_ylabel("logs drawn", fontsize=9, color=INK)
     ax.legend(
-        fontsize=8, frameon=False, ncols=4, loc="lower left", bbox_to_anchor=(-0.02, 1.0),
+        fontsize=8, frameon=False, ncols=3, loc="lower left", bbox_to_anchor=(-0.02, 1.0),
         columnspacing=1.2, handlelength=1.6,
     )  # fmt: skip
     plain(ax)

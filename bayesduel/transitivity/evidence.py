@@ -37,7 +37,7 @@ class Evidence:
         The headline: the largest p-value of the strongly transitive worlds. NaN where no
         three arms have all met.
     p_weak
-        The largest p-value of all worlds, the weakly transitive one among them.
+        The largest p-value of all worlds, the weakly transitive ones among them.
     p_by_world
         The p-value by world.
     statistic, cyclic, decided
@@ -86,8 +86,9 @@ class Evidence:
     def strength(self) -> Literal["none", "weak", "strong"]:
         """How strong the evidence of cycles is.
 
-        "weak": no strongly transitive world explains them; "strong": nor does any order of
-        the arms, however irregular the chances along it.
+        "weak": no strongly transitive world explains them; "strong": nor do the weakly
+        transitive ones. Where pairs met but once or twice these cannot stand for every order
+        there might be: see the calibration table in docs/transitivity.md.
         """
         if self.transitive:
             return "none"

@@ -4,7 +4,8 @@ Three are strongly transitive: the two ladders (logistic and normal, both with l
 `monotone`, which knows no link: P is smoothed along orders drawn from the likelier ladder so
 that a better placed arm does at least as well against everybody. `irregular` is weakly
 transitive only: every pair has a chance of its own, as far from the ladder as the log's pairs
-are, held to the side of 1/2 on which the order puts it.
+are, held to the side of 1/2 on which the order puts it. So it is in `reordered`, whose order
+is not that of the ladder but one that the log's majorities contradict least.
 """
 
 from collections.abc import Iterator
@@ -15,10 +16,12 @@ import numpy as np
 from bayesduel.transitivity.ladders import LOGISTIC, NORMAL, Ladder, climb
 from bayesduel.transitivity.meetings import Meetings
 from bayesduel.transitivity.monotone import monotone
+from bayesduel.transitivity.reordering import reordered
+from bayesduel.transitivity.surety import sureties
 
 __all__ = ["STRONG_WORLDS", "WORLDS", "World", "Worlds"]
 
-World = Literal["logistic ladder", "normal ladder", "monotone", "irregular"]
+World = Literal["logistic ladder", "normal ladder", "monotone", "irregular", "reordered"]
 WORLDS: tuple[World, ...] = get_args(World)
 STRONG_WORLDS: tuple[World, ...] = WORLDS[:3]
 
@@ -89,11 +92,15 @@ class Worlds:
                 yield self._monotone(scores, float(lapse))[None], -(-n // orders)
             return
         ladder = self.ladders.get(world, self.best)
-        part = max(1, CHUNK // len(self.met.n))
+        met = self.met
+        part = max(1, CHUNK // len(met.n))
         for start in range(0, n, part):
             drawn, lapse = ladder.draw(min(part, n - start), rng)
-            if world == "irregular":
-                yield self._irregular(drawn, lapse, rng), 1
+            if world in ("irregular", "reordered"):
+                better = drawn[:, met.first] > drawn[:, met.second]
+                if world == "reordered":
+                    better = self._reordered(drawn)
+                yield self._irregular(drawn, lapse, better, rng), 1
             else:
                 yield self.chances(ladder, drawn, lapse), 1
 
@@ -115,8 +122,29 @@ class Worlds:
         smooth[grid] = monotone(np.clip(P, 0, 1)[grid], weight[grid])
         return self._shifted(smooth[met.first, met.second][None], scores[None, -1])[0]
 
+    def _reordered(self, drawn: np.ndarray) -> np.ndarray:
+        """Return by draw which pairs put `first` above, once orders have been improved.
+
+        Starting orders are those of the draws, at most `ORDERS` different ones.
+        """
+        met = self.met
+        z = sureties(met, met.won, self.first_wins)
+        gain = np.zeros((met.n_arms, met.n_arms))
+        gain[met.first, met.second] = np.sign(z) * z**2
+        gain -= gain.T
+        found = np.empty((len(drawn), len(met.first)), dtype=bool)
+        for rows in np.array_split(np.arange(len(drawn)), min(ORDERS, len(drawn))):
+            order = reordered(np.argsort(-drawn[rows[0], : met.n_arms], kind="stable"), gain)
+            place = np.argsort(order)
+            found[rows] = place[met.first] < place[met.second]
+        return found
+
     def _irregular(
-        self, drawn: np.ndarray, lapse: np.ndarray, rng: np.random.Generator
+        self,
+        drawn: np.ndarray,
+        lapse: np.ndarray,
+        better: np.ndarray,
+        rng: np.random.Generator,
     ) -> np.ndarray:
         """Return chances by cell: a beta posterior for each pair, cut at 1/2."""
         from scipy.special import betainc, betaincinv
@@ -126,7 +154,6 @@ class Worlds:
         distance = drawn[:, met.first] - drawn[:, met.second]
         prior = _inside(self.best.chance(distance, lapse[:, None]), 1e-4)
         concentration = rng.choice(held, len(drawn), p=weight)[:, None]
-        better = distance > 0
         a, b = won + concentration * prior, number - won + concentration * (1 - prior)
         a, b = np.where(better, a, b), np.where(better, b, a)
         high = rng.beta(a, b)
