@@ -5,6 +5,7 @@ from bayesduel.plots.coefficients import plot_coefficients
 from bayesduel.plots.comparison import plot_comparison
 from bayesduel.plots.cycles import plot_cycles, plot_cyclicity, plot_residuals
 from bayesduel.plots.judges import plot_judges
+from bayesduel.plots.margins import plot_margins, plot_pair_residuals
 from bayesduel.plots.matrices import plot_preference, plot_winners
 from bayesduel.plots.ranking import plot_ranking, plot_ranks
 from bayesduel.plots.ratings import plot_ratings
@@ -16,6 +17,8 @@ __all__ = [
     "plot_cycles",
     "plot_cyclicity",
     "plot_judges",
+    "plot_margins",
+    "plot_pair_residuals",
     "plot_preference",
     "plot_ranking",
     "plot_ranks",

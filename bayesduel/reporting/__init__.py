@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesduel.labels import CELL, shorten
 from bayesduel.reporting import provenance, sections
+from bayesduel.reporting.margins import margin_part
 from bayesduel.winning.wording import ACROSS
 
 if TYPE_CHECKING:
@@ -196,6 +197,9 @@ def _part(a: "Analysis", label: str | None, prefix: str) -> dict[str, Any]:
         "cluster_head": head,
         "cluster_rows": cluster,
         "errors": w.attrs["errors"],
+        "by_margins": a.fit.attrs["link"] == "margin",
+        "margins": None if a.margins is None else margin_part(a.margins, w["order"].values),
+        "margins_reason": a.margins_reason,
         "pairs": sections.pair_rows(a),
         "pair_words": sections.pair_words(a),
         "versions": json.loads(a.fit.attrs["versions"]),
@@ -209,6 +213,7 @@ def _pictures(a: "Analysis") -> dict[str, Any]:
     """Return the figures of one log."""
     from bayesduel import plots
     from bayesduel.plots.checks import CALIBRATION_SIZE
+    from bayesduel.plots.margins import MARGINS_SIZE, PAIRS_SIZE
     from bayesduel.plots.matrices import preference_size, winners_size
     from bayesduel.plots.ranking import label_width, ranking_size, ranks_size
     from bayesduel.reporting.embedding import draw
@@ -245,6 +250,12 @@ def _pictures(a: "Analysis") -> dict[str, Any]:
         ),
         "calibration": None,
     }
+    if a.margins is not None:
+        check = a.margins.check
+        words = "Standardised residuals of margins, observed and replicated"
+        pictures["margins"] = draw(plots.plot_margins, MARGINS_SIZE, words, check)
+        words = "Residuals of pairs against normal quantiles"
+        pictures["pairs"] = draw(plots.plot_pair_residuals, PAIRS_SIZE, words, check)
     if a.calibration is not None:
         pictures["calibration"] = draw(
             plots.plot_calibration, CALIBRATION_SIZE, "Reliability curve", a.calibration

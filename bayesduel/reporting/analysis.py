@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bayesduel.checking import Check
     from bayesduel.duels import Duels
     from bayesduel.health import Health
+    from bayesduel.reporting.margins import MarginAnalysis
     from bayesduel.winning import Winners
 
 __all__ = ["FREE_ARMS", "Analysis", "analyse", "log_of"]
@@ -44,6 +45,11 @@ class Analysis:
         Held-out calibration, or None where `calibration_reason` says why there is none.
     calibration_reason
         Why `calibration` is None, or "".
+    margins
+        By how much duels were won, where the log tells and `margins_reason` does not say why
+        not.
+    margins_reason
+        Why `margins` is None though there are some, or "".
     pairs
         The pairs that would teach most.
     warnings
@@ -60,6 +66,8 @@ class Analysis:
     check: "Check"
     calibration: "Calibration | None"
     calibration_reason: str
+    margins: "MarginAnalysis | None"
+    margins_reason: str
     pairs: "pd.DataFrame"
     warnings: tuple[tuple[str, str], ...]
 
@@ -95,6 +103,7 @@ def analyse(
     from bayesduel.checking import check as check_log
     from bayesduel.drawing import model_of
     from bayesduel.fitting import fit as fit_model
+    from bayesduel.reporting.margins import analyse_margins
     from bayesduel.teaching import next_pairs
     from bayesduel.units import one_verdict_per_unit, repeated_role
     from bayesduel.winning import winners
@@ -138,6 +147,8 @@ def analyse(
             calibration = held_out(duels, model, seed=seed)
         except ValueError as error:
             calibration_reason = f"Not this log: {error}."
+        step("weighing margins")
+        margins, margins_reason = analyse_margins(duels, fit, seed)
         step("choosing pairs to ask")
         pairs = next_pairs(fit, TAUGHT, rope=rope, confidence=confidence)
     return Analysis(
@@ -151,6 +162,8 @@ def analyse(
         check=check,
         calibration=calibration,
         calibration_reason=calibration_reason,
+        margins=margins,
+        margins_reason=margins_reason,
         pairs=pairs,
         warnings=told,
     )

@@ -18,6 +18,8 @@ MODEL_NAMES = {
     "thurstone": "Thurstone (one score an arm, on a probit scale)",
     "davidson": "Davidson (one score an arm, ties an outcome of their own)",
     "attribute-duels": "attributes (one coefficient an attribute, on a logit scale)",
+    "thurstone-score": "Thurstone with margins (one score an arm, in the unit of the margins)",
+    "perturbed-thurstone": "Thurstone with margins, and a residual of each pair",
     "preference-matrix": "preference matrix (one probability a pair, no ranking assumed)",
 }
 METHOD_NAMES = {
