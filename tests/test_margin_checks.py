@@ -221,7 +221,7 @@ def test_what_the_report_tells_of_a_fit():
     order = np.argsort(-best.to_numpy())
     assert [row["arm"] for row in part["scores"]] == [str(LABELS[k]) for k in order]
     assert [row["place"] for row in part["scores"]] == [6 - k for k in order]
-    assert part["scores"][0]["score"].startswith(f"{float(best.max()):.1f}")
+    assert part["scores"][0]["score"].startswith(f"{float(best.max()):.2f} [")
     failed = {row["check"]: row for row in part["checks"] if row["failed"]}
     assert failed["pairs"]["p"] == "\u2264 0.005"  # twice the least share of 400 draws
     assert part["pairs"][0]["pair"].count(" \u2013 ") == 1
