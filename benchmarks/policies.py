@@ -49,7 +49,10 @@ print(json.dumps({"rate": len(seen) / min(seconds), "regrets": regrets}))
 
 
 def rate(policy: Any, P: np.ndarray, n_duels: int) -> float:
-    """Return duels a second of a warm compiled loop, the best of three."""
+    """Return duels a second of a warm compiled loop, the best of three.
+
+    It starts after K^2 duels: some policies begin with one of each pair, which costs less.
+    """
     from bayesduel.simulation.driver import driver, prepare
 
     policy = prepare(policy, 10**8)
@@ -57,8 +60,8 @@ def rate(policy: Any, P: np.ndarray, n_duels: int) -> float:
     belief, memory = policy.belief.init(len(P)), policy.init(len(P))
     alone = np.zeros(len(P), np.int64)
     rng, coins = np.random.default_rng(1), np.random.default_rng(2)
-    run(belief, memory, P, alone, 1, 1000, rng, coins)
-    best, done = np.inf, 1000
+    best, done = np.inf, max(1000, len(P) ** 2)
+    run(belief, memory, P, alone, 1, done, rng, coins)
     for _ in range(3):
         start = time.perf_counter()
         run(belief, memory, P, alone, done + 1, done + n_duels, rng, coins)

@@ -38,8 +38,9 @@ class Memory(NamedTuple):
     current, remaining, coming
         The lists L_C, L_R and L_N as masks, shape (3, K).
     place
-        The arm of L_C drawn last (-1: none yet), duels every pair has had, and the belief's
-        `n_duels` at the last look; shape (3,).
+        The arm of L_C drawn last (-1: none yet), duels every pair has had, the belief's
+        `n_duels` at the last look, duels every pair is to have, and the first arm of the pairs
+        that may lack them; shape (5,).
     """
 
     slack: float
@@ -50,7 +51,7 @@ class Memory(NamedTuple):
 
 
 CURRENT, REMAINING, COMING = range(3)  # of Memory.lists
-DRAWN, CLEARED, SEEN = range(3)  # of Memory.place
+DRAWN, CLEARED, SEEN, WANTED, FROM = range(5)  # of Memory.place
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +139,7 @@ def _memory(n_arms: int, slack: float, alpha: float) -> Memory:
         alpha=float(alpha),
         divergence=np.zeros(n_arms),
         lists=lists,
-        place=np.array([-1, 0, 0]),
+        place=np.array([-1, 0, 0, 0, 0]),
     )
 
 
@@ -150,7 +151,7 @@ def select(belief, memory, t, rng):
     if memory.place[CLEARED] >= 1 and memory.alpha > 0 and t >= 3:
         due = memory.alpha * log(log(t))
     if ceil(due) > memory.place[CLEARED]:
-        i, j = first_below(belief, due)
+        i, j = first_below(belief, memory, ceil(due))
         if i >= 0:
             return i, j
         memory.place[CLEARED] = ceil(due)
@@ -167,12 +168,15 @@ def select(belief, memory, t, rng):
 
 
 @compiled
-def first_below(belief, due):
-    """Return the first pair with fewer than `due` duels, or (-1, -1)."""
-    n_arms = belief.wins.shape[0]
-    for i in range(n_arms):
+def first_below(belief, memory, due):
+    """Return the first pair with fewer than `due` duels, or (-1, -1); search on from the last."""
+    n_arms, place = belief.wins.shape[0], memory.place
+    if place[WANTED] != due:
+        place[WANTED], place[FROM] = due, 0
+    for i in range(place[FROM], n_arms):
         for j in range(i + 1, n_arms):
             if belief.wins[i, j] + belief.wins[j, i] < due:
+                place[FROM] = i
                 return i, j
     return -1, -1
 

@@ -36,6 +36,28 @@ def test_first_every_pair_once():
         np.testing.assert_array_equal(wins + wins.T, 1 - np.eye(5))
 
 
+@pytest.mark.parametrize("policy", [RMED1(), RMED2(alpha=5)], ids=repr)
+def test_the_first_pair_that_lacks_duels_comes_first(policy):
+    """By a search from the start, where the policy goes on from the last."""
+    P = named("linear", n_arms=6).P
+    belief, memory = policy.belief.init(6), policy.init(6)
+    rng, coins = np.random.default_rng(1), np.random.default_rng(2)
+    forced, main_step = 0, False
+    for t in range(1, 400):
+        due = 1.0
+        if main_step and isinstance(policy, RMED2) and t >= 3:
+            due = 5 * log(log(t))
+        met = belief.wins + belief.wins.T
+        lacking = [(i, j) for i in range(6) for j in range(i + 1, 6) if met[i, j] < due]
+        pair = policy.select(belief, memory, t, rng)
+        if lacking:
+            assert pair == lacking[0]
+            forced += 1
+        main_step = main_step or met[np.triu_indices(6, 1)].min() >= 1
+        record(belief, pair, float(coins.random() < P[pair]))
+    assert forced == 15 if isinstance(policy, RMED1) else forced > 60
+
+
 WINS = np.array([[0, 60, 50, 70], [40, 0, 55, 30], [50, 45, 0, 60], [30, 70, 40, 0.0]])
 
 
