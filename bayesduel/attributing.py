@@ -24,7 +24,7 @@ def coefficients(fit: "xr.DataTree", prob: float = 0.95, *, errors: str = "auto"
     Parameters
     ----------
     fit
-        A fit of :class:`bayesduel.models.AttributeDuels`.
+        A fit of :class:`bayesduel.models.AttributeDuels` or ``LogisticAttributes``.
     prob
         Posterior probability that the intervals hold, in (0, 1).
     errors
@@ -40,7 +40,9 @@ def coefficients(fit: "xr.DataTree", prob: float = 0.95, *, errors: str = "auto"
     ``change`` (of the win probability against an otherwise equal item, from one half, for one
     unit more: posterior mean) with ``_lower``, ``_upper``, and ``standard``, ``standard_lower``,
     ``standard_upper``: logits for one standard deviation (for an indicator the same as
-    ``coefficient``), which can be compared. An order effect is the last row, ``left side``.
+    ``coefficient``), which can be compared. An order effect is the last row, ``left side``. Of
+    pulls the last row is ``intercept``, an item whose attributes are all 0 (under ``standard``
+    average), and ``change`` is that of the chance to pay.
 
     Raises
     ------
@@ -60,6 +62,13 @@ def coefficients(fit: "xr.DataTree", prob: float = 0.95, *, errors: str = "auto"
         units, names = np.append(units, 1.0), [*names, "left side"]
         about.append(("", "", ""))
     one = standard / units
+    if "intercept" in draws:
+        means = np.array([a.mean for a in items.attributes])
+        own = draws["intercept"] - one @ means
+        one = np.column_stack([one, own])
+        standard = np.column_stack([standard, draws["intercept"]])
+        names.append("intercept")
+        about.append(("", "", ""))
     columns: dict[str, Any] = dict(
         zip(("column", "level", "reference"), map(list, zip(*about, strict=True)), strict=True)
     )
@@ -126,14 +135,16 @@ def predict_items(
     model = model_of(fit)
     if items.attributes != model.items.attributes:
         raise ValueError("items should be in the attributes of the fit: read_items(..., like=...)")
+    if "intercept" in draws:
+        return _chances(draws, model, items, prob)
     rng = np.random.default_rng(seed)
     arms = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
     known = draws["coefficient"] @ model.items.matrix(arms).T
     if model.item_effect:
         known += draws["effect"]
-    low, high = model.items.values.min(axis=0), model.items.values.max(axis=0)
     rows = []
-    for label, row, raw in zip(items.labels, items.matrix(), items.values, strict=True):
+    beyond = _outside(items, model)
+    for label, row, outside in zip(items.labels, items.matrix(), beyond, strict=True):
         utility = draws["coefficient"] @ row
         if model.item_effect:
             utility = utility + draws["effect_scale"] * rng.standard_normal(len(utility))
@@ -146,12 +157,40 @@ def predict_items(
                 "win_rate_lower": float(lower[0]),
                 "win_rate_upper": float(upper[0]),
                 "beats_best": float((utility > known.max(axis=1)).mean()),
-                "outside": int(((raw < low) | (raw > high)).sum()),
+                "outside": int(outside),
             }
         )
     frame = pd.DataFrame(rows).set_index("item")
     frame.attrs |= {"prob": prob, "errors": used}
     return frame.sort_values("win_rate", ascending=False, kind="stable")
+
+
+def _chances(
+    draws: dict[str, np.ndarray], model: Any, items: "Items", prob: float
+) -> "pd.DataFrame":
+    """Return the chance that each item pays, best first."""
+    import pandas as pd
+
+    chance = model.chance(draws, items.matrix())
+    lower, upper = interval(np.ascontiguousarray(chance.T), prob)
+    frame = pd.DataFrame(
+        {
+            "chance": chance.mean(axis=0),
+            "chance_lower": lower,
+            "chance_upper": upper,
+            "best": np.bincount(chance.argmax(axis=1), minlength=chance.shape[1]) / len(chance),
+            "outside": _outside(items, model),
+        },
+        index=pd.Index(items.labels, name="item"),
+    )
+    frame.attrs |= {"prob": prob, "errors": "model"}
+    return frame.sort_values("chance", ascending=False, kind="stable")
+
+
+def _outside(items: "Items", model: Any) -> np.ndarray:
+    """Return how many attributes of each item lie outside the range of the table, shape (m,)."""
+    low, high = model.items.values.min(axis=0), model.items.values.max(axis=0)
+    return ((items.values < low) | (items.values > high)).sum(axis=1)
 
 
 def told_share(fit: "xr.DataTree", prob: float = 0.95) -> tuple[float, float, float]:

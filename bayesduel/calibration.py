@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.folding import cut, rows_of, tells_sides, votes_of
 from bayesduel.tallies import cells_of
 
 if TYPE_CHECKING:
@@ -143,12 +144,12 @@ def held_out(
             f"model should need only who met whom, got {model.name}: "
             "bayesduel.compare_models leaves its duels out with their judges, times and order"
         )
-    rows, unit = _votes(duels) if model.link == "margin" else _rows(duels)
+    rows, unit = votes_of(duels) if model.link == "margin" else rows_of(duels, tells_sides(model))
     n_units = len(np.unique(rows[5])) if unit != "duel" else int(rows[2:5].sum())
     if n_units < 2:
         raise ValueError(f"duels should hold two {unit}s or more to hold one out, got {n_units}")
     folds = min(int(folds), n_units)
-    parts = _cut(rows, unit, folds, rng)
+    parts = cut(rows, unit, folds, rng)
     favourite, points, losses, counts = [], [], [], []
     for k, held in enumerate(parts):
         rest = np.sum([part for i, part in enumerate(parts) if i != k], axis=0)
@@ -175,60 +176,6 @@ def held_out(
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _rows(duels: "Duels") -> tuple[np.ndarray, str]:
-    """Return left, right, wins, losses, ties and unit, shape (6, n), and the unit's name.
-
-    One row is one ordered pair that met; where the log repeats a pair by the same judge or in
-    the same group, one row is one such unit, for a vote and its repeats.
-    """
-    cells, votes = duels.cells, duels.votes
-    if votes is not None:
-        for role in ("group", "judge"):
-            code = getattr(votes, role)
-            if code is None:
-                continue
-            low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
-            alone = -1 - np.arange(len(votes))  # a vote without a judge repeats none
-            key = np.stack([low, high, np.where(code >= 0, code, alone)])
-            units, place = np.unique(key, axis=1, return_inverse=True)
-            if units.shape[1] == len(votes) and (votes.weight <= 1).all():
-                continue
-            forward = np.where(votes.left == low, 1, -1) * votes.outcome
-            counts = [
-                np.bincount(place, votes.weight * (forward == o), minlength=units.shape[1])
-                for o in (1, -1, 0)
-            ]
-            rows = np.stack([units[0], units[1], *counts, np.arange(units.shape[1])])
-            return rows.astype(np.int64), f"pair and {role}"
-    counts = [cells.left_wins, cells.right_wins, cells.ties]
-    rows = np.stack([cells.left, cells.right, *counts, np.arange(len(cells.left))])
-    return rows.astype(np.int64), "duel"
-
-
-def _votes(duels: "Duels") -> tuple[np.ndarray, str]:
-    """Return what `_rows` does, one row a vote, whose margin goes with it."""
-    votes = duels.votes
-    if votes is None or votes.margin is None:
-        raise ValueError("duels should have margins for a model of them, got a log of who won")
-    counts = [votes.weight * (votes.outcome == o) for o in (1, -1, 0)]
-    rows = np.stack([votes.left, votes.right, *counts, np.arange(len(votes))])
-    return rows.astype(np.int64), "vote"
-
-
-def _cut(rows: np.ndarray, unit: str, folds: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Return wins, losses and ties of each fold, shape (3, n), folds of even size."""
-    if unit != "duel":
-        fold = rng.permutation(np.arange(rows.shape[1]) % folds)
-        return [np.where(fold == k, rows[2:5], 0) for k in range(folds)]
-    which = np.repeat(np.arange(3 * rows.shape[1]), rows[2:5].ravel())
-    fold = rng.permutation(np.arange(len(which)) % folds)
-    shape = (3, rows.shape[1])
-    return [
-        np.bincount(which[fold == k], minlength=shape[0] * shape[1]).reshape(shape)
-        for k in range(folds)
-    ]
-
-
 def _predict(
     duels: "Duels",
     counts: np.ndarray,
@@ -248,6 +195,13 @@ def _predict(
         assert duels.votes is not None
         votes = duels.votes.take(counts.sum(axis=0) > 0)
         log = replace(duels, votes=votes, cells=cells_of(votes, duels.n_arms))
+    elif tells_sides(model):
+        kept, row = np.nonzero(counts)
+        left, right = np.array(duels.arms, dtype=object)[pair[:, row]]
+        outcome = np.array([1.0, 0.0, 0.5])[kept]
+        log = Duels.from_votes(
+            left, right, outcome, weight=counts[kept, row], arms=duels.arms, tie_rule=duels.tie_rule
+        )
     else:
         shape = (duels.n_arms, duels.n_arms)
         wins, ties = np.zeros(shape), np.zeros(shape)
@@ -263,7 +217,7 @@ def _predict(
         for name, v in tree["posterior"].data_vars.items()
     }
     at = held.sum(0) > 0
-    sides = {"order": True} if by_margins else {}  # each vote keeps its sides there
+    sides = {"order": True} if by_margins or tells_sides(model) else {}
     chances = model_of(tree).outcome_probabilities(posterior, pair[0][at], pair[1][at], **sides)
     win = chances["win"] + chances["tie"] / 2 if "tie" in chances else chances["win"]
     return np.clip(win.mean(0), 1e-12, 1 - 1e-12)

@@ -27,9 +27,11 @@ def model_of(fit: xr.DataTree) -> Any:
     settings = json.loads(fit.attrs["model_settings"])
     if "items" in fit:
         from bayesduel.items import Items
-        from bayesduel.models import AttributeDuels
+        from bayesduel.models import AttributeDuels, LogisticAttributes
 
-        return AttributeDuels(items=Items.from_dataset(fit["items"].dataset), **settings)
+        pulls = fit.attrs["model"] == LogisticAttributes.name
+        kind: Any = LogisticAttributes if pulls else AttributeDuels
+        return kind(items=Items.from_dataset(fit["items"].dataset), **settings)
     return named(fit.attrs["model"], **settings)
 
 

@@ -4,6 +4,7 @@ import json
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +17,8 @@ from bayesduel.inference.assembling import assemble
 from bayesduel.inference.clusters import cluster_errors, is_flat, too_few
 from bayesduel.inference.importance import TRUSTED
 from bayesduel.models.layers import Layer
+from bayesduel.pulls import Pulls
+from bayesduel.regressing import fit_pulls, is_sparse
 
 if TYPE_CHECKING:
     from bayesduel.inference.trees import Sampled
@@ -31,7 +34,7 @@ class UncertifiedWarning(UserWarning):
 
 
 def fit(
-    duels: Duels,
+    duels: Duels | Pulls,
     model: Any = "bradley-terry",
     method: Method = "auto",
     *,
@@ -47,7 +50,7 @@ def fit(
     Parameters
     ----------
     duels
-        The log.
+        The log; for :class:`bayesduel.models.LogisticAttributes` one of pulls.
     model
         A model of :mod:`bayesduel.models`, or its name: "bradley-terry", "thurstone",
         "davidson", "preference-matrix", "thurstone-score" and "perturbed-thurstone" (these two of
@@ -101,6 +104,13 @@ def fit(
     """
     model = _check(duels, model, method, draws, chains, seed)
     by_attributes, layered = hasattr(model, "items"), isinstance(model, Layer)
+    rng = np.random.default_rng(seed)
+    per_chain = -(-draws // chains)
+    if isinstance(duels, Pulls):
+        draw = partial(
+            _sample, model, duels, method, per_chain, chains, seed, rng, progress=progress
+        )
+        return fit_pulls(duels, model, draw, (chains, per_chain), seed, log_likelihood, _versions())
     _warn(duels, by_attributes)
     if hasattr(model, "check"):
         model.check(duels)
@@ -108,8 +118,6 @@ def fit(
         model = model.settled(duels)
     elif is_flat(model):
         _refuse_flat(duels)
-    rng = np.random.default_rng(seed)
-    per_chain = -(-draws // chains)
     keep = _keeps_likelihood(duels, model, per_chain * chains, log_likelihood)
     sampled, used, reason = _sample(
         model, duels, method, per_chain, chains, seed, rng, keep, progress
@@ -133,7 +141,7 @@ def fit(
         ),
     }
     tree = assemble(duels, model, sampled, per_chain, chains, attrs)
-    clusters = clusters and model.link != "margin" and not layered
+    clusters = clusters and model.link != "margin" and not (layered or is_sparse(model))
     if clusters and (by_attributes or "score" in tree["posterior"]):
         tree.attrs["clusters_left_out"] = json.dumps(too_few(duels, model))
     if by_attributes:
@@ -155,7 +163,7 @@ def fit(
 
 def _sample(
     model: Any,
-    duels: Duels,
+    duels: Any,
     method: Method,
     per_chain: int,
     chains: int,
@@ -171,6 +179,8 @@ def _sample(
         if method == "laplace":
             raise ValueError(f"method should be 'nuts' or 'auto' for {model.name}, got 'laplace'")
         method, reason = "nuts", "its predictor is not linear in its parameters"
+    if is_sparse(model, method):
+        method, reason = "nuts", "a horseshoe prior has no mode that stands for it"
     if method != "nuts":
         try:
             sampled = trees.laplace(model, duels, n, rng, keep, progress)
@@ -196,12 +206,11 @@ def _sample(
 
 
 def _check(duels: Any, model: Any, method: Any, draws: Any, chains: Any, seed: Any) -> Any:
-    if not isinstance(duels, Duels):
-        raise TypeError(
-            f"duels should be a bayesduel.Duels (see bayesduel.read_duels), "
-            f"got {type(duels).__name__}"
-        )
     model = model_named(model)
+    kind = Pulls if model.name == "logistic-attributes" else Duels
+    if not isinstance(duels, kind):
+        what = f"bayesduel.{kind.__name__} (see bayesduel.read_{kind.__name__.lower()})"
+        raise TypeError(f"duels should be a {what}, got {type(duels).__name__}")
     if method not in ("auto", "laplace", "nuts"):
         raise ValueError(f"method should be 'auto', 'laplace' or 'nuts', got {method!r}")
     for name, value, least in (("draws", draws, 100), ("chains", chains, 1), ("seed", seed, 0)):

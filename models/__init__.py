@@ -9,6 +9,7 @@ from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.davidson import Davidson
 from bayesduel.models.judge_reliability import JudgeReliability
 from bayesduel.models.layers import Layer
+from bayesduel.models.logistic_attributes import LogisticAttributes
 from bayesduel.models.order_effect import OrderEffect
 from bayesduel.models.perturbed_thurstone import PerturbedThurstone
 from bayesduel.models.preference_matrix import PreferenceMatrix
@@ -26,6 +27,7 @@ __all__ = [
     "Davidson",
     "JudgeReliability",
     "Layer",
+    "LogisticAttributes",
     "OrderEffect",
     "PerturbedThurstone",
     "PreferenceMatrix",

@@ -10,13 +10,14 @@ from scipy.special import expit
 from bayesduel.items import Attribute, Items, dependent, listed
 from bayesduel.models import scores
 from bayesduel.models.bradley_terry import binomial
+from bayesduel.models.coefficients import check_sparsity, coefficients
 
 if TYPE_CHECKING:
     import pymc as pm
 
     from bayesduel.duels import Duels
 
-__all__ = ["AttributeDuels"]
+__all__ = ["AttributeDuels", "check_determined"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +56,9 @@ class AttributeDuels:
         Whether items differ beyond their attributes; the deviation of that is learned.
     order_effect
         Whether the left item has an advantage, e.g. the home side or the first shown.
+    sparsity
+        None, or how many attributes are thought to count: a regularised horseshoe in place of
+        the normal prior, fitted by NUTS. `scale` is then that of a coefficient that counts.
 
     Raises
     ------
@@ -72,9 +76,11 @@ class AttributeDuels:
     scale: float = 1.0
     item_effect: bool = True
     order_effect: bool = False
+    sparsity: float | None = None
 
     name: ClassVar[str] = "attribute-duels"
     link: ClassVar[str] = "logit"
+    dims: ClassVar[dict[str, tuple[str, ...]]] = {"local": ("attribute",)}
     tie_outcome: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -88,6 +94,7 @@ class AttributeDuels:
         for name in ("item_effect", "order_effect"):
             if not isinstance(getattr(self, name), bool):
                 raise TypeError(f"{name} should be True or False, got {getattr(self, name)!r}")
+        check_sparsity(self.sparsity, self.scale, len(self.items.names))
         if self.item_effect and np.isinf(self.scale):
             raise ValueError("item_effect should be False under a flat prior (scale=inf)")
 
@@ -101,14 +108,15 @@ class AttributeDuels:
     @property
     def settings(self) -> dict[str, Any]:
         """Settings without the items, which a fit keeps in a group of their own."""
-        return {n: getattr(self, n) for n in ("scale", "item_effect", "order_effect")}
+        names = ("scale", "item_effect", "order_effect", "sparsity")
+        return {n: getattr(self, n) for n in names}
 
     def example(self) -> tuple["AttributeDuels", "Duels"]:
         """Return a model of the same form on a small log; equal for equal settings."""
         from bayesduel.duels import Duels
 
         log = Duels.from_wins(np.ones((3, 3)) - np.eye(3))
-        return replace(self, items=EXAMPLE), log
+        return replace(self, items=EXAMPLE, sparsity=None), log
 
     def check(self, duels: "Duels") -> None:
         """Raise unless the log determines what this model estimates.
@@ -127,21 +135,8 @@ class AttributeDuels:
         design = matrix[data["first"]] - matrix[data["second"]]
         if self.order_effect:
             design = np.column_stack([design, np.ones(len(design))])
-        told = dependent(np.vstack([design, -design]))  # no constant tells differences apart
-        if told is not None:
-            column, others = names[told[0]], [names[k] for k in told[1]]
-            what = f"a combination of {listed(others)}" if others else "the same in all duels"
-            raise ValueError(
-                f"scale should be finite for this log: over its duels {column!r} is {what}, "
-                "which a flat prior cannot tell apart"
-            )
-        apart = _separates(design, data["points"], data["n"])
-        if apart is not None:
-            loud = [names[k] for k in np.argsort(-np.abs(apart), kind="stable")[:3]]
-            raise ValueError(
-                "scale should be finite for this log: the attributes separate wins from losses "
-                f"(along {listed(loud)} most), so that maximum likelihood runs to infinity"
-            )
+        # No constant tells differences apart: both signs of each.
+        check_determined(np.vstack([design, -design]), design, data["points"], data["n"], names)
 
     def data(self, duels: "Duels") -> dict[str, np.ndarray]:
         """Return what the likelihood is evaluated on.
@@ -175,10 +170,7 @@ class AttributeDuels:
         with pm.Model(coords=coords) as model:
             given = scores.register(data)
             table = pm.Data("table", self.items.matrix(duels.arms), dims=("arm", "attribute"))
-            if np.isinf(self.scale):
-                coefficient = pm.Flat("coefficient", dims="attribute")
-            else:
-                coefficient = pm.Normal("coefficient", 0.0, self.scale, dims="attribute")
+            coefficient = coefficients(self.scale, self.sparsity, data["n"].sum())
             utility = table @ coefficient
             eta = given["design"] @ coefficient
             if self.item_effect:
@@ -212,11 +204,22 @@ class AttributeDuels:
         return expit(score[..., :, None] - score[..., None, :])
 
     def outcome_probabilities(
-        self, posterior: Mapping[str, Any], left: np.ndarray, right: np.ndarray
+        self,
+        posterior: Mapping[str, Any],
+        left: np.ndarray,
+        right: np.ndarray,
+        *,
+        order: bool = False,
     ) -> dict[str, np.ndarray]:
-        """Return ``win`` and ``loss`` of `left` against `right` without the advantage of order."""
+        """Return ``win`` and ``loss`` of `left` against `right`.
+
+        Without the advantage of order, or, with `order`, with that of the left side.
+        """
         score = np.asarray(posterior["score"])
-        win = expit(score[..., left] - score[..., right])
+        apart = score[..., left] - score[..., right]
+        if order and self.order_effect:
+            apart = apart + np.asarray(posterior["order"])[..., None]
+        win = expit(apart)
         return {"win": win, "loss": 1.0 - win}
 
 
@@ -225,6 +228,42 @@ EXAMPLE = Items(
     attributes=(Attribute("x", "x", "", "", 0.0, 1.0), Attribute("y", "y", "", "", 0.0, 1.0)),
     values=np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]),
 )
+
+
+def check_determined(
+    told: np.ndarray, design: np.ndarray, points: np.ndarray, n: np.ndarray, names: list[str]
+) -> None:
+    """Raise unless maximum likelihood exists and is unique.
+
+    Parameters
+    ----------
+    told
+        Whose columns should not determine one another, up to a constant, shape (..., k).
+    design, points, n
+        Of the cells: directions (cells, k'), k' >= k, successes and trials (cells,).
+    names
+        Of the columns of `design`.
+
+    Raises
+    ------
+    ValueError
+        Naming the column that others determine, or those that separate the outcomes most.
+    """
+    made = dependent(told)
+    if made is not None:
+        column, others = names[made[0]], [names[k] for k in made[1]]
+        what = f"a combination of {listed(others)}" if others else "the same in all duels"
+        raise ValueError(
+            f"scale should be finite for this log: over its duels {column!r} is {what}, "
+            "which a flat prior cannot tell apart"
+        )
+    apart = _separates(design, points, n)
+    if apart is not None:
+        loud = [names[k] for k in np.argsort(-np.abs(apart), kind="stable")[:3]]
+        raise ValueError(
+            "scale should be finite for this log: the attributes separate wins from losses "
+            f"(along {listed(loud)} most), so that maximum likelihood runs to infinity"
+        )
 
 
 def _separates(design: np.ndarray, points: np.ndarray, n: np.ndarray) -> np.ndarray | None:

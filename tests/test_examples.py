@@ -86,6 +86,14 @@ def test_attributes_real_log(tmp_path, capsys):
     assert all(name in shown for name in ("ch.res", "prop.patch", "average", "higher casque"))
 
 
+def test_two_phase(tmp_path, capsys):
+    arguments = "--replications 2 --horizon 1000 --largest 1000 --workers 1".split()
+    runpy.run_path(str(ROOT / "examples" / "two_phase.py"))["main"](arguments)
+    assert (tmp_path / "two_phase.png").stat().st_size > 10_000
+    shown = capsys.readouterr().out
+    assert "Exponent of regret" in shown and "1,000 items" in shown
+
+
 @pytest.mark.slow
 def test_which_model(tmp_path, capsys):
     runpy.run_path(str(ROOT / "examples" / "which_model.py"))["main"](tmp_path, draws=400)

@@ -6,8 +6,9 @@ from scipy.special import expit
 from scipy.stats import binom
 
 import bayesduel as bd
-from bayesduel.calibration import Calibration, _bins, _cut, _rows, held_out
+from bayesduel.calibration import Calibration, _bins, held_out
 from bayesduel.duels import Duels
+from bayesduel.folding import cut, rows_of
 
 
 def simulated(n_arms: int, n_each: int, seed: int) -> Duels:
@@ -23,9 +24,9 @@ def simulated(n_arms: int, n_each: int, seed: int) -> Duels:
 
 def test_folds_share_out_every_duel_evenly():
     log = bd.datasets.load("springall")
-    rows, unit = _rows(log)
+    rows, unit = rows_of(log)
     assert unit == "duel"
-    parts = _cut(rows, unit, 7, np.random.default_rng(0))
+    parts = cut(rows, unit, 7, np.random.default_rng(0))
     np.testing.assert_array_equal(np.sum(parts, axis=0), rows[2:5])
     sizes = [int(part.sum()) for part in parts]
     assert sum(sizes) == log.n_duels and max(sizes) - min(sizes) <= 1
@@ -35,14 +36,14 @@ def test_folds_share_out_every_duel_evenly():
 def test_repeated_votes_are_held_out_together(role):
     left, right, label = list("aabbab") * 3, list("bbaacc") * 3, list("xxxyyy") * 3
     log = Duels.from_votes(left, right, [1, 1, 0, 1, 0, 1] * 3, **{role: label})
-    rows, unit = _rows(log)
+    rows, unit = rows_of(log)
     assert unit == f"pair and {role}"
     want = {}  # (pair, label) -> votes
     for a, b, x in zip(left, right, label, strict=True):
         key = (min(a, b), max(a, b), x)
         want[key] = want.get(key, 0) + 1
     assert sorted(rows[2:5].sum(0)) == sorted(want.values())
-    parts = _cut(rows, unit, 3, np.random.default_rng(0))
+    parts = cut(rows, unit, 3, np.random.default_rng(0))
     held = np.stack([part.sum(0) > 0 for part in parts])
     np.testing.assert_array_equal(held.sum(0), 1)  # each unit in one fold, whole
     np.testing.assert_array_equal(np.sum(parts, axis=0), rows[2:5])
@@ -50,7 +51,7 @@ def test_repeated_votes_are_held_out_together(role):
 
 def test_votes_that_repeat_nothing_are_held_out_one_by_one():
     log = Duels.from_votes("abc", "bca", [1, 0, 1], judge=["x", "y", "z"])
-    assert _rows(log)[1] == "duel"
+    assert rows_of(log)[1] == "duel"
 
 
 def test_bins_by_hand():
@@ -67,8 +68,8 @@ def test_bins_by_hand():
 def test_predictions_are_those_of_a_fit_of_the_other_folds():
     log = simulated(4, 30, seed=1)
     found = held_out(log, folds=3, draws=400, seed=9)
-    rows, unit = _rows(log)
-    parts = _cut(rows, unit, 3, np.random.default_rng(9))
+    rows, unit = rows_of(log)
+    parts = cut(rows, unit, 3, np.random.default_rng(9))
     total = 0.0
     for held in parts:
         rest = rows[2:5] - held
@@ -145,3 +146,45 @@ def test_a_log_of_ties_is_a_coin():
     found = held_out(log, folds=2, draws=200)
     assert found.log_loss == pytest.approx(np.log(2), abs=2e-3)
     assert "no better or worse than a coin" in found.sentence
+
+
+def ordered_log(role=None, seed=0):
+    """Equal items, a left side that wins four of five; three judges if asked for."""
+    rng = np.random.default_rng(seed)
+    first, second = rng.integers(0, 6, (2, 900))
+    keep = first != second
+    first, second = first[keep], second[keep]
+    arms = np.array([f"i{k}" for k in range(6)])
+    won = (rng.random(len(first)) < 0.8).astype(float)
+    extra = {} if role is None else {role: rng.choice(["x", "y", "z"], len(first))}
+    return Duels.from_votes(arms[first], arms[second], won, **extra)
+
+
+@pytest.mark.parametrize("role", [None, "judge", "group"])
+def test_the_advantage_of_the_left_side_is_held_out_with_its_side(role):
+    """It is all there is to know: the log loss is the entropy of 4 in 5, not a coin's."""
+    from bayesduel.models import AttributeDuels
+
+    log = ordered_log(role)
+    table = {"item": [f"i{k}" for k in range(6)], "x": np.arange(6.0)}
+    import pandas as pd
+
+    items = bd.read_items(pd.DataFrame(table))
+    rows, unit = rows_of(log, True)
+    first, second = np.array(log.cells.left), np.array(log.cells.right)
+    wins = np.zeros((6, 6))
+    np.add.at(wins, (rows[0], rows[1]), rows[2])
+    told = np.zeros((6, 6))
+    told[first, second] = log.cells.left_wins
+    np.testing.assert_array_equal(wins, told)  # the sides are those of the votes
+    parts = cut(rows, unit, 4, np.random.default_rng(0))
+    np.testing.assert_array_equal(np.sum(parts, axis=0), rows[2:5])
+    if role is not None:  # both orders of a unit are in one fold
+        fold = np.stack([part.sum(0) > 0 for part in parts]).argmax(axis=0)
+        assert all(len(set(fold[rows[5] == u])) == 1 for u in np.unique(rows[5]))
+    with_order = held_out(log, AttributeDuels(items=items, order_effect=True), folds=4, draws=400)
+    without = held_out(log, AttributeDuels(items=items), folds=4, draws=400)
+    entropy = -(0.8 * np.log(0.8) + 0.2 * np.log(0.2))
+    # The sample's own share differs by a standard error of 0.014: 0.02 nats; four of them.
+    assert abs(with_order.log_loss - entropy) < 0.08
+    assert without.log_loss > with_order.log_loss + 0.1

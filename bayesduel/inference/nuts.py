@@ -60,7 +60,7 @@ def _compiled(model: Any, duels: "Duels") -> Any:
     import nutpie
     from pytensor.graph.traversal import ancestors
 
-    centred = well_informed(duels)
+    centred = not hasattr(duels, "tally") or well_informed(duels)
     built = model.build(duels, centred=centred)
     # Cells may differ in number: they are data. Whatever has a parameter of its own may not.
     sizes = tuple((n, len(v)) for n, v in built.coords.items() if v is not None and n != "cell")

@@ -157,7 +157,7 @@ def _with_scores(
 def _dense_mode(derivative: Dense, grid: Any) -> dict[str, Any]:
     """Return the group ``laplace`` of a model of attributes, at the grid's best node."""
     best = grid.conditionals[grid.best]
-    dims = {"coefficient": ("attribute",), "effect": ("arm",), "order": ()}
+    dims = {"coefficient": ("attribute",), "effect": ("arm",), "order": (), "intercept": ()}
     modes, errors = (
         derivative.parameters(x) for x in (best.x, np.sqrt(best.covariance().diagonal()))
     )

@@ -15,7 +15,7 @@ from bayesduel.items import Attribute, Items, dependent, listed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_items"]
+__all__ = ["read_items", "table_of"]
 
 MISSING = ("", "na", "nan", "null", "none", "n/a")
 
@@ -64,7 +64,7 @@ def read_items(
         or differs for every item though it is words; or if an item is there twice. The
         message names them.
     """
-    table, source = _table(path_or_frame, item)
+    table, source = table_of(path_or_frame, item)
     if item not in table:
         raise ValueError(f"item should be a column of {source} ({listed(table)}), got {item!r}")
     labels = _labels(table.pop(item), item)
@@ -100,7 +100,7 @@ def read_items(
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _table(path_or_frame: Any, item: str) -> tuple[dict[str, "pd.Series"], str]:
+def table_of(path_or_frame: Any, item: str) -> tuple[dict[str, "pd.Series"], str]:
     """Return the columns by name, and where they came from."""
     import pandas as pd
 

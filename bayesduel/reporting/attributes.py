@@ -3,7 +3,7 @@
 import json
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -168,12 +168,10 @@ def analyse_attributes(
     found, plain, reason = None, None, "it was not asked for"
     if check:
         step("predicting held-out duels")
-        # Folds are tallied by unordered pair: they do not know who was left.
-        unordered = replace(model, order_effect=False)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
-                found = held_out(duels, unordered, seed=seed)
+                found = held_out(duels, model, seed=seed)
                 plain = held_out(duels, seed=seed)
                 reason = ""
         except ValueError as error:

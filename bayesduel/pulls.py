@@ -1,0 +1,100 @@
+"""Pulls: a log of items shown one at a time, each of which paid or did not."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Pulls"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pulls:
+    """Items shown one at a time, tallied: bought or not, clicked or not, passed or not.
+
+    Attributes
+    ----------
+    arms
+        Labels of the items, in alphabetical order, shape (K,).
+    n
+        How often each was shown, shape (K,).
+    successes
+        How often it paid, shape (K,).
+    source
+        Where the log came from.
+    """
+
+    arms: tuple[str, ...]
+    n: np.ndarray
+    successes: np.ndarray
+    source: str = "memory"
+
+    def __post_init__(self) -> None:
+        n, successes = (np.array(x, dtype=float) for x in (self.n, self.successes))
+        if len(self.arms) == 0:
+            raise ValueError("a log should hold at least one pull, got none")
+        if len(set(self.arms)) < len(self.arms):
+            raise ValueError(f"arms should be distinct labels, got {list(self.arms)[:8]}")
+        for name, counts in (("n", n), ("successes", successes)):
+            if counts.shape != (len(self.arms),):
+                raise ValueError(
+                    f"{name} should have shape ({len(self.arms)},), got {counts.shape}"
+                )
+            if not ((counts >= 0) & (counts == np.floor(counts)) & np.isfinite(counts)).all():
+                raise ValueError(f"{name} should be whole numbers >= 0")
+            counts.setflags(write=False)
+        if (n < 1).any() or (successes > n).any():
+            k = int(np.flatnonzero((n < 1) | (successes > n))[0])
+            raise ValueError(
+                f"successes should be at most n, and n at least 1, got {successes[k]:g} of "
+                f"{n[k]:g} for {self.arms[k]!r}"
+            )
+        object.__setattr__(self, "n", n)
+        object.__setattr__(self, "successes", successes)
+
+    @classmethod
+    def from_rows(
+        cls, items: Iterable[Any], rewards: Iterable[Any], *, source: str = "memory"
+    ) -> "Pulls":
+        """Return the log of one entry a pull: the item shown, and 1 or 0.
+
+        Raises
+        ------
+        ValueError
+            If they are not equally long, or a reward is neither 1 nor 0; the message tells the
+            row, from 0.
+        """
+        labels = np.array([str(x) for x in items], dtype=object)
+        paid = np.asarray(list(rewards), dtype=float)
+        if len(labels) != len(paid):
+            raise ValueError(
+                f"rewards should have length {len(labels)} like items, got {len(paid)}"
+            )
+        wrong = np.flatnonzero((paid != 0) & (paid != 1))
+        if wrong.size:
+            raise ValueError(f"rewards should be 0 or 1, got {paid[wrong[0]]} at row {wrong[0]}")
+        arms, place = np.unique(labels.astype(str), return_inverse=True)
+        return cls(
+            arms=tuple(str(a) for a in arms),
+            n=np.bincount(place, minlength=len(arms)),
+            successes=np.bincount(place, paid, minlength=len(arms)),
+            source=source,
+        )
+
+    @property
+    def n_arms(self) -> int:
+        """How many items."""
+        return len(self.arms)
+
+    @property
+    def n_pulls(self) -> int:
+        """How many pulls."""
+        return int(self.n.sum())
+
+    def __len__(self) -> int:
+        return self.n_pulls
+
+    def __repr__(self) -> str:
+        share = self.successes.sum() / self.n.sum()
+        return f"<Pulls: {self.n_pulls:,} of {self.n_arms:,} items, {share:.0%} paid>"

@@ -1,0 +1,126 @@
+"""Two-Phase on items with attributes: how regret grows, what it owes to their number, who wins.
+
+Left: 100 items of 5 attributes, where the bound is n (f^-1(T) + 1) plus a constant. Middle: the
+whole unit sphere, where it is of order sqrt(T). Right: regret against the number of items, the
+best one ahead of all others by the same margin. The exponents are slopes of ln regret in ln t
+over the last decade, their intervals by resampling runs.
+
+    python examples/two_phase.py --replications 40 --workers 2
+"""
+
+import argparse
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import bayesduel as bd
+from bayesduel.problems import LogisticItems, UnitSphere
+
+BY_ATTRIBUTES = [bd.TwoPhase(), bd.GLMETC(), bd.LogisticThompson(), bd.LogisticUCB()]
+BY_ITEM = [bd.KLUCB(), bd.ThompsonBeta()]
+ON_SPHERE = [bd.TwoPhase(), bd.GLMETC(), bd.LogisticThompson()]
+NUMBERS = (10**2, 10**3, 10**4, 10**5, 10**6)
+MARGIN = 0.05
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--replications", type=int, default=20)
+    parser.add_argument("--horizon", type=float, default=1e5)
+    parser.add_argument("--largest", type=float, default=1e6, help="most items")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", default="two_phase.png")
+    given = parser.parse_args(arguments)
+    settings = {"seed": given.seed, "workers": given.workers}
+    runs = given.replications
+    figure, panels = plt.subplots(1, 3, figsize=(16, 5), layout="constrained")
+
+    print("Exponent of regret in t over the last decade, 95 % interval:")
+    table = {}
+    for ax, family, policies in (
+        (panels[0], LogisticItems(), BY_ATTRIBUTES + BY_ITEM),
+        (panels[1], UnitSphere(n_attributes=4), ON_SPHERE),
+    ):
+        trace = bd.simulate(policies, family, given.horizon, replications=runs, **settings)
+        bd.plot_regret(trace, ax=ax, log_regret=True)
+        regret = bd.regret(trace)
+        for name in regret["policy"].values:
+            tell_exponent(family.name, str(name), regret.sel(policy=name))
+        for time in (given.horizon / 100, given.horizon):
+            near = regret.sel(time=time, method="nearest")
+            table[f"{family.name}, T = {int(near['time']):,}"] = near
+
+    horizon = given.horizon / 10
+    means = {}
+    for m in (m for m in NUMBERS if m <= given.largest):
+        policies = BY_ATTRIBUTES[:2]  # one pass over the items an epoch, not a pull
+        policies = policies + [bd.LogisticThompson()] * (m <= 10**5)
+        policies = policies + BY_ITEM * (m <= 10**4)
+        trace = bd.simulate(
+            policies,
+            LogisticItems(n_arms=m, gap=MARGIN),
+            horizon,
+            replications=runs if m < 10**6 else min(runs, 8),
+            record=[int(horizon)],
+            **settings,
+        )
+        last = bd.regret(trace).isel(time=-1)
+        table[f"{m:,} items, margin {MARGIN:g}, T = {int(horizon):,}"] = last
+        for name in last["policy"].values:
+            values = last.sel(policy=name).values
+            error = values.std(ddof=1) / np.sqrt(len(values))
+            means.setdefault(str(name), []).append((m, values.mean(), error))
+    draw_numbers(panels[2], means, horizon)
+    tell_winners(table)
+    figure.savefig(given.out, dpi=150)
+    print(given.out)
+
+
+def tell_exponent(problem: str, name: str, regret) -> None:
+    """Print the slope of ln mean regret in ln t over the last decade."""
+    last = regret.sel(time=slice(float(regret["time"][-1]) / 10, None))
+    x = np.log(last["time"].values)
+    rng = np.random.default_rng(0)
+    n = last.sizes["replication"]
+    chosen = rng.integers(0, n, (1000, n))
+    slopes = [slope(x, last.values[rows].mean(axis=0)) for rows in chosen]
+    low, high = np.quantile(slopes, [0.025, 0.975])
+    middle = slope(x, last.values.mean(axis=0))
+    print(f"  {problem:32} {name:18} {middle:6.2f} [{low:.2f}, {high:.2f}]")
+
+
+def slope(x: np.ndarray, regret: np.ndarray) -> float:
+    return float(np.polyfit(x, np.log(np.maximum(regret, 1e-9)), 1)[0])
+
+
+def draw_numbers(ax, means: dict, horizon: float) -> None:
+    """Draw mean regret and its standard error against the number of items."""
+    for name, rows in means.items():
+        m, mean, error = np.array(rows).T
+        ax.errorbar(m, mean, yerr=error, marker="o", capsize=3, label=name)
+    ax.set(xscale="log", yscale="log", xlabel="items", ylabel="cumulative pull regret")
+    ax.set_title(f"after {int(horizon):,} pulls, margin {MARGIN:g}", loc="left", fontsize=10)
+    ax.legend(frameon=False, fontsize=8)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def tell_winners(table: dict) -> None:
+    """Print mean regrets, and who is lowest by more than two standard errors of a difference."""
+    print("\nMean regret (standard error); runs share problems and coins:")
+    for where, last in table.items():
+        order = last.mean("replication").values.argsort()
+        names = [str(name) for name in last["policy"].values]
+        n = last.sizes["replication"]
+        told = []
+        for k in order:
+            values = last.isel(policy=k).values
+            told.append(f"{names[k]} {values.mean():.0f} ({values.std(ddof=1) / n**0.5:.0f})")
+        ahead = last.isel(policy=order[1]).values - last.isel(policy=order[0]).values
+        clear = ahead.mean() > 2 * ahead.std(ddof=1) / n**0.5
+        verdict = f"{names[order[0]]} wins" if clear else "no clear winner"
+        print(f"  {where}: {verdict}\n    {', '.join(told)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""Priors of coefficients: normal, flat, or a regularised horseshoe where few of many count."""
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["check_sparsity", "coefficients"]
+
+SLAB_FREEDOM = 4.0  # degrees of freedom of the t distribution that large coefficients have
+PSEUDO_SIGMA = 2.0  # of one binary outcome in logits, at chance one half
+
+
+def check_sparsity(sparsity: float | None, scale: float, n: int) -> None:
+    """Raise unless `sparsity` is None or a number of attributes in (0, n).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is not, or if `scale`, then that of the slab, is infinite.
+    """
+    if sparsity is None:
+        return
+    if isinstance(sparsity, bool) or not isinstance(sparsity, int | float):
+        raise TypeError(f"sparsity should be None or a number of attributes, got {sparsity!r}")
+    if not 0 < sparsity < n:
+        raise ValueError(
+            f"sparsity should be a number of attributes in (0, {n}), those thought to count, "
+            f"got {sparsity}"
+        )
+    if np.isinf(scale):
+        raise ValueError("scale should be finite with a sparsity, got inf")
+
+
+def coefficients(scale: float, sparsity: float | None, n_outcomes: float = 1.0) -> Any:
+    """Add ``coefficient`` (attribute) to the model in context and return it.
+
+    Parameters
+    ----------
+    scale
+        Standard deviation of a coefficient; with a sparsity, of one that is large.
+    sparsity
+        How many coefficients are thought to count, or None.
+    n_outcomes
+        Number of binary outcomes, which sets the scale below which a coefficient is noise.
+
+    References
+    ----------
+    Piironen & Vehtari, "Sparsity information and regularization in the horseshoe and other
+    shrinkage priors", Electronic Journal of Statistics 2017: eq. 2.8 with a slab of t_4 and
+    eq. 3.12 for the global scale, with the pseudo variance of a binary outcome at one half.
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    if np.isinf(scale):
+        return pm.Flat("coefficient", dims="attribute")
+    if sparsity is None:
+        return pm.Normal("coefficient", 0.0, scale, dims="attribute")
+    n = len(pm.modelcontext(None).coords["attribute"])
+    narrow = sparsity / (n - sparsity) * PSEUDO_SIGMA / np.sqrt(n_outcomes)
+    shrinkage = pm.HalfCauchy("shrinkage", narrow)
+    local = pm.HalfCauchy("local", 1.0, dims="attribute")
+    half = SLAB_FREEDOM / 2
+    slab = pm.InverseGamma("slab", half, half * scale**2)
+    width = shrinkage * local * pt.sqrt(slab / (slab + shrinkage**2 * local**2))
+    standard = pm.Normal("coefficient_standard", 0.0, 1.0, dims="attribute")
+    return pm.Deterministic("coefficient", width * standard, dims="attribute")
