@@ -25,7 +25,7 @@ MARGIN = 0.05
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replications", type=int, default=20)
+    parser.add_argument("--replications", type=int, default=16)
     parser.add_argument("--horizon", type=float, default=1e5)
     parser.add_argument("--largest", type=float, default=1e6, help="most items")
     parser.add_argument("--workers", type=int, default=2)
@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> None:
     for m in (m for m in NUMBERS if m <= given.largest):
         policies = BY_ATTRIBUTES[:2]  # one pass over the items an epoch, not a pull
         policies = policies + [bd.LogisticThompson()] * (m <= 10**5)
-        policies = policies + BY_ITEM * (m <= 10**4)
+        policies = policies + BY_ITEM * (m <= 10**3)
         trace = bd.simulate(
             policies,
             LogisticItems(n_arms=m, gap=MARGIN),

@@ -364,3 +364,16 @@ def test_the_forest_draws_every_coefficient_where_it_is():
     bars = ax.collections[0].get_segments()
     np.testing.assert_allclose([s[0][0] for s in bars], told["standard_lower"])
     np.testing.assert_allclose([s[1][0] for s in bars], told["standard_upper"])
+
+
+def test_the_side_is_not_called_an_attribute():
+    from bayesduel.reporting.attributes import AttributeAnalysis
+
+    items = table_of(20, 3, seed=1)
+    log = drawn_log(items, np.zeros(3), 800, seed=2, order=0.8)
+    fit = bd.fit(log, AttributeDuels(items=items, order_effect=True), "laplace", draws=400)
+    table = bd.coefficients(fit)
+    assert table.loc["left side", "lower"] > 0
+    rest = dict.fromkeys(("told", "new", "calibration", "plain"))
+    said = AttributeAnalysis(duels=log, fit=fit, table=table, reason="", **rest).sentence
+    assert "left side" not in said

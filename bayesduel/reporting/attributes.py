@@ -55,7 +55,8 @@ class AttributeAnalysis:
         """What the attributes say, for a reader."""
         from bayesduel.winning.wording import join, percent
 
-        table, prob = self.table, self.table.attrs["prob"]
+        prob = self.table.attrs["prob"]
+        table = self.table[self.table["column"] != ""]  # the side is no attribute
         more = table.index[table["lower"] > 0].tolist()
         less = table.index[table["upper"] < 0].tolist()
         level = f"{100 * prob:g} %"
