@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 __all__ = ["OrderEffect"]
 
+WRITTEN = 20  # decided duels, all won by one side, from which the side was written after them
+
 
 @dataclass(frozen=True)
 class OrderEffect(Layer):
@@ -40,7 +42,8 @@ class OrderEffect(Layer):
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described.
+        If an argument is not as described; when built, if the same side won all of twenty
+        decided duels or more: such a log writes the winner there.
 
     References
     ----------
@@ -57,6 +60,17 @@ class OrderEffect(Layer):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_prior("prior", self.prior)
+
+    def own_columns(self, duels: "Duels") -> dict[str, Any]:
+        """Return nothing; raise where the sides are where the winner was written."""
+        left, right = int(duels.cells.left_wins.sum()), int(duels.cells.right_wins.sum())
+        if min(left, right) == 0 and max(left, right) >= WRITTEN:
+            side = "left" if left else "right"
+            raise ValueError(
+                f"duels should say who was left before they were fought, got a log whose {side} "
+                f"side won all {max(left, right):,} decided duels: it writes the winner {side}"
+            )
+        return {}
 
     def add(self, duels: "Duels") -> dict[str, Any]:
         """Add ``order``."""

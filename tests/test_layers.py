@@ -264,12 +264,18 @@ def test_what_the_log_must_say_is_named():
     alone = bd.Duels.from_votes("ab", "bc", [1, 0], judge="xx", time=np.array([1.0, 1.0]))
     gap = bd.Duels.from_votes("abc", "bca", [1, 0, 1], time=np.array([1.0, np.nan, 2.0]))
     two = bd.Duels.from_wins([[0, 3], [2, 0]])
+    winner_left = bd.Duels.from_votes("abca" * 5, "bcac" * 5, [1] * 20)
     for duels, model, words in [
         (plain, JudgeReliability(), "name a judge for each vote"),
         (alone, JudgeReliability(), r"at least two judges .*got \['x'\]"),
         (plain, TimeVarying(), "a time for each vote, got a log without"),
         (alone, TimeVarying(), "two distinct times, got only 1"),
         (gap, TimeVarying(), "got 1 of 3 without one .*first at vote 1"),
+        (
+            winner_left,
+            OrderEffect(),
+            "left side won all 20 decided duels: it writes the winner left",
+        ),
         (two, BladeChest(), "at least three arms to have cycles, got 2"),
     ]:
         with pytest.raises(ValueError, match=words):
