@@ -19,6 +19,7 @@ __all__ = ["LOGISTIC", "NORMAL", "Ladder", "climb"]
 
 LOGISTIC, NORMAL = 0, 1
 LAPSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
+MANY_ARMS = 200  # above, every third lapse is tried: each takes the inverse of a K x K matrix
 LOG_SCALES = np.linspace(-2.5, 2.5, 11)
 LOG_SCALE_SD = 2.0  # of the normal prior of the log scale, on the scale of logits
 NEGLIGIBLE = 6.0  # lapses this far below the best, in log marginal likelihood, are left out
@@ -85,7 +86,7 @@ def climb(met: Meetings, link: int) -> Ladder:
     place = len(LOG_SCALES) // 2
     shift = 0.0 if link == LOGISTIC else math.log(0.6)  # a normal ladder is that much shorter
     rungs = []
-    for lapse in LAPSES:
+    for lapse in LAPSES if met.n_arms <= MANY_ARMS else LAPSES[::3]:
         seen: dict[int, Rung] = {}
 
         def at(k: int, lapse: float = lapse, seen: dict[int, Rung] = seen) -> float:
