@@ -2,7 +2,8 @@
 
 A step fits scores and variances again, warm-started, and finds the pair that promises most.
 The SciPy version minimises the same profile likelihood with its gradient, from the same
-start, and computes the same promises with whole arrays.
+start, and computes the same promises with whole arrays. Of both the quickest of several
+measurements is shown, so that other work on the machine tells less.
 """
 
 from time import perf_counter
@@ -48,7 +49,7 @@ def step_by_scipy(margins, start, k):
 
 
 def timed(n_arms, k, steps):
-    """Return seconds a step inside the compiled loop and by SciPy, and the share of same pairs."""
+    """Return the least seconds a step, compiled and by SciPy, and the share of same pairs."""
     rng = np.random.default_rng(1)
     problem = score_duels(n_arms, rng=rng)
     arms, key = np.arange(n_arms), np.uint64(1)
@@ -65,16 +66,17 @@ def timed(n_arms, k, steps):
         i, j = rule.select(margins, memory, warm + 1, rng)
         same += by_scipy == (i, j)
         record_margin(margins, i, j, draw_margin(problem.dice, i, j, int(margins.n[i, j]), key))
-    done = int(margins.n_duels[0])
-    before = perf_counter()
-    run(margins, memory, problem.dice, arms, key, done + steps, rng)
-    ours = (perf_counter() - before) / steps
-    return ours, float(np.median(seconds)), same / 10
+    done, blocks = int(margins.n_duels[0]), []
+    for block in range(1, 6):
+        before = perf_counter()
+        run(margins, memory, problem.dice, arms, key, done + block * steps, rng)
+        blocks.append((perf_counter() - before) / steps)
+    return min(blocks), min(seconds), same / 10
 
 
 def main() -> None:
     rows = []
-    for n_arms, k, steps in ((10, 4, 5000), (100, 40, 500)):
+    for n_arms, k, steps in ((10, 4, 1000), (100, 40, 100)):
         ours, by_scipy, same = timed(n_arms, k, steps)
         rows.append(
             {
