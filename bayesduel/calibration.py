@@ -144,7 +144,8 @@ def held_out(
             f"model should need only who met whom, got {model.name}: "
             "bayesduel.compare_models leaves its duels out with their judges, times and order"
         )
-    rows, unit = votes_of(duels) if model.link == "margin" else rows_of(duels, tells_sides(model))
+    by_vote = model.link == "margin"
+    rows, unit = votes_of(duels) if by_vote else rows_of(duels, tells_sides(model))
     n_units = len(np.unique(rows[5])) if unit != "duel" else int(rows[2:5].sum())
     if n_units < 2:
         raise ValueError(f"duels should hold two {unit}s or more to hold one out, got {n_units}")
@@ -169,7 +170,11 @@ def held_out(
     mean = float(loss.sum() / total)
     spread = np.sqrt(((loss - n * mean) ** 2).sum()) / total
     return Calibration(
-        **_bins(p, w, n), log_loss=mean, log_loss_error=float(spread), folds=folds, unit=unit
+        **_bins(p, w, n),
+        log_loss=mean,
+        log_loss_error=float(spread),
+        folds=folds,
+        unit="duel" if by_vote else unit,
     )
 
 

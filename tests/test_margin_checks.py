@@ -245,6 +245,27 @@ def test_the_report_tells_of_margins_where_there_are_some(tmp_path):
         assert words in page, words
 
 
+@pytest.mark.slow
+def test_the_report_of_a_fit_of_margins_says_what_it_is(tmp_path):
+    duels = draw_log(2, pair=0.9, each=6)
+    votes = duels.votes
+    judged = Duels.from_votes(
+        LABELS[votes.left],
+        LABELS[votes.right],
+        (votes.outcome + 1) / 2,
+        margin=votes.margin,
+        judge=np.arange(len(votes)) % 20,
+    )
+    path = bd.report(judged, tmp_path / "r.html", model=PerturbedThurstone(), draws=400)
+    page = path.read_text(encoding="utf-8")
+    assert "Models of margins take every duel as independent" in page
+    assert "This log repeats votes by judge" in page
+    assert "unit = from the log" in page and "residual_scale, learned" in page
+    assert "In a model with one score an arm" not in page
+    assert "All votes of one" not in page
+    assert "spread of the residuals of pairs" in page
+
+
 def test_the_report_says_why_it_does_not_tell_of_margins(tmp_path):
     left, right = list("abcabc" * 2), list("bcabca" * 2)
     outcome = [1, 0, 1, 0, 1, 1] * 2

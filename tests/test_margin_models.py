@@ -358,7 +358,7 @@ def test_held_out_margins_are_predicted(votes):
 
     found = held_out(votes[0], ThurstoneScore(order_effect=True), folds=3, draws=400)
     assert found.log_loss < np.log(2)
-    assert found.unit == "vote"
+    assert found.unit == "duel"
     assert found.n.sum() == votes[0].n_duels
 
 

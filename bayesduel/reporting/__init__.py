@@ -150,6 +150,7 @@ def _part(a: "Analysis", label: str | None, prefix: str) -> dict[str, Any]:
     import json
 
     from bayesduel.checking.page import told
+    from bayesduel.drawing import model_of
 
     w = a.winners
     diagnostics = provenance.diagnostics(a)
@@ -182,7 +183,8 @@ def _part(a: "Analysis", label: str | None, prefix: str) -> dict[str, Any]:
         "tier_words": sections.tier_words(w),
         "rank_words": sections.rank_words(w),
         "uncertain_words": sections.uncertain_words(w),
-        "is_score_model": "score" in a.fit["posterior"],
+        "is_score_model": "score" in a.fit["posterior"]
+        and getattr(model_of(a.fit), "notions_agree", True),
         "notions": sections.notion_rows(w if a.free is None else a.free),
         "notion_words": sections.notion_words(w if a.free is None else a.free),
         "free_words": "" if a.free is None else a.free.attrs["verdict"],

@@ -126,12 +126,13 @@ def analyse(
     with warnings.catch_warnings():  # the log's warnings have been given once
         warnings.simplefilter("ignore", UserWarning)
         free, free_reason, free_unit = None, "", "duel"
-        if "score" in fit["posterior"] and duels.n_arms > FREE_ARMS:
+        agree = "score" in fit["posterior"] and getattr(model, "notions_agree", True)
+        if agree and duels.n_arms > FREE_ARMS:
             free_reason = (
                 f"With more than {FREE_ARMS} arms this is left to a fit of its own "
                 "(--model preference-matrix)."
             )
-        elif "score" in fit["posterior"] and duels.n_arms > 2:
+        elif agree and duels.n_arms > 2:
             step("fitting without a ranking assumed")
             role = repeated_role(duels)  # its pairs know no clusters: one verdict a unit instead
             units = duels if role is None else one_verdict_per_unit(duels, role)

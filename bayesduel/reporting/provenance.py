@@ -36,7 +36,7 @@ def model_words(a: "Analysis") -> list[tuple[str, str]]:
     rows = [("model", MODEL_NAMES.get(attrs["model"], attrs["model"]))]
     settings = json.loads(attrs["model_settings"])
     if settings:
-        said = ", ".join(f"{k} = {'learned' if v is None else v}" for k, v in settings.items())
+        said = ", ".join(f"{k} = {_setting(k, v)}" for k, v in settings.items())
         rows.append(("settings", said))
     for name, values in posterior.data_vars.items():
         if values.ndim == 2:  # a parameter of the whole model
@@ -86,6 +86,11 @@ def diagnostics(a: "Analysis") -> list[dict[str, Any]]:
 
 def cluster_words(a: "Analysis") -> str:
     """Tell which errors the report uses and what they change."""
+    if a.fit.attrs["link"] == "margin":
+        return (
+            "Models of margins take every duel as independent: they have no cluster-robust "
+            f"errors.{_repeats(a)}"
+        )
     used = str(a.winners.attrs["errors"])
     few = json.loads(a.fit.attrs.get("clusters_left_out", "{}"))
     left_out = "".join(
@@ -132,6 +137,23 @@ def cluster_rows(a: "Analysis") -> tuple[list[str], list[list[str]]]:
         values = [float(group["score_se"].values[k]), *map(float, after)]
         rows.append([str(a.winners["arm"].values[k]), *(f"{v:.3f}" for v in values)])
     return head, rows
+
+
+def _setting(name: str, value: Any) -> Any:
+    """Return a setting in words: what None stands for depends on which it is."""
+    if value is not None:
+        return value
+    return {"degrees": "none (normal)", "unit": "from the log"}.get(name, "learned")
+
+
+def _repeats(a: "Analysis") -> str:
+    """Tell that a log repeats votes, where it does."""
+    from bayesduel.inference.clusters import clusterings
+
+    found = " and ".join(clusterings(a.duels))
+    if not found:
+        return ""
+    return f" This log repeats votes by {found}, so intervals are too narrow."
 
 
 def _extreme(values: "xr.Dataset", pick: Callable[[Iterable[float]], float]) -> float:
