@@ -16,17 +16,16 @@ from claims import judged, seed_of
 
 import bayesduel as bd
 from bayesduel.problems import Drawn, score_duels
-from bayesduel.selection import Uniform
 
 POLICIES = {
     "ML-POCBAm": bd.MLPOCBAm(),
     "POCBAm": bd.POCBAm(),
     "hybrid": bd.HybridPOCBAm(),
-    "uniform": Uniform(),
+    "uniform": bd.Uniform(),
     "SELECT/TOP": bd.SelectTop(),
     "PKG": bd.PKG(),
     "active ranking": bd.ActiveRanking(),
-    "uniform, fitted model": Uniform(by="model"),
+    "uniform, fitted model": bd.Uniform(by="model"),
     "Laplace allocation": bd.LaplaceAllocation(),
 }
 

@@ -18,15 +18,14 @@ from claims import judged, seed_of
 
 import bayesduel as bd
 from bayesduel.problems import Drawn, score_duels
-from bayesduel.selection import Uniform
 
 POLICIES = {
     "ML-POCBAm": bd.MLPOCBAm(),
     "POCBAm": bd.POCBAm(),
     "hybrid": bd.HybridPOCBAm(),
     "hybrid, calibrated": bd.HybridPOCBAm(threshold="calibrated"),
-    "uniform": Uniform(),
-    "uniform, fitted model": Uniform(by="model"),
+    "uniform": bd.Uniform(),
+    "uniform, fitted model": bd.Uniform(by="model"),
     "Laplace allocation": bd.LaplaceAllocation(),
     "Laplace, residual learned": bd.LaplaceAllocation(residual="learned"),
 }

@@ -19,16 +19,15 @@ from claims import judged, seed_of
 
 import bayesduel as bd
 from bayesduel.problems import RoshamboDuels, RoshamboTable, roshambo_table
-from bayesduel.selection import Uniform
 
 POLICIES = {
     "ML-POCBAm": bd.MLPOCBAm(),
     "POCBAm": bd.POCBAm(),
     "hybrid": bd.HybridPOCBAm(),
     "hybrid, calibrated": bd.HybridPOCBAm(threshold="calibrated"),
-    "uniform": Uniform(),
+    "uniform": bd.Uniform(),
     "SELECT/TOP": bd.SelectTop(),
-    "uniform, fitted model": Uniform(by="model"),
+    "uniform, fitted model": bd.Uniform(by="model"),
     "Laplace allocation": bd.LaplaceAllocation(),
     "Laplace, residual learned": bd.LaplaceAllocation(residual="learned"),
 }

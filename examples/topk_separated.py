@@ -16,12 +16,11 @@ from claims import judged, seed_of
 
 import bayesduel as bd
 from bayesduel.problems import Drawn, score_duels
-from bayesduel.selection import Uniform
 
 WITHOUT = {
     "SELECT/TOP": bd.SelectTop(),
-    "uniform": Uniform(),
-    "uniform, fitted model": Uniform(by="model"),
+    "uniform": bd.Uniform(),
+    "uniform, fitted model": bd.Uniform(by="model"),
 }
 WARMED_UP = {
     "ML-POCBAm": bd.MLPOCBAm(),

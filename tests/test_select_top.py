@@ -8,9 +8,8 @@ import xarray as xr
 from scipy import optimize, stats
 
 import bayesduel as bd
-from bayesduel.problems import Drawn, MarginReplay, ScoreDuels, score_duels, uneven_duels
+from bayesduel.problems import Drawn, MarginReplay, ScoreDuels, named, score_duels, uneven_duels
 from bayesduel.problems.margins import draw_margin
-from bayesduel.selection import Uniform
 
 BY_SD = Drawn(n_arms=10, generator=score_duels, name="score duels")
 
@@ -24,7 +23,7 @@ def line(n_arms=4, sd=0.1):
 
 @pytest.fixture(scope="module")
 def trace():
-    policies = {"POCBAm": bd.POCBAm(), "model": bd.MLPOCBAm(), "uniform": Uniform()}
+    policies = {"POCBAm": bd.POCBAm(), "model": bd.MLPOCBAm(), "uniform": bd.Uniform()}
     return bd.select_top(policies, BY_SD, 4, 200, replications=6, seed=3, index=True)
 
 
@@ -41,9 +40,22 @@ def test_a_trace_says_what_was_selected(trace):
         assert ((what[name] > 0) & (what[name] < 1)).sel(policy=["POCBAm", "model"]).all()
 
 
+def test_uniform_and_pbr_are_one_class_each_for_regret_runs_and_selection():
+    """Round-robin: the duels of a regret run and of a selection are the same ones."""
+    uniform, race = bd.Uniform(by="model"), bd.PBR(notion="borda")
+    P = named("linear", n_arms=4).P  # as an array: both take one
+    regret_run = bd.simulate([uniform, race], P, 120, seed=3, record=[120])
+    selection = bd.select_top([uniform, race], P, 1, 120, seed=3, record=[120])
+    assert list(regret_run["policy"].values) == list(selection["policy"].values)
+    wins = regret_run["trace"]["wins"].sel(policy="Uniform(by='model')").isel(replication=0)
+    met = selection["trace"]["duels"].sel(policy="Uniform(by='model')").isel(replication=0)
+    np.testing.assert_array_equal(wins[0].values + wins[0].values.T, met)
+    np.testing.assert_array_equal(met, 20 * (1 - np.eye(4)))
+
+
 def test_policies_meet_the_same_luck(trace):
     """After the warm-up alone the two that trust sample means name the same set."""
-    again = bd.select_top([bd.POCBAm(), Uniform()], BY_SD, 4, 135, replications=6, seed=3)
+    again = bd.select_top([bd.POCBAm(), bd.Uniform()], BY_SD, 4, 135, replications=6, seed=3)
     sets = again["trace"]["selected"].isel(time=-1)
     np.testing.assert_array_equal(sets.isel(policy=0), sets.isel(policy=1))
     np.testing.assert_array_equal(again["problem"]["score"], trace["problem"]["score"])
@@ -155,10 +167,12 @@ def test_bad_input_is_refused():
         bd.select_top(bd.POCBAm(), line(), 2, 100, record=[5, 100])
     with pytest.raises(ValueError, match="policies should select k = 2"):
         bd.select_top(bd.POCBAm(k=3), line(), 2, 100)
-    with pytest.raises(TypeError, match=r"those of bayesduel.selection, got DTS"):
+    with pytest.raises(TypeError, match=r"those of bayesduel.selection, Uniform or PBR, got DTS"):
         bd.select_top(bd.DTS(), line(), 2, 100)
     with pytest.raises(TypeError, match="problem should be ScoreDuels"):
-        bd.select_top(bd.POCBAm(), "cyclic-4", 2, 100)
+        bd.select_top(bd.POCBAm(), 4, 2, 100)
+    with pytest.raises(ValueError, match="name should be one of"):
+        bd.select_top(bd.POCBAm(), "cyclic-5", 2, 100)
     with pytest.raises(ValueError, match="should be finite"):
         ScoreDuels([[0, np.nan], [np.nan, 0]], np.ones((2, 2)))
     with pytest.raises(ValueError, match="mean should be antisymmetric"):
@@ -181,8 +195,8 @@ KNOWN = {
 
 def test_success_rates_agree_with_the_prototype():
     policies = {
-        "uniform": Uniform(),
-        "uniform, model": Uniform(by="model"),
+        "uniform": bd.Uniform(),
+        "uniform, model": bd.Uniform(by="model"),
         "POCBAm": bd.POCBAm(),
     }
     trace = bd.select_top(
@@ -202,7 +216,7 @@ def test_the_model_helps_and_knock_outs_do_not():
     The seed is the day's date, the replications those of the test above; neither was changed.
     The closer orderings are put to the test by ``examples/topk_of_ten.py``.
     """
-    policies = {"means": Uniform(), "model": Uniform(by="model"), "TOP": bd.SelectTop()}
+    policies = {"means": bd.Uniform(), "model": bd.Uniform(by="model"), "TOP": bd.SelectTop()}
     trace = bd.select_top(policies, BY_SD, 4, 1000, replications=500, seed=20261121, record=[1000])
     success = bd.success_rate(trace)["success"].isel(time=-1)
     for better, worse in (("model", "means"), ("model", "TOP")):

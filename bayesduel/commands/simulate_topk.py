@@ -86,11 +86,11 @@ def _policies(text: str) -> list[Any]:
     """Return the policies of a list such as ``POCBAm,PBR(notion='borda')``."""
     from bayesduel import beliefs, selection
     from bayesduel.commands.constructing import constructed
-    from bayesduel.policies import PBR
+    from bayesduel.policies import PBR, Uniform
 
     kinds = {name: getattr(selection, name) for name in selection.__all__}
     kinds = {name: kind for name, kind in kinds.items() if hasattr(kind, "select")}
-    return constructed(text, "--policies", {**kinds, "PBR": PBR}, (beliefs,))
+    return constructed(text, "--policies", {**kinds, "PBR": PBR, "Uniform": Uniform}, (beliefs,))
 
 
 def _problem(text: str) -> Any:

@@ -1,6 +1,8 @@
 """Uniform: every pair in turn, in a fresh random order each round.
 
-The reference line of every plot, and the baseline of every identification.
+The reference line of every plot, and the baseline of every identification and of every
+selection of the k best: by the fitted model it shows how much of a policy's success is the
+model's and how much is the allocation's.
 
 References
 ----------
@@ -8,7 +10,7 @@ None needed. Deviations: none.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,17 +28,31 @@ class Memory(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Uniform:
-    """Round-robin over all pairs, self-duels left out.
+    """Round-robin over all pairs, self-duels left out; on wins as on margins.
 
     Parameters
     ----------
     belief
-        Kept for whoever reads the outcome; the choice of pairs ignores it.
+        On regret runs: kept for whoever reads the outcome; the choice of pairs ignores it.
+    by
+        Where the k best are selected (``bayesduel.select_top``): what chooses them, "means",
+        each arm's sum of mean margins, or "model", the fitted scores (until every pair has met
+        twice: "means"). Regret runs name the best by the shares of wins.
+
+    Raises
+    ------
+    ValueError
+        If `by` is neither.
     """
 
     belief: Recipe = Hoeffding()
+    by: Literal["means", "model"] = "means"
     source: ClassVar[str] = "baseline"
     guarantee: ClassVar[str] = "linear regret: T times the mean over pairs"
+
+    def __post_init__(self) -> None:
+        if self.by not in ("means", "model"):
+            raise ValueError(f"by should be 'means' or 'model', got {self.by!r}")
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""
@@ -46,6 +62,13 @@ class Uniform:
     def select(self):
         """The compiled rule."""
         return select
+
+    @property
+    def scores(self) -> Any:
+        """The compiled scores of margins by which the k best are chosen."""
+        from bayesduel.selection.scoring import mean_scores, model_scores
+
+        return model_scores if self.by == "model" else mean_scores
 
 
 @compiled

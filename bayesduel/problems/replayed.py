@@ -85,7 +85,7 @@ class MarginReplay(ScoreDuels):
 
 
 def as_score_problem(problem: Any) -> Any:
-    """Return a problem of score duels from one, a family of them, a matrix, or a log.
+    """Return a problem of score duels from one, a family, a matrix, the name of one, or a log.
 
     Of a log the margins are replayed; for its wins, give ``Replay(log)``.
 
@@ -95,7 +95,12 @@ def as_score_problem(problem: Any) -> Any:
         If it is none of these.
     """
     from bayesduel.duels import Duels
+    from bayesduel.problems.named import named
 
+    if isinstance(problem, str):
+        problem = named(problem)
+    elif isinstance(problem, np.ndarray | list):
+        problem = Matrix(np.asarray(problem))
     if isinstance(problem, Duels):
         return MarginReplay(problem)
     if isinstance(problem, Matrix):
@@ -103,6 +108,7 @@ def as_score_problem(problem: Any) -> Any:
     if isinstance(problem, ScoreDuels) or hasattr(problem, "draw"):
         return problem
     raise TypeError(
-        "problem should be ScoreDuels(mean, sd), a Matrix, a family such as Drawn(n_arms=10, "
-        f"generator=score_duels) or a log with margins, got {type(problem).__name__}"
+        "problem should be ScoreDuels(mean, sd), a matrix or the name of one, a family such as "
+        "Drawn(n_arms=10, generator=score_duels) or a log with margins, "
+        f"got {type(problem).__name__}"
     )

@@ -4,7 +4,8 @@ The target is the k arms of largest score, the sum of an arm's mean margins over
 A policy is a frozen dataclass of hyperparameters with ``init(n_arms) -> Memory`` and two
 compiled functions of the margins' sufficient statistics: ``select(margins, memory, t, rng)
 -> (i, j)``, (-1, -1) once it is done, and ``scores(margins, memory)``, by which the k best
-are chosen. `k` (and `budget`, where a policy has one) is filled in by an experiment.
+are chosen. `k` (and `budget`, where a policy has one) is filled in by an experiment. Two policies
+of ``bayesduel.policies`` select the k best as well: ``Uniform`` and ``PBR(notion="borda")``.
 
 ``margins`` holds the statistics, ``likelihood`` the fast maximum likelihood, ``promise`` the
 chance of a right choice after one more duel.
@@ -18,7 +19,6 @@ from bayesduel.selection.margins import Margins, no_margins, record_margin
 from bayesduel.selection.pkg import PKG
 from bayesduel.selection.pocbam import HybridPOCBAm, MLPOCBAm, POCBAm
 from bayesduel.selection.select_top import SelectTop
-from bayesduel.selection.uniform import Uniform
 
 __all__ = [
     "PKG",
@@ -30,7 +30,6 @@ __all__ = [
     "Margins",
     "POCBAm",
     "SelectTop",
-    "Uniform",
     "fit_margins",
     "intransitivity",
     "no_margins",

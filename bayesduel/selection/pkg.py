@@ -20,8 +20,8 @@ import numpy as np
 from bayesduel.compiling import compiled
 from bayesduel.selection.accounts import opening, sample_account
 from bayesduel.selection.promise import best_pair, log_unit_loss
+from bayesduel.selection.scoring import mean_scores
 from bayesduel.selection.settings import WarmUpSettings
-from bayesduel.selection.uniform import mean_scores
 
 __all__ = ["PKG", "log_gains"]
 

@@ -14,6 +14,8 @@ import numpy as np
 from bayesduel.beliefs.learning import sigmoid
 from bayesduel.beliefs.logistic import Offer, record_aimed, record_duel, record_pull
 from bayesduel.compiling import with_globals
+from bayesduel.policies.logistic_duel_thompson import select as select_two
+from bayesduel.policies.two_phase import select
 from bayesduel.simulation.driver import STRIDE, streams
 
 __all__ = ["Showing", "item_driver", "layout_of_items", "replicate_items", "truth_of_items"]
@@ -127,16 +129,12 @@ def item_driver(policy: Any, sphere: bool) -> Callable[..., None]:
 def _driver(select: Any, shows: int, sphere: bool) -> Callable[..., None]:
     module = select.__module__.rpartition(".")[2]
     pattern = _run_sphere if sphere else (_run_pulls, _run_duels)[shows - 1]
-    return with_globals(pattern, f"{pattern.__name__}_{module}", select=select)
-
-
-def select(belief: Any, memory: Any, t: int, rng: np.random.Generator) -> Any:
-    """Stand for a policy's rule; each driver has its own in this place."""
-    raise NotImplementedError("item_driver() puts a policy's rule here")
+    rule = {"select_two" if shows == 2 else "select": select}
+    return with_globals(pattern, f"{pattern.__name__}_{module}", **rule)
 
 
 def _run_pulls(belief, memory, utility, worth, sums, first, last, rng, coins):  # type: ignore[no-untyped-def]
-    """Show one item at a time in steps `first` to `last`: the pattern of its drivers."""
+    """Show one item at a time in steps `first` to `last`: by TwoPhase, or by a driver's rule."""
     for t in range(first, last + 1):
         arm = select(belief, memory, t, rng)
         success = 1.0 if coins.random() < sigmoid(utility[arm]) else 0.0
@@ -147,9 +145,9 @@ def _run_pulls(belief, memory, utility, worth, sums, first, last, rng, coins):  
 
 
 def _run_duels(belief, memory, utility, worth, sums, first, last, rng, coins):  # type: ignore[no-untyped-def]
-    """Show two items at a time in steps `first` to `last`: the pattern of its drivers."""
+    """Show two at a time: by LogisticDuelThompson, or by the rule of a driver's copy."""
     for t in range(first, last + 1):
-        i, j = select(belief, memory, t, rng)
+        i, j = select_two(belief, memory, t, rng)
         won = 1.0 if coins.random() < sigmoid(utility[i] - utility[j]) else 0.0
         record_duel(belief, i, j, won)
         sums[0] += (worth[i] + worth[j]) / 2
@@ -157,7 +155,7 @@ def _run_duels(belief, memory, utility, worth, sums, first, last, rng, coins):  
 
 
 def _run_sphere(belief, memory, preference, sums, first, last, rng, coins):  # type: ignore[no-untyped-def]
-    """Show points of the sphere in steps `first` to `last`: the pattern of its drivers."""
+    """Show points of the sphere, one at a time: by TwoPhase, or by the rule of a driver's copy."""
     n = len(preference)
     for t in range(first, last + 1):
         arm = select(belief, memory, t, rng)

@@ -15,11 +15,11 @@ import xarray as xr
 
 from bayesduel import __version__
 from bayesduel.compiling import with_globals
+from bayesduel.policies.uniform import select
 from bayesduel.problems.margins import draw_margin
 from bayesduel.problems.replayed import as_score_problem
 from bayesduel.selection.accounts import intransitivity
 from bayesduel.selection.margins import no_margins, record_margin
-from bayesduel.selection.uniform import select
 from bayesduel.simulation import _labelled, _whole, recorded_times
 from bayesduel.simulation.driver import streams
 
@@ -44,14 +44,14 @@ def select_top(
     Parameters
     ----------
     policies
-        A policy of ``bayesduel.selection`` or ``PBR(notion="borda")``, several, or a mapping
-        from labels to policies.
+        A policy of ``bayesduel.selection``, ``Uniform`` or ``PBR(notion="borda")``, several, or
+        a mapping from labels to policies.
         A policy whose `k` or `budget` is None gets this one's; one with a `budget` plays one
         run for each recorded time.
     problem
-        Score duels (live ones too: ``RoshamboDuels``), a preference matrix (wins and losses,
-        as margins of 1/2 and -1/2), a family that draws either, or a log with margins
-        (replayed).
+        Score duels (live ones too: ``RoshamboDuels``), a preference matrix or the name of one
+        (wins and losses, as margins of 1/2 and -1/2), a family that draws either, or a log with
+        margins (replayed).
     k
         How many arms to select, in 1..K-1.
     budget
@@ -213,7 +213,9 @@ def _filled(policy: Any, k: int, budget: int) -> Any:
     if hasattr(policy, "on_margins"):
         return policy.on_margins(k, budget)
     if not hasattr(policy, "scores"):
-        raise TypeError(f"policies should be those of bayesduel.selection, got {policy!r}")
+        raise TypeError(
+            f"policies should be those of bayesduel.selection, Uniform or PBR, got {policy!r}"
+        )
     if getattr(policy, "k", None) not in (None, k):
         raise ValueError(f"policies should select k = {k} arms, got {policy!r}")
     given = {"k": k, "budget": budget}

@@ -1,15 +1,11 @@
 """The baselines that treat duels as a bandit's plays: UCB1 and action elimination."""
 
-import sys
 from math import log, sqrt
-from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
-
-sys.path.insert(0, str(Path(__file__).parent))
 from asking import ask, remembered
+from scipy import stats
 
 import bayesduel as bd
 from bayesduel.beliefs import record

@@ -1,13 +1,9 @@
 """CW-RMED and ECW-RMED: their allocations against an independent solver, rounds by hand."""
 
-import sys
 from math import log, sqrt
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from asking import remembered
 
 import bayesduel as bd

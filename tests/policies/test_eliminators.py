@@ -1,15 +1,11 @@
 """Beat the Mean, Interleaved Filter, MergeRUCB and Self-Sparring by hand."""
 
-import sys
 from math import log, sqrt
-from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
-
-sys.path.insert(0, str(Path(__file__).parent))
 from asking import ask, remembered
+from scipy import stats
 
 import bayesduel as bd
 from bayesduel.beliefs import KL, record

@@ -1,15 +1,11 @@
 """PBR and RankEl: races by hand, and what they select."""
 
-import sys
 from math import log
-from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
-
-sys.path.insert(0, str(Path(__file__).parent))
 from asking import remembered
+from scipy import stats
 
 import bayesduel as bd
 from bayesduel.policies import PBR, RankEl

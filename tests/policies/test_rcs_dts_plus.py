@@ -1,14 +1,9 @@
 """Hand-worked rounds of RCS and D-TS+."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from scipy import stats
-
-sys.path.insert(0, str(Path(__file__).parent))
 from asking import ask, remembered
+from scipy import stats
 
 from bayesduel.beliefs import Hoeffding
 from bayesduel.beliefs.kl import divergence_from_half

@@ -1,13 +1,9 @@
 """RMED1 and RMED2 by hand, and their sums against the definition."""
 
-import sys
 from math import ceil, log
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from asking import ask, remembered
 
 import bayesduel as bd

@@ -1,13 +1,9 @@
 """Hand-worked rounds of Sup-KLUCB, its indices, and its absorbing state."""
 
-import sys
 from math import exp, inf, log
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from asking import ask
 
 import bayesduel as bd

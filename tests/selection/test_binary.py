@@ -1,20 +1,15 @@
 """Wins and losses as margins of 1/2 and -1/2: their variances, their problems, every policy."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from scipy import stats
-
-sys.path.insert(0, str(Path(__file__).parent))
 from dealing import dealt
+from scipy import stats
 
 import bayesduel as bd
 from bayesduel.problems import Drawn, Matrix, bradley_terry, named
 from bayesduel.problems.margins import draw_margin
 from bayesduel.problems.replayed import as_score_problem
-from bayesduel.selection import Uniform, fit_margins, no_margins, record_margin
+from bayesduel.selection import fit_margins, no_margins, record_margin
 from bayesduel.selection.accounts import sample_account
 
 POLICIES = {
@@ -26,7 +21,7 @@ POLICIES = {
     "PBR": bd.PBR(notion="borda"),
     "AR": bd.ActiveRanking(),
     "TOP": bd.SelectTop(),
-    "uniform": Uniform(by="model"),
+    "uniform": bd.Uniform(by="model"),
 }
 
 

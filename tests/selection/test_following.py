@@ -1,12 +1,7 @@
 """The fit followed by rank-one updates is the fit from scratch, and a generic optimum."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from dealing import dealt
 from test_likelihood import generic
 

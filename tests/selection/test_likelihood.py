@@ -1,14 +1,9 @@
 """The fast climb against generic optimisers, least squares and hand-worked fits."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from scipy import optimize
-
-sys.path.insert(0, str(Path(__file__).parent))
 from dealing import dealt
+from scipy import optimize
 
 from bayesduel.selection import fit_margins, no_margins, record_margin
 

@@ -1,15 +1,11 @@
 """What a duel promises: the compiled formulas against plain ones, quadrature and inverses."""
 
-import sys
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import special, stats
-
-sys.path.insert(0, str(Path(__file__).parent))
 from dealing import accounts, dealt
+from scipy import special, stats
 
 from bayesduel.selection import fit_margins
 from bayesduel.selection.covariance import promises, score_covariance

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from dealing import accounts, dealt, frozen, play
 
 from bayesduel import selection
-from bayesduel.policies import PBR
+from bayesduel.policies import PBR, Uniform
 from bayesduel.selection import (
     PKG,
     ActiveRanking,
@@ -22,7 +20,6 @@ from bayesduel.selection import (
     MLPOCBAm,
     POCBAm,
     SelectTop,
-    Uniform,
     fit_margins,
     intransitivity,
     no_margins,

@@ -1,12 +1,7 @@
 """TOP, active ranking and racing: sure orders, rounds by hand, and when they stop."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from dealing import play
 
 from bayesduel.beliefs import KL, Bernstein, Hoeffding

@@ -1,15 +1,11 @@
 """The allocation that learns how intransitive margins are: its law, its promise, its d."""
 
-import sys
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
-
-sys.path.insert(0, str(Path(__file__).parent))
 from dealing import dealt, frozen
+from scipy import stats
 
 from bayesduel.selection import LaplaceAllocation, fit_margins, wary
 from bayesduel.selection.accounts import sample_account
