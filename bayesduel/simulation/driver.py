@@ -15,10 +15,9 @@ from bayesduel.beliefs import record
 from bayesduel.compiling import with_globals
 from bayesduel.policies.answers import best_by_shares
 from bayesduel.policies.uniform import select
+from bayesduel.simulation.interrupting import Pace
 
 __all__ = ["Recording", "driver", "label", "prepare", "replicate"]
-
-STRIDE = 1 << 22  # Duels between two reports of progress.
 
 
 def prepare(policy: Any, horizon: int) -> Any:
@@ -141,11 +140,13 @@ def replicate(
     belief = policy.belief.init(problem.n_arms)
     memory = policy.init(problem.n_arms)
     alone = np.zeros(problem.n_arms, np.int64)
-    done, refit = 0, 1 if hasattr(policy.belief, "refreshed") else -1
+    pace, done, refit = Pace(), 0, 1 if hasattr(policy.belief, "refreshed") else -1
     for place, time in enumerate(recording.times.tolist()):
         while done < time:
-            last = min(time, done + STRIDE, refit if refit > 0 else time)
+            last = min(time, done + pace.duels, refit if refit > 0 else time)
+            pace.start()
             run(belief, memory, P, alone, done + 1, last, draws, coins)
+            pace.stop(last - done)
             done = last
             if done == refit:
                 belief = policy.belief.refreshed(belief, int(fits.integers(2**31)))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.simulation.driver import Recording, replicate
+from bayesduel.simulation.interrupting import end_with
 from bayesduel.simulation.showing import Showing, replicate_items
 
 __all__ = ["Task", "here", "on_dask", "on_processes", "warm"]
@@ -19,11 +20,14 @@ Task = tuple[Any, Any, np.ndarray, dict[str, Any], int]
 Report = Callable[[int, int], None]
 
 
-def run(task: Task, progress: str = "") -> tuple[int, dict[str, np.ndarray]]:
+def run(task: Task, progress: str = "", parent: int = 0) -> tuple[int, dict[str, np.ndarray]]:
     """Run one replication; return its place and what happened.
 
-    `progress` names a file of int64, one a task, in which the duels done are noted.
+    `progress` names a file of int64, one a task, in which the duels done are noted; `parent` is
+    the process to end with, if any.
     """
+    if parent:
+        end_with(parent)
     policy, problem, recording, settings, place = unpacked(task)
     noted = np.memmap(progress, np.int64, "r+") if progress else None
     for done in played(policy, problem, recording, settings):
@@ -84,7 +88,7 @@ def on_processes(
         try:
             with parallel_config(backend="loky", inner_max_num_threads=1):
                 yield from Parallel(n_jobs=workers, return_as="generator_unordered")(
-                    delayed(run)(task, os.fspath(file)) for task in tasks
+                    delayed(run)(task, os.fspath(file), os.getpid()) for task in tasks
                 )
         finally:
             stop.set()

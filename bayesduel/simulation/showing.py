@@ -16,7 +16,8 @@ from bayesduel.beliefs.logistic import Offer, record_aimed, record_duel, record_
 from bayesduel.compiling import with_globals
 from bayesduel.policies.logistic_duel_thompson import select as select_two
 from bayesduel.policies.two_phase import select
-from bayesduel.simulation.driver import STRIDE, streams
+from bayesduel.simulation.driver import streams
+from bayesduel.simulation.interrupting import Pace
 
 __all__ = ["Showing", "item_driver", "layout_of_items", "replicate_items", "truth_of_items"]
 
@@ -99,11 +100,13 @@ def replicate_items(
     facts: tuple[np.ndarray, ...] = (problem.preference,)
     if not offer.sphere:
         facts = (problem.utility[order], problem.worth[order])
-    sums, done, arrays = np.zeros(2), 0, recording.arrays
+    sums, done, pace, arrays = np.zeros(2), 0, Pace(), recording.arrays
     for place, time in enumerate(recording.times.tolist()):
         while done < time:
-            last = min(time, done + STRIDE)
+            last = min(time, done + pace.duels)
+            pace.start()
             run(belief, memory, *facts, sums, done + 1, last, draws, coins)
+            pace.stop(last - done)
             done = last
             yield done
         arrays["worth"][place], arrays["paid"][place] = sums

@@ -5,6 +5,7 @@ number alone; the nth duel of a pair has the same margin under every policy.
 """
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import cache
@@ -22,6 +23,7 @@ from bayesduel.selection.accounts import intransitivity
 from bayesduel.selection.margins import no_margins, record_margin
 from bayesduel.simulation import _labelled, _whole, recorded_times
 from bayesduel.simulation.driver import streams
+from bayesduel.simulation.interrupting import Pace, end_with
 
 __all__ = ["driver", "select_top"]
 
@@ -108,7 +110,8 @@ def select_top(
         for policy in named.values():  # compiled here, so that the workers load it from disk
             _replicate((policy, problem, times[:1], {**settings, "replication": 0}))
         with parallel_config(backend="loky", inner_max_num_threads=1):
-            runs = list(Parallel(n_jobs=workers)(delayed(_replicate)(task) for task in tasks))
+            told = ((task, os.getpid()) for task in tasks)
+            runs = list(Parallel(n_jobs=workers)(delayed(_replicate)(*each) for each in told))
     lead = ("policy", "replication")
     dims = {
         "selected": (*lead, "time", "arm"),
@@ -163,8 +166,10 @@ def top_set(scores: np.ndarray, k: int) -> np.ndarray:
     return chosen
 
 
-def _replicate(task: Any) -> dict[str, np.ndarray]:
-    """Run one policy once: (policy, problem, times, settings)."""
+def _replicate(task: Any, parent: int = 0) -> dict[str, np.ndarray]:
+    """Run one policy once: (policy, problem, times, settings), ending with `parent`, if any."""
+    if parent:
+        end_with(parent)
     policy, problem, times, settings = task
     drawn = _truth(problem, settings["seed"], settings["replication"])
     _, luck, draws, _ = streams(settings["seed"], settings["replication"])
@@ -172,7 +177,7 @@ def _replicate(task: Any) -> dict[str, np.ndarray]:
     arms = luck.permutation(n_arms) if settings["permute"] else np.arange(n_arms)
     key = luck.integers(0, 2**64, dtype=np.uint64)
     margins, memory = no_margins(n_arms), policy.init(n_arms)
-    run = driver(policy.select)
+    run, pace = driver(policy.select), Pace()
     out = {
         "selected": np.zeros((len(times), n_arms), dtype=bool),
         "spent": np.zeros(len(times), np.int64),
@@ -186,7 +191,13 @@ def _replicate(task: Any) -> dict[str, np.ndarray]:
         if hasattr(drawn, "play"):
             _run_live(policy.select, margins, memory, drawn, arms, key, time, draws)
         else:
-            run(margins, memory, drawn.dice, arms, key, time, draws)
+            done, last = int(margins.n_duels[0]), -1
+            while done < time and last <= done:  # short of the last: the policy has finished
+                last = min(time, done + pace.duels)
+                pace.start()
+                run(margins, memory, drawn.dice, arms, key, last, draws)
+                pace.stop(int(margins.n_duels[0]) - done)
+                done = int(margins.n_duels[0])
         out["selected"][place, arms] = top_set(policy.scores(margins, memory), settings["k"])
         out["spent"][place] = margins.n_duels[0]
         if settings["index"] and (margins.n + 2 * np.eye(n_arms) >= 2).all():
