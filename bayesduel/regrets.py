@@ -29,7 +29,7 @@ import xarray as xr
 
 from bayesduel.preference import borda_scores, check_preference, condorcet_winner, copeland_scores
 
-__all__ = ["FORMULAS", "pair_costs", "regret", "uniform_slope"]
+__all__ = ["FORMULAS", "check_notion", "pair_costs", "regret", "uniform_slope"]
 
 FORMULAS = {
     "copeland": "max c - (c_a + c_b) / 2",
@@ -94,12 +94,44 @@ def regret(trace: xr.DataTree, notion: str | None = None) -> xr.DataArray:
     return total
 
 
+def check_notion(problem: Any, notion: str | None, detail: str = "auto") -> None:
+    """Raise, before any duel, what ``regret`` of a trace of this problem would raise.
+
+    Parameters
+    ----------
+    problem
+        As :func:`bayesduel.simulate` takes it, names and logs turned into problems.
+    notion, detail
+        As for :func:`regret` and for :func:`bayesduel.simulate`.
+
+    Raises
+    ------
+    ValueError
+        If `notion` is unknown, of another kind of problem, needs a Condorcet winner that there
+        is not, or tallies of pairs that `detail` does not keep.
+    """
+    shows = getattr(problem, "shows", 0)
+    if shows:
+        _own_notion(shows, notion)
+        return
+    if notion in OF_PAIRS and detail == "arms":
+        raise ValueError(f"detail should be 'pairs' for {notion} regret, got 'arms'")
+    fair = np.array([[0.5, 0.5 + 1e-6], [0.5 - 1e-6, 0.5]])  # stands for what is yet to be drawn
+    pair_costs(getattr(problem, "P", fair), notion or "copeland")
+
+
+def _own_notion(shows: int, notion: str | None) -> str:
+    """Return the one regret of a problem that shows one or two items."""
+    own = "pull" if shows == 1 else "item_duel"
+    if notion not in (None, own):
+        raise ValueError(f"notion should be {own!r} for this problem of items, got {notion!r}")
+    return own
+
+
 def _of_items(trace: xr.DataTree, notion: str | None) -> xr.DataArray:
     """Return the regret of a trace of items: what the best would have been worth, less this."""
     problem, counts = trace["problem"].to_dataset(), trace["trace"].to_dataset()
-    own = "pull" if json.loads(trace.attrs["plan"])["shows"] == 1 else "item_duel"
-    if notion not in (None, own):
-        raise ValueError(f"notion should be {own!r} for this trace of items, got {notion!r}")
+    own = _own_notion(json.loads(trace.attrs["plan"])["shows"], notion)
     total = problem["best"] * trace["time"] - counts["worth"]
     total = total.transpose("policy", "replication", "time").astype(float)
     total.name = own

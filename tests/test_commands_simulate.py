@@ -43,6 +43,23 @@ def test_a_policy_takes_another_belief_by_name(monkeypatch):
     assert "=Laplace(model=BradleyTerry,draws=100))" in "".join(told.split())
 
 
+def test_refused_settings_are_refused_before_any_duel(tmp_path, capfd):
+    given = ["--problem", "hudry-13", "--policies", "RUCB", "--horizon", "1e12"]
+    for setting in (["--plot", "regret.doc"], ["--regret", "condorcet"]):
+        with pytest.raises(SystemExit):
+            main(["simulate", *given, *setting])
+        assert "should" in capfd.readouterr().err
+
+
+def test_regrets_of_pairs_keep_the_pairs():
+    told = run(
+        *("simulate", "--problem", "mslr-5", "--policies", "DTS", "--horizon", "30"),
+        *("--replications", "1", "--regret", "weak"),
+    )
+    assert "cumulative weak regret" in told
+    assert "after 30 duels, 1 run\n" in told
+
+
 def test_a_log_is_replayed(tmp_path):
     log = tmp_path / "log.csv"
     rows = ["left,right,outcome", *(["a,b,left", "b,c,left", "a,c,left", "b,a,left"] * 3)]
@@ -63,7 +80,11 @@ def test_a_log_is_replayed(tmp_path):
         ({"--problem": "mars"}, "name should be one of"),
         ({"--horizon": "0"}, "horizon should be a whole number >= 1"),
         ({"--seed": "-1"}, "seed should be a whole number >= 0"),
-        ({"--plot": "/nowhere/at/all.png"}, "folder that exists"),
+        ({"--plot": "/nowhere/at/all.png"}, "--plot should be in a folder that exists"),
+        ({"--plot": "regret.doc"}, "--plot should end in one of"),
+        ({"--problem": "hudry-13", "--regret": "weak"}, "that this problem has a winner of"),
+        ({"--regret": "weak", "--detail": "arms"}, "detail should be 'pairs' for weak regret"),
+        ({"--problem": "unit-sphere", "--regret": "borda"}, "notion should be 'pull'"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(change, message, capfd):

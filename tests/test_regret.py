@@ -92,6 +92,13 @@ def test_figure_has_the_formula_the_floor_and_uniform(trace):
     assert bands == 4  # standard error and quartiles of each policy
     mean = bd.regret(trace).sel(policy="DTS").mean("replication")
     np.testing.assert_allclose(ax.get_lines()[0].get_ydata(), mean)
+    assert "dark" in ax.get_title(loc="left")
+    twice = bd.plot_regret(trace, "copeland_sum")
+    label = twice.get_legend().get_texts()[-1].get_text()
+    assert label == "slope 2 C* ln T, C* = 66.27"
+    np.testing.assert_allclose(
+        twice.get_lines()[-1].get_ydata(), 2 * ax.get_lines()[-1].get_ydata()
+    )
     other = bd.plot_regret(trace, "weak", log_regret=True)
     assert "weak" in other.get_ylabel()
     assert other.get_yscale() == "log"

@@ -122,7 +122,7 @@ def require_sampling(policy: object, recipe: Recipe) -> None:
     ValueError
         Naming a recipe that can.
     """
-    if not recipe.can_sample:
+    if not getattr(recipe, "can_sample", False):
         raise ValueError(
             f"belief of {type(policy).__name__} should be one that can be sampled, such as "
             f"Beta(), got {recipe!r}"

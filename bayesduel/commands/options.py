@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_folder",
+    "check_picture",
     "fit_log",
     "fits_of",
     "fitting_options",
@@ -198,8 +199,8 @@ def fits_of(
     return {None: fit.load()}
 
 
-def check_folder(path: Path) -> Path:
-    """Return a path that can be written, before any work is done.
+def check_folder(path: Path, option: str = "-o") -> Path:
+    """Return a path that can be written, before any work is done; `option` named it.
 
     Raises
     ------
@@ -207,10 +208,26 @@ def check_folder(path: Path) -> Path:
         If its folder does not exist, or it is a folder itself.
     """
     if path.is_dir():
-        raise ValueError(f"-o should name a file, got the folder {path}")
+        raise ValueError(f"{option} should name a file, got the folder {path}")
     if not path.parent.is_dir():
-        raise ValueError(f"-o should be in a folder that exists, got {path}")
+        raise ValueError(f"{option} should be in a folder that exists, got {path}")
     return path
+
+
+def check_picture(path: Path) -> Path:
+    """Return a path that ``--plot`` can draw into, before any work is done.
+
+    Raises
+    ------
+    ValueError
+        If its folder does not exist, or matplotlib does not draw such files.
+    """
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    known = FigureCanvasBase.get_supported_filetypes()
+    if path.suffix[1:].lower() not in known:
+        raise ValueError(f"--plot should end in one of .{', .'.join(sorted(known))}, got {path}")
+    return check_folder(path, "--plot")
 
 
 def _add(options: list[Callable[..., Any]], command: Callable[..., None]) -> Callable[..., None]:

@@ -30,11 +30,18 @@ def command(as_json: bool) -> None:
     table.add_column("arms", justify="right")
     for notion in next(iter(winners.values())):
         table.add_column(notion.replace("_", " "))
-    table.add_column("source")
     for name, problem in problems.items():
         if name in winners:
             told = [" ".join(w) or "none" for w in winners[name].values()]
         else:  # drawn anew for every run
             told = ["drawn"] * len(next(iter(winners.values())))
-        table.add_row(name, str(problem.n_arms), *told, problem.source)
-    out().print(table)
+        table.add_row(name, str(problem.n_arms), *told)
+    sources = Table(box=None, pad_edge=False, header_style="bold")
+    sources.add_column("name", no_wrap=True)
+    sources.add_column("source")
+    for name, problem in problems.items():
+        sources.add_row(name, problem.source)
+    console = out()
+    console.print(table)
+    console.print()
+    console.print(sources)

@@ -77,19 +77,22 @@ def command(
     **settings: Any,
 ) -> None:
     """Run policies on a problem, many times over, and tell their regret."""
-    from bayesduel.commands.options import check_folder
+    from bayesduel.commands.options import check_picture
     from bayesduel.problems import NAMES, as_problem
-    from bayesduel.regrets import regret
+    from bayesduel.regrets import OF_PAIRS, check_notion, regret
     from bayesduel.simulation import simulate
 
     if plot is not None:
-        check_folder(plot)
+        check_picture(plot)
     where: Any = problem
     if problem not in NAMES and Path(problem).exists():
         from bayesduel.reading import read_duels
 
         where = read_duels(problem)
     given = as_problem(where)
+    check_notion(given, notion, settings["detail"])
+    if notion in OF_PAIRS:
+        settings["detail"] = "pairs"
     trace = simulate(_policies(policies), given, horizon, out=output, **settings)
     values = regret(trace, notion)
     notion, formula = str(values.name), values.attrs["formula"]
@@ -158,9 +161,10 @@ def _tell(
         numbers = [f"{value:,.0f}" for value in list(row.values())[1:-1]]
         table.add_row(row["policy"], *numbers, str(row["runs_that_answered"] or ""))
     console = out()
+    runs = "run" if replications == 1 else "runs"
     step = "pull" if notion == "pull" else "duel"
     console.print(f"{problem}: cumulative {notion} regret, {formula} a {step},")
-    console.print(f"after {horizon:,.0f} {step}s, {replications} runs\n")
+    console.print(f"after {horizon:,.0f} {step}s, {replications} {runs}\n")
     console.print(table)
 
 

@@ -60,13 +60,14 @@ def command(
     **settings: Any,
 ) -> None:
     """Run policies that select the k best arms, and tell how often they are right."""
-    from bayesduel.commands.options import check_folder
+    from bayesduel.commands.options import check_folder, check_picture
     from bayesduel.problems.replayed import as_score_problem
     from bayesduel.simulation.top_k import select_top
 
-    for path in (plot, output):
-        if path is not None and not (path is output and path.suffix != ".nc" and path.is_dir()):
-            check_folder(path)
+    if plot is not None:
+        check_picture(plot)
+    if output is not None and not (output.suffix != ".nc" and output.is_dir()):
+        check_folder(output)
     given = as_score_problem(_problem(problem))
     trace = select_top(_policies(policies), given, k, budget, **settings)
     if output is not None:

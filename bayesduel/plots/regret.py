@@ -16,6 +16,7 @@ __all__ = ["plot_regret"]
 COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 LINES = ("-", "--", "-.", ":")
 APART = 10.0
+FLOORED = {"copeland": 1, "copeland_sum": 2}  # Regrets of which C* gives the least slope.
 
 
 def plot_regret(
@@ -29,9 +30,9 @@ def plot_regret(
 
     Dark bands are the mean plus or minus its standard error, pale ones the quartiles: where
     the mean leaves them, a few runs went badly wrong. The grey line is uniform play. Under
-    ``copeland`` regret the dotted line rises as C* ln T, as slowly as any consistent policy
-    can; only its slope means something. Of items with attributes the dotted lines are the
-    growing parts of the bounds of policies that have one.
+    ``copeland`` regret the dotted line rises as C* ln T (``copeland_sum``: twice that), as
+    slowly as any consistent policy can; only its slope means something. Of items with attributes
+    the dotted lines are the growing parts of the bounds of policies that have one.
 
     Parameters
     ----------
@@ -84,10 +85,11 @@ def plot_regret(
     ax.plot(time, per_step * time, color=GREY, linewidth=1, label="uniform, expected")
     if of_items:
         _bounds(trace, ax)
-    elif notion == "copeland" and truths.ndim == 2:
-        slope = least_slope(truths)
+    elif notion in FLOORED and truths.ndim == 2:
+        slope = least_slope(truths) * FLOORED[notion]
         if np.isfinite(slope):
-            label = f"slope C* ln T, C* = {slope:.4g}"
+            times = "" if FLOORED[notion] == 1 else f"{FLOORED[notion]} "
+            label = f"slope {times}C* ln T, C* = {slope / FLOORED[notion]:.4g}"
             ax.plot(time, slope * np.log(time), ":", color=INK, linewidth=1.2, label=label)
     ax.set_xscale("log")
     if log_regret is None:
@@ -102,7 +104,9 @@ def plot_regret(
         ax.set_ylim(0, 1.05 * top)
     ax.set_xlim(start, time[-1])
     plan = plan_of(trace)
-    ax.set_title(f"{plan['problem']}, {n_runs} runs", loc="left", fontsize=10, color=INK)
+    told = f"{n_runs} runs: mean, \u00b1 standard error (dark), quartiles (pale)"
+    told = told if n_runs > 1 else "1 run"
+    ax.set_title(f"{plan['problem']}, {told}", loc="left", fontsize=10, color=INK)
     ax.set_xlabel("pulls" if notion == "pull" else "duels")
     ax.set_ylabel(f"cumulative {notion} regret,  {values.attrs['formula']}", fontsize=9)
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))

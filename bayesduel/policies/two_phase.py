@@ -6,8 +6,9 @@ under it is shown f(l) times. What the exploitation pays teaches nothing.
 
 References
 ----------
-Two-Phase algorithm for linearly parameterised logistic bandits; regret by its Theorem III.5
-(finite sets of items) and Theorem IV.6 (the unit sphere). Deviations: where an epoch is bad
+Jiang & Srikant, "Parametrized stochastic multi-armed bandits with binary rewards", arXiv
+1111.4460, section II; regret by its Theorem III.5 (finite sets of items) and Theorem IV.6 (the
+unit sphere). Deviations: where an epoch is bad
 (some basis item has paid always or never) the vector of the last good epoch is used, and zero
 before there is one, which shows the first item; the paper's choice is not known to us, and
 as exploitation teaches nothing it costs only while bad epochs last. The basis is a barycentric
@@ -108,7 +109,7 @@ class TwoPhase:
     basis: Literal["spanner", "arbitrary"] = "spanner"
     smooth: bool = False
     shows: ClassVar[int] = 1
-    source: ClassVar[str] = "Two-Phase algorithm, section II"
+    source: ClassVar[str] = "Jiang & Srikant, arXiv 1111.4460, section II"
     guarantee: ClassVar[str] = (
         "regret n (f^-1(T) + 1) + O(1) for any number of items; sphere O(sqrt T)"
     )

@@ -192,6 +192,8 @@ def recorded_times(record: Any, horizon: int) -> np.ndarray:
     ------
     ValueError
         If they are neither "log", "linear" nor increasing whole numbers in 1..horizon.
+    TypeError
+        If they are not several.
     """
     if isinstance(record, str):
         if record == "log":
@@ -203,6 +205,8 @@ def recorded_times(record: Any, horizon: int) -> np.ndarray:
             raise ValueError(f"record should be 'log', 'linear' or times, got {record!r}")
         times = np.unique(np.maximum(1, np.round(points)).astype(np.int64))
     else:
+        if not isinstance(record, Iterable):
+            raise TypeError(f"record should be 'log', 'linear' or times, got {record!r}")
         given = np.asarray(list(record))
         times = given.astype(np.int64)
         increasing = times.size > 0 and (np.diff(times) > 0).all() and (times == given).all()
@@ -218,7 +222,8 @@ def _labelled(policies: Any) -> dict[str, Any]:
     if isinstance(policies, Mapping):
         named = {str(name): p for name, p in policies.items()}
     else:
-        listed = list(policies) if isinstance(policies, Iterable) else [policies]
+        several = isinstance(policies, Iterable) and not isinstance(policies, str)
+        listed = list(policies) if several else [policies]
         named = {label(p): p for p in listed}
         if len(named) < len(listed):
             raise ValueError(f"policies should be different ones, got {[label(p) for p in listed]}")
@@ -231,17 +236,23 @@ def _labelled(policies: Any) -> dict[str, Any]:
 
 
 def _check_shown(named: dict[str, Any], problem: Any, shows: int, detail: str) -> None:
-    """Raise unless the policies name what the problem shows."""
+    """Raise unless the policies have beliefs and name what the problem shows."""
     from bayesduel import policies
 
     for policy in named.values():
-        if getattr(policy, "shows", 0) != shows:
+        belief = getattr(policy, "belief", None)
+        if getattr(policy, "shows", 0) != shows or belief is None:
             fit = [
                 n for n in policies.__all__ if getattr(getattr(policies, n), "shows", 0) == shows
             ]
             raise ValueError(
                 f"policies should be ones that play {problem.name} ({', '.join(fit)}), "
                 f"got {label(policy)}"
+            )
+        if not hasattr(belief, "init"):
+            raise TypeError(
+                f"belief of {type(policy).__name__} should be one of bayesduel.beliefs, "
+                f"got {belief!r}"
             )
     if shows and detail == "pairs":
         raise ValueError("detail should be 'auto' or 'arms' for items, got 'pairs'")
