@@ -147,7 +147,8 @@ class Comparison:
 
     def to_html(self) -> str:
         """Return the table and the sentence as HTML."""
-        rows = self._shown().to_html(border=0, classes="comparison")
+        shown = self._shown().rename_axis(index=None, columns="model")
+        rows = shown.to_html(border=0, classes="comparison full")
         return f"{rows}<p>{escape(self.sentence)}</p>"
 
     def _shown(self) -> "pd.DataFrame":

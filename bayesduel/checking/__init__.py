@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Belief", "Check", "Cycle", "OrderShare", "check"]
 
-COMPARED_ARMS = 150  # up to as many arms, models are compared where none are named
+COMPARED_ARMS = 200  # up to as many arms, models are compared where none are named
 DRAWS, QUICK_DRAWS = 1000, 200
+REFITS = 5  # of a model without the units that importance sampling cannot leave out
 ENTRIES = 60_000_000  # draws times pairs of the belief, at most
 
 
@@ -40,8 +41,10 @@ def check(
         each is counted, for the votes within it are not independent.
     models
         What to compare, as in :func:`bayesduel.comparing.compare_models`. Default: Bradley-
-        Terry, Thurstone and the preference matrix, for up to 150 arms; none where `quick`.
-        Name :class:`bayesduel.models.BladeChest` to have cycles modelled (minutes).
+        Terry, Thurstone and the preference matrix; with them Bradley-Terry with an order effect
+        where the order clearly tells, and with :class:`bayesduel.models.BladeChest` where a
+        ranking is contradicted (half a minute at 100 arms). For up to 200 arms; none where
+        `quick`.
     quick
         Do without the comparison (unless `models` are named) and draw fewer logs.
     draws
@@ -89,6 +92,7 @@ def check(
         judged = judge_residuals(duels, voted or evidence.worlds)
         if judged is not None:
             residuals["judges"] = judged
+    order = _order(duels, evidence)
     comparison, why_not = None, ""
     if models is not None:
         step("comparing models")
@@ -101,7 +105,9 @@ def check(
         why_not = "Left out: fewer than two pairs met."
     else:
         step("comparing models")
-        comparison = _compare(units, None, seed, progress)
+        ordered = role is None and order is not None and order.clear
+        candidates = _candidates(units, ordered, evidence.transitive)
+        comparison = _compare(units, candidates, seed, progress)
     beliefs = {}
     if comparison is not None and triads.n_closed:
         step("asking every model")
@@ -115,7 +121,7 @@ def check(
         belief=belief,
         beliefs=beliefs,
         residuals=residuals,
-        order=_order(duels, evidence),
+        order=order,
         consistence=_consistence(units),
         comparison=comparison,
         why_not_compared=why_not,
@@ -126,12 +132,26 @@ def check(
 # -- in calling order ----------------------------------------------------------------------
 
 
+def _candidates(duels: "Duels", ordered: bool, transitive: bool) -> list[Any]:
+    """Return the models to compare where none are named: the usual ones, and what was found."""
+    from bayesduel.comparing import standard_models
+    from bayesduel.models import BladeChest, BradleyTerry, OrderEffect
+
+    candidates = standard_models(duels)
+    if ordered:
+        candidates.append(OrderEffect(BradleyTerry()))
+    if not transitive:
+        cyclic = BladeChest(BradleyTerry())
+        candidates.append(OrderEffect(cyclic) if ordered else cyclic)
+    return candidates
+
+
 def _compare(
     duels: "Duels", models: Any, seed: int, progress: Callable[[float], None] | None
 ) -> "Comparison":
     from bayesduel.comparing import compare_models
 
-    return compare_models(duels, models, draws=DRAWS, seed=seed, progress=progress)
+    return compare_models(duels, models, draws=DRAWS, folds=REFITS, seed=seed, progress=progress)
 
 
 def _chances(fit: Any, pairs: "Pairs", n_draws: int) -> np.ndarray:

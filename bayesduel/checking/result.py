@@ -41,6 +41,11 @@ class OrderShare:
     between_level: float
     n_decisive: int
 
+    @property
+    def clear(self) -> bool:
+        """Whether the interval leaves out one half."""
+        return not self.interval[0] <= 0.5 <= self.interval[1]
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Check:

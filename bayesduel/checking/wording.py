@@ -149,7 +149,11 @@ def _advice(check: "Check") -> str:
         "beats together), or look at who beats whom."
     )
     best = None if check.comparison is None else check.comparison.best
-    if best in check.beliefs and check.beliefs[best].weak > SURE:
+    if best not in check.beliefs:
+        return words
+    if check.beliefs[best].weak < 1 - SURE:
+        words += f" To predict single duels use {best}, which knows of the cycles."
+    elif check.beliefs[best].weak > SURE:
         words += (
             f" To predict single duels {best} is still the best of the models "
             "compared: the cycles are there, but which they are is not known well enough."
@@ -181,11 +185,10 @@ def order_words(check: "Check") -> str:
     if o is None:
         return ""
     low, high = (100 * x for x in o.interval)
-    clear = low > 50 or high < 50
     return (
         f"The side listed first won {100 * o.share:.1f} % of {o.n_decisive:,} decisive duels "
         f"(95 %: {low:.1f} to {high:.1f}); between level arms it wins "
         f"{100 * o.between_level:.1f} %. "
-        + ("That is an effect of the order, " if clear else "No clear effect of the order; ")
+        + ("That is an effect of the order, " if o.clear else "No clear effect of the order; ")
         + "allowed for in the test of transitivity."
     )

@@ -19,6 +19,12 @@ __all__ = ["command"]
     "-o", "--output", type=click.Path(path_type=Path), help="Write a page, one HTML file."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option(
+    "--models",
+    metavar="NAMES",
+    help="Models to compare, with commas, layers around them in brackets: "
+    "bradley-terry,order-effect(blade-chest(bradley-terry)).  [default: by what is found]",
+)
 @click.option("--quick", is_flag=True, help="Compare no models, draw fewer logs.")
 @click.option("--title", help="Heading of the page.  [default: where the log came from]")
 @click.option(
@@ -31,6 +37,7 @@ def command(
     log: str,
     output: Path | None,
     as_json: bool,
+    models: str | None,
     quick: bool,
     title: str | None,
     seed: int,
@@ -48,6 +55,7 @@ def command(
 
     if output is not None:
         check_folder(output)
+    compared = None if models is None else _models(models)
     found: dict[str | None, Check] = {}
     with steps() as step:
         for label, duels in read_log(log, options).items():
@@ -58,7 +66,9 @@ def command(
             def share(done: float, named: Any = named) -> None:
                 named(f"comparing models, {100 * done:.0f} %")
 
-            found[label] = check(duels, quick=quick, seed=seed, step=named, progress=share)
+            found[label] = check(
+                duels, compared, quick=quick, seed=seed, step=named, progress=share
+            )
         if output is not None:
             step("drawing")
             output.write_text(
@@ -72,6 +82,15 @@ def command(
         return
     for label, one in found.items():
         _show(label, one)
+
+
+def _models(names: str) -> "list[Any]":
+    from bayesduel.models import named
+
+    try:
+        return [named(name.strip()) for name in names.split(",")]
+    except ValueError as error:
+        raise click.UsageError(f"--models: {error}") from error
 
 
 def _show(label: str | None, check: "Check") -> None:
