@@ -100,7 +100,8 @@ def sentences(h: "Health") -> list[str]:
             f"The arm listed first won {100 * h.first_share:.1f} % of the {h.n_decisive:,} "
             f"decisive duels (95 %: {low:.1f} to {high:.1f}). That may be an effect of "
             "the order of presentation, or of being at home, unless stronger arms were listed "
-            f"{'first' if h.first_share > 0.5 else 'second'} more often. The model ignores order."
+            f"{'first' if h.first_share > 0.5 else 'second'} more often. "
+            "Models without an order effect ignore that."
         )
     if h.n_bad_rows:
         told.append(f"{_count(h.n_bad_rows, 'bad row')} left out.")

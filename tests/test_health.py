@@ -106,7 +106,7 @@ def ordered(share: float, n: int) -> Duels:
 def test_an_effect_of_the_order_is_told():
     (told,) = ordered(0.65, 400).health().warnings
     assert "listed first won 65.0 % of the 800 decisive duels" in told
-    assert "The model ignores order" in told
+    assert "Models without an order effect ignore that" in told
     (told,) = ordered(0.35, 400).health().warnings
     assert "listed first won 35.0 %" in told and "listed second more often" in told
     low, _ = ordered(0.55, 400).health().first_interval

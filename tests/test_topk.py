@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import xarray as xr
 from click.testing import CliRunner
 
 import bayesduel as bd
@@ -128,6 +129,25 @@ def test_a_saved_fit_is_read(fit, tmp_path):
     fit.to_netcdf(tmp_path / "fit.nc")
     result = run("topk", tmp_path / "fit.nc", "--k", 2, "--json")
     assert json.loads(result.stdout)["sets"][0]["arms"] == ["a", "b"]
+    result = run("topk", tmp_path / "fit.nc", "--k", 2, "--order-effect")
+    assert result.exit_code == 2 and "is fitted already" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["fit", "report"])
+def test_the_order_effect_is_an_option_of_other_commands_too(command, path, tmp_path):
+    output = tmp_path / ("fit.nc" if command == "fit" else "page.html")
+    common = (command, path, "-o", output, "--draws", 200, "--order-effect")
+    refused = run(*common)
+    assert refused.exit_code == 2 and "got --model bradley-terry" in refused.stderr
+    assert not output.exists()
+    result = run(*common, "--model", "thurstone-score")
+    assert result.exit_code == 0, result.output
+    if command == "fit":
+        with xr.open_datatree(output) as saved:
+            assert "order" in saved["posterior"]
+    else:
+        page = output.read_text(encoding="utf-8")
+        assert "order_effect = True" in page and "advantage of the left side" in page
 
 
 @pytest.mark.parametrize(
@@ -137,7 +157,7 @@ def test_a_saved_fit_is_read(fit, tmp_path):
         (["--k", 0], "0 is not in the range x>=1"),
         ([], "Missing option '--k'"),
         (["--k", 2, "--order-effect"], "--order-effect needs a log with margins"),
-        (["--k", 2, "--order-effect", "--model", "davidson"], "is for models of margins, got"),
+        (["--k", 2, "--order-effect", "--model", "davidson"], "is for models of margins (thur"),
         (["--k", 2, "--model", "thurstone-score"], "duels should have margins"),
         (["--k", 2, "-o", "nowhere/top.json"], "-o should be in a folder that exists"),
     ],

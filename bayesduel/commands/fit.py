@@ -7,6 +7,7 @@ import click
 
 from bayesduel.commands.options import (
     check_folder,
+    chosen_model,
     fit_log,
     fitting_options,
     log_argument,
@@ -36,6 +37,7 @@ def command(log: str, output: Path, **options: Any) -> None:
     from bayesduel.commands.printing import remark
 
     check_folder(output)
+    chosen_model(options["model"], options["order_effect"])  # refused before the log is read
     for label, duels in read_log(log, options).items():
         path = output
         if label is not None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check_folder",
     "check_picture",
+    "chosen_model",
     "fit_log",
     "fits_of",
     "fitting_options",
@@ -32,6 +33,7 @@ MODELS = (
     "thurstone-score",
     "perturbed-thurstone",
 )
+OF_MARGINS = ("thurstone-score", "perturbed-thurstone")
 METHODS = ("auto", "laplace", "nuts")
 LEAST_DRAWS = 100  # as bayesduel.fit has it, known here before anything heavy is imported
 _READING = "left right outcome margin judge group time weight ties on_bad by".split()
@@ -94,6 +96,11 @@ def sampling_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--draws", type=click.IntRange(min=LEAST_DRAWS), help="Posterior draws."),
         click.option(
             "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
+        ),
+        click.option(
+            "--order-effect",
+            is_flag=True,
+            help="Let the left side have an advantage (models of margins).",
         ),
     ]
     return _add(options, command)
@@ -161,12 +168,33 @@ def _column(name: str, value: str) -> Any:
     return value
 
 
+def chosen_model(name: str, ordered: bool) -> Any:
+    """Return the model that is asked for, with an advantage of the left side or without.
+
+    Raises
+    ------
+    click.UsageError
+        If that advantage is asked of a model that is not one of margins.
+    """
+    from bayesduel.models import named
+
+    if not ordered:
+        return named(name)
+    if name not in OF_MARGINS:
+        raise click.UsageError(
+            f"--order-effect is for models of margins ({', '.join(OF_MARGINS)}), got --model {name}"
+        )
+    return named(name, order_effect=True)
+
+
 def fit_log(duels: "Duels", options: dict[str, Any], label: str | None = None) -> "xr.DataTree":
     """Fit a log as the fitting options say, showing how far it is."""
     from bayesduel.commands.printing import share
     from bayesduel.fitting import fit
 
     given = {name: options[name] for name in _FITTING if options.get(name) is not None}
+    if options.get("order_effect"):
+        given["model"] = chosen_model(options["model"], True)
     with share("fitting" if label is None else f"fitting {label}") as progress:
         return fit(duels, progress=progress, **given)
 
@@ -181,11 +209,14 @@ def fits_of(
     if Path(log).suffix not in (".nc", ".zarr"):
         logs = read_log(log, options)
         chosen = {
-            label: {} if model is None else {"model": model(duels)} for label, duels in logs.items()
+            label: {} if model is None else {"model": model(duels), "order_effect": False}
+            for label, duels in logs.items()
         }
         return {
             label: fit_log(duels, options | chosen[label], label) for label, duels in logs.items()
         }
+    if options.get("order_effect"):
+        raise click.UsageError(f"--order-effect is for fitting a log; {log} is fitted already")
     import xarray as xr
 
     if not Path(log).exists():

@@ -7,6 +7,7 @@ import click
 
 from bayesduel.commands.options import (
     check_folder,
+    chosen_model,
     fitting_options,
     judging_options,
     log_argument,
@@ -43,12 +44,14 @@ def command(argv: list[str], log: str, output: Path, title: str | None, **option
     from bayesduel.reporting import report
 
     check_folder(output)
+    model = chosen_model(options["model"], options["order_effect"])
     logs = read_log(log, options)
-    given = ("model", "method", "draws", "seed", "rope", "confidence")
+    given = ("method", "draws", "seed", "rope", "confidence")
     with steps() as step:
         report(
             logs[None] if None in logs else {str(label): one for label, one in logs.items()},
             output,
+            model=model,
             **{name: options[name] for name in given},
             title=title,
             command=shlex.join(["bayesduel", *argv]),

@@ -8,6 +8,7 @@ import click
 from bayesduel.commands.options import (
     MODELS,
     check_folder,
+    chosen_model,
     fits_of,
     log_argument,
     reading_options,
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 ROWS = 30  # arms listed in the terminal; --json has all
-OF_MARGINS = ("thurstone-score", "perturbed-thurstone")
 
 
 @click.command("topk", short_help="Say which are the k best in LOG, and how surely.")
@@ -35,9 +35,6 @@ OF_MARGINS = ("thurstone-score", "perturbed-thurstone")
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, all arms.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File for the JSON.")
-@click.option(
-    "--order-effect", is_flag=True, help="Let the left side have an advantage (logs with margins)."
-)
 @reading_options
 @click.option(
     "--model",
@@ -57,10 +54,9 @@ def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
     output = options.pop("output")
     if output is not None:
         check_folder(output)
-    ordered = options.pop("order_effect")
-    named = options.pop("model")
-    if ordered and named not in (None, *OF_MARGINS):
-        raise click.UsageError(f"--order-effect is for models of margins, got --model {named}")
+    ordered, named = options["order_effect"], options.pop("model")
+    if named is not None:
+        chosen_model(named, ordered)  # refused before the log is read
     found: dict[str | None, TopSets] = {}
 
     def model(duels: Any) -> Any:
@@ -86,15 +82,10 @@ def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
 
 def _model(named: str | None, duels: Any, ordered: bool) -> Any:
     """Return the model that was asked for, or the one that suits the log."""
-    from bayesduel.models import named as model_named
-
     with_margins = duels.votes is not None and duels.votes.margin is not None
-    name = named or ("thurstone-score" if with_margins else "bradley-terry")
-    if not ordered:
-        return model_named(name)
-    if name not in OF_MARGINS:
-        raise ValueError("--order-effect needs a log with margins")
-    return model_named(name, order_effect=True)
+    if named is None and ordered and not with_margins:
+        raise click.UsageError("--order-effect needs a log with margins, got one without")
+    return chosen_model(named or ("thurstone-score" if with_margins else "bradley-terry"), ordered)
 
 
 def _show(label: str | None, found: "TopSets") -> None:
