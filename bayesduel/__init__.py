@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "ActionElimination": "bayesduel.policies",
     "ActiveRanking": "bayesduel.selection",
+    "Asking": "bayesduel.asking",
     "BeatTheMean": "bayesduel.policies",
     "CCB": "bayesduel.policies",
     "CWRMED": "bayesduel.policies",
