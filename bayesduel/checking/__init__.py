@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.checking.believing import Belief, Cycle, believe, draw_pairs
+from bayesduel.checking.indexing import LOGS, MarginIndex, margin_index
 from bayesduel.checking.residuals import arm_residuals, judge_residuals, pair_residuals
 from bayesduel.checking.result import Check, OrderShare
 
@@ -14,11 +15,12 @@ if TYPE_CHECKING:
     from bayesduel.duels import Duels
     from bayesduel.tallies import Pairs
 
-__all__ = ["Belief", "Check", "Cycle", "OrderShare", "check"]
+__all__ = ["Belief", "Check", "Cycle", "MarginIndex", "OrderShare", "check"]
 
 COMPARED_ARMS = 200  # up to as many arms, models are compared where none are named
 DRAWS, QUICK_DRAWS = 1000, 200
 REFITS = 5  # of a model without the units that importance sampling cannot leave out
+QUICK_LOGS = 100  # of margins
 ENTRIES = 60_000_000  # draws times pairs of the belief, at most
 
 
@@ -75,7 +77,8 @@ def check(
     evidence = transitivity_test(duels, draws, seed)
     role = repeated_role(duels)
     units = duels if role is None else one_verdict_per_unit(duels, role)
-    rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(3)[2])
+    *_, asked, replicated = np.random.SeedSequence(seed).spawn(4)
+    rng = np.random.default_rng(asked)
     step("asking every pair by itself")
     pairs = units.pairs()
     triads = closed_triads(duels.n_arms, pairs.first, pairs.second, rng)
@@ -92,6 +95,8 @@ def check(
         judged = judge_residuals(duels, voted or evidence.worlds)
         if judged is not None:
             residuals["judges"] = judged
+    n_logs = QUICK_LOGS if quick else LOGS
+    margins = margin_index(duels, np.random.default_rng(replicated), n_logs)
     order = _order(duels, evidence)
     comparison, why_not = None, ""
     if models is not None:
@@ -122,6 +127,7 @@ def check(
         beliefs=beliefs,
         residuals=residuals,
         order=order,
+        margins=margins,
         consistence=_consistence(units),
         comparison=comparison,
         why_not_compared=why_not,

@@ -1,6 +1,7 @@
 """A check as plain numbers and words, for JSON."""
 
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.checking.believing import Belief
@@ -52,6 +53,7 @@ def numbers_of(check: "Check") -> dict[str, Any]:
             "between_level_arms": check.order.between_level,
             "decisive_duels": check.order.n_decisive,
         },
+        "margins": None if check.margins is None else asdict(check.margins),
         "residuals": {
             name: frame.head(SHOWN).to_dict("records") for name, frame in check.residuals.items()
         },

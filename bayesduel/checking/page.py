@@ -78,6 +78,7 @@ def told(check: "Check") -> dict[str, Any]:
         "naive_words": wording.naive_words(e),
         "belief_words": wording.belief_words(check),
         "curl_words": curl,
+        "margin_words": wording.margin_words(check),
         "order_words": wording.order_words(check),
         "worlds": [
             {

@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesduel.checking import wording
 from bayesduel.checking.believing import Belief, Cycle
+from bayesduel.checking.indexing import MarginIndex
 from bayesduel.transitivity import Evidence
 
 if TYPE_CHECKING:
@@ -66,6 +67,9 @@ class Check:
         Tables by name: "pairs", "arms" and, where the log names them, "judges".
     order
         What the side listed first wins, or None where sides mean nothing.
+    margins
+        The intransitivity index of the margins, or None where the log has none or some pair
+        fewer than two.
     consistence
         Kendall's coefficient of consistence of the majorities, where all pairs are decided.
     comparison
@@ -85,6 +89,7 @@ class Check:
     beliefs: dict[str, Belief]
     residuals: "dict[str, pd.DataFrame]"
     order: OrderShare | None
+    margins: MarginIndex | None
     consistence: float | None
     comparison: "Comparison | None"
     why_not_compared: str = ""
@@ -232,6 +237,7 @@ class Check:
             wording.evidence_words(self.evidence),
             wording.naive_words(self.evidence),
             wording.belief_words(self),
+            wording.margin_words(self),
             wording.order_words(self),
             "" if self.comparison is None else self.comparison.sentence,
         )

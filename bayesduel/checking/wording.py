@@ -13,6 +13,7 @@ __all__ = [
     "belief_words",
     "cycle_words",
     "evidence_words",
+    "margin_words",
     "naive_words",
     "notion_of",
     "order_words",
@@ -176,6 +177,18 @@ def belief_words(check: "Check") -> str:
         f"{per_cent(b.condorcet)} %; {b.cyclic[0]:,.1f} cyclic triads are expected "
         f"({b.cyclic[1]:,.0f} to {b.cyclic[2]:,.0f}){error}, of {check.evidence.n_closed:,} "
         "whose pairs all met (seldom met pairs add to that by ignorance alone)."
+    )
+
+
+def margin_words(check: "Check") -> str:
+    """Tell the intransitivity index of the margins."""
+    m = check.margins
+    if m is None:
+        return ""
+    return (
+        f"By how much arms won: the intransitivity index of the margins is {m.index:.2f}; logs "
+        f"that scores explain have {m.expected:.2f} on this design, 95 % of them at most "
+        f"{m.upper:.2f} ({p_words(m.p_value, m.n_logs)}, not part of the p-value above)."
     )
 
 
