@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-NAMES = ("startup", "reading", "fitting", "policies", "items", "selection")
+NAMES = ("startup", "reading", "fitting", "coverage", "policies", "items", "selection")
 
 
 def main(names: list[str]) -> int:

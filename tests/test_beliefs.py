@@ -29,6 +29,8 @@ from bayesduel.beliefs.hoeffding import hoeffding_upper
 from bayesduel.beliefs.kl import divergence, divergence_from_half, kl_upper, largest_within
 from bayesduel.beliefs.sequence import betting_upper, stitched_upper
 from bayesduel.policies import DTS
+from benchmarks import coverage
+from benchmarks.coverage import SIZES, TRUTHS, chance_of_ever_failing, chance_of_failing
 
 RECIPES = (
     Hoeffding(),
@@ -187,19 +189,12 @@ def test_hoeffding_and_bernstein_by_hand():
 
 # -- coverage ------------------------------------------------------------------------------
 
-TRUTHS = (0.03, 0.2, 0.5, 0.66, 0.9, 0.995)
-
 
 @pytest.mark.parametrize("upper", [hoeffding_upper, kl_upper, bernstein_upper])
 @pytest.mark.parametrize("budget", [1.0, 3.0, 6.0])
 def test_fixed_time_bounds_fail_no_more_often_than_promised(upper, budget):
     """Exact: the binomial law of the tallies is summed where the bound falls short."""
-    worst = 0.0
-    for n in (1, 2, 5, 20, 100, 400):
-        w = np.arange(n + 1)
-        above = np.array([upper(float(k), float(n - k), budget) for k in w])
-        for p in TRUTHS:
-            worst = max(worst, stats.binom.pmf(w, n, p)[above < p].sum())
+    worst = max(chance_of_failing(upper, p, n, budget) for p in TRUTHS for n in SIZES)
     assert worst <= exp(-budget) * (1 + 1e-9)
     assert worst > 0 or upper is bernstein_upper  # Not vacuous; Bernstein needs larger n.
 
@@ -208,20 +203,6 @@ def test_kl_is_never_wider_than_hoeffding():
     for n in (1, 7, 50, 1000):
         for w in range(n + 1):
             assert kl_upper(w, n - w, 2.0) <= hoeffding_upper(w, n - w, 2.0) + 1e-12
-
-
-def chance_of_ever_failing(upper, p, budget, horizon):
-    """Exact: the law of the tallies, killed where the bound falls short of p."""
-    alive, failed = np.ones(1), 0.0  # Pr(w wins, never failed), w = 0..n
-    for n in range(1, horizon + 1):
-        new = np.zeros(n + 1)
-        new[1:] += p * alive
-        new[:-1] += (1 - p) * alive
-        short = np.array([upper(float(w), float(n - w), budget) < p for w in range(n + 1)])
-        failed += new[short].sum()
-        new[short] = 0
-        alive = new
-    return failed
 
 
 @pytest.mark.parametrize("upper", [betting_upper, stitched_upper])
@@ -236,6 +217,21 @@ def test_confidence_sequences_hold_at_all_times(upper, p):
 def test_fixed_time_bounds_do_not_hold_at_all_times():
     """The contrast: why a confidence sequence is wider."""
     assert chance_of_ever_failing(hoeffding_upper, 0.5, 2.0, horizon=250) > exp(-2.0)
+
+
+def test_how_tight_the_bounds_are_is_reported(capsys):
+    coverage.main()
+    shown = capsys.readouterr().out
+    assert shown.count("KL") == 3
+    told = {row["bound"]: row for row in coverage.rows(3.0)}
+    for name, row in told.items():
+        worst = row["ever in 250 duels" if "at all" in row["promise"] else "worst at one size"]
+        assert worst <= row["promised"] or name.startswith("Beta"), name
+    # Chernoff's bound is the tightest of those that hold at one size, and at 95 of 100 by far.
+    assert told["KL"]["worst at one size"] == max(
+        told[name]["worst at one size"] for name in ("Hoeffding", "KL", "Bernstein")
+    )
+    assert told["KL"]["radius, 95 of 100"] < 0.5 * told["Hoeffding"]["radius, 95 of 100"]
 
 
 @pytest.mark.parametrize("n", [1, 10, 60])

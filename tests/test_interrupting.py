@@ -1,5 +1,6 @@
 """A run can be stopped: short stretches of compiled code, and no worker outlives its parent."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -49,7 +50,8 @@ def test_workers_end_with_their_parent(what, tmp_path):
     script, begun = tmp_path / "begun.py", tmp_path / "begun"
     script.write_text(BEGUN)
     begun.mkdir()
-    parent = subprocess.Popen([sys.executable, str(script), str(begun), what])
+    here = {**os.environ, "TMPDIR": str(tmp_path)}  # A killed parent leaves its progress file.
+    parent = subprocess.Popen([sys.executable, str(script), str(begun), what], env=here)
     deadline = time.monotonic() + 120
     while len(list(begun.iterdir())) < 2 and time.monotonic() < deadline:
         time.sleep(0.02)
