@@ -1,9 +1,10 @@
 """Two-Phase on items with attributes: how regret grows, what it owes to their number, who wins.
 
-Left: 100 items of 5 attributes, where the bound is n (f^-1(T) + 1) plus a constant. Middle: the
-whole unit sphere, where it is of order sqrt(T). Right: regret against the number of items, the
-best one ahead of all others by the same margin. The exponents are slopes of ln regret in ln t
-over the last decade, their intervals by resampling runs.
+Above: 100 items of 5 attributes, where the bound is n (f^-1(T) + 1) plus a constant; on the left
+the best item stands apart by a margin, on the right it need not, and the constant is large. Below
+left: the whole unit sphere, where the bound is of order sqrt(T). Below right: regret against the
+number of items. The exponents are slopes of ln regret in ln t over the last decade, their intervals
+by resampling runs.
 
     python examples/two_phase.py --replications 40 --workers 2
 """
@@ -14,13 +15,15 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import bayesduel as bd
-from bayesduel.problems import LogisticItems, UnitSphere
+from bayesduel.problems import LogisticDuels, LogisticItems, UnitSphere
 
-BY_ATTRIBUTES = [bd.TwoPhase(), bd.GLMETC(), bd.LogisticThompson(), bd.LogisticUCB()]
-BY_ITEM = [bd.KLUCB(), bd.ThompsonBeta()]
-ON_SPHERE = [bd.TwoPhase(), bd.GLMETC(), bd.LogisticThompson()]
-NUMBERS = (10**2, 10**3, 10**4, 10**5, 10**6)
 MARGIN = 0.05
+IN_EPOCHS = [bd.TwoPhase(), bd.TwoPhase(schedule="iterated"), bd.GLMETC()]
+BY_ITEM = [bd.KLUCB(), bd.ThompsonBeta()]
+ALL = [*IN_EPOCHS, bd.LogisticThompson(), bd.LogisticUCB(), *BY_ITEM]
+ON_SPHERE = [*IN_EPOCHS, bd.LogisticThompson()]
+OF_DUELS = [bd.LogisticDuelThompson(), bd.LogisticDuelThompson(challenger="information")]
+NUMBERS = (10**2, 10**3, 10**4, 10**5, 10**6)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -34,16 +37,26 @@ def main(arguments: list[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     settings = {"seed": given.seed, "workers": given.workers}
     runs = given.replications
-    figure, panels = plt.subplots(1, 3, figsize=(16, 5), layout="constrained")
+    figure, panels = plt.subplots(2, 2, figsize=(13, 10), layout="constrained")
 
     print("Exponent of regret in t over the last decade, 95 % interval:")
+    for name, curve in (
+        ("ln t", np.log),
+        ("(ln t)^2", lambda t: np.log(t) ** 2),
+        ("sqrt t", np.sqrt),
+    ):
+        x = np.geomspace(given.horizon / 10, given.horizon)
+        print(f"  {name + ' itself':81} {slope(np.log(x), curve(x)):6.2f}")
     table = {}
     for ax, family, policies in (
-        (panels[0], LogisticItems(), BY_ATTRIBUTES + BY_ITEM),
-        (panels[1], UnitSphere(n_attributes=4), ON_SPHERE),
+        (panels[0, 0], LogisticItems(gap=MARGIN), ALL),
+        (panels[0, 1], LogisticItems(), ALL),
+        (panels[1, 0], UnitSphere(n_attributes=4), ON_SPHERE),
+        (None, LogisticDuels(), OF_DUELS),
     ):
         trace = bd.simulate(policies, family, given.horizon, replications=runs, **settings)
-        bd.plot_regret(trace, ax=ax, log_regret=True)
+        if ax is not None:
+            bd.plot_regret(trace, ax=ax, log_regret=True)
         regret = bd.regret(trace)
         for name in regret["policy"].values:
             tell_exponent(family.name, str(name), regret.sel(policy=name))
@@ -54,7 +67,7 @@ def main(arguments: list[str] | None = None) -> None:
     horizon = given.horizon / 10
     means = {}
     for m in (m for m in NUMBERS if m <= given.largest):
-        policies = BY_ATTRIBUTES[:2]  # one pass over the items an epoch, not a pull
+        policies = IN_EPOCHS  # one pass over the items an epoch, not a pull
         policies = policies + [bd.LogisticThompson()] * (m <= 10**5)
         policies = policies + BY_ITEM * (m <= 10**3)
         trace = bd.simulate(
@@ -71,7 +84,12 @@ def main(arguments: list[str] | None = None) -> None:
             values = last.sel(policy=name).values
             error = values.std(ddof=1) / np.sqrt(len(values))
             means.setdefault(str(name), []).append((m, values.mean(), error))
-    draw_numbers(panels[2], means, horizon)
+    lines, names = panels[0, 0].get_legend_handles_labels()
+    colours = {n: line.get_color() for n, line in zip(names, lines, strict=True)}
+    draw_numbers(panels[1, 1], means, horizon, colours)
+    for ax in panels.flat[:3]:
+        ax.get_legend().remove()
+    figure.legend(lines, names, loc="outside upper center", ncols=4, frameon=False)
     tell_winners(table)
     figure.savefig(given.out, dpi=150)
     print(given.out)
@@ -87,21 +105,20 @@ def tell_exponent(problem: str, name: str, regret) -> None:
     slopes = [slope(x, last.values[rows].mean(axis=0)) for rows in chosen]
     low, high = np.quantile(slopes, [0.025, 0.975])
     middle = slope(x, last.values.mean(axis=0))
-    print(f"  {problem:32} {name:18} {middle:6.2f} [{low:.2f}, {high:.2f}]")
+    print(f"  {problem:36} {name:42} {middle:6.2f} [{low:.2f}, {high:.2f}]")
 
 
 def slope(x: np.ndarray, regret: np.ndarray) -> float:
     return float(np.polyfit(x, np.log(np.maximum(regret, 1e-9)), 1)[0])
 
 
-def draw_numbers(ax, means: dict, horizon: float) -> None:
+def draw_numbers(ax, means: dict, horizon: float, colours: dict) -> None:
     """Draw mean regret and its standard error against the number of items."""
     for name, rows in means.items():
         m, mean, error = np.array(rows).T
-        ax.errorbar(m, mean, yerr=error, marker="o", capsize=3, label=name)
+        ax.errorbar(m, mean, yerr=error, marker="o", capsize=3, label=name, color=colours[name])
     ax.set(xscale="log", yscale="log", xlabel="items", ylabel="cumulative pull regret")
     ax.set_title(f"after {int(horizon):,} pulls, margin {MARGIN:g}", loc="left", fontsize=10)
-    ax.legend(frameon=False, fontsize=8)
     ax.spines[["top", "right"]].set_visible(False)
 
 

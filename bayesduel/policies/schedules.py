@@ -14,7 +14,16 @@ import numpy as np
 
 from bayesduel.compiling import compiled
 
-__all__ = ["SCHEDULES", "Schedule", "epochs_by", "epochs_within", "length", "schedule_of"]
+__all__ = [
+    "LINEAR",
+    "SCHEDULES",
+    "SHARED",
+    "Schedule",
+    "epochs_by",
+    "epochs_within",
+    "length",
+    "schedule_of",
+]
 
 SCHEDULES = ("linear", "shared", "polynomial", "stretched", "iterated")
 LINEAR, SHARED, POLYNOMIAL, STRETCHED, ITERATED, GIVEN = range(6)

@@ -26,7 +26,15 @@ from bayesduel.beliefs.choosing import aim_at, best_item, recommended
 from bayesduel.beliefs.logistic import Counts, ItemBelief, Logistic, Offer
 from bayesduel.compiling import compiled
 from bayesduel.policies.exploring import arbitrary_basis, spanner
-from bayesduel.policies.schedules import Schedule, epochs_by, epochs_within, length, schedule_of
+from bayesduel.policies.schedules import (
+    LINEAR,
+    SHARED,
+    Schedule,
+    epochs_by,
+    epochs_within,
+    length,
+    schedule_of,
+)
 
 __all__ = ["TwoPhase"]
 
@@ -164,9 +172,12 @@ class TwoPhase:
         For a table of items ``n (f^-1(t) + 1)`` times the largest value; on the sphere n times
         the number of epochs whose exploitation fits in t, plus one: ``n sqrt(2 t)`` where f(l)
         is l. What is left out is a constant that depends on the problem, and on the sphere a
-        factor that does.
+        factor that does. NaN on the sphere under schedules that grow faster than l: exploration
+        is not what costs most there, and the theorem does not speak of them.
         """
         schedule, n = self._schedule(offer), offer.attributes.shape[1]
+        if offer.sphere and schedule.kind not in (LINEAR, SHARED):
+            return np.full(len(times), np.nan)
         count = epochs_within if offer.sphere else epochs_by
         epochs = np.array([count(schedule, int(t)) for t in times], dtype=float)
         return n * (epochs + 1) * offer.values.max()

@@ -186,6 +186,9 @@ def test_the_bound_has_its_shape():
     sphere = UnitSphere(n_attributes=4).draw(np.random.default_rng(0)).offer
     at = bd.TwoPhase().bound(np.array([10**6]), sphere)
     assert at[0] == pytest.approx(4 * np.sqrt(2e6), rel=0.002)
+    # Exploitation costs f(l) n / l an epoch there, more than exploration's n where f(l) > l.
+    assert np.isnan(bd.TwoPhase(schedule="iterated").bound(times, sphere)).all()
+    assert np.isfinite(bd.TwoPhase(schedule="shared").bound(times, sphere)).all()
 
 
 # Cumulative pull regret at T = 1e5 of an independent prototype written from the same
