@@ -1,5 +1,6 @@
 """What a fit of attributes says: its coefficients on the scale of the table, and new items."""
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["coefficients", "parameter_draws", "predict_items", "told_share"]
 
 
-def coefficients(fit: "xr.DataTree", prob: float = 0.95, *, errors: str = "auto") -> "pd.DataFrame":
+def coefficients(
+    fit: "xr.DataTree", prob: float = 0.95, *, errors: str = "auto", judge: str | None = None
+) -> "pd.DataFrame":
     """Return what each attribute counts for, one row a coefficient.
 
     Parameters
@@ -30,6 +33,8 @@ def coefficients(fit: "xr.DataTree", prob: float = 0.95, *, errors: str = "auto"
     errors
         Whose errors: "model" (every vote independent), "judge" or "pair and group" (robust to
         repeated votes), or "auto", the widest that applies; ``attrs["errors"]`` says which.
+    judge
+        Whose coefficients, in a fit with a judge effect. Default: the average judge's.
 
     Returns
     -------
@@ -40,7 +45,9 @@ def coefficients(fit: "xr.DataTree", prob: float = 0.95, *, errors: str = "auto"
     ``change`` (of the win probability against an otherwise equal item, from one half, for one
     unit more: posterior mean) with ``_lower``, ``_upper``, and ``standard``, ``standard_lower``,
     ``standard_upper``: logits for one standard deviation (for an indicator the same as
-    ``coefficient``), which can be compared. An order effect is the last row, ``left side``. Of
+    ``coefficient``), which can be compared. A judge effect adds ``judge_spread`` (posterior
+    median of the standard deviation of judges' coefficients, for one unit) with ``_lower``,
+    ``_upper``. An order effect is the last row, ``left side``. Of
     pulls the last row is ``intercept``, an item whose attributes are all 0 (under ``standard``
     average), and ``change`` is that of the chance to pay.
 
@@ -53,7 +60,7 @@ def coefficients(fit: "xr.DataTree", prob: float = 0.95, *, errors: str = "auto"
 
     if not 0 < prob < 1:
         raise ValueError(f"prob should be in (0, 1), got {prob}")
-    draws, used = parameter_draws(fit, errors)
+    draws, used = parameter_draws(fit, errors, judge)
     items = model_of(fit).items
     standard, units, names = draws["coefficient"], items.deviations, list(items.names)
     about = [(a.column, a.level, a.reference) for a in items.attributes]
@@ -84,6 +91,10 @@ def coefficients(fit: "xr.DataTree", prob: float = 0.95, *, errors: str = "auto"
     change = expit(one) - 0.5
     add("change", change.mean(axis=0), change, "change_")
     add("standard", standard.mean(axis=0), standard, "standard_")
+    if "judge_spread" in draws:
+        spread = np.full(one.shape, np.nan)  # the side has none
+        spread[:, : len(items.names)] = draws["judge_spread"] / items.deviations
+        add("judge_spread", np.median(spread, axis=0), spread, "judge_spread_")
     frame = pd.DataFrame(columns, index=pd.Index(names, name="attribute"))
     frame.attrs |= {"prob": prob, "errors": used, "source": str(fit.attrs.get("source", ""))}
     return frame
@@ -95,6 +106,7 @@ def predict_items(
     prob: float = 0.95,
     *,
     errors: str = "auto",
+    judge: str | None = None,
     seed: int = 0,
 ) -> "pd.DataFrame":
     """Return how items would do that need never have duelled, best first.
@@ -106,7 +118,7 @@ def predict_items(
     items
         ``read_items(new, like=...)``, in the attributes of the fit. An item is known by its
         attributes alone, whatever its label.
-    prob, errors
+    prob, errors, judge
         As in :func:`coefficients`.
     seed
         Of what the attributes do not say about each item, drawn from the learned spread.
@@ -131,7 +143,7 @@ def predict_items(
         raise ValueError(f"prob should be in (0, 1), got {prob}")
     if not isinstance(items, Items):
         raise TypeError(f"items should be what bayesduel.read_items returned, got {items!r}")
-    draws, used = parameter_draws(fit, errors)
+    draws, used = parameter_draws(fit, errors, judge)
     model = model_of(fit)
     if items.attributes != model.items.attributes:
         raise ValueError("items should be in the attributes of the fit: read_items(..., like=...)")
@@ -217,17 +229,33 @@ def told_share(fit: "xr.DataTree", prob: float = 0.95) -> tuple[float, float, fl
     return float(share.mean()), float(lower[0]), float(upper[0])
 
 
-def parameter_draws(fit: "xr.DataTree", errors: str = "auto") -> tuple[dict[str, np.ndarray], str]:
+def parameter_draws(
+    fit: "xr.DataTree", errors: str = "auto", judge: str | None = None
+) -> tuple[dict[str, np.ndarray], str]:
     """Return the draws of a model of attributes, and whose errors they carry.
 
-    As :func:`bayesduel.drawing.posterior_draws`, which says more.
+    As :func:`bayesduel.drawing.posterior_draws`, which says more; with `judge`, coefficients
+    are those of that judge.
 
     Raises
     ------
+    KeyError
+        If the fit has no such judge; the message names the nearest one.
     TypeError, ValueError
-        If `fit` is not a fit of attributes or has no such errors.
+        If `fit` is not a fit of attributes, has no such errors, or no judge effect.
     """
     check_fit(fit)
     if "items" not in fit:
         raise ValueError(f"fit should be of a model of attributes, got one of {fit.attrs['model']}")
-    return posterior_draws(fit, errors)
+    draws, used = posterior_draws(fit, errors)
+    if judge is not None:
+        if "taste" not in draws:
+            raise ValueError(
+                f"judge should be None for a fit without a judge effect, got {judge!r}"
+            )
+        judges = [str(j) for j in fit["posterior"]["judge"].to_numpy()]
+        if judge not in judges:
+            near = get_close_matches(str(judge), judges, n=1, cutoff=0.0)
+            raise KeyError(f"judge {judge!r} is not in the fit; the nearest is {near[0]!r}")
+        draws["coefficient"] = draws["coefficient"] + draws["taste"][:, judges.index(judge)]
+    return draws, used

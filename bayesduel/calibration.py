@@ -139,6 +139,8 @@ def held_out(
 
     rng = np.random.default_rng(seed)
     model = model_named(model)
+    if getattr(model, "judge_effect", False):
+        raise ValueError("model should need only who met whom, got one with a judge effect")
     if hasattr(model, "layers"):
         raise ValueError(
             f"model should need only who met whom, got {model.name}: "

@@ -175,6 +175,11 @@ def _observations(duels: Duels, given: Mapping[str, Any]) -> str:
                 f"models should tell an effect of order by OrderEffect to be compared, "
                 f"got {name!r} with order_effect=True"
             )
+        if getattr(model, "judge_effect", False):
+            raise ValueError(
+                "models should tell judges apart by JudgeReliability to be compared, "
+                f"got {name!r} with judge_effect=True"
+            )
         if model.link == "margin":
             raise ValueError(
                 f"models should score who won to be compared, got {name!r}, which scores margins"

@@ -18,7 +18,7 @@ from bayesduel.inference.clusters import cluster_errors, is_flat, too_few
 from bayesduel.inference.importance import TRUSTED
 from bayesduel.models.layers import Layer
 from bayesduel.pulls import Pulls
-from bayesduel.regressing import fit_pulls, is_sparse
+from bayesduel.regressing import fit_pulls, only_nuts
 
 if TYPE_CHECKING:
     from bayesduel.inference.trees import Sampled
@@ -141,7 +141,7 @@ def fit(
         ),
     }
     tree = assemble(duels, model, sampled, per_chain, chains, attrs)
-    clusters = clusters and model.link != "margin" and not (layered or is_sparse(model))
+    clusters = clusters and model.link != "margin" and not (layered or only_nuts(model))
     if clusters and (by_attributes or "score" in tree["posterior"]):
         tree.attrs["clusters_left_out"] = json.dumps(too_few(duels, model))
     if by_attributes:
@@ -179,8 +179,8 @@ def _sample(
         if method == "laplace":
             raise ValueError(f"method should be 'nuts' or 'auto' for {model.name}, got 'laplace'")
         method, reason = "nuts", "its predictor is not linear in its parameters"
-    if is_sparse(model, method):
-        method, reason = "nuts", "a horseshoe prior has no mode that stands for it"
+    if why := only_nuts(model, method):
+        method, reason = "nuts", why
     if method != "nuts":
         try:
             sampled = trees.laplace(model, duels, n, rng, keep, progress)
@@ -281,7 +281,7 @@ def _refuse_flat(duels: Duels) -> None:
 def _keeps_likelihood(duels: Duels, model: Any, draws: int, wanted: bool | None) -> bool:
     if wanted is not None:
         return bool(wanted)
-    seen = model.seen(duels).counts if isinstance(model, Layer) else duels.pairs().first
+    seen = model.seen(duels).counts if hasattr(model, "seen") else duels.pairs().first
     return draws * len(seen) * 8 <= 128 * 2**20
 
 

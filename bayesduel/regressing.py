@@ -11,9 +11,13 @@ if TYPE_CHECKING:
     from bayesduel.inference.trees import Sampled
     from bayesduel.pulls import Pulls
 
-__all__ = ["fit_pulls", "is_sparse"]
+__all__ = ["fit_pulls", "only_nuts"]
 
 LIKELIHOOD_BYTES = 128 * 2**20
+ONLY_NUTS = {
+    "sparsity": "a horseshoe prior has no mode that stands for it",
+    "judge_effect": "how far judges differ is learned for every attribute",
+}
 
 
 def fit_pulls(
@@ -99,15 +103,19 @@ def fit_pulls(
     return tree
 
 
-def is_sparse(model: Any, method: str = "auto") -> bool:
-    """Return whether the model has a horseshoe prior, which only NUTS can follow.
+def only_nuts(model: Any, method: str = "auto") -> str:
+    """Return why only NUTS can follow a model of attributes, or "".
 
     Raises
     ------
     ValueError
-        If it has and `method` is "laplace".
+        If there is such a reason and `method` is "laplace".
     """
-    sparse = getattr(model, "sparsity", None) is not None
-    if sparse and method == "laplace":
-        raise ValueError("method should be 'nuts' or 'auto' with a sparsity, got 'laplace'")
-    return sparse
+    for setting, why in ONLY_NUTS.items():
+        if getattr(model, setting, None):
+            if method == "laplace":
+                raise ValueError(
+                    f"method should be 'nuts' or 'auto' with a {setting}, got 'laplace'"
+                )
+            return why
+    return ""

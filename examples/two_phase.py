@@ -87,6 +87,7 @@ def main(arguments: list[str] | None = None) -> None:
     lines, names = panels[0, 0].get_legend_handles_labels()
     colours = {n: line.get_color() for n, line in zip(names, lines, strict=True)}
     draw_numbers(panels[1, 1], means, horizon, colours)
+    tell_growth(means)
     for ax in panels.flat[:3]:
         ax.get_legend().remove()
     figure.legend(lines, names, loc="outside upper center", ncols=4, frameon=False)
@@ -110,6 +111,22 @@ def tell_exponent(problem: str, name: str, regret) -> None:
 
 def slope(x: np.ndarray, regret: np.ndarray) -> float:
     return float(np.polyfit(x, np.log(np.maximum(regret, 1e-9)), 1)[0])
+
+
+def tell_growth(means: dict) -> None:
+    """Print the slope of ln mean regret in ln m, weighted, with the error of the means."""
+    print("\nExponent of regret in the number of items, 95 % interval:")
+    for name, rows in means.items():
+        if len(rows) > 1:
+            m, mean, error = np.array(rows).T
+            x, weight = np.log(m), (mean / error) ** 2
+            x = x - np.average(x, weights=weight)
+            middle = (weight * x * np.log(mean)).sum() / (weight * x**2).sum()
+            half = 1.96 / np.sqrt((weight * x**2).sum())
+            numbers = f"{int(m[0]):,} to {int(m[-1]):,}"
+            print(
+                f"  {name:30} {numbers:17} {middle:5.2f} [{middle - half:.2f}, {middle + half:.2f}]"
+            )
 
 
 def draw_numbers(ax, means: dict, horizon: float, colours: dict) -> None:

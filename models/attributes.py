@@ -5,19 +5,23 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, log_expit
 
-from bayesduel.items import Attribute, Items, dependent, listed
+from bayesduel.items import Attribute, Items
 from bayesduel.models import scores
 from bayesduel.models.bradley_terry import binomial
 from bayesduel.models.coefficients import check_sparsity, coefficients
+from bayesduel.models.determining import check_determined
+from bayesduel.models.tallying import Seen, judges_of, tallied
 
 if TYPE_CHECKING:
     import pymc as pm
 
     from bayesduel.duels import Duels
 
-__all__ = ["AttributeDuels", "check_determined"]
+__all__ = ["AttributeDuels"]
+
+JUDGE_SPREAD = 0.5  # scale of the prior of a judge_spread, in logits a standardised attribute
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,11 +35,15 @@ class AttributeDuels:
         effect_scale  ~ HalfNormal(1)                     (if item_effect)
         effect_i      ~ Normal(0, effect_scale)           (if item_effect)
         order         ~ Normal(0, 1)                      (if order_effect)
+        judge_spread  ~ HalfNormal(0.5)                   (if judge_effect; one an attribute)
+        taste_g       ~ Normal(0, judge_spread)           (if judge_effect; of judge g)
         utility_i     = u_i' coefficient + effect_i
-        Pr(i beats j) = logistic(utility_i - utility_j + order [i is left])
+        Pr(i beats j) = logistic(utility_i - utility_j + order [i is left]
+                                 + (u_i - u_j)' taste_g [g judges])
         wins_ij       ~ Binomial(n_ij, Pr(i beats j))
 
-    A tie counts half a win for each side. The scores of a fit are the utilities, centred.
+    A tie counts half a win for each side. The scores of a fit are the utilities, centred: with
+    a judge effect those of the average judge, as whom a vote without a judge is taken.
 
     Use it to learn what makes items win, to borrow strength between items with few duels,
     and to predict items that never duelled. Without the item effect the attributes are
@@ -56,6 +64,10 @@ class AttributeDuels:
         Whether items differ beyond their attributes; the deviation of that is learned.
     order_effect
         Whether the left item has an advantage, e.g. the home side or the first shown.
+    judge_effect
+        Whether judges want different things: each has coefficients of their own, around those of
+        the average judge, which then carry the differences between judges in their intervals.
+        Fitted by NUTS.
     sparsity
         None, or how many attributes are thought to count: a regularised horseshoe in place of
         the normal prior, fitted by NUTS. `scale` is then that of a coefficient that counts.
@@ -69,18 +81,24 @@ class AttributeDuels:
     ----------
     Springall, "Response surface fitting using a generalization of the Bradley-Terry paired
     comparison model", Applied Statistics 1973, without item effects. Turner & Firth,
-    "Bradley-Terry models in R: the BradleyTerry2 package", JSS 2012, with them.
+    "Bradley-Terry models in R: the BradleyTerry2 package", JSS 2012, with them. Revelt & Train,
+    "Mixed logit with repeated choices", Review of Economics and Statistics 1998, for tastes.
     """
 
     items: Items
     scale: float = 1.0
     item_effect: bool = True
     order_effect: bool = False
+    judge_effect: bool = False
     sparsity: float | None = None
 
     name: ClassVar[str] = "attribute-duels"
     link: ClassVar[str] = "logit"
-    dims: ClassVar[dict[str, tuple[str, ...]]] = {"local": ("attribute",)}
+    dims: ClassVar[dict[str, tuple[str, ...]]] = {
+        "local": ("attribute",),
+        "judge_spread": ("attribute",),
+        "taste": ("judge", "attribute"),
+    }
     tie_outcome: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -91,12 +109,13 @@ class AttributeDuels:
         if self.scale is None:
             raise TypeError("scale should be a number or numpy.inf, got None")
         scores.check_scale(self.scale)
-        for name in ("item_effect", "order_effect"):
+        for name in ("item_effect", "order_effect", "judge_effect"):
             if not isinstance(getattr(self, name), bool):
                 raise TypeError(f"{name} should be True or False, got {getattr(self, name)!r}")
         check_sparsity(self.sparsity, self.scale, len(self.items.names))
-        if self.item_effect and np.isinf(self.scale):
-            raise ValueError("item_effect should be False under a flat prior (scale=inf)")
+        for name in ("item_effect", "judge_effect"):
+            if getattr(self, name) and np.isinf(self.scale):
+                raise ValueError(f"{name} should be False under a flat prior (scale=inf)")
 
     # -- what fit asks of a model whose linear predictor is dense ------------------------
 
@@ -108,7 +127,7 @@ class AttributeDuels:
     @property
     def settings(self) -> dict[str, Any]:
         """Settings without the items, which a fit keeps in a group of their own."""
-        names = ("scale", "item_effect", "order_effect", "sparsity")
+        names = ("scale", "item_effect", "order_effect", "judge_effect", "sparsity")
         return {n: getattr(self, n) for n in names}
 
     def example(self) -> tuple["AttributeDuels", "Duels"]:
@@ -116,7 +135,7 @@ class AttributeDuels:
         from bayesduel.duels import Duels
 
         log = Duels.from_wins(np.ones((3, 3)) - np.eye(3))
-        return replace(self, items=EXAMPLE, sparsity=None), log
+        return replace(self, items=EXAMPLE, judge_effect=False, sparsity=None), log
 
     def check(self, duels: "Duels") -> None:
         """Raise unless the log determines what this model estimates.
@@ -124,10 +143,13 @@ class AttributeDuels:
         Raises
         ------
         ValueError
-            If an item of the log is not in the table; under a flat prior also if the items of
-            the log do not tell the attributes apart, or separate wins from losses.
+            If an item of the log is not in the table; with a judge effect also if the log does
+            not name two judges; under a flat prior also if the items of the log do not tell
+            the attributes apart, or separate wins from losses.
         """
         matrix = self.items.matrix(duels.arms)
+        if self.judge_effect:
+            judges_of(duels)
         if not np.isinf(self.scale):
             return
         names = [*self.items.names, *(["order"] if self.order_effect else [])]
@@ -138,23 +160,35 @@ class AttributeDuels:
         # No constant tells differences apart: both signs of each.
         check_determined(np.vstack([design, -design]), design, data["points"], data["n"], names)
 
+    def seen(self, duels: "Duels") -> Seen:
+        """Return the log in the cells that this model tells apart."""
+        columns = {"judge_of_cell": judges_of(duels)} if self.judge_effect else None
+        return tallied(duels, columns, ordered=self.order_effect)
+
+    def coords(self, duels: "Duels") -> dict[str, list[str]]:
+        """Return the judges, where they have an effect."""
+        votes: Any = duels.votes
+        return {"judge": list(votes.judges)} if self.judge_effect else {}
+
     def data(self, duels: "Duels") -> dict[str, np.ndarray]:
         """Return what the likelihood is evaluated on.
 
-        The tallied cells (by ordered pair where there is an order effect) and ``design``,
-        the standardised attributes of first minus those of second, shape (cells, n).
+        The tallied cells (by ordered pair where there is an order effect, by judge where there
+        is one of judges) and ``design``, the standardised attributes of first minus those of
+        second, shape (cells, n).
         """
-        cells = scores.cells(duels, ordered=self.order_effect)
+        cells = scores.cells(duels, seen=self.seen(duels))
+        cells.pop("left_first", None)
         matrix = self.items.matrix(duels.arms)
         return {**cells, "design": matrix[cells["first"]] - matrix[cells["second"]]}
 
     def build(self, duels: "Duels", *, centred: bool = True) -> "pm.Model":
-        """Return the PyMC model of `duels`, with dims arm, opponent, attribute, cell.
+        """Return the PyMC model of `duels`, with dims arm, opponent, attribute, cell (, judge).
 
         Parameters
         ----------
         duels
-            The log; only its tallies are used.
+            The log.
         centred
             Parameterisation of the item effects; the posterior does not depend on it.
         """
@@ -166,6 +200,7 @@ class AttributeDuels:
             "opponent": list(duels.arms),
             "attribute": list(self.items.names),
             "cell": np.arange(len(data["n"])),
+            **self.coords(duels),
         }
         with pm.Model(coords=coords) as model:
             given = scores.register(data)
@@ -185,6 +220,12 @@ class AttributeDuels:
             if self.order_effect:
                 flat = np.isinf(self.scale)
                 eta = eta + (pm.Flat("order") if flat else pm.Normal("order", 0.0, 1.0))
+            if self.judge_effect:
+                apart = pm.HalfNormal("judge_spread", JUDGE_SPREAD, dims="attribute")
+                standard = pm.Normal("taste_standard", 0.0, 1.0, dims=("judge", "attribute"))
+                taste = pm.Deterministic("taste", apart * standard, dims=("judge", "attribute"))
+                judge = given["judge_of_cell"]  # -1: none; the mask takes the last one out again
+                eta = eta + (judge >= 0) * (given["design"] * taste[judge]).sum(axis=1)
             eta.name = "eta"
             binomial(eta, given)
             score = pm.Deterministic("score", utility - utility.mean(), dims="arm")
@@ -197,6 +238,20 @@ class AttributeDuels:
         if self.item_effect:
             utility = utility + posterior["effect"]
         return utility - utility.mean(axis=-1, keepdims=True)
+
+    def log_likelihood(self, posterior: Mapping[str, np.ndarray], duels: "Duels") -> np.ndarray:
+        """Return the log likelihood of each draw and cell, (draws, cells)."""
+        data = self.data(duels)
+        score, design = posterior["score"], data["design"]
+        eta = score[:, data["first"]] - score[:, data["second"]]
+        if self.order_effect:
+            eta = eta + posterior["order"][:, None]
+        if self.judge_effect:
+            for g in range(posterior["taste"].shape[1]):
+                own = data["judge_of_cell"] == g
+                eta[:, own] += posterior["taste"][:, g] @ design[own].T
+        points, n = data["points"], data["n"]
+        return points * log_expit(eta) + (n - points) * log_expit(-eta) + data["log_coefficient"]
 
     def preference(self, posterior: Mapping[str, Any]) -> np.ndarray:
         """Return P without the advantage of order, shape (..., K, K), from ``score``."""
@@ -228,55 +283,3 @@ EXAMPLE = Items(
     attributes=(Attribute("x", "x", "", "", 0.0, 1.0), Attribute("y", "y", "", "", 0.0, 1.0)),
     values=np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]),
 )
-
-
-def check_determined(
-    told: np.ndarray, design: np.ndarray, points: np.ndarray, n: np.ndarray, names: list[str]
-) -> None:
-    """Raise unless maximum likelihood exists and is unique.
-
-    Parameters
-    ----------
-    told
-        Whose columns should not determine one another, up to a constant, shape (..., k).
-    design, points, n
-        Of the cells: directions (cells, k'), k' >= k, successes and trials (cells,).
-    names
-        Of the columns of `design`.
-
-    Raises
-    ------
-    ValueError
-        Naming the column that others determine, or those that separate the outcomes most.
-    """
-    made = dependent(told)
-    if made is not None:
-        column, others = names[made[0]], [names[k] for k in made[1]]
-        what = f"a combination of {listed(others)}" if others else "the same in all duels"
-        raise ValueError(
-            f"scale should be finite for this log: over its duels {column!r} is {what}, "
-            "which a flat prior cannot tell apart"
-        )
-    apart = _separates(design, points, n)
-    if apart is not None:
-        loud = [names[k] for k in np.argsort(-np.abs(apart), kind="stable")[:3]]
-        raise ValueError(
-            "scale should be finite for this log: the attributes separate wins from losses "
-            f"(along {listed(loud)} most), so that maximum likelihood runs to infinity"
-        )
-
-
-def _separates(design: np.ndarray, points: np.ndarray, n: np.ndarray) -> np.ndarray | None:
-    """Return a direction along which no outcome speaks against and some for, or None.
-
-    Albert & Anderson, "On the existence of maximum likelihood estimates in logistic
-    regression models", Biometrika 1984: maximum likelihood exists where there is none.
-    """
-    from scipy.optimize import linprog
-
-    won, lost = points > 0, points < n
-    sides = np.vstack([design[won], -design[lost]])
-    found = linprog(-sides.sum(axis=0), A_ub=-sides, b_ub=np.zeros(len(sides)), bounds=(-1.0, 1.0))
-    if found.status != 0 or -found.fun <= 1e-7:
-        return None
-    return found.x

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesduel.models import scores
 from bayesduel.models.layers import Layer, check_prior
+from bayesduel.models.tallying import judges_of
 
 if TYPE_CHECKING:
     from bayesduel.duels import Duels
@@ -70,15 +71,7 @@ class JudgeReliability(Layer):
 
     def own_columns(self, duels: "Duels") -> dict[str, np.ndarray]:
         """Return each vote's judge, -1 where it has none."""
-        votes = duels.votes
-        if votes is None or votes.judge is None:
-            raise ValueError("duels should name a judge for each vote, got a log without judges")
-        if len(votes.judges) < 2:
-            raise ValueError(
-                f"duels should name at least two judges to tell one from another, "
-                f"got {list(votes.judges)}"
-            )
-        return {"judge_of_cell": votes.judge}
+        return {"judge_of_cell": judges_of(duels)}
 
     def own_coords(self, duels: "Duels") -> dict[str, Any]:
         """Return the judges."""

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy.special import expit, gammaln
+from scipy.special import expit, gammaln, log_expit
 
 from bayesduel.items import Items
 from bayesduel.models import scores
-from bayesduel.models.attributes import EXAMPLE, check_determined
+from bayesduel.models.attributes import EXAMPLE
 from bayesduel.models.bradley_terry import binomial
 from bayesduel.models.coefficients import check_sparsity, coefficients
+from bayesduel.models.determining import check_determined
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -148,6 +149,13 @@ class LogisticAttributes:
         """Return the centred utilities of `arms`, shape (..., K), from the parameters."""
         utility = np.asarray(posterior["coefficient"]) @ self.items.matrix(arms).T
         return utility - utility.mean(axis=-1, keepdims=True)
+
+    def log_likelihood(self, posterior: Mapping[str, np.ndarray], pulls: "Pulls") -> np.ndarray:
+        """Return the log likelihood of each draw and cell (an item of the log), (draws, cells)."""
+        data = self.data(pulls)
+        eta = posterior["intercept"][:, None] + posterior["coefficient"] @ data["design"].T
+        points, n = data["points"], data["n"]
+        return points * log_expit(eta) + (n - points) * log_expit(-eta) + data["log_coefficient"]
 
     def chance(self, posterior: Mapping[str, np.ndarray], matrix: np.ndarray) -> np.ndarray:
         """Return the chance that items pay, shape (..., m), from their standardised attributes."""

@@ -10,7 +10,7 @@ from bayesduel.tallies import Pairs
 if TYPE_CHECKING:
     from bayesduel.duels import Duels
 
-__all__ = ["Seen", "tallied"]
+__all__ = ["Seen", "judges_of", "tallied"]
 
 
 class Seen(NamedTuple):
@@ -72,6 +72,25 @@ def tallied(
         axis=-1,
     )
     return Seen(_marked(cells, ordered), counts, place, np.where(outcome == 0, 2, outcome < 0))
+
+
+def judges_of(duels: "Duels") -> np.ndarray:
+    """Return each vote's judge, -1 where it has none, shape (votes,).
+
+    Raises
+    ------
+    ValueError
+        If the log does not name two judges.
+    """
+    votes = duels.votes
+    if votes is None or votes.judge is None:
+        raise ValueError("duels should name a judge for each vote, got a log without judges")
+    if len(votes.judges) < 2:
+        raise ValueError(
+            "duels should name at least two judges to tell one from another, "
+            f"got {list(votes.judges)}"
+        )
+    return votes.judge
 
 
 def _marked(cells: dict[str, np.ndarray], ordered: bool) -> dict[str, np.ndarray]:

@@ -21,6 +21,7 @@ from bayesduel.pulls import Pulls
 pytestmark = pytest.mark.slow
 
 EACH, RANKS = 4, 99
+JUDGES = ["a", "b", "c", "d"]
 REPETITIONS = int(os.environ.get("BAYESDUEL_SBC", "200"))
 
 
@@ -39,6 +40,7 @@ CASES = {
     ),
     "pulls": (LogisticAttributes(items=MANY), "laplace", "nuts"),
     "pulls, horseshoe": (LogisticAttributes(items=WIDE, sparsity=2), "nuts"),
+    "duels, judges": (AttributeDuels(items=FEW, item_effect=False, judge_effect=True), "nuts"),
 }  # fmt: skip
 RUNS = [(name, method) for name, (_, *methods) in CASES.items() for method in methods]
 
@@ -52,12 +54,16 @@ def log_of(model, points=None):
     m = len(labels)
     first, second = np.nonzero(~np.eye(m, dtype=bool) if model.order_effect else np.triu(
         np.ones((m, m)), 1))  # fmt: skip
+    judges = np.array(JUDGES if model.judge_effect else [None], dtype=object)
+    first, second = (np.repeat(x, len(judges)) for x in (first, second))  # the order of cells
+    judge = np.tile(judges, len(first) // len(judges))
     won = np.full(len(first), EACH // 2) if points is None else points.astype(int)
     return Duels.from_votes(
         np.concatenate([labels[first]] * 2),
         np.concatenate([labels[second]] * 2),
         np.repeat([1.0, 0.0], len(first)),
         weight=np.concatenate([won, EACH - won]),
+        judge=np.tile(judge, 2) if model.judge_effect else None,
         arms=model.items.labels,
     )
 
@@ -70,6 +76,9 @@ def quantities(draws):
     for name in ("effect_scale", "order", "intercept", "shrinkage"):
         if name in draws:
             found[name] = draws[name]
+    if "judge_spread" in draws:
+        found["judge_spread[0]"] = draws["judge_spread"][:, 0]
+        found["taste[2, 1]"] = draws["taste"][:, 2, 1]
     return found
 
 

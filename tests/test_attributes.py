@@ -326,6 +326,8 @@ def test_the_command_tells_predicts_and_writes_a_page(tmp_path):
         (["springall", "--predict", "nowhere.csv"], "no such file of items: nowhere.csv"),
         (["tversky1969"], "'win_probability' is words that differ for every item"),
         (["springall", "--scale", "inf"], "item_effect should be False"),
+        (["springall", "--judge-effect"], "should name a judge for each vote"),
+        (["springall", "--sparsity", "9"], "a number of attributes in (0, 2)"),
     ],
 )
 def test_bad_input_gives_one_line_and_status_2(args, said):

@@ -34,6 +34,7 @@ __all__ = ["command"]
 @click.option("--leave-out", metavar="A,B", help="Columns of the table not to take.")
 @click.option("--predict", metavar="TABLE", help="File of new items, to be predicted.")
 @click.option("--order-effect", is_flag=True, help="Let the left side have an advantage.")
+@click.option("--judge-effect", is_flag=True, help="Let judges want different things.")
 @click.option(
     "--no-item-effect", is_flag=True, help="Take the attributes to tell everything of an item."
 )
@@ -46,6 +47,12 @@ __all__ = ["command"]
     default=1.0,
     show_default=True,
     help="Prior deviation of a standardised coefficient; inf: maximum likelihood.",
+)
+@click.option(
+    "--sparsity",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="NUMBER",
+    help="How many of many attributes are thought to count: a horseshoe prior.",
 )
 @click.option(
     "--method", type=click.Choice(METHODS), default=METHODS[0], show_default=True,
@@ -86,6 +93,8 @@ def command(argv: list[str], log: str, **options: Any) -> None:
         scale=options["scale"],
         item_effect=not options["no_item_effect"],
         order_effect=options["order_effect"],
+        judge_effect=options["judge_effect"],
+        sparsity=options["sparsity"],
     )
     duels = read_log(log, options)[None]
     with steps() as step:
@@ -143,7 +152,7 @@ def _show(a: "AttributeAnalysis") -> None:
     from rich.table import Table
 
     from bayesduel.commands.printing import out
-    from bayesduel.reporting.attributes import rounded
+    from bayesduel.reporting.attribute_rows import rounded, spread_words
     from bayesduel.reporting.sections import percent
 
     console = out()
@@ -157,22 +166,25 @@ def _show(a: "AttributeAnalysis") -> None:
     table.add_column("attribute")
     for name in (f"log odds a unit [{level}]", "odds ratio", "win rate", "Pr(> 0)"):
         table.add_column(name, justify="right", no_wrap=True)
+    if "judge_spread" in a.table:
+        table.add_column("judges +-", justify="right", no_wrap=True)
     for name, row in a.table.iterrows():
         middle, lower, upper = rounded(row["coefficient"], row["lower"], row["upper"])
-        table.add_row(
-            str(name),
-            f"{middle} [{lower}, {upper}]",
-            f"{row['odds_ratio']:.3g}",
-            f"{100 * row['change']:+.1f}",
-            percent(row["positive"]),
-        )
+        ends = ("", "_lower", "_upper")
+        odds = rounded(*(row[f"odds_ratio{end}"] for end in ends))[0]
+        change = rounded(*(100 * row[f"change{end}"] for end in ends))[0]
+        cells = [str(name), f"{middle} [{lower}, {upper}]", odds, change, percent(row["positive"])]
+        if "judge_spread" in a.table:
+            cells.append(spread_words(row))
+        table.add_row(*cells)
     console.print(table)
     levels = a.table[a.table["level"] != ""]
     references = dict(zip(levels["column"], levels["reference"], strict=True))
     against = "".join(f"; {c} against {r}" for c, r in references.items())
+    apart = "; judges +-: how far judges differ, log odds a unit" * ("judge_spread" in a.table)
     console.print(
         "\none unit more, all else equal; win rate: points in a hundred from one half, against an "
-        f"otherwise equal item{against}",
+        f"otherwise equal item{against}{apart}",
         style="dim",
     )
     if a.new is not None:

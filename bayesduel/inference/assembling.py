@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesduel.models.layers import Layer
 from bayesduel.models.tallying import tallied
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def assemble(
     if any("pair" in dims.get(name, ()) for name in posterior):
         first, second = np.triu_indices(duels.n_arms, 1)
         coords |= {"pair_first": ("pair", arms[first]), "pair_second": ("pair", arms[second])}
-    if isinstance(model, Layer):
+    if hasattr(model, "coords"):
         used = {dim for names in model.dims.values() for dim in names}
         for name, values in model.coords(duels).items():
             if name in used:
@@ -92,10 +91,7 @@ def _observed(model: Any, duels: "Duels") -> tuple[dict[str, Any], dict[str, Any
         cell = {name: ("cell", data[name]) for name in ("first", "second", "n")}
         cell |= {f"vote_{name}": ("vote", value) for name, value in by_vote.items()}
         return {"margin": ("vote", votes.margin)}, cell
-    if isinstance(model, Layer):
-        seen = model.seen(duels)
-    else:
-        seen = tallied(duels, ordered=getattr(model, "order_effect", False))
+    seen = model.seen(duels) if hasattr(model, "seen") else tallied(duels)
     cell = {name: ("cell", c) for name, c in seen.cells.items() if name != "left_first"}
     cell["n"] = ("cell", seen.counts.sum(axis=1).astype(np.int64))
     if model.tie_outcome:

@@ -199,7 +199,7 @@ def _mode(derivative: Derivatives, grid: Any) -> dict[str, Any]:
 
 def _likelihood(model: Any, duels: "Duels", posterior: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return the log likelihood of each draw and cell, through the model's own density."""
-    if isinstance(model, Layer):
+    if hasattr(model, "log_likelihood"):
         return model.log_likelihood(posterior, duels)
     if model.name == "preference-matrix":
         density = pairwise.densities(model, duels)
@@ -208,11 +208,6 @@ def _likelihood(model: Any, duels: "Duels", posterior: Mapping[str, np.ndarray])
         odds = logit(np.clip(posterior["theta"][:, place], 1e-300, 1 - 1e-16))
         return np.stack([density.split(o, h)[1] for o, h in zip(odds, hyper, strict=True)])
     n = len(posterior["score"])
-    if _has_items(model):
-        linear = dense(model, duels)
-        at = linear.pack(posterior)
-        hyper = np.log(posterior[linear.hyper]) if linear.hyper else np.zeros(n)
-        return np.stack([linear.cells(at[k], hyper[k])[1] for k in range(n)])
     derivative = derivatives(model, duels)
     extras = [posterior[name][:, None] for name in derivative.extras]
     x = np.concatenate([uncentre(posterior["score"]), *extras], axis=1)

@@ -22,7 +22,12 @@ def coefficients_size(n_rows: int) -> tuple[float, float]:
 
 
 def plot_coefficients(
-    fit: "xr.DataTree", ax: "Axes | None" = None, *, prob: float = 0.95, errors: str = "auto"
+    fit: "xr.DataTree",
+    ax: "Axes | None" = None,
+    *,
+    prob: float = 0.95,
+    errors: str = "auto",
+    judge: str | None = None,
 ) -> "Axes":
     """Draw the coefficients of a fit of attributes, the most helpful on top.
 
@@ -37,7 +42,7 @@ def plot_coefficients(
         A fit of :class:`bayesduel.models.AttributeDuels`.
     ax
         Axes to draw on. Default: those of a new figure.
-    prob, errors
+    prob, errors, judge
         As in :func:`bayesduel.coefficients`.
 
     Returns
@@ -46,8 +51,8 @@ def plot_coefficients(
     """
     from bayesduel.attributing import coefficients
 
-    wide = coefficients(fit, prob, errors=errors)
-    half = coefficients(fit, 0.5, errors=errors)
+    wide = coefficients(fit, prob, errors=errors, judge=judge)
+    half = coefficients(fit, 0.5, errors=errors, judge=judge)
     order = np.argsort(-wide["standard"].to_numpy(), kind="stable")
     wide, half = wide.iloc[order], half.iloc[order]
     ax = axes_of_size(ax, coefficients_size(len(wide)))

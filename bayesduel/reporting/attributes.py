@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bayesduel.calibration import Calibration
     from bayesduel.duels import Duels
 
-__all__ = ["AttributeAnalysis", "analyse_attributes", "rounded", "write_page"]
+__all__ = ["AttributeAnalysis", "analyse_attributes", "write_page"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -95,6 +95,12 @@ class AttributeAnalysis:
     def errors_words(self) -> str:
         """Whose errors the intervals carry."""
         used = self.table.attrs["errors"]
+        if "taste" in self.fit["posterior"]:
+            n = self.fit["posterior"].sizes["judge"]
+            return (
+                f"Each of {n:,} judges has coefficients of their own; these are the average "
+                "judge's, and their intervals carry the differences between judges."
+            )
         if used == "model":
             if "parameter_clusters" in self.fit:
                 return "Counting repeated votes whole does not widen the intervals."
@@ -207,6 +213,7 @@ def write_page(
     from bayesduel.plots.checks import CALIBRATION_SIZE
     from bayesduel.plots.coefficients import coefficients_size
     from bayesduel.reporting import provenance
+    from bayesduel.reporting.attribute_rows import coefficient_row, new_item_row
     from bayesduel.reporting.embedding import draw
 
     environment = Environment(
@@ -233,8 +240,11 @@ def write_page(
         title=title or a.duels.intake.source,
         style=(files("bayesduel") / "templates" / "report.css").read_text(encoding="utf-8"),
         level=f"{100 * prob:g} %",
-        rows=[_row(str(name), row) for name, row in a.table.iterrows()],
-        new=[] if a.new is None else [_new(str(name), row) for name, row in a.new.iterrows()],
+        judges="judge_spread" in a.table,
+        rows=[coefficient_row(str(name), row) for name, row in a.table.iterrows()],
+        new=[]
+        if a.new is None
+        else [new_item_row(str(name), row) for name, row in a.new.iterrows()],
         items_source=str(a.fit["items"].attrs["source"]),
         n_items=a.duels.n_arms,
         n_duels=f"{a.duels.n_duels:,}",
@@ -250,44 +260,3 @@ def write_page(
     path = Path(path)
     path.write_text(page, encoding="utf-8")
     return path
-
-
-def _row(name: str, row: Any) -> dict[str, Any]:
-    """Return one coefficient as the table tells it."""
-    ends = ("", "_lower", "_upper")
-    told = {
-        "coefficient": rounded(*(row[e] for e in ("coefficient", "lower", "upper"))),
-        "odds": rounded(*(row[f"odds_ratio{e}"] for e in ends)),
-        "change": rounded(*(100 * row[f"change{e}"] for e in ends)),
-    }
-    return {
-        "name": name,
-        "against": f"against {row['reference']}" if row["level"] else "",
-        "cells": [(middle, f"{lower} to {upper}") for middle, lower, upper in told.values()],
-        "positive": _chance(row["positive"]),
-        "bold": bool(row["lower"] > 0 or row["upper"] < 0),
-    }
-
-
-def rounded(middle: float, lower: float, upper: float) -> tuple[str, str, str]:
-    """Return three numbers to as many digits as their spread earns."""
-    width = max(upper - lower, 1e-300)
-    digits = int(np.clip(2 - np.floor(np.log10(width)), 0, 6))
-    return f"{middle:.{digits}f}", f"{lower:.{digits}f}", f"{upper:.{digits}f}"
-
-
-def _new(name: str, row: Any) -> dict[str, str]:
-    rate, lower, upper = (100 * row[f"win_rate{end}"] for end in ("", "_lower", "_upper"))
-    return {
-        "name": name,
-        "rate": f"{rate:.0f} %",
-        "interval": f"{lower:.0f} to {upper:.0f}",
-        "best": _chance(row["beats_best"]),
-        "outside": f"{int(row['outside'])}" if row["outside"] else "",
-    }
-
-
-def _chance(p: float) -> str:
-    from bayesduel.reporting.sections import percent
-
-    return percent(float(p))

@@ -143,7 +143,9 @@ def _setting(name: str, value: Any) -> Any:
     """Return a setting in words: what None stands for depends on which it is."""
     if value is not None:
         return value
-    return {"degrees": "none (normal)", "unit": "from the log"}.get(name, "learned")
+    return {"degrees": "none (normal)", "sparsity": "none", "unit": "from the log"}.get(
+        name, "learned"
+    )
 
 
 def _repeats(a: "Analysis") -> str:
