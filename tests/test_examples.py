@@ -95,6 +95,19 @@ def test_two_phase(tmp_path, capsys):
 
 
 @pytest.mark.slow
+def test_few_of_many(capsys):
+    """What the horseshoe is for: what does not count is nearer zero, and new items better told."""
+    arguments = "--logs 1 --attributes 20 --draws 400".split()
+    runpy.run_path(str(ROOT / "examples" / "few_of_many.py"))["main"](arguments)
+    rows = capsys.readouterr().out.splitlines()
+    told = {line[:32].strip(): [float(x) for x in line[32:].split()] for line in rows[1:]}
+    for name in ("error of those that do not", "loss on new items, nats a duel"):
+        normal, horseshoe = told[name]
+        assert horseshoe < normal / 2
+    assert told["found of those that count"] == [4, 4]
+
+
+@pytest.mark.slow
 def test_which_model(tmp_path, capsys):
     runpy.run_path(str(ROOT / "examples" / "which_model.py"))["main"](tmp_path, draws=400)
     made = {path.name for path in tmp_path.iterdir()}

@@ -69,12 +69,13 @@ def read_items(
         raise ValueError(f"item should be a column of {source} ({listed(table)}), got {item!r}")
     labels = _labels(table.pop(item), item)
     if like is not None:
-        values = np.stack([_again(table, a, like, source) for a in like.attributes], axis=1)
+        rows = [_again(table, a, like, source, labels) for a in like.attributes]
+        values = np.stack(rows, axis=1)
         return Items(labels=labels, attributes=like.attributes, values=values, source=source)
     wanted = _wanted(table, columns, leave_out, source)
     parts: list[tuple[Attribute, np.ndarray]] = []
     for name in wanted:
-        numbers = _numbers(_complete(table[name], name, labels))
+        numbers = _numbers(_complete(table[name], name, labels), name, labels)
         if numbers is None:
             parts += _indicators(table[name], name, (reference or {}).get(name))
         else:
@@ -185,13 +186,25 @@ def _complete(column: "pd.Series", name: str, labels: tuple[str, ...]) -> "pd.Se
     return column
 
 
-def _numbers(column: "pd.Series") -> np.ndarray | None:
-    """Return the entries as finite numbers, or None where one of them is not."""
+def _numbers(column: "pd.Series", name: str, labels: tuple[str, ...]) -> np.ndarray | None:
+    """Return the entries as numbers, or None where one of them is none."""
     try:
         numbers = np.array([float(x) for x in column])
     except (TypeError, ValueError):
         return None
-    return numbers if np.isfinite(numbers).all() else None
+    endless = [label for label, x in zip(labels, numbers, strict=True) if not np.isfinite(x)]
+    if endless:
+        raise ValueError(f"column {name!r} should be finite, got infinity for {listed(endless)}")
+    return numbers
+
+
+def _first_word(words: Iterable[str]) -> str:
+    for word in words:
+        try:
+            float(word)
+        except ValueError:
+            return word
+    return ""
 
 
 def _spread(numbers: np.ndarray) -> tuple[float, float]:
@@ -207,8 +220,9 @@ def _indicators(
     levels, count = np.unique(words.astype(str), return_counts=True)
     if len(levels) == len(words) and len(words) > 2:
         raise ValueError(
-            f"column {name!r} is words that differ for every item, so it says nothing of them in "
-            "common; leave it out (leave_out, or --leave-out)"
+            f"column {name!r} is words that differ for every item (the first that is no number: "
+            f"{_first_word(words)!r}), so it says nothing of them in common; leave it out "
+            "(leave_out, or --leave-out)"
         )
     if reference is None:
         reference = str(levels[count.argmax()])
@@ -228,16 +242,22 @@ def _indicators(
     ]
 
 
-def _again(table: Mapping[str, Any], attribute: Attribute, like: Items, source: str) -> np.ndarray:
+def _again(
+    table: Mapping[str, Any],
+    attribute: Attribute,
+    like: Items,
+    source: str,
+    labels: tuple[str, ...],
+) -> np.ndarray:
     """Return one attribute of new items, on its original scale."""
     name = attribute.column
     if name not in table:
         raise ValueError(
             f"{source} should have the columns of the items before; it has no {name!r}"
         )
-    column = _complete(table[name], name, tuple(str(k + 1) for k in range(len(table[name]))))
+    column = _complete(table[name], name, labels)
     if not attribute.level:
-        numbers = _numbers(column)
+        numbers = _numbers(column, name, labels)
         if numbers is None:
             raise ValueError(f"column {name!r} should be numbers, as in the items before")
         return numbers
