@@ -129,9 +129,24 @@ def test_intervals_are_exact_binomial_ones(trace):
         bd.success_rate(xr.DataTree())
 
 
+def test_arms_of_equal_score_stand_in_for_one_another():
+    margin = {"ab": [3.0, 1.0], "ac": [1.0, 3.0], "bc": [1.0, -1.0]}  # a best, b and c level
+    left, right = ([pair[k] for pair in margin for _ in range(2)] for k in (0, 1))
+    each = [m for pair in margin.values() for m in pair]
+    duels = bd.Duels.from_votes(left, right, [float(m > 0) for m in each], margin=each)
+    trace = bd.select_top(bd.Uniform(), duels, 2, 300, replications=20, record=[300])
+    assert len(np.unique(trace["trace"]["selected"].values.reshape(-1, 3), axis=0)) == 2
+    assert (bd.success_rate(trace)["rate"] == 1).all()
+    assert (bd.opportunity_cost(trace) == 0).all()
+    lowest = trace.copy(deep=True)
+    lowest["trace"]["selected"][:] = [False, True, True]
+    assert (bd.success_rate(lowest)["rate"] == 0).all()
+
+
 def test_the_opportunity_cost_is_what_a_wrong_set_gives_away(trace):
     cost = bd.opportunity_cost(trace)
     right = bd.success_rate(trace)["success"]
+    assert cost.dims == right.dims == ("policy", "replication", "time")
     assert (abs(cost.where(right, 0)) < 1e-12).all()
     assert (cost.where(~right, 1) > 0).all()
     selected = trace["trace"]["selected"].isel(policy=0, replication=2, time=0).values

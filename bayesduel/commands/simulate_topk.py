@@ -20,7 +20,7 @@ FAMILIES = ("score_duels", "uneven_duels", "bradley_terry", "thurstone", "pertur
     metavar="FAMILY|NAME|LOG",
     help="A family drawn anew in each run, such as score_duels(n_arms=10,d=0.1), "
     f"of {', '.join(FAMILIES)}; a name of `bayesduel problems` (wins and losses); or a log "
-    "whose margins are replayed.",
+    "whose margins are replayed (every pair needs some).",
 )
 @click.option(
     "--policies",
@@ -96,19 +96,22 @@ def _policies(text: str) -> list[Any]:
 
 def _problem(text: str) -> Any:
     """Return the problem that a family, a name or a log stands for."""
-    from bayesduel.problems import NAMES, named
+    from bayesduel import datasets
+    from bayesduel.problems import NAMES, Matrix, named
 
     if text in NAMES:
         return named(text)
-    if Path(text).exists():
-        from bayesduel.reading import read_duels
+    if Path(text).exists() or text in datasets.names():
+        from bayesduel.commands.options import read_log
 
-        return read_duels(text)
+        return read_log(text, {})[None]
     family = text.partition("(")[0].strip()
     if family not in FAMILIES:
+        arms = [name for name in NAMES if isinstance(named(name), Matrix)]
         raise click.UsageError(
-            f"--problem should be a log, one of {', '.join(NAMES)}, or a family of "
-            f"{', '.join(FAMILIES)} with its settings, got {text!r}"
+            f"--problem should be a log (a file, or a dataset of `bayesduel datasets`), one of "
+            f"{', '.join(arms)}, or a family of {', '.join(FAMILIES)} with its settings, "
+            f"got {text!r}"
         )
     from bayesduel.commands.constructing import constructed
 

@@ -70,7 +70,8 @@ class MarginReplay(ScoreDuels):
             at = int(np.argmax(n == 0))
             raise ValueError(
                 f"duels should hold a margin of every pair, got {(n == 0).sum()} pairs without, "
-                f"such as {duels.arms[i[at]]!r} and {duels.arms[j[at]]!r}"
+                f"such as {duels.arms[i[at]]!r} and {duels.arms[j[at]]!r} "
+                "(a subset of arms that all met can be replayed)"
             )
         mean, sd = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
         mean[i, j] = np.add.reduceat(pool, ends[0]) / n
@@ -105,7 +106,8 @@ def as_score_problem(problem: Any) -> Any:
         return MarginReplay(problem)
     if isinstance(problem, Matrix):
         return BinaryDuels(problem)
-    if isinstance(problem, ScoreDuels) or hasattr(problem, "draw"):
+    drawn = hasattr(problem, "draw") and hasattr(problem, "arms")  # items have attributes instead
+    if isinstance(problem, ScoreDuels) or drawn:
         return problem
     raise TypeError(
         "problem should be ScoreDuels(mean, sd), a matrix or the name of one, a family such as "
