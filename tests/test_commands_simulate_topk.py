@@ -77,3 +77,27 @@ def test_bad_input_is_one_line_and_status_2(change, message, capfd):
     said = capfd.readouterr().err
     assert message in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("name", ["folder", "letter.nc", "letter.zarr"])
+def test_nothing_but_a_trace_is_written_over(tmp_path, capfd, name):
+    kept = tmp_path / name
+    inside = kept / "letter.txt" if name == "folder" else kept
+    inside.parent.mkdir(exist_ok=True)
+    inside.write_text("Dear reader")
+    given = ["--problem", "score_duels", "--policies", "POCBAm", "--k", "3", "--budget", "200"]
+    with pytest.raises(SystemExit) as stopped:
+        main(["simulate-topk", *given, "-o", str(kept)])
+    assert stopped.value.code == 2
+    assert "-o should be new or a trace to replace" in capfd.readouterr().err
+    assert inside.read_text() == "Dear reader"
+
+
+def test_a_trace_is_replaced(tmp_path):
+    for name in ("trace.nc", "trace.zarr"):
+        for seed in ("1", "2"):
+            run(
+                *("--problem", "linear", "--policies", "Uniform", "--k", "1", "--budget", "90"),
+                *("--replications", "2", "--seed", seed, "-o", str(tmp_path / name)),
+            )
+        assert json.loads(bd.open_trace(tmp_path / name).attrs["plan"])["seed"] == 2

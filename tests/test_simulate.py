@@ -144,6 +144,23 @@ def test_a_killed_simulation_goes_on_to_the_same_trace(tmp_path):
     assert stamps == {p: os.stat(p).st_mtime_ns for p in stamps}  # finished runs: untouched
 
 
+def test_a_netcdf_file_is_finished_or_refused(tmp_path):
+    out = tmp_path / "trace.nc"
+    kept = bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1, out=out)
+    assert [path.name for path in tmp_path.iterdir()] == ["trace.nc"]
+    stamp = out.stat().st_mtime_ns
+    assert same(kept, bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1, out=out))
+    assert out.stat().st_mtime_ns == stamp
+    with pytest.raises(ValueError, match="seed is 1 and not 2"):
+        bd.simulate(bd.DTS(), "cyclic-4", 50, seed=2, out=out)
+    assert out.stat().st_mtime_ns == stamp
+    letter = tmp_path / "letter.nc"
+    letter.write_text("Dear reader")
+    with pytest.raises(ValueError, match=r"out should be new or a trace, got .*letter.nc"):
+        bd.simulate(bd.DTS(), "cyclic-4", 50, out=letter)
+    assert letter.read_text() == "Dear reader"
+
+
 def test_a_trace_of_something_else_is_not_overwritten(tmp_path):
     out = tmp_path / "trace.zarr"
     bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1, out=out)

@@ -66,7 +66,9 @@ def command(
 
     if plot is not None:
         check_picture(plot)
-    if output is not None and not (output.suffix != ".nc" and output.is_dir()):
+    if output is not None and output.exists():
+        _require_trace(output)
+    elif output is not None:
         check_folder(output)
     given = as_score_problem(_problem(problem))
     trace = select_top(_policies(policies), given, k, budget, **settings)
@@ -140,6 +142,16 @@ def _drawn(family: str) -> Any:
         )
 
     return drawn
+
+
+def _require_trace(path: Path) -> None:
+    """Raise unless what stands at `path`, and would be written over, is a trace."""
+    from bayesduel.simulation import open_trace
+
+    try:
+        open_trace(path).close()
+    except (OSError, ValueError, KeyError) as error:
+        raise ValueError(f"-o should be new or a trace to replace, got {path}") from error
 
 
 def _keep(trace: "xr.DataTree", path: Path) -> None:

@@ -19,7 +19,14 @@ from bayesduel.simulation.driver import label, prepare, streams
 from bayesduel.simulation.progress import progress_bar
 from bayesduel.simulation.runners import Task, here, on_dask, on_processes
 from bayesduel.simulation.showing import truth_of_items
-from bayesduel.simulation.trace import MemoryTrace, StoredTrace, Truth, open_trace
+from bayesduel.simulation.trace import (
+    MemoryTrace,
+    StoredTrace,
+    Truth,
+    finished_trace,
+    keep_finished,
+    open_trace,
+)
 
 __all__ = ["open_trace", "recorded_times", "simulate"]
 
@@ -78,7 +85,8 @@ def simulate(
         "dask" runs on the cluster at address `scheduler`.
     out
         A folder to keep the trace in (Zarr) as it grows, or a file ending in ``.nc``
-        (NetCDF, written at the end). Call again after a kill to go on.
+        (NetCDF, written at the end; till then it grows in a folder ``.nc.partial``). Call again
+        after a kill to go on; what else stands there is left alone and refused.
     progress
         Whether to show a progress bar. Default: if stderr is a terminal.
 
@@ -148,12 +156,14 @@ def simulate(
         coordinates |= {"item": np.arange(problem.n_arms)} if pairs else {}
     else:
         coordinates |= {"arm": list(problem.arms), "opponent": list(problem.arms)}
-    netcdf = out is not None and str(out).endswith(".nc")
+    netcdf = Path(out) if out is not None and str(out).endswith(".nc") else None
+    if netcdf is not None and netcdf.exists():
+        return finished_trace(netcdf, plan)
     trace: MemoryTrace | StoredTrace
     if out is None:
         trace = MemoryTrace(plan, coordinates, truth)
     else:
-        folder = Path(f"{out}.partial" if netcdf else out)
+        folder = Path(f"{netcdf}.partial" if netcdf is not None else out)
         trace = StoredTrace(folder, plan, coordinates, truth)
 
     finished = trace.finished()
@@ -178,11 +188,9 @@ def simulate(
             results = here(tasks, report)
         for place, arrays in results:
             trace.write(*divmod(place, replications), arrays)
-    tree = trace.tree()
-    if netcdf:
-        tree.to_netcdf(out, engine="h5netcdf")
-        tree = open_trace(out)
-    return tree
+    if netcdf is not None and isinstance(trace, StoredTrace):
+        return keep_finished(netcdf, trace)
+    return trace.tree()
 
 
 def recorded_times(record: Any, horizon: int) -> np.ndarray:

@@ -15,7 +15,14 @@ import numpy as np
 import xarray as xr
 import zarr
 
-__all__ = ["MemoryTrace", "StoredTrace", "open_trace", "tree_of"]
+__all__ = [
+    "MemoryTrace",
+    "StoredTrace",
+    "finished_trace",
+    "keep_finished",
+    "open_trace",
+    "tree_of",
+]
 
 # Dimensions and values of each variable of the problem.
 Truth = Mapping[str, tuple[tuple[str, ...], np.ndarray]]
@@ -108,14 +115,7 @@ class StoredTrace:
             known = json.loads(str(self.group.attrs["plan"]))
         except (OSError, KeyError, ValueError) as error:
             raise ValueError(f"out should be new or a trace to go on with, got {path}") from error
-        wanted = json.loads(json.dumps(dict(plan)))
-        differs = [k for k in {*known, *wanted} if known.get(k) != wanted.get(k)]
-        if differs:
-            name = min(differs)
-            raise ValueError(
-                f"out should be new or a trace of the same simulation, got {path}, where {name} "
-                f"is {known.get(name)!r} and not {wanted.get(name)!r}"
-            )
+        _require_same(path, known, plan)
 
     def finished(self) -> np.ndarray:
         """Return which runs are there, bool, shape (n_policies, n_replications)."""
@@ -130,6 +130,43 @@ class StoredTrace:
     def tree(self) -> xr.DataTree:
         """Return the trace, its arrays left on disk until they are asked for."""
         return open_trace(self.path)
+
+
+def finished_trace(path: Path, plan: Mapping[str, Any]) -> xr.DataTree:
+    """Return the trace that a NetCDF file holds, if it is one of this plan.
+
+    Raises
+    ------
+    ValueError
+        If it is something else, or a trace of another plan (the message says what differs).
+    """
+    try:
+        tree = open_trace(path)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"out should be new or a trace, got {path}") from error
+    _require_same(path, json.loads(tree.attrs["plan"]), plan)
+    return tree
+
+
+def _require_same(path: Path, known: Mapping[str, Any], plan: Mapping[str, Any]) -> None:
+    """Raise unless the plan found at `path` is the one wanted."""
+    wanted = json.loads(json.dumps(dict(plan)))
+    differs = [k for k in {*known, *wanted} if known.get(k) != wanted.get(k)]
+    if differs:
+        name = min(differs)
+        raise ValueError(
+            f"out should be new or a trace of the same simulation, got {path}, where {name} "
+            f"is {known.get(name)!r} and not {wanted.get(name)!r}"
+        )
+
+
+def keep_finished(path: Path, stored: "StoredTrace") -> xr.DataTree:
+    """Move a complete trace into a NetCDF file and return it from there."""
+    draft = path.with_name(path.name + ".new")
+    stored.tree().to_netcdf(draft, engine="h5netcdf")
+    draft.replace(path)
+    shutil.rmtree(stored.path)
+    return open_trace(path)
 
 
 def open_trace(path: Any) -> xr.DataTree:
