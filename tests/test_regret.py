@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import bayesduel as bd
+from bayesduel.asymptotics import least_slope
 from bayesduel.regrets import FORMULAS, pair_costs, uniform_slope
 
 matplotlib.use("Agg")
@@ -102,6 +103,25 @@ def test_figure_has_the_formula_the_floor_and_uniform(trace):
     other = bd.plot_regret(trace, "weak", log_regret=True)
     assert "weak" in other.get_ylabel()
     assert other.get_yscale() == "log"
+    matplotlib.pyplot.close("all")
+
+
+def test_the_floor_of_drawn_truths_is_the_mean_one_and_may_be_left_out():
+    family = bd.problems.Drawn(n_arms=4, generator=bd.problems.uniform)
+    drawn = bd.simulate(bd.DTS(), family, 100, replications=3, seed=1)
+    slopes = [least_slope(P) for P in drawn["problem"]["P"].values]
+    assert len(set(slopes)) == 3
+    ax = bd.plot_regret(drawn)
+    np.testing.assert_allclose(
+        ax.get_lines()[-1].get_ydata(), np.mean(slopes) * np.log(drawn["time"])
+    )
+    assert "mean C*" in ax.get_legend().get_texts()[-1].get_text()
+    assert "C*" not in " ".join(
+        text.get_text() for text in bd.plot_regret(drawn, floor=False).get_legend().get_texts()
+    )
+    large = bd.simulate(bd.Uniform(), bd.problems.named("linear", n_arms=130), 50, detail="arms")
+    last = bd.plot_regret(large).get_legend().get_texts()[-1].get_text()
+    assert last == "slope C* ln T left out (floor=True)"
     matplotlib.pyplot.close("all")
 
 
