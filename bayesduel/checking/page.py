@@ -103,6 +103,7 @@ def told(check: "Check") -> dict[str, Any]:
             for c in check.cycles
         ],
         "tables": [_table(name, frame) for name, frame in check.residuals.items()],
+        "judge_words": wording.judge_words(check),
         "comparison": "" if check.comparison is None else check.comparison.to_html(),
         "beliefs": [
             {

@@ -239,6 +239,7 @@ class Check:
             wording.belief_words(self),
             wording.margin_words(self),
             wording.order_words(self),
+            wording.judge_words(self),
             "" if self.comparison is None else self.comparison.sentence,
         )
         return [words for words in told if words]

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Literal
 
 from bayesduel.labels import SENTENCE, shorten
-from bayesduel.winning.wording import per_cent
+from bayesduel.winning.wording import join, per_cent
 
 if TYPE_CHECKING:
     from bayesduel.checking.result import Check
@@ -13,6 +13,7 @@ __all__ = [
     "belief_words",
     "cycle_words",
     "evidence_words",
+    "judge_words",
     "margin_words",
     "naive_words",
     "notion_of",
@@ -25,6 +26,8 @@ __all__ = [
 SURE = 0.95  # posterior probability that counts as settled
 MIDDLE = 0.75  # the planted strength that verdicts speak of
 GOOD_POWER, FAIR_POWER = 0.8, 0.5
+LEVEL = 0.05  # of naming some judge where all vote as the ranking says
+JUDGED, NAMED = 30, 5  # votes of a judge to be named; judges named
 
 
 def p_words(p: float, draws: int) -> str:
@@ -189,6 +192,29 @@ def margin_words(check: "Check") -> str:
         f"By how much arms won: the intransitivity index of the margins is {m.index:.2f}; logs "
         f"that scores explain have {m.expected:.2f} on this design, 95 % of them at most "
         f"{m.upper:.2f} ({p_words(m.p_value, m.n_logs)}, not part of the p-value above)."
+    )
+
+
+def judge_words(check: "Check") -> str:
+    """Name the judges whose votes surprise, by Bonferroni's limit on the z of all judges."""
+    from scipy.stats import norm
+
+    table = check.residuals.get("judges")
+    if table is None:
+        return ""
+    table = table[table["votes"] >= JUDGED]
+    odd = table[table["z"] < -norm.isf(LEVEL / max(len(table), 1))]
+    if odd.empty:
+        return ""
+    share, expected = (
+        per_cent(float((odd[name] * odd["votes"]).sum() / odd["votes"].sum()))
+        for name in ("agreement", "expected")
+    )
+    return (
+        f"Of {len(table):,} judges with {JUDGED} votes or more, "
+        f"{join([str(judge) for judge in odd['judge']], NAMED)} voted for the ranking's favourite "
+        f"in {share} % of duels where {expected} % would be expected: random clicks, or a taste "
+        "of their own."
     )
 
 

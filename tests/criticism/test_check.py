@@ -164,9 +164,19 @@ def test_a_random_and_an_inverted_judge_stand_out():
     p = expit(2 * (SCORE[left] - SCORE[right]))
     p = np.where(judge == 3, 1 - p, np.where(judge == 7, 0.5, p))
     log = Duels.from_votes(left, right, (rng.random(len(p)) < p).astype(float), judge=judge)
-    table = check(log, quick=True).residuals["judges"]
+    found = check(log, quick=True)
+    table = found.residuals["judges"]
     assert list(table["judge"][:2]) == ["3", "7"]
     assert (table["z"][:2] < -3).all()
+    words = "Of 30 judges with 30 votes or more, 3 and 7 voted for the ranking's favourite in"
+    assert words in repr(found)
+    assert words.replace("'", "&#39;") in found.to_html()
+    honest = np.isin(judge, [3, 7], invert=True)
+    rest = Duels.from_votes(
+        left[honest], right[honest], (rng.random(len(p)) < p)[honest].astype(float),
+        judge=judge[honest],
+    )  # fmt: skip
+    assert "random clicks" not in repr(check(rest, quick=True))
 
 
 def test_the_order_is_told():
