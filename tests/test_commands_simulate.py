@@ -66,6 +66,8 @@ def test_a_log_is_replayed(tmp_path):
     log.write_text("\n".join(rows) + "\n")
     told = run("simulate", "--problem", str(log), "--policies", "Uniform", "--horizon", "60")
     assert "replay of" in told
+    told = run("simulate", "--problem", "springall", "--policies", "Uniform", "--horizon", "60")
+    assert "replay of springall" in told
 
 
 @pytest.mark.parametrize(

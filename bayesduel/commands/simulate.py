@@ -18,7 +18,7 @@ REGRETS = ("copeland", "copeland_sum", "condorcet", "condorcet_sum", "weak", "st
     "--problem",
     required=True,
     metavar="NAME|LOG",
-    help="A name of `bayesduel problems`, or a log to replay.",
+    help="A name of `bayesduel problems`, or a log to replay (a file or a shipped dataset).",
 )
 @click.option(
     "--policies",
@@ -77,7 +77,8 @@ def command(
     **settings: Any,
 ) -> None:
     """Run policies on a problem, many times over, and tell their regret."""
-    from bayesduel.commands.options import check_picture
+    from bayesduel import datasets
+    from bayesduel.commands.options import check_picture, read_log
     from bayesduel.problems import NAMES, as_problem
     from bayesduel.regrets import OF_PAIRS, check_notion, regret
     from bayesduel.simulation import simulate
@@ -85,10 +86,8 @@ def command(
     if plot is not None:
         check_picture(plot)
     where: Any = problem
-    if problem not in NAMES and Path(problem).exists():
-        from bayesduel.reading import read_duels
-
-        where = read_duels(problem)
+    if problem not in NAMES and (Path(problem).exists() or problem in datasets.names()):
+        where = read_log(problem, {})[None]
     given = as_problem(where)
     check_notion(given, notion, settings["detail"])
     if notion in OF_PAIRS:

@@ -1,0 +1,49 @@
+"""A page taken to pieces: its ids, tags, text and tables, section by section."""
+
+from html.parser import HTMLParser
+
+VOID = {"meta", "img", "br", "link"}
+
+
+class Page(HTMLParser):
+    """A parsed page: ids, tags, text by section, rows of tables by section."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.ids: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.section = ""
+        self.text: dict[str, str] = {}
+        self.rows: dict[str, list[list[str]]] = {}
+        self.feed(html)
+        self.close()
+        assert not self.open, f"unclosed {self.open}"
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        self.tags.append((tag, found))
+        if "id" in found:
+            self.ids.append(str(found["id"]))
+        if tag == "section":
+            self.section = str(found["id"])
+        if tag == "tr":
+            self.rows.setdefault(self.section, []).append([])
+        if tag in ("td", "th") and "tr" in self.open:
+            self.rows[self.section][-1].append("")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open[-1] == tag, f"</{tag}> closes <{self.open[-1]}>"
+        self.open.pop()
+
+    def handle_data(self, data):
+        if "style" in self.open:
+            return
+        self.text[self.section] = self.text.get(self.section, "") + data
+        if "td" in self.open or "th" in self.open:
+            self.rows[self.section][-1][-1] += data
+
+    def pictures(self) -> list[dict[str, str | None]]:
+        return [attrs for tag, attrs in self.tags if tag == "img"]
