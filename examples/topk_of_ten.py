@@ -4,7 +4,7 @@ Groves & Branke, "Exploiting Transitivity for Top-k Selection with Score-Based D
 Bandits", Figure 2. Their text gives two laws of the duels' variances; both are run. The dashed
 baseline, uniform allocation with the fitted model, tells the model's part from the
 allocation's; the Laplace allocation is ours. The paper's orderings, and ours, are put to the
-test after 300 and 1,000 duels (``claims``). Ten minutes of one processor.
+test after 300 and 1,000 duels (``claims``). Eleven minutes of one processor.
 
     python examples/topk_of_ten.py --workers 2
 """

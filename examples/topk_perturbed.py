@@ -5,7 +5,7 @@ Bandits", Figures 5 and 6: margins have mean gamma_i - gamma_j + eps_ij, eps ~ N
 the left the success rates after 250 duels for each d; on the right both intransitivity
 indices, with the threshold of 0.17 as printed, and what d and they are where ML-POCBAm and
 POCBAm do equally well. The hybrid's threshold as printed and the calibrated one are both run,
-and the orderings put to the test (``claims``). Five minutes of one processor.
+and the orderings put to the test (``claims``). Eight minutes of one processor.
 
     python examples/topk_perturbed.py --workers 2
 """

@@ -4,7 +4,7 @@ Groves & Branke, "Exploiting Transitivity for Top-k Selection with Score-Based D
 Bandits", Figure 3. The warm-up of ML-POCBAm, three duels a pair, is 14,850 duels here, before
 which only the others have anything to show. The text says that SELECT/TOP reaches ML-POCBAm's
 first success rate with 12 % fewer duels, and that ML-POCBAm is the first that is always right.
-Three minutes of one processor.
+Twenty seconds of one processor.
 
     python examples/topk_separated.py --workers 2
 """

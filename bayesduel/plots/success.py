@@ -45,6 +45,7 @@ def plot_success(trace: "xr.DataTree", ax: "Axes | None" = None, level: float = 
     n_arms = trace.sizes["arm"]
     title = f"{plan['k']} of {n_arms}, {plan['replications']:,} replications"
     ax.set_title(f"{title}\n{plan['source']}", loc="left", fontsize=9, color=INK)
+    ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel("duels", fontsize=9)
     ax.set_xlim(time[0], time[-1])
     percent_ticks(ax, "y")

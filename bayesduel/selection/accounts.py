@@ -115,13 +115,15 @@ def intransitivity(margins: Any, index: str = "predictive") -> float:
     Raises
     ------
     ValueError
-        If a pair met fewer than twice, or `index` is neither.
+        If a pair met fewer than twice, a margin is infinite or missing, or `index` is neither.
     """
     if index not in INDICES:
         raise ValueError(f"index should be one of {list(INDICES)}, got {index!r}")
     apart = ~np.eye(len(margins.n), dtype=bool)
     if (margins.n[apart] < 2).any():
         raise ValueError(f"margins should hold 2 duels a pair, got {margins.n[apart].min():g}")
+    if not (np.isfinite(margins.total).all() and np.isfinite(margins.squares).all()):
+        raise ValueError("margins should be finite, got infinite or missing ones")
     mean, scatter, variance, pooled, floor = sample_account(margins, 0.0)
     mu = mean.sum(axis=1)
     score = mu / len(mu)

@@ -170,6 +170,14 @@ def test_settings_out_of_range_are_refused():
         no_margins(1)
 
 
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_the_index_refuses_margins_that_are_not_finite(odd):
+    margins, _ = dealt(4, 3, 1)
+    record_margin(margins, 0, 1, odd)
+    with pytest.raises(ValueError, match="margins should be finite, got infinite or missing"):
+        intransitivity(margins)
+
+
 def test_every_policy_has_a_source():
     for name in selection.__all__:
         policy = getattr(selection, name)
