@@ -57,6 +57,7 @@ def main(arguments: list[str] | None = None) -> None:
         trace = bd.simulate(policies, family, given.horizon, replications=runs, **settings)
         if ax is not None:
             bd.plot_regret(trace, ax=ax, log_regret=True)
+            ax.set_title(f"{family.name}, {runs} runs", loc="left", fontsize=10)
         regret = bd.regret(trace)
         for name in regret["policy"].values:
             tell_exponent(family.name, str(name), regret.sel(policy=name))

@@ -70,6 +70,22 @@ def test_a_log_is_replayed(tmp_path):
     assert "replay of springall" in told
 
 
+def test_a_family_of_items_takes_settings():
+    family = "LogisticItems(n_arms=40, n_attributes=3, gap=0.05)"
+    given = ("--policies", "TwoPhase,KLUCB", "--horizon", "80", "--replications", "2", "--json")
+    told = json.loads(run("simulate", "--problem", family, *given))
+    trace = bd.simulate(
+        [bd.TwoPhase(), bd.KLUCB()],
+        problems.LogisticItems(n_arms=40, n_attributes=3, gap=0.05),
+        80,
+        replications=2,
+        seed=0,
+    )
+    means = bd.regret(trace).isel(time=-1).mean("replication").to_numpy()
+    assert told["regret"] == "pull"
+    np.testing.assert_allclose([row["mean"] for row in told["policies"]], means)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -80,6 +96,8 @@ def test_a_log_is_replayed(tmp_path):
         ({"--policies": "DTS(belief=Laplase())"}, "one of KL, MCMC"),
         ({"--policies": "DTS(alpha=2*3)"}, "got '2 * 3'"),
         ({"--problem": "mars"}, "name should be one of"),
+        ({"--problem": "LogisticItems(gap=2)"}, "LogisticItems: gap should be in"),
+        ({"--problem": "UnitSphere(),UnitSphere()"}, "--problem should be one family"),
         ({"--horizon": "0"}, "horizon should be a whole number >= 1"),
         ({"--seed": "-1"}, "seed should be a whole number >= 0"),
         ({"--plot": "/nowhere/at/all.png"}, "--plot should be in a folder that exists"),

@@ -18,7 +18,8 @@ REGRETS = ("copeland", "copeland_sum", "condorcet", "condorcet_sum", "weak", "st
     "--problem",
     required=True,
     metavar="NAME|LOG",
-    help="A name of `bayesduel problems`, or a log to replay (a file or a shipped dataset).",
+    help="A name of `bayesduel problems`; a family of items with settings, such as "
+    "LogisticItems(n_arms=1000, gap=0.05); or a log to replay (a file or a shipped dataset).",
 )
 @click.option(
     "--policies",
@@ -77,18 +78,14 @@ def command(
     **settings: Any,
 ) -> None:
     """Run policies on a problem, many times over, and tell their regret."""
-    from bayesduel import datasets
-    from bayesduel.commands.options import check_picture, read_log
-    from bayesduel.problems import NAMES, as_problem
+    from bayesduel.commands.options import check_picture
+    from bayesduel.problems import as_problem
     from bayesduel.regrets import OF_PAIRS, check_notion, regret
     from bayesduel.simulation import simulate
 
     if plot is not None:
         check_picture(plot)
-    where: Any = problem
-    if problem not in NAMES and (Path(problem).exists() or problem in datasets.names()):
-        where = read_log(problem, {})[None]
-    given = as_problem(where)
+    given = as_problem(_problem(problem))
     check_notion(given, notion, settings["detail"])
     if notion in OF_PAIRS:
         settings["detail"] = "pairs"
@@ -104,6 +101,25 @@ def command(
         print_json({"regret": notion, "formula": formula, "policies": rows})
         return
     _tell(rows, given.name, notion, formula, settings["replications"], horizon)
+
+
+def _problem(text: str) -> Any:
+    """Return what a family of items stands for, the log of that name, or the name as it is."""
+    from bayesduel import datasets
+    from bayesduel.commands.options import read_log
+    from bayesduel.problems import NAMES, LogisticDuels, LogisticItems, UnitSphere
+
+    families = {kind.__name__: kind for kind in (LogisticDuels, LogisticItems, UnitSphere)}
+    if text.partition("(")[0].strip() in families:
+        from bayesduel.commands.constructing import constructed
+
+        made = constructed(text, "--problem", families)
+        if len(made) != 1:
+            raise click.UsageError(f"--problem should be one family, got {text!r}")
+        return made[0]
+    if text not in NAMES and (Path(text).exists() or text in datasets.names()):
+        return read_log(text, {})[None]
+    return text
 
 
 def _policies(text: str) -> list[Any]:
