@@ -110,6 +110,10 @@ def top_sets(fit: "xr.DataTree", k: int, *, n: int = 10, errors: str = "auto") -
     errors
         Whose errors, as in :func:`bayesduel.winners`.
 
+    Returns
+    -------
+    Sets and members with their probabilities, as frames, and a sentence: see :class:`TopSets`.
+
     Raises
     ------
     TypeError
