@@ -86,6 +86,12 @@ def test_a_family_of_items_takes_settings():
     np.testing.assert_allclose([row["mean"] for row in told["policies"]], means)
 
 
+def test_pairs_that_never_met_toss_a_coin_if_asked():
+    given = ["simulate", "--policies", "Uniform", "--horizon", "20", "--replications", "1"]
+    told = run(*given, "--problem", "chameleons", "--never-met", "half")
+    assert "replay of chameleons" in " ".join(told.split())
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -101,6 +107,7 @@ def test_a_family_of_items_takes_settings():
         ({"--horizon": "0"}, "horizon should be a whole number >= 1"),
         ({"--seed": "-1"}, "seed should be a whole number >= 0"),
         ({"--plot": "/nowhere/at/all.png"}, "--plot should be in a folder that exists"),
+        ({"--problem": "chameleons"}, "490 pairs that never met, such as 'C01' and 'C02' (never_"),
         ({"--plot": "regret.doc"}, "--plot should end in one of"),
         ({"--problem": "hudry-13", "--regret": "weak"}, "that this problem has a winner of"),
         ({"--regret": "weak", "--detail": "arms"}, "detail should be 'pairs' for weak regret"),

@@ -22,6 +22,13 @@ REGRETS = ("copeland", "copeland_sum", "condorcet", "condorcet_sum", "weak", "st
     "LogisticItems(n_arms=1000, gap=0.05); or a log to replay (a file or a shipped dataset).",
 )
 @click.option(
+    "--never-met",
+    type=click.Choice(["error", "half"]),
+    default="error",
+    show_default=True,
+    help="Of a log: what to do with pairs that never met; half: toss a fair coin.",
+)
+@click.option(
     "--policies",
     required=True,
     metavar="A,B,...",
@@ -72,6 +79,7 @@ def command(
     policies: str,
     horizon: float,
     notion: str | None,
+    never_met: str,
     output: Path | None,
     plot: Path | None,
     as_json: bool,
@@ -79,13 +87,12 @@ def command(
 ) -> None:
     """Run policies on a problem, many times over, and tell their regret."""
     from bayesduel.commands.options import check_picture
-    from bayesduel.problems import as_problem
     from bayesduel.regrets import OF_PAIRS, check_notion, regret
     from bayesduel.simulation import simulate
 
     if plot is not None:
         check_picture(plot)
-    given = as_problem(_problem(problem))
+    given = _problem(problem, never_met)
     check_notion(given, notion, settings["detail"])
     if notion in OF_PAIRS:
         settings["detail"] = "pairs"
@@ -103,11 +110,18 @@ def command(
     _tell(rows, given.name, notion, formula, settings["replications"], horizon)
 
 
-def _problem(text: str) -> Any:
-    """Return what a family of items stands for, the log of that name, or the name as it is."""
+def _problem(text: str, never_met: str) -> Any:
+    """Return what a family of items stands for, the replay of a log, or the problem of a name."""
     from bayesduel import datasets
     from bayesduel.commands.options import read_log
-    from bayesduel.problems import NAMES, LogisticDuels, LogisticItems, UnitSphere
+    from bayesduel.problems import (
+        NAMES,
+        LogisticDuels,
+        LogisticItems,
+        Replay,
+        UnitSphere,
+        named,
+    )
 
     families = {kind.__name__: kind for kind in (LogisticDuels, LogisticItems, UnitSphere)}
     if text.partition("(")[0].strip() in families:
@@ -118,8 +132,8 @@ def _problem(text: str) -> Any:
             raise click.UsageError(f"--problem should be one family, got {text!r}")
         return made[0]
     if text not in NAMES and (Path(text).exists() or text in datasets.names()):
-        return read_log(text, {})[None]
-    return text
+        return Replay(read_log(text, {})[None], never_met=never_met)
+    return named(text)
 
 
 def _policies(text: str) -> list[Any]:

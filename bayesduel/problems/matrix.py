@@ -104,7 +104,7 @@ class Replay(Matrix):
             raise ValueError(
                 f"duels should hold every pair to be replayed, got {missing.sum() // 2} pairs "
                 f"that never met, such as {duels.arms[i]!r} and {duels.arms[j]!r} "
-                "(never_met='half' gives them a fair coin)"
+                "(never_met='half', --never-met half: a fair coin for them)"
             )
         P = np.divide(points, n, out=np.full_like(points, 0.5), where=n > 0)
         source = duels.intake.source
