@@ -55,24 +55,31 @@ def aim_at(belief, z, aim):
 def most_optimistic(belief, z, width):
     """Return the item with the largest worth at `width` standard deviations above `z`.
 
-    The standard deviations are those of u'z under the belief's covariance.
+    The standard deviations are those of u'z under the belief's covariance. They are worked out
+    for the items only that their length does not rule out already.
     """
     m, n = belief.attributes.shape
     root, nothing = half_inverse(belief.covariance), np.zeros(n)
+    longest = stretch(belief.covariance)
     best, best_worth = 0, -np.inf
     plain = equal_values(belief)
-    squares, part, utility = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    squares, utility, hope = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     for start in range(0, m, BLOCK):
         size = min(BLOCK, m - start)
-        measure(belief.attributes, start, size, root, nothing, z, squares, part, utility)
+        glance(belief.attributes, start, size, nothing, z, squares, utility)
         for k in range(size):
-            part[k] = utility[k] + width * sqrt(squares[k])
+            hope[k] = utility[k] + width * longest * sqrt(squares[k])
         if not plain:
             for k in range(size):
-                part[k] = belief.values[start + k] * sigmoid(part[k])
+                hope[k] = belief.values[start + k] * sigmoid(hope[k])
         for k in range(size):
-            if part[k] > best_worth:
-                best, best_worth = start + k, part[k]
+            if hope[k] >= best_worth:
+                square = measure(belief.attributes[start + k], root, nothing)
+                worth = utility[k] + width * sqrt(square)
+                if not plain:
+                    worth = belief.values[start + k] * sigmoid(worth)
+                if worth > best_worth:
+                    best, best_worth = start + k, worth
     return best
 
 
@@ -85,49 +92,62 @@ def widest_apart(belief, champion, z, width):
     """
     m = len(belief.attributes)
     root = half_inverse(belief.covariance)
+    longest = stretch(belief.covariance)
     own = belief.attributes[champion].copy()
     offset, level = root @ own, own @ z
     best, most = champion, 0.0
-    squares, part, utility = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    squares, utility, hope = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     for start in range(0, m, BLOCK):
         size = min(BLOCK, m - start)
-        measure(belief.attributes, start, size, root, offset, z, squares, part, utility)
+        glance(belief.attributes, start, size, own, z, squares, utility)
         for k in range(size):
-            part[k] = utility[k] - level + width * sqrt(squares[k])
+            squares[k] *= longest * longest
+            hope[k] = utility[k] - level + width * sqrt(squares[k])
         for k in range(size):
-            if squares[k] > most and part[k] > 0 and start + k != champion:
-                best, most = start + k, squares[k]
+            if squares[k] >= most and hope[k] > 0 and start + k != champion:
+                square = measure(belief.attributes[start + k], root, offset)
+                if square > most and utility[k] - level + width * sqrt(square) > 0:
+                    best, most = start + k, square
     return best
 
 
 @compiled
-def measure(attributes, start, size, root, offset, z, squares, part, utility):
-    """Measure `size` items u from `start`: write |root u - offset|^2 and u'z.
+def glance(attributes, start, size, point, z, squares, utility):
+    """Write |u - point|^2 and u'z of `size` items u from `start`.
 
     Parameters
     ----------
-    root
-        Upper triangular, shape (n, n).
-    offset, z
+    point, z
         Shape (n,).
     squares, utility
-        Written, one entry an item; `part` is room to work in.
+        Written, one entry an item.
     """
-    n = attributes.shape[1]
     for k in range(size):
         utility[k] = 0.0
         squares[k] = 0.0
-    for a in range(n):
-        column = attributes[start : start + size, a]
+    for a in range(attributes.shape[1]):
+        column, centre, weight = attributes[start : start + size, a], point[a], z[a]
         for k in range(size):
-            part[k] = root[a, a] * column[k] - offset[a]
-            utility[k] += z[a] * column[k]
-        for b in range(a + 1, n):
-            other, factor = attributes[start : start + size, b], root[a, b]
-            for k in range(size):
-                part[k] += factor * other[k]
-        for k in range(size):
-            squares[k] += part[k] * part[k]
+            utility[k] += weight * column[k]
+            squares[k] += (column[k] - centre) ** 2
+
+
+@compiled
+def measure(u, root, offset):
+    """Return |root u - offset|^2; `root` is upper triangular, shape (n, n)."""
+    total = 0.0
+    for a in range(len(u)):
+        part = root[a, a] * u[a] - offset[a]
+        for b in range(a + 1, len(u)):
+            part += root[a, b] * u[b]
+        total += part * part
+    return total
+
+
+@compiled
+def stretch(covariance):
+    """Return by how much R with R'R = covariance makes a vector longer, at most, and a hair."""
+    return sqrt(np.linalg.eigvalsh(covariance)[-1]) * (1 + 1e-9)
 
 
 @compiled
