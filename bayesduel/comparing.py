@@ -172,8 +172,8 @@ def _observations(duels: Duels, given: Mapping[str, Any]) -> str:
     for name, model in models.items():
         if getattr(model, "order_effect", False):
             raise ValueError(
-                f"models should tell an effect of order by OrderEffect to be compared, "
-                f"got {name!r} with order_effect=True"
+                "models should have no order effect of their own to be compared (around a score "
+                f"model OrderEffect has one), got {name!r} with order_effect=True"
             )
         if getattr(model, "judge_effect", False):
             raise ValueError(
