@@ -222,13 +222,14 @@ def _pictures(a: "Analysis") -> dict[str, Any]:
 
     w, n = a.winners, a.duels.n_arms
     panels = -(-n // PLACES)  # as even as can be
+    left = label_width(w)
     forests = [
         draw(
             plots.plot_ranking,
             ranking_size(stop - start),
             f"Win rates with intervals, places {start + 1} to {stop}",
             w,
-            left=label_width(w),
+            left=left,
             places=slice(start, stop),
         )
         for start, stop in pairwise(round(n * k / panels) for k in range(panels + 1))
