@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Hoeffding, Recipe, pick, upper_against
+from bayesduel.beliefs import Hoeffding, Recipe, pick, upper_bound
 from bayesduel.beliefs.standings import Standings, open_standings, refresh, survey
 from bayesduel.compiling import compiled
 
@@ -107,59 +107,74 @@ def select_by_crossings(belief, memory, t, rng):
 def choose(belief, memory, t, rng):
     """Name the next pair once it is known what is decided."""
     standings, potential, size = memory.standings, memory.potential, memory.size
-    beaten = standings.watched
+    beats, beaten = standings.beats, standings.watched
+    losses, sure = standings.sure_losses, standings.sure_wins
     n_arms = len(potential)
-    optimistic = n_arms - 1 - standings.sure_losses
-    pessimistic = standings.sure_wins
-    most_sure = pessimistic.max()
-    leaders = optimistic == optimistic.max()
+    most_sure = sure.max()
+    fewest = losses.min()
+    chosen = np.empty(n_arms, np.bool_)  # at first the leaders
+    for i in range(n_arms):
+        chosen[i] = losses[i] == fewest
 
     # 9A: a set B^i holds an arm that i turns out to beat.
     if standings.contradicted[0]:
         reset(memory)
 
     # 9B: arms that cannot win leave B, keeping who has beaten them.
+    remain = False
     for i in range(n_arms):
-        if potential[i] and optimistic[i] < most_sure:
+        if potential[i] and n_arms - 1 - losses[i] < most_sure:
             potential[i] = False
             if size[i] != memory.losses[0] + 1:
-                beaten[i] = standings.beats[:, i]
-                size[i] = standings.sure_losses[i]
+                beaten[i] = beats[:, i]
+                size[i] = losses[i]
                 standings.n_open[i] = 0
-    if not potential.any():
+        remain |= potential[i]
+    if not remain:
         reset(memory)
 
     # 9C: a leader all of whose duels are decided sets the number of losses to look for.
-    for i in shuffled(leaders & (optimistic == pessimistic), rng):
-        potential[i] = True
-        clear(memory, i)
-        memory.losses[0] = n_arms - 1 - optimistic[i]
-        for j in range(n_arms):
-            if j != i and size[j] < memory.losses[0] + 1:
-                clear(memory, j)
-            elif j != i and size[j] > memory.losses[0] + 1:
-                shorten(memory, j, rng)
+    if n_arms - 1 - fewest == most_sure:
+        for i in shuffled(chosen & (sure == most_sure), rng):
+            potential[i] = True
+            clear(memory, i)
+            memory.losses[0] = fewest
+            for j in range(n_arms):
+                if j != i and size[j] < memory.losses[0] + 1:
+                    clear(memory, j)
+                elif j != i and size[j] > memory.losses[0] + 1:
+                    shorten(memory, j, rng)
 
     # 10: settle a duel that once was decided.
     if rng.random() < 0.25 and standings.n_open.any():
         return pick_open(standings, rng)
 
     # 11, 12: the champion.
-    if (potential & leaders).any() and rng.random() < 2 / 3:
-        leaders &= potential
-    champion = pick(leaders, rng)
+    among_potential = False
+    for i in range(n_arms):
+        among_potential |= potential[i] and chosen[i]
+    if among_potential and rng.random() < 2 / 3:
+        for i in range(n_arms):
+            chosen[i] &= potential[i]
+    champion = pick(chosen, rng)
 
     # 13: the challenger.
-    among_beaten = rng.random() < 0.5
-    candidates = ~standings.beats[:, champion]
-    if among_beaten and (candidates & beaten[champion]).any():
-        candidates &= beaten[champion]
-    upper = upper_against(belief, champion, 2 * memory.alpha * log(t))
-    upper = np.where(candidates, upper, -np.inf)
-    challengers = upper == upper.max()
-    if challengers.sum() > 1:
-        challengers[champion] = False
-    return champion, pick(challengers, rng)
+    among_beaten = False
+    if rng.random() < 0.5:
+        for j in range(n_arms):
+            among_beaten |= beaten[champion, j] and not beats[j, champion]
+    upper = np.empty(n_arms)
+    budget, highest, n_highest = 2 * memory.alpha * log(t), -np.inf, 0
+    for j in range(n_arms):
+        upper[j] = -np.inf
+        if not beats[j, champion] and (beaten[champion, j] or not among_beaten):
+            upper[j] = 0.5 if j == champion else upper_bound(belief, j, champion, budget)
+            if upper[j] > highest:
+                highest, n_highest = upper[j], 0
+            n_highest += upper[j] == highest
+    for j in range(n_arms):
+        chosen[j] = upper[j] == highest and (n_highest == 1 or j != champion)
+    return champion, pick(chosen, rng)
 
 
 @compiled
