@@ -61,9 +61,9 @@ def compare_models(
         As in :func:`bayesduel.fit`, for every fit.
     folds
         Units whose k-hat is too high are predicted by at most so many refits of the model
-        without them (one unit a refit while they are no more than that; else the units are
-        dealt out, so that more is left out at a time and the model is judged a little
-        harder). 0: no refits; the k-hats are shown.
+        without them. Those left out together are no more than one in fifty of all where that
+        many refits allow it (one at a time in a small log); where they are more, the model is
+        judged a little harder. 0: no refits; the k-hats are shown.
     progress
         Called with the share of the work done, from 0 to 1.
 

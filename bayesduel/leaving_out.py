@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Left", "leave_out", "table_of", "trusted"]
 
+TOGETHER = 0.02  # of the units, may be left out together where folds would allow more refits
+REFIT_CHAINS = 2  # of a sampled refit: what it is for is a mean, which the fit's chains checked
+
 
 class Left(NamedTuple):
     """One model's predictions of units left out, all of shape (units,).
@@ -70,7 +73,8 @@ def leave_out(
     high = np.flatnonzero(khat > trusted(n))
     if len(high) and folds:
         rng = np.random.default_rng(settings["seed"])
-        held = np.array_split(rng.permutation(high), min(folds, len(high)))
+        together = max(1, int(TOGETHER * len(units)))
+        held = np.array_split(rng.permutation(high), min(folds, -(-len(high) // together)))
         for k, rows in enumerate(held):
             elpd[rows] = _refit(duels, model, units, np.sort(rows), settings)
             tick(0.5 + 0.5 * (k + 1) / len(held))
@@ -175,6 +179,7 @@ def _refit(
             settings["method"],
             draws=settings["draws"],
             seed=settings["seed"],
+            chains=REFIT_CHAINS,
             log_likelihood=False,
             clusters=False,
         )
