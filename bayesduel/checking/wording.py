@@ -152,16 +152,22 @@ def _advice(check: "Check") -> str:
         "Do not read one ranking off it: use the von Neumann mixture (the arms that nothing "
         "beats together), or look at who beats whom."
     )
-    best = None if check.comparison is None else check.comparison.best
-    if best not in check.beliefs:
+    if check.comparison is None or not check.beliefs:
         return words
-    if check.beliefs[best].weak < 1 - SURE:
-        words += f" To predict single duels use {best}, which knows of the cycles."
-    elif check.beliefs[best].weak > SURE:
+    best, beliefs = check.comparison.best, check.beliefs
+    ranked = [name for name in check.comparison.as_good if beliefs[name].weak > SURE]
+    if best in ranked:
         words += (
             f" To predict single duels {best} is still the best of the models "
             "compared: the cycles are there, but which they are is not known well enough."
         )
+    elif beliefs[best].weak < 1 - SURE and ranked:
+        words += (
+            f" Single duels are predicted best by {best}, which knows of the cycles, but "
+            f"{join(ranked)} cannot be told from it: which cycles there are is hardly known."
+        )
+    elif beliefs[best].weak < 1 - SURE:
+        words += f" To predict single duels use {best}, which knows of the cycles."
     return words
 
 
