@@ -42,9 +42,9 @@ def rows(budget: float) -> list[dict[str, Any]]:
     """Return, for each bound, its worst chance to fail at one size and over all sizes."""
     from bayesduel.beliefs.bernstein import bernstein_upper
     from bayesduel.beliefs.beta import beta_upper
+    from bayesduel.beliefs.confidence_sequence import betting_upper, stitched_upper
     from bayesduel.beliefs.hoeffding import hoeffding_upper
     from bayesduel.beliefs.kl import kl_upper
-    from bayesduel.beliefs.sequence import betting_upper, stitched_upper
 
     bounds: dict[str, Upper] = {
         "Hoeffding": hoeffding_upper,

@@ -12,10 +12,10 @@ from typing import Any
 import arviz as az
 import numpy as np
 
-from bayesduel.duels import Duels
-from bayesduel.fitting import fit
-from bayesduel.inference.derivatives import centre, derivatives
+from bayesduel.data.duels import Duels
+from bayesduel.inference.fit import fit
 from bayesduel.inference.laplace import conditionals, find_mode, score_covariance
+from bayesduel.inference.linear_predictor import centre, derivatives
 from bayesduel.models import BradleyTerry
 
 SIZES = ((10, 10_000), (100, 10_000), (100, 1_000_000), (1000, 1_000_000))

@@ -29,7 +29,7 @@ def steps() -> list[dict[str, Any]]:
     """Return what a step of each policy takes."""
     import bayesduel as bd
     from bayesduel.beliefs import Logistic
-    from bayesduel.beliefs.logistic import record_duel, record_pull
+    from bayesduel.beliefs.item_belief import record_duel, record_pull
     from bayesduel.problems import LogisticItems
 
     rows = []

@@ -53,7 +53,7 @@ def rate(policy: Any, P: np.ndarray, n_duels: int) -> float:
 
     It starts after K^2 duels: some policies begin with one of each pair, which costs less.
     """
-    from bayesduel.simulation.driver import driver, prepare
+    from bayesduel.simulation.replication import driver, prepare
 
     policy = prepare(policy, 10**8)
     run = driver(policy)
@@ -137,7 +137,7 @@ def beside_duelpy(horizon: int = 100_000) -> list[dict[str, Any]]:
     """Return the speed of D-TS here and in duelpy, and the median regret of both."""
     import bayesduel as bd
     from bayesduel.problems import named
-    from bayesduel.regrets import regret
+    from bayesduel.simulation.regret import regret
 
     python = duelpy_python()
     rows = []

@@ -55,7 +55,7 @@ def by_duckdb(path: str) -> Any:
 
 def by_us(path: str) -> Any:
     """Return the log as read_duels reads it."""
-    from bayesduel.reading import read_duels
+    from bayesduel.data.read.duels import read_duels
 
     return read_duels(path)
 

@@ -11,9 +11,9 @@ from time import perf_counter
 import numpy as np
 from scipy import optimize, special
 
+from bayesduel.policies.top_k import MLPOCBAm, no_margins, record_margin
 from bayesduel.problems.margins import draw_margin, score_duels
-from bayesduel.selection import MLPOCBAm, no_margins, record_margin
-from bayesduel.simulation.top_k import driver
+from bayesduel.simulation.simulate_top_k import driver
 from benchmarks.tables import show
 
 

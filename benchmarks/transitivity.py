@@ -3,9 +3,9 @@
 ``python -m benchmarks.transitivity [LOG ...] [-o FILE] [--logs 63] [--minutes 120]`` draws logs
 on the design of real ones (those in `SHIPPED`, and every LOG named: the same pairs, counts,
 orders, judges and groups), from transitive truths that the test does not know and from truths
-with cycles, and puts each through ``bayesduel.transitivity.transitivity_test``. There are ten
-transitive truths (eight on some designs, see `applies`), so that 63 logs of each are at least 500
-transitive logs a design. Results go to FILE line by line; run it again
+with cycles, and puts each through ``bayesduel.criticism.transitivity.transitivity_test``. There
+are ten transitive truths (eight on some designs, see `applies`), so that 63 logs of each are at
+least 500 transitive logs a design. Results go to FILE line by line; run it again
 and it goes on where it stopped. ``--table`` only prints.
 
 A truth is drawn anew for each log. What they are is told in :mod:`benchmarks.truths`.
@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel import datasets
-from bayesduel.duels import Duels
-from bayesduel.reading import read_duels
-from bayesduel.transitivity import LEVEL, transitivity_test
-from bayesduel.transitivity.meetings import meetings
-from bayesduel.units import repeated_role
+from bayesduel.criticism.transitivity import LEVEL, transitivity_test
+from bayesduel.criticism.transitivity.design import meetings
+from bayesduel.data import datasets
+from bayesduel.data.duels import Duels
+from bayesduel.data.majority import repeated_role
+from bayesduel.data.read.duels import read_duels
 from benchmarks.truths import CYCLIC, TRANSITIVE, WEAK, simulate
 
 SHIPPED = ("tversky1969", "baseball1987", "springall", "icehockey", "citations", "chameleons")

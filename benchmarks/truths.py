@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit, logit, ndtr
 
-from bayesduel.duels import Duels
-from bayesduel.tallies import cells_of
-from bayesduel.transitivity import STRENGTHS
+from bayesduel.criticism.transitivity import STRENGTHS
+from bayesduel.data.duels import Duels
+from bayesduel.data.votes import cells_of
 
 __all__ = ["CYCLIC", "TRANSITIVE", "WEAK", "simulate", "truth_matrix"]
 

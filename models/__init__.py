@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from bayesduel.models.attributes import AttributeDuels
 from bayesduel.models.blade_chest import BladeChest
 from bayesduel.models.bradley_terry import BradleyTerry
+from bayesduel.models.covariates import AttributeDuels
 from bayesduel.models.davidson import Davidson
 from bayesduel.models.judge_reliability import JudgeReliability
 from bayesduel.models.layers import Layer

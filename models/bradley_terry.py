@@ -8,12 +8,12 @@ import numpy as np
 from scipy.special import expit
 
 from bayesduel.models import scores
-from bayesduel.models.tallying import Seen
+from bayesduel.models.cells import Seen
 
 if TYPE_CHECKING:
     import pymc as pm
 
-    from bayesduel.duels import Duels
+    from bayesduel.data.duels import Duels
 
 __all__ = ["BradleyTerry", "binomial"]
 

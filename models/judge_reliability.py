@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayesduel.models import scores
+from bayesduel.models.cells import judges_of
 from bayesduel.models.layers import Layer, check_prior
-from bayesduel.models.tallying import judges_of
 
 if TYPE_CHECKING:
-    from bayesduel.duels import Duels
+    from bayesduel.data.duels import Duels
 
 __all__ = ["JudgeReliability"]
 

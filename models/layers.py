@@ -17,12 +17,12 @@ import numpy as np
 
 from bayesduel.models import scores
 from bayesduel.models.bradley_terry import BradleyTerry
-from bayesduel.models.tallying import Seen, tallied
+from bayesduel.models.cells import Seen, tallied
 
 if TYPE_CHECKING:
     import pymc as pm
 
-    from bayesduel.duels import Duels
+    from bayesduel.data.duels import Duels
 
 __all__ = ["Layer", "check_prior"]
 

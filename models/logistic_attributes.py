@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from scipy.special import expit, gammaln, log_expit
 
-from bayesduel.items import Items
+from bayesduel.data.items import Items
 from bayesduel.models import scores
-from bayesduel.models.attributes import EXAMPLE
 from bayesduel.models.bradley_terry import binomial
-from bayesduel.models.coefficients import check_sparsity, coefficients
-from bayesduel.models.determining import check_determined
+from bayesduel.models.covariates import EXAMPLE
+from bayesduel.models.horseshoe import check_sparsity, coefficients
+from bayesduel.models.identifiability import check_determined
 
 if TYPE_CHECKING:
     import pymc as pm
 
-    from bayesduel.pulls import Pulls
+    from bayesduel.data.pulls import Pulls
 
 __all__ = ["LogisticAttributes"]
 
@@ -86,7 +86,7 @@ class LogisticAttributes:
 
     def example(self) -> tuple["LogisticAttributes", "Pulls"]:
         """Return a model of the same form on a small log; equal for equal settings."""
-        from bayesduel.pulls import Pulls
+        from bayesduel.data.pulls import Pulls
 
         log = Pulls(arms=("0", "1", "2"), n=np.full(3, 2.0), successes=np.ones(3))
         return replace(self, items=EXAMPLE, sparsity=None), log

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from bayesduel.duels import Duels
-    from bayesduel.tallies import Votes
+    from bayesduel.data.duels import Duels
+    from bayesduel.data.votes import Votes
 
 __all__ = ["cells", "check_log", "typical", "votes_of"]
 

@@ -1,8 +1,8 @@
 """Densities of the margins of a cell, as PyTensor graphs, and draws from them.
 
 Each takes (margins, eta, order, variance, shape, n, n_left): the statistics of
-:func:`bayesduel.models.margins.cells`, the difference of the two scores, the advantage of the left
-side, the variance of a margin, one number more, and the numbers of margins.
+:func:`bayesduel.models.margin_response.cells`, the difference of the two scores, the advantage of
+the left side, the variance of a margin, one number more, and the numbers of margins.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from bayesduel.models import margins
+from bayesduel.models import margin_response as margins
 
 __all__ = [
     "draw_normal",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from bayesduel.models.layers import Layer, check_prior
 
 if TYPE_CHECKING:
-    from bayesduel.duels import Duels
+    from bayesduel.data.duels import Duels
 
 __all__ = ["OrderEffect"]
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from scipy import special
 
-from bayesduel.models import margin_cells, margins, scores
+from bayesduel.models import margin_cells, scores
 from bayesduel.models import margin_densities as densities
+from bayesduel.models import margin_response as margins
 
 if TYPE_CHECKING:
     import pymc as pm
 
-    from bayesduel.duels import Duels
+    from bayesduel.data.duels import Duels
 
 __all__ = ["PerturbedThurstone"]
 

@@ -11,7 +11,7 @@ from bayesduel.models import scores
 if TYPE_CHECKING:
     import pymc as pm
 
-    from bayesduel.duels import Duels
+    from bayesduel.data.duels import Duels
 
 __all__ = ["PreferenceMatrix"]
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.models.tallying import Seen, tallied
+from bayesduel.models.cells import Seen, tallied
 
 if TYPE_CHECKING:
-    from bayesduel.duels import Duels
+    from bayesduel.data.duels import Duels
 
 __all__ = [
     "cells",

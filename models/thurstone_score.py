@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from scipy import special
 
-from bayesduel.models import margin_cells, margins, scores
+from bayesduel.models import margin_cells, scores
 from bayesduel.models import margin_densities as densities
+from bayesduel.models import margin_response as margins
 
 if TYPE_CHECKING:
     import pymc as pm
 
-    from bayesduel.duels import Duels
+    from bayesduel.data.duels import Duels
 
 __all__ = ["ThurstoneScore"]
 
@@ -44,7 +45,7 @@ class ThurstoneScore:
 
     A variance for each pair is shrunk towards what pairs have in common: as much as
     `shrinkage` more duels of a typical variance would. Without that (maximum likelihood,
-    :func:`bayesduel.selection.fit_margins`) the variance of a pair with few duels collapses.
+    :func:`bayesduel.policies.top_k.fit_margins`) the variance of a pair with few duels collapses.
 
     Use it where logs say by how much: a margin tells several times more than who won. A tie is
     a margin of 0. Votes are taken as independent: no cluster-robust errors for margins.

@@ -10,7 +10,7 @@ from bayesduel.models import scores
 from bayesduel.models.layers import Layer, check_prior
 
 if TYPE_CHECKING:
-    from bayesduel.duels import Duels
+    from bayesduel.data.duels import Duels
 
 __all__ = ["TimeVarying"]
 

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 from matplotlib import pyplot as plt
 
-from bayesduel import datasets
 from bayesduel.cli import main
+from bayesduel.data import datasets
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -1,56 +1,28 @@
-"""What is known about P, and the two questions a policy may ask of it.
+"""What a compiled policy may know of P, items or margins."""
 
-``bounds(belief, budget)`` gives a lower and an upper bound on every entry of P, each
-failing with probability at most ``exp(-budget)``; ``sample(belief, rng)`` gives one draw
-of P. Schedules (``budget = 2 alpha ln t``) and union bounds belong to the policy. An
-outcome enters through ``record`` and nowhere else.
-
-=========================  ================================  ===========================
-recipe                     bounds                            sample
-=========================  ================================  ===========================
-``Hoeffding``, ``KL``,     an inverted inequality; each at   refused
-``Bernstein``              a number of duels fixed before
-``ConfidenceSequence``     valid at all times at once        refused
-``Beta``                   quantiles, or one of the above    independent Beta posteriors
-``Laplace(model)``,        normal or draws' quantiles, or    a posterior draw of the
-``MCMC(model)``            one of the above                  model, as of the last fit
-=========================  ================================  ===========================
-
-Items with attributes have a belief of their own, ``Counts`` or ``Logistic``: see
-``logistic.py``, and ``choosing.py`` for which of them is best.
-
-Everything here is compiled and branches on ``belief.kind``, so that one compiled policy
-serves every recipe. Laws, held by tests: ``upper = 1 - lower.T``; the diagonal is one
-half; bounds widen with the budget; relabelling arms commutes with everything; coverage
-is what is promised.
-"""
-
-from math import sqrt
-
-import numpy as np
-
-from bayesduel.beliefs.belief import (
-    BY_BERNSTEIN,
-    BY_BETTING,
-    BY_GAUSSIAN,
-    BY_HOEFFDING,
-    BY_KL,
-    BY_RANKED,
-    BY_STITCHED,
-    FROM_DRAWS,
-    FROM_NOTHING,
+from bayesduel.beliefs.query import (
+    KL,
+    MCMC,
     Belief,
+    Bernstein,
+    Beta,
+    ConfidenceSequence,
+    Counts,
+    Hoeffding,
+    Laplace,
+    Logistic,
     Recipe,
+    bounds,
+    pick,
+    record,
     require_sampling,
+    sample,
+    sample_against,
+    share,
+    shares,
+    upper_against,
+    upper_bound,
 )
-from bayesduel.beliefs.bernstein import Bernstein, bernstein_upper
-from bayesduel.beliefs.beta import Beta, beta_upper
-from bayesduel.beliefs.hoeffding import Hoeffding, hoeffding_upper
-from bayesduel.beliefs.kl import KL, kl_upper
-from bayesduel.beliefs.logistic import Counts, Logistic
-from bayesduel.beliefs.modelled import MCMC, Laplace, gaussian_upper, ranked_upper
-from bayesduel.beliefs.sequence import ConfidenceSequence, betting_upper, stitched_upper
-from bayesduel.compiling import compiled
 
 __all__ = [
     "KL",
@@ -75,181 +47,3 @@ __all__ = [
     "upper_against",
     "upper_bound",
 ]
-
-
-@compiled
-def bounds(belief, budget):
-    """Return lower and upper bounds on P, each entry failing with chance exp(-budget).
-
-    Parameters
-    ----------
-    belief
-        What is known.
-    budget
-        Minus the logarithm of the one-sided failure probability of an entry, >= 0.
-
-    Returns
-    -------
-    Two arrays of shape (K, K), diagonal 1/2; infinite where nothing is known yet.
-    """
-    n_arms = belief.wins.shape[0]
-    lower = np.full((n_arms, n_arms), 0.5)
-    upper = np.full((n_arms, n_arms), 0.5)
-    half = belief.kind == BY_HOEFFDING  # its radius is one for both sides: half the roots
-    for i in range(n_arms):
-        for j in range(i):
-            n = belief.wins[i, j] + belief.wins[j, i]
-            if half and n > 0:
-                radius = sqrt(budget / (2 * n))
-                upper[i, j] = belief.wins[i, j] / n + radius
-                upper[j, i] = belief.wins[j, i] / n + radius
-            else:
-                upper[i, j] = upper_bound(belief, i, j, budget)
-                upper[j, i] = upper_bound(belief, j, i, budget)
-            lower[i, j] = 1 - upper[j, i]
-            lower[j, i] = 1 - upper[i, j]
-    return lower, upper
-
-
-@compiled
-def upper_against(belief, arm, budget):
-    """Return upper bounds on every arm's chance to beat `arm`, shape (K,); 1/2 at `arm`."""
-    n_arms = belief.wins.shape[0]
-    upper = np.full(n_arms, 0.5)
-    for j in range(n_arms):
-        if j != arm:
-            upper[j] = upper_bound(belief, j, arm, budget)
-    return upper
-
-
-@compiled
-def upper_bound(belief, i, j, budget):
-    """Return the upper bound on P[i, j], i != j."""
-    kind = belief.kind
-    wins = belief.wins[i, j]
-    losses = belief.wins[j, i]
-    if kind == BY_HOEFFDING:
-        return hoeffding_upper(wins, losses, budget)
-    if kind == BY_KL:
-        return kl_upper(wins, losses, budget)
-    if kind == BY_BERNSTEIN:
-        return bernstein_upper(wins, losses, budget)
-    if kind == BY_BETTING:
-        return betting_upper(wins, losses, budget)
-    if kind == BY_STITCHED:
-        return stitched_upper(wins, losses, budget)
-    if kind == BY_GAUSSIAN:
-        return gaussian_upper(belief.location[i, j], belief.spread[i, j], budget)
-    if kind == BY_RANKED:
-        return ranked_upper(belief.ranked[:, i, j], budget)
-    return beta_upper(belief.prior + wins, belief.prior + losses, budget)
-
-
-@compiled
-def sample(belief, rng):
-    """Return one draw of P, shape (K, K), diagonal 1/2.
-
-    Raises
-    ------
-    ValueError
-        If the belief cannot be sampled; a policy that samples refuses it when built.
-    """
-    n_arms = belief.wins.shape[0]
-    if belief.source == FROM_NOTHING:
-        raise ValueError("belief should be one that can be sampled, such as Beta()")
-    if belief.source == FROM_DRAWS:
-        return belief.draws[rng.integers(0, belief.draws.shape[0])].copy()
-    draw = np.full((n_arms, n_arms), 0.5)
-    for i in range(n_arms):
-        for j in range(i + 1, n_arms):
-            draw[i, j] = rng.beta(
-                belief.prior + belief.wins[i, j], belief.prior + belief.wins[j, i]
-            )
-            draw[j, i] = 1 - draw[i, j]
-    return draw
-
-
-@compiled
-def sample_against(belief, arm, rng):
-    """Return one draw of every arm's chance to beat `arm`, shape (K,); 1/2 at `arm`.
-
-    Raises
-    ------
-    ValueError
-        If the belief cannot be sampled.
-    """
-    n_arms = belief.wins.shape[0]
-    if belief.source == FROM_NOTHING:
-        raise ValueError("belief should be one that can be sampled, such as Beta()")
-    if belief.source == FROM_DRAWS:
-        return belief.draws[rng.integers(0, belief.draws.shape[0]), :, arm].copy()
-    draw = np.full(n_arms, 0.5)
-    for j in range(n_arms):
-        if j != arm:
-            draw[j] = rng.beta(
-                belief.prior + belief.wins[j, arm], belief.prior + belief.wins[arm, j]
-            )
-    return draw
-
-
-@compiled
-def shares(belief):
-    """Return the share of duels i won against j, shape (K, K); 1/2 where they never met."""
-    n_arms = belief.wins.shape[0]
-    share = np.full((n_arms, n_arms), 0.5)
-    for i in range(n_arms):
-        for j in range(n_arms):
-            n = belief.wins[i, j] + belief.wins[j, i]
-            if n > 0:
-                share[i, j] = belief.wins[i, j] / n
-    return share
-
-
-@compiled
-def share(belief, i, j):
-    """Return the share of duels i won against j; 1/2 where they never met or i is j."""
-    n = belief.wins[i, j] + belief.wins[j, i]
-    return belief.wins[i, j] / n if n > 0 else 0.5
-
-
-@compiled
-def record(belief, pair, outcome):
-    """Enter one outcome: the only way anything is learned.
-
-    Parameters
-    ----------
-    belief
-        Its `wins`, `last` and `n_duels` are written.
-    pair
-        (i, j). A self-duel is counted and teaches nothing.
-    outcome
-        1 if i won, 0 if j won, 0.5 for a tie (half a win each).
-    """
-    i, j = pair
-    if i != j:
-        belief.wins[i, j] += outcome
-        belief.wins[j, i] += 1 - outcome
-    belief.last[0] = i
-    belief.last[1] = j
-    belief.n_duels[0] += 1
-
-
-@compiled
-def pick(mask, rng):
-    """Return a uniformly random index of a True entry; no draw is made if it is the only one.
-
-    Raises
-    ------
-    ValueError
-        If no entry is True.
-    """
-    n = mask.sum()
-    if n == 0:
-        raise ValueError("mask should have at least one True entry")
-    skip = int(rng.random() * n) if n > 1 else 0
-    for index in range(len(mask)):
-        if mask[index]:
-            if skip == 0:
-                return index
-            skip -= 1
-    raise ValueError("mask should not change while it is read")

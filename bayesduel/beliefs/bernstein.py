@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import inf, log, sqrt
 
 from bayesduel.beliefs.belief import BY_BERNSTEIN, Belief, fresh
-from bayesduel.compiling import compiled
+from bayesduel.jit import compiled
 
 __all__ = ["Bernstein", "bernstein_upper"]
 

@@ -12,7 +12,7 @@ from math import exp, inf, lgamma, log, log1p
 from typing import Literal
 
 from bayesduel.beliefs.belief import BOUNDS, FROM_BETA, Belief, fresh
-from bayesduel.compiling import compiled
+from bayesduel.jit import compiled
 
 __all__ = ["Beta", "beta_upper", "log_above"]
 

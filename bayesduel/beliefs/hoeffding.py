@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import inf, sqrt
 
 from bayesduel.beliefs.belief import BY_HOEFFDING, Belief, fresh
-from bayesduel.compiling import compiled
+from bayesduel.jit import compiled
 
 __all__ = ["Hoeffding", "hoeffding_upper"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import exp, inf, log, log1p, sqrt
 
 from bayesduel.beliefs.belief import BY_KL, Belief, fresh
-from bayesduel.compiling import compiled
+from bayesduel.jit import compiled
 
 __all__ = ["KL", "divergence", "divergence_from_half", "kl_upper", "largest_within"]
 

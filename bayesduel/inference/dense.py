@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from bayesduel.inference.derivatives import Parts
+from bayesduel.inference.linear_predictor import Parts
 
 if TYPE_CHECKING:
-    from bayesduel.duels import Duels
+    from bayesduel.data.duels import Duels
 
 __all__ = ["Dense", "dense"]
 

@@ -2,8 +2,8 @@
 
 Given the scale of what is learned, the posterior of a score model (or of one of attributes) is
 log-concave: one mode, found by damped Newton steps, and a normal distribution around it. The
-scale itself is integrated on its own grid (:mod:`bayesduel.inference.hyper`). The draws of this
-mixture of normal distributions are proposals; their importance ratios against the model's own
+scale itself is integrated on its own grid (:mod:`bayesduel.inference.hyper_grid`). The draws of
+this mixture of normal distributions are proposals; their importance ratios against the model's own
 density correct and certify them.
 
 References
@@ -20,8 +20,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from bayesduel.inference.dense import Dense
-from bayesduel.inference.derivatives import Derivatives, centre
-from bayesduel.inference.hyper import Grid, explore
+from bayesduel.inference.hyper_grid import Grid, explore
+from bayesduel.inference.linear_predictor import Derivatives, centre
 
 __all__ = [
     "Mode",

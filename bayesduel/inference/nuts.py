@@ -7,7 +7,7 @@ import numpy as np
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesduel.duels import Duels
+    from bayesduel.data.duels import Duels
 
 __all__ = ["sample", "well_informed"]
 

@@ -1,14 +1,14 @@
 """Figures, one function each: every one takes ``ax=None`` and returns the axes it drew on."""
 
-from bayesduel.plots.checks import plot_calibration
+from bayesduel.plots.calibration import plot_calibration
 from bayesduel.plots.coefficients import plot_coefficients
 from bayesduel.plots.comparison import plot_comparison
-from bayesduel.plots.cycles import plot_cycles, plot_cyclicity, plot_residuals
 from bayesduel.plots.judges import plot_judges
-from bayesduel.plots.margins import plot_margins, plot_pair_residuals
-from bayesduel.plots.matrices import plot_preference, plot_winners
+from bayesduel.plots.posterior_predictive import plot_margins, plot_pair_residuals
+from bayesduel.plots.preference import plot_preference, plot_winners
 from bayesduel.plots.ranking import plot_ranking, plot_ranks
 from bayesduel.plots.ratings import plot_ratings
+from bayesduel.plots.transitivity import plot_cycles, plot_cyclicity, plot_residuals
 
 __all__ = [
     "plot_calibration",

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.labels import shorten
 from bayesduel.plots.style import ACCENT, GREY, INK, axes_of_size, plain
+from bayesduel.text import shorten
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -49,7 +49,7 @@ def plot_coefficients(
     -------
     The axes.
     """
-    from bayesduel.attributing import coefficients
+    from bayesduel.posterior.coefficients import coefficients
 
     wide = coefficients(fit, prob, errors=errors, judge=judge)
     half = coefficients(fit, 0.5, errors=errors, judge=judge)

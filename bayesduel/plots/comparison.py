@@ -9,7 +9,7 @@ from bayesduel.plots.style import ACCENT, GREY, INK, STRONG, axes_of_size, plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesduel.comparison import Comparison
+    from bayesduel.criticism.comparison import Comparison
 
 __all__ = ["comparison_size", "plot_comparison"]
 

@@ -17,7 +17,7 @@ from bayesduel.plots.style import (
     shorten,
     wide_excess,
 )
-from bayesduel.winning.wording import per_cent
+from bayesduel.posterior.verdict_text import per_cent
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -59,8 +59,8 @@ def plot_regret(
     """
     from matplotlib.ticker import FuncFormatter
 
-    from bayesduel.regrets import regret, uniform_slope
-    from bayesduel.simulation import plan_of
+    from bayesduel.simulation.regret import regret, uniform_slope
+    from bayesduel.simulation.simulate import plan_of
 
     values = regret(trace, notion).load()
     notion, of_items = str(values.name), "worth" in trace["trace"]
@@ -120,7 +120,7 @@ def _floor(
     truths: np.ndarray, times: int, wanted: bool | None, time: np.ndarray, ax: "Axes"
 ) -> None:
     """Draw `times` C* ln T, C* the mean over truths of shape (n, K, K), or say it is left out."""
-    from bayesduel.asymptotics import least_slope
+    from bayesduel.simulation.regret_lower_bound import least_slope
 
     factor = "" if times == 1 else f"{times} "
     if wanted is None and truths.size * truths.shape[-1] > SECONDS:

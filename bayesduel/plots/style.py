@@ -7,7 +7,7 @@ PuOr of Brewer (colorbrewer2.org): both are told apart under every common colour
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bayesduel.labels import columns, shorten
+from bayesduel.text import columns, shorten
 
 if TYPE_CHECKING:
     import numpy as np

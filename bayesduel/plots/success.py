@@ -29,8 +29,8 @@ def plot_success(trace: "xr.DataTree", ax: "Axes | None" = None, level: float = 
     ValueError
         As :func:`bayesduel.success_rate` does.
     """
-    from bayesduel.simulation import plan_of
-    from bayesduel.successes import success_rate
+    from bayesduel.simulation.simulate import plan_of
+    from bayesduel.simulation.success import success_rate
 
     rates = success_rate(trace, level)
     ax = axes_of_size(ax, (7.2, 4.6))

@@ -28,15 +28,17 @@ To add one, read ``dts.py`` (the pattern), then:
 from bayesduel.policies.action_elimination import ActionElimination
 from bayesduel.policies.beat_the_mean import BeatTheMean
 from bayesduel.policies.ccb import CCB
+from bayesduel.policies.contextual.glm_etc import GLMETC
+from bayesduel.policies.contextual.kl_ucb import KLUCB
+from bayesduel.policies.contextual.logistic_duel_thompson import LogisticDuelThompson
+from bayesduel.policies.contextual.logistic_thompson import LogisticThompson
+from bayesduel.policies.contextual.logistic_ucb import LogisticUCB
+from bayesduel.policies.contextual.thompson_beta import ThompsonBeta
+from bayesduel.policies.contextual.two_phase import TwoPhase
 from bayesduel.policies.cw_rmed import CWRMED, ECWRMED
 from bayesduel.policies.dts import DTS
 from bayesduel.policies.dts_plus import DTSPlus
-from bayesduel.policies.glm_etc import GLMETC
 from bayesduel.policies.interleaved_filter import InterleavedFilter
-from bayesduel.policies.klucb import KLUCB
-from bayesduel.policies.logistic_duel_thompson import LogisticDuelThompson
-from bayesduel.policies.logistic_thompson import LogisticThompson
-from bayesduel.policies.logistic_ucb import LogisticUCB
 from bayesduel.policies.merge_rucb import MergeRUCB
 from bayesduel.policies.pbr import PBR
 from bayesduel.policies.rank_el import RankEl
@@ -47,8 +49,6 @@ from bayesduel.policies.savage import SAVAGE
 from bayesduel.policies.scb import SCB
 from bayesduel.policies.self_sparring import SelfSparring
 from bayesduel.policies.sup_klucb import SupKLUCB
-from bayesduel.policies.thompson_beta import ThompsonBeta
-from bayesduel.policies.two_phase import TwoPhase
 from bayesduel.policies.ucb1 import UCB1
 from bayesduel.policies.uniform import Uniform
 

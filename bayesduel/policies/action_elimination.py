@@ -21,15 +21,15 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick, shares
-from bayesduel.compiling import compiled
-from bayesduel.policies.answers import Answer, best_by_shares, conclude, no_answer
-from bayesduel.policies.random_opponents import (
+from bayesduel.jit import compiled
+from bayesduel.policies.borda_rewards import (
     Rewards,
     duel_random_opponent,
     mean_rewards,
     no_rewards,
     take_reward,
 )
+from bayesduel.policies.identification import Answer, best_by_shares, conclude, no_answer
 
 __all__ = ["ActionElimination"]
 

@@ -17,8 +17,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs import Hoeffding, Recipe, pick, upper_bound
-from bayesduel.beliefs.standings import Standings, open_standings, refresh, survey
-from bayesduel.compiling import compiled
+from bayesduel.beliefs.decided_pairs import Standings, open_standings, refresh, survey
+from bayesduel.jit import compiled
 
 __all__ = ["CCB"]
 

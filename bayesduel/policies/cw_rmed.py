@@ -20,8 +20,8 @@ import numpy as np
 
 from bayesduel.beliefs import KL, Recipe, share, shares
 from bayesduel.beliefs.kl import divergence_from_half
-from bayesduel.compiling import compiled
-from bayesduel.policies.allocations import cheapest, costs, is_sure, is_sure_relaxed, relaxed
+from bayesduel.jit import compiled
+from bayesduel.policies.cw_rmed_allocation import cheapest, costs, is_sure, is_sure_relaxed, relaxed
 
 __all__ = ["CWRMED", "ECWRMED"]
 

@@ -17,7 +17,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs import Beta, Recipe, bounds, pick, require_sampling, sample, sample_against
-from bayesduel.compiling import compiled
+from bayesduel.jit import compiled
 
 __all__ = ["DTS"]
 

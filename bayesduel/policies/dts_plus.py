@@ -17,7 +17,7 @@ import numpy as np
 
 from bayesduel.beliefs import bounds, pick, sample, sample_against
 from bayesduel.beliefs.kl import divergence_from_half
-from bayesduel.compiling import compiled
+from bayesduel.jit import compiled
 from bayesduel.policies.dts import DTS
 
 __all__ = ["DTSPlus"]

@@ -13,8 +13,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs import Hoeffding, Recipe, pick, upper_bound
-from bayesduel.compiling import compiled
-from bayesduel.policies.answers import Answer, conclude, no_answer
+from bayesduel.jit import compiled
+from bayesduel.policies.identification import Answer, conclude, no_answer
 
 __all__ = ["MergeRUCB"]
 

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs import Belief, Bernstein, Hoeffding, Recipe, bounds, shares
-from bayesduel.compiling import compiled
-from bayesduel.policies.answers import Answer, conclude, no_answer
-from bayesduel.policies.walks import stationary, walk_is_settled
+from bayesduel.jit import compiled
+from bayesduel.policies.identification import Answer, conclude, no_answer
+from bayesduel.policies.pbr_random_walk import stationary, walk_is_settled
 
 if TYPE_CHECKING:
-    from bayesduel.selection.racing import MarginRace
+    from bayesduel.policies.top_k.margin_race import MarginRace
 
 __all__ = ["PBR"]
 
@@ -153,7 +153,7 @@ class PBR:
             If `notion` is not "borda", `belief` neither Hoeffding's nor Bernstein's, or `self.k`
             another than 1 and `k`.
         """
-        from bayesduel.selection.racing import MarginRace
+        from bayesduel.policies.top_k.margin_race import MarginRace
 
         if self.notion != "borda":
             raise ValueError(f"notion should be 'borda' on score duels, got {self.notion!r}")

@@ -15,8 +15,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs import Hoeffding, Recipe, bounds, pick
-from bayesduel.compiling import compiled
-from bayesduel.policies.answers import Answer, conclude, no_answer
+from bayesduel.jit import compiled
+from bayesduel.policies.identification import Answer, conclude, no_answer
 
 __all__ = ["RankEl"]
 

@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs import Beta, Recipe, pick, require_sampling, sample, upper_against
-from bayesduel.compiling import compiled
+from bayesduel.jit import compiled
 
 __all__ = ["RCS"]
 

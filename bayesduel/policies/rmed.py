@@ -19,7 +19,7 @@ import numpy as np
 
 from bayesduel.beliefs import KL, Recipe, pick, share
 from bayesduel.beliefs.kl import divergence_from_half
-from bayesduel.compiling import compiled
+from bayesduel.jit import compiled
 
 __all__ = ["RMED1", "RMED2"]
 

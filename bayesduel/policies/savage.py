@@ -17,15 +17,10 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick
-from bayesduel.compiling import compiled
-from bayesduel.policies.answers import Answer, best_by_shares, conclude, no_answer
-from bayesduel.policies.random_opponents import (
-    Rewards,
-    duel_random_opponent,
-    mean_rewards,
-    no_rewards,
-)
-from bayesduel.policies.savage_intervals import learn
+from bayesduel.jit import compiled
+from bayesduel.policies.borda_rewards import Rewards, duel_random_opponent, mean_rewards, no_rewards
+from bayesduel.policies.identification import Answer, best_by_shares, conclude, no_answer
+from bayesduel.policies.savage_elimination import learn
 from bayesduel.policies.savage_tests import BORDA, CONDORCET, COPELAND, depends
 
 __all__ = ["SAVAGE"]

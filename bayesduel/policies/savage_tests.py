@@ -8,7 +8,7 @@ best-arm predicate, and Algorithm 2 for a decision known only as a function.
 
 import numpy as np
 
-from bayesduel.compiling import compiled
+from bayesduel.jit import compiled
 
 __all__ = ["BORDA", "CONDORCET", "COPELAND", "depends", "sampled_depends"]
 

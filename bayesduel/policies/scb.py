@@ -22,9 +22,9 @@ import numpy as np
 
 from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick
 from bayesduel.beliefs.kl import largest_within
-from bayesduel.beliefs.sign_test import sign_by_epochs, sign_by_mixture, sign_by_union
-from bayesduel.compiling import compiled
-from bayesduel.policies.answers import best_by_shares
+from bayesduel.beliefs.sequential_sign import sign_by_epochs, sign_by_mixture, sign_by_union
+from bayesduel.jit import compiled
+from bayesduel.policies.identification import best_by_shares
 
 __all__ = ["SCB"]
 

@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs import Belief, Beta, Recipe, pick
-from bayesduel.compiling import compiled
+from bayesduel.jit import compiled
 
 __all__ = ["SelfSparring"]
 

@@ -20,7 +20,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs import KL, Recipe, shares
-from bayesduel.compiling import compiled
+from bayesduel.jit import compiled
 
 __all__ = ["SupKLUCB"]
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs import Hoeffding, Recipe
-from bayesduel.compiling import compiled
+from bayesduel.jit import compiled
 
 __all__ = ["Uniform"]
 
@@ -66,7 +66,7 @@ class Uniform:
     @property
     def scores(self) -> Any:
         """The compiled scores of margins by which the k best are chosen."""
-        from bayesduel.selection.scoring import mean_scores, model_scores
+        from bayesduel.beliefs.margin_scoring import mean_scores, model_scores
 
         return model_scores if self.by == "model" else mean_scores
 

@@ -1,6 +1,10 @@
 """Where simulated duels come from: named matrices, random families, real logs, fits."""
 
-from bayesduel.problems.drawn import (
+from bayesduel.problems.items import ItemDuels, ItemPulls, SpherePulls
+from bayesduel.problems.literature import NAMES, named
+from bayesduel.problems.margins import ScoreDuels, score_duels, uneven_duels
+from bayesduel.problems.matrix import FromFit, Matrix, Replay, as_problem
+from bayesduel.problems.random import (
     Drawn,
     bradley_terry,
     noise_floor,
@@ -8,18 +12,14 @@ from bayesduel.problems.drawn import (
     thurstone,
     uniform,
 )
-from bayesduel.problems.items import ItemDuels, ItemPulls, SpherePulls
-from bayesduel.problems.margins import ScoreDuels, score_duels, uneven_duels
-from bayesduel.problems.matrix import FromFit, Matrix, Replay, as_problem
-from bayesduel.problems.named import NAMES, named
-from bayesduel.problems.replayed import BinaryDuels, MarginReplay
+from bayesduel.problems.random_items import LogisticDuels, LogisticItems, UnitSphere
+from bayesduel.problems.replay import BinaryDuels, MarginReplay
 from bayesduel.problems.roshambo import (
     RoshamboDuels,
     RoshamboTable,
     roshambo_bots,
     roshambo_table,
 )
-from bayesduel.problems.scattered import LogisticDuels, LogisticItems, UnitSphere
 
 __all__ = [
     "NAMES",

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit
 
-from bayesduel.beliefs.logistic import Offer
+from bayesduel.beliefs.item_belief import Offer
 
 __all__ = ["ItemDuels", "ItemPulls", "SpherePulls"]
 

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.compiling import compiled
+from bayesduel.jit import compiled
 
 __all__ = ["Dice", "ScoreDuels", "draw_margin", "lot", "score_duels", "uneven_duels"]
 

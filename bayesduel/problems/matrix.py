@@ -11,7 +11,7 @@ from bayesduel.preference import NOTIONS, check_preference, winner_mask
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesduel.duels import Duels
+    from bayesduel.data.duels import Duels
 
 __all__ = ["FromFit", "Matrix", "Replay", "as_problem"]
 
@@ -128,7 +128,7 @@ class FromFit(Matrix):
     """
 
     def __init__(self, fit: "xr.DataTree", draw: int = 0) -> None:
-        from bayesduel.drawing import n_draws, preference_draws
+        from bayesduel.posterior.draws import n_draws, preference_draws
 
         if not 0 <= draw < n_draws(fit):
             raise ValueError(f"draw should be in [0, {n_draws(fit)}), got {draw}")
@@ -150,8 +150,8 @@ def as_problem(problem: Any) -> Any:
     TypeError
         If it is none of these.
     """
-    from bayesduel.duels import Duels
-    from bayesduel.problems.named import named
+    from bayesduel.data.duels import Duels
+    from bayesduel.problems.literature import named
 
     if isinstance(problem, str):
         return named(problem)

@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayesduel.calibration import Calibration
-    from bayesduel.checking import Check
-    from bayesduel.duels import Duels
-    from bayesduel.health import Health
+    from bayesduel.criticism.calibration import Calibration
+    from bayesduel.criticism.check import Check
+    from bayesduel.data.duels import Duels
+    from bayesduel.data.health import Health
+    from bayesduel.posterior.winners import Winners
     from bayesduel.reporting.margins import MarginAnalysis
-    from bayesduel.winning import Winners
 
 __all__ = ["FREE_ARMS", "Analysis", "analyse", "log_of"]
 
@@ -99,14 +99,14 @@ def analyse(
     step
         Called with the name of each step before it begins.
     """
-    from bayesduel.calibration import held_out
-    from bayesduel.checking import check as check_log
-    from bayesduel.drawing import model_of
-    from bayesduel.fitting import fit as fit_model
+    from bayesduel.criticism.calibration import held_out
+    from bayesduel.criticism.check import check as check_log
+    from bayesduel.data.majority import one_verdict_per_unit, repeated_role
+    from bayesduel.inference.fit import fit as fit_model
+    from bayesduel.posterior.draws import model_of
+    from bayesduel.posterior.information_gain import next_pairs
+    from bayesduel.posterior.winners import winners
     from bayesduel.reporting.margins import analyse_margins
-    from bayesduel.teaching import next_pairs
-    from bayesduel.units import one_verdict_per_unit, repeated_role
-    from bayesduel.winning import winners
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -182,7 +182,7 @@ def log_of(fit: "xr.DataTree") -> "Duels":
     """
     from dataclasses import replace
 
-    from bayesduel.duels import Duels
+    from bayesduel.data.duels import Duels
 
     if "constant_data" not in fit or "wins" not in fit["constant_data"]:
         raise ValueError("fit should be what bayesduel.fit returned, got a tree without its wins")

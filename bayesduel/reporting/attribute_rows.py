@@ -51,6 +51,6 @@ def new_item_row(name: str, row: Any) -> dict[str, str]:
 
 
 def _chance(p: float) -> str:
-    from bayesduel.reporting.sections import percent
+    from bayesduel.reporting.ranking import percent
 
     return percent(float(p))

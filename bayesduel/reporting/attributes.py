@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayesduel.calibration import Calibration
-    from bayesduel.duels import Duels
+    from bayesduel.criticism.calibration import Calibration
+    from bayesduel.data.duels import Duels
 
 __all__ = ["AttributeAnalysis", "analyse_attributes", "write_page"]
 
@@ -30,8 +30,8 @@ class AttributeAnalysis:
     table
         What :func:`bayesduel.coefficients` returned.
     told
-        What :func:`bayesduel.attributing.told_share` returned, or None where the model lets
-        the attributes tell everything.
+        What :func:`bayesduel.posterior.coefficients.told_share` returned, or None where the model
+        lets the attributes tell everything.
     new
         What :func:`bayesduel.predict_items` returned, or None.
     calibration, plain
@@ -53,7 +53,7 @@ class AttributeAnalysis:
     @property
     def sentence(self) -> str:
         """What the attributes say, for a reader."""
-        from bayesduel.winning.wording import join, percent
+        from bayesduel.posterior.verdict_text import join, percent
 
         prob = self.table.attrs["prob"]
         table = self.table[self.table["column"] != ""]  # the side is no attribute
@@ -160,10 +160,10 @@ def analyse_attributes(
     step
         Called with the name of each step before it begins.
     """
-    from bayesduel.attributing import coefficients, predict_items, told_share
-    from bayesduel.calibration import held_out
-    from bayesduel.fitting import fit as fit_model
-    from bayesduel.reading.itemising import read_items
+    from bayesduel.criticism.calibration import held_out
+    from bayesduel.data.read.items import read_items
+    from bayesduel.inference.fit import fit as fit_model
+    from bayesduel.posterior.coefficients import coefficients, predict_items, told_share
 
     read = None if new is None else read_items(new, like=model.items)
     step("fitting")
@@ -210,14 +210,14 @@ def write_page(
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     from bayesduel import __version__, plots
-    from bayesduel.plots.checks import CALIBRATION_SIZE
+    from bayesduel.plots.calibration import CALIBRATION_SIZE
     from bayesduel.plots.coefficients import coefficients_size
-    from bayesduel.reporting import provenance
+    from bayesduel.reporting import fit as provenance
     from bayesduel.reporting.attribute_rows import coefficient_row, new_item_row
-    from bayesduel.reporting.embedding import draw
+    from bayesduel.reporting.figures import draw
 
     environment = Environment(
-        loader=PackageLoader("bayesduel"),
+        loader=PackageLoader("bayesduel.reporting"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -238,7 +238,9 @@ def write_page(
     page = environment.get_template("attributes.html").render(
         a=a,
         title=title or a.duels.intake.source,
-        style=(files("bayesduel") / "templates" / "report.css").read_text(encoding="utf-8"),
+        style=(files("bayesduel.reporting") / "templates" / "report.css").read_text(
+            encoding="utf-8"
+        ),
         level=f"{100 * prob:g} %",
         judges="judge_spread" in a.table,
         rows=[coefficient_row(str(name), row) for name, row in a.table.iterrows()],

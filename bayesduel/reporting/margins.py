@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.winning.electing import interval
+from bayesduel.posterior.election import interval
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesduel.duels import Duels
-    from bayesduel.margin_checks import MarginCheck
+    from bayesduel.criticism.posterior_predictive import MarginCheck
+    from bayesduel.data.duels import Duels
 
 __all__ = ["MarginAnalysis", "analyse_margins", "margin_part"]
 
@@ -55,10 +55,10 @@ def analyse_margins(
     seed
         Whole number.
     """
-    from bayesduel.drawing import model_of
-    from bayesduel.fitting import fit as fit_model
-    from bayesduel.margin_checks import margin_check
+    from bayesduel.criticism.posterior_predictive import margin_check
+    from bayesduel.inference.fit import fit as fit_model
     from bayesduel.models import PerturbedThurstone, ThurstoneScore
+    from bayesduel.posterior.draws import model_of
 
     if duels.votes is None or duels.votes.margin is None:
         return None, ""

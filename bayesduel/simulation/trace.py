@@ -31,7 +31,7 @@ Truth = Mapping[str, tuple[tuple[str, ...], np.ndarray]]
 def layout(plan: Mapping[str, Any]) -> dict[str, tuple[tuple[str, ...], Any]]:
     """Return the dimensions and type of each variable of a trace."""
     if plan.get("shows"):
-        from bayesduel.simulation.showing import layout_of_items
+        from bayesduel.simulation.interaction import layout_of_items
 
         return layout_of_items(plan)
     count = np.int32 if plan["horizon"] < 2**30 else np.int64

@@ -7,15 +7,15 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 from scipy.special import expit
-from simulating import ORDERED, ROCK, SCORE, shown, simulate, voted
 
 import bayesduel as bd
-from bayesduel import comparing
-from bayesduel.checking import check
-from bayesduel.checking.believing import curl_share
 from bayesduel.cli import main
-from bayesduel.comparing import compare_models
-from bayesduel.duels import Duels
+from bayesduel.criticism import compare as comparing
+from bayesduel.criticism.check import check
+from bayesduel.criticism.compare import compare_models
+from bayesduel.criticism.cycle_posterior import curl_share
+from bayesduel.data.duels import Duels
+from tests.support.simulated_logs import ORDERED, ROCK, SCORE, shown, simulate, voted
 
 
 def test_a_cycle_is_found_and_named():

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 from scipy.special import expit
-from simulating import ORDERED, shown, simulate
 
 import bayesduel as bd
-from bayesduel.duels import Duels
+from bayesduel.criticism.transitivity import transitivity_test
+from bayesduel.criticism.transitivity.design import meetings, unit_verdicts
+from bayesduel.criticism.transitivity.isotonic import monotone
+from bayesduel.criticism.transitivity.lapse_model import LOGISTIC, _fit
+from bayesduel.criticism.transitivity.triads import closed_triads, cyclicity, sureties
+from bayesduel.data.duels import Duels
 from bayesduel.preference import cyclic_triads, decided_triads
-from bayesduel.transitivity import transitivity_test
-from bayesduel.transitivity.ladders import LOGISTIC, _fit
-from bayesduel.transitivity.meetings import meetings, unit_verdicts
-from bayesduel.transitivity.monotone import monotone
-from bayesduel.transitivity.reordering import reordered
-from bayesduel.transitivity.surety import closed_triads, cyclicity, sureties
+from bayesduel.preference.kemeny_search import reordered
+from tests.support.simulated_logs import ORDERED, shown, simulate
 
 # -- the statistic --------------------------------------------------------------------------
 

@@ -4,13 +4,13 @@ from math import log, sqrt
 
 import numpy as np
 import pytest
-from asking import ask, remembered
 from scipy import stats
 
 import bayesduel as bd
 from bayesduel.beliefs import record
 from bayesduel.policies import SAVAGE, UCB1, ActionElimination, BeatTheMean
 from bayesduel.problems import named
+from tests.support.asking import ask, remembered
 
 
 def met(points, duels):

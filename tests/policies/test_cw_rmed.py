@@ -4,12 +4,10 @@ from math import log, sqrt
 
 import numpy as np
 import pytest
-from asking import remembered
 
 import bayesduel as bd
-from bayesduel.asymptotics import divergence_from_half, relaxed_slope, slopes_by_winner
 from bayesduel.policies import CWRMED, ECWRMED
-from bayesduel.policies.allocations import (
+from bayesduel.policies.cw_rmed_allocation import (
     cheapest,
     costs,
     is_sure,
@@ -18,6 +16,12 @@ from bayesduel.policies.allocations import (
     relaxed,
 )
 from bayesduel.problems import named, uniform
+from bayesduel.simulation.regret_lower_bound import (
+    divergence_from_half,
+    relaxed_slope,
+    slopes_by_winner,
+)
+from tests.support.asking import remembered
 
 NAMES = ("cyclic-4", "mslr-5-c3", "mslr-5-c1", "arithmetic-8", "tennis-8", "hudry-13", "sushi-16")
 

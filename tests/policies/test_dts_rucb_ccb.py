@@ -5,12 +5,12 @@ import pytest
 from scipy import stats
 
 from bayesduel.beliefs import Beta, Hoeffding, record
-from bayesduel.beliefs.standings import open_standings, refresh, survey
+from bayesduel.beliefs.decided_pairs import open_standings, refresh, survey
 from bayesduel.policies import CCB, DTS, RUCB, Uniform
 from bayesduel.policies import ccb as ccb_file
 from bayesduel.policies import rucb as rucb_file
 from bayesduel.problems import named, uniform
-from bayesduel.simulation.driver import driver
+from bayesduel.simulation.replication import driver
 
 
 def ask(policy, wins, t, seeds=range(60), prepare=None):

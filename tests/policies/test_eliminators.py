@@ -4,7 +4,6 @@ from math import log, sqrt
 
 import numpy as np
 import pytest
-from asking import ask, remembered
 from scipy import stats
 
 import bayesduel as bd
@@ -12,6 +11,7 @@ from bayesduel.beliefs import KL, record
 from bayesduel.policies import BeatTheMean, InterleavedFilter, MergeRUCB, SelfSparring
 from bayesduel.policies.merge_rucb import BATCHES, STAGE, merge
 from bayesduel.problems import named
+from tests.support.asking import ask, remembered
 
 
 def answered_by_hand(policy, P, seed, most):

@@ -7,9 +7,9 @@ from scipy.optimize import minimize
 from scipy.special import expit, xlogy
 
 import bayesduel as bd
-from bayesduel.beliefs.choosing import best_item, most_optimistic, widest_apart
-from bayesduel.beliefs.learning import draw_preference, refit
-from bayesduel.beliefs.logistic import Counts, Logistic, Offer, record_duel, record_pull
+from bayesduel.beliefs.best_item import best_item, most_optimistic, widest_apart
+from bayesduel.beliefs.item_belief import Counts, Logistic, Offer, record_duel, record_pull
+from bayesduel.beliefs.logistic_laplace import draw_preference, refit
 from bayesduel.problems import LogisticItems
 
 

@@ -4,7 +4,6 @@ from math import log
 
 import numpy as np
 import pytest
-from asking import remembered
 from scipy import stats
 
 import bayesduel as bd
@@ -12,7 +11,8 @@ from bayesduel.policies import PBR, RankEl
 from bayesduel.policies.pbr import stationary
 from bayesduel.preference import random_walk_scores
 from bayesduel.problems import named
-from bayesduel.simulation.driver import label
+from bayesduel.simulation.replication import label
+from tests.support.asking import remembered
 
 N = 4000.0  # duels of a decided pair: the radius at T = 1000 is 0.06
 

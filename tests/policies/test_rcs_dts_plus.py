@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from asking import ask, remembered
 from scipy import stats
 
 from bayesduel.beliefs import Hoeffding
 from bayesduel.beliefs.kl import divergence_from_half
 from bayesduel.policies import DTS, RCS, DTSPlus
 from bayesduel.policies.dts_plus import price_of
+from tests.support.asking import ask, remembered
 
 SURE = 400.0
 

@@ -4,7 +4,6 @@ from math import ceil, log
 
 import numpy as np
 import pytest
-from asking import ask, remembered
 
 import bayesduel as bd
 from bayesduel.beliefs import record, shares
@@ -12,6 +11,7 @@ from bayesduel.beliefs.kl import divergence_from_half
 from bayesduel.policies import RMED1, RMED2
 from bayesduel.policies.rmed import CURRENT, DRAWN
 from bayesduel.problems import named
+from tests.support.asking import ask, remembered
 
 
 def divergences(wins):

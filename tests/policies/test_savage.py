@@ -10,7 +10,7 @@ import bayesduel as bd
 from bayesduel.policies import SAVAGE
 from bayesduel.policies.savage_tests import depends, sampled_depends
 from bayesduel.problems import named
-from bayesduel.simulation.driver import label
+from bayesduel.simulation.replication import label
 
 
 def memory_of(lower, notion="copeland", **settings):

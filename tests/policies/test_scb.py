@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayesduel as bd
-from bayesduel.beliefs.sign_test import sign_by_epochs, sign_by_mixture, sign_by_union
+from bayesduel.beliefs.sequential_sign import sign_by_epochs, sign_by_mixture, sign_by_union
 from bayesduel.policies import SCB
 from bayesduel.policies.scb import ROUND, START, WINNER, round_budget
 from bayesduel.problems import named

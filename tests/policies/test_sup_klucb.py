@@ -4,12 +4,12 @@ from math import exp, inf, log
 
 import numpy as np
 import pytest
-from asking import ask
 
 import bayesduel as bd
 from bayesduel.beliefs.kl import divergence, largest_within
 from bayesduel.policies import SupKLUCB
 from bayesduel.policies.sup_klucb import cannot_reach, log_room, nth_pair, scores
+from tests.support.asking import ask
 
 
 def test_first_every_pair_once_with_the_diagonal():

@@ -7,11 +7,16 @@ import numpy as np
 import pytest
 
 import bayesduel as bd
-from bayesduel.beliefs.logistic import Offer, record_pull
-from bayesduel.policies.exploring import arbitrary_basis, optimal_design, spanner
-from bayesduel.policies.schedules import epochs_by, epochs_within, length, schedule_of
+from bayesduel.beliefs.item_belief import Offer, record_pull
+from bayesduel.policies.contextual.epoch_schedule import (
+    epochs_by,
+    epochs_within,
+    length,
+    schedule_of,
+)
+from bayesduel.policies.contextual.optimal_design import arbitrary_basis, optimal_design, spanner
 from bayesduel.problems import ItemPulls, LogisticItems, UnitSphere
-from bayesduel.simulation.showing import item_driver
+from bayesduel.simulation.interaction import item_driver
 
 PLAIN = {"power": 2.0, "depth": 1, "n_attributes": 3}
 

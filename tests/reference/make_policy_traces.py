@@ -4,8 +4,8 @@ import json
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-import test_contracts as contracts
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.contracts import test_policies as contracts
 
 FILE = Path(__file__).parent / "policy_traces.json"
 

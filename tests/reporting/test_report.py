@@ -6,15 +6,15 @@ import re
 import numpy as np
 import pytest
 import xarray as xr
-from parsing import Page
 
 import bayesduel as bd
-from bayesduel.duels import Duels
-from bayesduel.health import DisconnectedWarning
+from bayesduel.data.duels import Duels
+from bayesduel.data.health import DisconnectedWarning
+from bayesduel.posterior.information_gain import next_pairs
+from bayesduel.posterior.verdict_text import per_cent
 from bayesduel.reporting.analysis import analyse, log_of
-from bayesduel.reporting.sections import notion_rows, notion_words
-from bayesduel.teaching import next_pairs
-from bayesduel.winning.wording import per_cent
+from bayesduel.reporting.ranking import notion_rows, notion_words
+from tests.support.parsing import Page
 
 SECTIONS = (
     "verdict",
@@ -205,7 +205,7 @@ def test_groups_that_never_met(tmp_path):
     }
 
 
-@pytest.mark.filterwarnings("ignore::bayesduel.health.ThinDataWarning")
+@pytest.mark.filterwarnings("ignore::bayesduel.data.health.ThinDataWarning")
 @pytest.mark.parametrize(
     ("left", "right", "outcome"),
     [

@@ -1,0 +1,172 @@
+"""Which item is best under a preference vector: one pass over the table of attributes.
+
+The table lies in column order, so that the passes read memory in its order and the compiler
+makes them vector instructions: items are taken a block at a time.
+"""
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from bayesduel.beliefs.logistic_laplace import sigmoid
+from bayesduel.jit import compiled
+
+__all__ = ["aim_at", "best_item", "most_optimistic", "recommended", "widest_apart"]
+
+BLOCK = 512  # items whose running sums stay in the fastest memory
+
+
+@compiled
+def best_item(belief, z):
+    """Return the item with the largest value times chance under `z`; the first of several.
+
+    Where all values are equal that is the largest u'z. The value of a success may differ
+    (known rewards): then it is the largest v logistic(u'z).
+    """
+    return int(np.argmax(worths(belief, np.dot(belief.attributes, z))))
+
+
+def recommended(belief: Any, z: np.ndarray) -> int | np.ndarray:
+    """Return the best item under `z`; on the sphere, the unit vector, shape (n,)."""
+    if not belief.sphere:
+        return int(best_item(belief, z))
+    aim = np.empty(len(z))
+    aim_at(belief, z, aim)
+    return aim
+
+
+@compiled
+def aim_at(belief, z, aim):
+    """Write the unit vector along `z` into `aim`; the first basis vector where z is 0.
+
+    Returns the index that stands for it.
+    """
+    length = sqrt(z @ z)
+    aim[:] = 0.0
+    if length > 0:
+        aim[:] = z / length
+    else:
+        aim[0] = 1.0
+    return len(aim)
+
+
+@compiled
+def most_optimistic(belief, z, width):
+    """Return the item with the largest worth at `width` standard deviations above `z`.
+
+    The standard deviations are those of u'z under the belief's covariance. They are worked out
+    for the items only that their length does not rule out already.
+    """
+    m, n = belief.attributes.shape
+    root, nothing = half_inverse(belief.covariance), np.zeros(n)
+    longest = stretch(belief.covariance)
+    best, best_worth = 0, -np.inf
+    plain = equal_values(belief)
+    squares, utility, hope = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    for start in range(0, m, BLOCK):
+        size = min(BLOCK, m - start)
+        glance(belief.attributes, start, size, nothing, z, squares, utility)
+        for k in range(size):
+            hope[k] = utility[k] + width * longest * sqrt(squares[k])
+        if not plain:
+            for k in range(size):
+                hope[k] = belief.values[start + k] * sigmoid(hope[k])
+        for k in range(size):
+            if hope[k] >= best_worth:
+                square = measure(belief.attributes[start + k], root, nothing)
+                worth = utility[k] + width * sqrt(square)
+                if not plain:
+                    worth = belief.values[start + k] * sigmoid(worth)
+                if worth > best_worth:
+                    best, best_worth = start + k, worth
+    return best
+
+
+@compiled
+def widest_apart(belief, champion, z, width):
+    """Return the item that a duel with `champion` says most about, of those that may beat it.
+
+    An item may beat it if its utility under `z` lies less than `width` standard deviations
+    of the difference below the champion's. The champion itself where there is none.
+    """
+    m = len(belief.attributes)
+    root = half_inverse(belief.covariance)
+    longest = stretch(belief.covariance)
+    own = belief.attributes[champion].copy()
+    offset, level = root @ own, own @ z
+    best, most = champion, 0.0
+    squares, utility, hope = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    for start in range(0, m, BLOCK):
+        size = min(BLOCK, m - start)
+        glance(belief.attributes, start, size, own, z, squares, utility)
+        for k in range(size):
+            squares[k] *= longest * longest
+            hope[k] = utility[k] - level + width * sqrt(squares[k])
+        for k in range(size):
+            if squares[k] >= most and hope[k] > 0 and start + k != champion:
+                square = measure(belief.attributes[start + k], root, offset)
+                if square > most and utility[k] - level + width * sqrt(square) > 0:
+                    best, most = start + k, square
+    return best
+
+
+@compiled
+def glance(attributes, start, size, point, z, squares, utility):
+    """Write |u - point|^2 and u'z of `size` items u from `start`.
+
+    Parameters
+    ----------
+    point, z
+        Shape (n,).
+    squares, utility
+        Written, one entry an item.
+    """
+    for k in range(size):
+        utility[k] = 0.0
+        squares[k] = 0.0
+    for a in range(attributes.shape[1]):
+        column, centre, weight = attributes[start : start + size, a], point[a], z[a]
+        for k in range(size):
+            utility[k] += weight * column[k]
+            squares[k] += (column[k] - centre) ** 2
+
+
+@compiled
+def measure(u, root, offset):
+    """Return |root u - offset|^2; `root` is upper triangular, shape (n, n)."""
+    total = 0.0
+    for a in range(len(u)):
+        part = root[a, a] * u[a] - offset[a]
+        for b in range(a + 1, len(u)):
+            part += root[a, b] * u[b]
+        total += part * part
+    return total
+
+
+@compiled
+def stretch(covariance):
+    """Return by how much R with R'R = covariance makes a vector longer, at most, and a hair."""
+    return sqrt(np.linalg.eigvalsh(covariance)[-1]) * (1 + 1e-9)
+
+
+@compiled
+def half_inverse(covariance):
+    """Return the upper triangular R with R'R = covariance, so that |R u|^2 = u' covariance u."""
+    return np.ascontiguousarray(np.linalg.cholesky(covariance).T)
+
+
+@compiled
+def worths(belief, utility):
+    """Return what order items: utilities, or values times chances where values differ."""
+    if equal_values(belief):
+        return utility
+    for k in range(len(utility)):
+        utility[k] = belief.values[k] * sigmoid(utility[k])
+    return utility
+
+
+@compiled
+def equal_values(belief):
+    """Return whether a success of every item is worth the same."""
+    return len(belief.values) == 1

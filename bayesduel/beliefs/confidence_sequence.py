@@ -1,0 +1,80 @@
+"""Confidence sequences: bounds that hold at every number of duels at once.
+
+*Betting.* A gambler who bets that the coin is not q multiplies his money by
+``(theta/q)`` or ``((1-theta)/(1-q))`` a flip. Averaged over theta under Beta(1/2, 1/2) his
+money is a martingale if q is the truth, so it ever exceeds exp(budget) with probability
+at most exp(-budget): the q under which it has not are the interval. His money depends on
+the tallies alone, and the interval is Chernoff's with a larger budget.
+
+*Stitched.* A radius by the law of the iterated logarithm, in closed form and wider.
+
+References
+----------
+Robbins, "Statistical methods related to the law of the iterated logarithm", Ann. Math.
+Stat. 1970; Waudby-Smith & Ramdas, "Estimating means of bounded random variables by
+betting", JRSS B 2024; Orabona & Jun, "Tight concentrations and confidence sequences from
+the regret of universal portfolio", IEEE Trans. Inf. Theory 2024 (the mixture).
+Howard, Ramdas, McAuliffe & Sekhon, "Time-uniform, nonparametric, nonasymptotic confidence
+sequences", Ann. Stat. 2021, eq. 2 (stitched; one side, so 5.2 where they print 10.4).
+"""
+
+from dataclasses import dataclass
+from math import inf, lgamma, log, pi, sqrt
+from typing import Literal
+
+from bayesduel.beliefs.belief import BY_BETTING, BY_STITCHED, Belief, fresh
+from bayesduel.beliefs.kl import largest_within
+from bayesduel.jit import compiled
+
+__all__ = ["ConfidenceSequence", "betting_upper", "stitched_upper"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfidenceSequence:
+    """Bounds valid at every time simultaneously, for one budget.
+
+    Parameters
+    ----------
+    method
+        "betting" (tighter) or "stitched" (closed form).
+
+    Raises
+    ------
+    ValueError
+        If `method` is neither.
+    """
+
+    method: Literal["betting", "stitched"] = "betting"
+    can_sample = False
+
+    def __post_init__(self) -> None:
+        if self.method not in ("betting", "stitched"):
+            raise ValueError(f"method should be 'betting' or 'stitched', got {self.method!r}")
+
+    def init(self, n_arms: int) -> Belief:
+        """Return the belief before the first duel."""
+        return fresh(n_arms, BY_BETTING if self.method == "betting" else BY_STITCHED)
+
+
+@compiled
+def betting_upper(wins, losses, budget):
+    """Return the upper bound on a win probability; infinity before the first duel."""
+    n = wins + losses
+    if n == 0:
+        return inf
+    # ln of the gambler's money if q is the empirical mean: minus what learning theta cost.
+    money = lgamma(wins + 0.5) + lgamma(losses + 0.5) - lgamma(n + 1) - log(pi)
+    if wins > 0:
+        money -= wins * log(wins / n)
+    if losses > 0:
+        money -= losses * log(losses / n)
+    return largest_within(wins / n, (budget - money) / n)
+
+
+@compiled
+def stitched_upper(wins, losses, budget):
+    """Return the upper bound on a win probability; infinity before the first duel."""
+    n = wins + losses
+    if n == 0:
+        return inf
+    return wins / n + 0.85 * sqrt((log(log(2 * n)) + 0.72 * (log(5.2) + budget)) / n)

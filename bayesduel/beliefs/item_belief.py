@@ -1,0 +1,264 @@
+"""What a policy may know of items with attributes: counts, and one preference vector.
+
+A pull shows one item u and pays with chance logistic(u'z); a duel shows two and the
+difference of their attributes takes the place of u. The belief holds the counts of items,
+the mode of z and its curvature, so memory grows with the table of attributes and the square of
+their number, never with pairs.
+The mode is found again over all tallied rewards whenever their number has grown by a tenth;
+in between it moves with every reward (``learning.py``). Up to 4,096 different directions are
+tallied; when there are more, the posterior so far, normal around its mode, becomes the prior of
+what follows.
+"""
+
+from dataclasses import dataclass
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesduel.beliefs.logistic_laplace import learn, refit
+from bayesduel.jit import compiled
+
+__all__ = [
+    "Counts",
+    "ItemBelief",
+    "Logistic",
+    "Offer",
+    "finite_only",
+    "paid_best",
+    "record_aimed",
+    "record_duel",
+    "record_pull",
+]
+
+WINDOW = 4096  # directions kept as they were shown; when it is full the posterior becomes the prior
+GROWTH = 0.1  # the mode is found again over all tallied pulls when they have grown so much
+
+
+class Offer(NamedTuple):
+    """What a policy is told of the items before it shows any.
+
+    Attributes
+    ----------
+    attributes
+        Shape (m, n), in column order; on the sphere the standard basis, shape (n, n).
+    values
+        What a success of each item is worth, shape (m,); shape (1,) where all are alike.
+    sphere
+        Whether any unit vector may be shown; its index is then n, and where it points stands
+        in the policy's memory, as ``aim``.
+    """
+
+    attributes: np.ndarray
+    values: np.ndarray
+    sphere: bool
+
+
+class ItemBelief(NamedTuple):
+    """What is known after some pulls or duels.
+
+    Attributes
+    ----------
+    attributes, values, sphere
+        Of the items: see :class:`Offer`.
+    learns
+        Whether `mode` and `precision` are kept; otherwise only counts.
+    pulls, successes
+        Of each item, shape (m,), int64: pulls and the rewarded ones, or duels and wins.
+    rows, tries, paid
+        Directions that were shown, shape (WINDOW, n), how often, and how often they paid, shape
+        (WINDOW,); the first ``n_rows[0]`` count.
+    row_of
+        Row of each item, -1 where it has none, shape (m,), int64.
+    n_rows
+        Shape (1,), int64.
+    centre, stiffness
+        Mean, shape (n,), and precision, shape (n, n), of the normal distribution that stands
+        for all that is not in the rows: the prior, later also what was folded into it.
+    mode
+        Of the preference vector, shape (n,).
+    precision
+        Minus the Hessian of the log posterior at the mode, shape (n, n).
+    covariance
+        Its inverse, shape (n, n).
+    last
+        Item or items shown last, shape (2,), int64; -1 where there is none.
+    n_pulls
+        Pulls or duels so far, shape (1,), int64.
+    due
+        At how many pulls the mode is next found over all of them, shape (1,), int64.
+    """
+
+    attributes: np.ndarray
+    values: np.ndarray
+    sphere: bool
+    learns: bool
+    pulls: np.ndarray
+    successes: np.ndarray
+    rows: np.ndarray
+    tries: np.ndarray
+    paid: np.ndarray
+    row_of: np.ndarray
+    n_rows: np.ndarray
+    centre: np.ndarray
+    stiffness: np.ndarray
+    mode: np.ndarray
+    precision: np.ndarray
+    covariance: np.ndarray
+    last: np.ndarray
+    n_pulls: np.ndarray
+    due: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """Pulls and rewards of each item, and nothing that one says of another."""
+
+    learns = False
+
+    def init(self, offer: Offer) -> ItemBelief:
+        """Return the belief before the first pull."""
+        return _fresh(offer, learns=False, scale=1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Logistic:
+    """The posterior of the preference vector by mode and curvature.
+
+    Parameters
+    ----------
+    scale
+        Prior standard deviation of each coefficient, > 0 and finite, for attributes of
+        moderate size (unit vectors, or standardised columns).
+
+    Raises
+    ------
+    ValueError
+        If `scale` is not positive and finite.
+    """
+
+    scale: float = 2.0
+    learns = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.scale < inf:
+            raise ValueError(f"scale should be positive and finite, got {self.scale}")
+
+    def init(self, offer: Offer) -> ItemBelief:
+        """Return the belief before the first pull: the prior."""
+        return _fresh(offer, learns=True, scale=self.scale)
+
+
+def _fresh(offer: Offer, *, learns: bool, scale: float) -> ItemBelief:
+    m, n = offer.attributes.shape
+    return ItemBelief(
+        attributes=np.asfortranarray(offer.attributes),
+        values=offer.values,
+        sphere=offer.sphere,
+        learns=learns,
+        pulls=np.zeros(m, np.int64),
+        successes=np.zeros(m, np.int64),
+        rows=np.zeros((WINDOW if learns else 0, n)),
+        tries=np.zeros(WINDOW if learns else 0),
+        paid=np.zeros(WINDOW if learns else 0),
+        row_of=np.full(m if learns else 0, -1),
+        n_rows=np.zeros(1, np.int64),
+        centre=np.zeros(n),
+        stiffness=np.eye(n) * scale**-2.0,
+        mode=np.zeros(n),
+        precision=np.eye(n) * scale**-2.0,
+        covariance=np.eye(n) * scale**2.0,
+        last=np.full(2, -1, np.int64),
+        n_pulls=np.zeros(1, np.int64),
+        due=np.ones(1, np.int64),
+    )
+
+
+def finite_only(policy: object, offer: Offer) -> None:
+    """Refuse a sphere, for policies that look at every item.
+
+    Raises
+    ------
+    ValueError
+        Naming policies that can play on it.
+    """
+    if offer.sphere:
+        raise ValueError(
+            f"problem should have a table of items for {type(policy).__name__}, got a sphere "
+            "(TwoPhase, GLMETC and LogisticThompson play there)"
+        )
+
+
+def paid_best(belief: ItemBelief) -> int:
+    """Return the item with the largest posterior mean reward, uniform prior on its chance."""
+    share = (belief.successes + 1) / (belief.pulls + 2)
+    return int((belief.values * share).argmax())
+
+
+@compiled
+def record_pull(belief, arm, success):
+    """Enter one pull of an item: with `success` (1 or 0) the only way it is learned from."""
+    belief.last[0], belief.last[1] = arm, -1
+    belief.n_pulls[0] += 1
+    belief.pulls[arm] += 1
+    belief.successes[arm] += int(success)
+    if belief.learns:
+        x = belief.attributes[arm].copy()
+        if belief.row_of[arm] < 0:
+            row = new_row(belief, x)  # may empty the window, and with it what row_of says
+            belief.row_of[arm] = row
+        enter(belief, belief.row_of[arm], x, success)
+
+
+@compiled
+def record_aimed(belief, aim, success):
+    """Enter one pull of the point `aim` of the sphere, shape (n,)."""
+    n_rows, again = belief.n_rows[0], belief.last[0] == len(aim)
+    belief.last[0], belief.last[1] = len(aim), -1
+    belief.n_pulls[0] += 1
+    if belief.learns:
+        again = again and n_rows > 0 and (belief.rows[n_rows - 1] == aim).all()
+        enter(belief, n_rows - 1 if again else new_row(belief, aim), aim, success)
+
+
+@compiled
+def record_duel(belief, i, j, won):
+    """Enter one duel of items i and j, which i won if `won` is 1; a self-duel teaches nothing."""
+    belief.last[0], belief.last[1] = i, j
+    belief.n_pulls[0] += 1
+    belief.pulls[i] += 1
+    belief.pulls[j] += 1
+    belief.successes[i if won > 0 else j] += 1
+    if i != j and belief.learns:
+        x = belief.attributes[i] - belief.attributes[j]
+        enter(belief, new_row(belief, x), x, won)
+
+
+@compiled
+def enter(belief, row, x, success):
+    """Learn from one reward of the direction `x`, which stands in `row`."""
+    belief.tries[row] += 1
+    belief.paid[row] += success
+    n_pulls = belief.n_pulls[0]
+    if n_pulls >= belief.due[0]:
+        refit(belief)
+        belief.due[0] = max(n_pulls + 1, int(n_pulls * (1 + GROWTH)))
+    else:
+        learn(belief, x, success)
+
+
+@compiled
+def new_row(belief, x):
+    """Return a free row that holds `x`; a full window is folded into the prior first."""
+    if belief.n_rows[0] == len(belief.rows):
+        refit(belief)
+        belief.centre[:] = belief.mode
+        belief.stiffness[:] = belief.precision
+        belief.n_rows[0] = 0
+        belief.row_of[:] = -1
+    row = belief.n_rows[0]
+    belief.n_rows[0] += 1
+    belief.rows[row] = x
+    belief.tries[row] = 0
+    belief.paid[row] = 0
+    return row

@@ -1,0 +1,148 @@
+"""Maximum likelihood of scores from Gaussian margins, by weighted least squares.
+
+A margin of i over j is ``N(gamma_i - gamma_j, sigma_ij^2)``. Given the variances the scores
+solve a weighted graph Laplacian; given the scores each variance has a closed form. The two
+half-steps never lower the likelihood; Newton's method shortens the climb (``climbing``).
+
+Beware: with a variance for every pair the likelihood has many local optima, and without a
+floor it is unbounded (a pair fitted exactly). Every optimum here depends on the start and on
+the floor.
+
+References
+----------
+Groves & Branke, "Exploiting Transitivity for Top-k Selection with Score-Based Dueling
+Bandits", section 4 (the likelihood). Zhou, Hu, Zhou & Lange, "MM Algorithms for Variance
+Components Models", JCGS 2019 (variances by arm).
+"""
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from bayesduel.beliefs.margin_newton import by_arm, climb, one_variance, start_scores
+from bayesduel.beliefs.margins import Margins, pair_variances
+
+__all__ = ["MarginFit", "fit_margins"]
+
+KINDS = ("common", "arm", "pair")
+
+
+class MarginFit(NamedTuple):
+    """A local maximum of the likelihood.
+
+    Attributes
+    ----------
+    score
+        Shape (K,), mean 0, in the unit of the margins.
+    variance
+        Of one margin of each pair, shape (K, K); on the diagonal 0.
+    log_likelihood
+        Of all margins (with shrinkage: plus the log prior of the variances, up to a constant).
+    rounds
+        Half-steps and Newton steps taken.
+    """
+
+    score: np.ndarray
+    variance: np.ndarray
+    log_likelihood: float
+    rounds: int
+
+
+def fit_margins(
+    margins: Margins,
+    variances: Literal["common", "arm", "pair"] = "pair",
+    *,
+    start: Any = None,
+    floor: float | None = None,
+    shrinkage: float = 0.0,
+    tolerance: float = 1e-12,
+    max_rounds: int = 20_000,
+) -> MarginFit:
+    """Return the local maximum of the likelihood that is climbed to from a start.
+
+    Parameters
+    ----------
+    margins
+        Sufficient statistics; the duels should connect all arms.
+    variances
+        "common": one variance. "arm": each arm brings its own, ``tau_i^2 + tau_j^2``.
+        "pair": one for every pair.
+    start
+        Scores to start from, shape (K,). Default: each arm's mean margin over the others.
+    floor
+        The least variance (of an arm under "arm"). Default: 1e-6 of the pooled variance.
+    shrinkage
+        Under "pair": how many duels the pooled variance counts for in every pair's.
+    tolerance
+        Stop when no score, in pooled standard deviations, moves by more.
+    max_rounds
+        Give up after so many.
+
+    Raises
+    ------
+    ValueError
+        If an argument breaks its rule, or the arms are not connected.
+    RuntimeError
+        If `max_rounds` do not suffice.
+    """
+    n_arms = len(margins.n)
+    if variances not in KINDS:
+        raise ValueError(f"variances should be one of {list(KINDS)}, got {variances!r}")
+    if not shrinkage >= 0:
+        raise ValueError(f"shrinkage should be >= 0, got {shrinkage}")
+    if floor is not None and not floor > 0:
+        raise ValueError(f"floor should be positive, got {floor}")
+    if not (np.isfinite(margins.total).all() and np.isfinite(margins.squares).all()):
+        raise ValueError("margins should be finite, got infinite or missing ones")
+    if not _connected(margins.n > 0):
+        raise ValueError("margins should connect all arms, got some that never met the others")
+    mean, scatter, variance = (np.zeros((n_arms, n_arms)) for _ in range(3))
+    pooled, least = pair_variances(margins, 0.0, mean, scatter, variance)
+    least = least if floor is None else float(floor)
+    score = start_scores(margins, mean) if start is None else np.array(start, dtype=float)
+    if score.shape != (n_arms,) or not np.isfinite(score).all():
+        raise ValueError(f"start should be {n_arms} finite scores, got shape {score.shape}")
+    score -= score.mean()
+    step = tolerance * np.sqrt(max(pooled, least))
+    n = margins.n
+    if variances == "pair":
+        rounds = climb(
+            n, mean, scatter, pooled, least, shrinkage, score, variance, step, max_rounds
+        )
+    elif variances == "common":
+        rounds = one_variance(n, mean, scatter, least, score, variance)
+    else:
+        rounds = by_arm(n, mean, scatter, least, score, variance, step, max_rounds)
+    if rounds >= max_rounds:
+        raise RuntimeError(f"max_rounds = {max_rounds} did not suffice to reach the optimum")
+    return MarginFit(
+        score, variance, likelihood(n, mean, scatter, pooled, shrinkage, score, variance), rounds
+    )
+
+
+def likelihood(
+    n: np.ndarray,
+    mean: np.ndarray,
+    scatter: np.ndarray,
+    pooled: float,
+    shrinkage: float,
+    score: np.ndarray,
+    variance: np.ndarray,
+) -> float:
+    """Return the log likelihood, plus the log prior of the variances under shrinkage."""
+    i, j = np.nonzero(np.tril(n))
+    e = mean[i, j] - score[i] + score[j]
+    squares = scatter[i, j] + n[i, j] * e**2 + shrinkage * pooled
+    v = variance[i, j]
+    terms = (n[i, j] + shrinkage) * np.log(v) + squares / v + n[i, j] * np.log(2 * np.pi)
+    return float(-0.5 * terms.sum())
+
+
+def _connected(met: np.ndarray) -> bool:
+    reached = np.zeros(len(met), dtype=bool)
+    reached[0] = True
+    while True:
+        more = reached | met[reached].any(axis=0)
+        if (more == reached).all():
+            return bool(reached.all())
+        reached = more

@@ -1,0 +1,176 @@
+"""What is known after score duels: how often each pair met, by how much, how variably.
+
+A score duel of (i, j) says by how much i beat j: its margin, a real number. Everything here
+works on counts, sums and sums of squares by pair; a margin enters through ``record_margin``
+and nowhere else. Wins and losses are margins of 1/2 and -1/2: where there are no others,
+variances are a proportion's, ``p (1 - p)``.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesduel.jit import compiled
+
+__all__ = ["Margins", "no_margins", "pair_variances", "record_margin"]
+
+FLOOR = 1e-6  # Of the pooled variance: the least variance a pair is credited with.
+
+
+class Margins(NamedTuple):
+    """Sufficient statistics of the margins, and the last duel.
+
+    Attributes
+    ----------
+    n
+        Duels of i and j, shape (K, K), float64, symmetric, diagonal 0.
+    total
+        Sum of the margins of i over j, shape (K, K), antisymmetric.
+    squares
+        Sum of their squares, shape (K, K), symmetric.
+    last
+        The pair recorded last, shape (2,), int64; (-1, -1) before the first.
+    last_margin
+        Its margin, first over second, shape (1,).
+    n_duels
+        Duels recorded, shape (1,), int64.
+    """
+
+    n: np.ndarray
+    total: np.ndarray
+    squares: np.ndarray
+    last: np.ndarray
+    last_margin: np.ndarray
+    n_duels: np.ndarray
+
+
+def no_margins(n_arms: int) -> Margins:
+    """Return the statistics of `n_arms` arms before the first duel.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two arms.
+    """
+    if n_arms < 2:
+        raise ValueError(f"n_arms should be at least 2, got {n_arms}")
+    shape = (n_arms, n_arms)
+    return Margins(
+        n=np.zeros(shape),
+        total=np.zeros(shape),
+        squares=np.zeros(shape),
+        last=np.full(2, -1, np.int64),
+        last_margin=np.zeros(1),
+        n_duels=np.zeros(1, np.int64),
+    )
+
+
+@compiled
+def record_margin(margins, i, j, margin):
+    """Enter the margin of i over j, i != j."""
+    margins.n[i, j] += 1
+    margins.n[j, i] += 1
+    margins.total[i, j] += margin
+    margins.total[j, i] -= margin
+    margins.squares[i, j] += margin * margin
+    margins.squares[j, i] += margin * margin
+    margins.last[0] = i
+    margins.last[1] = j
+    margins.last_margin[0] = margin
+    margins.n_duels[0] += 1
+
+
+@compiled
+def pair_variances(margins, shrinkage, mean, scatter, variance):
+    """Write every pair's mean, scatter and variance; return the pooled variance and the floor.
+
+    Parameters
+    ----------
+    margins
+        The statistics.
+    shrinkage
+        Weight nu of the pooled variance, in duels: the variance of a pair is
+        ``(nu s_pool^2 + sum (r - mean)^2) / (nu + n - 1)``.
+    mean, scatter, variance
+        Written, shape (K, K): the mean margin of i over j, the sum of squares about it, and
+        the variance (divisor n - 1), at least the floor; 0 for a pair that never met. Of wins
+        and losses: see ``proportions``.
+
+    Returns
+    -------
+    The pooled variance, and the floor: 1e-6 of it, and never 0 even if all margins are equal.
+    """
+    n_arms = len(mean)
+    within = 0.0
+    freedom = 0.0
+    square = 0.0
+    duels = 0.0
+    for i in range(n_arms):
+        for j in range(i):
+            n = margins.n[i, j]
+            if n == 0:
+                mean[i, j] = mean[j, i] = scatter[i, j] = scatter[j, i] = 0.0
+                continue
+            m = margins.total[i, j] / n
+            s = max(margins.squares[i, j] - n * m * m, 0.0)
+            mean[i, j] = m
+            mean[j, i] = -m
+            scatter[i, j] = scatter[j, i] = s
+            within += s
+            freedom += n - 1
+            square += margins.squares[i, j]
+            duels += n
+    if wins_alone(margins):
+        return proportions(margins, shrinkage, scatter, variance)
+    pooled = within / max(freedom, 1.0)
+    floor = max(FLOOR * pooled, 1e-12 * square / max(duels, 1.0), 1e-30)
+    for i in range(n_arms):
+        for j in range(i):
+            n = margins.n[i, j]
+            v = 0.0
+            if n > 0:
+                s = shrinkage * pooled + scatter[i, j]
+                v = max(s / max(shrinkage + n - 1, 1.0), floor)
+            variance[i, j] = variance[j, i] = v
+    return pooled, floor
+
+
+@compiled
+def wins_alone(margins):
+    """Return whether all margins are 1/2 or -1/2, as those of wins and losses are."""
+    n_arms = len(margins.n)
+    for i in range(n_arms):
+        for j in range(i):
+            if 4 * margins.squares[i, j] != margins.n[i, j]:
+                return False
+    return margins.n_duels[0] > 0
+
+
+@compiled
+def proportions(margins, shrinkage, scatter, variance):
+    """Write scatters and variances of wins and losses; return the pooled variance and the floor.
+
+    With p = (W + 1) / (n + 2), W wins in n duels, a variance is p (1 - p) and the scatter n
+    times it: neither vanishes where one arm won all.
+    """
+    n_arms = len(margins.n)
+    within = 0.0
+    duels = 0.0
+    for i in range(n_arms):
+        for j in range(i):
+            n = margins.n[i, j]
+            if n > 0:
+                p = (n / 2 + margins.total[i, j] + 1) / (n + 2)
+                scatter[i, j] = scatter[j, i] = n * p * (1 - p)
+                within += scatter[i, j]
+                duels += n
+    pooled = within / duels
+    for i in range(n_arms):
+        for j in range(i):
+            n = margins.n[i, j]
+            if n > 0:
+                v = (shrinkage * pooled + scatter[i, j]) / (shrinkage + n)
+                variance[i, j] = variance[j, i] = v
+            else:
+                variance[i, j] = variance[j, i] = 0.0
+    return pooled, FLOOR * pooled

@@ -1,0 +1,188 @@
+"""Beliefs by a model of ``bayesduel.models``: what a duel teaches about other pairs too.
+
+The model is fitted in Python between batches of duels (whoever runs the duels calls
+``refreshed`` when ``due`` says so) and hands over posterior draws of P in the same
+``Belief``, so that the same compiled policy reads them. Between fits the draws stand still
+while the tallies go on.
+
+References
+----------
+Laplace and NUTS as in ``bayesduel.fit``. The normal quantile: Newton's method on
+``ln erfc``.
+"""
+
+import warnings
+from dataclasses import dataclass
+from math import ceil, erfc, exp, inf, log, pi, sqrt
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from bayesduel.beliefs.belief import BOUNDS, BY_GAUSSIAN, BY_RANKED, FROM_DRAWS, Belief, fresh
+from bayesduel.jit import compiled
+
+__all__ = ["MCMC", "Laplace", "gaussian_upper", "ranked_upper"]
+
+MODELLED = {**BOUNDS, "gaussian": BY_GAUSSIAN, "quantile": BY_RANKED}
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """The posterior of a model by mode and curvature, refitted as duels come in.
+
+    Parameters
+    ----------
+    model
+        A model of ``bayesduel.models``.
+    draws
+        Posterior draws kept, at least 100.
+    growth
+        Fit again when this share of new duels has come in, > 0.
+    bounds
+        "gaussian": normal quantiles of logit P, from the mean and spread of the draws;
+        "quantile": of the draws themselves, which refuse a budget finer than they can tell;
+        or a frequentist bound on the tallies, "hoeffding", "kl", "bernstein".
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a setting is not as described.
+    """
+
+    model: Any
+    draws: int = 1000
+    growth: float = 0.1
+    bounds: Literal["gaussian", "quantile", "hoeffding", "kl", "bernstein"] = "gaussian"
+    can_sample = True
+    method: ClassVar[Literal["laplace", "nuts"]] = "laplace"
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.model, "build"):
+            raise TypeError(f"model should be a model such as BradleyTerry(), got {self.model!r}")
+        if not self.draws >= 100:
+            raise ValueError(f"draws should be at least 100, got {self.draws}")
+        if not 0 < self.growth < inf:
+            raise ValueError(f"growth should be positive and finite, got {self.growth}")
+        if self.bounds not in MODELLED:
+            raise ValueError(f"bounds should be one of {sorted(MODELLED)}, got {self.bounds!r}")
+
+    def init(self, n_arms: int) -> Belief:
+        """Return the belief before the first duel: uniform and independent until it is in."""
+        belief = fresh(n_arms, MODELLED[self.bounds], FROM_DRAWS)
+        rng = np.random.default_rng(n_arms)
+        draws = np.full((self.draws, n_arms, n_arms), 0.5)
+        i, j = np.triu_indices(n_arms, 1)
+        draws[:, i, j] = rng.random((self.draws, len(i)))
+        draws[:, j, i] = 1 - draws[:, i, j]
+        return informed(belief, draws)
+
+    def due(self, n_duels: int) -> int:
+        """Return after how many duels to fit again, having fitted after `n_duels`."""
+        return max(n_duels + 1, ceil(n_duels * (1 + self.growth)))
+
+    def refreshed(self, belief: Belief, seed: int) -> Belief:
+        """Return the belief with draws that know of every duel so far."""
+        if not belief.wins.any():
+            return belief
+        from bayesduel.data.duels import Duels
+        from bayesduel.inference.fit import fit
+        from bayesduel.posterior.draws import preference_draws
+
+        ties = np.minimum(belief.wins % 1, belief.wins.T % 1) * 2  # halves, at most one a pair
+        duels = Duels.from_wins(belief.wins - ties / 2, ties=ties)
+        with warnings.catch_warnings():  # thin and unconnected logs are the rule early on
+            warnings.simplefilter("ignore", UserWarning)
+            posterior = fit(
+                duels,
+                self.model,
+                self.method,
+                draws=self.draws,
+                seed=seed,
+                log_likelihood=False,
+                clusters=False,
+            )
+        return informed(belief, np.concatenate(list(preference_draws(posterior))))
+
+
+@dataclass(frozen=True)
+class MCMC(Laplace):
+    """The posterior of a model by NUTS, refitted as duels come in.
+
+    Parameters
+    ----------
+    model
+        A model of ``bayesduel.models``.
+    draws
+        Posterior draws kept, at least 100.
+    growth
+        Fit again when this share of new duels has come in, > 0.
+    bounds
+        As for :class:`Laplace`; by default quantiles of the draws.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a setting is not as described.
+    """
+
+    growth: float = 0.5
+    bounds: Literal["gaussian", "quantile", "hoeffding", "kl", "bernstein"] = "quantile"
+    method: ClassVar[Literal["laplace", "nuts"]] = "nuts"
+
+
+def informed(belief: Belief, draws: np.ndarray) -> Belief:
+    """Return the belief with new posterior draws, shape (n, K, K)."""
+    draws = np.ascontiguousarray(draws, dtype=float)
+    odds = np.log(draws) - np.log1p(-draws)
+    return belief._replace(
+        draws=draws,
+        ranked=np.sort(draws, axis=0),
+        location=odds.mean(axis=0),
+        spread=odds.std(axis=0, ddof=1),
+    )
+
+
+@compiled
+def gaussian_upper(location, spread, budget):
+    """Return the upper bound on P where logit P is normal."""
+    return 1 / (1 + exp(-(location + normal_quantile(budget) * spread)))
+
+
+@compiled
+def ranked_upper(ranked, budget):
+    """Return the draw that a share exp(-budget) of the draws exceeds, or fewer.
+
+    Parameters
+    ----------
+    ranked
+        Draws in increasing order, shape (n,).
+
+    Raises
+    ------
+    ValueError
+        If the draws are too few to tell so small a share.
+    """
+    n = len(ranked)
+    above = int(n * exp(-budget))
+    if above < 1:
+        raise ValueError("draws should be more for so fine a budget (bounds='gaussian' needs none)")
+    return ranked[max(n - 1 - above, 0)]
+
+
+@compiled
+def normal_quantile(budget):
+    """Return z with Pr(Z > z) = exp(-budget)."""
+    if budget <= 0:
+        return -inf
+    z = 0.0 if budget < 1 else sqrt(2 * budget) - 0.5
+    for _ in range(60):
+        if z < 30:
+            tail = log(erfc(z / sqrt(2.0)) / 2)
+        else:  # asymptotic, exact to rounding there
+            tail = -z * z / 2 - log(z * sqrt(2 * pi)) + log(1 - 1 / (z * z) + 3 / z**4)
+        hazard = exp(-z * z / 2 - tail) / sqrt(2 * pi)
+        step = (tail + budget) / hazard
+        z += step
+        if abs(step) <= 1e-14 * max(1.0, abs(z)):
+            break
+    return z

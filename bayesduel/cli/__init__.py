@@ -1,0 +1,132 @@
+"""The command line: ``bayesduel COMMAND``.
+
+Each command is one file of :mod:`bayesduel.cli`; to add one, write the file and name it
+in `COMMANDS`. Nothing heavy is imported before a command runs, so ``--help`` is quick.
+
+Exit status: 0 done, 1 a fault of ours, 2 bad input (one line on stderr says what), 130 stopped
+by Ctrl-C.
+"""
+
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from bayesduel import __version__
+
+__all__ = ["COMMANDS", "main"]
+
+COMMANDS = (
+    "report",
+    "fit",
+    "winners",
+    "topk",
+    "check",
+    "attributes",
+    "health",
+    "datasets",
+    "simulate",
+    "simulate-topk",
+    "problems",
+    "policies",
+)
+
+BAD_INPUT = 2
+FAULT = 1
+STOPPED = 130
+
+
+class Commands(click.Group):
+    """The commands by name, and one way for errors to end them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order help shows them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of that name, or None."""
+        if cmd_name not in COMMANDS:
+            return None
+        return import_module(f"bayesduel.cli.{cmd_name.replace('-', '_')}").command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that `args` start with, or name the nearest one."""
+        from difflib import get_close_matches
+
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            near = get_close_matches(name, COMMANDS, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(
+                f"the command should be one of {', '.join(COMMANDS)}, got {name!r}{hint}"
+            )
+        return super().resolve_command(ctx, args)
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
+        """Run a command and exit with its status."""
+        argv = list(sys.argv[1:] if args is None else args)
+        debug = "--debug" in argv
+        argv = [a for a in argv if a != "--debug"]  # wherever it stands
+        extra |= {"standalone_mode": False, "obj": argv}
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("default", UserWarning)
+            warnings.simplefilter("default", RuntimeWarning)
+            try:
+                result = super().main(argv, *rest, **extra)
+            except (KeyboardInterrupt, click.Abort):
+                status = _say("stopped", STOPPED)
+            except click.UsageError as error:
+                where = error.ctx.command_path if error.ctx else "bayesduel"
+                status = _say(f"{error.format_message()} (see {where} --help)", BAD_INPUT)
+            except click.ClickException as error:
+                status = _say(error.format_message(), BAD_INPUT)
+            except BrokenPipeError:
+                sys.stderr.close()  # the reader of our output has gone: say nothing more
+                status = FAULT
+            except Exception as error:
+                if debug:
+                    raise
+                status = _say(*_explain(error))
+            else:
+                status = result if isinstance(result, int) else 0
+        sys.exit(status)
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="bayesduel")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def main(debug: bool) -> None:
+    """Bayesian analysis of pairwise duels.
+
+    LOG is a file of duels (CSV, TSV, JSON lines, Parquet, compressed or not, or a glob of
+    many), or the name of a dataset shipped with bayesduel.
+    """
+
+
+def _explain(error: Exception) -> tuple[str, int]:
+    """Return one line on an exception, and the exit status it deserves."""
+    words = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    expected = (ValueError, TypeError, KeyError, OSError)
+    from_duckdb = type(error).__module__.split(".")[0] in ("duckdb", "_duckdb")
+    if isinstance(error, expected) or from_duckdb:
+        return words or type(error).__name__, BAD_INPUT
+    return (
+        f"unexpected {type(error).__name__}: {words} (run again with --debug for the traceback)",
+        FAULT,
+    )
+
+
+def _say(message: str, status: int) -> int:
+    click.echo(f"bayesduel: {' '.join(message.split())}", err=True)
+    return status
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"bayesduel: warning: {' '.join(str(message).split())}", err=True)

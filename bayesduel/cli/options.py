@@ -1,0 +1,267 @@
+"""Options that the commands share, and how a LOG argument becomes Duels."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from bayesduel.data.duels import Duels
+
+__all__ = [
+    "check_folder",
+    "check_picture",
+    "chosen_model",
+    "fit_log",
+    "fits_of",
+    "fitting_options",
+    "judging_options",
+    "log_argument",
+    "read_log",
+    "reading_options",
+    "sampling_options",
+]
+
+MODELS = (
+    "bradley-terry",
+    "thurstone",
+    "davidson",
+    "preference-matrix",
+    "thurstone-score",
+    "perturbed-thurstone",
+)
+OF_MARGINS = ("thurstone-score", "perturbed-thurstone")
+METHODS = ("auto", "laplace", "nuts")
+LEAST_DRAWS = 100  # as bayesduel.fit has it, known here before anything heavy is imported
+_READING = "left right outcome margin judge group time weight ties on_bad by".split()
+_OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight")
+_FITTING = ("model", "method", "draws", "seed")
+
+log_argument = click.argument("log", metavar="LOG")
+
+
+def reading_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say how to read LOG."""
+    roles = {
+        "left": "Column of the left arm.",
+        "right": "Column of the right arm.",
+        "outcome": "Column of the outcome.  (none: left won every duel, or the margin says who)",
+        "margin": "Column of left's score minus right's, or the two columns of scores: A,B.  "
+        "(none: there is none, whatever the columns are called; so below)",
+        "judge": "Column of who judged.",
+        "group": "Column of the unit within which votes are not independent.",
+        "time": "Column of the time.",
+        "weight": "Column of how many identical duels a row stands for.",
+    }
+    options = [
+        click.option(f"--{role}", metavar="COLUMN", help=text) for role, text in roles.items()
+    ]
+    options += [
+        click.option(
+            "--ties",
+            type=click.Choice(["keep", "half", "drop"]),
+            help="What a tie counts for.  [default: keep]",
+        ),
+        click.option(
+            "--on-bad",
+            type=click.Choice(["error", "skip"]),
+            help="Stop at a bad row, or leave it out and report it.  [default: error]",
+        ),
+        click.option("--by", metavar="COLUMN", help="Treat LOG as many logs, one a value."),
+    ]
+    return _add(options, command)
+
+
+def fitting_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say what to fit and how."""
+    model = click.option(
+        "--model", type=click.Choice(MODELS), default=MODELS[0], show_default=True, help="Model."
+    )
+    return model(sampling_options(command))
+
+
+def sampling_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say how to fit a model, whichever."""
+    options = [
+        click.option(
+            "--method",
+            type=click.Choice(METHODS),
+            default=METHODS[0],
+            show_default=True,
+            help="How the posterior is found; auto takes Laplace where it is certified.",
+        ),
+        click.option("--draws", type=click.IntRange(min=LEAST_DRAWS), help="Posterior draws."),
+        click.option(
+            "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
+        ),
+        click.option(
+            "--order-effect",
+            is_flag=True,
+            help="Let the left side have an advantage (models of margins).",
+        ),
+    ]
+    return _add(options, command)
+
+
+def judging_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say what a verdict should stand on."""
+    options = [
+        click.option(
+            "--rope",
+            type=click.FloatRange(0, 0.5, max_open=True),
+            default=0.02,
+            show_default=True,
+            help="Differences in win probability smaller than this do not matter.",
+        ),
+        click.option(
+            "--confidence",
+            type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+            default=0.95,
+            show_default=True,
+            help="How sure a verdict should be.",
+        ),
+    ]
+    return _add(options, command)
+
+
+def read_log(log: str, options: dict[str, Any]) -> "dict[str | None, Duels]":
+    """Read LOG as the reading options say.
+
+    Parameters
+    ----------
+    log
+        A path, a glob, or the name of a shipped dataset where no such file exists.
+    options
+        A command's options; those of reading are taken, the rest left alone.
+
+    Returns
+    -------
+    A dict with one log under None; under ``--by``, one under each label of that column.
+    """
+    from difflib import get_close_matches
+
+    from bayesduel.cli.console import working
+    from bayesduel.data import datasets
+    from bayesduel.data.read.duels import read_duels
+
+    given = {n: _column(n, options[n]) for n in _READING if options.get(n) is not None}
+    shipped = log in datasets.names() and not Path(log).exists()
+    with working(f"reading {log}"):
+        try:
+            read: Any = datasets.load(log, **given) if shipped else read_duels(log, **given)
+        except FileNotFoundError as error:
+            near = get_close_matches(log, datasets.names(), n=1)
+            hint = f"; did you mean the shipped dataset {near[0]!r}?" if near else ""
+            raise FileNotFoundError(f"{error}{hint}") from None
+    return read if isinstance(read, dict) else {None: read}
+
+
+def _column(name: str, value: str) -> Any:
+    """Return what :func:`bayesduel.read_duels` takes for what the command line was given."""
+    if name in _OPTIONAL and value == "none":
+        return False
+    if name == "margin" and "," in value:
+        return tuple(value.split(","))
+    return value
+
+
+def chosen_model(name: str, ordered: bool) -> Any:
+    """Return the model that is asked for, with an advantage of the left side or without.
+
+    Raises
+    ------
+    click.UsageError
+        If that advantage is asked of a model that is not one of margins.
+    """
+    from bayesduel.models import named
+
+    if not ordered:
+        return named(name)
+    if name not in OF_MARGINS:
+        raise click.UsageError(
+            f"--order-effect is for models of margins ({', '.join(OF_MARGINS)}), got --model {name}"
+        )
+    return named(name, order_effect=True)
+
+
+def fit_log(duels: "Duels", options: dict[str, Any], label: str | None = None) -> "xr.DataTree":
+    """Fit a log as the fitting options say, showing how far it is."""
+    from bayesduel.cli.console import share
+    from bayesduel.inference.fit import fit
+
+    given = {name: options[name] for name in _FITTING if options.get(name) is not None}
+    if options.get("order_effect"):
+        given["model"] = chosen_model(options["model"], True)
+    with share("fitting" if label is None else f"fitting {label}") as progress:
+        return fit(duels, progress=progress, **given)
+
+
+def fits_of(
+    log: str, options: dict[str, Any], model: "Callable[[Duels], Any] | None" = None
+) -> "dict[str | None, xr.DataTree]":
+    """Return the fit in a file that `bayesduel fit` saved, or those made of a log.
+
+    `model` chooses one for each log; by default it is the option's.
+    """
+    if Path(log).suffix not in (".nc", ".zarr"):
+        logs = read_log(log, options)
+        chosen = {
+            label: {} if model is None else {"model": model(duels), "order_effect": False}
+            for label, duels in logs.items()
+        }
+        return {
+            label: fit_log(duels, options | chosen[label], label) for label, duels in logs.items()
+        }
+    if options.get("order_effect"):
+        raise click.UsageError(f"--order-effect is for fitting a log; {log} is fitted already")
+    import xarray as xr
+
+    if not Path(log).exists():
+        raise FileNotFoundError(f"no such fit: {log}")
+    try:
+        fit = xr.open_datatree(log)
+    except Exception as error:  # xarray's engines raise what they like on a broken file
+        raise ValueError(f"{log} is not a file that `bayesduel fit` saved: {error}") from error
+    if "posterior" not in fit or "model" not in fit.attrs:
+        raise ValueError(f"{log} is not a file that `bayesduel fit` saved: no posterior of a model")
+    return {None: fit.load()}
+
+
+def check_folder(path: Path, option: str = "-o") -> Path:
+    """Return a path that can be written, before any work is done; `option` named it.
+
+    Raises
+    ------
+    ValueError
+        If its folder does not exist, or it is a folder itself.
+    """
+    if path.is_dir():
+        raise ValueError(f"{option} should name a file, got the folder {path}")
+    if not path.parent.is_dir():
+        raise ValueError(f"{option} should be in a folder that exists, got {path}")
+    return path
+
+
+def check_picture(path: Path) -> Path:
+    """Return a path that ``--plot`` can draw into, before any work is done.
+
+    Raises
+    ------
+    ValueError
+        If its folder does not exist, or matplotlib does not draw such files.
+    """
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    known = FigureCanvasBase.get_supported_filetypes()
+    if path.suffix[1:].lower() not in known:
+        raise ValueError(f"--plot should end in one of .{', .'.join(sorted(known))}, got {path}")
+    return check_folder(path, "--plot")
+
+
+def _add(options: list[Callable[..., Any]], command: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(options):
+        command = option(command)
+    return command

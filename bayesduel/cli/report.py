@@ -1,0 +1,60 @@
+"""``bayesduel report``: one HTML file that tells of a log."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bayesduel.cli.options import (
+    check_folder,
+    chosen_model,
+    fitting_options,
+    judging_options,
+    log_argument,
+    read_log,
+    reading_options,
+)
+
+__all__ = ["command"]
+
+
+@click.command("report", short_help="Write a report on LOG, one HTML file.")
+@log_argument
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default="report.html",
+    show_default=True,
+    help="File to write.",
+)
+@click.option("--title", help="Heading.  [default: where the log came from]")
+@reading_options
+@fitting_options
+@judging_options
+@click.pass_obj
+def command(argv: list[str], log: str, output: Path, title: str | None, **options: Any) -> None:
+    """Write a report on LOG: verdict, ranking, checks, and how it was made.
+
+    The file needs no network. Under --by it has a part for each log.
+    """
+    import shlex
+
+    from bayesduel.cli.console import remark, steps
+    from bayesduel.reporting.report import report
+
+    check_folder(output)
+    model = chosen_model(options["model"], options["order_effect"])
+    logs = read_log(log, options)
+    given = ("method", "draws", "seed", "rope", "confidence")
+    with steps() as step:
+        report(
+            logs[None] if None in logs else {str(label): one for label, one in logs.items()},
+            output,
+            model=model,
+            **{name: options[name] for name in given},
+            title=title,
+            command=shlex.join(["bayesduel", *argv]),
+            step=step,
+        )
+    remark(f"wrote {output}")

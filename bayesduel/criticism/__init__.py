@@ -1,0 +1,1 @@
+"""Model criticism: is the log transitive, and which model predicts it best."""

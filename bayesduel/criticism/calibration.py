@@ -1,0 +1,251 @@
+"""Held-out calibration: whether a model keeps its word on duels that it has not seen.
+
+The log is cut into folds; each fold is predicted by a fit of the others. Votes that the log
+repeats (the same pair, by the same judge or in the same group) stay in one fold, since one
+gives the other away.
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.criticism.folding import cut, rows_of, tells_sides, votes_of
+from bayesduel.data.votes import cells_of
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
+
+__all__ = ["Calibration", "held_out"]
+
+COIN = float(np.log(2))
+SAME = 0.0005  # nats that a log loss of three digits does not show
+ENOUGH = 30  # held-out duels below which nothing is said of a coin
+PER_BIN = 20  # duels that a bin should hold at least
+Z = 1.959963984540054  # standard normal quantile at 0.975
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Calibration:
+    """What was predicted of held-out duels, and what happened.
+
+    Bins are by the predicted win probability of the favourite, each of about as many duels.
+
+    Attributes
+    ----------
+    predicted
+        Mean predicted win probability of the favourite in each bin, shape (bins,).
+    observed
+        Share of its duels that it won, half a win for a tie, shape (bins,).
+    lower, upper
+        95 % Wilson interval of `observed`, shape (bins,).
+    n
+        Held-out duels in each bin, shape (bins,).
+    log_loss
+        Mean negative log probability of the outcomes, in nats a duel; a coin scores ln 2.
+        A tie counts half of a win and half of a loss.
+    log_loss_error
+        Its standard error.
+    folds
+        How many folds.
+    unit
+        What was held out: "duel", or "pair and judge", "pair and group".
+    """
+
+    predicted: np.ndarray
+    observed: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    n: np.ndarray
+    log_loss: float
+    log_loss_error: float
+    folds: int
+    unit: str
+
+    @property
+    def inside(self) -> int:
+        """How many bins have their prediction inside the interval."""
+        return int(((self.lower <= self.predicted) & (self.predicted <= self.upper)).sum())
+
+    @property
+    def sentence(self) -> str:
+        """What it says, for a reader.
+
+        Better or worse than a coin is said of 30 held-out duels or more, where the log loss
+        differs from a coin's by more than two standard errors.
+        """
+        gain, noise = COIN - self.log_loss, max(2 * self.log_loss_error, SAME)
+        if self.n.sum() < ENOUGH:
+            worth = f"too few to tell whether that is better than a coin (at least {ENOUGH})"
+        elif gain > noise:
+            worth = "better than a coin"
+        elif gain < -noise:
+            worth = "worse than a coin"
+        else:
+            worth = "no better or worse than a coin within its error"
+        held = f"{self.inside} of {len(self.n)} bins" if len(self.n) > 1 else "the only bin"
+        if len(self.n) == 1 and not self.inside:
+            held = "no bin"
+        return (
+            f"Log loss {self.log_loss:.3f} nats a duel (standard error {self.log_loss_error:.3f}; "
+            f"a coin: {COIN:.3f}) on {int(self.n.sum()):,} duels held out in {self.folds} folds: "
+            f"{worth}. In {held} the prediction lies inside the interval of what happened."
+        )
+
+
+def held_out(
+    duels: "Duels",
+    model: Any = "bradley-terry",
+    *,
+    folds: int = 5,
+    draws: int = 1000,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> Calibration:
+    """Predict each fold of a log from the others.
+
+    Fits are by Laplace: what is checked is the model, not the sampler.
+
+    Parameters
+    ----------
+    duels
+        The log.
+    model
+        What :func:`bayesduel.fit` takes.
+    folds
+        How many parts; at most as many as there are duels (or units of repeated votes).
+    draws
+        Posterior draws of each fit.
+    seed
+        Whole number; decides who is in which fold, and the draws.
+    progress
+        Called with the share of the work done, from 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        If `folds` is less than 2, or the log holds fewer than two duels (or units).
+
+    References
+    ----------
+    Wilson, "Probable inference, the law of succession, and statistical inference", JASA 1927,
+    for the intervals; Dawid, "The well-calibrated Bayesian", JASA 1982.
+    """
+    if isinstance(folds, bool) or folds != int(folds) or folds < 2:
+        raise ValueError(f"folds should be a whole number >= 2, got {folds}")
+    from bayesduel.inference.fit import model_named
+
+    rng = np.random.default_rng(seed)
+    model = model_named(model)
+    if getattr(model, "judge_effect", False):
+        raise ValueError("model should need only who met whom, got one with a judge effect")
+    if hasattr(model, "layers"):
+        raise ValueError(
+            f"model should need only who met whom, got {model.name}: "
+            "bayesduel.compare_models leaves its duels out with their judges, times and order"
+        )
+    by_vote = model.link == "margin"
+    rows, unit = votes_of(duels) if by_vote else rows_of(duels, tells_sides(model))
+    n_units = len(np.unique(rows[5])) if unit != "duel" else int(rows[2:5].sum())
+    if n_units < 2:
+        raise ValueError(f"duels should hold two {unit}s or more to hold one out, got {n_units}")
+    folds = min(int(folds), n_units)
+    parts = cut(rows, unit, folds, rng)
+    favourite, points, losses, counts = [], [], [], []
+    for k, held in enumerate(parts):
+        rest = np.sum([part for i, part in enumerate(parts) if i != k], axis=0)
+        win = _predict(duels, rest, rows[:2], held, model, draws, seed)
+        at = held.sum(0) > 0
+        n, p = held.sum(0)[at], win
+        won = held[0][at] + held[2][at] / 2
+        flip = p < 0.5
+        favourite.append(np.where(flip, 1 - p, p))
+        points.append(np.where(flip, n - won, won))
+        counts.append(n)
+        losses.append(-(won * np.log(p) + (n - won) * np.log1p(-p)))
+        if progress is not None:
+            progress((k + 1) / folds)
+    p, w, n, loss = (np.concatenate(x) for x in (favourite, points, counts, losses))
+    total = n.sum()
+    mean = float(loss.sum() / total)
+    spread = np.sqrt(((loss - n * mean) ** 2).sum()) / total
+    return Calibration(
+        **_bins(p, w, n),
+        log_loss=mean,
+        log_loss_error=float(spread),
+        folds=folds,
+        unit="duel" if by_vote else unit,
+    )
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _predict(
+    duels: "Duels",
+    counts: np.ndarray,
+    pair: np.ndarray,
+    held: np.ndarray,
+    model: Any,
+    draws: int,
+    seed: int,
+) -> np.ndarray:
+    """Return the mean win probability (half a tie) of left in the rows that are held out."""
+    from bayesduel.data.duels import Duels
+    from bayesduel.inference.fit import fit
+    from bayesduel.posterior.draws import model_of
+
+    by_margins = model.link == "margin"
+    if by_margins:
+        assert duels.votes is not None
+        votes = duels.votes.take(counts.sum(axis=0) > 0)
+        log = replace(duels, votes=votes, cells=cells_of(votes, duels.n_arms))
+    elif tells_sides(model):
+        kept, row = np.nonzero(counts)
+        left, right = np.array(duels.arms, dtype=object)[pair[:, row]]
+        outcome = np.array([1.0, 0.0, 0.5])[kept]
+        log = Duels.from_votes(
+            left, right, outcome, weight=counts[kept, row], arms=duels.arms, tie_rule=duels.tie_rule
+        )
+    else:
+        shape = (duels.n_arms, duels.n_arms)
+        wins, ties = np.zeros(shape), np.zeros(shape)
+        np.add.at(wins, (pair[0], pair[1]), counts[0])
+        np.add.at(wins, (pair[1], pair[0]), counts[1])
+        np.add.at(ties, (pair[0], pair[1]), counts[2])
+        log = Duels.from_wins(wins, duels.arms, ties=ties + ties.T, tie_rule=duels.tie_rule)
+    with warnings.catch_warnings():  # what a fold lacks is no news of the log
+        warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")
+        tree = fit(log, model, "laplace", draws=draws, seed=seed, log_likelihood=False)
+    posterior = {
+        str(name): v.values.reshape(-1, *v.shape[2:])
+        for name, v in tree["posterior"].data_vars.items()
+    }
+    at = held.sum(0) > 0
+    sides = {"order": True} if by_margins or tells_sides(model) else {}
+    chances = model_of(tree).outcome_probabilities(posterior, pair[0][at], pair[1][at], **sides)
+    win = chances["win"] + chances["tie"] / 2 if "tie" in chances else chances["win"]
+    return np.clip(win.mean(0), 1e-12, 1 - 1e-12)
+
+
+def _bins(p: np.ndarray, won: np.ndarray, n: np.ndarray) -> dict[str, np.ndarray]:
+    """Return bins of about equal numbers of duels, ordered by prediction."""
+    order = np.argsort(p, kind="stable")
+    p, won, n = p[order], won[order], n[order]
+    n_bins = int(np.clip(n.sum() // PER_BIN, 1, 10))
+    middle = np.cumsum(n) - n / 2
+    place = np.minimum((middle * n_bins / n.sum()).astype(int), n_bins - 1)
+    _, place = np.unique(place, return_inverse=True)
+    size = np.bincount(place, n)
+    observed = np.bincount(place, won) / size
+    centre = (observed + Z**2 / (2 * size)) / (1 + Z**2 / size)
+    half = Z / (1 + Z**2 / size) * np.sqrt(observed * (1 - observed) / size + (Z / (2 * size)) ** 2)
+    return {
+        "predicted": np.bincount(place, p * n) / size,
+        "observed": observed,
+        "lower": np.maximum(centre - half, 0.0),
+        "upper": np.minimum(centre + half, 1.0),
+        "n": size.astype(int),
+    }

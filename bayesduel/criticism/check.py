@@ -1,0 +1,203 @@
+"""Model criticism: is this log transitive, where does a ranking fail, and what to use instead."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.criticism.check_result import Check, OrderShare
+from bayesduel.criticism.cycle_posterior import Belief, Cycle, believe, draw_pairs
+from bayesduel.criticism.intransitivity_index import LOGS, MarginIndex, margin_index
+from bayesduel.criticism.residuals import arm_residuals, judge_residuals, pair_residuals
+
+if TYPE_CHECKING:
+    from bayesduel.criticism.comparison import Comparison
+    from bayesduel.data.duels import Duels
+    from bayesduel.data.votes import Pairs
+
+__all__ = ["Belief", "Check", "Cycle", "MarginIndex", "OrderShare", "check"]
+
+COMPARED_ARMS = 200  # up to as many arms, models are compared where none are named
+DRAWS, QUICK_DRAWS = 1000, 200
+REFITS = 5  # of a model without the units that importance sampling cannot leave out
+QUICK_LOGS = 100  # of margins
+ENTRIES = 60_000_000  # draws times pairs of the belief, at most
+
+
+def check(
+    duels: "Duels",
+    models: "Iterable[Any] | Mapping[str, Any] | None" = None,
+    *,
+    quick: bool = False,
+    draws: int | None = None,
+    seed: int = 0,
+    step: Callable[[str], None] = lambda name: None,
+    progress: Callable[[float], None] | None = None,
+) -> Check:
+    """Ask whether a log is transitive, where a ranking fails, and which model predicts best.
+
+    Parameters
+    ----------
+    duels
+        The log. Where its votes repeat a pair and group (or judge), one majority verdict of
+        each is counted, for the votes within it are not independent.
+    models
+        What to compare, as in :func:`bayesduel.criticism.compare.compare_models`. Default: Bradley-
+        Terry, Thurstone and the preference matrix; with them Bradley-Terry with an order effect
+        where the order clearly tells, and with :class:`bayesduel.models.BladeChest` where a
+        ranking is contradicted (half a minute at 100 arms). For up to 200 arms; none where
+        `quick`.
+    quick
+        Do without the comparison (unless `models` are named) and draw fewer logs.
+    draws
+        Logs drawn from each transitive world. Default: 1,000 for up to 20,000 triads, 400 for
+        more, 200 where `quick`.
+    seed
+        Seed of all that is drawn.
+    step
+        Called with the name of each step before it begins.
+    progress
+        Called with the share of the comparison done, from 0 to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described.
+    """
+    from bayesduel.criticism.transitivity import transitivity_test
+    from bayesduel.criticism.transitivity.triads import closed_triads
+    from bayesduel.data.duels import Duels
+    from bayesduel.data.majority import one_verdict_per_unit, repeated_role
+
+    if not isinstance(duels, Duels):
+        raise TypeError(f"duels should be a bayesduel.Duels, got {type(duels).__name__}")
+    if draws is None and quick:
+        draws = QUICK_DRAWS
+    step("testing transitivity")
+    evidence = transitivity_test(duels, draws, seed)
+    role = repeated_role(duels)
+    units = duels if role is None else one_verdict_per_unit(duels, role)
+    *_, asked, replicated = np.random.SeedSequence(seed).spawn(4)
+    rng = np.random.default_rng(asked)
+    step("asking every pair by itself")
+    pairs = units.pairs()
+    triads = closed_triads(duels.n_arms, pairs.first, pairs.second, rng)
+    n_draws = int(np.clip(ENTRIES // len(pairs.first), 100, QUICK_DRAWS if quick else DRAWS))
+    belief = None
+    if triads.n_closed:
+        belief = believe(draw_pairs(pairs, n_draws, rng), pairs, duels.arms, triads)
+    step("looking at residuals")
+    residuals = {}
+    if evidence.worlds is not None:
+        residuals["pairs"] = pair_residuals(evidence.worlds, duels.arms)
+        residuals["arms"] = arm_residuals(evidence.worlds, duels.arms, n_draws, rng)
+        voted = evidence.naive.worlds if evidence.naive is not None else None
+        judged = judge_residuals(duels, voted or evidence.worlds)
+        if judged is not None:
+            residuals["judges"] = judged
+    n_logs = QUICK_LOGS if quick else LOGS
+    margins = margin_index(duels, np.random.default_rng(replicated), n_logs)
+    order = _order(duels, evidence)
+    comparison, why_not = None, ""
+    if models is not None:
+        step("comparing models")
+        comparison = _compare(duels, models, seed, progress)
+    elif quick:
+        why_not = "Left out: this was a quick check."
+    elif duels.n_arms > COMPARED_ARMS:
+        why_not = f"Left out: with more than {COMPARED_ARMS} arms, name the models to compare."
+    elif duels.n_arms < 3 or len(pairs.first) < 2:
+        why_not = "Left out: fewer than two pairs met."
+    else:
+        step("comparing models")
+        ordered = role is None and order is not None and order.clear
+        candidates = _candidates(units, ordered, evidence.transitive)
+        comparison = _compare(units, candidates, seed, progress)
+    beliefs = {}
+    if comparison is not None and triads.n_closed:
+        step("asking every model")
+        for name, tree in comparison.fits.items():
+            theta = _chances(tree, pairs, n_draws)
+            beliefs[name] = believe(theta, pairs, duels.arms, triads)
+    return Check(
+        duels=duels,
+        units=units,
+        evidence=evidence,
+        belief=belief,
+        beliefs=beliefs,
+        residuals=residuals,
+        order=order,
+        margins=margins,
+        consistence=_consistence(units),
+        comparison=comparison,
+        why_not_compared=why_not,
+        seed=seed,
+    )
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _candidates(duels: "Duels", ordered: bool, transitive: bool) -> list[Any]:
+    """Return the models to compare where none are named: the usual ones, and what was found."""
+    from bayesduel.criticism.compare import standard_models
+    from bayesduel.models import BladeChest, BradleyTerry, OrderEffect
+
+    candidates = standard_models(duels)
+    if ordered:
+        candidates.append(OrderEffect(BradleyTerry()))
+    if not transitive:
+        cyclic = BladeChest(BradleyTerry())
+        candidates.append(OrderEffect(cyclic) if ordered else cyclic)
+    return candidates
+
+
+def _compare(
+    duels: "Duels", models: Any, seed: int, progress: Callable[[float], None] | None
+) -> "Comparison":
+    from bayesduel.criticism.compare import compare_models
+
+    return compare_models(duels, models, draws=DRAWS, folds=REFITS, seed=seed, progress=progress)
+
+
+def _chances(fit: Any, pairs: "Pairs", n_draws: int) -> np.ndarray:
+    """Return draws of each pair's probability by a fit, about `n_draws` of them."""
+    from bayesduel.posterior.draws import preference_draws
+
+    parts = [P[:, pairs.first, pairs.second] for P in preference_draws(fit)]
+    step = max(1, sum(map(len, parts)) // n_draws)
+    return np.clip(np.concatenate(parts)[::step], 1e-9, 1 - 1e-9)
+
+
+def _order(duels: "Duels", evidence: Any) -> OrderShare | None:
+    """Return what the side listed first wins, or None where sides mean nothing."""
+    from bayesduel.data.health import health
+
+    votes = evidence if evidence.naive is None else evidence.naive
+    if votes.worlds is None or not votes.worlds.met.has_order:
+        return None
+    found = health(duels)
+    return OrderShare(
+        share=found.first_share,
+        interval=found.first_interval,
+        between_level=votes.worlds.first_wins,
+        n_decisive=found.n_decisive,
+    )
+
+
+def _consistence(units: "Duels") -> float | None:
+    """Return Kendall's coefficient of consistence, or None where some pair is level or unmet.
+
+    References
+    ----------
+    Kendall & Babington Smith, "On the method of paired comparisons", Biometrika 1940.
+    """
+    from bayesduel.preference import cyclic_triads
+
+    wins, _ = units.tally("drop")
+    n_arms = len(wins)
+    apart = ~np.eye(n_arms, dtype=bool)
+    if n_arms < 3 or (wins == wins.T)[apart].any():
+        return None
+    most = n_arms * (n_arms**2 - (1 if n_arms % 2 else 4)) / 24
+    return 1 - int(cyclic_triads((1 + np.sign(wins - wins.T)) / 2)) / most

@@ -1,0 +1,245 @@
+"""The result of a check: what was found, as words, tables, JSON and a page."""
+
+import json
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from bayesduel.criticism import check_text as wording
+from bayesduel.criticism.cycle_posterior import Belief, Cycle
+from bayesduel.criticism.intransitivity_index import MarginIndex
+from bayesduel.criticism.transitivity import Evidence
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from bayesduel.criticism.comparison import Comparison
+    from bayesduel.data.duels import Duels
+
+__all__ = ["Check", "OrderShare"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderShare:
+    """What the side listed first wins.
+
+    Attributes
+    ----------
+    share, interval
+        Of the decisive duels, and its 95 % interval.
+    between_level
+        Probability that it wins between level arms, the arms' strengths allowed for.
+    n_decisive
+        How many duels that rests on.
+    """
+
+    share: float
+    interval: tuple[float, float]
+    between_level: float
+    n_decisive: int
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval leaves out one half."""
+        return not self.interval[0] <= 0.5 <= self.interval[1]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Check:
+    """What :func:`bayesduel.check` found.
+
+    Attributes
+    ----------
+    duels, units
+        The log, and what was counted: the log itself, or one majority verdict a unit.
+    evidence
+        The test of transitivity, with its p-value and power.
+    belief
+        Posterior probabilities when every pair stands for itself, or None where no triad
+        could close.
+    beliefs
+        The same under each model compared, by name.
+    residuals
+        Tables by name: "pairs", "arms" and, where the log names them, "judges".
+    order
+        What the side listed first wins, or None where sides mean nothing.
+    margins
+        The intransitivity index of the margins, or None where the log has none or some pair
+        fewer than two.
+    consistence
+        Kendall's coefficient of consistence of the majorities, where all pairs are decided.
+    comparison
+        Of models, or None where `why_not_compared` says why.
+    why_not_compared
+        Why `comparison` is None, or "".
+    seed
+        Of all that was drawn.
+    model
+        Name of the compared model that winners are read from; None for the stacked one.
+    """
+
+    duels: "Duels"
+    units: "Duels"
+    evidence: Evidence
+    belief: Belief | None
+    beliefs: dict[str, Belief]
+    residuals: "dict[str, pd.DataFrame]"
+    order: OrderShare | None
+    margins: MarginIndex | None
+    consistence: float | None
+    comparison: "Comparison | None"
+    why_not_compared: str = ""
+    seed: int = 0
+    model: str | None = field(default=None)
+
+    @property
+    def transitive(self) -> bool:
+        """False where calibrated evidence at the 5 % level contradicts it."""
+        return self.evidence.transitive
+
+    @property
+    def p_value(self) -> float:
+        """The headline p-value; NaN where no three arms have all met."""
+        return self.evidence.p_value
+
+    @property
+    def cycles(self) -> tuple[Cycle, ...]:
+        """The most probable cycles."""
+        return () if self.belief is None else self.belief.cycles
+
+    @property
+    def power(self) -> dict[Any, dict[float, float]]:
+        """Chance to have seen planted cycles, by kind and strength."""
+        return self.evidence.power
+
+    @property
+    def notion(self) -> Literal["copeland", "condorcet", "von_neumann"]:
+        """The notion of winner to use."""
+        return wording.notion_of(self)
+
+    @property
+    def verdict(self) -> str:
+        """What a person who has to act needs to know, in a few sentences."""
+        return wording.verdict_words(self)
+
+    def using(self, model: str | None) -> "Check":
+        """Return this check with winners to be read from one of the models compared.
+
+        Raises
+        ------
+        ValueError
+            If `model` is not one of them.
+        """
+        known = [] if self.comparison is None else list(self.comparison.fits)
+        if model is not None and model not in known:
+            raise ValueError(f"model should be one of those compared, {known}, got {model!r}")
+        return replace(self, model=model)
+
+    @cached_property
+    def fit(self) -> "xr.DataTree":
+        """The fit that winners are read from.
+
+        The model picked, or the stacked one; where none were compared, Bradley-Terry for a
+        transitive log and the preference matrix for others.
+        """
+        if self.comparison is not None:
+            if self.model is not None:
+                return self.comparison.fits[self.model]
+            return self.comparison.stacked()
+        from bayesduel.inference.fit import fit
+
+        if self.transitive:
+            return fit(self.duels, seed=self.seed)
+        return fit(self.units, "preference-matrix", seed=self.seed)
+
+    @cached_property
+    def data(self) -> "xr.DataTree":
+        """Everything as labelled arrays: groups replicated, pairs, arms, judges and cycles."""
+        import xarray as xr
+
+        e = self.evidence
+        groups: dict[str, Any] = {
+            name: xr.Dataset.from_dataframe(frame) for name, frame in self.residuals.items()
+        }
+        if e.replicated:
+            groups["replicated"] = xr.Dataset(
+                {
+                    "logs": (
+                        ("world", "draw", "quantity"),
+                        np.stack(list(e.replicated.values())),
+                    ),
+                    "observed": (("quantity",), [e.statistic, e.cyclic, e.decided]),
+                    "p_value": (("world",), [e.p_by_world[w] for w in e.replicated]),
+                },
+                coords={
+                    "world": list(e.replicated),
+                    "quantity": ["cyclicity", "cyclic", "decided"],
+                },
+            )
+        if self.cycles:
+            groups["cycles"] = xr.Dataset(
+                {
+                    "arm": (("cycle", "place"), [c.arms for c in self.cycles]),
+                    "probability": (("cycle",), [c.probability for c in self.cycles]),
+                }
+            )
+        tree = xr.DataTree.from_dict(groups)
+        tree.attrs.update(p_value=self.p_value, verdict=self.verdict, seed=self.seed)
+        return tree
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as plain numbers and words."""
+        from bayesduel.criticism.check_numbers import numbers_of
+
+        return numbers_of(self)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return :meth:`to_dict` as JSON, and write it to `path` if given; NaN becomes null."""
+        from bayesduel.criticism.check_numbers import plain
+
+        text = json.dumps(plain(self.to_dict()), indent=2, ensure_ascii=False, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def to_html(
+        self,
+        path: str | Path | None = None,
+        *,
+        title: str | None = None,
+        command: str | None = None,
+    ) -> str:
+        """Return the check as one self-contained HTML page, and write it to `path` if given."""
+        from bayesduel.reporting.check import page
+
+        text = page({None: self}, title, command)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def __repr__(self) -> str:
+        return "\n".join(["<Check>", *(f"  {line}" for line in self.sentences)])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return "".join(f"<p>{escape(line)}</p>" for line in self.sentences)
+
+    @property
+    def sentences(self) -> list[str]:
+        """The verdict and what it rests on, a paragraph each."""
+        told = (
+            self.verdict,
+            wording.evidence_words(self.evidence),
+            wording.naive_words(self.evidence),
+            wording.belief_words(self),
+            wording.margin_words(self),
+            wording.order_words(self),
+            wording.judge_words(self),
+            "" if self.comparison is None else self.comparison.sentence,
+        )
+        return [words for words in told if words]

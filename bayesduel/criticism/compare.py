@@ -1,0 +1,214 @@
+"""Which model predicts what it has not seen: leave-one-out comparison and stacking.
+
+Each unit, a pair of arms or a single duel, is predicted by the fit without it. Pareto-smoothed
+importance sampling does so without refitting; where its k-hat says that this cannot be
+trusted, the model is fitted again without these units. All models are scored on the same
+observations, the outcomes in their order (:mod:`bayesduel.criticism.cross_validation`).
+
+References
+----------
+Vehtari, Gelman & Gabry, "Practical Bayesian model evaluation using leave-one-out
+cross-validation and WAIC", Statistics and Computing 2017. Yao, Vehtari, Simpson & Gelman, "Using
+stacking to average Bayesian predictive distributions", Bayesian Analysis 2018.
+"""
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.criticism.comparison import Comparison
+from bayesduel.criticism.cross_validation import Unit, units_of
+from bayesduel.criticism.loo import Left, leave_out, table_of
+from bayesduel.data.duels import Duels
+
+if TYPE_CHECKING:
+    from bayesduel.inference.fit import Method
+
+__all__ = ["Comparison", "compare_models", "standard_models"]
+
+FOLDS = 10
+
+
+def compare_models(
+    duels: Duels,
+    models: Iterable[Any] | Mapping[str, Any] | None = None,
+    *,
+    unit: Unit = "pair",
+    method: "Method" = "auto",
+    draws: int = 4000,
+    folds: int = FOLDS,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> Comparison:
+    """Return how well models predict what is left out of a log.
+
+    Parameters
+    ----------
+    duels
+        The log.
+    models
+        Models of :mod:`bayesduel.models`, their names, or fits of them to this log by
+        :func:`bayesduel.fit`; a mapping gives them names of your own. Default:
+        :func:`standard_models`.
+    unit
+        What is left out, one at a time. "pair": all duels of a pair of arms; asks whether a
+        model can tell how two arms that never met would fare, which is what scores are for.
+        "duel": one duel, the others of its pair known.
+    method, draws, seed
+        As in :func:`bayesduel.fit`, for every fit.
+    folds
+        Units whose k-hat is too high are predicted by at most so many refits of the model
+        without them. Those left out together are no more than one in fifty of all where that
+        many refits allow it (one at a time in a small log); where they are more, the model is
+        judged a little harder. 0: no refits; the k-hats are shown.
+    progress
+        Called with the share of the work done, from 0 to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or the models do not score the same observations:
+        to one of them a tie is an outcome of its own, to another it is half a win.
+    """
+    _check(duels, unit, folds)
+    named = _named(standard_models(duels) if models is None else models)
+    scored = _observations(duels, named)
+
+    def tick(share: float) -> None:
+        if progress is not None:
+            progress(share)
+
+    fits: dict[str, xr.DataTree] = {}
+    for k, (name, model) in enumerate(named.items()):
+        fits[name] = _fit(duels, model, method, draws, seed, name)
+        tick(0.5 * (k + 1) / len(named))
+    from bayesduel.posterior.draws import model_of, n_draws
+
+    fitted = [model_of(tree) for tree in fits.values()]
+    seen = units_of(duels, fitted, unit)
+    found: dict[str, Left] = {}
+    settings = {"method": method, "draws": draws, "seed": seed}
+    for k, (name, units) in enumerate(zip(fits, seen, strict=True)):
+
+        def along(share: float, k: int = k) -> None:
+            tick(0.5 + 0.5 * (k + share) / len(named))
+
+        found[name] = leave_out(duels, fitted[k], fits[name], units, folds, settings, along)
+    tick(1.0)
+    table, pointwise = table_of(found, seen[0].times, min(n_draws(t) for t in fits.values()))
+    return Comparison(
+        table=table,
+        fits=fits,
+        unit=unit,
+        observations=scored,
+        n_units=int(seen[0].times.sum()),
+        pointwise=pointwise.assign_coords(
+            first=("unit", np.array(duels.arms, dtype=object)[seen[0].first]),
+            second=("unit", np.array(duels.arms, dtype=object)[seen[0].second]),
+        ),
+        seed=seed,
+    )
+
+
+def standard_models(duels: Duels) -> list[Any]:
+    """Return the models that any log can be asked about: with a ranking and without one.
+
+    All take a tie for half a win.
+    """
+    from bayesduel.models import BradleyTerry, PreferenceMatrix, Thurstone
+
+    return [BradleyTerry(), Thurstone(), PreferenceMatrix()]
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _check(duels: Any, unit: Any, folds: Any) -> None:
+    if not isinstance(duels, Duels):
+        raise TypeError(f"duels should be a bayesduel.Duels, got {type(duels).__name__}")
+    if unit not in ("pair", "duel"):
+        raise ValueError(f"unit should be 'pair' or 'duel', got {unit!r}")
+    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 0:
+        raise ValueError(f"folds should be a whole number >= 0, got {folds!r}")
+    if unit == "pair" and len(duels.pairs().first) < 2:
+        raise ValueError(
+            "unit should be 'duel' for a log in which only one pair met: "
+            "without that pair nothing is left to predict it from"
+        )
+
+
+def _named(models: Any) -> dict[str, Any]:
+    """Return models or fits by distinct names."""
+    from bayesduel.models import named
+    from bayesduel.posterior.draws import model_of
+
+    if isinstance(models, str) or hasattr(models, "build"):
+        models = [models]
+    if isinstance(models, Mapping):
+        given = {str(name): model for name, model in models.items()}
+    else:
+        listed = [(m if not isinstance(m, str) else named(m)) for m in models]
+        names = [(model_of(m) if isinstance(m, xr.DataTree) else m).name for m in listed]
+        twice = sorted({n for n in names if names.count(n) > 1})
+        if twice:
+            raise ValueError(
+                f"models should have distinct names, got {twice} more than once: "
+                "pass a mapping from names to models"
+            )
+        given = dict(zip(names, listed, strict=True))
+    if not given:
+        raise ValueError("models should hold at least one model, got none")
+    return {name: named(m) if isinstance(m, str) else m for name, m in given.items()}
+
+
+def _observations(duels: Duels, given: Mapping[str, Any]) -> str:
+    """Return in words what every model scores; raise if they do not score the same."""
+    from bayesduel.posterior.draws import model_of
+
+    models = {n: model_of(m) if isinstance(m, xr.DataTree) else m for n, m in given.items()}
+    for name, model in models.items():
+        if getattr(model, "order_effect", False):
+            raise ValueError(
+                "models should have no order effect of their own to be compared (around a score "
+                f"model OrderEffect has one), got {name!r} with order_effect=True"
+            )
+        if getattr(model, "judge_effect", False):
+            raise ValueError(
+                "models should tell judges apart by JudgeReliability to be compared, "
+                f"got {name!r} with judge_effect=True"
+            )
+        if model.link == "margin":
+            raise ValueError(
+                f"models should score who won to be compared, got {name!r}, which scores margins"
+            )
+    if not duels.n_ties:
+        return "wins and losses"
+    own = [name for name, model in models.items() if model.tie_outcome]
+    half = [name for name in models if name not in own]
+    if own and half:
+        raise ValueError(
+            "models should score the same observations: this log has ties, which are an outcome "
+            f"to {', '.join(own)} and half a win for each side to {', '.join(half)}; "
+            "compare within either, or read the log with ties='drop'"
+        )
+    return "wins, losses and ties" if own else "wins and losses, a tie half of each"
+
+
+def _fit(duels: Duels, model: Any, method: Any, draws: int, seed: int, name: str) -> xr.DataTree:
+    """Return the fit of `model`, which may be one already."""
+    from bayesduel.inference.fit import fit
+
+    if not isinstance(model, xr.DataTree):
+        with warnings.catch_warnings():  # the analyst's own fit says what the log lacks
+            warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")
+            return fit(duels, model, method, draws=draws, seed=seed, log_likelihood=False)
+    arms = tuple(str(a) for a in model["posterior"]["arm"].to_numpy())
+    if arms != duels.arms or model.attrs["n_duels"] != duels.n_duels:
+        raise ValueError(
+            f"models should be fits of this log ({duels.n_duels:,} duels of {duels.n_arms} arms), "
+            f"got {name!r}, of {model.attrs['n_duels']:,} duels of {len(arms)} arms"
+        )
+    return model

@@ -1,0 +1,191 @@
+"""What a comparison of models found: a table, a sentence, and the stacked fit."""
+
+import json
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.criticism.cross_validation import Unit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Comparison"]
+
+FEW = 20  # units below which a standard error is rough
+CLEAR = 4.0  # nats below which a difference of elpd is small whatever its standard error
+STACKED_BYTES = 256 * 2**20
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Comparison:
+    """How well models predict what was left out of a log.
+
+    Attributes
+    ----------
+    table
+        One row a model, best first: ``elpd`` (the sum of log predictive densities of the units
+        left out, in nats), ``elpd_se``, ``difference`` from the best and ``difference_se``,
+        ``p_loo`` (how much worse than with the unit in the data: the effective number of
+        parameters), ``weight`` (of stacking), ``khat`` (the largest), ``n_high_khat``
+        (observations whose k-hat is too high to trust importance sampling) and ``n_refitted``
+        (those predicted by refits instead).
+    fits
+        The fits, by name.
+    unit
+        What was left out: "pair" or "duel".
+    observations
+        What every model scores, in words.
+    n_units
+        How many units were left out, one at a time.
+    pointwise
+        By model and unit: ``elpd``, ``khat``, ``refitted``; by unit ``times`` (how many identical
+        observations it stands for) and the arms ``first`` and ``second``.
+    seed
+        Of the fits and of the refits' folds.
+    """
+
+    table: "pd.DataFrame"
+    fits: dict[str, xr.DataTree]
+    unit: Unit
+    observations: str
+    n_units: int
+    pointwise: xr.Dataset
+    seed: int = 0
+
+    @property
+    def best(self) -> str:
+        """Name of the model that predicts best."""
+        return str(self.table.index[0])
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Stacking weights, by name."""
+        return {str(n): float(w) for n, w in self.table["weight"].items()}
+
+    @property
+    def as_good(self) -> list[str]:
+        """Models that cannot be told from the best.
+
+        Their elpd is within two standard errors of the difference, or within 4 nats.
+        """
+        gap, error = -self.table["difference"], self.table["difference_se"]
+        return [str(n) for n in self.table.index[(gap <= 2 * error) | (gap <= CLEAR)]]
+
+    @property
+    def sentence(self) -> str:
+        """What was found, for a reader."""
+        left = f"leaving out one {self.unit} at a time ({self.n_units:,} of them)"
+        alike = [name for name in self.as_good if name != self.best]
+        if len(self.table) == 1:
+            row = self.table.iloc[0]
+            return (
+                f"{self.best} has an elpd of {row.elpd:.1f} (standard error {row.elpd_se:.1f}), "
+                f"{left}."
+            )
+        worse = [str(n) for n in self.table.index if n not in self.as_good]
+        said = [f"By {left}, {self.best} predicts best"]
+        if alike:
+            said.append(f"; {_listed(alike)} cannot be told from it")
+        if worse:
+            name = worse[0]
+            row = self.table.loc[name]
+            said.append(
+                f"; {_listed(worse)} {'does' if len(worse) == 1 else 'do'} clearly worse "
+                f"({name}: {-row.difference:.1f} nats, standard error {row.difference_se:.1f})"
+            )
+        unsure = self.table["n_high_khat"] - self.table["n_refitted"]
+        if unsure.any():
+            name = str(unsure.idxmax())
+            said.append(
+                f"; not to be relied on: k-hat is too high for {int(unsure[name]):,} "
+                f"{self.unit}s under {name}, which were not refitted"
+            )
+        if self.n_units < FEW:
+            said.append("; standard errors of so few units are rough")
+        return "".join(said) + "."
+
+    def stacked(self, draws: int | None = None, seed: int | None = None) -> xr.DataTree:
+        """Return the fits mixed by their weights: a tree that ``bayesduel.winners`` takes.
+
+        Parameters
+        ----------
+        draws
+            How many draws of P in all. Default: as many as the fits have, or fewer where they
+            would not fit in 256 MB.
+        seed
+            Of which draws are taken. Default: that of the comparison.
+
+        Raises
+        ------
+        ValueError
+            If `draws` is less than 100.
+        """
+        from bayesduel.criticism.stacking import mix
+
+        return mix(self, draws, self.seed if seed is None else seed, STACKED_BYTES)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as plain numbers and words, for JSON."""
+        records = self.table.reset_index().to_dict("records")
+        return {
+            "unit": self.unit,
+            "n_units": self.n_units,
+            "observations": self.observations,
+            "best": self.best,
+            "as_good": self.as_good,
+            "sentence": self.sentence,
+            "models": [{k: _plain(v) for k, v in row.items()} for row in records],
+        }
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON; a number that is not finite is null."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    def to_html(self) -> str:
+        """Return the table and the sentence as HTML."""
+        shown = self._shown().rename_axis(index=None, columns="model")
+        rows = shown.to_html(border=0, classes="comparison full")
+        return f"{rows}<p>{escape(self.sentence)}</p>"
+
+    def _shown(self) -> "pd.DataFrame":
+        """Return the table as it is printed."""
+        import pandas as pd
+
+        t = self.table
+        return pd.DataFrame(
+            {
+                "elpd": [f"{v:.1f}" for v in t["elpd"]],
+                "se": [f"{v:.1f}" for v in t["elpd_se"]],
+                "difference": [f"{v:.1f}" for v in t["difference"] + 0.0],
+                "its se": [f"{v:.1f}" for v in t["difference_se"]],
+                "p_loo": [f"{v:.1f}" for v in t["p_loo"]],
+                "weight": [f"{v:.2f}" for v in t["weight"]],
+                "max k-hat": ["-" if np.isneginf(v) else f"{v:.2f}" for v in t["khat"]],
+                "high": [f"{v:,}" for v in t["n_high_khat"]],
+                "refitted": [f"{v:,}" for v in t["n_refitted"]],
+            },
+            index=t.index,
+        )
+
+    def __repr__(self) -> str:
+        head = f"<Comparison of {len(self.table)} models by {self.unit}: {self.observations}>"
+        return f"{head}\n{self._shown().to_string()}\n{self.sentence}"
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int | np.integer):
+        return int(value)
+    return float(value) if np.isfinite(value) else None

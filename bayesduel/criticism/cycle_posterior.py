@@ -1,0 +1,264 @@
+"""What a posterior says of cycles: above all, that in which pairs stand for themselves.
+
+`draw_pairs` draws from the posterior of :class:`bayesduel.models.PreferenceMatrix`, exactly:
+given the concentration pairs are independent beta, and the concentration is drawn from its
+marginal on a grid. Statements about all arms are about the triads whose three pairs met.
+"""
+
+from dataclasses import dataclass
+from math import lgamma
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.criticism.transitivity.triads import Triads
+from bayesduel.jit import compiled
+
+if TYPE_CHECKING:
+    from bayesduel.data.votes import Pairs
+
+__all__ = ["Belief", "Cycle", "believe", "curl_share", "draw_pairs"]
+
+NAMED = 10  # cycles named
+Z95 = 1.959963984540054
+LOG_CONCENTRATION = np.linspace(np.log(4) - 4, np.log(4) + 5, 181)  # prior: Normal(log 4, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cycle:
+    """Three arms of which each may beat the next, and the last the first.
+
+    Attributes
+    ----------
+    arms
+        Three labels, in that order.
+    probability
+        That all three majorities are so, pairs being independent.
+    steps
+        Probability that each beats the next, the last the first.
+    counts
+        Duels won and lost against the next arm, ties left out, one pair an arm.
+    """
+
+    arms: tuple[str, str, str]
+    probability: float
+    steps: tuple[float, float, float]
+    counts: tuple[tuple[int, int], ...]
+
+    @property
+    def around(self) -> str:
+        """The arms in words: A > B > C > A."""
+        return " > ".join((*self.arms, self.arms[0]))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Belief:
+    """Posterior probabilities of transitivity and of cycles.
+
+    Attributes
+    ----------
+    weak, moderate, strong
+        That preferences are weakly (no cyclic triad), moderately (then P[i, k] is at least the
+        smaller of P[i, j], P[j, k]) and strongly (at least the larger) transitive.
+    weak_prior
+        What the first was before the log, where all pairs met: K! / 2^(K (K - 1) / 2).
+    condorcet
+        That some arm beats every other (pairs that never met are even chances).
+    cyclic
+        Cyclic triads: mean, and the ends of the 95 % interval.
+    cyclic_error
+        Standard error of that mean where triads were sampled, else 0.
+    cycles
+        The most probable cycles.
+    curl
+        Share of the log odds that no scores explain: mean, and the ends of its interval.
+    n_draws
+        Draws these rest on.
+    """
+
+    weak: float
+    moderate: float
+    strong: float
+    weak_prior: float
+    condorcet: float
+    cyclic: tuple[float, float, float]
+    cyclic_error: float
+    cycles: tuple[Cycle, ...]
+    curl: tuple[float, float, float]
+    n_draws: int
+
+
+def believe(theta: np.ndarray, pairs: "Pairs", labels: tuple[str, ...], triads: Triads) -> Belief:
+    """Return what draws of the pairs' probabilities say of cycles.
+
+    Parameters
+    ----------
+    theta
+        Draws of the probability that the first of each pair beats the second, within (0, 1),
+        shape (n_draws, n_pairs): those of :func:`draw_pairs`, or of another model.
+    pairs
+        Counts by pair that met; those of ties only are among them.
+    labels
+        The arms.
+    triads
+        Closed triads, their edges being places in `pairs`.
+    """
+    n_arms, n_draws = len(labels), len(theta)
+    per_draw, per_triad = _count(theta, triads.edges)
+    cyclic = per_draw[:, 0] / triads.share
+    share = per_triad / n_draws
+    error = 0.0
+    if triads.share < 1:
+        spread = share.sum(1).std() * np.sqrt((1 - triads.share) / len(share))
+        error = float(triads.n_closed * spread)
+    number = pairs.first_wins + pairs.second_wins + pairs.ties
+    low, high = np.quantile(cyclic, (0.025, 0.975))
+    curl = curl_share(
+        np.log(theta / (1 - theta)), number.astype(float), pairs.first, pairs.second, n_arms
+    )
+    curl_low, curl_high = np.quantile(curl, (0.025, 0.975))
+    won = _winner(theta, pairs.first, pairs.second, n_arms)
+    complete = len(pairs.first) == n_arms * (n_arms - 1) // 2
+    prior = lgamma(n_arms + 1) - n_arms * (n_arms - 1) / 2 * np.log(2)
+    return Belief(
+        weak=float((per_draw[:, 0] == 0).mean()),
+        moderate=float((per_draw[:, 1] == 0).mean()),
+        strong=float((per_draw[:, 2] == 0).mean()),
+        weak_prior=float(np.exp(prior)) if complete else float("nan"),
+        condorcet=won,
+        cyclic=(float(cyclic.mean()), float(low), float(high)),
+        cyclic_error=error,
+        cycles=_named(pairs, labels, triads.edges, share, (theta > 0.5).mean(0)),
+        curl=(float(curl.mean()), float(curl_low), float(curl_high)),
+        n_draws=n_draws,
+    )
+
+
+def draw_pairs(pairs: "Pairs", n_draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Return draws of each pair's probability that its first arm wins, (n_draws, n_pairs)."""
+    from scipy.special import betaln
+
+    won = pairs.first_wins + pairs.ties / 2
+    lost = pairs.second_wins + pairs.ties / 2
+    half = np.exp(LOG_CONCENTRATION) / 2
+    kinds, count = np.unique(np.stack([won, lost]), axis=1, return_counts=True)
+    evidence = np.array(
+        [((betaln(kinds[0] + h, kinds[1] + h) - betaln(h, h)) * count).sum() for h in half]
+    )
+    density = evidence - (LOG_CONCENTRATION - np.log(4)) ** 2 / 2
+    weight = np.exp(density - density.max())
+    h = rng.choice(half, n_draws, p=weight / weight.sum())[:, None]
+    return np.clip(rng.beta(won + h, lost + h), 1e-9, 1 - 1e-9)
+
+
+def curl_share(
+    odds: np.ndarray, weight: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms: int
+) -> np.ndarray:
+    """Return the share of log odds that is no gradient of scores, shape (n,), in [0, 1].
+
+    Parameters
+    ----------
+    odds
+        Log odds that `first` beats `second`, shape (n, n_pairs).
+    weight
+        Of each pair, its number of duels, shape (n_pairs,).
+    first, second
+        The arms of each pair.
+    n_arms
+        Number of arms.
+
+    References
+    ----------
+    Jiang, Lim, Yao & Ye, "Statistical ranking and combinatorial Hodge theory", Mathematical
+    Programming 2011. What is no gradient is curl (around triads) and, where pairs did not
+    meet, harmonic (around longer ways); both are counted.
+    """
+    laplacian = np.zeros((n_arms, n_arms))
+    np.add.at(laplacian, (first, second), -weight)
+    np.add.at(laplacian, (second, first), -weight)
+    laplacian -= np.diag(laplacian.sum(1))
+    inverse = np.linalg.pinv(laplacian, hermitian=True)
+    total = (weight * odds**2).sum(1)
+    divergence = np.zeros((n_arms, len(odds)))
+    np.add.at(divergence, first, (weight * odds).T)
+    np.add.at(divergence, second, -(weight * odds).T)
+    explained = (divergence * (inverse @ divergence)).sum(0)
+    return np.clip(1 - explained / np.maximum(total, 1e-12), 0, 1)
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+@compiled
+def _count(theta, edges):
+    """Count by draw the triads that break each form of transitivity, by triad its cycles.
+
+    By draw: cyclic, not moderately, not strongly transitive; by triad: round either way.
+    """
+    per_draw = np.zeros((theta.shape[0], 3), dtype=np.int64)
+    per_triad = np.zeros((edges.shape[0], 2), dtype=np.int64)
+    for r in range(theta.shape[0]):
+        for t in range(edges.shape[0]):
+            a = theta[r, edges[t, 0]] - 0.5
+            b = theta[r, edges[t, 1]] - 0.5
+            c = 0.5 - theta[r, edges[t, 2]]  # k beats i
+            if (a > 0) == (b > 0) and (b > 0) == (c > 0):
+                per_triad[t, 0 if a > 0 else 1] += 1
+                per_draw[r, 0] += 1
+                per_draw[r, 1] += 1
+                per_draw[r, 2] += 1
+                continue
+            # One of the three points the other way round: it joins best and worst.
+            a, b, c = abs(a), abs(b), abs(c)
+            signs = (theta[r, edges[t, 0]] > 0.5, theta[r, edges[t, 1]] > 0.5)
+            third = theta[r, edges[t, 2]] < 0.5
+            if signs[0] == signs[1]:
+                longest, one, other = c, a, b
+            elif signs[0] == third:
+                longest, one, other = b, a, c
+            else:
+                longest, one, other = a, b, c
+            per_draw[r, 1] += longest < min(one, other)
+            per_draw[r, 2] += longest < max(one, other)
+    return per_draw, per_triad
+
+
+def _winner(theta: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms: int) -> float:
+    """Return how often some arm beats every other."""
+    met = np.zeros(n_arms, dtype=np.int64)
+    np.add.at(met, first, 1)
+    np.add.at(met, second, 1)
+    lost = np.zeros((len(theta), n_arms), dtype=bool)
+    rows = np.arange(len(theta))[:, None]
+    np.logical_or.at(lost, (rows, np.where(theta > 0.5, second, first)), True)
+    # At most one arm wins: given that it beats all it met, the rest are even chances each.
+    return float(np.where(lost, 0.0, 0.5 ** (n_arms - 1.0 - met)).sum(1).clip(max=1).mean())
+
+
+def _named(
+    pairs: "Pairs",
+    labels: tuple[str, ...],
+    edges: np.ndarray,
+    share: np.ndarray,
+    ahead: np.ndarray,
+) -> tuple[Cycle, ...]:
+    """Return the likeliest cycles, each told from its first arm in the order of the alphabet."""
+    flat = share.ravel()
+    top = np.argsort(-flat, kind="stable")[:NAMED]
+    found = []
+    for place in top:
+        if flat[place] <= 0:
+            break
+        ij, jk, ik = edges[place // 2]
+        i, j, k = int(pairs.first[ij]), int(pairs.second[ij]), int(pairs.second[jk])
+        won = (pairs.first_wins[ij], pairs.first_wins[jk], pairs.second_wins[ik])
+        lost = (pairs.second_wins[ij], pairs.second_wins[jk], pairs.first_wins[ik])
+        arms = (labels[i], labels[j], labels[k])
+        steps = (float(ahead[ij]), float(ahead[jk]), float(1 - ahead[ik]))
+        counts = tuple((int(w), int(b)) for w, b in zip(won, lost, strict=True))
+        if place % 2:  # the other way round: i beats k, k beats j, j beats i
+            arms = (labels[i], labels[k], labels[j])
+            counts = tuple((b, w) for w, b in (counts[2], counts[1], counts[0]))
+            steps = (1 - steps[2], 1 - steps[1], 1 - steps[0])
+        found.append(Cycle(arms=arms, probability=float(flat[place]), steps=steps, counts=counts))
+    return tuple(found)

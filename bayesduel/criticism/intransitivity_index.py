@@ -1,0 +1,156 @@
+"""The intransitivity index of a log's margins, held against logs that scores explain.
+
+A number alone says little: the index falls with the duels a pair has had, whatever the truth.
+So it stands beside the indices of logs drawn on the same design from the fitted scores.
+
+References
+----------
+Groves & Branke, "Exploiting Transitivity for Top-k Selection with Score-Based Dueling
+Bandits", section 6, for the index (:func:`bayesduel.beliefs.margin_moments.intransitivity`, of the
+predictive distributions). Smyth, "Linear models and empirical Bayes methods", Statistical
+Applications in Genetics and Molecular Biology 2004, section 6.2, for the variances of the
+logs drawn. The reference distribution is ours.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.beliefs.margin_moments import fitted_account, intransitivity, sample_account
+from bayesduel.beliefs.margins import Margins, no_margins, wins_alone
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
+
+__all__ = ["MarginIndex", "margin_index"]
+
+LOGS = 400
+LEAST = 0.5  # prior degrees of freedom of a pair's variance, at least: fewer fit anything
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarginIndex:
+    """How far margins are from differences of scores.
+
+    Attributes
+    ----------
+    index
+        The intransitivity index, in [0, 1].
+    expected, upper
+        Mean and 95 % quantile of the index of logs that the fitted scores explain.
+    p_value
+        Share of these logs, the log itself among them, whose index is at least as large.
+    n_logs
+        How many were drawn.
+    """
+
+    index: float
+    expected: float
+    upper: float
+    p_value: float
+    n_logs: int
+
+
+def margin_index(
+    duels: "Duels", rng: np.random.Generator, n_logs: int = LOGS
+) -> MarginIndex | None:
+    """Return the index of the log's margins; None where some pair has fewer than two.
+
+    None, too, where all margins are 1/2 or -1/2, which say no more than who won.
+
+    Sides are not told apart: an effect of the order cancels where pairs meet in both orders as
+    often, and counts as noise or as intransitivity where they do not.
+    """
+    margins = margins_of(duels)
+    if margins is None or (margins.n[~np.eye(duels.n_arms, dtype=bool)] < 2).any():
+        return None
+    if wins_alone(margins):
+        return None
+    index = intransitivity(margins)
+    mean, scatter, _, pooled, floor = sample_account(margins, 0.0)
+    score = mean.mean(axis=1)
+    fitted_account(margins, 0.0, mean, scatter, pooled, floor, score)
+    above = np.triu_indices(duels.n_arms, 1)
+    center = (score[:, None] - score)[above]
+    number, scatter = margins.n[above], np.maximum(scatter[above], floor)
+    freedom, level = variance_prior(scatter, number - 1)
+    drawn = np.empty(n_logs)
+    for k in range(n_logs):
+        spread = (freedom * level + scatter) / rng.chisquare(freedom + number - 1)
+        drawn[k] = intransitivity(_drawn(number, center, spread, rng, duels.n_arms))
+    return MarginIndex(
+        index=index,
+        expected=float(drawn.mean()),
+        upper=float(np.quantile(drawn, 0.95)),
+        p_value=float((1 + (drawn >= index).sum()) / (1 + n_logs)),
+        n_logs=n_logs,
+    )
+
+
+def margins_of(duels: "Duels") -> Margins | None:
+    """Return counts, sums and squares of the margins by pair; None where the log has none."""
+    votes = duels.votes
+    if votes is None or votes.margin is None:
+        return None
+    margins = no_margins(duels.n_arms)
+    known = np.isfinite(votes.margin)
+    i, j = votes.left[known], votes.right[known]
+    margin, weight = votes.margin[known], votes.weight[known].astype(float)
+    for a, b, sign in ((i, j, 1.0), (j, i, -1.0)):
+        np.add.at(margins.n, (a, b), weight)
+        np.add.at(margins.total, (a, b), sign * weight * margin)
+        np.add.at(margins.squares, (a, b), weight * margin**2)
+    margins.n_duels[0] = weight.sum()
+    return margins
+
+
+def variance_prior(scatter: np.ndarray, freedom: np.ndarray) -> tuple[float, float]:
+    """Return degrees of freedom and level of a scaled inverse chi-squared law of variances.
+
+    By the moments of log variances (Smyth 2004); where they vary no more than chance makes
+    them, the degrees of freedom are very many.
+
+    Parameters
+    ----------
+    scatter
+        Sums of squares about the mean, positive.
+    freedom
+        Their degrees of freedom, at least 1.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import digamma, polygamma
+
+    level = np.log(scatter / freedom) - digamma(freedom / 2) + np.log(freedom / 2)
+    excess = float(level.var(ddof=1) - polygamma(1, freedom / 2).mean()) if len(level) > 1 else 0.0
+    most = 1e6
+    if excess <= polygamma(1, most / 2):
+        return most, float(np.average(scatter / freedom, weights=freedom))
+    prior = LEAST
+    if excess < polygamma(1, LEAST / 2):
+        prior = float(brentq(lambda d: polygamma(1, d / 2) - excess, LEAST, most))
+    return prior, float(np.exp(level.mean() + digamma(prior / 2) - np.log(prior / 2)))
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _drawn(
+    number: np.ndarray,
+    center: np.ndarray,
+    spread: np.ndarray,
+    rng: np.random.Generator,
+    n_arms: int,
+) -> Margins:
+    """Return margins about `center`, normal with variances `spread`, each (n_pairs,)."""
+    above = np.triu_indices(n_arms, 1)
+    mean = center + np.sqrt(spread / number) * rng.standard_normal(len(number))
+    drawn = no_margins(n_arms)
+    drawn.n[above] = number
+    drawn.total[above] = number * mean
+    drawn.squares[above] = spread * rng.chisquare(number - 1) + number * mean**2
+    drawn.n[:] += drawn.n.T
+    drawn.total[:] -= drawn.total.T
+    drawn.squares[:] += drawn.squares.T
+    drawn.n_duels[0] = int(number.sum())
+    return drawn

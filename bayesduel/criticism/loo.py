@@ -1,0 +1,204 @@
+"""Predicting what is left out: importance sampling, refits where it fails, and the table.
+
+References
+----------
+Vehtari, Gelman & Gabry, "Practical Bayesian model evaluation using leave-one-out
+cross-validation and WAIC", Statistics and Computing 2017. Vehtari, Simpson, Gelman, Yao & Gabry,
+"Pareto smoothed importance sampling", JMLR 2024, for what k-hat can be trusted.
+"""
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from scipy.special import logsumexp
+
+from bayesduel.criticism.cross_validation import Units, log_likelihoods, without
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
+
+__all__ = ["Left", "leave_out", "table_of", "trusted"]
+
+TOGETHER = 0.02  # of the units, may be left out together where folds would allow more refits
+REFIT_CHAINS = 2  # of a sampled refit: what it is for is a mean, which the fit's chains checked
+
+
+class Left(NamedTuple):
+    """One model's predictions of units left out, all of shape (units,).
+
+    Attributes
+    ----------
+    elpd
+        Log predictive density of one observation of the unit.
+    lppd
+        The same with the unit in the data.
+    khat
+        Pareto k-hat of leaving it out.
+    refitted
+        Whether `elpd` is of a fit without the unit.
+    """
+
+    elpd: np.ndarray
+    lppd: np.ndarray
+    khat: np.ndarray
+    refitted: np.ndarray
+
+
+def leave_out(
+    duels: "Duels",
+    model: Any,
+    tree: xr.DataTree,
+    units: Units,
+    folds: int,
+    settings: Mapping[str, Any],
+    tick: Callable[[float], None],
+) -> Left:
+    """Return the predictions of every unit by the fit without it."""
+    from bayesduel.posterior.draws import posterior_draws
+
+    posterior, _ = posterior_draws(tree, "model")
+    n = len(next(iter(posterior.values())))
+    reff = float(np.clip(tree.attrs["importance_ess"] / n, 1e-3, 1.0))
+    parts = []
+    done = 0
+    for part in log_likelihoods(model, posterior, units):
+        parts.append(_loo(part, reff))
+        done += part.shape[1]
+        tick(0.5 * done / len(units))
+    elpd, lppd, khat = (np.concatenate(x) for x in zip(*parts, strict=True))
+    refitted = np.zeros(len(units), dtype=bool)
+    high = np.flatnonzero(khat > trusted(n))
+    if len(high) and folds:
+        rng = np.random.default_rng(settings["seed"])
+        together = max(1, int(TOGETHER * len(units)))
+        held = np.array_split(rng.permutation(high), min(folds, -(-len(high) // together)))
+        for k, rows in enumerate(held):
+            elpd[rows] = _refit(duels, model, units, np.sort(rows), settings)
+            tick(0.5 + 0.5 * (k + 1) / len(held))
+        refitted[high] = True
+    return Left(elpd, lppd, khat, refitted)
+
+
+def table_of(found: Mapping[str, Left], times: np.ndarray, draws: int) -> tuple[Any, xr.Dataset]:
+    """Return the table of models, best first, and what it is made of by unit."""
+    import pandas as pd
+    from arviz_stats.utils import ELPDDataLOO
+
+    total = int(times.sum())
+    elpds = {}
+    for name, left in found.items():
+        by_observation = np.repeat(left.elpd, times)
+        mean = by_observation.mean()
+        elpds[name] = ELPDDataLOO(
+            elpd=float(by_observation.sum()),
+            se=float(np.sqrt(total * np.mean((by_observation - mean) ** 2))),
+            p=float(((left.lppd - left.elpd) * times).sum()),
+            n_samples=draws,
+            n_data_points=total,
+            scale="log",
+            warning=bool((left.khat > trusted(draws)).any()),
+            good_k=trusted(draws),
+            elpd_i=xr.DataArray(by_observation, dims="observation"),
+            pareto_k=xr.DataArray(np.repeat(left.khat, times), dims="observation"),
+        )
+    rows = _compare(elpds)
+    order = list(rows.index)
+    table = pd.DataFrame(
+        {
+            "elpd": [elpds[n].elpd for n in order],
+            "elpd_se": [elpds[n].se for n in order],
+            "difference": rows["elpd_diff"].to_numpy(float),
+            "difference_se": rows["dse"].to_numpy(float),
+            "p_loo": [elpds[n].p for n in order],
+            "weight": rows["weight"].to_numpy(float),
+            "khat": [float(found[n].khat.max()) for n in order],
+            "n_high_khat": [
+                int(times[found[n].khat > trusted(draws)].sum()) for n in order
+            ],
+            "n_refitted": [int(times[found[n].refitted].sum()) for n in order],
+        },
+        index=pd.Index(order, name="model"),
+    )  # fmt: skip
+    pointwise = xr.Dataset(
+        {
+            "elpd": (("model", "unit"), np.stack([found[n].elpd for n in order])),
+            "khat": (("model", "unit"), np.stack([found[n].khat for n in order])),
+            "refitted": (("model", "unit"), np.stack([found[n].refitted for n in order])),
+            "times": ("unit", times),
+        },
+        coords={"model": order},
+    )
+    return table, pointwise
+
+
+def trusted(n: int) -> float:
+    """Return the k-hat up to which `n` draws can be trusted (Vehtari et al., JMLR 2024)."""
+    return float(min(1 - 1 / np.log10(n), 0.7))
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _loo(log_likelihood: np.ndarray, reff: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return elpd, lppd and k-hat of each column of (draws, units), by ArviZ."""
+    import arviz as az
+
+    n = len(log_likelihood)
+    lppd = logsumexp(log_likelihood, axis=0) - np.log(n)
+    elpd, khat = lppd.copy(), np.full(len(lppd), -np.inf)
+    varies = np.ptp(log_likelihood, axis=0) > 1e-10  # else every draw predicts the same
+    if varies.any():
+        tree = az.from_dict(
+            {
+                "posterior": {"draw_number": np.arange(n)[None]},
+                "log_likelihood": {"outcome": log_likelihood[None, :, varies]},
+            }
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # high k-hats are shown and acted upon
+            result = az.loo(tree, pointwise=True, reff=reff)
+        elpd[varies], khat[varies] = result.elpd_i.to_numpy(), result.pareto_k.to_numpy()
+    return elpd, lppd, khat
+
+
+def _refit(
+    duels: "Duels", model: Any, units: Units, rows: np.ndarray, settings: Mapping[str, Any]
+) -> np.ndarray:
+    """Return the log predictive density of the units at `rows` by a fit without them."""
+    from bayesduel.inference.fit import fit
+    from bayesduel.posterior.draws import posterior_draws
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")
+        tree = fit(
+            without(duels, units, rows),
+            model,
+            settings["method"],
+            draws=settings["draws"],
+            seed=settings["seed"],
+            chains=REFIT_CHAINS,
+            log_likelihood=False,
+            clusters=False,
+        )
+    posterior, _ = posterior_draws(tree, "model")
+    n = len(next(iter(posterior.values())))
+    parts = []
+    for k in rows:
+        for part in log_likelihoods(model, posterior, units.take(int(k), int(k) + 1)):
+            parts.append(logsumexp(part, axis=0) - np.log(n))
+    return np.concatenate(parts)
+
+
+def _compare(elpds: Mapping[str, Any]) -> Any:
+    """Return ArviZ's comparison: differences from the best model and stacking weights."""
+    import arviz as az
+    import pandas as pd
+
+    if len(elpds) == 1:
+        return pd.DataFrame({"elpd_diff": [0.0], "dse": [0.0], "weight": [1.0]}, index=list(elpds))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # k-hats stand in the table
+        return az.compare(dict(elpds), method="stacking", round_to="none")

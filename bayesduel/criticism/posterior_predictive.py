@@ -1,0 +1,265 @@
+"""Does a model of margins fit? Its residuals against replicated ones, with honest p-values.
+
+In a draw of the posterior every margin has a standardised residual: how far it lies from what
+the draw expects, in units of the noise (put on the normal scale where noise is Student's t).
+Under the model these are independent standard normal numbers, given the draw that the margins
+came from. Each check is a statistic of them, held against the same statistic of replicated
+residuals, draw by draw.
+
+The share of draws in which the replicate is as large is the posterior predictive p-value. It is
+not uniform under the model, because the draws have seen the margins; but it is below p with
+probability at most 2 p (Meng 1994). So twice that share is a p-value that keeps its word, and
+is what is told here. It is cautious: it errs towards finding nothing.
+
+References
+----------
+Gelman, Meng & Stern, "Posterior predictive assessment of model fitness via realized
+discrepancies", Statistica Sinica 1996. Meng, "Posterior predictive p-values", Annals of
+Statistics 1994, for the bound.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.criticism.margin_residuals import (
+    EDGES,
+    grouped,
+    histogram,
+    normal_scores,
+    statistics,
+)
+from bayesduel.posterior.drawn import check_fit, draws_of
+from bayesduel.posterior.verdict_text import join
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["CHECKS", "MarginCheck", "margin_check", "replicate_margins"]
+
+CHECKS = {
+    "sides": "the left side does better or worse than the model says (mean residual)",
+    "tails": "far-off margins are commoner or rarer than the model says (kurtosis)",
+    "skew": "margins lean to one side more than the model says (skewness)",
+    "pairs": "pairs are off what the scores say, all their duels alike (spread of pair means)",
+    "arm noise": "the noise differs between arms more than the model says",
+    "pair noise": "the noise differs between pairs more than the model says",
+}
+LEVEL = 0.05  # familywise, of the checks that a sentence names
+ENTRIES = 4_000_000  # residuals worked on at once
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MarginCheck:
+    """What `margin_check` found.
+
+    Attributes
+    ----------
+    table
+        One row a check, indexed by ``check`` (see :data:`CHECKS`): ``observed`` and
+        ``expected`` (the statistic of the residuals and of replicated ones, means over draws),
+        ``share`` (the posterior predictive p-value) and ``p_value`` (honest: twice the share).
+    pairs
+        One row a pair that met, the farthest off first: ``first``, ``second`` (labels),
+        ``duels``, ``residual`` (mean residual of the pair times the root of its duels: about
+        standard normal under the model, less what the fit took) and ``off`` (by how much its
+        mean margin is off, in the unit of the margins); posterior means.
+    edges, density, lower, upper
+        Histogram of the residuals: edges (bins + 1,), mean density over draws and the middle
+        95 % of replicated densities, each (bins,); the outer bins hold what lies beyond.
+    ordered, ordered_lower, ordered_upper
+        Pair residuals in increasing order, means over draws, and the middle 95 % of
+        replicated ones, each (pairs,).
+    n_draws, n_margins
+        How many draws and margins.
+    model
+        Name of the model.
+    """
+
+    table: "pd.DataFrame"
+    pairs: "pd.DataFrame"
+    edges: np.ndarray
+    density: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    ordered: np.ndarray
+    ordered_lower: np.ndarray
+    ordered_upper: np.ndarray
+    n_draws: int
+    n_margins: int
+    model: str
+
+    def __repr__(self) -> str:
+        return f"<MarginCheck: {self.sentence}>"
+
+    @property
+    def failed(self) -> list[str]:
+        """The checks that fail at 0.05, all together (Holm's rule)."""
+        order = self.table["p_value"].sort_values(kind="stable")
+        failed = []
+        for k, (name, p) in enumerate(order.items()):
+            if p * (len(order) - k) > LEVEL:
+                break
+            failed.append(str(name))
+        return failed
+
+    @property
+    def sentence(self) -> str:
+        """What the checks say, for a reader."""
+        names, failed = list(self.table.index), self.failed
+        if not failed:
+            return (
+                f"The {self.n_margins:,} margins look as the model says by all of "
+                f"{len(names)} checks ({join(names)}; smallest p = "
+                f"{self.table['p_value'].min():.2g})."
+            )
+        parts = "; ".join(f"{CHECKS[n]}, p = {self.table.loc[n, 'p_value']:.2g}" for n in failed)
+        fine = [n for n in names if n not in failed]
+        rest = f" Nothing is found by the others ({join(fine)})." if fine else ""
+        return f"The margins are not quite as the model says: {parts}.{rest}"
+
+
+def margin_check(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginCheck:
+    """Hold the residuals of a model of margins against replicated ones.
+
+    Parameters
+    ----------
+    fit
+        A fit of :class:`bayesduel.models.ThurstoneScore` or `PerturbedThurstone`. Where these
+        know residuals or a variance of each pair, they are taken out too.
+    draws
+        How many draws of the posterior, evenly spread.
+    seed
+        Of the replicated residuals.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `fit` is not of a model of margins, or `draws` is less than 20.
+    """
+    import pandas as pd
+
+    if isinstance(draws, bool) or draws != int(draws) or draws < 20:
+        raise ValueError(f"draws should be a whole number >= 20, got {draws}")
+    model, posterior, labels, votes = _parts(fit, int(draws))
+    left, right, weight, margin = votes
+    n_arms, n_draws = len(labels), len(posterior["score"])
+    rows = np.repeat(np.arange(len(margin)), weight)
+    left, right, margin = left[rows], right[rows], margin[rows]
+    sign = np.where(left < right, 1.0, -1.0)
+    low, high = np.minimum(left, right), np.maximum(left, right)
+    key, place = np.unique(low.astype(np.int64) * n_arms + high, return_inverse=True)
+    by_pair, by_arm = grouped(place, len(key)), grouped(left, n_arms) + grouped(right, n_arms)
+    rng = np.random.default_rng(seed)
+    # By kind, real and replicated: statistics, histograms, pair residuals in order.
+    found: list[list[list[np.ndarray]]] = [[[], [], []], [[], [], []]]
+    residual, off = np.zeros(len(key)), np.zeros(len(key))
+    step = max(1, ENTRIES // len(margin))
+    for start in range(0, n_draws, step):
+        here = {n: v[start : start + step] for n, v in posterior.items()}
+        middle, spread, degrees = model.margin(here, left, right, order=True)
+        z = (margin - middle) / spread
+        if not np.isinf(degrees).all():
+            z = normal_scores(z, degrees)
+        off += ((sign * (margin - middle)) @ by_pair.sum_to_mean).sum(axis=0)
+        for kind, values in enumerate((z, rng.standard_normal(z.shape))):
+            pair_means = (sign * values) @ by_pair.sum_to_root
+            found[kind][0].append(statistics(values, pair_means, by_pair, by_arm).T)
+            found[kind][1].append(histogram(values))
+            found[kind][2].append(np.sort(pair_means, axis=1))
+            if kind == 0:
+                residual += pair_means.sum(axis=0)
+    (observed, bars, ordered), (replicated, made, made_ordered) = (
+        [np.concatenate(parts) for parts in kind] for kind in found
+    )
+    share = (1 + (replicated >= observed).sum(axis=0)) / (1 + n_draws)
+    bounds = np.quantile(made, [0.025, 0.975], axis=0)
+    envelope = np.quantile(made_ordered, [0.025, 0.975], axis=0)
+    table = pd.DataFrame(
+        {
+            "observed": observed.mean(axis=0),
+            "expected": replicated.mean(axis=0),
+            "share": share,
+            "p_value": np.minimum(2 * share, 1.0),
+        },
+        index=pd.Index(list(CHECKS), name="check"),
+    )
+    residual /= n_draws
+    pairs = pd.DataFrame(
+        {
+            "first": [labels[k] for k in key // n_arms],
+            "second": [labels[k] for k in key % n_arms],
+            "duels": by_pair.size.astype(int),
+            "residual": residual,
+            "off": off / n_draws,
+        }
+    )
+    return MarginCheck(
+        table=table,
+        pairs=pairs.iloc[np.argsort(-np.abs(residual), kind="stable")].reset_index(drop=True),
+        edges=EDGES,
+        density=bars.mean(axis=0),
+        lower=bounds[0],
+        upper=bounds[1],
+        ordered=ordered.mean(axis=0),
+        ordered_lower=envelope[0],
+        ordered_upper=envelope[1],
+        n_draws=n_draws,
+        n_margins=len(margin),
+        model=str(fit.attrs["model"]),
+    )
+
+
+def replicate_margins(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> xr.DataTree:
+    """Return replicated margins beside the observed ones, as ArviZ takes them.
+
+    Parameters
+    ----------
+    fit, draws, seed
+        As in :func:`margin_check`.
+
+    Returns
+    -------
+    A tree with ``posterior_predictive`` and ``observed_data``, each with ``margin`` by vote:
+    for instance for ``arviz.plot_ppc_dist``, ``plot_ppc_tstat`` or ``plot_ppc_pit``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `fit` is not of a model of margins.
+    """
+    model, posterior, _, (left, right, _, margin) = _parts(fit, int(draws))
+    rng = np.random.default_rng(seed)
+    middle, spread, degrees = model.margin(posterior, left, right, order=True)
+    noise = rng.standard_normal(middle.shape)
+    if not np.isinf(degrees).all():
+        noise /= np.sqrt(rng.chisquare(np.broadcast_to(degrees, noise.shape)) / degrees)
+    made = (middle + spread * noise)[None]
+    return xr.DataTree.from_dict(
+        {
+            "posterior_predictive": xr.Dataset({"margin": (("chain", "draw", "vote"), made)}),
+            "observed_data": xr.Dataset({"margin": ("vote", margin)}),
+        }
+    )
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _parts(fit: xr.DataTree, draws: int) -> tuple[Any, dict[str, np.ndarray], Any, Any]:
+    """Return the model, some draws, the labels, and left, right, weight and margin of votes."""
+    check_fit(fit)
+    found, labels, _ = draws_of(fit, "model")
+    if not hasattr(found.model, "margin"):
+        raise ValueError(f"fit should be of a model of margins, got one of {fit.attrs['model']}")
+    used = np.unique(np.linspace(0, found.n_draws - 1, draws).astype(int))
+    design = fit["constant_data"]
+    votes = [design[f"vote_{name}"].to_numpy() for name in ("left", "right", "weight")]
+    return (
+        found.model,
+        found.rows(used),
+        labels,
+        (*votes, fit["observed_data"]["margin"].to_numpy()),
+    )

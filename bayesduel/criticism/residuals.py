@@ -1,0 +1,165 @@
+"""Where a ladder fails: pairs, arms and judges that do not come out as it expects."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.criticism.transitivity.null_models import Worlds
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesduel.data.duels import Duels
+
+__all__ = ["arm_residuals", "judge_residuals", "pair_residuals"]
+
+EXACT = 2000  # decided duels of a pair up to which its tail is summed exactly
+FEW_VOTES = 5  # votes below which a judge is not judged
+
+
+def pair_residuals(worlds: Worlds, labels: tuple[str, ...]) -> "pd.DataFrame":
+    """Return one row a pair that met, the most surprising first.
+
+    Columns: first, second, duels (decided), observed (won by first), expected, z, p (of a
+    result at least as far out, two-sided, the fit taken as known) and surprise (of the most
+    surprising among so many pairs being this surprising: ``1 - (1 - p)^n_pairs``).
+    """
+    import pandas as pd
+
+    met = worlds.met
+    chance = worlds.expected()
+    number, won = met.by_pair(met.n), met.by_pair(met.won)
+    mean = met.by_pair(met.n * chance)
+    spread = np.sqrt(met.by_pair(met.n * chance * (1 - chance)))
+    p = _tails(worlds, won, mean, spread, chance)
+    frame = pd.DataFrame(
+        {
+            "first": np.array(labels, dtype=object)[met.first],
+            "second": np.array(labels, dtype=object)[met.second],
+            "duels": number.astype(int),
+            "observed": won.astype(int),
+            "expected": mean,
+            "z": (won - mean) / spread,
+            "p": p,
+            "surprise": -np.expm1(len(p) * np.log1p(-np.minimum(p, 1 - 1e-12))),
+        }
+    )
+    return frame.sort_values("p", kind="stable", ignore_index=True)
+
+
+def arm_residuals(
+    worlds: Worlds, labels: tuple[str, ...], n_draws: int, rng: np.random.Generator
+) -> "pd.DataFrame":
+    """Return one row an arm, the worst fitted first.
+
+    Columns: arm, opponents, misfit (mean of z^2 over its pairs) and p (share of logs of the
+    likelier ladder in which it is at least that).
+    """
+    import pandas as pd
+
+    met = worlds.met
+    chance = worlds.expected()
+    mean = met.by_pair(met.n * chance)
+    variance = met.by_pair(met.n * chance * (1 - chance))
+    opponents = np.bincount(met.first, minlength=met.n_arms) + np.bincount(
+        met.second, minlength=met.n_arms
+    )
+
+    def misfit(won: np.ndarray) -> np.ndarray:
+        square = (met.by_pair(won) - mean) ** 2 / variance
+        both = np.bincount(met.first, square, met.n_arms) + np.bincount(
+            met.second, square, met.n_arms
+        )
+        return both / np.maximum(opponents, 1)
+
+    observed = misfit(met.won)
+    as_far = np.ones(met.n_arms)
+    for part in worlds.replicate(worlds.likelier, n_draws, rng):
+        for won in part:
+            as_far += misfit(won) >= observed - 1e-12
+    frame = pd.DataFrame(
+        {
+            "arm": labels,
+            "opponents": opponents,
+            "misfit": observed,
+            "p": as_far / (n_draws + 1),
+        }
+    )
+    frame = frame[opponents > 0]
+    return frame.sort_values(["p", "misfit"], ascending=[True, False], ignore_index=True)
+
+
+def judge_residuals(duels: "Duels", worlds: Worlds) -> "pd.DataFrame | None":
+    """Return one row a judge, those who differ most from the ladder first; None without judges.
+
+    Columns: judge, votes (decided), agreement (share that went to the ladder's favourite),
+    expected (what that share should be) and z (of the log likelihood of the votes: far below
+    0, more surprising than they should be; NaN for fewer than five votes).
+    """
+    import pandas as pd
+
+    votes = duels.votes
+    if votes is None or votes.judge is None:
+        return None
+    kept = (votes.outcome != 0) & (votes.judge >= 0)
+    top = worlds.best.rungs[0]
+    left, right = votes.left[kept], votes.right[kept]
+    distance = top.mode[left] - top.mode[right] + top.mode[-1] * worlds.met.has_order
+    p = np.clip(worlds.best.chance(distance, top.lapse), 1e-9, 1 - 1e-9)
+    won, weight = votes.outcome[kept] > 0, votes.weight[kept]
+    n_judges = len(votes.judges)
+
+    judge = votes.judge[kept]
+
+    def total(values: np.ndarray) -> np.ndarray:
+        return np.bincount(judge, values * weight, n_judges)
+
+    favourite = np.maximum(p, 1 - p)
+    surprise = np.where(won, np.log(p), np.log1p(-p)) - (p * np.log(p) + (1 - p) * np.log1p(-p))
+    variance = p * (1 - p) * (np.log(p) - np.log1p(-p)) ** 2
+    number, spread = total(np.ones(len(p))), np.sqrt(total(variance))
+    z = np.full(n_judges, np.nan)
+    np.divide(total(surprise), spread, out=z, where=(number >= FEW_VOTES) & (spread > 0))
+    seen = number > 0
+    frame = pd.DataFrame(
+        {
+            "judge": np.array(votes.judges, dtype=object)[seen],
+            "votes": number[seen].astype(int),
+            "agreement": total(np.where(p > 0.5, won, ~won))[seen] / number[seen],
+            "expected": total(favourite)[seen] / number[seen],
+            "z": z[seen],
+        }
+    )
+    return frame.sort_values("z", key=lambda c: -c.abs(), ignore_index=True)
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _tails(
+    worlds: Worlds, won: np.ndarray, mean: np.ndarray, spread: np.ndarray, chance: np.ndarray
+) -> np.ndarray:
+    """Return two-sided tail probabilities of each pair's wins.
+
+    Exact, of sums of a binomial a cell; normal where a pair met very often.
+    """
+    from scipy.stats import binom, norm
+
+    met = worlds.met
+    number = met.by_pair(met.n)
+    p = 2 * norm.sf(np.abs(won - mean) / spread)
+    cells = np.bincount(met.pair, minlength=len(won))
+    alone = cells[met.pair] == 1
+    at = met.pair[alone]
+    law = binom(met.n[alone].astype(int), chance[alone])
+    p[at] = 2 * np.minimum(law.cdf(won[at]), law.sf(won[at] - 1))
+    order = np.argsort(met.pair, kind="stable")
+    ends = np.cumsum(cells)
+    for pair in np.flatnonzero((cells > 1) & (number <= EXACT)):
+        mass = np.ones(1)
+        for c in order[ends[pair] - cells[pair] : ends[pair]]:
+            n = int(met.n[c])
+            mass = np.convolve(mass, binom.pmf(np.arange(n + 1), n, chance[c]))
+        k = int(won[pair])
+        p[pair] = 2 * min(mass[: k + 1].sum(), mass[k:].sum())
+    return np.minimum(p, 1.0)

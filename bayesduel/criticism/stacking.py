@@ -1,0 +1,103 @@
+"""Fits mixed by stacking weights: draws of P from each, in one tree that winners are read from."""
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+if TYPE_CHECKING:
+    from bayesduel.criticism.comparison import Comparison
+
+__all__ = ["mix"]
+
+LEAST = 100
+
+
+def mix(found: "Comparison", draws: int | None, seed: int, most_bytes: int) -> xr.DataTree:
+    """Return the fits of a comparison mixed by their weights; see ``Comparison.stacked``."""
+    from bayesduel.posterior.draws import n_draws
+
+    first = found.fits[found.best]
+    n_arms = first["posterior"].sizes["arm"]
+    n_pairs = n_arms * (n_arms - 1) // 2
+    fits = max(n_draws(f) for f in found.fits.values())
+    n = max(LEAST, min(fits, most_bytes // (8 * n_pairs))) if draws is None else draws
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < LEAST:
+        raise ValueError(f"draws should be a whole number >= {LEAST}, got {n!r}")
+    rng = np.random.default_rng(seed)
+    shares = _shares(found.weights, int(n))
+    theta = rng.permutation(
+        np.concatenate([_theta(found.fits[name], k, rng) for name, k in shares.items() if k])
+    )
+    arms = first["posterior"]["arm"].to_numpy()
+    i, j = np.triu_indices(n_arms, 1)
+    coords = {
+        "chain": [0],
+        "draw": np.arange(len(theta)),
+        "arm": arms,
+        "opponent": arms,
+        "pair_first": ("pair", arms[i]),
+        "pair_second": ("pair", arms[j]),
+    }
+    tree = xr.DataTree.from_dict(
+        {
+            "posterior": xr.Dataset(
+                {"theta": (("chain", "draw", "pair"), theta[None])}, coords=coords
+            ),
+            "constant_data": first["constant_data"].dataset,
+            "observed_data": first["observed_data"].dataset,
+        }
+    )
+    weights = sorted(found.weights.items(), key=lambda item: -item[1])
+    words = ", ".join(f"{name} {w:.2f}" for name, w in weights)
+    # A mixture is known as well as its parts are, each by its share of the draws.
+    known = sum(
+        k * min(1.0, found.fits[name].attrs["importance_ess"] / n_draws(found.fits[name]))
+        for name, k in shares.items()
+    )
+    tree.attrs.update(
+        {
+            **{k: first.attrs[k] for k in ("source", "n_duels", "components", "versions")},
+            "model": "stacked",
+            "model_settings": json.dumps({"weights": weights}),
+            "link": "identity",
+            "method": "stacking",
+            "method_reason": f"weights by leaving out one {found.unit} at a time: {words}",
+            "seed": seed,
+            "khat": float("nan"),
+            "importance_ess": float(known),
+            "tie_rule": first.attrs["tie_rule"],
+        }
+    )
+    return tree
+
+
+def _shares(weights: Mapping[str, float], n: int) -> dict[str, int]:
+    """Return whole numbers of draws that sum to `n`, by largest remainders."""
+    exact = {name: n * w / sum(weights.values()) for name, w in weights.items()}
+    whole = {name: int(v) for name, v in exact.items()}
+    by_rest = sorted(exact, key=lambda name: whole[name] - exact[name])
+    for name in by_rest[: n - sum(whole.values())]:
+        whole[name] += 1
+    return whole
+
+
+def _theta(fit: xr.DataTree, k: int, rng: np.random.Generator) -> np.ndarray:
+    """Return `k` draws of P above the diagonal, (k, pairs), without repeats where there are enough.
+
+    Errors are the widest that apply, as :func:`bayesduel.winners` takes them.
+    """
+    from bayesduel.posterior.draws import n_draws, preference_draws
+
+    total = n_draws(fit)
+    turns, rest = divmod(k, total)
+    times = np.full(total, turns) + (rng.permutation(total) < rest)
+    rows: list[Any] = []
+    start = 0
+    for P in preference_draws(fit):
+        i, j = np.triu_indices(P.shape[1], 1)
+        rows.append(np.repeat(P[:, i, j], times[start : start + len(P)], axis=0))
+        start += len(P)
+    return np.concatenate(rows)

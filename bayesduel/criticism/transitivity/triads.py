@@ -1,0 +1,161 @@
+"""How cyclic a log is: its cyclic triads, each weighed by how sure its weakest majority is.
+
+The surety of a majority is ``z = (won - expected) / sd``, expected and sd being those of arms
+that are level. A cyclic triad weighs ``exp(z^2 / 2)``, z that of its weakest majority: about
+how many times likelier that majority is than evenness makes it. The statistic is
+``log(1 + sum of weights)``. Where no pair met often it counts cyclic triads; a single cycle of
+sure majorities outweighs thousands that chance makes.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayesduel.criticism.transitivity.design import Meetings
+from bayesduel.jit import compiled
+
+__all__ = ["MOST_TRIADS", "Triads", "closed_triads", "cyclicity", "sureties"]
+
+MOST_TRIADS = 200_000  # all up to 107 arms; of more, as many drawn at random
+
+
+@dataclass(frozen=True, eq=False)
+class Triads:
+    """Triads whose three pairs met.
+
+    Attributes
+    ----------
+    edges
+        Places of the pairs (i, j), (j, k), (i, k) of each, i < j < k, int64, shape (n, 3).
+    n_closed
+        Triads of the log whose pairs all met; `edges` holds all, or a sample.
+    n_all
+        Triads of the arms there are.
+    """
+
+    edges: np.ndarray
+    n_closed: int
+    n_all: int
+
+    @property
+    def share(self) -> float:
+        """Share of the closed triads that `edges` holds."""
+        return len(self.edges) / self.n_closed if self.n_closed else 1.0
+
+
+def closed_triads(
+    n_arms: int,
+    first: np.ndarray,
+    second: np.ndarray,
+    rng: np.random.Generator,
+    most: int = MOST_TRIADS,
+) -> Triads:
+    """Return the triads whose three pairs met; of more than `most`, as many drawn at random.
+
+    `first` and `second` are the arms of the pairs that met, first < second.
+    """
+    place = np.full((n_arms, n_arms), -1, dtype=np.int64)
+    place[first, second] = np.arange(len(first))
+    n_closed = int(_count(place))
+    every = np.arange(n_closed)
+    kept = every if n_closed <= most else np.sort(rng.choice(n_closed, most, replace=False))
+    n_all = n_arms * (n_arms - 1) * (n_arms - 2) // 6
+    return Triads(_list(place, kept), n_closed, n_all)
+
+
+def sureties(met: Meetings, won: np.ndarray, first_wins: float) -> np.ndarray:
+    """Return the signed surety of each pair's majority, > 0 for `first`; shape (..., n_pairs).
+
+    Parameters
+    ----------
+    met
+        The design.
+    won
+        Duels that went to `first` by cell, shape (..., n_cells).
+    first_wins
+        Probability that the side listed first wins between level arms.
+    """
+    even = np.where(met.side > 0, first_wins, np.where(met.side < 0, 1 - first_wins, 0.5))
+    spread = np.sqrt(met.by_pair(met.n * even * (1 - even)))
+    return _sureties(met.pair, np.atleast_2d(won), met.n * even, spread).reshape(
+        *np.shape(won)[:-1], len(met.first)
+    )
+
+
+@compiled
+def cyclicity(surety, edges):
+    """Return (statistic, cyclic triads, decided triads) of each row of `surety`.
+
+    `surety` has shape (n, n_pairs), `edges` (n_triads, 3); the result (n, 3).
+    """
+    out = np.empty((surety.shape[0], 3))
+    for r in range(surety.shape[0]):
+        z = surety[r]
+        top, total, cyclic, decided = 0.0, 1.0, 0, 0  # total is relative to exp(top)
+        for t in range(edges.shape[0]):
+            a, b, c = z[edges[t, 0]], z[edges[t, 1]], -z[edges[t, 2]]
+            if a == 0.0 or b == 0.0 or c == 0.0:
+                continue
+            decided += 1
+            if (a > 0) != (b > 0) or (a > 0) != (c > 0):
+                continue
+            cyclic += 1
+            least = min(abs(a), abs(b), abs(c))
+            log_weight = least * least / 2
+            if log_weight > top:
+                total = total * np.exp(top - log_weight) + 1.0
+                top = log_weight
+            else:
+                total += np.exp(log_weight - top)
+        out[r, 0] = top + np.log(total)
+        out[r, 1] = cyclic
+        out[r, 2] = decided
+    return out
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+@compiled
+def _count(place):
+    found = 0
+    for i in range(len(place)):
+        for j in range(i + 1, len(place)):
+            if place[i, j] < 0:
+                continue
+            for k in range(j + 1, len(place)):
+                found += place[j, k] >= 0 and place[i, k] >= 0
+    return found
+
+
+@compiled
+def _list(place, kept):
+    edges = np.empty((len(kept), 3), dtype=np.int64)
+    seen, row = 0, 0
+    for i in range(len(place)):
+        for j in range(i + 1, len(place)):
+            if place[i, j] < 0:
+                continue
+            for k in range(j + 1, len(place)):
+                if place[j, k] < 0 or place[i, k] < 0:
+                    continue
+                if row < len(kept) and seen == kept[row]:
+                    edges[row, 0] = place[i, j]
+                    edges[row, 1] = place[j, k]
+                    edges[row, 2] = place[i, k]
+                    row += 1
+                seen += 1
+    return edges
+
+
+@compiled
+def _sureties(pair, won, even, spread):
+    out = np.zeros((won.shape[0], len(spread)))
+    for r in range(won.shape[0]):
+        for c in range(len(pair)):
+            out[r, pair[c]] += won[r, c] - even[c]
+        for e in range(len(spread)):
+            out[r, e] /= spread[e]
+            if abs(out[r, e]) < 1e-9:
+                out[r, e] = 0.0
+    return out

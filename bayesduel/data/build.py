@@ -1,0 +1,163 @@
+"""From votes or matrices typed in memory to the parts of a log: arms, cells, votes, intake."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bayesduel.data.votes import Cells, Intake, TieRule, Votes, cells_of, encode
+
+__all__ = ["LARGEST", "is_whole", "parts_of_votes", "parts_of_wins"]
+
+LARGEST = 2**53  # counts beyond it are not exact in float64
+
+
+def parts_of_votes(
+    left: Iterable[Any],
+    right: Iterable[Any],
+    outcome: Iterable[float],
+    *,
+    weight: Iterable[int] | None,
+    margin: Iterable[float] | None,
+    judge: Iterable[Any] | None,
+    group: Iterable[Any] | None,
+    time: np.ndarray | None,
+    arms: Sequence[str] | None,
+    tie_rule: TieRule,
+    intake: Intake | None,
+) -> dict[str, Any]:
+    """Return the fields of a log from one entry a vote; see ``Duels.from_votes``."""
+    points = np.asarray(list(outcome), dtype=float)
+    n = len(points)
+    left_label, right_label = _labels(left, n, "left"), _labels(right, n, "right")
+    weights = np.ones(n) if weight is None else _column(weight, n, "weight")
+    margins = None if margin is None else _column(margin, n, "margin")
+    times = None if time is None else np.asarray(time)
+    if times is not None and len(times) != n:
+        raise ValueError(f"time should have length {n} like outcome, got {len(times)}")
+    if n == 0:
+        raise ValueError("a log should hold at least one duel between two arms, got none")
+    _check(np.isin(points, (0.0, 0.5, 1.0)), points, "outcome should be 0, 0.5 or 1")
+    _check(is_whole(weights), weights, "weight should be a whole number of identical duels "
+           "(sampling weights are not supported)")  # fmt: skip
+    if margins is not None:
+        _check(np.isfinite(margins), margins, "margin should be a finite number")
+    labels = _arms(set(left_label) | set(right_label), arms)
+    index = {label: i for i, label in enumerate(labels)}
+    judges, judge_code = encode(judge, n, "judge")
+    groups, group_code = encode(group, n, "group")
+    votes = Votes(
+        left=np.array([index[x] for x in left_label], dtype=np.int32),
+        right=np.array([index[x] for x in right_label], dtype=np.int32),
+        outcome=(2 * points - 1).astype(np.int8),
+        weight=weights.astype(np.int64),
+        margin=margins,
+        judge=judge_code,
+        judges=judges,
+        group=group_code,
+        groups=groups,
+        time=times,
+    )
+    self_duel = votes.left == votes.right
+    tie = (votes.outcome == 0) & ~self_duel
+    if intake is None:
+        intake = Intake(
+            n_rows=n,
+            n_self_duels=int(votes.weight[self_duel].sum()),
+            n_zero_weight=int((votes.weight == 0).sum()),
+        )
+        if tie_rule == "drop":
+            intake = replace(intake, n_ties_dropped=int(votes.weight[tie].sum()))
+    keep = ~self_duel & (votes.weight > 0)
+    if tie_rule == "drop":
+        keep &= ~tie
+    votes = votes.take(keep)
+    covariates = (votes.margin, votes.judge, votes.group, votes.time)
+    return {
+        "arms": labels,
+        "cells": cells_of(votes, len(labels)),
+        "tie_rule": tie_rule,
+        "votes": votes if any(column is not None for column in covariates) else None,
+        "intake": intake,
+    }
+
+
+def parts_of_wins(
+    wins: Any, arms: Sequence[str] | None, *, ties: Any, tie_rule: TieRule
+) -> dict[str, Any]:
+    """Return the fields of a log from a matrix of wins; see ``Duels.from_wins``."""
+    wins = np.asarray(wins, dtype=float)
+    if wins.ndim != 2 or wins.shape[0] != wins.shape[1]:
+        raise ValueError(f"wins should be a square matrix, got shape {wins.shape}")
+    ties = np.zeros_like(wins) if ties is None else np.asarray(ties, dtype=float)
+    if ties.shape != wins.shape:
+        raise ValueError(f"ties should have shape {wins.shape} like wins, got {ties.shape}")
+    for name, matrix in (("wins", wins), ("ties", ties)):
+        if not is_whole(matrix).all():
+            bad = matrix[~is_whole(matrix)][0]
+            raise ValueError(f"{name} should hold whole numbers >= 0, got {bad}")
+        if matrix.diagonal().any():
+            raise ValueError(f"{name} should have a diagonal of 0, got {matrix.diagonal()}")
+    if not (ties == ties.T).all():
+        i, j = np.argwhere(ties != ties.T)[0]
+        raise ValueError(f"ties should be symmetric, got {ties[i, j]} and {ties[j, i]}")
+    n_arms = len(wins)
+    labels = [str(i) for i in range(n_arms)] if arms is None else [str(a) for a in arms]
+    if len(labels) != n_arms:
+        raise ValueError(f"arms should have {n_arms} labels, got {len(labels)}")
+    order = np.argsort(np.array(labels, dtype=object), kind="stable")
+    wins, ties = wins[np.ix_(order, order)], ties[np.ix_(order, order)]
+    i, j = np.nonzero(np.triu(wins + wins.T + ties, 1))
+    counts = [wins[i, j], wins[j, i], np.zeros(len(i)) if tie_rule == "drop" else ties[i, j]]
+    keep = sum(counts) > 0
+    cells = Cells(
+        i[keep].astype(np.int32),
+        j[keep].astype(np.int32),
+        *(c[keep].astype(np.int64) for c in counts),
+    )
+    dropped = int(np.triu(ties).sum()) if tie_rule == "drop" else 0
+    return {
+        "arms": tuple(labels[k] for k in order),
+        "cells": cells,
+        "tie_rule": tie_rule,
+        "intake": Intake(n_rows=len(i), n_ties_dropped=dropped),
+    }
+
+
+def is_whole(values: np.ndarray) -> np.ndarray:
+    """Return which entries count duels: whole, from 0 to 2^53 (exact in float64)."""
+    return (values >= 0) & (values <= LARGEST) & (values == np.floor(values))
+
+
+def _labels(column: Iterable[Any], n: int, name: str) -> list[str]:
+    entries = list(column)
+    if len(entries) != n:
+        raise ValueError(f"{name} should have length {n} like outcome, got {len(entries)}")
+    for row, entry in enumerate(entries):
+        if entry is None or entry != entry:
+            raise ValueError(f"{name} should name an arm in every row, got {entry} at row {row}")
+    return [str(entry) for entry in entries]
+
+
+def _column(column: Iterable[Any], n: int, name: str) -> np.ndarray:
+    values = np.asarray(list(column), dtype=float)
+    if len(values) != n:
+        raise ValueError(f"{name} should have length {n} like outcome, got {len(values)}")
+    return values
+
+
+def _check(ok: np.ndarray, values: np.ndarray, rule: str) -> None:
+    if not ok.all():
+        row = int(np.flatnonzero(~ok)[0])
+        raise ValueError(f"{rule}, got {values[row]} at row {row}")
+
+
+def _arms(seen: set[str], arms: Sequence[str] | None) -> tuple[str, ...]:
+    if arms is None:
+        return tuple(sorted(seen))
+    labels = tuple(sorted(str(a) for a in arms))
+    unknown = sorted(seen - set(labels))
+    if unknown:
+        raise ValueError(f"arms should list every arm of the log, got none for {unknown[:5]}")
+    return labels

@@ -1,0 +1,155 @@
+"""Small real logs from the literature, shipped with the package.
+
+Each is a CSV beside this file, in the schema of :func:`bayesduel.read_duels`, typed in from
+the paper its entry in ``catalogue.json`` cites.
+"""
+
+import json
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import as_file, files
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesduel.data.duels import Duels
+
+__all__ = ["Dataset", "describe", "items", "load", "names", "text"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset:
+    """What is known of a shipped log.
+
+    Attributes
+    ----------
+    name
+        What :func:`load` takes.
+    title
+        What was compared, in one line.
+    citation
+        Where it was published.
+    sides
+        What left and right mean.
+    winner
+        What it means to win.
+    shows
+        What the log is good for showing, in a few words.
+    note
+        What an analyst should know.
+    n_duels, n_arms, n_ties
+        Counts, weights included, ties kept.
+    by
+        The column that splits it into logs of their own, or None.
+    """
+
+    name: str
+    title: str
+    citation: str
+    sides: str
+    winner: str
+    shows: str
+    note: str
+    n_duels: int
+    n_arms: int
+    n_ties: int
+    by: str | None = None
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the shipped logs, sorted."""
+    return tuple(sorted(_catalogue()))
+
+
+def describe(name: str) -> Dataset:
+    """Return what is known of a shipped log.
+
+    Raises
+    ------
+    ValueError
+        If no log of that name is shipped.
+    """
+    if name not in _catalogue():
+        near = get_close_matches(str(name).lower(), names(), n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(
+            f"name should be a shipped dataset ({', '.join(names())}), got {name!r}{hint}"
+        )
+    return Dataset(name=name, **_catalogue()[name])
+
+
+def load(name: str, *, by: str | None = None, **reading: Any) -> "Duels | dict[str, Duels]":
+    """Read a shipped log.
+
+    Parameters
+    ----------
+    name
+        One of :func:`names`.
+    by
+        A column that splits the file into logs of their own.
+    reading
+        Options of :func:`bayesduel.read_duels`.
+
+    Returns
+    -------
+    The log; under `by`, a dict from each label of that column to its log.
+
+    Raises
+    ------
+    ValueError
+        If no log of that name is shipped, or an option is wrong.
+    """
+    from bayesduel.data.read.duels import read_duels
+
+    describe(name)
+    if by is not None:
+        reading["by"] = by
+    with as_file(files(__package__) / f"{name}.csv") as path:
+        log = read_duels(path, **reading)
+    source = f"{name} (shipped with bayesduel)"
+    if isinstance(log, dict):
+        return {
+            label: replace(part, intake=replace(part.intake, source=f"{source}, {by} {label}"))
+            for label, part in log.items()
+        }
+    return replace(log, intake=replace(log.intake, source=source))
+
+
+def items(name: str) -> "pd.DataFrame":
+    """Return the attributes of a shipped log's arms, one row an arm, indexed by its label.
+
+    Raises
+    ------
+    ValueError
+        If the log is not shipped, or has no attributes.
+    """
+    import pandas as pd
+
+    describe(name)
+    resource = files(__package__) / f"{name}_items.csv"
+    if not resource.is_file():
+        having = [n for n in names() if (files(__package__) / f"{n}_items.csv").is_file()]
+        raise ValueError(
+            f"name should be a dataset with attributes ({', '.join(having)}), got {name!r}"
+        )
+    with resource.open(encoding="utf-8") as stream:
+        return pd.read_csv(stream, index_col="item", dtype={"item": str})
+
+
+def text(name: str) -> str:
+    """Return a shipped log's CSV as it is.
+
+    Raises
+    ------
+    ValueError
+        If no log of that name is shipped.
+    """
+    describe(name)
+    return (files(__package__) / f"{name}.csv").read_text(encoding="utf-8")
+
+
+@cache
+def _catalogue() -> dict[str, dict[str, Any]]:
+    return json.loads((files(__package__) / "catalogue.json").read_text(encoding="utf-8"))

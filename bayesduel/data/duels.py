@@ -1,0 +1,292 @@
+"""Duels: a log of pairwise comparisons, as labels, tallies and (when they matter) votes.
+
+One orientation everywhere: ``wins[i, j]`` is the number of times arm i beat arm j.
+The log is kept at three levels, each derived from the one before:
+
+- ``votes``, one row a vote, only when the log names judges, groups, times or margins;
+- ``cells``, one row an *ordered* pair that met, so that the order of presentation
+  (home side, first shown) is kept;
+- ``tally()``, dense ``(K, K)`` matrices, and ``pairs()``, one row an *unordered* pair.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.data.build import parts_of_votes, parts_of_wins
+from bayesduel.data.graph import components
+from bayesduel.data.subset import among, by_units
+from bayesduel.data.votes import Cells, Intake, Pairs, Tally, TieRule, Votes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesduel.data.health import Health
+
+__all__ = ["Duels"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Duels:
+    """A log of duels between K labelled arms.
+
+    Build one with :func:`bayesduel.read_duels`, :meth:`from_votes` or :meth:`from_wins`.
+
+    Attributes
+    ----------
+    arms
+        Labels, sorted; an arm's index is its place here.
+    cells
+        Counts by ordered pair (left, right).
+    tie_rule
+        "keep": ties are an outcome; "half": each is half a win for both; "drop": left out.
+    votes
+        Row by row, when the log names judges, groups, times or margins; else None.
+    intake
+        What reading the log saw.
+    """
+
+    arms: tuple[str, ...]
+    cells: Cells
+    tie_rule: TieRule = "keep"
+    votes: Votes | None = None
+    intake: Intake = field(default_factory=Intake)
+
+    def __post_init__(self) -> None:
+        if len(self.arms) < 2:
+            raise ValueError(f"a log should hold at least two arms, got {list(self.arms)}")
+        if len(set(self.arms)) != len(self.arms):
+            repeated = sorted({a for a in self.arms if self.arms.count(a) > 1})
+            raise ValueError(f"arms should have distinct labels, got repeated {repeated}")
+        if self.tie_rule not in ("keep", "half", "drop"):
+            raise ValueError(f"tie_rule should be 'keep', 'half' or 'drop', got {self.tie_rule!r}")
+        if not self.n_duels > 0:
+            raise ValueError("a log should hold at least one duel between two arms, got none")
+        for array in self.cells:
+            array.setflags(write=False)
+
+    @classmethod
+    def from_votes(
+        cls,
+        left: Iterable[Any],
+        right: Iterable[Any],
+        outcome: Iterable[float],
+        *,
+        weight: Iterable[int] | None = None,
+        margin: Iterable[float] | None = None,
+        judge: Iterable[Any] | None = None,
+        group: Iterable[Any] | None = None,
+        time: np.ndarray | None = None,
+        arms: Sequence[str] | None = None,
+        tie_rule: TieRule = "keep",
+        intake: Intake | None = None,
+    ) -> "Duels":
+        """Build a log from one entry a vote.
+
+        Parameters
+        ----------
+        left, right
+            Labels of the two arms, length n.
+        outcome
+            1 where left won, 0 where right won, 0.5 for a tie, length n.
+        weight
+            Whole numbers of identical duels, length n. Default: 1 each.
+        margin
+            Left's score minus right's, length n.
+        judge, group
+            Labels of who judged and of the unit within which votes are not independent.
+        time
+            datetime64 or float array, length n.
+        arms
+            Labels to keep although they may not occur. Default: those that occur.
+        tie_rule
+            What a tie counts for.
+        intake
+            What reading saw; default: counts of this call.
+
+        Raises
+        ------
+        ValueError
+            If lengths differ, a label is missing, an outcome is not 0, 0.5 or 1, a weight is
+            not a whole number, a margin is not finite, an arm is not in `arms`, or fewer
+            than two arms occur.
+        """
+        return cls(
+            **parts_of_votes(
+                left,
+                right,
+                outcome,
+                weight=weight,
+                margin=margin,
+                judge=judge,
+                group=group,
+                time=time,
+                arms=arms,
+                tie_rule=tie_rule,
+                intake=intake,
+            )
+        )
+
+    @classmethod
+    def from_wins(
+        cls,
+        wins: Any,
+        arms: Sequence[str] | None = None,
+        *,
+        ties: Any = None,
+        tie_rule: TieRule = "keep",
+    ) -> "Duels":
+        """Build a log from a matrix of wins.
+
+        Parameters
+        ----------
+        wins
+            Times i beat j, whole numbers, shape (K, K), diagonal 0.
+        arms
+            K labels. Default: "0", "1", ...
+        ties
+            Times i and j tied, whole numbers, symmetric, shape (K, K).
+        tie_rule
+            What a tie counts for.
+
+        Raises
+        ------
+        ValueError
+            If a matrix is not square, negative, fractional, or `ties` is not symmetric.
+        """
+        return cls(**parts_of_wins(wins, arms, ties=ties, tie_rule=tie_rule))
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms, K."""
+        return len(self.arms)
+
+    @property
+    def n_duels(self) -> int:
+        """Number of duels, weights counted, self-duels left out."""
+        return int(self.cells.left_wins.sum() + self.cells.right_wins.sum() + self.n_ties)
+
+    @property
+    def n_ties(self) -> int:
+        """Number of ties that count (0 under ``tie_rule="drop"``)."""
+        return int(self.cells.ties.sum())
+
+    def tally(self, ties: TieRule | None = None) -> Tally:
+        """Return dense counts, ``wins[i, j]`` = times i beat j.
+
+        Parameters
+        ----------
+        ties
+            "keep" leaves ties in their own matrix, "half" adds half a win each way,
+            "drop" leaves them out. Default: the log's own `tie_rule`.
+        """
+        rule = ties or self.tie_rule
+        wins = np.zeros((self.n_arms, self.n_arms))
+        tied = np.zeros_like(wins)
+        cells = self.cells
+        np.add.at(wins, (cells.left, cells.right), cells.left_wins)
+        np.add.at(wins, (cells.right, cells.left), cells.right_wins)
+        np.add.at(tied, (cells.left, cells.right), cells.ties)
+        tied = tied + tied.T
+        if rule == "half":
+            return Tally(wins + tied / 2, np.zeros_like(tied))
+        return Tally(wins, tied if rule == "keep" else np.zeros_like(tied))
+
+    def pairs(self) -> Pairs:
+        """Return counts by unordered pair that met, sorted by (first, second)."""
+        cells = self.cells
+        first = np.minimum(cells.left, cells.right)
+        second = np.maximum(cells.left, cells.right)
+        swapped = cells.left > cells.right
+        key, place = np.unique(first.astype(np.int64) * self.n_arms + second, return_inverse=True)
+        forward = np.where(swapped, cells.right_wins, cells.left_wins)
+        backward = np.where(swapped, cells.left_wins, cells.right_wins)
+        counts = (
+            np.bincount(place, c, minlength=len(key)).astype(np.int64)
+            for c in (forward, backward, cells.ties)
+        )
+        return Pairs(
+            (key // self.n_arms).astype(np.int32), (key % self.n_arms).astype(np.int32), *counts
+        )
+
+    def components(self) -> list[tuple[str, ...]]:
+        """Return the groups of arms that duels connect, largest first.
+
+        Across components no duel says who is better: only a prior speaks.
+        """
+        return components(self)
+
+    def subset(
+        self,
+        arms: Iterable[str] | None = None,
+        *,
+        judges: Iterable[str] | None = None,
+        groups: Iterable[str] | None = None,
+    ) -> "Duels":
+        """Return the duels among `arms`, by `judges`, in `groups` (each optional).
+
+        Raises
+        ------
+        KeyError
+            If a label is not in the log.
+        ValueError
+            If the log names no judges or groups, or if no duel is left.
+        """
+        result = self
+        if judges is not None or groups is not None:
+            result = by_units(result, judges, groups)
+        return result if arms is None else among(result, arms)
+
+    def health(self) -> "Health":
+        """Return what an analyst should know of the log before any model runs."""
+        from bayesduel.data.health import health
+
+        return health(self)
+
+    def summary(self) -> "pd.DataFrame":
+        """Return one row an arm, best win rate first.
+
+        Columns: duels, wins, losses, ties, opponents (how many it met) and win_rate
+        (half a win for a tie).
+        """
+        import pandas as pd
+
+        wins, ties = self.tally("keep")
+        met = (wins + wins.T + ties) > 0
+        won, lost, tied = wins.sum(1), wins.sum(0), ties.sum(1)
+        total = won + lost + tied
+        with np.errstate(invalid="ignore"):
+            rate = (won + tied / 2) / total
+        frame = pd.DataFrame(
+            {
+                "duels": total.astype(int),
+                "wins": won.astype(int),
+                "losses": lost.astype(int),
+                "ties": tied.astype(int),
+                "opponents": met.sum(1),
+                "win_rate": rate,
+            },
+            index=pd.Index(self.arms, name="arm"),
+        )
+        return frame.sort_values(["win_rate", "duels"], ascending=False, kind="stable")
+
+    def __repr__(self) -> str:
+        parts = [f"{self.n_duels:,} duels", f"{self.n_arms:,} arms"]
+        if self.n_ties:
+            parts.append(
+                f"{self.n_ties:,} ties" + (" (half a win each)" * (self.tie_rule == "half"))
+            )
+        if self.votes is not None:
+            if self.votes.judge is not None:
+                parts.append(f"{len(self.votes.judges):,} judges")
+            if self.votes.group is not None:
+                parts.append(f"{len(self.votes.groups):,} groups")
+            parts += [n for n in ("margin", "time") if getattr(self.votes, n) is not None]
+        return f"<Duels: {', '.join(parts)}; from {self.intake.source}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<p>{escape(repr(self)[1:-1])}</p>{self.summary().to_html(max_rows=20)}"

@@ -1,0 +1,72 @@
+"""Units of a log: all the votes on one pair by one judge, or in one group.
+
+Votes within a unit are not independent. Where that cannot be modelled, one verdict a unit is
+what can be counted.
+"""
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
+
+__all__ = ["one_verdict_per_unit", "repeated_role"]
+
+
+def repeated_role(duels: "Duels") -> Literal["group", "judge"] | None:
+    """Return the role within which the log votes on a pair more than once, if any.
+
+    Groups are looked at before judges; ties are no votes here. A role with one unit only (a
+    log of one judge) is no role: nothing then tells the judge from the arms.
+    """
+    roles: tuple[Literal["group", "judge"], ...] = ("group", "judge")
+    for role in roles:
+        if duels.votes is None or getattr(duels.votes, role) is None:
+            continue
+        pair, unit, _ = _by_unit(duels, role)
+        weight = duels.votes.weight[duels.votes.outcome != 0]
+        place = np.unique(np.stack([pair, unit]), axis=1, return_inverse=True)[1]
+        several = len(np.unique(unit)) > 1
+        if several and np.bincount(place, weight * (unit >= 0)).max(initial=0) > 1:
+            return role
+    return None
+
+
+def one_verdict_per_unit(duels: "Duels", role: Literal["group", "judge"]) -> "Duels":
+    """Return the log with one duel for each pair and group (or judge): its majority.
+
+    Ties do not vote; a unit whose votes are level gives no duel; a vote without a group (or
+    judge) is a unit of its own.
+
+    Raises
+    ------
+    ValueError
+        If the log does not name groups (or judges), or if no unit has a majority.
+    """
+    from bayesduel.data.duels import Duels
+
+    pair, unit, points = _by_unit(duels, role)
+    keys, place = np.unique(np.stack([pair, unit]), axis=1, return_inverse=True)
+    majority = np.sign(np.bincount(place, points))
+    low, high = np.divmod(keys[0], duels.n_arms)
+    wins = np.zeros((duels.n_arms, duels.n_arms))
+    np.add.at(wins, (low, high), majority > 0)
+    np.add.at(wins, (high, low), majority < 0)
+    if not wins.any():
+        raise ValueError(f"some pair and {role} should have a majority, got level votes only")
+    return Duels.from_wins(wins, duels.arms)
+
+
+def _by_unit(duels: "Duels", role: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return pair, unit and weighted outcome for the lower arm of each vote that is no tie."""
+    votes = duels.votes
+    code = None if votes is None else getattr(votes, role)
+    if votes is None or code is None:
+        raise ValueError(f"duels should name a {role} for each vote, got a log without")
+    low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
+    pair = low.astype(np.int64) * duels.n_arms + high
+    unit = np.where(code >= 0, code, -1 - np.arange(len(votes)))  # without one: its own unit
+    points = np.where(votes.left == low, 1, -1) * votes.outcome * votes.weight
+    kept = votes.outcome != 0
+    return pair[kept], unit[kept].astype(np.int64), points[kept].astype(float)

@@ -1,0 +1,283 @@
+"""Files of duels, read through DuckDB: tallied there, or as votes batch by batch."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from glob import has_magic
+from itertools import groupby
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from bayesduel.data.read.columns import Roles
+from bayesduel.data.read.formats import LogFile, expand, keys_of, open_bytes, recognise, verify
+from bayesduel.data.read.line_numbers import (
+    Numbered,
+    explain_lines,
+    numbered_records,
+    numbered_rows,
+    parse_fault,
+    refused_lines,
+)
+from bayesduel.data.read.rows import Rows, TimeKind
+from bayesduel.data.read.sql import count_query, name_of, stacked, text_in_sql
+
+__all__ = ["FileSource", "open_files"]
+
+PLAIN = ("VARCHAR", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL",
+         "BOOLEAN")  # fmt: skip
+FEW = 8  # outcomes worth a column of counts each
+
+
+@contextmanager
+def open_files(path: Any, *, skip: bool) -> Iterator["FileSource"]:
+    """Open the files of one log.
+
+    Parameters
+    ----------
+    path
+        A path, a glob, or a list of either.
+    skip
+        Whether lines that cannot be parsed are left out (and told of) or refused.
+
+    Raises
+    ------
+    OSError
+        If a file is not there or cannot be opened.
+    ValueError
+        If a file is not what its name says, or the files' columns differ.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="bayesduel-") as folder,
+        duckdb.connect(config={"temp_directory": os.path.join(folder, "spilled")}) as con,
+    ):
+        con.execute("SET TimeZone = 'UTC'")
+        yield FileSource(path, con, folder, skip)
+
+
+class FileSource:
+    """The files of one log; see :func:`open_files`."""
+
+    def __init__(self, path: Any, con: duckdb.DuckDBPyConnection, folder: str, skip: bool) -> None:
+        self.skip = skip
+        self.refused: list[tuple[str, str]] = []
+        self._con = con
+        self._files = [recognise(name) for name in expand(path)]
+        self.name = str(path) if isinstance(path, str | os.PathLike) else self.words
+        self._plain = {f.path: self._unpacked(f, folder) for f in self._files}
+        self._types = self._check_columns()
+
+    # -- what a reader asks -------------------------------------------------------------
+
+    @property
+    def words(self) -> str:
+        """The files, as a log tells of its source."""
+        if len(self._files) == 1:
+            return self._files[0].path
+        return f"{len(self._files)} files: {', '.join(f.path for f in self._files)}"
+
+    def columns(self, wanted: set[str]) -> list[str]:
+        """Return the names of the columns; JSON lines are searched to the end for `wanted`."""
+        for file in self._files:
+            if file.format == "jsonl" and wanted - set(self._types):
+                keys = keys_of(file.path, file.compression, float("inf"))
+                self._types.update(dict.fromkeys(keys, "VARCHAR"))
+        return [name for name in self._types if name]
+
+    def rows(self, roles: Roles, kind: TimeKind | None = None) -> Rows:
+        """Return the log's votes, or its tallies where `roles` needs no more.
+
+        Raises
+        ------
+        ValueError
+            If a file is damaged, or lines cannot be parsed and are not to be skipped.
+        """
+        for file in self._files:
+            if file.compression != "none" and file.format != "parquet":
+                verify(file.path, file.compression)
+        try:
+            batches = (
+                self._batches(self._log(roles, self.skip)) if roles.by_vote else self._tally(roles)
+            )
+            rows = Rows.from_batches(batches, roles.taken, kind)
+            if self.skip:
+                self.refused = self._refused(must_go_on=True)
+        except duckdb.Error as error:
+            raise self._explained(error, roles) from None
+        return rows
+
+    def numbered(self, roles: Roles) -> Iterator[Numbered]:
+        """Yield the rows, with the line or row each is on, in chunks."""
+        for file in self._files:
+            if file.format != "parquet":
+                yield from numbered_records(file, roles)
+                continue
+            columns = ", ".join(f"{name_of(c)} AS {name_of(r)}" for r, c in roles.taken.items())
+            path = text_in_sql(self._plain[file.path])
+            yield from numbered_rows(
+                file,
+                self._batches(
+                    f"SELECT {columns}, file_row_number "
+                    f"FROM read_parquet({path}, file_row_number=true)"
+                ),
+            )
+
+    def duplicates(self, roles: Roles) -> dict[str | None, int]:
+        """Return how many rows equal an earlier one in every column, by label of `roles.by`.
+
+        Rows are compared by a 64-bit hash: among n different rows, two are taken for equal
+        with probability about n^2 / 2^65.
+        """
+        columns = sorted(self.columns(set()))
+        parts = []
+        for file, scan in self._scans(self.skip, tell=False):
+            key = self._field(file, roles.by) if roles.by else "NULL"
+            fields = ", ".join(self._field(file, c) for c in columns)
+            parts.append(f"SELECT {key} AS part, hash({fields}) AS h FROM {scan}")
+        counted = "SELECT part, count(*) - count(DISTINCT h)"
+        query = f"{counted} FROM ({' UNION ALL '.join(parts)}) GROUP BY part"
+        return dict(self._con.execute(query).fetchall())
+
+    # -- queries ------------------------------------------------------------------------
+
+    def _log(self, roles: Roles, skip: bool) -> str:
+        """Return the query for the columns of `roles`, named by role, one row a vote."""
+        parts = []
+        for file, scan in self._scans(skip):
+            taken = [f"{self._field(file, c)} AS {name_of(r)}" for r, c in roles.taken.items()]
+            parts.append(f"SELECT {', '.join(taken)} FROM {scan}")
+        return " UNION ALL ".join(parts)
+
+    def _tally(self, roles: Roles) -> Iterator[pa.RecordBatch]:
+        """Yield counts of equal rows."""
+        log = self._log(roles, self.skip)
+        keys = [r for r in roles.taken if r != "weight"]
+        weight = None if roles.weight is None else self._types[roles.weight]
+        few = self._few_outcomes(roles, log)
+        if few is None:
+            yield from self._batches(count_query(log, keys, weight, None))
+        else:
+            kind = self._types[roles.outcome or ""]
+            query = count_query(log, keys, weight, (kind, few.to_pylist()))
+            yield from stacked(self._batches(query), few)
+
+    def _few_outcomes(self, roles: Roles, log: str) -> pa.Array | None:
+        """Return the outcomes if they are few and it costs next to nothing to look first."""
+        if roles.outcome is None or any(f.format != "parquet" for f in self._files):
+            return None
+        if self._types[roles.outcome].split("(")[0] not in PLAIN:
+            return None
+        query = f"SELECT DISTINCT outcome FROM ({log}) LIMIT {FEW + 1}"
+        found = pa.Table.from_batches(self._batches(query)).column("outcome")
+        return found.combine_chunks() if 0 < len(found) <= FEW else None
+
+    def _scans(self, skip: bool, *, tell: bool = True) -> Iterator[tuple[LogFile, str]]:
+        """Yield a table function for each kind of file, with the first file of the kind."""
+
+        def kind(file: LogFile) -> tuple[Any, ...]:
+            return (file.format, file.compression, file.delimiter, file.columns)
+
+        for _, alike in groupby(self._files, kind):
+            files = list(alike)
+            paths = f"[{', '.join(text_in_sql(self._plain[f.path]) for f in files)}]"
+            yield files[0], self._scan(files[0], paths, skip, tell)
+
+    def _scan(self, file: LogFile, paths: str, skip: bool, tell: bool) -> str:
+        """Return the table function that reads some files, every field of text as text."""
+        if file.format == "parquet":
+            return f"read_parquet({paths})"
+        packed = file.compression != "none"
+        packing = f", compression={text_in_sql(file.compression)}" if packed else ""
+        if file.format == "jsonl":
+            fields = ", ".join(f"{text_in_sql(name)}: 'VARCHAR'" for name in self._types)
+            return (
+                f"read_json({paths}, format='newline_delimited', auto_detect=false, "
+                f"columns={{{fields}}}, ignore_errors={str(skip).lower()}{packing})"
+            )
+        fields = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(file.columns)))
+        telling = (
+            ", store_rejects=true, rejects_limit=0, rejects_table='refused', "
+            "rejects_scan='refused_scans'"
+        )
+        skipping = f", ignore_errors=true{telling if tell else ''}" if skip else ""
+        return (
+            f"read_csv({paths}, auto_detect=false, header=true, columns={{{fields}}}, "
+            f"delim={text_in_sql(file.delimiter)}, quote='\"', escape='\"', nullstr='', "
+            f"strict_mode=true, null_padding=false{skipping}{packing})"
+        )
+
+    def _field(self, file: LogFile, column: str) -> str:
+        return f"c{file.columns.index(column)}" if file.format == "csv" else name_of(column)
+
+    def _batches(self, query: str) -> Iterator[pa.RecordBatch]:
+        yield from pa.RecordBatchReader.from_stream(self._con.sql(query))
+
+    # -- checks -------------------------------------------------------------------------
+
+    def _unpacked(self, file: LogFile, folder: str) -> str:
+        """Return where DuckDB finds a file.
+
+        Compressed Parquet is unpacked; a name that DuckDB would take for a glob gets another.
+        """
+        place = os.path.join(folder, f"{self._files.index(file)}.{file.format}")
+        if file.format != "parquet" or file.compression == "none":
+            if not has_magic(file.path):
+                return file.path
+            os.symlink(os.path.abspath(file.path), place)
+            return place
+        verify(file.path, file.compression)
+        with open_bytes(file.path, file.compression) as packed, open(place, "wb") as plain:
+            shutil.copyfileobj(packed, plain, 1 << 20)
+        return place
+
+    def _check_columns(self) -> dict[str, str]:
+        """Return the columns of the log with their types; refuse files that differ."""
+        first = self._columns_of(self._files[0])
+        everything = dict(first)
+        for file in self._files[1:]:
+            ours = self._columns_of(file)
+            everything |= ours
+            if ours != first and file.format != "jsonl":
+                differ = sorted(set(ours.items()) ^ set(first.items()))
+                said = ", ".join(f"{name!r} ({kind})" for name, kind in differ[:4])
+                raise ValueError(
+                    f"{file.path}, line 1: the files of a log should have the same columns, this "
+                    f"one and {self._files[0].path} differ in {said}"
+                )
+        return everything
+
+    def _columns_of(self, file: LogFile) -> dict[str, str]:
+        if file.format != "parquet":
+            return dict.fromkeys(file.columns, "VARCHAR")
+        query = f"DESCRIBE FROM read_parquet({text_in_sql(self._plain[file.path])})"
+        try:
+            return {row[0]: row[1] for row in self._con.sql(query).fetchall()}
+        except duckdb.Error as error:
+            raise parse_fault(file, error) from None
+
+    def _explained(self, error: duckdb.Error, roles: Roles) -> ValueError:
+        """Return what the failure of a query says about the files, with the line if it can."""
+        for file in self._files:
+            found = explain_lines(file) if file.format == "jsonl" else None
+            if found is not None:
+                return found
+        named = [f for f in self._files if self._plain[f.path] in str(error)]
+        fault = parse_fault(named[0] if named else self._files[0], error)
+        try:
+            for _ in self._batches(self._log(roles, True)):  # to the end, refusing lines
+                pass
+            refused = self._refused(must_go_on=False)
+        except duckdb.Error:
+            return fault
+        if not refused:
+            return fault
+        (where, what), more = refused[0], len(refused) - 1
+        return ValueError(f"{where}: {what}" + (f" (and {more:,} more such lines)" * (more > 0)))
+
+    def _refused(self, *, must_go_on: bool) -> list[tuple[str, str]]:
+        """Return where and why lines of text files were refused."""
+        texts = [file for file in self._files if file.format == "csv"]
+        return refused_lines(self._con, texts, must_go_on=must_go_on) if texts else []

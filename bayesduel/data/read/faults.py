@@ -1,0 +1,168 @@
+"""What is wrong with the rows of a log, row by row, and in which words to say it.
+
+The same function looks at all rows at once, to count the bad ones, and at the rows of a file
+one chunk at a time, to find the lines they are on.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesduel.data.read.columns import Roles
+from bayesduel.data.read.outcomes import UNREADABLE, Reading, choose_reading
+from bayesduel.data.read.rows import Coded, Rows
+
+__all__ = ["Examined", "decide_reading", "examine", "explain", "label_of", "shown"]
+
+MISSING = ("", "NaN", "nan", "NA", "N/A", "#N/A", "<NA>", "NaT", "null", "NULL", "None")
+LONGEST_LABEL = 10_000
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]|\r(?!\n)")
+
+# (role, rule): what a row can be faulted for, in the order in which it is looked for.
+FAULTS = (
+    ("", ""),
+    ("left", "should name an arm"),
+    ("left", "should name an arm without control characters or byte-order marks"),
+    ("left", f"should name an arm in at most {LONGEST_LABEL:,} characters"),
+    ("right", "should name an arm"),
+    ("right", "should name an arm without control characters or byte-order marks"),
+    ("right", f"should name an arm in at most {LONGEST_LABEL:,} characters"),
+    ("by", "should name a log"),
+    ("outcome", "should be {said}"),
+    ("margin", "should be a finite number (margin=False, --margin none: do without it)"),
+    ("margin", "should agree with outcome {outcome} (margin=False, --margin none: do without it)"),
+    ("weight", "should be a whole number of identical duels (sampling weights are not supported)"),
+    ("time", "should be an ISO date or time (time=False, --time none: do without it)"),
+    ("time", "should be a number (time=False, --time none: do without it)"),
+)
+LEFT, RIGHT, BY, OUTCOME, MARGIN, AGREE, WEIGHT, DATE, TIME = 1, 4, 7, 8, 9, 10, 11, 12, 13
+
+
+@dataclass
+class Examined:
+    """What was found in some rows.
+
+    Attributes
+    ----------
+    fault
+        Place in `FAULTS` of the first fault of each entry, 0 where it has none; int8.
+    outcome
+        1 left, -1 right, 0 tie, `UNREADABLE`; int8.
+    n_bad
+        Rows with a fault, those of an entry with a bad weight included.
+    """
+
+    fault: np.ndarray
+    outcome: np.ndarray
+    n_bad: int
+
+
+def label_of(text: str) -> str | None:
+    """Return the label a text stands for, or None where it spells a missing value."""
+    label = text.strip()
+    return None if label in MISSING else label
+
+
+def decide_reading(rows: Rows, roles: Roles) -> Reading | None:
+    """Return how the outcomes of `rows` are read, or None where the log has no such column."""
+    if rows.outcome is None:
+        return None
+    ok = (rows.left.code >= 0) & (rows.right.code >= 0) & (rows.outcome.code >= 0)
+    left, right, outcome = (
+        Coded(column.values, column.code[ok]) for column in (rows.left, rows.right, rows.outcome)
+    )
+    columns = (roles.left, roles.right, roles.outcome or "")
+    return choose_reading(left, right, outcome, rows.n[ok], columns)
+
+
+def examine(rows: Rows, reading: Reading | None, *, dates: bool) -> Examined:
+    """Return the outcome of each row and what is wrong with it.
+
+    Parameters
+    ----------
+    rows
+        Votes or tallies.
+    reading
+        How outcomes are read; None: by the sign of the margin, or left always won.
+    dates
+        Whether times are dates (or numbers).
+    """
+    n = len(rows)
+    fault = np.zeros(n, dtype=np.int8)
+
+    def blame(where: np.ndarray, what: int | np.ndarray) -> None:
+        fault[:] = np.where((fault == 0) & where, what, fault)
+
+    for column, first in ((rows.left, LEFT), (rows.right, RIGHT)):
+        kind = _label_faults(column)
+        blame(kind > 0, kind + first - 1)
+    if rows.by is not None:
+        blame(_label_faults(rows.by) > 0, BY)
+    if reading is not None:
+        assert rows.outcome is not None
+        outcome = reading.read(rows.left, rows.right, rows.outcome)
+        blame(outcome == UNREADABLE, OUTCOME)
+    elif rows.margin is not None:
+        outcome = np.sign(np.nan_to_num(rows.margin)).astype(np.int8)
+    else:
+        outcome = np.ones(n, dtype=np.int8)
+    if rows.margin is not None:
+        blame(np.isnan(rows.margin), MARGIN)
+        if reading is not None:
+            blame(_disagree(outcome, np.sign(np.nan_to_num(rows.margin))), AGREE)
+    if rows.unreadable_time is not None:
+        blame(rows.unreadable_time, DATE if dates else TIME)
+    blame((rows.n_bad_weight > 0) & (rows.n_bad_weight == rows.n), WEIGHT)
+    n_bad = int(rows.n[fault > 0].sum() + rows.n_bad_weight[fault == 0].sum())
+    return Examined(fault, outcome, n_bad)
+
+
+def explain(fault: int, roles: Roles, reading: Reading | None, values: dict[str, Any]) -> str:
+    """Return the words for a fault: the column, the rule and the value of a row.
+
+    Parameters
+    ----------
+    fault
+        Its place in `FAULTS`.
+    values
+        What the row holds in each role; nothing is shown for a role that is not there.
+    """
+    role, rule = FAULTS[fault]
+    rule = rule.format(said=reading.said if reading else "", outcome=shown(values.get("outcome")))
+    got = shown(values.get(role))
+    column = repr(roles.taken[role])
+    if role == "margin" and roles.margin_right is not None:
+        column = f"{column} - {roles.margin_right!r}"
+        got = f"{got} and {shown(values.get('margin_right'))}"
+    return f"column {column} {rule}" + (f", got {got}" if role in values else "")
+
+
+def shown(value: Any) -> str:
+    """Return a value as a message shows it, at most 60 characters."""
+    if value is None:
+        return "nothing"
+    text = repr(value if not isinstance(value, str) else value[:200])
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _label_faults(column: Coded) -> np.ndarray:
+    """Return 0 for a sound label, 1 missing, 2 control characters, 3 too long; shape (n,)."""
+    kinds = []
+    for text in column.values:
+        if len(text) > LONGEST_LABEL:
+            kinds.append(3)
+        elif label_of(text) is None:
+            kinds.append(1)
+        else:
+            kinds.append(2 if CONTROL.search(text) else 0)
+    return np.array([*kinds, 1], dtype=np.int8)[column.code]
+
+
+def _disagree(outcome: np.ndarray, sign: np.ndarray) -> np.ndarray:
+    """Return where a margin contradicts an outcome.
+
+    A decisive outcome with margin 0 is none: shoot-outs and tie-breaks end like that.
+    """
+    return ((outcome == 0) & (sign != 0)) | (outcome * sign == -1)

@@ -1,0 +1,165 @@
+"""From rows that were read and examined to a log, or to one log for each part."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bayesduel.data.build import LARGEST
+from bayesduel.data.duels import Duels
+from bayesduel.data.read.faults import Examined, label_of
+from bayesduel.data.read.outcomes import says_both_bad
+from bayesduel.data.read.rows import Coded, Rows
+from bayesduel.data.votes import Intake, TieRule, Votes, cells_of
+
+__all__ = ["Labelled", "assemble", "label_rows", "parts_of"]
+
+
+@dataclass
+class Labelled:
+    """The sound rows of a log, their labels made into numbers; arrays of shape (n_entries,).
+
+    Attributes
+    ----------
+    arms
+        Labels, sorted.
+    left, right
+        Places in `arms`, int32.
+    votes
+        The rows, by places in `arms`; ``weight`` is how many duels an entry stands for.
+    n, n_zero
+        Rows an entry stands for, and those of weight 0.
+    both_bad
+        Whether its outcome says that both were bad.
+    """
+
+    arms: tuple[str, ...]
+    votes: Votes
+    n: np.ndarray
+    n_zero: np.ndarray
+    both_bad: np.ndarray
+    part: np.ndarray | None
+    parts: tuple[str, ...]
+
+    def take(self, rows: np.ndarray) -> "Labelled":
+        """Return the entries at `rows`."""
+        return replace(
+            self,
+            votes=self.votes.take(rows),
+            n=self.n[rows],
+            n_zero=self.n_zero[rows],
+            both_bad=self.both_bad[rows],
+            part=None if self.part is None else self.part[rows],
+        )
+
+
+def label_rows(rows: Rows, examined: Examined) -> Labelled:
+    """Return the sound rows, with labels stripped of surrounding white space.
+
+    Raises
+    ------
+    ValueError
+        If the weights add up to more than 2^53.
+    """
+    ok: slice | np.ndarray = slice(None)  # no copies where all is well
+    if examined.fault.any():
+        ok = np.flatnonzero(examined.fault == 0)
+    if not rows.weight[ok].sum() <= LARGEST:
+        raise ValueError(f"weights should add up to at most 2^53, got {rows.weight[ok].sum():.3g}")
+    texts = [label_of(t) for column in (rows.left, rows.right) for t in column.values]
+    arms = tuple(sorted({t for t in texts if t is not None}))
+    arm = {label: i for i, label in enumerate(arms)}
+    places = np.array([-1 if t is None else arm[t] for t in texts], dtype=np.int32)
+    split = len(rows.left.values)
+    judges, judge = _labels(rows.judge, ok)
+    groups, group = _labels(rows.group, ok)
+    parts, part = _labels(rows.by, ok)
+    bad_words = np.zeros(1, dtype=bool)
+    outcome = np.broadcast_to(np.int32(0), len(rows))
+    if rows.outcome is not None:
+        bad_words = np.array([*map(says_both_bad, rows.outcome.values), False])
+        outcome = rows.outcome.code
+    return Labelled(
+        arms=arms,
+        votes=Votes(
+            left=places[:split][rows.left.code[ok]],
+            right=places[split:][rows.right.code[ok]],
+            outcome=examined.outcome[ok],
+            weight=rows.weight[ok].astype(np.int64),
+            margin=None if rows.margin is None else rows.margin[ok],
+            judge=judge,
+            judges=judges,
+            group=group,
+            groups=groups,
+            time=None if rows.time is None else rows.time[ok],
+        ),
+        n=rows.n[ok] - rows.n_bad_weight[ok],
+        n_zero=rows.n_zero_weight[ok],
+        both_bad=bad_words[outcome[ok]],
+        part=part,
+        parts=parts,
+    )
+
+
+def assemble(log: Labelled, tie_rule: TieRule, intake: Intake, *, by_vote: bool) -> Duels:
+    """Return the log of some rows, and count in its intake what they hold.
+
+    Raises
+    ------
+    ValueError
+        If fewer than two arms, or no duel between two, is left.
+    """
+    votes, weight = log.votes, log.votes.weight
+    own = votes.left == votes.right
+    tie = (votes.outcome == 0) & ~own
+    keep = ~own & (weight > 0)
+    intake = replace(
+        intake,
+        n_self_duels=int(weight[own].sum()),
+        n_both_bad=int(weight[log.both_bad & ~own].sum()),
+        n_zero_weight=int(log.n_zero.sum()),
+    )
+    if tie_rule == "drop":
+        keep &= ~tie
+        intake = replace(intake, n_ties_dropped=int(weight[tie].sum()))
+    kept = np.unique(np.concatenate([votes.left, votes.right]))
+    place = np.full(len(log.arms), -1, dtype=np.int32)
+    place[kept] = np.arange(len(kept))
+    votes = votes.take(keep)
+    votes = replace(votes, left=place[votes.left], right=place[votes.right])
+    return Duels(
+        arms=tuple(log.arms[k] for k in kept),
+        cells=cells_of(votes, len(kept)),
+        tie_rule=tie_rule,
+        votes=votes if by_vote else None,
+        intake=intake,
+    )
+
+
+def parts_of(log: Labelled) -> dict[str, Labelled]:
+    """Return the rows of each part, its judges and groups alone, in the order of the labels."""
+    from bayesduel.data.subset import compact
+
+    assert log.part is not None
+    order = np.argsort(log.part, kind="stable")
+    ends = np.cumsum(np.bincount(log.part, minlength=len(log.parts)))
+    rows = np.split(order, ends[:-1])
+    result = {}
+    for label, place in zip(log.parts, rows, strict=True):
+        part = log.take(place)
+        result[label] = replace(part, votes=compact(compact(part.votes, "judge"), "group"))
+    return result
+
+
+def _labels(
+    column: Coded | None, rows: slice | np.ndarray
+) -> tuple[tuple[str, ...], np.ndarray | None]:
+    """Return the sorted labels of a column that occur in `rows`, and their codes."""
+    if column is None:
+        return (), None
+    texts = [label_of(t) for t in column.values]
+    code = column.code[rows]
+    seen = {texts[k] for k in np.flatnonzero(np.bincount(code + 1)[1:])}
+    labels = tuple(sorted(t for t in seen if t is not None))
+    index = {label: i for i, label in enumerate(labels)}
+    places = [-1 if t is None else index.get(t, -1) for t in texts]
+    return labels, np.array([*places, -1], dtype=np.int32)[code]

@@ -1,0 +1,150 @@
+"""Frames of duels, through Narwhals: pandas, Polars, PyArrow, DuckDB, Dask, PySpark, Ibis.
+
+A frame in memory hands over the columns that are needed as Arrow. A lazy one (a Polars or
+Dask frame, a DuckDB relation, a table of Spark or of a database through Ibis) is tallied
+where it lives: only the counts of equal rows come over, unless judges, groups, times or
+margins ask for the votes.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+
+from bayesduel.data.build import LARGEST
+from bayesduel.data.read.columns import Roles
+from bayesduel.data.read.faults import shown
+from bayesduel.data.read.line_numbers import CHUNK, Numbered
+from bayesduel.data.read.rows import Rows, TimeKind, text_of
+
+__all__ = ["FrameSource"]
+
+
+class FrameSource:
+    """A frame whose rows are duels.
+
+    Parameters
+    ----------
+    frame
+        Anything Narwhals understands as a frame.
+
+    Raises
+    ------
+    TypeError
+        If it is no frame.
+    """
+
+    def __init__(self, frame: Any) -> None:
+        try:
+            self._frame: Any = nw.from_native(frame)
+        except TypeError:
+            raise TypeError(
+                "path_or_frame should be a path, a glob, a list of paths or a frame that Narwhals "
+                f"understands, got {type(frame).__module__}.{type(frame).__qualname__}"
+            ) from None
+        self._lazy = isinstance(self._frame, nw.LazyFrame)
+        self._schema = dict(self._frame.collect_schema())
+        kind = type(frame)
+        package = kind.__module__.split(".")[0].lstrip("_")
+        self.name = self.words = f"{package} {kind.__qualname__}"
+        self.refused: list[tuple[str, str]] = []
+        self._taken_over: pa.Table | None = None
+
+    def columns(self, wanted: set[str]) -> list[str]:
+        """Return the names of the columns."""
+        return [str(name) for name in self._schema]
+
+    def rows(self, roles: Roles, kind: TimeKind | None = None) -> Rows:
+        """Return the frame's votes, or its tallies where `roles` needs no more."""
+        self._check_kinds(roles)
+        self._taken_over = self._tally(roles) if self._tallied(roles) else self._votes(roles)
+        return Rows.from_batches(_batches(self._taken_over), roles.taken, kind)
+
+    def numbered(self, roles: Roles) -> Iterator[Numbered]:
+        """Yield the rows with their numbers from 0; tallies with their content."""
+        assert self._taken_over is not None
+        table, start = self._taken_over, 0
+        if self._tallied(roles):  # equal rows come in any order
+            table = table.sort_by([(r, "ascending") for r in roles.taken if r != "weight"])
+        for batch in _batches(table):
+            if self._tallied(roles):
+                places = [f"{self.name}, {_content(r, roles)}" for r in batch.to_pylist()]
+            else:
+                numbers = range(start, start + len(batch))
+                places = [f"{self.name}, row {i} (the first is 0)" for i in numbers]
+            start += len(batch)
+            yield Numbered(places, batch)
+
+    def duplicates(self, roles: Roles) -> dict[str | None, int] | None:
+        """Return how many rows equal an earlier one in every column, by label of `roles.by`.
+
+        None where columns of lists or objects cannot be compared.
+        """
+        if any(dtype.is_nested() or dtype == nw.Object for dtype in self._schema.values()):
+            return None
+        frame = self._frame.lazy()
+        counts = [self._count_by(f, roles.by) for f in (frame, frame.unique(keep="any"))]
+        return {part: n - counts[1][part] for part, n in counts[0].items()}
+
+    def _count_by(self, frame: Any, by: str | None) -> dict[str | None, int]:
+        if by is None:
+            n = frame.select(n=nw.len()).collect("pyarrow").to_native()
+            return {None: int(n["n"][0].as_py())}
+        table = frame.group_by(by).agg(nw.len().alias("n")).collect("pyarrow").to_native()
+        return {text_of(row[by]): int(row["n"]) for row in table.to_pylist()}
+
+    def _tallied(self, roles: Roles) -> bool:
+        return self._lazy and not roles.by_vote
+
+    def _votes(self, roles: Roles) -> pa.Table:
+        """Return the columns of `roles`, named by role."""
+        frame = self._frame.select(
+            *(self._plain(column).alias(role) for role, column in roles.taken.items())
+        )
+        return (frame.collect("pyarrow") if self._lazy else frame).to_arrow()
+
+    def _tally(self, roles: Roles) -> pa.Table:
+        """Return counts of equal rows, made where the frame lives."""
+        keys = [role for role in roles.taken if role != "weight"]
+        frame = self._frame.select(
+            *(self._plain(column).alias(role) for role, column in roles.taken.items())
+        )
+        counts = [nw.len().alias("n_rows")]
+        if roles.weight is not None:
+            w = nw.col("weight")
+            whole = (w >= 0) & (w <= LARGEST) & (w.floor() == w)
+            frame = frame.with_columns(weight=w.cast(nw.Float64)).with_columns(
+                weight=nw.when(whole).then(w).otherwise(0.0),
+                n_bad_weight=nw.when(whole).then(0).otherwise(1),
+                n_zero_weight=nw.when(w == 0).then(1).otherwise(0),
+            )
+            counts += [nw.col(n).sum() for n in ("weight", "n_bad_weight", "n_zero_weight")]
+        return frame.group_by(*keys).agg(*counts).collect("pyarrow").to_arrow()
+
+    def _plain(self, column: str) -> Any:
+        """Return a column, as text where its own kind is not text, a number or a time."""
+        expression, dtype = nw.col(column), self._schema[column]
+        if dtype in (nw.Categorical, nw.Enum, nw.Object):
+            return expression.cast(nw.String)
+        return expression
+
+    def _check_kinds(self, roles: Roles) -> None:
+        """Refuse weights of text that would have to be counted where the frame lives."""
+        if roles.weight is not None and self._tallied(roles):
+            dtype = self._schema[roles.weight]
+            if not dtype.is_numeric():
+                raise ValueError(
+                    f"{self.name}: column {roles.weight!r} should hold numbers, holds {dtype} "
+                    f"(cast it before reading)"
+                )
+
+
+def _batches(table: pa.Table) -> list[pa.RecordBatch]:
+    return table.to_batches(max_chunksize=50 * CHUNK)
+
+
+def _content(row: dict[str, Any], roles: Roles) -> str:
+    """Return the words for where the rows of a tally are."""
+    held = (f"{c}={shown(row[r])}" for r, c in roles.taken.items() if r != "weight")
+    return f"where {', '.join(held)}"

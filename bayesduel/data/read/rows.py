@@ -1,0 +1,279 @@
+"""Rows of a log as codes and numbers: from Arrow columns to NumPy arrays.
+
+A source (files or a frame) hands over Arrow batches whose columns are named by their roles.
+Texts become integer codes at once, so a log takes a few bytes a vote, whatever its labels.
+"""
+
+import datetime
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bayesduel.data.build import is_whole
+
+__all__ = ["NUMBER", "Coded", "Rows", "TimeKind", "numbers", "text_of", "time_kind", "times"]
+
+NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+TEXTS = ("left", "right", "outcome", "judge", "group", "by")
+TimeKind = str  # "number" or "date"
+
+
+@dataclass
+class Coded:
+    """A column of text: distinct values as written, and which of them each row has.
+
+    Attributes
+    ----------
+    values
+        Distinct texts, in order of first appearance.
+    code
+        Index into `values`, -1 where missing; int32, shape (n,).
+    """
+
+    values: list[str]
+    code: np.ndarray
+
+
+@dataclass
+class Rows:
+    """Rows of a log, or tallies of its rows with the same content; arrays of shape (n_entries,).
+
+    Attributes
+    ----------
+    left, right, outcome, judge, group, by
+        Texts, or None where the log has no such column.
+    n
+        Rows an entry stands for, int64.
+    weight
+        Duels it stands for, from weights that are whole numbers; float64.
+    n_bad_weight, n_zero_weight
+        How many of its rows have a weight that is no whole number, or 0; whole numbers.
+    margin
+        Left's score minus right's, NaN where it is no number; or None.
+    time
+        datetime64[us] or float64, or None.
+    unreadable_time
+        Where there is a time that cannot be read, bool, or None.
+    """
+
+    left: Coded
+    right: Coded
+    outcome: Coded | None
+    judge: Coded | None
+    group: Coded | None
+    by: Coded | None
+    n: np.ndarray
+    weight: np.ndarray
+    n_bad_weight: np.ndarray
+    n_zero_weight: np.ndarray
+    margin: np.ndarray | None = None
+    time: np.ndarray | None = None
+    unreadable_time: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.n)
+
+    @classmethod
+    def from_batches(
+        cls, batches: Iterable[pa.RecordBatch], columns: dict[str, str], kind: TimeKind | None
+    ) -> "Rows":
+        """Take in votes, or tallies, batch by batch.
+
+        Parameters
+        ----------
+        batches
+            Columns named by role; tallies also have ``n_rows`` and, with weights,
+            ``n_bad_weight`` and ``n_zero_weight`` (and `weight` is a sum).
+        columns
+            The log's own name of each role, for messages.
+        kind
+            How to read times of text; None: as most of the first batch.
+
+        Raises
+        ------
+        ValueError
+            If a column holds something else than text, numbers or times.
+        """
+        parts: dict[str, list[np.ndarray]] = {}
+        encoders = {role: _Encoder() for role in TEXTS if role in columns}
+
+        def keep(name: str, values: np.ndarray) -> None:
+            parts.setdefault(name, []).append(values)
+
+        for batch in batches:
+            for role, encoder in encoders.items():
+                encoder.add(batch.column(role), columns[role])
+            _keep_counts(batch, columns, keep)
+            if "margin" in columns:
+                margin = numbers(batch.column("margin"), columns["margin"])
+                if "margin_right" in columns:
+                    right = numbers(batch.column("margin_right"), columns["margin_right"])
+                    with np.errstate(invalid="ignore"):
+                        margin = margin - right
+                keep("margin", np.where(np.isfinite(margin), margin, np.nan))
+            if "time" in columns:
+                kind = kind or time_kind(batch.column("time"))
+                time, unreadable = times(batch.column("time"), columns["time"], kind)
+                keep("time", time)
+                keep("unreadable_time", unreadable)
+
+        coded = {role: encoder.coded() for role, encoder in encoders.items()}
+        whole = {name: np.concatenate(parts.pop(name)) for name in list(parts)}
+        total = len(coded["left"].code)
+        for name, value in (("n", 1), ("weight", 1.0), ("n_bad_weight", 0), ("n_zero_weight", 0)):
+            whole.setdefault(name, np.broadcast_to(value, total))  # a view that takes no memory
+        return cls(**{role: coded.get(role) for role in TEXTS}, **whole)  # type: ignore[arg-type]
+
+
+class _Encoder:
+    """Codes of the texts of a column that comes in batches."""
+
+    def __init__(self) -> None:
+        self._batches: list[pa.DictionaryArray] = []
+
+    def add(self, column: pa.Array, name: str) -> None:
+        if pa.types.is_nested(column.type):
+            raise ValueError(f"column {name!r} should hold text or numbers, holds {column.type}")
+        if not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        self._batches.append(column)
+
+    def coded(self) -> Coded:
+        if not self._batches:
+            return Coded([], np.zeros(0, dtype=np.int32))
+        batches = pa.chunked_array(self._batches).unify_dictionaries().chunks
+        texts: dict[str, int] = {}
+        place = []
+        for value in batches[0].dictionary.to_pylist():
+            text = text_of(value)
+            place.append(-1 if text is None else texts.setdefault(text, len(texts)))
+        places = np.array([*place, -1], dtype=np.int32)
+        parts = (b.indices.fill_null(len(place)).to_numpy(zero_copy_only=False) for b in batches)
+        return Coded(list(texts), np.concatenate([places[part] for part in parts]))
+
+
+def text_of(value: Any) -> str | None:
+    """Return a label or an outcome as text: numbers as Python writes them, 1 and 1.0 apart."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="backslashreplace")
+    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
+        return value.isoformat()
+    return str(value)
+
+
+def numbers(column: pa.Array, name: str) -> np.ndarray:
+    """Return a column as float64, NaN where missing or not a number.
+
+    Raises
+    ------
+    ValueError
+        If the column holds neither numbers nor text.
+    """
+    column = _flat(column)
+    kind = column.type
+    if _is_text(kind):
+        text = pc.replace_substring_regex(
+            pc.utf8_trim_whitespace(column), pattern=r"^\+", replacement=""
+        )
+        readable = pc.match_substring_regex(text, pattern=f"^({NUMBER})$")
+        column = pc.if_else(readable, text, pa.scalar(None, kind))
+    elif not (_is_number(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind)):
+        raise ValueError(f"column {name!r} should hold numbers, holds {kind}")
+    values = pc.cast(column, pa.float64(), safe=False)
+    return values.fill_null(np.nan).to_numpy(zero_copy_only=False)
+
+
+def time_kind(column: pa.Array) -> TimeKind:
+    """Return "number" if most times that are there are numbers, else "date"."""
+    column = _flat(column)
+    if _is_text(column.type):
+        present = _present(column)
+        readable = np.isfinite(numbers(column, "time")) & present
+        return "number" if 2 * readable.sum() > present.sum() else "date"
+    return "number" if _is_number(column.type) else "date"
+
+
+def times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.ndarray]:
+    """Return times, float64 or datetime64[us] in UTC, and where one cannot be read.
+
+    Text is read as ISO 8601; a missing time is NaN or NaT and no fault.
+
+    Raises
+    ------
+    ValueError
+        If the column holds neither times nor numbers nor text.
+    """
+    column = _flat(column)
+    if pa.types.is_null(column.type):
+        column = column.cast(pa.string())
+    if kind == "number":
+        values = numbers(column, name)
+        present = _present(column) if _is_text(column.type) else ~_nulls(column)
+        return values, present & ~np.isfinite(values)
+    if _is_text(column.type):
+        import pandas as pd
+
+        present = _present(column)
+        texts = np.asarray(pc.utf8_trim_whitespace(column).to_pylist(), dtype=object)
+        texts[~present] = None
+        parsed = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
+        days = parsed.tz_localize(None).to_numpy().astype("datetime64[us]")
+        return days, present & np.isnat(days)
+    if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
+        raise ValueError(f"column {name!r} should hold times, holds {column.type}")
+    days = pc.cast(column, pa.timestamp("us"), safe=False).to_numpy(zero_copy_only=False)
+    return days.astype("datetime64[us]"), np.zeros(len(column), dtype=bool)
+
+
+def _keep_counts(batch: pa.RecordBatch, columns: dict[str, str], keep: Any) -> None:
+    """Keep how many rows and duels each entry of `batch` stands for, where not one."""
+    if "n_rows" in batch.schema.names:  # tallied by the source
+        n_rows = np.nan_to_num(numbers(batch.column("n_rows"), "n_rows"))
+        keep("n", n_rows.astype(np.int64))
+        if "weight" not in columns:
+            keep("weight", n_rows)
+            return
+        keep("weight", np.nan_to_num(numbers(batch.column("weight"), "weight")))
+        for name in ("n_bad_weight", "n_zero_weight"):
+            keep(name, np.nan_to_num(numbers(batch.column(name), name)).astype(np.int64))
+    elif "weight" in columns:
+        weight = numbers(batch.column("weight"), columns["weight"])
+        with np.errstate(invalid="ignore"):
+            whole = is_whole(weight)
+        keep("weight", np.where(whole, weight, 0.0))
+        keep("n_bad_weight", (~whole).astype(np.int8))
+        keep("n_zero_weight", (weight == 0).astype(np.int8))
+
+
+def _present(column: pa.Array) -> np.ndarray:
+    """Return where a column of text says something, bool."""
+    stripped = pc.utf8_trim_whitespace(column)
+    said = pc.fill_null(pc.greater(pc.utf8_length(stripped), 0), False)
+    return said.to_numpy(zero_copy_only=False)
+
+
+def _nulls(column: pa.Array) -> np.ndarray:
+    return pc.is_null(column, nan_is_null=True).to_numpy(zero_copy_only=False)
+
+
+def _flat(column: pa.Array) -> pa.Array:
+    """Return a column without dictionary or views, which some of Arrow's functions lack."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)

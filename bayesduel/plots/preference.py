@@ -1,0 +1,193 @@
+"""Who beats whom, and who wins by which notion: tables drawn as pictures."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.plots.ranking import in_order
+from bayesduel.plots.style import (
+    DIVERGING,
+    GREY,
+    INK,
+    SEQUENTIAL,
+    axes_of_size,
+    percent_bar,
+    place_ticks,
+    plain,
+    shorten,
+)
+from bayesduel.posterior.verdict_text import per_cent
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.patches import PathPatch
+
+__all__ = [
+    "NOTION_NAMES",
+    "plot_preference",
+    "plot_winners",
+    "preference_size",
+    "winners_size",
+]
+
+NOTION_NAMES = {
+    "condorcet": "Condorcet",
+    "copeland": "Copeland",
+    "borda": "Borda",
+    "random_walk": "random walk",
+    "von_neumann": "von Neumann",
+}
+
+
+def preference_size(n_arms: int) -> tuple[float, float]:
+    """Return the width and height in inches that suit the matrix of `n_arms` arms."""
+    side = min(max(0.46 * n_arms, 1.6), 4.8)
+    return side + 2.0, side + 0.6
+
+
+def plot_preference(winners: "xr.Dataset", ax: "Axes | None" = None) -> "Axes":
+    """Draw the probability that the arm of the row beats the arm of the column.
+
+    Arms stand in rank order. Purple favours the row, orange the column, white is an even
+    match. Hatched cells are uncertain: their interval contains 1/2. With up to 12 arms the
+    cells hold the posterior mean in per cent.
+
+    Parameters
+    ----------
+    winners
+        What :func:`bayesduel.winners` returned.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Raises
+    ------
+    TypeError
+        If `winners` is something else.
+    """
+    ranked = in_order(winners)
+    mean, lower, upper = (
+        ranked[f"preference_{part}"].transpose("arm", "opponent").values
+        for part in ("mean", "lower", "upper")
+    )
+    n_arms = len(mean)
+    off = ~np.eye(n_arms, dtype=bool)
+    uncertain = (lower <= 0.5) & (upper >= 0.5) & off
+    ax = axes_of_size(ax, preference_size(n_arms))
+    image = ax.imshow(
+        np.where(off, mean, np.nan), cmap=DIVERGING, vmin=0, vmax=1, interpolation="nearest"
+    )
+    if uncertain.any():
+        ax.add_patch(_hatched(uncertain))
+    place_ticks(ax, ranked["arm"].values, "opponent, by its place in the ranking")
+    percent_bar(image, ax)
+    if n_arms <= 12:
+        for i, j in zip(*np.nonzero(off), strict=True):
+            colour = "white" if abs(mean[i, j] - 0.5) > 0.33 and not uncertain[i, j] else INK
+            behind = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.75}
+            ax.text(
+                float(j),
+                float(i),
+                per_cent(mean[i, j]).replace(" ", ""),
+                ha="center",
+                va="center",
+                fontsize=8.5,
+                color=colour,
+                bbox=behind if uncertain[i, j] else None,
+            )
+    return ax
+
+
+def winners_size(n_rows: int) -> tuple[float, float]:
+    """Return the width and height in inches that suit `n_rows` arms by notion."""
+    return 5.6, 0.75 + 0.31 * n_rows
+
+
+def plot_winners(winners: "xr.Dataset", ax: "Axes | None" = None, *, least: float = 0.01) -> "Axes":
+    """Draw the probability that each arm wins, by notion of winner.
+
+    Arms that reach `least` under no notion share one row; so, for Condorcet, has the case
+    that no arm beats all others. A win that arms tie for is split between them, so that
+    columns sum to 1 but for rounding. Von Neumann holds the mean weight in the mixture that
+    nothing beats.
+
+    Parameters
+    ----------
+    winners
+        What :func:`bayesduel.winners` returned.
+    ax
+        Axes to draw on. Default: those of a new figure.
+    least
+        Smallest probability that earns an arm its own row.
+
+    Returns
+    -------
+    The axes.
+
+    Raises
+    ------
+    TypeError
+        If `winners` is something else.
+    ValueError
+        If `least` is outside [0, 1).
+    """
+    if not 0 <= least < 1:
+        raise ValueError(f"least should be in [0, 1), got {least}")
+    ranked = in_order(winners)
+    share = ranked["winner_share"].transpose("arm", "notion").values
+    own = share.max(1) >= least
+    labels = [shorten(a, 30) for a in ranked["arm"].values[own]]
+    table = [*share[own]]
+    if not own.all():
+        n_others = int((~own).sum())
+        labels.append("the other one" if n_others == 1 else f"the other {n_others}")
+        table.append(share[~own].sum(0))
+    notions = [str(n) for n in ranked["notion"].values]
+    none = np.where([n == "condorcet" for n in notions], 1 - float(ranked["condorcet_exists"]), 0)
+    labels.append("none")
+    table.append(none)
+    values = np.array(table)
+    ax = axes_of_size(ax, winners_size(len(values)))
+    ax.imshow(values, cmap=SEQUENTIAL, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_xticks(range(len(notions)), [NOTION_NAMES[n].replace(" ", "\n") for n in notions])
+    ax.xaxis.tick_top()
+    plain(ax, ())
+    for i, j in np.ndindex(*values.shape):
+        if labels[i] == "none" and notions[j] != "condorcet":
+            continue
+        p = float(values[i, j])
+        ax.text(
+            j,
+            i,
+            f"{per_cent(p)} %",
+            ha="center",
+            va="center",
+            fontsize=9,
+            color="white" if p > 0.55 else (INK if p >= 0.005 else GREY),
+        )
+    return ax
+
+
+def _hatched(mask: np.ndarray) -> "PathPatch":
+    """Return a patch that hatches the cells of `mask`, runs of a row joined."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    boxes = []
+    for i, row in enumerate(mask):
+        step = np.diff(np.concatenate([[0], row.astype(int), [0]]))
+        for a, b in zip(np.flatnonzero(step == 1), np.flatnonzero(step == -1), strict=True):
+            left, right, top, bottom = a - 0.5, b - 0.5, i - 0.5, i + 0.5
+            corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
+            boxes.append(Path(corners, closed=True))
+    patch = PathPatch(
+        Path.make_compound_path(*boxes), fill=False, lw=0, hatch="////", edgecolor="#808080"
+    )
+    patch.set_hatch_linewidth(0.5)
+    patch.set_label("uncertain")
+    return patch

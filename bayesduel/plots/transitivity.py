@@ -1,0 +1,276 @@
+"""Does a ranking explain the log? Cyclicity against chance, misfits, and the cycles themselves."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.plots.style import (
+    ACCENT,
+    DIVERGING,
+    GREY,
+    INK,
+    STRONG,
+    axes_of_size,
+    percent_bar,
+    place_ticks,
+    plain,
+    shorten,
+)
+from bayesduel.posterior.verdict_text import per_cent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayesduel.criticism.check import Check
+
+__all__ = [
+    "CYCLES_SIZE",
+    "CYCLICITY_SIZE",
+    "plot_cycles",
+    "plot_cyclicity",
+    "plot_residuals",
+    "residuals_size",
+]
+
+CYCLICITY_SIZE = (5.8, 2.7)
+CYCLES_SIZE = (5.4, 4.6)
+MOST_ARMS = 8  # arms in the graph of cycles
+SHOWN_FROM = 0.5  # probability of a cycle from which it is drawn beside the likeliest
+SURPRISING = 0.01  # p-value below which a pair is marked
+STYLES: dict[str, Any] = {
+    "logistic ladder": "-",
+    "normal ladder": "--",
+    "monotone": "-.",
+    "irregular": ":",
+    "reordered": (0, (1, 3)),
+}
+LABELS = {
+    "logistic ladder": "logistic scores",
+    "normal ladder": "normal scores",
+    "monotone": "any regular ranking",
+    "irregular": "uneven ranking",
+    "reordered": "uneven, reordered",
+}
+
+
+def plot_cyclicity(check: "Check", ax: "Axes | None" = None) -> "Axes":
+    """Draw how cyclic transitive worlds come out on this design, and how cyclic the log is.
+
+    Each curve is one transitive world: the distribution of the test's statistic over logs
+    drawn from it. The filled one gives the headline p-value; the vertical line is the log.
+
+    Parameters
+    ----------
+    check
+        What :func:`bayesduel.check` returned.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Raises
+    ------
+    TypeError
+        If `check` is something else.
+    ValueError
+        If no triad of the log can close, so that there is nothing to draw.
+    """
+    found = _checked(check).evidence
+    if not found.replicated:
+        raise ValueError("check should have triads that can close to draw, got none")
+    ax = axes_of_size(ax, CYCLICITY_SIZE)
+    values = {world: logs[:, 0] for world, logs in found.replicated.items()}
+    low = min(found.statistic, *(float(v.min()) for v in values.values()))
+    high = max(found.statistic, *(float(v.max()) for v in values.values()))
+    edges = np.linspace(low, high + 1e-9, 36) if high > low else np.array([low - 0.5, low + 0.5])
+    tallest = 0.0
+    for world, drawn in values.items():
+        share = np.histogram(drawn, edges)[0] / len(drawn)
+        tallest = max(tallest, float(share.max()))
+        if world == found.likeliest:
+            ax.stairs(share, edges, fill=True, color="#9ecae1", label=LABELS[world])
+        else:
+            colour = GREY if world in ("irregular", "reordered") else ACCENT
+            ax.stairs(share, edges, color=colour, ls=STYLES[world], lw=1.2, label=LABELS[world])
+    ax.axvline(found.statistic, color=STRONG, lw=2)
+    left = found.statistic < (low + high) / 2
+    ax.annotate(
+        "this log",
+        (found.statistic, 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(5 if left else -5, -2),
+        textcoords="offset points",
+        ha="left" if left else "right",
+        va="top",
+        fontsize=9,
+        color=STRONG,
+    )
+    room = 0.04 * max(high - low, 1e-3)
+    ax.set_xlim(low - room, high + room)
+    ax.set_ylim(0, 1.1 * tallest)
+    ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g} %")
+    ax.set_xlabel("cyclicity (log of the weights of cyclic triads)", fontsize=9, color=INK)
+    ax.set_ylabel("logs drawn", fontsize=9, color=INK)
+    ax.legend(
+        fontsize=8, frameon=False, ncols=3, loc="lower left", bbox_to_anchor=(-0.02, 1.0),
+        columnspacing=1.2, handlelength=1.6,
+    )  # fmt: skip
+    plain(ax)
+    return ax
+
+
+def plot_cycles(check: "Check", ax: "Axes | None" = None) -> "Axes":
+    """Draw the most probable cycles as arrows, each with the probability of its majority.
+
+    An arrow leads from the arm that wins to the arm that loses; it is as dark as it is sure.
+    The likeliest cycles are taken, those likelier than not, until eight arms are in the picture.
+
+    Parameters
+    ----------
+    check
+        What :func:`bayesduel.check` returned.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Raises
+    ------
+    TypeError
+        If `check` is something else.
+    ValueError
+        If there are no cycles to draw.
+    """
+    if not _checked(check).cycles:
+        raise ValueError("check should have found cycles to draw, got none")
+    ax = axes_of_size(ax, CYCLES_SIZE)
+    arms: list[str] = []
+    arrows: dict[tuple[str, str], float] = {}
+    for cycle in check.cycles:
+        new = [a for a in cycle.arms if a not in arms]
+        if arrows and cycle.probability < SHOWN_FROM:
+            break
+        if len(arms) + len(new) > MOST_ARMS:
+            continue
+        arms += new
+        for k in range(3):
+            arrows[cycle.arms[k], cycle.arms[(k + 1) % 3]] = cycle.steps[k]
+    turn = np.pi / 2 - 2 * np.pi * np.arange(len(arms)) / len(arms)
+    at = dict(zip(arms, zip(np.cos(turn), np.sin(turn), strict=True), strict=True))
+    for (a, b), probability in arrows.items():
+        ax.annotate(
+            "",
+            xy=at[b],
+            xytext=at[a],
+            arrowprops={
+                "arrowstyle": "-|>",
+                "color": ACCENT,
+                "alpha": 0.25 + 0.75 * max(0.0, 2 * probability - 1),
+                "lw": 1.6,
+                "shrinkA": 11,
+                "shrinkB": 11,
+                "mutation_scale": 13,
+            },
+        )
+        x, y = (0.56 * s + 0.44 * t for s, t in zip(at[a], at[b], strict=True))
+        ax.text(
+            x,
+            y,
+            per_cent(probability),
+            fontsize=8,
+            color=INK,
+            ha="center",
+            va="center",
+            bbox={"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none"},
+        )
+    for arm, (x, y) in at.items():
+        ax.plot(x, y, "o", ms=8, color=INK)
+        side = "center" if abs(x) < 0.2 else ("left" if x > 0 else "right")
+        ax.annotate(
+            shorten(arm, 22),
+            (x, y),
+            xytext=(9 * np.sign(x) * (side != "center"), 11 * np.sign(y) * (side == "center")),
+            textcoords="offset points",
+            ha=side,
+            va="center" if side != "center" else ("bottom" if y > 0 else "top"),
+            fontsize=9,
+            color=INK,
+        )
+    ax.set_xlim(-1.75, 1.75)
+    ax.set_ylim(-1.3, 1.3)
+    ax.set_aspect("equal")
+    ax.axis("off")
+    return ax
+
+
+def residuals_size(n_arms: int) -> tuple[float, float]:
+    """Return the width and height in inches that suit `n_arms` arms."""
+    side = min(max(0.46 * n_arms, 1.6), 4.8)
+    return side + 2.0, side + 0.6
+
+
+def plot_residuals(check: "Check", ax: "Axes | None" = None) -> "Axes":
+    """Draw what each pair did, arms in rank order, and mark the pairs that no ranking expects.
+
+    Colour: the share of decided duels that the row won (purple) or the column (orange),
+    shrunk by one duel's worth of evenness; grey where a pair never met. A cross marks pairs
+    whose result has a p-value below 0.01 under the fitted transitive model. Above the
+    diagonal a transitive log is purple throughout.
+
+    Parameters
+    ----------
+    check
+        What :func:`bayesduel.check` returned.
+    ax
+        Axes to draw on. Default: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Raises
+    ------
+    TypeError
+        If `check` is something else.
+    ValueError
+        If no duel of the log is decided.
+    """
+    worlds = _checked(check).evidence.worlds
+    if worlds is None:
+        raise ValueError("check should have decided duels to draw, got none")
+    met = worlds.met
+    n_arms = met.n_arms
+    order = np.argsort(-worlds.best.rungs[0].mode[:n_arms], kind="stable")
+    place = np.argsort(order)
+    number, won = met.by_pair(met.n), met.by_pair(met.won)
+    share = np.full((n_arms, n_arms), np.nan)
+    a, b = place[met.first], place[met.second]
+    share[a, b] = (won + 0.5) / (number + 1)
+    share[b, a] = 1 - share[a, b]
+    ax = axes_of_size(ax, residuals_size(n_arms))
+    ax.set_facecolor("#e4e4e0")
+    image = ax.imshow(share, cmap=DIVERGING, vmin=0, vmax=1, interpolation="nearest")
+    pairs = check.residuals["pairs"]
+    far = pairs[pairs["p"] < SURPRISING]
+    where = {label: k for k, label in enumerate(check.duels.arms)}
+    x = place[[where[str(arm)] for arm in far["first"]]] if len(far) else np.array([], int)
+    y = place[[where[str(arm)] for arm in far["second"]]] if len(far) else np.array([], int)
+    size = max(6.0, min(60.0, 1400 / n_arms))
+    ax.scatter([*x, *y], [*y, *x], marker="x", s=size, color=STRONG, lw=1.3)
+    ax.set_xlim(-0.5, n_arms - 0.5)
+    ax.set_ylim(n_arms - 0.5, -0.5)
+    place_ticks(ax, np.array(check.duels.arms, dtype=object)[order], "opponent, by its place")
+    percent_bar(image, ax)
+    return ax
+
+
+def _checked(check: "Check") -> "Check":
+    if not hasattr(check, "evidence"):
+        raise TypeError(
+            f"check should be what bayesduel.check returned, got {type(check).__name__}"
+        )
+    return check

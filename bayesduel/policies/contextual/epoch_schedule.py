@@ -1,0 +1,134 @@
+"""How long each exploitation lasts: f(l) pulls in epoch l, growing but never exponentially.
+
+References
+----------
+The schedules of the Two-Phase algorithm (see ``two_phase.py``). ``ln^(k)`` is the k-times
+iterated logarithm.
+"""
+
+from collections.abc import Sequence
+from math import ceil, e, exp, floor, log, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesduel.jit import compiled
+
+__all__ = [
+    "LINEAR",
+    "SCHEDULES",
+    "SHARED",
+    "Schedule",
+    "epochs_by",
+    "epochs_within",
+    "length",
+    "schedule_of",
+]
+
+SCHEDULES = ("linear", "shared", "polynomial", "stretched", "iterated")
+LINEAR, SHARED, POLYNOMIAL, STRETCHED, ITERATED, GIVEN = range(6)
+DEEPEST = 3  # the offset of a fourth iterated logarithm is beyond floating point
+LONGEST = 2.0**62
+
+
+class Schedule(NamedTuple):
+    """A schedule that compiled code can read: its kind, a parameter, and given lengths."""
+
+    kind: int
+    parameter: float
+    given: np.ndarray
+
+
+def schedule_of(
+    name: str | Sequence[int], *, power: float, depth: int, n_attributes: int
+) -> Schedule:
+    """Return the schedule called `name`, or the given lengths f(1), f(2), ...
+
+    Raises
+    ------
+    ValueError
+        If there is no such schedule, given lengths are not whole, positive and increasing
+        (equal neighbours are allowed), or `power` or `depth` is out of its range.
+    """
+    none = np.zeros(0, np.int64)
+    if isinstance(name, str):
+        if name not in SCHEDULES:
+            raise ValueError(
+                f"schedule should be one of {', '.join(SCHEDULES)} or lengths, got {name!r}"
+            )
+        if name == "polynomial" and not power > 0:
+            raise ValueError(f"power should be positive, got {power}")
+        if name == "iterated" and depth not in range(1, DEEPEST + 1):
+            raise ValueError(f"depth should be 1, 2 or 3, got {depth!r}")
+        parameters = {"polynomial": power, "iterated": depth, "shared": n_attributes}
+        return Schedule(SCHEDULES.index(name), float(parameters.get(name, 0)), none)
+    lengths: Any = np.asarray(list(name))
+    whole = lengths.size > 0 and lengths.dtype.kind in "iu"
+    if not (whole and lengths[0] >= 1 and (np.diff(lengths) >= 0).all()):
+        raise ValueError(
+            f"schedule should be whole lengths >= 1 that do not fall, got {list(name)[:8]}"
+        )
+    return Schedule(GIVEN, 0.0, lengths.astype(np.int64))
+
+
+@compiled
+def length(schedule, epoch):
+    """Return f(epoch), epoch >= 1.
+
+    Raises
+    ------
+    ValueError
+        If given lengths have run out.
+    """
+    kind = schedule.kind
+    if kind == LINEAR:
+        return epoch
+    if kind == SHARED:
+        return ceil(epoch / schedule.parameter)
+    if kind == GIVEN:
+        if epoch > len(schedule.given):
+            raise ValueError("schedule should hold a length for every epoch that is played")
+        return schedule.given[epoch - 1]
+    if kind == POLYNOMIAL:
+        x = float(epoch) ** schedule.parameter
+    elif kind == STRETCHED:
+        x = exp(sqrt(epoch))
+    else:
+        depth = int(schedule.parameter)
+        offset = 1.0
+        for _ in range(depth):
+            offset = e if offset == 1.0 else exp(offset)
+        slow = epoch + offset
+        for _ in range(depth):
+            slow = log(slow)
+        x = exp(min(epoch / slow, 43.0))
+    return int(max(floor(min(x, LONGEST)), 1.0))
+
+
+@compiled
+def epochs_by(schedule, time):
+    """Return f^-1(time) = max {l : f(l) <= time}, 0 if there is none."""
+    if schedule.kind == GIVEN:
+        return int((schedule.given <= time).sum())
+    low, high = 0, 1
+    while length(schedule, high) <= time:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if length(schedule, middle) <= time:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@compiled
+def epochs_within(schedule, time):
+    """Return max {l : f(1) + ... + f(l) <= time}, 0 if there is none."""
+    epoch, spent = 0, 0
+    while schedule.kind != GIVEN or epoch < len(schedule.given):
+        spent += length(schedule, epoch + 1)
+        if spent > time:
+            break
+        epoch += 1
+    return epoch

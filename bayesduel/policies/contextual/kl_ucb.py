@@ -1,0 +1,144 @@
+"""KL-UCB: every item for itself, by the Chernoff bound on its share of success.
+
+References
+----------
+Garivier & Cappé, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT 2011,
+Algorithm 1. Deviations: none (c = 0, as the authors recommend in practice, by default). An
+item's bound is computed only if it exceeds the highest one so far, which a comparison of
+divergences tells; the choice is that of the plain rule.
+"""
+
+from dataclasses import dataclass
+from math import log
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from bayesduel.beliefs.item_belief import (
+    Counts,
+    ItemBelief,
+    Logistic,
+    Offer,
+    finite_only,
+    paid_best,
+)
+from bayesduel.beliefs.kl import largest_within
+from bayesduel.jit import compiled
+
+__all__ = ["KLUCB"]
+
+
+class Memory(NamedTuple):
+    """What KL-UCB keeps beside the counts.
+
+    Attributes
+    ----------
+    c
+        Factor of ln ln t.
+    entropy
+        ``p ln p + (1 - p) ln(1 - p)`` of each item's share of success p, shape (m,).
+    next
+        First item that may not have been shown yet, shape (1,), int64.
+    """
+
+    c: float
+    entropy: np.ndarray
+    next: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class KLUCB:
+    """KL-UCB, for items of which one is shown at a time; it does not look at attributes.
+
+    Parameters
+    ----------
+    belief
+        Kept for whoever reads the rewards; the choice reads counts only.
+    c
+        Factor of ln ln t in the bound, >= 0; the paper proves its bound for 3 and plays 0.
+
+    Raises
+    ------
+    ValueError
+        If `c` is negative, or (from ``init``) the items are a whole sphere.
+    """
+
+    belief: Counts | Logistic = Counts()
+    c: float = 0.0
+    shows: ClassVar[int] = 1
+    source: ClassVar[str] = "Garivier & Cappé, COLT 2011, Algorithm 1"
+    guarantee: ClassVar[str] = "regret sum over items of gap / kl ln T: grows with their number"
+
+    def __post_init__(self) -> None:
+        if not self.c >= 0:
+            raise ValueError(f"c should be >= 0, got {self.c}")
+
+    def init(self, offer: Offer) -> Memory:
+        """Return the memory before the first pull."""
+        finite_only(self, offer)
+        return Memory(float(self.c), np.zeros(len(offer.attributes)), np.zeros(1, np.int64))
+
+    @property
+    def select(self):
+        """The compiled rule."""
+        return select
+
+    def recommend(self, belief: ItemBelief, memory: Memory) -> int:
+        """Return the item that has paid best a pull."""
+        return paid_best(belief)
+
+
+@compiled
+def select(belief, memory, t, rng):
+    """Name the next item: every one once, then the one of the highest bound."""
+    m = len(belief.pulls)
+    last = belief.last[0]
+    if last >= 0:
+        memory.entropy[last] = negative_entropy(belief.successes[last] / belief.pulls[last])
+    while memory.next[0] < m and belief.pulls[memory.next[0]] > 0:
+        memory.next[0] += 1
+    if memory.next[0] < m:
+        return memory.next[0]
+    budget = log(t) + (memory.c * max(log(log(t)), 0.0) if t > 1 else 0.0)
+    best, bound = last, 0.0
+    if len(belief.values) == 1:
+        bound = upper(belief, last, budget)
+        over, under = logarithms(bound)
+        for k in range(m):
+            p = belief.successes[k] / belief.pulls[k]
+            cost = memory.entropy[k] - p * over - (1 - p) * under
+            if k != last and (p >= bound or belief.pulls[k] * cost < budget):
+                new = upper(belief, k, budget)
+                if new > bound:
+                    best, bound = k, new
+                    over, under = logarithms(bound)
+        return best
+    for k in range(m):
+        new = belief.values[k] * upper(belief, k, budget)
+        if new > bound:
+            best, bound = k, new
+    return best
+
+
+@compiled
+def upper(belief, k, budget):
+    """Return the upper bound on the chance of item k, which was shown."""
+    n = belief.pulls[k]
+    return largest_within(belief.successes[k] / n, budget / n)
+
+
+@compiled
+def logarithms(q):
+    """Return ln q and ln(1 - q), finite: below e^-700 where q is 0 or 1."""
+    return log(max(q, 1e-304)), log(max(1 - q, 1e-304))
+
+
+@compiled
+def negative_entropy(p):
+    """Return p ln p + (1 - p) ln(1 - p), with 0 ln 0 = 0."""
+    total = 0.0
+    if p > 0:
+        total += p * log(p)
+    if p < 1:
+        total += (1 - p) * log(1 - p)
+    return total

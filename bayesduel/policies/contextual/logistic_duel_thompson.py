@@ -1,0 +1,97 @@
+"""Thompson sampling for duels of items with attributes: a drawn vector elects the champion.
+
+The challenger is the best item under a second draw, or, for information, the item of which a
+duel with the champion says most among those that may still beat it.
+
+References
+----------
+Sui, Zhuang, Burdick & Yue, "Multi-dueling bandits with dependent arms", UAI 2017, for two
+independent draws. Saha, "Optimal algorithms for stochastic contextual preference bandits",
+NeurIPS 2021 (MaxInP), for the most informative pair among promising items. Deviations: MaxInP
+takes the widest pair of all promising items, at a cost of m^2; here the champion is drawn and
+the widest pair with it is taken, at a cost of m.
+"""
+
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import ClassVar, Literal, NamedTuple
+
+from bayesduel.beliefs.best_item import best_item, widest_apart
+from bayesduel.beliefs.item_belief import ItemBelief, Logistic, Offer, finite_only
+from bayesduel.beliefs.logistic_laplace import draw_preference
+from bayesduel.jit import compiled
+
+__all__ = ["LogisticDuelThompson"]
+
+
+class Memory(NamedTuple):
+    """Whether challengers are chosen for information, and the width's factor."""
+
+    informative: bool
+    alpha: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogisticDuelThompson:
+    """Thompson sampling on a Laplace posterior, for duels of items with attributes.
+
+    Parameters
+    ----------
+    belief
+        The posterior it draws from.
+    challenger
+        "thompson": best under a second draw; the same item may be named twice, which costs
+        nothing if it is the best. "information": the largest standard deviation of the
+        difference in utility, among items that may beat the champion.
+    alpha
+        With "information": an item may beat the champion if its utility lies less than
+        ``alpha sqrt(ln(1 + t))`` standard deviations below, > 0.
+
+    Raises
+    ------
+    ValueError
+        If a setting is not as described, or (from ``init``) the items are a whole sphere.
+    """
+
+    belief: Logistic = Logistic()
+    challenger: Literal["thompson", "information"] = "thompson"
+    alpha: float = 1.0
+    shows: ClassVar[int] = 2
+    source: ClassVar[str] = "after Sui et al., UAI 2017, and Saha, NeurIPS 2021"
+    guarantee: ClassVar[str] = "none proved; MaxInP itself O(n sqrt T log T)"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.belief, Logistic):
+            raise ValueError(
+                f"belief of LogisticDuelThompson should be Logistic(), got {self.belief!r}"
+            )
+        if self.challenger not in ("thompson", "information"):
+            raise ValueError(
+                f"challenger should be 'thompson' or 'information', got {self.challenger!r}"
+            )
+        if not self.alpha > 0:
+            raise ValueError(f"alpha should be positive, got {self.alpha}")
+
+    def init(self, offer: Offer) -> Memory:
+        """Return the memory before the first duel."""
+        finite_only(self, offer)
+        return Memory(self.challenger == "information", float(self.alpha))
+
+    @property
+    def select(self):
+        """The compiled rule."""
+        return select
+
+    def recommend(self, belief: ItemBelief, memory: Memory) -> int:
+        """Return the item that is best under the mode."""
+        return int(best_item(belief, belief.mode))
+
+
+@compiled
+def select(belief, memory, t, rng):
+    """Name the next pair, (champion, challenger)."""
+    champion = best_item(belief, draw_preference(belief, rng))
+    if not memory.informative:
+        return champion, best_item(belief, draw_preference(belief, rng))
+    width = memory.alpha * sqrt(log(1.0 + t))
+    return champion, widest_apart(belief, champion, belief.mode, width)

@@ -1,0 +1,97 @@
+"""Thompson sampling of independent chances: every item for itself, uniform prior.
+
+References
+----------
+Thompson, "On the likelihood that one unknown probability exceeds another", Biometrika 1933;
+Kaufmann, Korda & Munos, "Thompson sampling: an asymptotically optimal finite-time analysis",
+ALT 2012. Deviations: none. The largest draw of the k items not shown yet is drawn at once, as
+U^(1/k), where all items are worth the same.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from bayesduel.beliefs.item_belief import (
+    Counts,
+    ItemBelief,
+    Logistic,
+    Offer,
+    finite_only,
+    paid_best,
+)
+from bayesduel.jit import compiled
+
+__all__ = ["ThompsonBeta"]
+
+
+class Memory(NamedTuple):
+    """Items in an order in which those shown come first, and each item's place, shape (m,)."""
+
+    order: np.ndarray
+    place: np.ndarray
+    n_shown: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThompsonBeta:
+    """Thompson sampling of one Beta posterior an item; it does not look at attributes.
+
+    Parameters
+    ----------
+    belief
+        Kept for whoever reads the rewards; the choice reads counts only.
+
+    Raises
+    ------
+    ValueError
+        From ``init``, if the items are a whole sphere.
+    """
+
+    belief: Counts | Logistic = Counts()
+    shows: ClassVar[int] = 1
+    source: ClassVar[str] = "Thompson 1933; Kaufmann et al., ALT 2012"
+    guarantee: ClassVar[str] = "regret sum over items of gap / kl ln T: grows with their number"
+
+    def init(self, offer: Offer) -> Memory:
+        """Return the memory before the first pull."""
+        finite_only(self, offer)
+        m = len(offer.attributes)
+        return Memory(np.arange(m), np.arange(m), np.zeros(1, np.int64))
+
+    @property
+    def select(self):
+        """The compiled rule."""
+        return select
+
+    def recommend(self, belief: ItemBelief, memory: Memory) -> int:
+        """Return the item that has paid best a pull."""
+        return paid_best(belief)
+
+
+@compiled
+def select(belief, memory, t, rng):
+    """Name the item of the largest draw."""
+    m, n_shown = len(belief.pulls), memory.n_shown[0]
+    last = belief.last[0]
+    if last >= 0 and memory.place[last] >= n_shown:  # it was new: it joins those shown
+        here, other = memory.place[last], memory.order[n_shown]
+        memory.order[n_shown], memory.order[here] = last, other
+        memory.place[last], memory.place[other] = n_shown, here
+        n_shown += 1
+        memory.n_shown[0] = n_shown
+    alike = len(belief.values) == 1
+    best, most = -1, -1.0
+    for k in range(n_shown if alike else m):
+        arm = memory.order[k]
+        paid = belief.successes[arm]
+        draw = rng.beta(1.0 + paid, 1.0 + belief.pulls[arm] - paid)
+        if not alike:
+            draw *= belief.values[arm]
+        if draw > most:
+            best, most = arm, draw
+    fresh = m - n_shown
+    if alike and fresh > 0 and rng.random() ** (1 / fresh) > most:
+        return memory.order[n_shown + int(rng.random() * fresh)]
+    return best

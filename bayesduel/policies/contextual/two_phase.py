@@ -1,0 +1,227 @@
+"""Two-Phase: explore a basis of items once an epoch, exploit for longer and longer.
+
+In epoch l each of n linearly independent items is shown once; if none of them has always or
+never paid, their shares of success determine the preference vector, and the item that is best
+under it is shown f(l) times. What the exploitation pays teaches nothing.
+
+References
+----------
+Jiang & Srikant, "Parametrized stochastic multi-armed bandits with binary rewards", arXiv
+1111.4460, section II; regret by its Theorem III.5 (finite sets of items) and Theorem IV.6 (the
+unit sphere). Deviations: where an epoch is bad
+(some basis item has paid always or never) the vector of the last good epoch is used, and zero
+before there is one, which shows the first item; the paper's choice is not known to us, and
+as exploitation teaches nothing it costs only while bad epochs last. The basis is a barycentric
+spanner by default, the paper's is any. On the sphere the schedule is f(l) = l by default.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from bayesduel.beliefs.best_item import aim_at, best_item, recommended
+from bayesduel.beliefs.item_belief import Counts, ItemBelief, Logistic, Offer
+from bayesduel.jit import compiled
+from bayesduel.policies.contextual.epoch_schedule import (
+    LINEAR,
+    SHARED,
+    Schedule,
+    epochs_by,
+    epochs_within,
+    length,
+    schedule_of,
+)
+from bayesduel.policies.contextual.optimal_design import arbitrary_basis, spanner
+
+__all__ = ["TwoPhase"]
+
+
+class Memory(NamedTuple):
+    """What Two-Phase keeps, of size n whatever the items and the horizon.
+
+    Attributes
+    ----------
+    schedule
+        How long exploitation lasts.
+    smooth
+        Whether shares are kept off 0 and 1.
+    basis, rows
+        Items of the basis, shape (n,), and their attributes, shape (n, n).
+    paid
+        Successes of each in exploration, shape (n,), int64.
+    noted
+        Basis item shown last (-1: none) and its successes before, shape (2,), int64.
+    epoch, place, left, bad
+        Epoch, from 1; how many of its basis items have been shown; exploitation left (-1:
+        not begun); bad epochs so far; shape (1,) each, int64.
+    best
+        Item exploited last, -1 before the first, shape (1,), int64.
+    preference
+        Estimate of the vector, shape (n,).
+    aim
+        On the sphere, where the exploited item points, shape (n,).
+    """
+
+    schedule: Schedule
+    smooth: bool
+    basis: np.ndarray
+    rows: np.ndarray
+    paid: np.ndarray
+    noted: np.ndarray
+    epoch: np.ndarray
+    place: np.ndarray
+    left: np.ndarray
+    bad: np.ndarray
+    best: np.ndarray
+    preference: np.ndarray
+    aim: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoPhase:
+    """Two-Phase, for items with attributes of which one is shown at a time.
+
+    Parameters
+    ----------
+    belief
+        Kept for whoever reads the rewards; the choice reads counts only.
+    schedule
+        f: "stretched" floor(e^sqrt(l)); "polynomial" floor(l^power); "iterated"
+        floor(e^(l / ln^(depth)(l + c))), the paper's, with c the least that keeps the
+        logarithm at 1 or more; "linear" l; "shared" ceil(l / n); or the lengths f(1), f(2),
+        ... themselves, which should not run out. Default: "stretched", on the sphere "linear".
+    power
+        Of "polynomial".
+    depth
+        Of "iterated": 1, 2 or 3.
+    basis
+        "spanner", in which every item has coordinates in [-1, 1], or "arbitrary", the first
+        independent items in the order given.
+    smooth
+        Whether the shares are (paid + 1/2) / (l + 1), so that every epoch is good; not the
+        paper's.
+
+    Raises
+    ------
+    ValueError
+        If a setting is not as described, or (from ``init``) the attributes have rank below n.
+    """
+
+    belief: Counts | Logistic = Counts()
+    schedule: str | Sequence[int] | None = None
+    power: float = 2.0
+    depth: int = 1
+    basis: Literal["spanner", "arbitrary"] = "spanner"
+    smooth: bool = False
+    shows: ClassVar[int] = 1
+    source: ClassVar[str] = "Jiang & Srikant, arXiv 1111.4460, section II"
+    guarantee: ClassVar[str] = (
+        "regret n (f^-1(T) + 1) + O(1) for any number of items; sphere O(sqrt T)"
+    )
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.schedule, str | None):
+            object.__setattr__(self, "schedule", tuple(self.schedule))
+        self._schedule(Offer(np.eye(2), np.ones(1), False))
+        if self.basis not in ("spanner", "arbitrary"):
+            raise ValueError(f"basis should be 'spanner' or 'arbitrary', got {self.basis!r}")
+
+    def _schedule(self, offer: Offer) -> Schedule:
+        name = self.schedule
+        if name is None:
+            name = "linear" if offer.sphere else "stretched"
+        n = offer.attributes.shape[1]
+        return schedule_of(name, power=self.power, depth=self.depth, n_attributes=n)
+
+    def init(self, offer: Offer) -> Memory:
+        """Return the memory before the first pull."""
+        choose = spanner if self.basis == "spanner" else arbitrary_basis
+        basis = choose(offer.attributes)
+        n = len(basis)
+        return Memory(
+            schedule=self._schedule(offer),
+            smooth=bool(self.smooth),
+            basis=basis,
+            rows=np.ascontiguousarray(offer.attributes[basis]),
+            paid=np.zeros(n, np.int64),
+            noted=np.array([-1, 0]),
+            epoch=np.ones(1, np.int64),
+            place=np.zeros(1, np.int64),
+            left=np.full(1, -1, np.int64),
+            bad=np.zeros(1, np.int64),
+            best=np.full(1, -1, np.int64),
+            preference=np.zeros(n),
+            aim=np.zeros(n),
+        )
+
+    @property
+    def select(self):
+        """The compiled rule."""
+        return select
+
+    def recommend(self, belief: ItemBelief, memory: Memory) -> int | np.ndarray:
+        """Return the item that is best under the last estimate; on the sphere, where it points."""
+        return recommended(belief, memory.preference)
+
+    def bound(self, times: np.ndarray, offer: Offer) -> np.ndarray:
+        """Return the growing part of the bound at each of `times`.
+
+        For a table of items ``n (f^-1(t) + 1)`` times the largest value; on the sphere n times
+        the number of epochs whose exploitation fits in t, plus one: ``n sqrt(2 t)`` where f(l)
+        is l. What is left out is a constant that depends on the problem, and on the sphere a
+        factor that does. NaN on the sphere under schedules that grow faster than l: exploration
+        is not what costs most there, and the theorem does not speak of them.
+        """
+        schedule, n = self._schedule(offer), offer.attributes.shape[1]
+        if offer.sphere and schedule.kind not in (LINEAR, SHARED):
+            return np.full(len(times), np.nan)
+        count = epochs_within if offer.sphere else epochs_by
+        epochs = np.array([count(schedule, int(t)) for t in times], dtype=float)
+        return n * (epochs + 1) * offer.values.max()
+
+
+@compiled
+def select(belief, memory, t, rng):
+    """Name the next item."""
+    n = len(memory.basis)
+    shown = memory.noted[0]
+    if shown >= 0:
+        memory.paid[shown] += belief.successes[memory.basis[shown]] - memory.noted[1]
+        memory.noted[0] = -1
+    place = memory.place[0]
+    if place < n:
+        memory.place[0] += 1
+        memory.noted[0], memory.noted[1] = place, belief.successes[memory.basis[place]]
+        return memory.basis[place]
+    if memory.left[0] < 0:
+        estimate(memory)
+        memory.left[0] = length(memory.schedule, memory.epoch[0])
+        if belief.sphere:
+            memory.best[0] = aim_at(belief, memory.preference, memory.aim)
+        else:
+            memory.best[0] = best_item(belief, memory.preference)
+    memory.left[0] -= 1
+    if memory.left[0] == 0:  # the next question begins a new epoch
+        memory.epoch[0] += 1
+        memory.place[0] = 0
+        memory.left[0] = -1
+    return memory.best[0]
+
+
+@compiled
+def estimate(memory):
+    """Solve for the vector that the basis items' shares of success imply, if the epoch is good."""
+    n, epoch = len(memory.basis), memory.epoch[0]
+    odds = np.empty(n)
+    for i in range(n):
+        paid, lost = float(memory.paid[i]), float(epoch - memory.paid[i])
+        if memory.smooth:
+            paid, lost = paid + 0.5, lost + 0.5
+        if paid == 0 or lost == 0:
+            memory.bad[0] += 1
+            return
+        odds[i] = log(paid / lost)
+    memory.preference[:] = np.linalg.solve(memory.rows, odds)

@@ -1,0 +1,78 @@
+"""The random walk that leaves an arm for those that beat it, and how sure its law is.
+
+References
+----------
+Busa-Fekete et al., ICML 2013, section on random walks. Deviation: the perturbation bound is a
+heuristic (the printed one is reported to be in error).
+"""
+
+import numpy as np
+
+from bayesduel.jit import compiled
+
+__all__ = ["stationary", "walk_is_settled"]
+
+
+@compiled
+def stationary(share):
+    """Return the stationary law of the walk that leaves j for i as P[i, j], shape (K,)."""
+    n_arms = len(share)
+    system = np.zeros((n_arms, n_arms + 1))
+    for j in range(n_arms):
+        leaving = share[:, j].sum()
+        for i in range(n_arms - 1):
+            system[i, j] = share[i, j] / leaving
+        if j < n_arms - 1:
+            system[j, j] -= 1
+        system[n_arms - 1, j] = 1  # the law sums to 1, in place of the last balance
+    system[n_arms - 1, n_arms] = 1
+    eliminate(system)
+    return system[:, n_arms].copy()
+
+
+@compiled
+def eliminate(system):
+    """Reduce [A | B] to [I | A^-1 B], with partial pivoting."""
+    n = len(system)
+    for k in range(n):
+        top = k
+        for i in range(k + 1, n):
+            if abs(system[i, k]) > abs(system[top, k]):
+                top = i
+        for j in range(system.shape[1]):
+            system[k, j], system[top, j] = system[top, j], system[k, j]
+        by = system[k, k]
+        for j in range(system.shape[1]):
+            system[k, j] /= by
+        for i in range(n):
+            by = system[i, k]
+            if i != k and by != 0:
+                for j in range(system.shape[1]):
+                    system[i, j] -= by * system[k, j]
+
+
+@compiled
+def walk_is_settled(share, upper, k):
+    """Return whether the k-th and the next entry of the stationary law are surely apart."""
+    n_arms = len(share)
+    law = stationary(share)
+    # [I - walk + 1 law | I], whose inverse less 1 law is the group inverse.
+    system = np.zeros((n_arms, 2 * n_arms))
+    widest = 0.0
+    for i in range(n_arms):
+        leaving = share[:, i].sum()
+        radius = 0.0
+        for j in range(n_arms):
+            radius = max(radius, upper[j, i] - share[j, i])
+            system[i, j] = law[j] - share[j, i] / leaving
+        system[i, i] += 1
+        system[i, n_arms + i] = 1
+        widest = max(widest, 3 * n_arms * radius / leaving)
+    eliminate(system)
+    largest = 0.0
+    for i in range(n_arms):
+        for j in range(n_arms):
+            largest = max(largest, abs(system[i, n_arms + j] - law[j]))
+    ordered = np.sort(law)
+    gap = ordered[n_arms - k] - ordered[n_arms - k - 1]
+    return gap > 2 * largest * widest

@@ -1,0 +1,170 @@
+"""Active ranking (AR): each undecided arm meets random opponents until it is surely in or out.
+
+References
+----------
+Heckel, Shah, Ramchandran & Wainwright, "Active ranking from pairwise comparisons and when
+parametric assumptions don't help", Annals of Statistics 2019, Algorithm 1; the constants 0.75
+and 1.5 of its radius are as commonly quoted. Deviations: margins in place of wins, with the
+radius scaled from the 1/2 of a win or loss to the pooled standard deviation of the arms'
+margins; at a fixed budget the best means fill the places still open.
+"""
+
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from bayesduel.jit import compiled
+from bayesduel.policies.top_k.settings import PlacesSettings
+
+__all__ = ["ActiveRanking"]
+
+
+class Memory(NamedTuple):
+    """What AR keeps between duels.
+
+    Attributes
+    ----------
+    k, delta
+        Settings.
+    mean, scatter, duels
+        Of each arm's own record: mean margin, sum of squares about it, number; shape (K,).
+    place
+        1 surely among the k best, -1 surely not, 0 undecided; shape (K,).
+    turn
+        The arm whose record the last duel belongs to, -1 before the first; shape (1,).
+    entered
+        Duels entered into the records, shape (1,).
+    """
+
+    k: int
+    delta: float
+    mean: np.ndarray
+    scatter: np.ndarray
+    duels: np.ndarray
+    place: np.ndarray
+    turn: np.ndarray
+    entered: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActiveRanking(PlacesSettings):
+    """Duel every undecided arm with a random opponent, round by round.
+
+    Parameters
+    ----------
+    k
+        How many arms to select. Default: the experiment's.
+    delta
+        Chance of a wrong selection, in (0, 1). It stops, its budget not spent, once all arms
+        are decided.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+
+    delta: float = 0.1
+    source: ClassVar[str] = "Heckel et al. 2019, Algorithm 1"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.delta < 1:
+            raise ValueError(f"delta should be in (0, 1), got {self.delta}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If `k` is not known, or not below `n_arms`.
+        """
+        return Memory(
+            k=self._places(n_arms),
+            delta=float(self.delta),
+            mean=np.zeros(n_arms),
+            scatter=np.zeros(n_arms),
+            duels=np.zeros(n_arms, np.int64),
+            place=np.zeros(n_arms, np.int64),
+            turn=np.full(1, -1, np.int64),
+            entered=np.zeros(1, np.int64),
+        )
+
+    @property
+    def select(self) -> Any:
+        """The compiled rule."""
+        return select
+
+    @property
+    def scores(self) -> Any:
+        """The compiled scores by which the k best are chosen."""
+        return scores
+
+
+@compiled
+def select(margins, memory, t, rng):
+    """Name the next undecided arm and a random other; (-1, -1) once all are decided."""
+    n_arms = len(memory.mean)
+    enter(margins, memory)
+    arm = memory.turn[0] + 1
+    while True:
+        if arm == n_arms:
+            decide(memory)
+            arm = 0
+            if (memory.place != 0).all():
+                memory.turn[0] = -1
+                return -1, -1
+        if memory.place[arm] == 0:
+            memory.turn[0] = arm
+            other = int(rng.random() * (n_arms - 1))
+            return arm, other + (other >= arm)
+        arm += 1
+
+
+@compiled
+def enter(margins, memory):
+    """Add the last margin to the record of the arm whose turn it was."""
+    arm = memory.turn[0]
+    if memory.entered[0] == margins.n_duels[0]:
+        return
+    memory.entered[0] = margins.n_duels[0]
+    memory.duels[arm] += 1
+    gap = margins.last_margin[0] - memory.mean[arm]
+    memory.mean[arm] += gap / memory.duels[arm]
+    memory.scatter[arm] += gap * (margins.last_margin[0] - memory.mean[arm])
+
+
+@compiled
+def decide(memory):
+    """Place the arms whose means are clear of the other side of the cut, after a round."""
+    n_arms = len(memory.mean)
+    rounds = memory.duels.max()
+    if rounds < 2:
+        return
+    sd = sqrt(memory.scatter.sum() / max(memory.duels.sum() - n_arms, 1))
+    inner = log(n_arms / memory.delta)
+    beta = inner + 0.75 * log(max(inner, np.e)) + 1.5 * log(1 + log(max(rounds / 2, 1.0)))
+    radius = sd * sqrt(2 * beta / rounds)
+    open_places = memory.k - (memory.place == 1).sum()
+    active = np.nonzero(memory.place == 0)[0]
+    if len(active) == 0:
+        return
+    order = active[np.argsort(-memory.mean[active])]
+    last_in = np.inf if open_places == 0 else memory.mean[order[open_places - 1]]
+    first_out = -np.inf if open_places == len(order) else memory.mean[order[open_places]]
+    for arm in active:
+        if memory.mean[arm] > first_out + 4 * radius:
+            memory.place[arm] = 1
+        elif memory.mean[arm] < last_in - 4 * radius:
+            memory.place[arm] = -1
+
+
+@compiled
+def scores(margins, memory):
+    """Return means, with the arms surely in above and those surely out below, shape (K,)."""
+    enter(margins, memory)
+    far = 2 * (np.abs(memory.mean).max() + 1)
+    return memory.mean + far * memory.place

@@ -1,0 +1,74 @@
+"""What the intransitivity index is where the model is true: thresholds for the hybrid.
+
+The index does not change when scores are shifted or margins rescaled, so that under a true
+model its law depends on the number of arms, on the duels and on how the spreads differ alone.
+It falls as duels come in: no one threshold tells a false model from a true one at all times.
+
+References
+----------
+None: ours. Spreads are drawn from U[0, 1], the law of the experiments of Groves & Branke.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from bayesduel.beliefs.margin_moments import fitted_account, gap, sample_account
+from bayesduel.beliefs.margins import no_margins
+
+__all__ = ["null_thresholds"]
+
+COUNTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256, 512, 1024)
+LEVEL = 0.95
+
+
+@cache
+def null_thresholds(n_arms: int, posterior: bool, shrinkage: float) -> np.ndarray:
+    """Return the index's 0.95 quantile under a true model, by the duels a pair has had.
+
+    Simulated, from a seed that is the number of arms; the same for every call.
+
+    Parameters
+    ----------
+    n_arms
+        At least 2.
+    posterior
+        Which index.
+    shrinkage
+        Of the variances, in duels.
+
+    Returns
+    -------
+    Shape (2, m): natural logarithms of the duels a pair, and thresholds. Read-only.
+    """
+    rng = np.random.default_rng(n_arms)
+    logs = max(40, 2000 // n_arms)  # The index averages over arms: more arms, fewer logs.
+    quantiles = [
+        np.quantile([_null_index(n_arms, n, posterior, shrinkage, rng) for _ in range(logs)], LEVEL)
+        for n in COUNTS
+    ]
+    table = np.array([np.log(COUNTS), quantiles])
+    table.setflags(write=False)
+    return table
+
+
+def _null_index(
+    n_arms: int, n: int, posterior: bool, shrinkage: float, rng: np.random.Generator
+) -> float:
+    """Return the index of a log in which every pair met n times and the model is true."""
+    above = np.triu_indices(n_arms, 1)
+    sd = rng.random(len(above[0]))
+    mean = sd * rng.standard_normal(len(sd)) / np.sqrt(n)
+    margins = no_margins(n_arms)
+    margins.n[above] = n
+    margins.total[above] = n * mean
+    margins.squares[above] = sd**2 * rng.chisquare(n - 1, len(sd)) + n * mean**2
+    margins.n[:] += margins.n.T
+    margins.total[:] -= margins.total.T
+    margins.squares[:] += margins.squares.T
+    margins.n_duels[0] = n * len(sd)
+    mean, scatter, variance, pooled, floor = sample_account(margins, shrinkage)
+    mu = mean.sum(axis=1)
+    score = mu / n_arms
+    fitted = fitted_account(margins, shrinkage, mean, scatter, pooled, floor, score)
+    return float(gap(mu, variance, n_arms * score, fitted, margins.n, posterior))

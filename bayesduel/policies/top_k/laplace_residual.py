@@ -1,0 +1,194 @@
+"""Allocation on a covariance that knows how far from transitive the margins are.
+
+As ``covariance``, for mean margins ``gamma_i - gamma_j + eps_ij``, ``eps_ij ~ N(0, d^2)``,
+with d learned as duels come in (``residual``). A pair's mean margin is then a compromise of
+what the model and what its own duels say, and an arm's score, the sum of its pairs' means, has
+the covariance of both parts. At d = 0 this is the allocation by the model, at large d one by
+sample means.
+
+References
+----------
+None: ours. The compromise is the best linear unbiased predictor of a mixed model (Henderson,
+Biometrics 1975).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesduel.beliefs.margin_moments import opening, sample_account
+from bayesduel.beliefs.margin_newton import least_squares
+from bayesduel.jit import compiled
+from bayesduel.policies.top_k.aepcs import best_pair
+from bayesduel.policies.top_k.residual_variance import grid_of_sizes, learned_square, quantiles
+from bayesduel.policies.top_k.score_covariance import score_covariance, slopes
+
+__all__ = ["Memory", "remember", "scores", "select"]
+
+FIRST, THEN = 30, 3  # Half-steps of the first fit, and of each that starts from the last.
+
+
+class Memory(NamedTuple):
+    """Settings, and the last fit, from which the next starts.
+
+    Attributes
+    ----------
+    k, warm_up, shrinkage
+        Settings.
+    fitted, variance, square
+        Scores, shape (K,), variances of a margin, (K, K), and d^2, (1,).
+    done
+        How many duels there were at the last fit, and when d was last learned; shape (2,).
+    sizes, normal
+        Where the likelihood of d is looked at.
+    """
+
+    k: int
+    warm_up: int
+    shrinkage: float
+    fitted: np.ndarray
+    variance: np.ndarray
+    square: np.ndarray
+    done: np.ndarray
+    sizes: np.ndarray
+    normal: np.ndarray
+
+
+def remember(n_arms: int, k: int, warm_up: int, shrinkage: float) -> Memory:
+    """Return the memory before the first duel."""
+    return Memory(
+        k=k,
+        warm_up=warm_up,
+        shrinkage=shrinkage,
+        fitted=np.zeros(n_arms),
+        variance=np.zeros((n_arms, n_arms)),
+        square=np.zeros(1),
+        done=np.zeros(2, np.int64),
+        sizes=grid_of_sizes(),
+        normal=quantiles(),
+    )
+
+
+@compiled
+def select(margins, memory, t, rng):
+    """Name the next pair: the warm-up in turn, then the one that promises most."""
+    n_arms = len(memory.fitted)
+    if t <= memory.warm_up * n_arms * (n_arms - 1) // 2:
+        return opening(t, n_arms)
+    mean = refit(margins, memory)
+    mu, own, trust = compromise(margins.n, mean, memory)
+    return best_pair(promises(margins.n, mu, own, trust, memory), rng)
+
+
+@compiled
+def scores(margins, memory):
+    """Return the sums of the pairs' predicted mean margins, shape (K,)."""
+    mean = refit(margins, memory)
+    return compromise(margins.n, mean, memory)[0]
+
+
+@compiled
+def refit(margins, memory):
+    """Fit again, if there are new duels; return the sample means, shape (K, K).
+
+    Scores by weighted least squares and variances by expectation-maximisation take turns; d
+    is learned again every K duels.
+    """
+    mean, scatter, variance, pooled, floor = sample_account(margins, memory.shrinkage)
+    done, n = memory.done, margins.n
+    if done[0] == margins.n_duels[0]:
+        return mean
+    n_arms = len(mean)
+    rounds = THEN
+    if done[0] == 0:
+        rounds = FIRST
+        memory.fitted[:] = mean.sum(axis=1) / n_arms
+        memory.variance[:] = variance
+    done[0] = margins.n_duels[0]
+    if done[1] == 0 or done[0] - done[1] >= n_arms:
+        done[1] = done[0]
+        memory.square[0] = learned_square(
+            n, mean, scatter, pooled, floor, memory.fitted, memory.sizes, memory.normal
+        )
+    square, nu = memory.square[0], memory.shrinkage
+    total = np.zeros((n_arms, n_arms))
+    for _ in range(rounds):
+        for i in range(n_arms):
+            for j in range(i):
+                e = mean[i, j] - memory.fitted[i] + memory.fitted[j]
+                v = memory.variance[i, j]
+                own = square / (square + v / n[i, j])
+                v = nu * pooled + scatter[i, j] + n[i, j] * (1 - own) ** 2 * e * e + own * v
+                v = max(v / (nu + n[i, j]), floor)
+                memory.variance[i, j] = memory.variance[j, i] = v
+                total[i, j] = total[j, i] = v + n[i, j] * square
+        least_squares(n, mean, total, memory.fitted)
+    return mean
+
+
+@compiled
+def compromise(n, mean, memory):
+    """Return predicted scores, and what is left to a pair's own duels and to the model.
+
+    Returns
+    -------
+    The scores, shape (K,); the variance of each pair's mean margin given the model's part,
+    (K, K); the weight of the model in it, (K, K).
+    """
+    n_arms = len(mean)
+    square = memory.square[0]
+    mu = np.zeros(n_arms)
+    own = np.zeros((n_arms, n_arms))
+    trust = np.zeros((n_arms, n_arms))
+    for i in range(n_arms):
+        for j in range(n_arms):
+            if i != j:
+                v = memory.variance[i, j] / n[i, j]
+                trust[i, j] = v / (square + v)
+                own[i, j] = (1 - trust[i, j]) * v
+                model = memory.fitted[i] - memory.fitted[j]
+                mu[i] += mean[i, j] + trust[i, j] * (model - mean[i, j])
+    return mu, own, trust
+
+
+@compiled
+def laplacian(weight):
+    """Return the graph Laplacian of symmetric weights, shape (K, K)."""
+    result = -weight
+    for i in range(len(weight)):
+        result[i, i] = weight[i].sum()
+    return result
+
+
+@compiled
+def score_law(n, own, trust, memory):
+    """Return the covariances of scores, of scores with the model's, and of the model's."""
+    total = memory.variance + n * memory.square[0]
+    model = score_covariance(n, total)
+    spread = laplacian(trust)
+    across = spread @ model
+    return laplacian(own) + across @ spread, across, model
+
+
+@compiled
+def promises(n, mu, own, trust, memory):
+    """Return the first-order rise of ln of the chance by pair, up to a factor, shape (K, K).
+
+    One more duel of (i, j) shows its mean margin m with noise; the variance of a difference of
+    scores falls by its squared covariance with m over the variance of what is shown.
+    """
+    n_arms = len(mu)
+    covariance, across, model = score_law(n, own, trust, memory)
+    slope = slopes(mu, covariance, memory.k)
+    one = slope @ across
+    two = across.T @ one
+    gain = np.zeros((n_arms, n_arms))
+    for i in range(n_arms):
+        for j in range(i):
+            u, b = own[i, j], trust[i, j]
+            rise = u * u * (slope[i, i] + slope[j, j] - 2 * slope[i, j])
+            rise += 2 * u * b * (one[i, i] - one[i, j] - one[j, i] + one[j, j])
+            rise += b * b * (two[i, i] + two[j, j] - 2 * two[i, j])
+            v = u + b * b * (model[i, i] + model[j, j] - 2 * model[i, j])
+            gain[i, j] = gain[j, i] = rise / (memory.variance[i, j] + v)
+    return gain

@@ -1,0 +1,99 @@
+"""The covariance of fitted scores, and what one more duel does to the choice they lead to.
+
+The criterion is the chance that no arm left out beats an arm taken, as if their differences
+were independent; a duel's promise is its first-order rise of that chance's logarithm.
+
+References
+----------
+None: ours.
+"""
+
+from math import exp, sqrt
+
+import numpy as np
+
+from bayesduel.jit import compiled
+from bayesduel.policies.top_k.aepcs import log_normal_cdf
+
+__all__ = ["promises", "score_covariance", "slopes"]
+
+
+@compiled
+def score_covariance(n, variance):
+    """Return the covariance of the scores given the variances, the first held at 0, (K, K)."""
+    n_arms = len(n)
+    size = n_arms - 1
+    inverse = np.zeros((size, size))
+    for i in range(n_arms):
+        for j in range(i):
+            if n[i, j] > 0:
+                w = n[i, j] / variance[i, j]
+                inverse[i - 1, i - 1] += w
+                if j > 0:
+                    inverse[j - 1, j - 1] += w
+                    inverse[i - 1, j - 1] -= w
+                    inverse[j - 1, i - 1] -= w
+    for k in range(size):  # Gauss-Jordan in place; the matrix is positive
+        pivot = 1 / inverse[k, k]
+        inverse[k, k] = 1.0
+        for j in range(size):
+            inverse[k, j] *= pivot
+        for i in range(size):
+            if i != k:
+                by = inverse[i, k]
+                inverse[i, k] = 0.0
+                for j in range(size):
+                    inverse[i, j] -= by * inverse[k, j]
+    covariance = np.zeros((n_arms, n_arms))
+    covariance[1:, 1:] = inverse
+    return covariance
+
+
+@compiled
+def slopes(score, covariance, k):
+    """Return the slope of ln of the chance by the variances of differences, as a Laplacian.
+
+    Scaled by the largest, so that none underflows where all are small. Shape (K, K).
+    """
+    n_arms = len(score)
+    order = np.argsort(-score)
+    lead = np.zeros((n_arms, n_arms))
+    steep = np.zeros((n_arms, n_arms))
+    largest = -np.inf
+    for top in range(k):
+        for low in range(k, n_arms):
+            p, q = order[top], order[low]
+            v = covariance[p, p] + covariance[q, q] - 2 * covariance[p, q]
+            z = (score[p] - score[q]) / sqrt(v)
+            lead[p, q] = z / v
+            steep[p, q] = -0.5 * z * z - log_normal_cdf(z)
+            largest = max(largest, steep[p, q])
+    slope = np.zeros((n_arms, n_arms))
+    for top in range(k):
+        for low in range(k, n_arms):
+            p, q = order[top], order[low]
+            g = lead[p, q] * exp(steep[p, q] - largest)
+            slope[p, q] -= g
+            slope[q, p] -= g
+            slope[p, p] += g
+            slope[q, q] += g
+    return slope
+
+
+@compiled
+def promises(score, covariance, variance, k):
+    """Return the first-order rise of ln of the chance by pair, up to a factor, shape (K, K).
+
+    One more duel of (i, j) takes ``(c_i - c_j)^2 w / (1 + w v_ij)`` from the variance of each
+    difference, c the row of the covariance, v_ij the variance of i's lead over j, w the
+    duel's precision.
+    """
+    n_arms = len(score)
+    seen = covariance @ slopes(score, covariance, k) @ covariance
+    gain = np.zeros((n_arms, n_arms))
+    for i in range(n_arms):
+        for j in range(i):
+            v = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
+            rise = seen[i, i] + seen[j, j] - 2 * seen[i, j]
+            gain[i, j] = gain[j, i] = rise / (variance[i, j] + v)
+    return gain

@@ -1,0 +1,1 @@
+"""What a posterior says: winners, predictions, sets of the best, and which pair to ask next."""

@@ -1,0 +1,261 @@
+"""What a fit of attributes says: its coefficients on the scale of the table, and new items."""
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import expit
+
+from bayesduel.posterior.drawn import check_fit
+from bayesduel.posterior.draws import model_of, posterior_draws
+from bayesduel.posterior.election import interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from bayesduel.data.items import Items
+
+__all__ = ["coefficients", "parameter_draws", "predict_items", "told_share"]
+
+
+def coefficients(
+    fit: "xr.DataTree", prob: float = 0.95, *, errors: str = "auto", judge: str | None = None
+) -> "pd.DataFrame":
+    """Return what each attribute counts for, one row a coefficient.
+
+    Parameters
+    ----------
+    fit
+        A fit of :class:`bayesduel.models.AttributeDuels` or ``LogisticAttributes``.
+    prob
+        Posterior probability that the intervals hold, in (0, 1).
+    errors
+        Whose errors: "model" (every vote independent), "judge" or "pair and group" (robust to
+        repeated votes), or "auto", the widest that applies; ``attrs["errors"]`` says which.
+    judge
+        Whose coefficients, in a fit with a judge effect. Default: the average judge's.
+
+    Returns
+    -------
+    In the order of the table, indexed by attribute: ``coefficient`` (posterior mean, logits for one
+    unit of the attribute on its original scale; for having the level instead of the
+    reference, where it is an indicator), ``lower``, ``upper``, ``positive`` (probability that
+    more of it wins more), ``odds_ratio`` (posterior median) with ``_lower``, ``_upper``,
+    ``change`` (of the win probability against an otherwise equal item, from one half, for one
+    unit more: posterior mean) with ``_lower``, ``_upper``, and ``standard``, ``standard_lower``,
+    ``standard_upper``: logits for one standard deviation (for an indicator the same as
+    ``coefficient``), which can be compared. A judge effect adds ``judge_spread`` (posterior
+    median of the standard deviation of judges' coefficients, for one unit) with ``_lower``,
+    ``_upper``. An order effect is the last row, ``left side``. Of
+    pulls the last row is ``intercept``, an item whose attributes are all 0 (under ``standard``
+    average), and ``change`` is that of the chance to pay.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `fit` is not a fit of attributes, or another argument is out of its range.
+    """
+    import pandas as pd
+
+    if not 0 < prob < 1:
+        raise ValueError(f"prob should be in (0, 1), got {prob}")
+    draws, used = parameter_draws(fit, errors, judge)
+    items = model_of(fit).items
+    standard, units, names = draws["coefficient"], items.deviations, list(items.names)
+    about = [(a.column, a.level, a.reference) for a in items.attributes]
+    if "order" in draws:
+        standard = np.column_stack([standard, draws["order"]])
+        units, names = np.append(units, 1.0), [*names, "left side"]
+        about.append(("", "", ""))
+    one = standard / units
+    if "intercept" in draws:
+        means = np.array([a.mean for a in items.attributes])
+        own = draws["intercept"] - one @ means
+        one = np.column_stack([one, own])
+        standard = np.column_stack([standard, draws["intercept"]])
+        names.append("intercept")
+        about.append(("", "", ""))
+    columns: dict[str, Any] = dict(
+        zip(("column", "level", "reference"), map(list, zip(*about, strict=True)), strict=True)
+    )
+
+    def add(name: str, middle: np.ndarray, values: np.ndarray, prefix: str) -> None:
+        columns[name] = middle
+        limits = interval(np.ascontiguousarray(values.T), prob)
+        columns[f"{prefix}lower"], columns[f"{prefix}upper"] = limits
+
+    add("coefficient", one.mean(axis=0), one, "")
+    columns["positive"] = (one > 0).mean(axis=0)
+    add("odds_ratio", np.exp(np.median(one, axis=0)), np.exp(one), "odds_ratio_")
+    change = expit(one) - 0.5
+    add("change", change.mean(axis=0), change, "change_")
+    add("standard", standard.mean(axis=0), standard, "standard_")
+    if "judge_spread" in draws:
+        spread = np.full(one.shape, np.nan)  # the side has none
+        spread[:, : len(items.names)] = draws["judge_spread"] / items.deviations
+        add("judge_spread", np.median(spread, axis=0), spread, "judge_spread_")
+    frame = pd.DataFrame(columns, index=pd.Index(names, name="attribute"))
+    frame.attrs |= {"prob": prob, "errors": used, "source": str(fit.attrs.get("source", ""))}
+    return frame
+
+
+def predict_items(
+    fit: "xr.DataTree",
+    items: "Items",
+    prob: float = 0.95,
+    *,
+    errors: str = "auto",
+    judge: str | None = None,
+    seed: int = 0,
+) -> "pd.DataFrame":
+    """Return how items would do that need never have duelled, best first.
+
+    Parameters
+    ----------
+    fit
+        A fit of :class:`bayesduel.models.AttributeDuels`.
+    items
+        ``read_items(new, like=...)``, in the attributes of the fit. An item is known by its
+        attributes alone, whatever its label.
+    prob, errors, judge
+        As in :func:`coefficients`.
+    seed
+        Of what the attributes do not say about each item, drawn from the learned spread.
+
+    Returns
+    -------
+    Indexed by item: ``win_rate`` (probability of beating an item of the log drawn at random,
+    posterior mean) with ``_lower``, ``_upper``, ``beats_best`` (probability that it is better
+    than every item of the log) and ``outside`` (how many numeric attributes lie outside the
+    range of the table: there the prediction extrapolates).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described.
+    """
+    import pandas as pd
+
+    from bayesduel.data.items import Items
+
+    if not 0 < prob < 1:
+        raise ValueError(f"prob should be in (0, 1), got {prob}")
+    if not isinstance(items, Items):
+        raise TypeError(f"items should be what bayesduel.read_items returned, got {items!r}")
+    draws, used = parameter_draws(fit, errors, judge)
+    model = model_of(fit)
+    if items.attributes != model.items.attributes:
+        raise ValueError("items should be in the attributes of the fit: read_items(..., like=...)")
+    if "intercept" in draws:
+        return _chances(draws, model, items, prob)
+    rng = np.random.default_rng(seed)
+    arms = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
+    known = draws["coefficient"] @ model.items.matrix(arms).T
+    if model.item_effect:
+        known += draws["effect"]
+    rows = []
+    beyond = _outside(items, model)
+    for label, row, outside in zip(items.labels, items.matrix(), beyond, strict=True):
+        utility = draws["coefficient"] @ row
+        if model.item_effect:
+            utility = utility + draws["effect_scale"] * rng.standard_normal(len(utility))
+        rate = expit(utility[:, None] - known).mean(axis=1)
+        lower, upper = interval(rate[None, :], prob)
+        rows.append(
+            {
+                "item": label,
+                "win_rate": rate.mean(),
+                "win_rate_lower": float(lower[0]),
+                "win_rate_upper": float(upper[0]),
+                "beats_best": float((utility > known.max(axis=1)).mean()),
+                "outside": int(outside),
+            }
+        )
+    frame = pd.DataFrame(rows).set_index("item")
+    frame.attrs |= {"prob": prob, "errors": used}
+    return frame.sort_values("win_rate", ascending=False, kind="stable")
+
+
+def _chances(
+    draws: dict[str, np.ndarray], model: Any, items: "Items", prob: float
+) -> "pd.DataFrame":
+    """Return the chance that each item pays, best first."""
+    import pandas as pd
+
+    chance = model.chance(draws, items.matrix())
+    lower, upper = interval(np.ascontiguousarray(chance.T), prob)
+    frame = pd.DataFrame(
+        {
+            "chance": chance.mean(axis=0),
+            "chance_lower": lower,
+            "chance_upper": upper,
+            "best": np.bincount(chance.argmax(axis=1), minlength=chance.shape[1]) / len(chance),
+            "outside": _outside(items, model),
+        },
+        index=pd.Index(items.labels, name="item"),
+    )
+    frame.attrs |= {"prob": prob, "errors": "model"}
+    return frame.sort_values("chance", ascending=False, kind="stable")
+
+
+def _outside(items: "Items", model: Any) -> np.ndarray:
+    """Return how many attributes of each item lie outside the range of the table, shape (m,)."""
+    low, high = model.items.values.min(axis=0), model.items.values.max(axis=0)
+    return ((items.values < low) | (items.values > high)).sum(axis=1)
+
+
+def told_share(fit: "xr.DataTree", prob: float = 0.95) -> tuple[float, float, float]:
+    """Return the share of the differences between items that their attributes tell.
+
+    One minus the square of the learned spread of what attributes miss over the variance of the
+    scores, in each draw: the adjusted R squared of the items. Fitted to noise, many attributes
+    would seem to tell much; this share is about 0 then, and draws of it may be negative.
+
+    Returns
+    -------
+    Posterior mean, lower and upper end.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `fit` is not a fit of attributes with an item effect.
+    """
+    draws, _ = parameter_draws(fit, "model")
+    if "effect" not in draws:
+        raise ValueError("fit should have an item effect: without it the attributes tell all")
+    share = 1 - draws["effect_scale"] ** 2 / draws["score"].var(axis=1, ddof=1)
+    lower, upper = interval(share[None, :], prob)
+    return float(share.mean()), float(lower[0]), float(upper[0])
+
+
+def parameter_draws(
+    fit: "xr.DataTree", errors: str = "auto", judge: str | None = None
+) -> tuple[dict[str, np.ndarray], str]:
+    """Return the draws of a model of attributes, and whose errors they carry.
+
+    As :func:`bayesduel.posterior.draws.posterior_draws`, which says more; with `judge`,
+    coefficients are those of that judge.
+
+    Raises
+    ------
+    KeyError
+        If the fit has no such judge; the message names the nearest one.
+    TypeError, ValueError
+        If `fit` is not a fit of attributes, has no such errors, or no judge effect.
+    """
+    check_fit(fit)
+    if "items" not in fit:
+        raise ValueError(f"fit should be of a model of attributes, got one of {fit.attrs['model']}")
+    draws, used = posterior_draws(fit, errors)
+    if judge is not None:
+        if "taste" not in draws:
+            raise ValueError(
+                f"judge should be None for a fit without a judge effect, got {judge!r}"
+            )
+        judges = [str(j) for j in fit["posterior"]["judge"].to_numpy()]
+        if judge not in judges:
+            near = get_close_matches(str(judge), judges, n=1, cutoff=0.0)
+            raise KeyError(f"judge {judge!r} is not in the fit; the nearest is {near[0]!r}")
+        draws["coefficient"] = draws["coefficient"] + draws["taste"][:, judges.index(judge)]
+    return draws, used

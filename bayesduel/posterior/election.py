@@ -1,0 +1,217 @@
+"""An election in every draw: who wins by each notion, who is where in the ranking.
+
+Everything here is a function of draws of the preference matrix and of nothing else.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from bayesduel.posterior.drawn import Draws, points
+from bayesduel.preference import (
+    NOTIONS,
+    beats,
+    borda_scores,
+    copeland_scores,
+    ranks,
+    smith_set,
+    von_neumann,
+    winner_mask,
+)
+from bayesduel.preference.scores import EQUAL
+
+__all__ = ["PairSummary", "Standings", "Ties", "interval", "pair_summary", "standings"]
+
+Ties = Literal["strict", "half"]
+
+
+@dataclass(frozen=True, eq=False)
+class Standings:
+    """Results of the election held in each draw.
+
+    Attributes
+    ----------
+    probability
+        Probability of being among the winners, shape (5, K), in the order of `NOTIONS`; for
+        von Neumann the mean weight in the maximin mixture.
+    share
+        The same with a win split between those who tie for it, shape (5, K). Sums to 1; for
+        Condorcet to the probability that there is one.
+    support, smith
+        Probability of being in the maximin mixture at all, and in the top cycle, shape (K,).
+    rank
+        How many arms rank above, shape (n_draws, K): by score, else by Borda score.
+    borda
+        Borda scores, shape (n_draws, K), or None where notions agree (see `pair_summary`).
+    sole
+        Where an arm beats every other, bool, shape (n_draws, K).
+    unbeaten
+        Where no arm beats it by more than the rope, bool, shape (n_draws, K).
+    """
+
+    probability: np.ndarray
+    share: np.ndarray
+    support: np.ndarray
+    smith: np.ndarray
+    rank: np.ndarray
+    borda: np.ndarray | None
+    sole: np.ndarray
+    unbeaten: np.ndarray
+
+
+def standings(draws: Draws, rope: float, ties: Ties = "strict") -> Standings:
+    """Hold the elections.
+
+    Parameters
+    ----------
+    draws
+        Draws of P.
+    rope
+        A win probability within this of 1/2 does not matter in practice.
+    ties
+        What an opponent at exactly 1/2 counts for in Copeland scores.
+    """
+    if draws.score is None:
+        return _by_matrix(draws, rope, ties)
+    if not getattr(draws.model, "notions_agree", True):
+        return replace(_by_matrix(draws, rope, ties), rank=ranks(draws.score))
+    return _by_score(draws, draws.score, rope)
+
+
+def _by_score(draws: Draws, score: np.ndarray, rope: float) -> Standings:
+    """Hold the elections of a score model, whose notions agree.
+
+    Where i has the larger score its row of P lies above j's everywhere, and so i leads j by
+    Condorcet, Copeland, Borda, random walk (whose law is a mixture of columns of ``P / sum``,
+    in each of which i leads j) and von Neumann alike.
+    """
+    best = score == score.max(1, keepdims=True)
+    shared = best.mean(0)
+    share = (best / best.sum(1, keepdims=True)).mean(0)
+    sole = best & (best.sum(1, keepdims=True) == 1)
+    probability = np.stack([sole.mean(0), shared, shared, shared, share])
+    return Standings(
+        probability=probability,
+        share=np.stack([sole.mean(0), share, share, share, share]),
+        support=shared,
+        smith=shared,
+        rank=ranks(score),
+        borda=None,
+        sole=sole,
+        unbeaten=draws.against(score.argmax(1)) >= 0.5 - rope - EQUAL,
+    )
+
+
+def _by_matrix(draws: Draws, rope: float, ties: Ties) -> Standings:
+    shape = (draws.n_draws, draws.n_arms)
+    probability, share = (np.zeros((len(NOTIONS), draws.n_arms)) for _ in range(2))
+    support, smith = np.zeros(draws.n_arms), np.zeros(draws.n_arms)
+    borda = np.empty(shape)
+    sole, unbeaten = np.empty(shape, dtype=bool), np.empty(shape, dtype=bool)
+    row = 0
+    for P in draws.matrices():
+        here = slice(row, row := row + len(P))
+        borda[here] = borda_scores(P)
+        sole[here] = beats(P).sum(-1) == draws.n_arms - 1
+        unbeaten[here] = P.max(-2) <= 0.5 + rope + EQUAL
+        mixture = von_neumann(P)
+        copeland = copeland_scores(P, ties)
+        masks = {
+            "condorcet": sole[here],
+            "copeland": copeland >= copeland.max(-1, keepdims=True) - EQUAL,
+            "borda": winner_mask(P, "borda"),
+            "random_walk": winner_mask(P, "random_walk"),
+        }
+        for k, mask in enumerate(masks.values()):
+            probability[k] += mask.sum(0)
+            share[k] += (mask / np.maximum(mask.sum(-1, keepdims=True), 1)).sum(0)
+        probability[-1] += mixture.sum(0)
+        share[-1] += mixture.sum(0)
+        support += (mixture > 0).sum(0)
+        smith += smith_set(P).sum(0)
+    n = draws.n_draws
+    return Standings(
+        probability=probability / n,
+        share=share / n,
+        support=support / n,
+        smith=smith / n,
+        rank=ranks(borda),
+        borda=borda,
+        sole=sole,
+        unbeaten=unbeaten,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class PairSummary:
+    """The posterior of every pair: arrays of shape (K, K), [i, j] = i against j.
+
+    Attributes
+    ----------
+    mean, lower, upper
+        Of P, with an equal-tailed interval.
+    beats
+        Posterior probability that P[i, j] > 1/2; the diagonal is 0.
+    borda
+        Borda scores of the draws used, shape (draws, K).
+    difference
+        Mean, lower and upper of score i minus score j, shape (3, K, K); None without scores.
+    n_draws
+        How many draws were used.
+    """
+
+    mean: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    beats: np.ndarray
+    borda: np.ndarray
+    difference: np.ndarray | None
+    n_draws: int
+
+
+def pair_summary(draws: Draws, prob: float) -> PairSummary:
+    """Summarise the posterior of every pair, with intervals that hold `prob` of it."""
+    K = draws.n_arms
+    chance, difference = np.full((3, K, K), 0.5), np.zeros((3, K, K))
+    beaten = np.zeros((K, K))
+    n = len(range(0, draws.n_draws, draws.pair_step))
+    total = np.zeros((K, n))
+    score = None if draws.score is None else draws.score[:: draws.pair_step].T
+    for i, j, chances in draws.outcomes():
+        p = points(chances)
+        for arm in np.unique(i):  # its opponents are distinct
+            row = i == arm
+            total[arm] += p[row].sum(0)
+            total[j[row]] += 1 - p[row]
+        beaten[i, j], beaten[j, i] = (p > 0.5).mean(1), (p < 0.5).mean(1)
+        chance[:, i, j] = _three(p, prob)
+        chance[:, j, i] = 1 - chance[[0, 2, 1]][:, i, j]
+        if score is not None:
+            difference[:, i, j] = _three(score[i] - score[j], prob)
+            difference[:, j, i] = -difference[[0, 2, 1]][:, i, j]
+    return PairSummary(
+        mean=chance[0],
+        lower=chance[1],
+        upper=chance[2],
+        beats=beaten,
+        borda=total.T / (K - 1),
+        difference=None if score is None else difference,
+        n_draws=n,
+    )
+
+
+def _three(values: np.ndarray, prob: float) -> np.ndarray:
+    return np.stack([values.mean(1, dtype=float), *interval(values, prob)])
+
+
+def interval(values: np.ndarray, prob: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the equal-tailed interval of each row that holds `prob`: order statistics.
+
+    The order statistics i and n - 1 - i with ``i = floor(n (1 - prob) / 2)``: symmetric, so
+    that what bounds i over j from below bounds j over i from above.
+    """
+    n = values.shape[-1]
+    k = int(n * (1 - prob) / 2 + 1e-9)
+    parted = np.partition(values, [k, n - 1 - k], axis=-1)
+    return parted[..., k], parted[..., n - 1 - k]

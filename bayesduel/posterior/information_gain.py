@@ -1,0 +1,156 @@
+"""What to ask next: the pairs whose next duel would teach most.
+
+The worth of a duel is the mutual information, in bits, between its outcome and what one wants
+to know: who is the winner, or how strong all arms are.
+"""
+
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.special import xlogy
+
+from bayesduel.posterior.drawn import Draws, draws_of, points
+from bayesduel.posterior.election import interval
+from bayesduel.posterior.verdict import tied_group
+from bayesduel.preference import beats, copeland_scores
+from bayesduel.preference.scores import EQUAL
+
+__all__ = ["next_pairs"]
+
+
+def next_pairs(
+    fit: xr.DataTree,
+    n: int = 5,
+    about: Literal["winner", "scores", "auto"] = "auto",
+    *,
+    rope: float = 0.02,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """Return the pairs whose next duel would teach most, the best first.
+
+    Parameters
+    ----------
+    fit
+        What `bayesduel.fit` returned.
+    n
+        How many pairs.
+    about
+        "winner": information about who is the winner (best score; Copeland winner in models
+        without scores). "scores": information about the whole preference matrix,
+        ``H(E p) - E H(p)`` with H the entropy of the outcome. "auto": "winner" as long as the
+        verdict is open, then "scores".
+    rope, confidence
+        What "auto" takes for a settled verdict, as in `bayesduel.winners`.
+
+    Returns
+    -------
+    One row a pair: ``first``, ``second`` (labels), ``bits`` (expected information of one
+    duel), ``preference_mean``, ``preference_lower``, ``preference_upper`` (first against
+    second, 95 % interval) and ``duels`` (so far). ``attrs["about"]`` says what was asked. The
+    pairs are each the best single question; after asking one, fit and ask again.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is out of its range; the message names it.
+
+    References
+    ----------
+    Lindley, "On a measure of the information provided by an experiment", Annals of
+    Mathematical Statistics 1956; Houlsby, Huszár, Ghahramani & Lengyel, "Bayesian active
+    learning for classification and preference learning", 2011. The information about the
+    winner is corrected to first order for its bias in a finite number of draws.
+    """
+    if isinstance(n, bool) or n != int(n) or n < 1:
+        raise ValueError(f"n should be a whole number >= 1, got {n}")
+    if about not in ("winner", "scores", "auto"):
+        raise ValueError(f"about should be 'winner', 'scores' or 'auto', got {about!r}")
+    draws, labels, _ = draws_of(fit)
+    share, settled = _candidates(draws, rope, confidence)
+    if about == "auto":
+        about = "scores" if settled else "winner"
+    share = share[:: draws.pair_step]
+    share = share[:, share.any(0)]
+    first, second, bits = [], [], []
+    for i, j, chances in draws.outcomes():
+        first.append(i)
+        second.append(j)
+        each = list(chances.values())
+        bits.append(_about_winner(each, share) if about == "winner" else _about_scores(each))
+    worth = np.concatenate(bits)
+    best = np.argsort(-worth, kind="stable")[: int(n)]
+    i, j = np.concatenate(first)[best], np.concatenate(second)[best]
+    preference = points(draws.chances(slice(None), i, j)).T
+    low, high = interval(preference, 0.95)
+    counts = fit["constant_data"]
+    met = np.asarray(counts["wins"]) + np.asarray(counts["wins"]).T + np.asarray(counts["ties"])
+    frame = pd.DataFrame(
+        {
+            "first": [labels[k] for k in i],
+            "second": [labels[k] for k in j],
+            "bits": worth[best],
+            "preference_mean": preference.mean(1),
+            "preference_lower": low,
+            "preference_upper": high,
+            "duels": met[i, j].astype(int),
+        }
+    )
+    frame.attrs["about"] = about
+    return frame
+
+
+def _candidates(draws: Draws, rope: float, confidence: float) -> tuple[np.ndarray, bool]:
+    """Return each arm's share of the win in each draw, (draws, K), and if that is settled."""
+    if draws.score is not None:
+        best = draws.score == draws.score.max(1, keepdims=True)
+        sole = best & (best.sum(1, keepdims=True) == 1)
+        unbeaten = draws.against(draws.score.argmax(1)) >= 0.5 - rope - EQUAL
+    else:
+        parts = []
+        for P in draws.matrices():
+            copeland = copeland_scores(P)
+            parts.append(
+                (
+                    copeland >= copeland.max(-1, keepdims=True) - EQUAL,
+                    beats(P).sum(-1) == draws.n_arms - 1,
+                    P.max(-2) <= 0.5 + rope + EQUAL,
+                )
+            )
+        best, sole, unbeaten = (np.concatenate(p) for p in zip(*parts, strict=True))
+    tied, _ = tied_group(unbeaten, confidence)
+    settled = len(tied) >= 2 or bool(sole.mean(0).max() >= confidence)
+    return best / best.sum(1, keepdims=True), settled
+
+
+def _about_scores(chances: list[np.ndarray]) -> np.ndarray:
+    """Return H(E p) - E H(p) in bits, shape (pairs,), from (pairs, draws) an outcome."""
+    mixed = sum(_entropy(c.mean(1, dtype=float)) for c in chances)
+    return np.maximum(mixed - sum(_entropy(c).mean(1, dtype=float) for c in chances), 0.0)
+
+
+def _about_winner(chances: list[np.ndarray], share: np.ndarray) -> np.ndarray:
+    """Return the information between outcome and winner in bits, shape (pairs,).
+
+    ``H(E p) - sum_a Pr(a) H(E[p | a])``, Pr(a) the probability that a is the winner. With few
+    draws in which a wins, E[p | a] wanders and the sum comes out low by half the curvature of
+    H times the variance of that mean: this is added back.
+    """
+    held = share.sum(0)
+    weight = held / len(share)
+    size = held**2 / (share**2).sum(0)  # draws behind each conditional mean
+    bits = np.zeros(len(chances[0]))
+    for c in chances[:-1] if len(chances) == 2 else chances:
+        mean = c @ share / held  # (pairs, winners)
+        square = (c**2) @ share / held
+        spread = np.maximum(square - mean**2, 0.0) / np.maximum(size - 1, 1)
+        for p in (mean, 1.0 - mean) if len(chances) == 2 else (mean,):
+            wander = spread / (2 * np.log(2) * np.maximum(p, 1e-12))
+            bits += _entropy(p @ weight) - (_entropy(p) + wander) @ weight
+    return np.maximum(bits, 0.0)
+
+
+def _entropy(p: np.ndarray) -> np.ndarray:
+    """Return this outcome's part of the entropy, in bits."""
+    return -xlogy(p, p) / np.log(2)

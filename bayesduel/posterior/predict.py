@@ -1,0 +1,144 @@
+"""Predictions: the outcome probabilities of any duel, and how good such predictions are."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from scipy.special import ndtr, stdtr
+
+from bayesduel.posterior.drawn import CHUNK, Draws, draws_of
+from bayesduel.posterior.election import interval
+
+__all__ = ["predict"]
+
+
+def predict(
+    fit: xr.DataTree,
+    left: str | Sequence[str],
+    right: str | Sequence[str],
+    prob: float = 0.95,
+    *,
+    errors: str = "auto",
+    order: bool = False,
+) -> xr.Dataset:
+    """Return the probabilities that `left` wins, ties and loses against `right`.
+
+    Parameters
+    ----------
+    fit
+        What `bayesduel.fit` returned.
+    left, right
+        Labels of arms: one each, or sequences of the same length (one may be a single label).
+    prob
+        Posterior probability that the intervals hold, in (0, 1).
+    errors
+        Whose errors the intervals carry: see `bayesduel.winners`.
+    order
+        Whether `left` has the advantage of its side, in a model of margins that learned one.
+
+    Returns
+    -------
+    A Dataset with dimension ``duel`` (none, if both are single labels) and coordinates
+    ``left`` and ``right``: ``win``, ``loss`` and, for a model with ties, ``tie``: posterior
+    means, which are the predictive probabilities and sum to 1; each with ``_lower`` and
+    ``_upper``, an equal-tailed interval for the probability itself. Where the model has no
+    tie, ``win`` and ``loss`` are those of a duel that must be decided. A model of margins
+    adds ``margin``, the median of the next margin of `left` over `right`, and ``margin_lower``
+    and ``margin_upper``, between which it lies with probability `prob`: noise included.
+
+    Raises
+    ------
+    KeyError
+        If a label is not in the fit; the message names the nearest one.
+    TypeError, ValueError
+        If lengths differ, an arm meets itself, or another argument is out of its range.
+    """
+    if not 0 < prob < 1:
+        raise ValueError(f"prob should be in (0, 1), got {prob}")
+    draws, labels, errors = draws_of(fit, errors)
+    if order and not getattr(draws.model, "order_effect", False):
+        raise ValueError(
+            "order should be False for a fit that learned no advantage of the left side"
+        )
+    if order and not hasattr(draws.model, "margin"):
+        raise ValueError("order should be False: only models of margins predict with it")
+    single = _is_label(left) and _is_label(right)
+    sides = [[side] if _is_label(side) else list(side) for side in (left, right)]
+    length = max(len(side) for side in sides)
+    sides = [side * length if len(side) == 1 else side for side in sides]
+    if len(sides[0]) != len(sides[1]) or not length:
+        raise ValueError(
+            "left and right should be as many labels, at least one, "
+            f"got {len(sides[0])} and {len(sides[1])}"
+        )
+    i, j = (np.array([_place(label, labels) for label in side]) for side in sides)
+    if (i == j).any():
+        raise ValueError(f"left and right should differ, got {labels[i[i == j][0]]!r} twice")
+    parts: dict[str, list[np.ndarray]] = {}
+    step = max(1, CHUNK // draws.n_draws)
+    for start in range(0, length, step):
+        here = slice(start, start + step)
+        with_order = {"order": True} if order else {}
+        chances = draws.chances(slice(None), i[here], j[here], **with_order)
+        if hasattr(draws.model, "margin"):
+            limits = _next_margin(draws, i[here], j[here], prob, order)
+            parts.setdefault("margin", []).append(limits)
+        for outcome in [o for o in ("win", "tie", "loss") if o in chances]:
+            p = np.ascontiguousarray(chances[outcome].T)
+            summary = np.stack([p.mean(1), *interval(p, prob)])
+            parts.setdefault(outcome, []).append(summary)
+    variables: dict[str, Any] = {}
+    for name, found in parts.items():
+        for end, values in zip(("", "_lower", "_upper"), np.hstack(found), strict=True):
+            variables[name + end] = ("duel", values)
+    predicted = xr.Dataset(
+        variables,
+        coords={
+            "left": ("duel", [labels[k] for k in i]),
+            "right": ("duel", [labels[k] for k in j]),
+        },
+        attrs={"prob": prob, "errors": errors, "model": str(fit.attrs["model"])},
+    )
+    return predicted.isel(duel=0) if single else predicted
+
+
+def _next_margin(
+    draws: Draws, left: np.ndarray, right: np.ndarray, prob: float, order: bool
+) -> np.ndarray:
+    """Return median, lower and upper end of the next margins, shape (3, n), by bisection."""
+    middle, spread, degrees = draws.model.margin(draws.posterior, left, right, order=order)
+    normal = bool(np.isinf(degrees).all())
+    wide = 10.0 * spread.max(axis=0)
+    levels = np.array([0.5, (1 - prob) / 2, (1 + prob) / 2])
+    found = np.empty((3, len(left)))
+    for k, level in enumerate(levels):
+        low, high = middle.min(axis=0) - wide, middle.max(axis=0) + wide
+        while True:  # the tails of Student's t reach further
+
+            def below(at: np.ndarray) -> np.ndarray:
+                standard = (at - middle) / spread
+                return (ndtr(standard) if normal else stdtr(degrees, standard)).mean(axis=0)
+
+            if (below(low) < level).all() and (below(high) > level).all():
+                break
+            low, high = low - wide, high + wide
+            wide = 4.0 * wide
+        for _ in range(50):
+            half = (low + high) / 2
+            under = below(half) < level
+            low, high = np.where(under, half, low), np.where(under, high, half)
+        found[k] = (low + high) / 2
+    return found
+
+
+def _is_label(side: Any) -> bool:
+    return isinstance(side, str) or not isinstance(side, Sequence | np.ndarray | xr.DataArray)
+
+
+def _place(label: Any, labels: Sequence[str]) -> int:
+    if str(label) in labels:
+        return labels.index(str(label))
+    near = get_close_matches(str(label), labels, n=1, cutoff=0.0)
+    raise KeyError(f"arm {str(label)!r} is not in the fit; the nearest is {near[0]!r}")

@@ -1,0 +1,203 @@
+"""The k best: how probable each set of them is, and how probable each arm is to be among them."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.posterior.drawn import Draws, check_fit, draws_of
+from bayesduel.posterior.verdict_text import join, percent
+from bayesduel.preference import borda_scores, ranks
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["TopSets", "check_k", "counted_sets", "top_sets"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TopSets:
+    """What `top_sets` found.
+
+    Attributes
+    ----------
+    k
+        Size of a set.
+    sets
+        One row a set, the most probable first: ``arms`` (labels, best mean rank first) and
+        ``probability``.
+    n_sets
+        How many different sets occurred among the draws.
+    members
+        One row an arm, the likeliest first, indexed by ``arm``: ``probability`` of being among
+        the k best, ``error`` (its Monte Carlo standard error) and ``rank_mean`` (1 is best).
+    ranked_by
+        "score", or "Borda score" where arms do not rank by a score.
+    errors
+        Whose errors: see :func:`bayesduel.winners`.
+    model, source
+        Of the fit.
+    n_draws
+        How many posterior draws.
+    monte_carlo_error
+        Standard error of the probability of the first set.
+    """
+
+    k: int
+    sets: "pd.DataFrame"
+    n_sets: int
+    members: "pd.DataFrame"
+    ranked_by: str
+    errors: str
+    model: str
+    source: str
+    n_draws: int
+    monte_carlo_error: float
+
+    def __repr__(self) -> str:
+        return f"<TopSets: {self.sentence}>"
+
+    @property
+    def sentence(self) -> str:
+        """What it says, for a reader."""
+        best = self.sets.iloc[0]
+        words = (
+            f"Most probable top {self.k}: {join(best['arms'], self.k)} "
+            f"{percent(best['probability'])}."
+        )
+        if self.k == 1:
+            return words
+        likely = self.members.index[: self.k]
+        if set(likely) != set(best["arms"]):
+            words += (
+                f" The {self.k} arms likeliest to be in it, one by one: {join(likely, self.k)}."
+            )
+        return words
+
+    def summary(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        return {
+            "k": self.k,
+            "sentence": self.sentence,
+            "sets": self.sets.to_dict("records"),
+            "n_sets": self.n_sets,
+            "members": self.members.reset_index().to_dict("records"),
+            "ranked_by": self.ranked_by,
+            "errors": self.errors,
+            "model": self.model,
+            "source": self.source,
+            "n_draws": self.n_draws,
+            "monte_carlo_error": self.monte_carlo_error,
+        }
+
+
+def top_sets(fit: "xr.DataTree", k: int, *, n: int = 10, errors: str = "auto") -> TopSets:
+    """Return the most probable sets of the k best arms, and each arm's probability to be in.
+
+    In every posterior draw arms rank by score (by Borda score where the model does not rank
+    them by one); the k best are the set of that draw.
+
+    Parameters
+    ----------
+    fit
+        What `bayesduel.fit` returned: of a log with margins by
+        :class:`bayesduel.models.ThurstoneScore`, of who won by any model.
+    k
+        How many; from 1 to K - 1.
+    n
+        How many sets to list, at most.
+    errors
+        Whose errors, as in :func:`bayesduel.winners`.
+
+    Returns
+    -------
+    Sets and members with their probabilities, as frames, and a sentence: see :class:`TopSets`.
+
+    Raises
+    ------
+    TypeError
+        If `fit` is not a fit.
+    ValueError
+        If another argument is out of its range; the message names it.
+    """
+    import pandas as pd
+
+    check_fit(fit)
+    draws, labels, errors = draws_of(fit, errors)
+    n_arms = len(labels)
+    check_k(k, n_arms)
+    if isinstance(n, bool) or n != int(n) or n < 1:
+        raise ValueError(f"n should be a whole number >= 1, got {n}")
+    k = int(k)
+    rank = _ranks(draws)
+    mean = rank.mean(axis=0)
+    effective = float(fit.attrs["importance_ess"])
+    masks, probability = counted_sets(rank, k)
+    rows = [
+        sorted(np.flatnonzero(mask).tolist(), key=lambda arm: mean[arm]) for mask in masks[: int(n)]
+    ]
+    sets = pd.DataFrame(
+        {
+            "arms": [tuple(labels[arm] for arm in row) for row in rows],
+            "probability": probability[: int(n)],
+        }
+    )
+    inside = (rank < k).mean(axis=0)
+    members = pd.DataFrame(
+        {
+            "probability": inside,
+            "error": np.sqrt(inside * (1 - inside) / effective),
+            "rank_mean": 1 + mean,
+        },
+        index=pd.Index(labels, name="arm"),
+    )
+    order = np.lexsort((mean, -inside))
+    first = float(probability[0])
+    return TopSets(
+        k=k,
+        sets=sets,
+        n_sets=len(masks),
+        members=members.iloc[order],
+        ranked_by="Borda score" if draws.score is None else "score",
+        errors=errors,
+        model=str(fit.attrs["model"]),
+        source=str(fit.attrs.get("source", "")),
+        n_draws=draws.n_draws,
+        monte_carlo_error=float(np.sqrt(first * (1 - first) / effective)),
+    )
+
+
+def check_k(k: int, n_arms: int) -> None:
+    """Raise ValueError unless there can be a set of the `k` best of `n_arms` and a rest."""
+    if isinstance(k, bool) or k != int(k) or not 1 <= k <= n_arms - 1:
+        raise ValueError(f"k should be a whole number from 1 to {n_arms - 1}, got {k}")
+
+
+def counted_sets(rank: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the different sets of the k best, as masks, and how probable each is.
+
+    Parameters
+    ----------
+    rank
+        How many arms rank above, shape (n_draws, K).
+    k
+        Size of the set.
+
+    Returns
+    -------
+    Masks, bool, shape (sets, K), and probabilities, shape (sets,), the largest first; of
+    equally probable sets the one first that holds the arms that are more often in such a set.
+    """
+    inside = rank < k
+    sets, count = np.unique(np.packbits(inside, axis=1), axis=0, return_counts=True)
+    masks = np.unpackbits(sets, axis=1, count=rank.shape[1]).astype(bool)
+    order = np.lexsort((-(masks @ inside.mean(axis=0)), -count))
+    return masks[order], count[order] / len(rank)
+
+
+def _ranks(draws: Draws) -> np.ndarray:
+    """Return how many arms rank above in each draw, shape (n_draws, K)."""
+    if draws.score is not None:
+        return ranks(draws.score)
+    return ranks(np.concatenate([borda_scores(P) for P in draws.matrices()]))

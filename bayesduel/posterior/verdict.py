@@ -1,0 +1,226 @@
+"""The verdict: what a posterior allows one to say of who is best, in one sentence.
+
+A decision rule, not a test. With posterior probability at least `confidence` for each of the
+sentences "winner", "tied" and "cycle", it says the first of these that it may:
+
+1. *tied*: there are two or more arms of which, all together, no arm beats any by more than
+   `rope` (so they are within `rope` of 1/2 of each other too). Among the arms for which that
+   holds singly, the weakest is dropped until it holds jointly.
+2. *winner*: one arm beats every other.
+3. *cycle*: every arm loses to an arm that can be named (so that no arm beats all others).
+   That some arm or other beats each would not do: with many arms it is near certain before
+   any duel is seen.
+4. *undecided*: otherwise; the smallest set that holds the best arm with probability at least
+   `confidence` is named, and the arms that are safe to choose singly.
+
+Its error: a definite sentence is false with posterior probability at most ``1 - confidence``,
+so over logs drawn from the model and its prior, at most that share of them are false.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from bayesduel.posterior.drawn import Draws
+from bayesduel.posterior.election import PairSummary, Standings
+from bayesduel.posterior.verdict_text import (
+    cycle_words,
+    names_of,
+    safe_words,
+    tied_words,
+    undecided_words,
+    winner_words,
+)
+from bayesduel.preference import NOTIONS
+
+__all__ = ["Kind", "Verdict", "judge", "tied_group", "tiers"]
+
+Kind = Literal["winner", "tied", "undecided", "cycle", "not comparable"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """A verdict.
+
+    Attributes
+    ----------
+    kind
+        "winner", "tied", "cycle", "undecided" (or "not comparable", for a log in parts).
+    sentence
+        For a reader who knows nothing of statistics.
+    arms
+        Labels of those it names: the winner, the tied, the cycle, the set of candidates.
+    safe
+        Labels of the arms that, each with probability at least `confidence`, no arm beats by
+        more than the rope.
+    probability
+        Posterior probability that the sentence is true.
+    """
+
+    kind: Kind
+    sentence: str
+    arms: tuple[str, ...]
+    safe: tuple[str, ...]
+    probability: float
+
+
+def judge(
+    draws: Draws,
+    found: Standings,
+    pairs: PairSummary,
+    labels: Sequence[str],
+    *,
+    rope: float,
+    confidence: float,
+    monte_carlo_error: float,
+) -> Verdict:
+    """Return the verdict on the arms of `draws`.
+
+    Parameters
+    ----------
+    draws, found, pairs
+        The draws, the elections held in them, and the summary of their pairs.
+    labels
+        Names of the arms.
+    rope, confidence
+        See the rule above.
+    monte_carlo_error
+        Standard error of a probability of `confidence` as estimated from these draws; where
+        the decision is closer than twice that, the sentence says so.
+    """
+    safe = _safe(found.unbeaten, confidence)
+    tied, joint = tied_group(found.unbeaten, confidence)
+    sole = found.sole.mean(0)
+    leader = int(sole.argmax())
+    kind: Kind
+    if len(tied) >= 2:
+        kind, arms, probability = "tied", tied, joint
+        words = tied_words(names_of(labels, tied), len(tied) == len(labels), rope, joint)
+        near = joint
+    elif sole[leader] >= confidence:
+        kind, arms, probability = "winner", np.array([leader]), float(sole[leader])
+        words = winner_words(labels, leader, probability, pairs, confidence)
+        near = probability
+    else:
+        around, probability = _cycle(draws, found, pairs)
+        near = max(probability, float(sole[leader]), joint)
+        if probability >= confidence:
+            kind, arms = "cycle", around
+            words = cycle_words(labels, around, probability, found)
+        else:
+            kind = "undecided"
+            arms, probability = _candidates(found, confidence)
+            words = undecided_words(labels, arms, probability, found)
+            words += safe_words(names_of(labels, safe), rope, confidence)
+    if abs(near - confidence) < 2 * monte_carlo_error:
+        words += (
+            f" This is close to the threshold of {confidence:g}: with other or more draws "
+            f"({draws.n_draws:,} here) the verdict could change."
+        )
+    return Verdict(
+        kind=kind,
+        sentence=words,
+        arms=tuple(names_of(labels, arms)),
+        safe=tuple(names_of(labels, safe)),
+        probability=probability,
+    )
+
+
+def tiers(rank: np.ndarray, order: np.ndarray, confidence: float) -> tuple[np.ndarray, float]:
+    """Cut a ranking into tiers whose boundaries all hold with probability `confidence`.
+
+    A boundary after place r holds in a draw where the r best arms are those the ranking says.
+    Boundaries are added one at a time, each time the one that keeps the probability that all
+    hold largest, as long as it is at least `confidence`.
+
+    Parameters
+    ----------
+    rank
+        How many arms rank above, shape (n_draws, K).
+    order
+        The ranking: indices, best first, shape (K,).
+    confidence
+        Joint probability to keep.
+
+    Returns
+    -------
+    Tier of each arm from 1, shape (K,), and the probability that some boundary is wrong.
+    """
+    placed = rank[:, order]
+    above = np.maximum.accumulate(placed, axis=1)[:, :-1]  # the worst of the first r
+    below = np.minimum.accumulate(placed[:, ::-1], axis=1)[:, -2::-1]  # the best of the rest
+    r = np.arange(1, rank.shape[1])
+    holds = (above < r) & (below >= r)
+    chosen = np.zeros(len(r), dtype=bool)
+    joint = np.ones(len(rank), dtype=bool)
+    kept = 1.0
+    hopeful = holds.mean(0) >= confidence
+    while (hopeful & ~chosen).any():
+        rest = np.flatnonzero(hopeful & ~chosen)
+        kept_with = holds[joint][:, rest].sum(0) / len(rank)
+        best = int(kept_with.argmax())
+        if kept_with[best] < confidence:
+            break
+        chosen[rest[best]] = True
+        joint &= holds[:, rest[best]]
+        kept = float(kept_with[best])
+    tier = np.empty(rank.shape[1], dtype=np.int64)
+    tier[order] = 1 + np.concatenate([[0], np.cumsum(chosen)])
+    return tier, 1.0 - kept
+
+
+def tied_group(unbeaten: np.ndarray, confidence: float) -> tuple[np.ndarray, float]:
+    """Return the arms that are tied in practice, and their joint probability.
+
+    Parameters
+    ----------
+    unbeaten
+        Where no arm beats it by more than the rope, bool, shape (n_draws, K).
+    confidence
+        Probability needed, singly to be considered and jointly to stay.
+
+    Returns
+    -------
+    Indices, strongest first (none, or at least two), and the probability that no arm beats
+    any of them by more than the rope (of the last group tried, where none is left).
+    """
+    safe = _safe(unbeaten, confidence)
+    joint = 0.0
+    for size in range(len(safe), 1, -1):
+        joint = float(unbeaten[:, safe[:size]].all(1).mean())
+        if joint >= confidence:
+            return safe[:size], joint
+    return safe[:0], joint
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _safe(unbeaten: np.ndarray, confidence: float) -> np.ndarray:
+    singly = unbeaten.mean(0)
+    safe = np.flatnonzero(singly >= confidence)
+    return safe[np.argsort(-singly[safe], kind="stable")]
+
+
+def _cycle(draws: Draws, found: Standings, pairs: PairSummary) -> tuple[np.ndarray, float]:
+    """Return a cycle, and the probability that every arm loses to the one it likeliest does."""
+    if draws.score is not None or draws.n_arms < 3:
+        return np.array([], dtype=int), 0.0
+    nemesis = pairs.beats.argmax(0)
+    everyone = np.arange(draws.n_arms)
+    held = sum(int((P[:, nemesis, everyone] > 0.5).all(1).sum()) for P in draws.matrices())
+    path = [int(found.share[NOTIONS.index("copeland")].argmax())]
+    while (step := int(nemesis[path[-1]])) not in path:
+        path.append(step)
+    return np.array(path[path.index(step) :]), held / draws.n_draws
+
+
+def _candidates(found: Standings, confidence: float) -> tuple[np.ndarray, float]:
+    """Return the smallest set that holds the best arm (Copeland) with `confidence`."""
+    share = found.share[NOTIONS.index("copeland")]
+    order = np.argsort(-share, kind="stable")
+    held = np.cumsum(share[order])
+    size = int(np.searchsorted(held, confidence - 1e-12)) + 1
+    return order[:size], float(min(held[size - 1], 1.0))

@@ -1,0 +1,245 @@
+"""Winners of a fit, with their uncertainty, and the verdict.
+
+In every posterior draw of the preference matrix an election is held under each notion of
+winner; what is reported is how often each arm won. See `bayesduel.posterior.verdict` for the rule
+that turns this into a sentence.
+"""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.posterior.drawn import check_fit, draws_of
+from bayesduel.posterior.election import (
+    PairSummary,
+    Standings,
+    Ties,
+    interval,
+    pair_summary,
+    standings,
+)
+from bayesduel.posterior.top_k import counted_sets
+from bayesduel.posterior.verdict import Verdict, judge, tiers
+from bayesduel.posterior.verdict_text import join
+from bayesduel.posterior.winners_dataset import Winners
+from bayesduel.preference import NOTIONS
+
+if TYPE_CHECKING:
+    from bayesduel.criticism.check import Check
+
+__all__ = ["Winners", "check_judging", "winners"]
+
+
+def winners(
+    fit: "xr.DataTree | Check",
+    *,
+    rope: float = 0.02,
+    confidence: float = 0.95,
+    k: int | None = None,
+    ties: Ties = "strict",
+    errors: str = "auto",
+) -> Winners:
+    """Return who wins, under every notion, with uncertainty, and the verdict.
+
+    Parameters
+    ----------
+    fit
+        What `bayesduel.fit` returned; or what `bayesduel.check` did, for the winners of the
+        model picked there (:meth:`Check.using`), or of the stacked one.
+    rope
+        A win probability within this of 1/2 does not matter in practice; in [0, 0.5).
+    confidence
+        Posterior probability that a definite verdict, the tiers and the intervals need; in
+        (0.5, 1).
+    k
+        Size of the top set. Default: 3, or K - 1 if that is less.
+    ties
+        What an opponent at exactly 1/2 counts for in Copeland scores: "strict" (nothing) or
+        "half".
+    errors
+        Whose errors: "model" (every vote independent), "judge", "pair and group" (robust to
+        repeated votes), or "auto", the widest that applies; ``attrs["errors"]`` says which.
+
+    Returns
+    -------
+    A Dataset. By notion and arm: ``winner_probability`` (of being among the winners; for von
+    Neumann the mean weight in the maximin mixture), ``winner_share`` (a win split among those
+    who tie for it: sums to 1, for Condorcet to ``condorcet_exists``). By arm:
+    ``rank_mean``, ``_lower``, ``_upper`` (1 is best), ``rank_probability`` (by rank too),
+    ``top_k_probability``, ``borda_mean``, ``_lower``, ``_upper``, ``_quarter``,
+    ``_three_quarters``, ``tier``, ``unbeaten_probability`` (no arm beats it by more than
+    the rope), ``smith_probability``, ``von_neumann_support``. By arm and opponent:
+    ``preference_mean``, ``_lower``, ``_upper``, ``beats_probability`` and, for score models,
+    ``score_difference_mean``, ``_lower``, ``_upper``: contrasts, so that no interval depends
+    on a reference arm. ``order`` holds the arms' indices, best mean rank first. Attributes:
+    ``verdict`` (a sentence), ``verdict_kind``, ``verdict_arms``, ``verdict_probability``,
+    ``tier_error``, ``monte_carlo_error`` and what was asked.
+
+    Arms rank by score in score models, by the Borda scores of the draw in others. Intervals
+    are equal-tailed and hold `confidence`. Over 500 arms those of pairs
+    and of Borda scores use every n-th draw; ``pair_draws`` says how many that are.
+
+    Raises
+    ------
+    TypeError
+        If `fit` is not a fit.
+    ValueError
+        If another argument is out of its range; the message names it.
+    """
+    given: Any = fit
+    tree = given if isinstance(given, xr.DataTree) else getattr(given, "fit", given)
+    check_fit(tree)
+    check_judging(rope, confidence)
+    if ties not in ("strict", "half"):
+        raise ValueError(f"ties should be 'strict' or 'half', got {ties!r}")
+    draws, labels, errors = draws_of(tree, errors)
+    n_arms = len(labels)
+    k = min(3, n_arms - 1) if k is None else k
+    if isinstance(k, bool) or k != int(k) or not 1 <= k <= n_arms:
+        raise ValueError(f"k should be a whole number from 1 to {n_arms}, got {k}")
+    k = int(k)
+
+    found = standings(draws, rope, ties)
+    pairs = pair_summary(draws, confidence)
+    effective = float(tree.attrs["importance_ess"])
+    error = float(np.sqrt(confidence * (1 - confidence) / effective))
+    options = {"rope": rope, "confidence": confidence, "monte_carlo_error": error}
+    parts = json.loads(tree.attrs.get("components", "[]"))
+    if len(parts) > 1:
+        verdict, inside = _in_parts(draws, labels, parts, ties, **options)
+    else:
+        verdict, inside = judge(draws, found, pairs, labels, **options), []
+    order = np.lexsort((-pairs.borda.mean(0), found.rank.mean(0)))
+    tier, tier_error = tiers(found.rank, order, confidence)
+    masks, chances = counted_sets(found.rank, k)
+    top, top_probability = masks[0], float(chances[0])
+    attrs = {
+        "verdict": verdict.sentence,
+        "verdict_kind": verdict.kind,
+        "verdict_arms": json.dumps(verdict.arms),
+        "verdict_probability": verdict.probability,
+        "safe_choices": json.dumps(verdict.safe),
+        "component_verdicts": json.dumps(inside),
+        "rope": float(rope),
+        "confidence": float(confidence),
+        "k": k,
+        "top_set": json.dumps([labels[a] for a in order if top[a]]),
+        "top_set_probability": top_probability,
+        "tier_error": tier_error,
+        "ties": ties,
+        "errors": errors,
+        "ranked_by": "Borda score" if draws.score is None else "score",
+        "n_draws": draws.n_draws,
+        "pair_draws": pairs.n_draws,
+        "effective_draws": effective,
+        "monte_carlo_error": error,
+        "model": tree.attrs.get("model", ""),
+        "method": tree.attrs.get("method", ""),
+        "source": tree.attrs.get("source", ""),
+    }
+    coords = {
+        "arm": list(labels),
+        "opponent": list(labels),
+        "rank": np.arange(1, n_arms + 1),
+        "notion": list(NOTIONS),
+    }
+    return Winners(_variables(found, pairs, order, tier, k, confidence), coords=coords, attrs=attrs)
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def check_judging(rope: float, confidence: float) -> None:
+    """Raise ValueError where `winners` would refuse what is asked of a verdict."""
+    if not 0 <= rope < 0.5:
+        raise ValueError(f"rope should be in [0, 0.5), got {rope}")
+    if not 0.5 < confidence < 1:
+        raise ValueError(f"confidence should be in (0.5, 1), got {confidence}")
+
+
+def _in_parts(
+    draws: Any, labels: tuple[str, ...], parts: list[list[str]], ties: Ties, **options: float
+) -> tuple[Verdict, list[dict[str, Any]]]:
+    """Return the verdict on a log whose arms fall into parts that never met."""
+    inside: list[dict[str, Any]] = []
+    sentences: list[str] = []
+    verdicts: list[Verdict] = []
+    for part in parts:
+        arms = np.array([labels.index(a) for a in part])
+        if len(arms) < 2:
+            inside.append({"arms": part, "verdict": "", "verdict_kind": "alone"})
+            continue
+        within = draws.among(arms)
+        judged = judge(
+            within,
+            standings(within, options["rope"], ties),
+            pair_summary(within, options["confidence"]),
+            part,
+            **options,
+        )
+        verdicts.append(judged)
+        inside.append({"arms": part, "verdict": judged.sentence, "verdict_kind": judged.kind})
+        sentences.append(f"Within {join(part)}: {judged.sentence}")
+    told = sentences[:3]
+    if len(sentences) > 3:
+        told.append(f"({len(sentences) - 3} smaller groups are judged in component_verdicts.)")
+    names = "; ".join(join(part, 4) for part in parts[:4]) + "; ..." * (len(parts) > 4)
+    words = (
+        f"Not comparable as a whole: the arms fall into {len(parts)} groups that never met "
+        f"({names}). Across groups only the prior speaks, so no overall winner is named."
+    )
+    first = verdicts[0]  # a log holds a duel, so some part holds two arms
+    return (
+        Verdict(
+            kind="not comparable",
+            sentence=" ".join([words, *told]),
+            arms=first.arms,
+            safe=first.safe,
+            probability=first.probability,
+        ),
+        inside,
+    )
+
+
+def _variables(
+    found: Standings,
+    pairs: PairSummary,
+    order: np.ndarray,
+    tier: np.ndarray,
+    k: int,
+    confidence: float,
+) -> dict[str, tuple[Any, ...]]:
+    one, two = ("arm",), ("arm", "opponent")
+    n_arms = len(order)
+    rank_probability = np.stack([(found.rank == r).mean(0) for r in range(n_arms)], axis=1)
+    low, high = interval(found.rank.T, confidence)
+    borda = pairs.borda if found.borda is None else found.borda
+    variables: dict[str, tuple[Any, ...]] = {
+        "order": (("rank",), order),
+        "tier": (one, tier),
+        "winner_probability": (("notion", "arm"), found.probability),
+        "winner_share": (("notion", "arm"), found.share),
+        "condorcet_exists": ((), found.share[0].sum()),
+        "rank_mean": (one, 1 + found.rank.mean(0)),
+        "rank_lower": (one, 1 + low),
+        "rank_upper": (one, 1 + high),
+        "rank_probability": (("arm", "rank"), rank_probability),
+        "top_k_probability": (one, (found.rank < k).mean(0)),
+        "borda_mean": (one, borda.mean(0)),
+        "preference_mean": (two, pairs.mean),
+        "preference_lower": (two, pairs.lower),
+        "preference_upper": (two, pairs.upper),
+        "beats_probability": (two, pairs.beats),
+        "unbeaten_probability": (one, found.unbeaten.mean(0)),
+        "smith_probability": (one, found.smith),
+        "von_neumann_support": (one, found.support),
+    }
+    for prob, ends in ((confidence, ("lower", "upper")), (0.5, ("quarter", "three_quarters"))):
+        for end, limit in zip(ends, interval(borda.T, prob), strict=True):
+            variables[f"borda_{end}"] = (one, limit)
+    if pairs.difference is not None:
+        for end, value in zip(("mean", "lower", "upper"), pairs.difference, strict=True):
+            variables[f"score_difference_{end}"] = (two, value)
+    return variables

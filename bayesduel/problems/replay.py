@@ -1,0 +1,116 @@
+"""Score duels from what is at hand: a log's margins, or a preference matrix's wins."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.problems.margins import ScoreDuels
+from bayesduel.problems.matrix import Matrix
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
+
+__all__ = ["BinaryDuels", "MarginReplay", "as_score_problem"]
+
+
+class BinaryDuels(ScoreDuels):
+    """Wins and losses as margins of 1/2 and -1/2.
+
+    An arm's score is the sum over the others of its win probability less 1/2: the k best are
+    those of largest Borda score.
+
+    Parameters
+    ----------
+    problem
+        A preference matrix.
+    """
+
+    def __init__(self, problem: Matrix) -> None:
+        mean = problem.P - 0.5
+        sd = np.sqrt(0.25 - mean**2) * (1 - np.eye(len(mean)))
+        super().__init__(mean, np.maximum(sd, sd.T), problem.name, problem.arms, problem.source)
+        object.__setattr__(self, "dice", self.dice._replace(binary=True))
+
+
+class MarginReplay(ScoreDuels):
+    """Score duels drawn, with replacement, from the margins of a real log.
+
+    Parameters
+    ----------
+    duels
+        A log with margins; rows without one are left out, a row of weight w counts w times.
+    name
+        What plots and traces call it. Default: the log's source.
+
+    Raises
+    ------
+    ValueError
+        If the log has no margins, or some pair has none (the message counts them).
+    """
+
+    def __init__(self, duels: "Duels", *, name: str = "") -> None:
+        votes = duels.votes
+        if votes is None or votes.margin is None:
+            raise ValueError("duels should have margins, got a log without")
+        known = np.isfinite(votes.margin) & (votes.left != votes.right)
+        left, right = votes.left[known], votes.right[known]
+        margin = np.where(left < right, 1, -1) * votes.margin[known]
+        if votes.weight is not None:
+            times = votes.weight[known].astype(np.int64)
+            left, right, margin = (np.repeat(x, times) for x in (left, right, margin))
+        n_arms = duels.n_arms
+        first, second = np.minimum(left, right), np.maximum(left, right)
+        order = np.lexsort((second, first))
+        cell = (first.astype(np.int64) * n_arms + second)[order]
+        pool = margin[order].astype(float)
+        i, j = np.triu_indices(n_arms, 1)
+        ends = np.stack([np.searchsorted(cell, i * n_arms + j, s) for s in ("left", "right")])
+        n = ends[1] - ends[0]
+        if (n == 0).any():
+            at = int(np.argmax(n == 0))
+            raise ValueError(
+                f"duels should hold a margin of every pair, got {(n == 0).sum()} pairs without, "
+                f"such as {duels.arms[i[at]]!r} and {duels.arms[j[at]]!r} "
+                "(a subset of arms that all met can be replayed)"
+            )
+        mean, sd = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
+        mean[i, j] = np.add.reduceat(pool, ends[0]) / n
+        sd[i, j] = np.sqrt(np.maximum(np.add.reduceat(pool**2, ends[0]) / n - mean[i, j] ** 2, 0))
+        source = duels.intake.source
+        super().__init__(
+            mean - mean.T, sd + sd.T, name or f"replay of {source}", duels.arms, source
+        )
+        start = np.zeros((n_arms, n_arms, 2), np.int64)
+        start[i, j] = ends.T
+        object.__setattr__(self, "dice", self.dice._replace(pool=pool, start=start))
+
+
+def as_score_problem(problem: Any) -> Any:
+    """Return a problem of score duels from one, a family, a matrix, the name of one, or a log.
+
+    Of a log the margins are replayed; for its wins, give ``Replay(log)``.
+
+    Raises
+    ------
+    TypeError
+        If it is none of these.
+    """
+    from bayesduel.data.duels import Duels
+    from bayesduel.problems.literature import named
+
+    if isinstance(problem, str):
+        problem = named(problem)
+    elif isinstance(problem, np.ndarray | list):
+        problem = Matrix(np.asarray(problem))
+    if isinstance(problem, Duels):
+        return MarginReplay(problem)
+    if isinstance(problem, Matrix):
+        return BinaryDuels(problem)
+    drawn = hasattr(problem, "draw") and hasattr(problem, "arms")  # items have attributes instead
+    if isinstance(problem, ScoreDuels) or drawn:
+        return problem
+    raise TypeError(
+        "problem should be ScoreDuels(mean, sd), a matrix or the name of one, a family such as "
+        "Drawn(n_arms=10, generator=score_duels) or a log with margins, "
+        f"got {type(problem).__name__}"
+    )

@@ -1,0 +1,1 @@
+"""Live studies: ask for the next pair, tell the outcome."""

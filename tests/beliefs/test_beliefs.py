@@ -1,0 +1,297 @@
+"""The laws every belief keeps, and the coverage it promises."""
+
+import pickle
+from decimal import Decimal, localcontext
+from itertools import pairwise
+from math import exp, log
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayesduel.beliefs import (
+    KL,
+    Bernstein,
+    Beta,
+    ConfidenceSequence,
+    Hoeffding,
+    bounds,
+    pick,
+    record,
+    sample,
+    sample_against,
+    shares,
+    upper_against,
+)
+from bayesduel.beliefs.bernstein import bernstein_upper
+from bayesduel.beliefs.beta import beta_upper, log_above
+from bayesduel.beliefs.confidence_sequence import betting_upper, stitched_upper
+from bayesduel.beliefs.hoeffding import hoeffding_upper
+from bayesduel.beliefs.kl import divergence, divergence_from_half, kl_upper, largest_within
+from bayesduel.policies import DTS
+from benchmarks import coverage
+from benchmarks.coverage import SIZES, TRUTHS, chance_of_ever_failing, chance_of_failing
+
+RECIPES = (
+    Hoeffding(),
+    KL(),
+    Bernstein(),
+    ConfidenceSequence(),
+    ConfidenceSequence(method="stitched"),
+    Beta(),
+    Beta(prior=0.5),
+    Beta(bounds="hoeffding"),
+)
+every_recipe = pytest.mark.parametrize("recipe", RECIPES, ids=repr)
+
+
+def believed(recipe, wins):
+    """The belief of a recipe after the tallies `wins`."""
+    belief = recipe.init(len(wins))
+    belief.wins[:] = wins
+    belief.n_duels[0] = int(wins.sum())
+    return belief
+
+
+def tallies(n_arms, seed, most=40):
+    wins = np.random.default_rng(seed).integers(0, most, (n_arms, n_arms)).astype(float)
+    np.fill_diagonal(wins, 0)
+    wins[0, 1] = wins[1, 0] = 0  # a pair that never met
+    wins[0, 2] = 0  # an arm that never won
+    return wins
+
+
+# -- laws ----------------------------------------------------------------------------------
+
+
+@every_recipe
+@pytest.mark.parametrize("budget", [0.0, 0.7, 4.0, 30.0])
+def test_upper_mirrors_lower_and_diagonal_is_half(recipe, budget):
+    lower, upper = bounds(believed(recipe, tallies(5, 1)), budget)
+    np.testing.assert_allclose(upper, 1 - lower.T, rtol=0, atol=1e-15)
+    assert (lower.diagonal() == 0.5).all()
+    assert (upper.diagonal() == 0.5).all()
+
+
+@every_recipe
+def test_bounds_widen_with_the_budget_and_hold_the_share(recipe):
+    belief = believed(recipe, tallies(6, 2))
+    budgets = [0.8, 0.9, 2.0, 5.0, 20.0, 100.0]
+    lowers, uppers = zip(*(bounds(belief, b) for b in budgets), strict=True)
+    for narrow, wide in pairwise(lowers):
+        assert (wide <= narrow).all()
+    for narrow, wide in pairwise(uppers):
+        assert (wide >= narrow).all()
+    met = belief.wins + belief.wins.T > 0
+    # A quantile bound is about the posterior, which shrinks the share: allow for its prior.
+    slack = 0.1 if isinstance(recipe, Beta) else 1e-12
+    assert (lowers[0] <= shares(belief) + slack)[met].all()
+    assert (uppers[0] >= shares(belief) - slack)[met].all()
+
+
+@every_recipe
+def test_relabelling_commutes(recipe):
+    wins = tallies(6, 3)
+    order = np.random.default_rng(4).permutation(6)
+    lower, upper = bounds(believed(recipe, wins), 3.0)
+    relabelled = bounds(believed(recipe, wins[np.ix_(order, order)]), 3.0)
+    np.testing.assert_array_equal(relabelled[0], lower[np.ix_(order, order)])
+    np.testing.assert_array_equal(relabelled[1], upper[np.ix_(order, order)])
+
+
+@every_recipe
+def test_upper_against_is_a_column_of_bounds(recipe):
+    belief = believed(recipe, tallies(5, 5))
+    for arm in range(5):
+        np.testing.assert_array_equal(
+            upper_against(belief, arm, 2.5), bounds(belief, 2.5)[1][:, arm]
+        )
+
+
+@pytest.mark.parametrize("recipe", [r for r in RECIPES if not isinstance(r, Beta)], ids=repr)
+def test_nothing_is_excluded_before_the_first_duel(recipe):
+    lower, upper = bounds(recipe.init(3), 0.0)
+    off = ~np.eye(3, dtype=bool)
+    assert (upper[off] >= 1).all()
+    assert (lower[off] <= 0).all()
+
+
+def test_recipes_pickle_compare_and_refuse():
+    for recipe in RECIPES:
+        assert pickle.loads(pickle.dumps(recipe)) == recipe
+        with pytest.raises(ValueError, match="n_arms should be at least 2, got 1"):
+            recipe.init(1)
+    with pytest.raises(ValueError, match=r"prior should be positive and finite, got 0"):
+        Beta(prior=0)
+    with pytest.raises(ValueError, match=r"bounds should be one of .* got 'exact'"):
+        Beta(bounds="exact")
+    with pytest.raises(ValueError, match="method should be 'betting' or 'stitched', got 'x'"):
+        ConfidenceSequence(method="x")
+    with pytest.raises(ValueError, match=r"belief of DTS should be .* such as Beta\(\), got KL"):
+        DTS(belief=KL())
+
+
+# -- exact values --------------------------------------------------------------------------
+
+
+def exact_divergence(p, q):
+    with localcontext() as context:
+        context.prec = 60
+        p, q = Decimal(p), Decimal(q)
+        return p * (p / q).ln() + (1 - p) * ((1 - p) / (1 - q)).ln()
+
+
+def test_kl_is_inverted_to_machine_precision():
+    rng = np.random.default_rng(6)
+    for _ in range(300):
+        p = float(rng.uniform(0.001, 0.999))
+        c = float(np.exp(rng.uniform(-25, 2)))
+        q = largest_within(p, c)
+        if q < 1 - 1e-12:
+            step = 4 * np.spacing(q)
+            assert exact_divergence(p, q - step) <= Decimal(c) <= exact_divergence(p, q + step)
+
+
+def test_kl_at_the_edges():
+    assert largest_within(0.0, 0.3) == 1 - exp(-0.3)
+    assert largest_within(1.0, 0.3) == 1
+    assert largest_within(0.4, 0.0) == 0.4
+    assert largest_within(0.5, 800.0) == 1
+    assert divergence(0.0, 0.5) == divergence(1.0, 0.5) == log(2)
+    assert divergence(0.3, 0.0) == divergence(0.3, 1.0) == np.inf
+    assert divergence(0.3, 0.3) == 0
+    for p in (0.0, 0.1, 0.5, 0.77, 1.0):
+        assert divergence_from_half(p) == pytest.approx(divergence(p, 0.5), abs=1e-15)
+
+
+def test_beta_quantiles_are_those_of_scipy():
+    rng = np.random.default_rng(7)
+    for _ in range(400):
+        a, b = np.exp(rng.uniform(-1, 10, 2))
+        budget = rng.uniform(0.01, 40)
+        assert beta_upper(a, b, budget) == pytest.approx(
+            stats.beta.isf(exp(-budget), a, b), rel=1e-9
+        )
+        x = rng.uniform()
+        expected = stats.beta.logsf(x, a, b)
+        if np.isfinite(expected):  # SciPy underflows where the logarithm is kept here.
+            assert log_above(a, b, x) == pytest.approx(expected, rel=1e-9, abs=1e-14)
+
+
+def test_hoeffding_and_bernstein_by_hand():
+    # 3 wins of 4 at budget 2: 0.75 + sqrt(2 / 8) = 1.25, not clipped.
+    assert hoeffding_upper(3.0, 1.0, 2.0) == 1.25
+    # Sample variance 4/3 * 0.75 * 0.25 = 0.25, L = 2 + ln 2, n = 4.
+    level = 2 + log(2)
+    by_hand = 0.75 + (2 * 0.25 * level / 4) ** 0.5 + 7 * level / 9
+    assert bernstein_upper(3.0, 1.0, 2.0) == pytest.approx(by_hand, rel=1e-15)
+
+
+# -- coverage ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("upper", [hoeffding_upper, kl_upper, bernstein_upper])
+@pytest.mark.parametrize("budget", [1.0, 3.0, 6.0])
+def test_fixed_time_bounds_fail_no_more_often_than_promised(upper, budget):
+    """Exact: the binomial law of the tallies is summed where the bound falls short."""
+    worst = max(chance_of_failing(upper, p, n, budget) for p in TRUTHS for n in SIZES)
+    assert worst <= exp(-budget) * (1 + 1e-9)
+    assert worst > 0 or upper is bernstein_upper  # Not vacuous; Bernstein needs larger n.
+
+
+def test_kl_is_never_wider_than_hoeffding():
+    for n in (1, 7, 50, 1000):
+        for w in range(n + 1):
+            assert kl_upper(w, n - w, 2.0) <= hoeffding_upper(w, n - w, 2.0) + 1e-12
+
+
+@pytest.mark.parametrize("upper", [betting_upper, stitched_upper])
+@pytest.mark.parametrize("p", [0.2, 0.5, 0.9])
+def test_confidence_sequences_hold_at_all_times(upper, p):
+    failed = chance_of_ever_failing(upper, p, 2.0, horizon=250)
+    assert failed <= exp(-2.0)
+    if upper is betting_upper:
+        assert failed > 0.05 * exp(-2.0)  # Not vacuous.
+
+
+def test_fixed_time_bounds_do_not_hold_at_all_times():
+    """The contrast: why a confidence sequence is wider."""
+    assert chance_of_ever_failing(hoeffding_upper, 0.5, 2.0, horizon=250) > exp(-2.0)
+
+
+def test_how_tight_the_bounds_are_is_reported(capsys):
+    coverage.main()
+    shown = capsys.readouterr().out
+    assert shown.count("KL") == 3
+    told = {row["bound"]: row for row in coverage.rows(3.0)}
+    for name, row in told.items():
+        worst = row["ever in 250 duels" if "at all" in row["promise"] else "worst at one size"]
+        assert worst <= row["promised"] or name.startswith("Beta"), name
+    # Chernoff's bound is the tightest of those that hold at one size, and at 95 of 100 by far.
+    assert told["KL"]["worst at one size"] == max(
+        told[name]["worst at one size"] for name in ("Hoeffding", "KL", "Bernstein")
+    )
+    assert told["KL"]["radius, 95 of 100"] < 0.5 * told["Hoeffding"]["radius, 95 of 100"]
+
+
+@pytest.mark.parametrize("n", [1, 10, 60])
+@pytest.mark.parametrize("prior", [0.5, 1.0, 3.0])
+def test_beta_quantiles_cover_exactly_on_average_over_the_prior(n, prior):
+    budget = 3.0
+    w = np.arange(n + 1)
+    law = stats.betabinom.pmf(w, n, prior, prior)
+    above = [beta_upper(prior + k, prior + n - k, budget) for k in w]
+    missed = stats.beta.sf(above, prior + w, prior + n - w)
+    assert (law * missed).sum() == pytest.approx(exp(-budget), rel=1e-9)
+
+
+# -- sampling and recording ----------------------------------------------------------------
+
+
+def test_samples_are_from_the_posterior():
+    belief = believed(Beta(), np.array([[0, 7, 1], [3, 0, 0], [9, 0, 0.0]]))
+    rng = np.random.default_rng(8)
+    draws = np.array([sample(belief, rng) for _ in range(4000)])
+    columns = np.array([sample_against(belief, 0, rng) for _ in range(4000)])
+    np.testing.assert_allclose(draws + draws.transpose(0, 2, 1), 1, atol=1e-15)
+    for drawn, i, j in ((draws[:, 0, 1], 0, 1), (draws[:, 1, 2], 1, 2), (columns[:, 2], 2, 0)):
+        law = stats.beta(1 + belief.wins[i, j], 1 + belief.wins[j, i])
+        # Kolmogorov's exact law of the largest deviation, at 1e-6.
+        assert stats.kstest(drawn, law.cdf).pvalue > 1e-6
+    assert (columns[:, 0] == 0.5).all()
+
+
+def test_a_belief_that_cannot_be_sampled_says_so():
+    belief = Hoeffding().init(3)
+    with pytest.raises(ValueError, match="belief should be one that can be sampled"):
+        sample(belief, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="belief should be one that can be sampled"):
+        sample_against(belief, 0, np.random.default_rng(0))
+
+
+def test_record_is_the_only_thing_that_learns():
+    belief = Hoeffding().init(3)
+    for pair, outcome in (
+        ((0, 1), 1.0),
+        ((1, 0), 1.0),
+        ((2, 0), 0.0),
+        ((1, 2), 0.5),
+        ((1, 1), 1.0),
+    ):
+        record(belief, pair, outcome)
+    np.testing.assert_array_equal(belief.wins, [[0, 1, 1], [1, 0, 0.5], [0, 0.5, 0]])
+    assert belief.n_duels[0] == 5
+    assert belief.last.tolist() == [1, 1]
+
+
+def test_pick_is_uniform_over_the_true_entries():
+    mask = np.array([False, True, True, False, True])
+    rng = np.random.default_rng(9)
+    counts = np.bincount([pick(mask, rng) for _ in range(6000)], minlength=5)
+    assert counts[[0, 3]].tolist() == [0, 0]
+    assert stats.chisquare(counts[mask]).pvalue > 1e-6
+    state = rng.bit_generator.state
+    assert pick(np.array([False, True]), rng) == 1
+    assert rng.bit_generator.state == state  # No draw where there is no choice.
+    with pytest.raises(ValueError, match="mask should have at least one True entry"):
+        pick(np.zeros(3, bool), rng)

@@ -1,0 +1,77 @@
+"""The fit followed by rank-one updates is the fit from scratch, and a generic optimum."""
+
+import numpy as np
+import pytest
+
+from bayesduel.beliefs.margin_update import FEWEST_ARMS, nothing_kept, renew, update
+from bayesduel.beliefs.margins import pair_variances
+from bayesduel.policies.top_k import MLPOCBAm, fit_margins, record_margin
+from tests.support.dealing import dealt
+from tests.support.margin_objective import generic
+
+
+@pytest.mark.parametrize("shrinkage", [0.0, 2.0])
+@pytest.mark.parametrize("n_arms", [FEWEST_ARMS - 1, 30])
+def test_it_is_the_fit_from_scratch_after_every_duel(n_arms, shrinkage):
+    """From the same start: the fit before the duel."""
+    margins, _ = dealt(n_arms, 6, 1)
+    rng = np.random.default_rng(2)
+    rule = MLPOCBAm(k=5, shrinkage=shrinkage)
+    memory = rule.init(n_arms)
+    rule.scores(margins, memory)
+    followed = 0
+    for _ in range(80):
+        start = memory.fitted.copy()
+        i, j = rule.select(margins, memory, 10**6, rng)
+        np.testing.assert_allclose(memory.fitted, start, atol=1e-10)  # no duel, no change
+        record_margin(margins, i, j, rng.normal(0.2, 0.5))
+        rule.scores(margins, memory)
+        expected = fit_margins(margins, start=start, shrinkage=shrinkage).score
+        np.testing.assert_allclose(memory.fitted, expected, atol=1e-8)
+        followed += memory.kept.age[0] > 0
+    assert followed > 60 if n_arms >= FEWEST_ARMS else followed == 0
+
+
+def test_it_is_the_optimum_of_a_generic_optimiser():
+    margins, _ = dealt(26, 12, 3)
+    rng = np.random.default_rng(4)
+    rule = MLPOCBAm(k=5)
+    memory = rule.init(26)
+    floor = pair_variances(margins, 0.0, *np.zeros((3, 26, 26)))[1]
+    for _ in range(5):
+        rule.scores(margins, memory)
+        i, j = rule.select(margins, memory, 10**6, rng)
+        record_margin(margins, i, j, rng.normal(0.2, 0.5))
+    rule.scores(margins, memory)
+    assert memory.kept.age[0] > 0
+    np.testing.assert_allclose(generic(margins, memory.fitted, floor), memory.fitted, atol=1e-8)
+
+
+def test_the_update_is_the_inverse_of_the_new_matrix():
+    margins, _ = dealt(26, 5, 5)
+    mean, scatter, variance = np.zeros((3, 26, 26))
+    pooled, floor = pair_variances(margins, 0.0, mean, scatter, variance)
+    score = fit_margins(margins).score
+    kept = nothing_kept(26)
+    assert renew(margins.n, mean, scatter, pooled, floor, 0.0, score, kept)
+
+    def inverse(weight):
+        return np.linalg.inv((np.diag(weight.sum(axis=1)) - weight)[1:, 1:])
+
+    np.testing.assert_allclose(kept.inverse, inverse(kept.weight), rtol=1e-6, atol=1e-12)
+    for i, j in ((3, 8), (0, 4), (9, 0)):
+        assert update(kept, i, j, 1.5 * kept.weight[i, j] + 1)
+        np.testing.assert_allclose(kept.inverse, inverse(kept.weight), rtol=1e-6, atol=1e-12)
+
+
+def test_several_duels_at_once_are_fitted_from_scratch():
+    margins, _ = dealt(26, 5, 6)
+    rule = MLPOCBAm(k=5)
+    memory = rule.init(26)
+    rule.scores(margins, memory)
+    start = memory.fitted.copy()
+    for i, j in ((0, 1), (4, 2), (7, 3)):
+        record_margin(margins, i, j, 1.0)
+    rule.scores(margins, memory)
+    np.testing.assert_allclose(memory.fitted, fit_margins(margins, start=start).score, atol=1e-8)
+    assert memory.kept.age.tolist() == [0, margins.n_duels[0]]

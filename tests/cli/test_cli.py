@@ -1,0 +1,289 @@
+"""The command line: exit statuses, one message on bad input, pure JSON."""
+
+import json
+import resource
+import subprocess
+import sys
+
+import pytest
+import xarray as xr
+from click.testing import CliRunner
+
+import bayesduel as bd
+from bayesduel.cli import COMMANDS, main
+from bayesduel.cli.options import LEAST_DRAWS
+
+GOOD = "left,right,outcome\n" + "a,b,left\nb,c,left\na,c,right\nc,a,left\nb,a,left\n" * 20
+
+
+def run(*args):
+    return CliRunner().invoke(main, [str(a) for a in args])
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(GOOD)
+    return path
+
+
+# -- help ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("args", [["--help"], *([name, "--help"] for name in COMMANDS)])
+def test_help(args):
+    result = run(*args)
+    assert result.exit_code == 0 and result.output.startswith("Usage: ")
+    if len(args) == 1:
+        for name in COMMANDS:
+            assert f"\n  {name} " in result.output
+
+
+def test_version():
+    result = run("--version")
+    assert result.exit_code == 0 and bd.__version__ in result.output
+
+
+def test_help_is_quick_and_imports_nothing_heavy():
+    """Under half a second of processor time, whatever else the machine does."""
+    code = (
+        "import sys\nfrom bayesduel.cli import main\n"
+        "try:\n    main(['--help'])\nfinally:\n    print('MODULES', *sys.modules)"
+    )
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    loaded = {name.split(".")[0] for name in done.stdout.split("MODULES")[1].split()}
+    heavy = {"numpy", "scipy", "pandas", "xarray", "pymc", "pytensor", "numba", "arviz"}
+    assert not loaded & (heavy | {"matplotlib", "duckdb", "rich", "jinja2", "nutpie", "pyarrow"})
+    assert used < 0.5
+
+
+# -- bad input -----------------------------------------------------------------------------
+
+BROKEN = {
+    "empty": ("", "winners"),
+    "header only": ("left,right,outcome\n", "health"),
+    "unknown outcome": ("left,right,outcome\na,b,left\na,b,perhaps\n", "fit"),
+    "one arm": ("left,right,outcome\na,a,left\n", "report"),
+    "no such columns": ("x,y\n1,2\n", "health"),
+    "rubbish": ("\x00\x01\x02\x03" * 50, "winners"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_broken_files_give_one_line_and_status_2(kind, tmp_path):
+    text, command = BROKEN[kind]
+    path = tmp_path / "broken.csv"
+    path.write_text(text)
+    outputs = {"fit": ["-o", tmp_path / "f.nc"], "report": ["-o", tmp_path / "r.html"]}
+    result = run(command, path, *outputs.get(command, []))
+    assert result.exit_code == 2
+    lines = result.stderr.splitlines()
+    assert lines[-1].startswith("bayesduel: ") and "broken.csv" in lines[-1]
+    assert len([line for line in lines if line.startswith("bayesduel: ")]) == 1
+    assert "Traceback" not in result.output and result.stdout == ""
+    assert [p.name for p in tmp_path.iterdir()] == ["broken.csv"]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["health", "nowhere.csv"], "nowhere.csv"),
+        (["health", "springal"], "did you mean the shipped dataset 'springall'?"),
+        (["datasets", "springal"], "did you mean 'springall'?"),
+        (["reprot"], "did you mean 'report'?"),
+        (["health", "springall", "--nonsense"], "--nonsense"),
+        (["health", "springall", "--ties", "maybe"], "'maybe'"),
+        (["health", "springall", "--left", "nosuch"], "nosuch"),
+        (["health", "springall", "--by", "nosuch"], "nosuch"),
+        (["winners", "springall", "--draws", "1"], "--draws"),
+        (["fit", "springall", "-o", "f.nc", "--draws", "99"], "x>=100"),
+        (["report", "springall", "--confidence", "0.5"], "0.5<x<1"),
+        (["winners", "springall", "--confidence", "0.3"], "--confidence"),
+        (["winners", "nowhere.nc"], "nowhere.nc"),
+        (["report", "springall", "-o", "no/such/folder/r.html"], "-o should be in a folder"),
+        (["report", "springall", "-o", "."], "-o should name a file"),
+        (["fit", "springall"], "--output"),
+        (["datasets", "--csv"], "NAME"),
+        (["datasets", "springall", "--csv", "--json"], "not both"),
+    ],
+)
+def test_bad_arguments_give_one_line_and_status_2(args, said):
+    result = run(*args)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("bayesduel: ") and said in line
+
+
+def test_a_file_that_is_no_fit(tmp_path):
+    rubbish = tmp_path / "rubbish.nc"
+    rubbish.write_bytes(b"not a fit at all")
+    other = tmp_path / "other.nc"
+    xr.Dataset({"x": ("i", [1.0])}).to_netcdf(other, engine="h5netcdf")
+    for path in (rubbish, other):
+        result = run("winners", path)
+        assert result.exit_code == 2 and result.stdout == ""
+        (line,) = result.stderr.splitlines()
+        assert f"{path} is not a file that `bayesduel fit` saved" in line
+
+
+def test_nothing_is_read_before_the_output_is_known_to_be_writable(monkeypatch):
+    def fail(*_, **__):
+        raise AssertionError("read too early")
+
+    monkeypatch.setattr("bayesduel.cli.fit.read_log", fail)
+    monkeypatch.setattr("bayesduel.cli.report.read_log", fail)
+    for command in ("fit", "report"):
+        assert run(command, "springall", "-o", "no/such/folder/x").exit_code == 2
+
+
+def test_our_own_faults_are_one_line_unless_debugged(monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("a fault\nin two lines")
+
+    monkeypatch.setattr("bayesduel.data.datasets.load", fail)
+    result = run("health", "springall")
+    assert result.exit_code == 1 and result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert "unexpected RuntimeError: a fault in two lines" in line and "--debug" in line
+    for args in (["--debug", "health", "springall"], ["health", "springall", "--debug"]):
+        assert isinstance(run(*args).exception, RuntimeError)
+
+
+def test_ctrl_c_is_130(monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bayesduel.data.datasets.load", stop)
+    result = run("health", "springall")
+    assert result.exit_code == 130
+    assert result.stderr.splitlines()[-1] == "bayesduel: stopped"
+
+
+# -- what the commands say -----------------------------------------------------------------
+
+
+def test_datasets():
+    listed = run("datasets")
+    assert listed.exit_code == 0
+    for name in bd.datasets.names():
+        assert name in listed.stdout
+    told = run("datasets", "heaviness")
+    assert "Gokhale" in told.stdout and "heaviness.csv" in told.stdout
+    assert run("datasets", "heaviness", "--csv").stdout == bd.datasets.text("heaviness")
+    as_json = json.loads(run("datasets", "heaviness", "--json").stdout)
+    assert as_json["n_duels"] == 1000 and as_json["name"] == "heaviness"
+    assert sorted(json.loads(run("datasets", "--json").stdout)) == list(bd.datasets.names())
+
+
+def test_health_json_is_that_of_the_log():
+    result = run("health", "springall", "--json")
+    assert result.exit_code == 0 and result.stderr == ""
+    assert json.loads(result.stdout) == bd.datasets.load("springall").health().to_dict()
+    for option, n_ties in (("half", 198), ("drop", 0)):
+        told = json.loads(run("health", "springall", "--json", "--ties", option).stdout)
+        assert told["n_ties"] == n_ties
+
+
+def test_health_table(log):
+    result = run("health", log)
+    assert result.exit_code == 0
+    rows = {line[:24].strip(): line[24:].strip() for line in result.stdout.splitlines()}
+    assert rows["duels"].endswith("100") and rows["arms"].endswith("3")
+
+
+def test_a_file_goes_before_a_dataset_of_its_name(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "springall").write_text(GOOD)
+    assert json.loads(run("health", "springall", "--json").stdout)["n_duels"] == 100
+    (tmp_path / "chess3").mkdir()
+    assert run("health", "chess3").exit_code == 2  # a folder is no log
+
+
+def test_reading_options(tmp_path):
+    path = tmp_path / "games.csv"
+    path.write_text("home,away,hs,as,who\n" + "a,b,3,1,x\nb,c,1,1,y\nc,a,0,2,x\n" * 5)
+    common = ["--left", "home", "--right", "away", "--outcome", "none", "--margin", "hs,as"]
+    told = json.loads(run("health", path, "--json", *common).stdout)
+    assert (told["n_duels"], told["n_ties"]) == (15, 5)
+    by = json.loads(run("health", path, "--json", *common, "--by", "who").stdout)
+    assert {label: h["n_duels"] for label, h in by.items()} == {"x": 10, "y": 5}
+
+
+def test_guessed_columns_are_told_on_stderr(tmp_path):
+    path = tmp_path / "arena.csv"
+    path.write_text("model_a,model_b,winner\n" + "m1,m2,model_a\nm2,m1,model_a\n" * 3)
+    result = run("health", path, "--json")
+    assert json.loads(result.stdout)["n_arms"] == 2
+    assert "model_a" in result.stderr and "guess" in result.stderr
+
+
+def test_winners_json_from_a_log_and_from_its_fit(tmp_path):
+    options = ["--draws", "400", "--seed", "5"]
+    path = tmp_path / "fit.nc"
+    done = run("fit", "citations", "-o", path, *options)
+    assert done.exit_code == 0 and done.stdout == "" and str(path) in done.stderr
+    stored = run("winners", path, "--json", "--rope", "0.05")
+    direct = run("winners", "citations", "--json", "--rope", "0.05", *options)
+    assert stored.exit_code == direct.exit_code == 0
+    assert json.loads(stored.stdout) == json.loads(direct.stdout)
+    fit = bd.fit(bd.datasets.load("citations"), draws=400, seed=5)
+    want = json.loads(bd.winners(fit, rope=0.05).to_json())
+    assert json.loads(direct.stdout) == want
+    assert want["rope"] == 0.05
+    seen = run("winners", path)
+    assert want["ranking"][0]["arm"] in seen.stdout and seen.stderr == ""
+    assert " ".join(bd.winners(fit).attrs["verdict"].split()) in " ".join(seen.stdout.split())
+
+
+def test_many_logs(tmp_path):
+    path = tmp_path / "two.csv"
+    rows = GOOD.splitlines()[1:]
+    lines = [f"{row},{'one/half' if k % 2 else 'other'}" for k, row in enumerate(rows)]
+    path.write_text("left,right,outcome,part\n" + "\n".join(lines) + "\n")
+    options = ["--by", "part", "--draws", "200", "--method", "laplace"]
+    told = json.loads(run("winners", path, "--json", *options).stdout)
+    assert sorted(told) == ["one/half", "other"]
+    done = run("fit", path, "-o", tmp_path / "fit.nc", *options)
+    assert done.exit_code == 0
+    assert {p.name for p in tmp_path.glob("*.nc")} == {"fit-one_half.nc", "fit-other.nc"}
+    shown = run("winners", path, *options)
+    assert "one/half" in shown.stdout and "other" in shown.stdout
+
+
+def test_report(tmp_path):
+    path = tmp_path / "r.html"
+    result = run("report", "citations", "-o", path, "--draws", "200", "--title", "Journals")
+    assert result.exit_code == 0 and result.stdout == ""
+    assert result.stderr.splitlines() == [f"bayesduel: wrote {path}"]
+    html = path.read_text(encoding="utf-8")
+    assert f"bayesduel report citations -o {path} --draws 200 --title Journals" in html
+    assert "<h1>Journals</h1>" in html
+
+
+def test_warnings_are_one_line_on_stderr(tmp_path):
+    path = tmp_path / "parts.csv"
+    path.write_text(GOOD + "x,y,left\ny,x,left\n" * 30)
+    result = run("winners", path, "--json", "--draws", "200")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["verdict_kind"] == "not comparable"
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("bayesduel: warning: the log has 2 components that never met")
+
+
+def test_the_table_says_what_groups_mean_and_is_never_certain(tmp_path):
+    path = tmp_path / "parts.csv"
+    path.write_text("left,right,outcome\n" + "a,b,left\n" * 60 + "x,y,left\ny,x,left\n" * 30)
+    shown = " ".join(run("winners", path, "--draws", "400").stdout.split())
+    assert "rests on the prior alone" in shown and " group " in shown
+    assert "[0," not in shown and ", 100]" not in shown
+
+
+def test_least_draws_are_those_of_a_fit():
+    log = bd.datasets.load("citations")
+    with pytest.raises(ValueError, match=f"at least {LEAST_DRAWS}"):
+        bd.fit(log, draws=LEAST_DRAWS - 1)
+    bd.fit(log, draws=LEAST_DRAWS)

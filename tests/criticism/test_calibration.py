@@ -1,0 +1,190 @@
+"""Held-out calibration: folds, bins, and predictions refitted by hand."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from scipy.stats import binom
+
+import bayesduel as bd
+from bayesduel.criticism.calibration import Calibration, _bins, held_out
+from bayesduel.criticism.folding import cut, rows_of
+from bayesduel.data.duels import Duels
+
+
+def simulated(n_arms: int, n_each: int, seed: int) -> Duels:
+    """Return a Bradley-Terry log in which every pair meets `n_each` times."""
+    rng = np.random.default_rng(seed)
+    score = np.linspace(-1.2, 1.2, n_arms)
+    first, second = np.triu_indices(n_arms, 1)
+    won = rng.binomial(n_each, expit(score[first] - score[second]))
+    wins = np.zeros((n_arms, n_arms))
+    wins[first, second], wins[second, first] = won, n_each - won
+    return Duels.from_wins(wins)
+
+
+def test_folds_share_out_every_duel_evenly():
+    log = bd.datasets.load("springall")
+    rows, unit = rows_of(log)
+    assert unit == "duel"
+    parts = cut(rows, unit, 7, np.random.default_rng(0))
+    np.testing.assert_array_equal(np.sum(parts, axis=0), rows[2:5])
+    sizes = [int(part.sum()) for part in parts]
+    assert sum(sizes) == log.n_duels and max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize("role", ["judge", "group"])
+def test_repeated_votes_are_held_out_together(role):
+    left, right, label = list("aabbab") * 3, list("bbaacc") * 3, list("xxxyyy") * 3
+    log = Duels.from_votes(left, right, [1, 1, 0, 1, 0, 1] * 3, **{role: label})
+    rows, unit = rows_of(log)
+    assert unit == f"pair and {role}"
+    want = {}  # (pair, label) -> votes
+    for a, b, x in zip(left, right, label, strict=True):
+        key = (min(a, b), max(a, b), x)
+        want[key] = want.get(key, 0) + 1
+    assert sorted(rows[2:5].sum(0)) == sorted(want.values())
+    parts = cut(rows, unit, 3, np.random.default_rng(0))
+    held = np.stack([part.sum(0) > 0 for part in parts])
+    np.testing.assert_array_equal(held.sum(0), 1)  # each unit in one fold, whole
+    np.testing.assert_array_equal(np.sum(parts, axis=0), rows[2:5])
+
+
+def test_votes_that_repeat_nothing_are_held_out_one_by_one():
+    log = Duels.from_votes("abc", "bca", [1, 0, 1], judge=["x", "y", "z"])
+    assert rows_of(log)[1] == "duel"
+
+
+def test_bins_by_hand():
+    """Two bins: 20 duels predicted 0.6 of which 8 won, 20 predicted 0.9 of which 18 won."""
+    found = _bins(np.array([0.9, 0.6, 0.6]), np.array([18.0, 5.0, 3.0]), np.array([20, 12, 8]))
+    np.testing.assert_allclose(found["predicted"], [0.6, 0.9])
+    np.testing.assert_allclose(found["observed"], [0.4, 0.9])
+    np.testing.assert_array_equal(found["n"], [20, 20])
+    # Wilson's interval for 8 of 20 and 18 of 20, from any table of it
+    np.testing.assert_allclose(found["lower"], [0.2188, 0.6990], atol=1e-4)
+    np.testing.assert_allclose(found["upper"], [0.6134, 0.9721], atol=1e-4)
+
+
+def test_predictions_are_those_of_a_fit_of_the_other_folds():
+    log = simulated(4, 30, seed=1)
+    found = held_out(log, folds=3, draws=400, seed=9)
+    rows, unit = rows_of(log)
+    parts = cut(rows, unit, 3, np.random.default_rng(9))
+    total = 0.0
+    for held in parts:
+        rest = rows[2:5] - held
+        wins = np.zeros((4, 4))
+        np.add.at(wins, (rows[0], rows[1]), rest[0])
+        np.add.at(wins, (rows[1], rows[0]), rest[1])
+        fit = bd.fit(Duels.from_wins(wins, log.arms), method="laplace", draws=400, seed=9)
+        arms = np.array(log.arms)
+        p = bd.predict(fit, arms[rows[0]], arms[rows[1]])["win"].values
+        total -= (held[0] * np.log(p) + held[1] * np.log1p(-p)).sum()
+    assert found.log_loss == pytest.approx(total / log.n_duels, rel=1e-9)
+    assert found.folds == 3 and int(found.n.sum()) == log.n_duels
+
+
+def test_a_true_model_keeps_its_word():
+    """On a log that Bradley-Terry made, 95 % intervals miss no more than chance lets them.
+
+    Ten bins, each missing with probability near 0.05: more than k misses have probability
+    below 1e-6 for the k below. (Predictions are fitted, which only helps.)
+    """
+    log = simulated(8, 150, seed=2)
+    found = held_out(log, draws=400)
+    allowed = int(binom.isf(1e-6, len(found.n), 0.05))
+    assert len(found.n) == 10 and len(found.n) - found.inside <= allowed < 7
+    assert "better than a coin" in found.sentence
+    assert found.log_loss < np.log(2) - 2 * found.log_loss_error
+    assert (found.predicted >= 0.5).all() and (np.diff(found.predicted) > 0).all()
+
+
+def test_a_ranking_does_not_predict_a_cycle():
+    wins = np.array([[0, 45, 5], [5, 0, 45], [45, 5, 0]])
+    found = held_out(Duels.from_wins(wins), draws=400)
+    assert "better than a coin" not in found.sentence
+    loose = held_out(Duels.from_wins(wins), "preference-matrix", draws=400)
+    assert loose.log_loss < 0.45  # entropy of 0.9 is 0.325
+    assert "better than a coin" in loose.sentence
+
+
+def test_ties_count_half():
+    log = bd.datasets.load("chess3")
+    found = held_out(log, folds=2, draws=200)
+    assert int(found.n.sum()) == 365
+    davidson = held_out(log, "davidson", folds=2, draws=200)
+    assert davidson.log_loss == pytest.approx(found.log_loss, abs=0.02)
+
+
+def test_same_seed_same_result():
+    log = simulated(4, 20, seed=3)
+    first, again = (held_out(log, folds=2, draws=200, seed=1) for _ in range(2))
+    assert first.log_loss == again.log_loss
+    np.testing.assert_array_equal(first.observed, again.observed)
+
+
+def test_bad_input():
+    log = simulated(4, 20, seed=3)
+    for folds in (1, 0, 2.5, True):
+        with pytest.raises(ValueError, match=rf"folds should be a whole number >= 2, got {folds}"):
+            held_out(log, folds=folds)
+    with pytest.raises(ValueError, match="two duels or more to hold one out, got 1"):
+        held_out(Duels.from_votes("a", "b", [1]))
+
+
+def test_few_duels_tell_nothing():
+    """What is better than a coin by far more than its error on 30 duels is not said of 29."""
+    bin_ = {k: np.array([0.8]) for k in ("predicted", "observed", "lower", "upper")}
+    rest = {"log_loss": 0.4, "log_loss_error": 0.01, "folds": 5, "unit": "duel"}
+    few, enough = (Calibration(**bin_, n=np.array([n]), **rest) for n in (29, 30))
+    assert "too few to tell" in few.sentence and "better than a coin (at" in few.sentence
+    assert "30 duels held out in 5 folds: better than a coin." in enough.sentence
+
+
+def test_a_log_of_ties_is_a_coin():
+    log = Duels.from_wins(np.zeros((3, 3)), ties=10 * (1 - np.eye(3)))
+    found = held_out(log, folds=2, draws=200)
+    assert found.log_loss == pytest.approx(np.log(2), abs=2e-3)
+    assert "no better or worse than a coin" in found.sentence
+
+
+def ordered_log(role=None, seed=0):
+    """Equal items, a left side that wins four of five; three judges if asked for."""
+    rng = np.random.default_rng(seed)
+    first, second = rng.integers(0, 6, (2, 900))
+    keep = first != second
+    first, second = first[keep], second[keep]
+    arms = np.array([f"i{k}" for k in range(6)])
+    won = (rng.random(len(first)) < 0.8).astype(float)
+    extra = {} if role is None else {role: rng.choice(["x", "y", "z"], len(first))}
+    return Duels.from_votes(arms[first], arms[second], won, **extra)
+
+
+@pytest.mark.parametrize("role", [None, "judge", "group"])
+def test_the_advantage_of_the_left_side_is_held_out_with_its_side(role):
+    """It is all there is to know: the log loss is the entropy of 4 in 5, not a coin's."""
+    from bayesduel.models import AttributeDuels
+
+    log = ordered_log(role)
+    table = {"item": [f"i{k}" for k in range(6)], "x": np.arange(6.0)}
+    import pandas as pd
+
+    items = bd.read_items(pd.DataFrame(table))
+    rows, unit = rows_of(log, True)
+    first, second = np.array(log.cells.left), np.array(log.cells.right)
+    wins = np.zeros((6, 6))
+    np.add.at(wins, (rows[0], rows[1]), rows[2])
+    told = np.zeros((6, 6))
+    told[first, second] = log.cells.left_wins
+    np.testing.assert_array_equal(wins, told)  # the sides are those of the votes
+    parts = cut(rows, unit, 4, np.random.default_rng(0))
+    np.testing.assert_array_equal(np.sum(parts, axis=0), rows[2:5])
+    if role is not None:  # both orders of a unit are in one fold
+        fold = np.stack([part.sum(0) > 0 for part in parts]).argmax(axis=0)
+        assert all(len(set(fold[rows[5] == u])) == 1 for u in np.unique(rows[5]))
+    with_order = held_out(log, AttributeDuels(items=items, order_effect=True), folds=4, draws=400)
+    without = held_out(log, AttributeDuels(items=items), folds=4, draws=400)
+    entropy = -(0.8 * np.log(0.8) + 0.2 * np.log(0.2))
+    # The sample's own share differs by a standard error of 0.014: 0.02 nats; four of them.
+    assert abs(with_order.log_loss - entropy) < 0.08
+    assert without.log_loss > with_order.log_loss + 0.1

@@ -1,0 +1,195 @@
+"""Comparison of models: exact where leaving out has a formula, refits where it has not."""
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy.special import betaln
+
+import bayesduel as bd
+from bayesduel.criticism.cross_validation import log_likelihoods, units_of, without
+from bayesduel.models import BradleyTerry, Davidson, PreferenceMatrix, Thurstone
+from bayesduel.posterior.draws import posterior_draws, preference_draws
+
+
+def log_of(P, each, seed, ties=0.0, **columns):
+    """Return a log with `each` duels of every pair, left and right in turn."""
+    rng = np.random.default_rng(seed)
+    i, j = (np.repeat(x, each) for x in np.triu_indices(len(P), 1))
+    swap = np.arange(len(i)) % 2 == 1
+    i, j = np.where(swap, j, i), np.where(swap, i, j)
+    outcome = (rng.uniform(size=len(i)) < P[i, j]).astype(float)
+    outcome[rng.uniform(size=len(i)) < ties] = 0.5
+    return bd.Duels.from_votes(i, j, outcome, **{n: c(len(i)) for n, c in columns.items()})
+
+
+def ladder(n_arms, step=0.6):
+    score = step * np.arange(n_arms)
+    return 1 / (1 + np.exp(score[None] - score[:, None]))
+
+
+def test_pairs_left_out_of_independent_pairs_have_a_formula():
+    duels = log_of(ladder(5), 12, 1)
+    found = bd.compare_models(duels, PreferenceMatrix(concentration=2.0))
+    pairs = duels.pairs()
+    exact = betaln(1 + pairs.first_wins, 1 + pairs.second_wins)
+    np.testing.assert_allclose(found.pointwise["elpd"][0], exact, atol=1e-9)
+    assert found.table.elpd.iloc[0] == pytest.approx(exact.sum())
+    assert np.isneginf(found.table.khat.iloc[0])
+
+
+def test_duels_left_out_of_independent_pairs_have_a_formula():
+    """Under a uniform prior the rule of succession: w wins of n leave (w - 1 + 1) / (n - 1 + 2)."""
+    duels = log_of(ladder(4), 20, 2)
+    found = bd.compare_models(duels, PreferenceMatrix(concentration=2.0), unit="duel")
+    pairs = duels.pairs()
+    n = pairs.first_wins + pairs.second_wins
+    exact = sum((w * np.log(w / (n + 1))).sum() for w in (pairs.first_wins, pairs.second_wins))
+    assert found.n_units == duels.n_duels == int(found.pointwise["times"].sum())
+    # 4,000 draws: each log predictive density has a Monte Carlo error below 0.01.
+    error = 6 * 0.01 * np.sqrt((found.pointwise["times"].values ** 2).sum())
+    assert found.table.elpd.iloc[0] == pytest.approx(exact, abs=error)
+
+
+@pytest.mark.parametrize("unit", ["pair", "duel"])
+def test_importance_sampling_agrees_with_refits(unit, monkeypatch):
+    duels = log_of(ladder(5), 6, 3)
+    quick = bd.compare_models(duels, BradleyTerry(), unit=unit, folds=0)
+    assert quick.table.n_refitted.iloc[0] == 0
+    monkeypatch.setattr("bayesduel.criticism.loo.trusted", lambda n: -10.0)
+    slow = bd.compare_models(duels, BradleyTerry(), unit=unit, folds=100)
+    assert slow.table.n_refitted.iloc[0] == slow.n_units == (10 if unit == "pair" else 60)
+    # Two estimates of 4,000 draws each.
+    np.testing.assert_allclose(quick.pointwise["elpd"], slow.pointwise["elpd"], atol=0.15)
+    assert quick.table.elpd.iloc[0] == pytest.approx(slow.table.elpd.iloc[0], abs=0.4)
+
+
+@pytest.mark.parametrize("model", [BradleyTerry(), Thurstone(), Davidson()], ids=lambda m: m.name)
+def test_what_is_compared_is_the_likelihood_without_its_number_of_orders(model):
+    duels = log_of(ladder(5), 9, 4, ties=0.2)
+    tree = bd.fit(duels, model, draws=400)
+    posterior, _ = posterior_draws(tree, "model")
+    (units,) = units_of(duels, [model], "pair")
+    mine = np.concatenate(list(log_likelihoods(model, posterior, units)), axis=1)
+    kept = tree["log_likelihood"]["outcome"].values.reshape(mine.shape)
+    orders = model.data(duels)["log_coefficient"]
+    np.testing.assert_allclose(mine, kept - orders, atol=1e-9)
+
+
+def test_single_duels_of_a_pair_sum_to_the_pair():
+    duels = log_of(ladder(4), 7, 5, ties=0.3)
+    model = Davidson()
+    posterior, _ = posterior_draws(bd.fit(duels, model, draws=200), "model")
+    (pairs,), (single,) = (units_of(duels, [model], unit) for unit in ("pair", "duel"))
+    by_pair = np.concatenate(list(log_likelihoods(model, posterior, pairs)), axis=1)
+    by_duel = np.concatenate(list(log_likelihoods(model, posterior, single)), axis=1)
+    place = single.first * 4 + single.second
+    for k, key in enumerate(pairs.first * 4 + pairs.second):
+        total = (by_duel * single.times)[:, place == key].sum(axis=1)
+        np.testing.assert_allclose(total, by_pair[:, k], atol=1e-9)
+
+
+def test_units_leave_the_log():
+    duels = log_of(ladder(4), 7, 6, ties=0.3, judge=lambda n: np.arange(n) % 3)
+    for unit in ("pair", "duel"):
+        (units,) = units_of(duels, [Davidson()], unit)
+        rest = without(duels, units, np.array([0, 2]))
+        gone = units.counts[:0] if unit == "duel" else units.counts[[0, 2]].sum()
+        assert duels.n_duels - rest.n_duels == (2 if unit == "duel" else gone)
+        assert rest.arms == duels.arms
+        if unit == "pair":
+            assert rest.votes.judges == duels.votes.judges
+            assert int(rest.votes.weight.sum()) == rest.n_duels
+            kept = list(zip(rest.pairs().first, rest.pairs().second, strict=True))
+            assert (units.first[0], units.second[0]) not in kept
+
+
+def test_a_planted_cycle_is_found_and_a_ladder_is_not_accused():
+    cycle = np.array([[0.5, 0.8, 0.2], [0.2, 0.5, 0.8], [0.8, 0.2, 0.5]])
+    wide = np.kron(np.ones((2, 2)), cycle)
+    found = bd.compare_models(log_of(wide, 40, 7))
+    assert found.best == "preference-matrix" and found.weights["preference-matrix"] > 0.8
+    assert "clearly worse" in found.sentence
+    found = bd.compare_models(log_of(ladder(6), 40, 8))
+    assert "bradley-terry" in found.as_good and "preference-matrix" not in found.as_good
+    assert sum(found.weights.values()) == pytest.approx(1.0)
+
+
+def test_only_models_that_score_the_same_are_compared():
+    duels = log_of(ladder(4), 10, 9, ties=0.3)
+    with pytest.raises(ValueError, match="outcome to davidson and half a win for each side to bra"):
+        bd.compare_models(duels, ["bradley-terry", "davidson"])
+    assert bd.compare_models(duels, ["davidson"]).observations == "wins, losses and ties"
+    decided = log_of(ladder(4), 10, 9)  # without ties both score wins and losses
+    both = bd.compare_models(decided, ["bradley-terry", "davidson"])
+    assert both.best == "bradley-terry" and both.observations == "wins and losses"
+
+
+def test_fits_can_be_given_and_must_be_of_the_log():
+    duels = log_of(ladder(4), 10, 10)
+    tree = bd.fit(duels, "bradley-terry", seed=3)
+    found = bd.compare_models(duels, {"mine": tree, "other": Thurstone()})
+    assert found.fits["mine"] is tree and set(found.table.index) == {"mine", "other"}
+    with pytest.raises(ValueError, match="fits of this log"):
+        bd.compare_models(log_of(ladder(4), 11, 10), [tree])
+
+
+def test_stacked_draws_are_the_mixture_and_have_winners():
+    duels = log_of(ladder(5, 1.2), 12, 11)
+    found = bd.compare_models(duels)
+    mixed = found.stacked()
+    assert isinstance(mixed, xr.DataTree) and mixed["posterior"].sizes["draw"] == 4000
+    mean = np.concatenate(list(preference_draws(mixed))).mean(0)
+    parts = [
+        w * np.concatenate(list(preference_draws(found.fits[n]))).mean(0)
+        for n, w in found.weights.items()
+    ]
+    # Each weight is met to one draw in 4,000; the draws of one fit are all used or a subset.
+    np.testing.assert_allclose(mean, sum(parts), atol=6 * 0.5 / np.sqrt(4000) * 0.5)
+    winners = bd.winners(mixed)
+    assert winners.attrs["model"] == "stacked"
+    assert str(winners["winner_probability"].sel(notion="condorcet").idxmax().values) == "4"
+    assert bd.predict(mixed, "4", "0")["win"] > 0.7
+    with pytest.raises(ValueError, match="draws should be a whole number >= 100"):
+        found.stacked(draws=3)
+
+
+def test_it_reads_well_and_is_json():
+    found = bd.compare_models(log_of(ladder(4), 10, 12), unit="duel")
+    assert repr(found).startswith("<Comparison of 3 models by duel: wins and losses>")
+    assert "max k-hat" in found.to_html() and found.sentence in found.to_html()
+    said = json.loads(found.to_json())
+    assert said["best"] == found.best and len(said["models"]) == 3
+    assert {"model", "elpd", "weight", "khat"} <= set(said["models"][0])
+
+
+def test_progress_ends_at_one():
+    seen = []
+    bd.compare_models(log_of(ladder(4), 10, 12), progress=seen.append)
+    assert seen == sorted(seen) and seen[-1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"unit": "judge"}, ValueError, "unit should be 'pair' or 'duel'"),
+        ({"folds": -1}, ValueError, "folds should be a whole number >= 0"),
+        ({"models": []}, ValueError, "at least one model"),
+        ({"models": ["bradley-terry", "bradley-terry"]}, ValueError, "distinct names"),
+        ({"models": ["thurstone-score"]}, ValueError, "which scores margins"),
+        ({"models": ["elo"]}, ValueError, "model should be one of"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, error, words):
+    with pytest.raises(error, match=words):
+        bd.compare_models(log_of(ladder(3), 5, 1), **arguments)
+
+
+def test_two_arms_are_compared_by_duel_only():
+    duels = bd.Duels.from_wins([[0, 7], [3, 0]])
+    with pytest.raises(ValueError, match="only one pair met"):
+        bd.compare_models(duels)
+    assert bd.compare_models(duels, unit="duel").n_units == 10
+    with pytest.raises(TypeError, match=r"bayesduel\.Duels"):
+        bd.compare_models([[0, 1], [2, 0]])

@@ -1,0 +1,283 @@
+"""Residuals of margins: what checks find, what they leave alone, and that p-values keep word."""
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from scipy import stats
+
+import bayesduel as bd
+from bayesduel.criticism.margin_residuals import (
+    EDGES,
+    grouped,
+    histogram,
+    normal_scores,
+    statistics,
+)
+from bayesduel.criticism.posterior_predictive import CHECKS
+from bayesduel.data.duels import Duels
+from bayesduel.models import BradleyTerry, PerturbedThurstone, ThurstoneScore
+
+MODEL = ThurstoneScore(scale=np.inf)
+LABELS = np.array(list("abcdef"))
+
+
+def draw_log(seed, *, each=14, home=0.0, pair=0.0, arm=0.0, draw=None, weight=None):
+    """Draw margins of six arms; `pair` and `arm` are logarithmic spreads, `draw` the noise."""
+    rng = np.random.default_rng(seed)
+    left, right = (np.repeat(i, each) for i in np.triu_indices(6, 1))
+    flip = rng.random(len(left)) < 0.5
+    left, right = np.where(flip, right, left), np.where(flip, left, right)
+    score = rng.normal(0, 1, 6)
+    own = rng.normal(0, pair, (6, 6))
+    off = np.triu(own, 1) - np.triu(own, 1).T
+    noise = np.exp(arm * np.array([-1, -1, -1, 1, 1, 1]))
+    spread = np.hypot(noise[left], noise[right]) / np.sqrt(2)
+    z = rng.standard_normal(len(left)) if draw is None else draw(rng, len(left))
+    margin = score[left] - score[right] + off[left, right] + home + spread * z
+    return log_of(left, right, margin, weight)
+
+
+def log_of(left, right, margin, weight=None):
+    outcome = (np.sign(margin) + 1) / 2
+    return Duels.from_votes(LABELS[left], LABELS[right], outcome, margin=margin, weight=weight)
+
+
+def checked(duels, model=MODEL, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return bd.margin_check(bd.fit(duels, model, "laplace", draws=400), 400, **options)
+
+
+def test_statistics_by_hand():
+    rng = np.random.default_rng(0)
+    z, place = rng.normal(0.2, 1.5, (3, 40)), rng.integers(0, 4, 40)
+    pair, arm = grouped(place, 5), grouped(place % 2, 2)
+    means = z @ pair.sum_to_root
+    found = statistics(z, means, pair, arm)
+    for d, row in enumerate(z):
+        roots = [row[place == g].sum() / np.sqrt((place == g).sum()) for g in range(4)]
+        assert np.allclose(means[d], [*roots, 0])
+        excess = [
+            ((row[place % 2 == g] ** 2) - 1).sum() ** 2 / (place % 2 == g).sum() for g in (0, 1)
+        ]
+        expected = [
+            abs(row.mean()),
+            abs(stats.kurtosis(row)),
+            abs(stats.skew(row)),
+            np.sqrt(np.mean([*np.square(roots), 0])),
+            np.sqrt(np.mean(excess) / 2),
+        ]
+        assert np.allclose(found[:5, d], expected)
+    assert histogram(np.array([[-9.0, 0.1, 0.2, 9.0]])).sum() * (EDGES[1] - EDGES[0]) == 1
+    assert histogram(np.array([[-9.0, 9.0]]))[0, [0, -1]].min() > 0
+    t = np.array([[-40.0, -1.0, 0.0, 2.5]])
+    assert np.allclose(stats.norm.cdf(normal_scores(t, np.array([[3.0]]))), stats.t.cdf(t, 3.0))
+
+
+def test_margins_that_are_as_the_model_says_pass():
+    found = checked(draw_log(1))
+    assert list(found.table.index) == list(CHECKS)
+    assert not found.failed
+    assert "look as the model says by all of 6 checks" in found.sentence
+    assert found.n_margins == 15 * 14 and found.n_draws == 400
+    assert (found.table["p_value"] == np.minimum(2 * found.table["share"], 1)).all()
+    width = np.diff(found.edges)
+    assert found.density @ width == pytest.approx(1)
+    assert (found.lower <= found.upper).all()
+    assert (np.diff(found.ordered) >= 0).all() and len(found.ordered) == 15
+
+
+@pytest.mark.parametrize(
+    ("settings", "check"),
+    [
+        ({"home": 0.7}, "sides"),
+        ({"pair": 0.9}, "pairs"),
+        ({"arm": 0.7}, "arm noise"),
+        ({"draw": lambda rng, n: rng.standard_t(2.0, n)}, "tails"),
+        ({"draw": lambda rng, n: rng.exponential(1.0, n) - 1.0}, "skew"),
+    ],
+    ids=["sides", "pairs", "arm noise", "tails", "skew"],
+)
+def test_what_is_wrong_is_found(settings, check):
+    found = checked(draw_log(2, **settings))
+    assert check in found.failed
+    assert found.table.loc[check, "observed"] > 2 * found.table.loc[check, "expected"] or (
+        check == "pairs" and found.table.loc[check, "observed"] > 1.5
+    )
+    assert CHECKS[check] in found.sentence
+
+
+def test_pairs_farthest_off_are_named_with_their_sign():
+    duels = draw_log(3)
+    votes = duels.votes
+    margin = votes.margin.copy()
+    margin[(votes.left == 1) & (votes.right == 4)] += 4.0
+    margin[(votes.left == 4) & (votes.right == 1)] -= 4.0
+    found = checked(log_of(votes.left, votes.right, margin))
+    first = found.pairs.iloc[0]
+    assert (first["first"], first["second"], first["duels"]) == ("b", "e", 14)
+    assert 1.5 < first["off"] < 4.5 and first["residual"] > 3  # scores take a part of it
+    ax = bd.plot_pair_residuals(found)
+    assert any("b – e" in text.get_text() for text in ax.texts)
+    plt.close(ax.figure)
+
+
+def test_weights_count_as_so_many_duels():
+    duels = draw_log(4, each=4)
+    votes = duels.votes
+    weight = np.arange(len(votes)) % 3 + 1
+    rows = np.repeat(np.arange(len(votes)), weight)
+    one = checked(log_of(votes.left, votes.right, votes.margin, weight))
+    many = checked(log_of(votes.left[rows], votes.right[rows], votes.margin[rows]))
+    assert one.n_margins == many.n_margins == weight.sum()
+    assert np.allclose(one.table, many.table)
+
+
+def test_replicated_margins_are_for_arviz():
+    import arviz as az
+
+    duels = draw_log(5)
+    fit = bd.fit(duels, MODEL, "laplace", draws=400)
+    tree = bd.replicate_margins(fit, 100, seed=1)
+    made = tree["posterior_predictive"]["margin"]
+    assert dict(made.sizes) == {"chain": 1, "draw": 100, "vote": duels.n_duels}
+    told = bd.predict(fit, "a", "b")
+    votes = duels.votes
+    here = made[0][:, (votes.left == 0) & (votes.right == 1)].to_numpy().ravel()
+    inside = (here > float(told["margin_lower"])) & (here < float(told["margin_upper"]))
+    assert abs(inside.mean() - 0.95) < 5 * np.sqrt(0.95 * 0.05 / len(here))
+    assert np.array_equal(tree["observed_data"]["margin"], votes.margin)
+    collection = az.plot_ppc_dist(tree, num_samples=20, backend="none")
+    assert collection is not None
+
+
+def test_pictures_show_what_was_found():
+    found = checked(draw_log(1))
+    ax = bd.plot_margins(found)
+    heights = [bar.get_height() for bar in ax.patches]
+    assert np.allclose(heights, found.density)
+    assert ax.get_xlabel() == "standardised residual of a margin"
+    plt.close(ax.figure)
+    fig, given = plt.subplots()
+    assert bd.plot_pair_residuals(found, given) is given
+    assert np.allclose(given.collections[-1].get_offsets()[:, 1], found.ordered)
+    plt.close(fig)
+    for draw in (bd.plot_margins, bd.plot_pair_residuals):
+        with pytest.raises(
+            TypeError, match=r"check should be what bayesduel\.margin_check returned"
+        ):
+            draw({})
+
+
+def test_bad_arguments_are_named():
+    duels = draw_log(1)
+    with pytest.raises(ValueError, match="fit should be of a model of margins, got one of bradley"):
+        bd.margin_check(bd.fit(duels, BradleyTerry()))
+    fit = bd.fit(duels, MODEL, "laplace", draws=400)
+    with pytest.raises(ValueError, match="draws should be a whole number >= 20, got 3"):
+        bd.margin_check(fit, 3)
+    with pytest.raises(TypeError, match=r"fit should be what bayesduel\.fit returned"):
+        bd.replicate_margins(None)
+
+
+@pytest.mark.slow
+def test_p_values_are_small_no_oftener_than_they_say():
+    """On 300 logs of the model each p-value is below 0.1 (0.02) in 10 % (2 %) at most.
+
+    Limits: the binomial law at 1e-6 for the share allowed.
+    """
+    n, small = 300, {}
+    for seed in range(n):
+        table = checked(draw_log(1000 + seed, each=4), seed=seed).table
+        for name, p in table["p_value"].items():
+            for level in (0.1, 0.02):
+                small[name, level] = small.get((name, level), 0) + (p <= level)
+    for (name, level), count in small.items():
+        print(f"{name}: p <= {level} in {count} of {n}")
+        assert count <= stats.binom.ppf(1 - 1e-6, n, level), name
+
+
+@pytest.mark.slow
+def test_residuals_of_pairs_are_taken_out_where_the_model_knows_them():
+    duels = draw_log(2, pair=0.9)
+    assert "pairs" in checked(duels, ThurstoneScore()).failed
+    assert "pairs" not in checked(duels, PerturbedThurstone()).failed
+    tailed = draw_log(2, draw=lambda rng, n: rng.standard_t(2.0, n))
+    assert "tails" not in checked(tailed, ThurstoneScore(degrees=2.0)).failed
+
+
+# -- the report -----------------------------------------------------------------------------
+
+
+def test_what_the_report_tells_of_a_fit():
+    from bayesduel.reporting.margins import MarginAnalysis, margin_part
+
+    duels = draw_log(2, pair=0.9)
+    fit = bd.fit(duels, MODEL, "laplace", draws=400)
+    part = margin_part(
+        MarginAnalysis(fit=fit, check=bd.margin_check(fit, 400), perturbed=None), np.arange(6)[::-1]
+    )
+    assert part["residual_words"] == ""
+    assert [words for words, _ in part["parameters"]] == [
+        "noise of one margin (standard deviation)"
+    ]
+    best = fit["posterior"]["score"].mean(("chain", "draw"))
+    order = np.argsort(-best.to_numpy())
+    assert [row["arm"] for row in part["scores"]] == [str(LABELS[k]) for k in order]
+    assert [row["place"] for row in part["scores"]] == [6 - k for k in order]
+    assert part["scores"][0]["score"].startswith(f"{float(best.max()):.2f} [")
+    failed = {row["check"]: row for row in part["checks"] if row["failed"]}
+    assert failed["pairs"]["p"] == "\u2264 0.005"  # twice the least share of 400 draws
+    assert part["pairs"][0]["pair"].count(" \u2013 ") == 1
+
+
+@pytest.mark.slow
+def test_the_report_tells_of_margins_where_there_are_some(tmp_path):
+    path = bd.report(draw_log(6, home=0.8), tmp_path / "report.html", draws=400)
+    page = path.read_text(encoding="utf-8")
+    for words in (
+        "<h2>By how much</h2>",
+        "advantage of the left side",
+        "the left side is the better one to be on",
+        "noise of one margin (standard deviation)",
+        "How far from transitive is it?",
+        "look as the model says by all of 6 checks",
+        "Standardised residuals of margins",
+        'href="#margins"',
+        "The ranking above is by who won",
+    ):
+        assert words in page, words
+
+
+@pytest.mark.slow
+def test_the_report_of_a_fit_of_margins_says_what_it_is(tmp_path):
+    duels = draw_log(2, pair=0.9, each=6)
+    votes = duels.votes
+    judged = Duels.from_votes(
+        LABELS[votes.left],
+        LABELS[votes.right],
+        (votes.outcome + 1) / 2,
+        margin=votes.margin,
+        judge=np.arange(len(votes)) % 20,
+    )
+    path = bd.report(judged, tmp_path / "r.html", model=PerturbedThurstone(), draws=400)
+    page = path.read_text(encoding="utf-8")
+    assert "Models of margins take every duel as independent" in page
+    assert "This log repeats votes by judge" in page
+    assert "unit = from the log" in page and "residual_scale, learned" in page
+    assert "In a model with one score an arm" not in page
+    assert "All votes of one" not in page
+    assert "spread of the residuals of pairs" in page
+
+
+def test_the_report_says_why_it_does_not_tell_of_margins(tmp_path):
+    left, right = list("abcabc" * 2), list("bcabca" * 2)
+    outcome = [1, 0, 1, 0, 1, 1] * 2
+    same = Duels.from_votes(left, right, outcome, margin=[0.0] * 12)
+    page = bd.report(same, tmp_path / "a.html", draws=400).read_text(encoding="utf-8")
+    assert "Not this log: margins should not all be 0" in page
+    none = Duels.from_votes(left, right, outcome)
+    page = bd.report(none, tmp_path / "b.html", draws=400).read_text(encoding="utf-8")
+    assert "By how much" not in page

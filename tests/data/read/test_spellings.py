@@ -1,0 +1,81 @@
+"""Outcomes, however they are spelt, read to the same tallies."""
+
+import pytest
+
+import bayesduel as bd
+from tests.support.writing import expected, same, write
+
+SPELLINGS = {
+    "words": {1.0: "left", 0.0: "right", 0.5: "tie"},
+    "capitals and spaces": {1.0: " LEFT ", 0.0: "Right", 0.5: "Tie"},
+    "draw": {1.0: "left", 0.0: "right", 0.5: "draw"},
+    "equal": {1.0: "left", 0.0: "right", 0.5: "equal"},
+    "both": {1.0: "left", 0.0: "right", 0.5: "both"},
+    "neither": {1.0: "left", 0.0: "right", 0.5: "neither"},
+    "numbers": {1.0: "1", 0.0: "0", 0.5: "0.5"},
+    "numbers as floats": {1.0: "1.0", 0.0: "0.0", 0.5: "0.50"},
+    "signs": {1.0: "1", 0.0: "-1", 0.5: "0"},
+    "places": {1.0: "1", 0.0: "2", 0.5: "tie"},
+    "1X2": {1.0: "1", 0.0: "2", 0.5: "X"},
+    "arena": {1.0: "model_a", 0.0: "model_b", 0.5: "tie"},
+    "arena, both bad": {1.0: "model_a", 0.0: "model_b", 0.5: "tie (bothbad)"},
+    "home and away": {1.0: "H", 0.0: "A", 0.5: "D"},
+    "win and loss": {1.0: "W", 0.0: "L", 0.5: "D"},
+    "chess": {1.0: "1-0", 0.0: "0-1", 0.5: "1/2-1/2"},
+    "true and false": {1.0: "True", 0.0: "False", 0.5: "tie"},
+    "the winner": {1.0: "{0}", 0.0: "{1}", 0.5: "tie"},
+    "the winner in capitals": {1.0: "{0}", 0.0: "{1}", 0.5: "DRAW"},
+    "the columns": {1.0: "left", 0.0: "right", 0.5: "="},
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_spellings_of_outcomes(tmp_path, spelling):
+    path = write(tmp_path / "log.csv", "left,right,outcome", SPELLINGS[spelling])
+    duels = bd.read_duels(path)
+    assert same(duels, expected())
+    assert duels.intake.n_both_bad == ("bad" in spelling)
+
+
+def test_a_and_b_where_arms_have_other_names(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("left,right,outcome\nx,y,a\nx,y,b\nx,z,A\n")
+    assert bd.read_duels(path).tally().wins[0].tolist() == [0, 1, 1]
+
+
+def test_numbers_are_names_where_only_names_fit(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("left,right,outcome\n7,8,7\n8,9,9\n1,7,1\n")
+    duels = bd.read_duels(path)
+    assert duels.arms == ("1", "7", "8", "9")
+    assert duels.tally().wins[0, 1] == duels.tally().wins[1, 2] == duels.tally().wins[3, 2] == 1
+
+
+def test_numbers_that_could_be_names_are_refused(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("left,right,outcome\n1,2,1\n2,1,1\n2,1,2\n")
+    with pytest.raises(ValueError, match="could be a side or the name of an arm"):
+        bd.read_duels(path)
+
+
+def test_numbers_that_agree_with_names_are_not(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("left,right,outcome\n1,2,1\n1,2,2\n1,2,2\n")
+    assert bd.read_duels(path).tally().wins.tolist() == [[0, 1], [2, 0]]
+
+
+def test_zero_one_two_is_ambiguous(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("left,right,outcome\na,b,0\na,b,1\na,b,2\na,c,1\n")
+    with pytest.raises(ValueError, match=r"line \d: column 'outcome' should be"):
+        bd.read_duels(path)
+
+
+def test_an_arm_called_draw(tmp_path):
+    path = tmp_path / "log.csv"
+    log = "left,right,outcome\ndraw,b,draw\n" + "b,c,c\nb,draw,b\n" * 5
+    path.write_text(log)
+    assert bd.read_duels(path).n_ties == 0
+    path.write_text(log + "b,c,draw\n")
+    with pytest.raises(ValueError, match="line 13: column 'outcome' should be the winner's name"):
+        bd.read_duels(path)

@@ -1,0 +1,197 @@
+"""Health of a log, on logs small enough to count by hand and on large ones."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+import bayesduel as bd
+from bayesduel.data.duels import Duels
+from bayesduel.data.health import DisconnectedWarning, ThinDataWarning
+
+
+def log() -> Duels:
+    """Return a > b > c > a and d beaten twice by a; one tie, two judges, one group a pair."""
+    return Duels.from_votes(
+        list("abcaaad"),
+        list("bcadbba"),
+        [1, 1, 1, 1, 0.5, 0, 0],
+        judge=["x", "x", "x", "x", "x", "y", None],
+        group=["1", "1", "1", "2", "1", "1", "2"],
+    )
+
+
+def test_counts_by_hand():
+    h = log().health()
+    assert (h.n_rows, h.n_duels, h.n_arms, h.n_ties, h.n_decisive) == (7, 7, 4, 1, 6)
+    assert (h.n_pairs, h.n_pairs_met, h.n_pairs_never_met) == (6, 4, 2)
+    assert h.duels_per_arm == (2, 3.0, 6)  # a 6, b 4, c 2, d 2
+    assert (h.never_won, h.never_lost) == (("d",), ())
+    assert (h.components, h.strongly_connected) == ((("a", "b", "c", "d"),), False)
+    assert (h.n_judges, h.n_groups, h.n_duplicates) == (2, 2, None)
+    judge, group = h.repeats
+    # pairs ab, bc, ca, ad by x, one of them twice; ab by y; a vote without a judge
+    assert (judge.unit, judge.n_votes, judge.n_units, judge.n_repeated) == (
+        "judge and pair", 6, 5, 1,
+    )  # fmt: skip
+    assert (group.unit, group.n_votes, group.n_units, group.n_repeated) == (
+        "group and pair", 7, 4, 3,
+    )  # fmt: skip
+
+
+def test_share_of_the_first_side_is_wilsons():
+    h = log().health()
+    assert h.first_share == 4 / 6
+    truth = binomtest(4, 6).proportion_ci(0.95, method="wilson")
+    assert h.first_interval == pytest.approx((truth.low, truth.high), abs=1e-12)
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 7), (7, 7), (500, 1_000)])
+def test_wilson_at_its_ends(k, n):
+    wins = np.array([[0, k], [n - k, 0]])
+    low, high = Duels.from_wins(wins).health().first_interval
+    truth = binomtest(k, n).proportion_ci(0.95, method="wilson")
+    assert (low, high) == pytest.approx((truth.low, truth.high), abs=1e-12)
+
+
+def test_a_sound_log_has_nothing_to_heed():
+    wins = np.full((5, 5), 5) - 5 * np.eye(5, dtype=int)
+    h = Duels.from_wins(wins, list("abcde")).health()
+    assert (h.warnings, h.strongly_connected, h.is_thin) == ((), True, False)
+    assert h.repeats == ()
+
+
+def test_components_are_named():
+    h = Duels.from_votes(list("abcd" * 9), list("badc" * 9), [1, 1, 1, 1] * 9).health()
+    assert h.components == (("a", "b"), ("c", "d"))
+    assert "2 components that never met (a, b; c, d)" in h.warnings[0]
+    assert issubclass(DisconnectedWarning, UserWarning)
+    assert issubclass(ThinDataWarning, UserWarning)
+
+
+def test_thin_data():
+    duels = Duels.from_votes(list("aabac"), list("bcccb"), [1, 1, 1, 1, 1])
+    h = duels.health()
+    assert h.is_thin
+    assert h.never_lost == ("a",)
+    assert any("5 duels for 3 arms: fewer than 5 for each score" in w for w in h.warnings)
+    assert any("Wins do not lead from every arm to every other" in w for w in h.warnings)
+    assert "1 arm never lost: a." in h.warnings
+
+
+def test_all_ties():
+    h = Duels.from_votes(list("abc"), list("bca"), [0.5] * 3).health()
+    assert "Every duel is a tie: nothing tells the arms apart." in h.warnings
+    assert np.isnan(h.first_share)
+    assert h.to_dict()["first_share"] is None
+    assert h.to_dict()["first_interval"] == [None, None]
+    assert h.strongly_connected  # ties lead both ways
+    assert (h.never_won, h.never_lost) == (("a", "b", "c"), ("a", "b", "c"))
+
+
+def test_winners_listed_first():
+    h = Duels.from_votes(list("abcabc"), list("bcacab"), [1] * 6).health()
+    assert any("The arm listed first won every decisive duel" in w for w in h.warnings)
+
+
+def ordered(share: float, n: int) -> Duels:
+    """Return n duels of each of (a, b) and (b, a) of which the first wins a share."""
+    won = round(share * n)
+    outcome = [1] * won + [0] * (n - won)
+    return Duels.from_votes("a" * n + "b" * n, "b" * n + "a" * n, outcome * 2)
+
+
+def test_an_effect_of_the_order_is_told():
+    (told,) = ordered(0.65, 400).health().warnings
+    assert "listed first won 65.0 % of the 800 decisive duels" in told
+    assert "Models without an order effect ignore that" in told
+    (told,) = ordered(0.35, 400).health().warnings
+    assert "listed first won 35.0 %" in told and "listed second more often" in told
+    low, _ = ordered(0.55, 400).health().first_interval
+    assert 0.5 < low < 0.52  # surely above one half, but not by enough to matter
+    assert ordered(0.55, 400).health().warnings == ()
+
+
+def test_pairs_listed_one_way_tell_nothing_of_the_order():
+    h = Duels.from_votes("a" * 800, "b" * 800, [1] * 520 + [0] * 280).health()
+    assert (h.n_pairs_met, h.n_pairs_both_ways) == (1, 0)
+    assert h.first_interval[0] > 0.52 and h.warnings == ()
+    assert ordered(0.5, 4).health().n_pairs_both_ways == 1
+
+
+def test_labels_that_look_alike():
+    h = Duels.from_votes(["1", "Foo", "x"], ["1.0", "foo", "y"], [1, 1, 1]).health()
+    assert h.alike == (("1", "1.0"), ("Foo", "foo"))
+
+
+def test_ford_s_condition_against_its_definition():
+    """No split of the arms in two has all wins across it going one way (ties count both ways)."""
+    rng = np.random.default_rng(3)
+    seen = set()
+    for _ in range(300):
+        n = int(rng.integers(2, 6))
+        wins = rng.poisson(0.6, size=(n, n)) * (1 - np.eye(n, dtype=int))
+        ties = np.triu(rng.poisson(0.1, size=(n, n)), 1)
+        ties = ties + ties.T
+        if not (wins + ties).any():
+            continue
+        beats = (wins + ties) > 0
+        splits = [[k >> i & 1 for i in range(n)] for k in range(1, 2**n - 1)]
+        masks = [np.array(s, dtype=bool) for s in splits]
+        truth = all(beats[np.ix_(m, ~m)].any() for m in masks)
+        found = Duels.from_wins(wins, ties=ties).health().strongly_connected
+        assert found == truth
+        seen.add(truth)
+    assert seen == {True, False}
+
+
+def test_bad_rows_and_duplicates_are_listed(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(
+        "left,right,outcome,judge\na,b,left,x\na,b,left,x\na,b,up,x\na,a,left,x\n"
+        "a,b,tie (bothbad),y\n"
+    )
+    h = bd.read_duels(path, on_bad="skip").health()
+    assert (h.n_rows, h.n_duels, h.n_bad_rows, h.n_duplicates, h.n_self_duels) == (5, 3, 1, 1, 1)
+    assert h.bad_rows[0][0] == f"{path}, line 4"
+    assert "1 bad row left out." in h.warnings
+    assert "1 row like an earlier one in every column, kept." in h.warnings
+    assert "1 duel of an arm with itself left out." in h.warnings
+    assert "1 duel called both bad, taken for ties." in h.warnings
+    for words in (repr(h), h._repr_html_()):
+        assert "line 4" in words
+        assert "column &#x27;outcome&#x27;" in words or "column 'outcome'" in words
+
+
+def test_it_is_told_in_text_html_and_json():
+    h = log().health()
+    assert repr(h).startswith("Health of memory\n  rows")
+    assert "votes by group and pair" in repr(h)
+    assert h._repr_html_().count("<tr>") == len(h.table)
+    found = json.loads(json.dumps(h.to_dict()))
+    assert found["never_won"] == ["d"]
+    assert found["repeats"][0]["n_repeated"] == 1
+    assert set(found) >= {"warnings", "n_pairs_never_met", "bad_rows", "components", "is_thin"}
+
+
+def test_long_labels_are_shortened():
+    h = Duels.from_votes(["x" * 5000, "y"], ["z", "z"], [1, 1]).health()
+    assert all("x" * 61 not in words for words in (repr(h), h._repr_html_()))
+
+
+def test_html_escapes_labels():
+    h = Duels.from_votes(["<b>", "x"], ["y", "y"], [1, 1]).health()
+    assert "<b>" not in h._repr_html_()
+
+
+def test_a_thousand_arms_take_no_time():
+    rng = np.random.default_rng(5)
+    wins = rng.poisson(1.0, size=(1_000, 1_000)) * (1 - np.eye(1_000, dtype=int))
+    duels = Duels.from_wins(wins)
+    start = time.perf_counter()
+    h = duels.health()
+    assert time.perf_counter() - start < 5  # about 0.2 s on a quiet machine
+    assert h.n_duels == wins.sum()
+    assert h.n_pairs_met == (np.triu(wins + wins.T) > 0).sum()

@@ -1,0 +1,125 @@
+"""Tables of items: what becomes a design, and what is refused by name."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesduel as bd
+from bayesduel.data.items import Items
+
+GOOD = "item,price,style\na,1,plain\nb,2,fancy\nc,4,plain\nd,9,odd\n"
+
+
+def written(tmp_path, text, name="items.csv"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_numbers_are_standardised_and_words_become_indicators(tmp_path):
+    items = bd.read_items(written(tmp_path, GOOD))
+    assert items.labels == ("a", "b", "c", "d")
+    assert items.names == ("price", "style: fancy", "style: odd")
+    assert [a.reference for a in items.attributes] == ["", "plain", "plain"]
+    matrix = items.matrix()
+    np.testing.assert_allclose(matrix[:, 0].mean(), 0.0, atol=1e-15)
+    np.testing.assert_allclose(matrix[:, 0].std(), 1.0)
+    np.testing.assert_allclose(items.values[:, 0], [1, 2, 4, 9])
+    np.testing.assert_allclose(matrix[:, 1:], [[0, 0], [1, 0], [0, 0], [0, 1]])
+    np.testing.assert_allclose(items.matrix(["d", "a"]), matrix[[3, 0]])
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet", "pandas", "index", "polars"])
+def test_every_form_of_a_table_is_the_same_items(kind, tmp_path):
+    frame = pd.read_csv(written(tmp_path, GOOD))
+    path = tmp_path / f"again.{kind}"
+    if kind == "csv":
+        frame.to_csv(path, index=False)
+    elif kind == "tsv":
+        frame.to_csv(path, index=False, sep="\t")
+    elif kind == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    elif kind == "parquet":
+        frame.to_parquet(path)
+    else:
+        import polars as pl
+
+        path = {"pandas": frame, "index": frame.set_index("item"), "polars": pl.from_pandas(frame)}[
+            kind
+        ]
+    items, first = bd.read_items(path), bd.read_items(written(tmp_path, GOOD))
+    assert items.labels == first.labels and items.attributes == first.attributes
+    np.testing.assert_array_equal(items.values, first.values)
+
+
+def test_labels_stay_as_they_are_written(tmp_path):
+    items = bd.read_items(written(tmp_path, "item,x\n01,1\n1,2\n1.0,4\n"))
+    assert items.labels == ("01", "1", "1.0")
+
+
+def test_columns_and_references_can_be_chosen(tmp_path):
+    path = written(tmp_path, GOOD)
+    assert bd.read_items(path, leave_out=["style"]).names == ("price",)
+    chosen = bd.read_items(path, columns=["style"], reference={"style": "odd"})
+    assert chosen.names == ("style: fancy", "style: plain")
+
+
+def test_new_items_are_read_in_the_same_attributes(tmp_path):
+    items = bd.read_items(written(tmp_path, GOOD))
+    new = bd.read_items(pd.DataFrame({"item": ["z"], "style": ["odd"], "price": [5]}), like=items)
+    expected = (5 - np.mean([1, 2, 4, 9])) / np.std([1, 2, 4, 9])
+    np.testing.assert_allclose(new.matrix(), [[expected, 0, 1]])
+
+
+def test_items_survive_the_trip_through_a_fit(tmp_path):
+    items = bd.read_items(written(tmp_path, GOOD))
+    again = Items.from_dataset(items.to_dataset())
+    assert again.labels == items.labels and again.attributes == items.attributes
+    np.testing.assert_array_equal(again.values, items.values)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("item,x,y\na,1,5\nb,2,5\n", "the same for every item: 'y'"),
+        ("item,x,w\na,1,red\nb,2,red\n", "the same for every item: 'w'"),
+        ("item,x,y,z\na,1,0,2\nb,2,1,5\nc,3,0,6\nd,5,5,15\n", "'z' is a combination of 'x', 'y'"),
+        ("item,x,y\na,1,3\nb,2,9\n", "'y' is a combination of 'x'"),
+        ("item,x\na,1\nb,\nc,NA\n", "column 'x' should have no missing values, got none for 'b'"),
+        ("item,x\na,1\nb,inf\nc,2\n", "column 'x' should be finite, got infinity for 'b'"),
+        ("item,x\na,1\nb,1.5.\nc,2\n", "(the first that is no number: '1.5.')"),
+        ("item,x\na,1\nb,2\na,3\n", "more than one row of 'a'"),
+        ("item,x,url\na,1,p\nb,2,q\nc,4,r\n", "column 'url' is words that differ"),
+        ("name,x\na,1\nb,2\n", "item should be a column of items.csv ('name', 'x'), got 'item'"),
+        ("item\na\nb\n", "at least one attribute"),
+        ("item,x\n,1\nb,2\n", "item in every row, got none in row 1"),
+    ],
+)
+def test_what_a_model_could_not_use_is_refused_by_name(text, said, tmp_path):
+    with pytest.raises(ValueError, match=r"^\w") as caught:
+        bd.read_items(written(tmp_path, text))
+    assert said in str(caught.value)
+
+
+def test_other_bad_arguments_are_named(tmp_path):
+    path = written(tmp_path, GOOD)
+    with pytest.raises(ValueError, match="no column 'colour'"):
+        bd.read_items(path, leave_out=["colour"])
+    with pytest.raises(ValueError, match="reference of 'style' should be one of"):
+        bd.read_items(path, reference={"style": "loud"})
+    with pytest.raises(ValueError, match="reference should be of a column of words, got 'price'"):
+        bd.read_items(path, reference={"price": "1"})
+    with pytest.raises(FileNotFoundError, match="no such file of items"):
+        bd.read_items(tmp_path / "nowhere.csv")
+    with pytest.raises(TypeError, match="a path or a frame, got int"):
+        bd.read_items(7)
+    items = bd.read_items(path)
+    with pytest.raises(ValueError, match="it has no 'style'"):
+        bd.read_items(pd.DataFrame({"item": ["z"], "price": [3]}), like=items)
+    gap = pd.DataFrame({"item": ["y", "z"], "price": [3, None], "style": ["odd", "odd"]})
+    with pytest.raises(ValueError, match="'price' should have no missing values, got none for 'z'"):
+        bd.read_items(gap, like=items)
+    with pytest.raises(ValueError, match="should be one of 'fancy', 'odd', 'plain', got 'loud'"):
+        bd.read_items(pd.DataFrame({"item": ["z"], "price": [3], "style": ["loud"]}), like=items)
+    with pytest.raises(ValueError, match="has no 'q'"):
+        items.matrix(["a", "q"])

@@ -1,0 +1,207 @@
+"""The engines under fit: derivatives against finite differences, grids against quadrature."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import betaln
+
+from bayesduel.data.duels import Duels
+from bayesduel.inference.conjugate import densities, tables
+from bayesduel.inference.hyper_grid import explore
+from bayesduel.inference.laplace import conditionals, find_mode, propose, widened
+from bayesduel.inference.linear_predictor import centre, derivatives, reduce, uncentre
+from bayesduel.inference.nuts import well_informed
+from bayesduel.inference.psis import certify, resample
+from bayesduel.models import BradleyTerry, Davidson, PreferenceMatrix, Thurstone
+
+
+def random_log(n_arms: int, n_duels: int, spread: float, seed: int, ties: float = 0.0) -> Duels:
+    rng = np.random.default_rng(seed)
+    score = rng.normal(0, spread, n_arms)
+    left = rng.integers(0, n_arms, n_duels)
+    right = (left + rng.integers(1, n_arms, n_duels)) % n_arms
+    win = rng.random(n_duels) < 1 / (1 + np.exp(score[right] - score[left]))
+    outcome = np.where(rng.random(n_duels) < ties, 0.5, win.astype(float))
+    return Duels.from_votes(left, right, outcome, arms=[str(i) for i in range(n_arms)])
+
+
+def test_centre_is_an_isometry_onto_vectors_that_sum_to_zero():
+    rng = np.random.default_rng(0)
+    Q = centre(np.eye(6)).T
+    np.testing.assert_allclose(Q.T @ Q, np.eye(6), atol=1e-14)
+    np.testing.assert_allclose(Q.sum(axis=0), 0.0, atol=1e-14)
+    x = rng.normal(size=(3, 6))
+    np.testing.assert_allclose(uncentre(centre(x)), x, atol=1e-14)
+    matrix = rng.normal(size=(7, 7))
+    matrix = matrix + matrix.T
+    np.testing.assert_allclose(reduce(matrix), Q.T @ matrix @ Q, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [BradleyTerry(), Thurstone(), Davidson(), BradleyTerry(scale=np.inf), Davidson(scale=np.inf)],
+    ids=repr,
+)
+def test_derivatives_equal_finite_differences(model):
+    duels = random_log(6, 80, 1.0, seed=1, ties=0.2)
+    derivative = derivatives(model, duels)
+    rng = np.random.default_rng(2)
+    x, hyper, h = rng.normal(size=derivative.size), 0.3, 1e-5
+    parts = derivative.parts(x, hyper)
+    steps = h * np.eye(derivative.size)
+    gradient = [
+        (derivative.value(x + s, hyper) - derivative.value(x - s, hyper)) / (2 * h) for s in steps
+    ]
+    np.testing.assert_allclose(parts.gradient, gradient, atol=1e-6)
+    bend = [
+        (derivative.parts(x + s, hyper).gradient - derivative.parts(x - s, hyper).gradient)
+        / (2 * h)
+        for s in steps
+    ]
+    np.testing.assert_allclose(parts.precision, -np.array(bend), atol=1e-6)
+    value, cells = derivative.cells(x, hyper)
+    assert value == pytest.approx(parts.value, abs=1e-9)
+    _, by_extra = derivative.slopes(x, hyper)
+    if derivative.extras:
+        step = steps[-1]
+        moved = derivative.cells(x + step, hyper)[1] - derivative.cells(x - step, hyper)[1]
+        np.testing.assert_allclose(by_extra[:, 0], moved / (2 * h), atol=1e-6)
+    assert len(cells) == len(duels.pairs().first)
+
+
+def test_one_compilation_serves_logs_of_any_size():
+    model = BradleyTerry()
+    small, large = random_log(3, 9, 1.0, 1), random_log(12, 300, 1.0, 2)
+    first, second = derivatives(model, small), derivatives(model, large)
+    assert first.compiled is second.compiled
+    assert find_mode(second, 0.0).x.shape == (11,)
+
+
+def test_newton_finds_where_the_gradient_vanishes():
+    derivative = derivatives(BradleyTerry(), random_log(20, 400, 2.0, seed=3))
+    mode = find_mode(derivative, 0.5)
+    assert np.abs(derivative.parts(mode.x, 0.5).gradient).max() < 1e-9
+    precision = derivative.parts(mode.x, 0.5).precision
+    np.testing.assert_allclose(mode.factor @ mode.factor.T, precision, rtol=1e-9, atol=1e-9)
+
+
+def test_flat_prior_without_a_maximum_is_an_error_not_an_overflow():
+    wins = np.array([[0, 3, 2], [0, 0, 4], [0, 1, 0]])
+    derivative = derivatives(BradleyTerry(scale=np.inf), Duels.from_wins(wins))
+    with pytest.raises(FloatingPointError):
+        find_mode(derivative, 0.0)
+
+
+def test_explore_recovers_a_known_density():
+    law = stats.skewnorm(4.0, loc=-1.0, scale=0.7)
+    grid = explore(lambda v, near: (law.logpdf(v), v), start=3.0)
+    draws, log_q = grid.draw(50_000, np.random.default_rng(5))
+    assert stats.kstest(draws, law.cdf).pvalue > 1e-6
+    np.testing.assert_allclose(log_q, law.logpdf(draws), atol=0.05)
+    assert (grid.nearest(grid.nodes) == np.arange(len(grid.nodes))).all()
+
+
+def test_explore_says_when_there_is_no_maximum():
+    with pytest.raises(FloatingPointError, match="no maximum"):
+        explore(lambda v, near: (v, None), start=0.0)
+
+
+def test_certificate_separates_good_from_hopeless_proposals():
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=4000)
+    good = stats.norm(0, 0.95).logpdf(x) - stats.norm.logpdf(x)
+    bad = stats.cauchy(0, 5).logpdf(x) - stats.norm.logpdf(x)
+    assert certify(good).khat < 0.5
+    assert certify(good).effective > 3500
+    assert certify(bad).khat > 0.7
+    assert certify(np.zeros(100)).effective == 100
+    assert certify(np.array([0.0, np.nan])).khat == np.inf
+
+
+def test_resampling_keeps_each_draw_in_proportion():
+    weights = np.array([0.5, 0.25, 0.125, 0.125])
+    kept = resample(np.repeat(weights / 250, 250), np.random.default_rng(7))
+    counts = np.bincount(kept // 250, minlength=4)
+    np.testing.assert_allclose(counts, 1000 * weights, atol=1)
+
+
+def test_pair_tables_are_beta_posteriors():
+    """With the concentration given, a pair's posterior is exactly Beta."""
+    duels = Duels.from_wins(np.array([[0, 9, 0], [2, 0, 40], [0, 35, 0]]))
+    density = densities(PreferenceMatrix(concentration=3.0), duels)
+    table = tables(density).conditionals[0]
+    draws, log_q = table.draw(20_000, np.random.default_rng(8))
+    theta = 1 / (1 + np.exp(-draws))
+    for k, (a, b) in enumerate([(1.5 + 9, 1.5 + 2), (1.5 + 40, 1.5 + 35)]):
+        assert stats.kstest(theta[:, k], stats.beta(a, b).cdf).pvalue > 1e-6
+        # The tabulated normalising constant is that of the beta-binomial law.
+        exact = betaln(a, b) - betaln(1.5, 1.5) + density.data["log_coefficient"][k]
+        assert table.log_mass[k] == pytest.approx(exact, abs=1e-3)
+    laws = [stats.beta(10.5, 3.5), stats.beta(41.5, 36.5)]
+    exact = sum(
+        law.logpdf(theta[:, k]) + np.log(theta[:, k] * (1 - theta[:, k]))
+        for k, law in enumerate(laws)
+    )
+    np.testing.assert_allclose(log_q, exact, atol=0.01)
+
+
+def test_concentration_grid_equals_the_exact_marginal():
+    duels = random_log(8, 200, 1.5, seed=9)
+    density = densities(PreferenceMatrix(), duels)
+    grid = tables(density)
+    pairs = duels.pairs()
+    half = np.exp(grid.nodes)[:, None] / 2
+    exact = (betaln(half + pairs.first_wins, half + pairs.second_wins) - betaln(half, half)).sum(
+        axis=1
+    )
+    exact += stats.norm(np.log(4.0), 1.0).logpdf(grid.nodes)
+    gap = grid.log_density - exact
+    np.testing.assert_allclose(gap - gap.mean(), 0.0, atol=5e-3)
+
+
+def test_laplace_marginal_of_the_scale_is_close_to_quadrature():
+    """Two arms: the score difference is one number, so the marginal is an integral."""
+    duels = Duels.from_wins(np.array([[0, 12], [5, 0]]))
+    grid = conditionals(derivatives(BradleyTerry(), duels))
+    free = np.linspace(-30, 30, 200_001)
+    like = 12 * free * np.sqrt(2) - 17 * np.logaddexp(0, free * np.sqrt(2))
+    exact = []
+    for node in grid.nodes:
+        scale = np.exp(node)
+        joint = like + stats.norm(0, scale).logpdf(free)
+        top = joint.max()
+        mass = np.log(np.exp(joint - top).sum() * (free[1] - free[0])) + top
+        exact.append(mass + stats.halfnorm(scale=2).logpdf(scale) + node)
+    near = grid.log_density > grid.log_density.max() - 6
+    gap = (grid.log_density - np.array(exact))[near]
+    assert np.ptp(gap) < 0.15
+
+
+def test_widened_proposals_fit_a_skewed_posterior_better_than_the_mode_does():
+    """An arm that never lost: its score has a long right tail, so the mode is left of the mean."""
+    wins = np.zeros((12, 12))
+    wins[0, 1:] = 1
+    wins[np.triu_indices(12, 1)] = 1
+    wins[5, 2] = wins[9, 3] = wins[7, 1] = 1
+    derivative = derivatives(BradleyTerry(scale=2.0), Duels.from_wins(wins))
+    grid = conditionals(derivative)
+    wide = widened(derivative, grid)
+    effective = [
+        certify(propose(derivative, g, 4000, np.random.default_rng(1)).log_ratio).effective
+        for g in (grid, wide)
+    ]
+    assert effective[1] > 1.2 * effective[0]
+    # The fixed point: the gradient averaged over the normal distribution vanishes.
+    draws = propose(derivative, wide, 4000, np.random.default_rng(2)).x
+    gradients = np.array([derivative.parts(x, 0.0).gradient for x in draws])
+    error = gradients.std(axis=0) / np.sqrt(len(draws))
+    assert (abs(gradients.mean(axis=0)) < 5 * error + 0.02).all()
+
+
+@pytest.mark.parametrize(
+    ("size", "centred"),
+    [((3, 5, 1.0), False), ((10, 30, 1.0), False), ((10, 1000, 1.0), True),
+     ((30, 3000, 0.05), False), ((100, 100_000, 1.0), True)],
+)  # fmt: skip
+def test_parameterisation_follows_the_data(size, centred):
+    assert well_informed(random_log(*size, seed=10)) is centred

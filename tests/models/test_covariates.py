@@ -1,0 +1,381 @@
+"""The model of attributes: maximum likelihood as others compute it, and honest beyond it."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from scipy.special import expit
+
+import bayesduel as bd
+from bayesduel.data import datasets
+from bayesduel.inference.dense import dense
+from bayesduel.models import AttributeDuels, BradleyTerry
+
+
+def shipped(name, **reading):
+    return datasets.load(name), bd.read_items(datasets.items(name), **reading)
+
+
+def table_of(n_items, n_attributes, seed):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        rng.normal(size=(n_items, n_attributes)), columns=[f"x{k}" for k in range(n_attributes)]
+    )
+    frame.insert(0, "item", [f"i{k:03d}" for k in range(n_items)])
+    return bd.read_items(frame)
+
+
+def drawn_log(items, coefficient, n_duels, seed, spread=0.0, order=0.0):
+    rng = np.random.default_rng(seed)
+    utility = items.matrix() @ coefficient + spread * rng.normal(size=len(items.labels))
+    left = rng.integers(0, len(utility), n_duels)
+    right = (left + rng.integers(1, len(utility), n_duels)) % len(utility)
+    win = rng.random(n_duels) < expit(utility[left] - utility[right] + order)
+    names = np.array(items.labels)
+    return bd.Duels.from_votes(names[left], names[right], win.astype(float))
+
+
+@pytest.mark.parametrize(
+    ("name", "order"), [("springall", False), ("heaviness", True), ("chameleons", False)]
+)
+def test_flat_prior_is_the_logistic_regression_of_statsmodels(name, order):
+    import statsmodels.api as sm
+
+    duels, items = shipped(name)
+    model = AttributeDuels(items=items, scale=np.inf, item_effect=False, order_effect=order)
+    fit = bd.fit(duels, model, "laplace", draws=400)
+    raw = pd.DataFrame(items.values, index=list(items.labels)).loc[list(duels.arms)].to_numpy()
+    cells = duels.cells
+    design = raw[cells.left] - raw[cells.right]
+    if order:
+        design = np.column_stack([design, np.ones(len(design))])
+    counts = np.column_stack([cells.left_wins + cells.ties / 2, cells.right_wins + cells.ties / 2])
+    other = sm.GLM(counts, design, family=sm.families.Binomial()).fit(tol=1e-14, maxiter=100)
+    units = items.deviations
+    mode, error = fit["laplace"]["coefficient_mode"], fit["laplace"]["coefficient_se"]
+    n = len(units)
+    np.testing.assert_allclose(mode / units, other.params[:n], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(error / units, other.bse[:n], rtol=1e-6, atol=1e-6)
+    if order:
+        np.testing.assert_allclose(fit["laplace"]["order_mode"], other.params[n], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"order_effect": True}, {"item_effect": False, "scale": 0.7}],
+    ids=repr,
+)
+def test_derivatives_equal_finite_differences(settings):
+    duels, items = shipped("springall")
+    linear = dense(AttributeDuels(items=items, **settings), duels)
+    rng = np.random.default_rng(2)
+    x, hyper, h = rng.normal(size=linear.size), 0.3, 1e-5
+    parts = linear.parts(x, hyper)
+    steps = h * np.eye(linear.size)
+    gradient = [(linear.value(x + s, hyper) - linear.value(x - s, hyper)) / (2 * h) for s in steps]
+    np.testing.assert_allclose(parts.gradient, gradient, atol=2e-5)
+    bend = [
+        (linear.parts(x + s, hyper).gradient - linear.parts(x - s, hyper).gradient) / (2 * h)
+        for s in steps
+    ]
+    np.testing.assert_allclose(parts.precision, -np.array(bend), atol=2e-5)
+    np.testing.assert_allclose(linear.pack(linear.parameters(x)), x)
+
+
+def test_density_is_that_of_the_pymc_model():
+    duels, items = shipped("springall")
+    model = AttributeDuels(items=items, order_effect=True)
+    linear, built = dense(model, duels), model.build(duels)
+    rng = np.random.default_rng(5)
+    density = built.compile_logp()
+    for _ in range(3):
+        x, hyper = rng.normal(size=linear.size), rng.normal()
+        point = linear.parameters(x) | {"order": linear.parameters(x)["order"].reshape(())}
+        point["effect_scale_log__"] = np.array(hyper)
+        assert linear.value(x, hyper) == pytest.approx(float(density(point)), abs=1e-8)
+
+
+def test_laplace_and_nuts_agree():
+    duels, items = shipped("springall")
+    model = AttributeDuels(items=items)
+    laplace, nuts = (bd.fit(duels, model, m, seed=3) for m in ("laplace", "nuts"))
+    assert laplace.attrs["khat"] < 0.7
+    a, b = (f["posterior"]["coefficient"] for f in (laplace, nuts))
+    spread = a.std(("chain", "draw"))
+    # Independent draws against at least 400 effective ones: five standard errors.
+    assert (abs(a.mean(("chain", "draw")) - b.mean(("chain", "draw"))) < 0.27 * spread).all()
+    np.testing.assert_allclose(spread, b.std(("chain", "draw")), rtol=0.25)
+    assert int(nuts["sample_stats"]["diverging"].sum()) == 0
+
+
+def test_coefficients_are_on_the_scale_of_the_table():
+    items = table_of(40, 3, seed=1)
+    duels = drawn_log(items, np.array([1.0, -0.5, 0.0]), 6000, seed=2)
+    fit = bd.fit(duels, AttributeDuels(items=items, item_effect=False))
+    told = bd.coefficients(fit)
+    draws = fit["posterior"]["coefficient"].to_numpy().reshape(-1, 3)
+    one = draws / items.deviations
+    np.testing.assert_allclose(told["coefficient"], one.mean(axis=0))
+    np.testing.assert_allclose(told["odds_ratio"], np.exp(np.median(one, axis=0)))
+    np.testing.assert_allclose(told["change"], (expit(one) - 0.5).mean(axis=0))
+    np.testing.assert_allclose(told["positive"], (one > 0).mean(axis=0))
+    np.testing.assert_allclose(told["lower"], np.quantile(one, 0.025, axis=0), atol=0.01)
+    assert told["lower"]["x0"] > 0 > told["upper"]["x1"]
+    assert told.attrs["errors"] == "model"
+
+
+def test_what_attributes_miss_widens_the_intervals_to_keep_their_word():
+    """Items that differ beyond the table: 40 logs, 95 % intervals of 2 coefficients each."""
+    truth = np.array([0.8, -0.4])
+    inside = {True: 0, False: 0}
+    for seed in range(40):
+        items = table_of(25, 2, seed)
+        duels = drawn_log(items, truth, 3000, seed + 100, spread=0.7)
+        for effect in inside:
+            model = AttributeDuels(items=items, item_effect=effect)
+            fit = bd.fit(duels, model, "laplace", draws=400, log_likelihood=False)
+            told = bd.coefficients(fit)
+            low, high = told["standard_lower"], told["standard_upper"]
+            inside[effect] += int(((low < truth) & (truth < high)).sum())
+    # Binomial(80, 0.95) is below 65 with probability 1e-6; without the effect half are missed.
+    assert inside[True] >= 65
+    assert inside[False] < 60
+
+
+def test_order_effect_is_found_and_left_out_of_preferences():
+    items = table_of(12, 2, seed=4)
+    duels = drawn_log(items, np.array([0.7, 0.0]), 8000, seed=5, order=0.8)
+    fit = bd.fit(duels, AttributeDuels(items=items, order_effect=True))
+    told = bd.coefficients(fit)
+    assert told.loc["left side", "lower"] < 0.8 < told.loc["left side", "upper"]
+    assert told.loc["left side", "lower"] > 0.6
+    P = fit["posterior"]["preference"].to_numpy()
+    np.testing.assert_allclose(P + P.swapaxes(-1, -2), 1.0, atol=1e-12)
+    assert fit["log_likelihood"].sizes["cell"] == len(duels.cells.left)
+    assert fit["constant_data"].sizes["cell"] == len(duels.cells.left)
+
+
+def test_a_fit_can_be_saved_read_and_asked(tmp_path):
+    duels, items = shipped("springall")
+    fit = bd.fit(duels, AttributeDuels(items=items))
+    fit.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
+    again = xr.open_datatree(tmp_path / "fit.nc").load()
+    pd.testing.assert_frame_equal(bd.coefficients(again), bd.coefficients(fit))
+    assert bd.winners(again).attrs["verdict"] == bd.winners(fit).attrs["verdict"]
+
+
+def test_new_items_are_predicted_from_their_attributes():
+    items = table_of(30, 2, seed=6)
+    truth = np.array([1.0, 0.3])
+    duels = drawn_log(items, truth, 8000, seed=7)
+    fit = bd.fit(duels, AttributeDuels(items=items))
+    new = pd.DataFrame({"item": ["low", "middle", "high"], "x0": [-9.0, 0.0, 9.0], "x1": [0, 0, 0]})
+    read = bd.read_items(new, like=items)
+    told = bd.predict_items(fit, read)
+    assert list(told.index) == ["high", "middle", "low"]
+    assert told.loc["high", "beats_best"] > 0.99 and told.loc["low", "beats_best"] < 0.01
+    assert told["outside"].to_dict() == {"high": 1, "middle": 0, "low": 1}
+    rate = expit((read.matrix()[1] - items.matrix()) @ truth).mean()
+    assert told.loc["middle", "win_rate_lower"] < rate < told.loc["middle", "win_rate_upper"]
+
+
+def test_repeated_votes_widen_the_intervals():
+    """Each of 60 judges votes 20 times the same way: the log knows 60 things, not 1,200."""
+    items = table_of(10, 1, seed=8)
+    rng = np.random.default_rng(9)
+    left = rng.integers(0, 10, 60)
+    right = (left + rng.integers(1, 10, 60)) % 10
+    utility = items.matrix()[:, 0]
+    win = (rng.random(60) < expit(utility[left] - utility[right])).astype(float)
+    names = np.array(items.labels)
+    once = bd.Duels.from_votes(names[left], names[right], win)
+    many = [np.repeat(x, 20) for x in (names[left], names[right], win, np.arange(60))]
+    repeated = bd.Duels.from_votes(*many[:3], judge=many[3])
+    model = AttributeDuels(items=items, item_effect=False, scale=np.inf)
+    fit = bd.fit(repeated, model)
+    told, naive = bd.coefficients(fit), bd.coefficients(fit, errors="model")
+    alone = bd.coefficients(bd.fit(once, model))
+
+    def width(frame):
+        return float((frame["upper"] - frame["lower"]).iloc[0])
+
+    assert told.attrs["errors"] == "judge"
+    assert width(told) > 3 * width(naive)
+    assert width(told) == pytest.approx(width(alone), rel=0.35)
+    pair = repeated.arms[0], repeated.arms[1]
+    careful, careless = (bd.predict(fit, *pair, errors=e) for e in ("auto", "model"))
+    assert careful.attrs["errors"] == "judge"
+    spread = [float(p["win_upper"] - p["win_lower"]) for p in (careful, careless)]
+    assert spread[0] > 3 * spread[1]
+
+
+def test_what_takes_a_fit_takes_a_fit_of_attributes(tmp_path):
+    duels, items = shipped("springall")
+    fit = bd.fit(duels, AttributeDuels(items=items))
+    assert len(bd.next_pairs(fit, 2)) == 2
+    page = bd.report(fit, tmp_path / "report.html", duels=duels).read_text(encoding="utf-8")
+    assert "attributes (one coefficient an attribute" in page
+
+
+# -- bad input -----------------------------------------------------------------------------
+
+
+def test_items_of_the_log_that_are_not_in_the_table_are_named():
+    duels, _ = shipped("springall")
+    frame = datasets.items("springall").iloc[1:]
+    with pytest.raises(ValueError, match=r"has no 'flavour 0\.6 gel 0\.0'"):
+        bd.fit(duels, AttributeDuels(items=bd.read_items(frame)))
+
+
+def test_separation_is_named_under_a_flat_prior_and_bounded_by_a_proper_one():
+    items = table_of(6, 2, seed=10)
+    order = np.argsort(-items.matrix()[:, 0])
+    names = np.array(items.labels)[order]
+    pairs = [(i, j) for i in range(6) for j in range(i + 1, 6)]
+    duels = bd.Duels.from_votes(
+        [names[i] for i, _ in pairs], [names[j] for _, j in pairs], [1.0] * len(pairs)
+    )
+    flat = AttributeDuels(items=items, scale=np.inf, item_effect=False)
+    with pytest.raises(ValueError, match="separate wins from losses"):
+        bd.fit(duels, flat)
+    told = bd.coefficients(bd.fit(duels, AttributeDuels(items=items, item_effect=False)))
+    assert np.isfinite(told[["lower", "upper"]].to_numpy()).all()
+    assert told.loc["x0", "standard"] > 0 and told.loc["x0", "standard_upper"] < 6
+
+
+def test_what_a_flat_prior_cannot_tell_apart_is_named():
+    items = table_of(6, 3, seed=11)
+    names = items.labels[:3]  # three items have two differences, for three attributes
+    log = [(a, b, w) for a in names for b in names if a != b for w in (0.0, 1.0)]
+    duels = bd.Duels.from_votes(*zip(*log, strict=True))
+    with pytest.raises(ValueError, match="'x2' is a combination of 'x0', 'x1'"):
+        bd.fit(duels, AttributeDuels(items=items, scale=np.inf, item_effect=False))
+
+
+def test_bad_settings_are_named():
+    items = table_of(5, 1, seed=12)
+    with pytest.raises(TypeError, match="items should be what"):
+        AttributeDuels(items=[[1.0]])
+    with pytest.raises(ValueError, match="scale should be > 0"):
+        AttributeDuels(items=items, scale=-1.0)
+    with pytest.raises(ValueError, match="item_effect should be False under a flat prior"):
+        AttributeDuels(items=items, scale=np.inf)
+    with pytest.raises(TypeError, match="order_effect should be True or False"):
+        AttributeDuels(items=items, order_effect=1)
+    duels, _ = shipped("springall")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plain = bd.fit(duels, BradleyTerry(), draws=400)
+    with pytest.raises(ValueError, match="fit should be of a model of attributes"):
+        bd.coefficients(plain)
+    fit = bd.fit(duels, AttributeDuels(items=shipped("springall")[1]), draws=400)
+    with pytest.raises(ValueError, match="prob should be in"):
+        bd.coefficients(fit, 1.5)
+    with pytest.raises(ValueError, match="errors should be one of"):
+        bd.coefficients(fit, errors="judge")
+    with pytest.raises(ValueError, match="attributes of the fit"):
+        bd.predict_items(fit, items)
+
+
+# -- the command and its page --------------------------------------------------------------
+
+
+def run(*args):
+    from click.testing import CliRunner
+
+    from bayesduel.cli import main
+
+    return CliRunner().invoke(main, ["attributes", *map(str, args)])
+
+
+def test_the_command_tells_predicts_and_writes_a_page(tmp_path):
+    import json
+
+    new = tmp_path / "new.csv"
+    new.write_text("item,flavour,gel\nstrong,9,0\nweak,0.6,4.8\n")
+    page = tmp_path / "page.html"
+    result = run("springall", "--predict", new, "--json", "-o", page)
+    assert result.exit_code == 0, result.stderr
+    told = json.loads(result.stdout)
+    duels, items = shipped("springall")
+    table = bd.coefficients(bd.fit(duels, AttributeDuels(items=items)))
+    for row in told["coefficients"]:
+        assert row["coefficient"] == pytest.approx(table.loc[row["attribute"], "coefficient"])
+    assert [row["item"] for row in told["new_items"]] == ["strong", "weak"]
+    assert told["new_items"][0]["win_rate"] > 0.5 > told["new_items"][1]["win_rate"]
+    assert told["share_told_by_attributes"][0] > 0.3
+    text = page.read_text(encoding="utf-8")
+    assert told["sentence"] in text and "More of flavour wins more" in told["sentence"]
+    assert "<b>flavour</b>" in text and "strong" in text and "Bradley-Terry, which" in text
+    assert text.count("data:image/") == 2 and "http" not in text.replace("http://www.w3.org", "")
+    shown = run("springall", "--no-item-effect", "--scale", "inf")
+    assert shown.exit_code == 0, shown.stderr
+    assert "The model takes the attributes to tell everything" in " ".join(shown.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["baseball1987"], "should be a dataset with attributes"),
+        (["duels.csv"], "--items should name the file"),
+        (["springall", "--items", "nowhere.csv"], "no such file of items: nowhere.csv"),
+        (["springall", "--by", "left"], "leave out --by"),
+        (["springall", "--leave-out", "taste"], "no column 'taste'"),
+        (["springall", "--predict", "nowhere.csv"], "no such file of items: nowhere.csv"),
+        (["tversky1969"], "'win_probability' is words that differ for every item"),
+        (["springall", "--scale", "inf"], "item_effect should be False"),
+        (["springall", "--judge-effect"], "should name a judge for each vote"),
+        (["springall", "--sparsity", "9"], "a number of attributes in (0, 2)"),
+    ],
+)
+def test_bad_input_gives_one_line_and_status_2(args, said):
+    result = run(*args)
+    assert result.exit_code == 2
+    assert said in result.stderr and "Traceback" not in result.output
+
+
+def test_attributes_that_tell_nothing_are_said_to_tell_nothing():
+    """Twenty attributes of noise on thirty items: unadjusted, they would seem to tell much."""
+    from bayesduel.posterior.coefficients import told_share
+
+    shares = []
+    for seed in range(8):
+        items = table_of(30, 20, seed)
+        duels = drawn_log(items, np.zeros(20), 3000, seed + 50, spread=1.0)
+        fit = bd.fit(duels, AttributeDuels(items=items), "laplace", draws=400, clusters=False)
+        shares.append(told_share(fit)[0])
+    assert abs(np.mean(shares)) < 0.35
+    items = table_of(30, 2, 1)
+    duels = drawn_log(items, np.array([1.0, 1.0]), 6000, seed=3, spread=0.5)
+    share, low, high = told_share(bd.fit(duels, AttributeDuels(items=items)))
+    assert low < 2 / 2.25 < high and 0.7 < share < 1
+
+
+def test_the_forest_draws_every_coefficient_where_it_is():
+    from matplotlib.figure import Figure
+
+    duels, items = shipped("springall")
+    fit = bd.fit(duels, AttributeDuels(items=items, order_effect=True))
+    ax = bd.plot_coefficients(fit, ax=Figure().add_subplot())
+    told = bd.coefficients(fit).sort_values("standard", ascending=False)
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(told.index)
+    dots = np.concatenate([line.get_xdata() for line in ax.lines if line.get_marker() == "o"])
+    np.testing.assert_allclose(sorted(dots), sorted(told["standard"]))
+    bars = ax.collections[0].get_segments()
+    np.testing.assert_allclose([s[0][0] for s in bars], told["standard_lower"])
+    np.testing.assert_allclose([s[1][0] for s in bars], told["standard_upper"])
+
+
+def test_the_side_is_not_called_an_attribute():
+    from bayesduel.reporting.attributes import AttributeAnalysis
+
+    items = table_of(20, 3, seed=1)
+    log = drawn_log(items, np.zeros(3), 800, seed=2, order=0.8)
+    fit = bd.fit(log, AttributeDuels(items=items, order_effect=True), "laplace", draws=400)
+    table = bd.coefficients(fit)
+    assert table.loc["left side", "lower"] > 0
+    rest = dict.fromkeys(("told", "new", "calibration", "plain"))
+    said = AttributeAnalysis(duels=log, fit=fit, table=table, reason="", **rest).sentence
+    assert "left side" not in said

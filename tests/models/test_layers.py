@@ -1,0 +1,316 @@
+"""Layers: each does what it says alone and inside others, and finds what was planted."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from pytensor.compile.mode import Mode
+from scipy.special import expit
+
+import bayesduel as bd
+from bayesduel.inference.linear_predictor import derivatives
+from bayesduel.models import (
+    BladeChest,
+    BradleyTerry,
+    Davidson,
+    JudgeReliability,
+    OrderEffect,
+    PreferenceMatrix,
+    Thurstone,
+    TimeVarying,
+    named,
+)
+from bayesduel.models.cells import tallied
+from bayesduel.posterior.draws import model_of
+
+PLAIN = Mode("py", None)  # no compiler: these graphs run once
+ALL = {
+    "order": OrderEffect(),
+    "judges": JudgeReliability(Davidson()),
+    "walk": TimeVarying(Thurstone(), periods=4),
+    "smooth": TimeVarying(process="smooth", periods=4),
+    "cycles": BladeChest(planes=2),
+    "all": OrderEffect(JudgeReliability(TimeVarying(BladeChest(Davidson()), periods=3))),
+}
+each_model = pytest.mark.parametrize("model", ALL.values(), ids=ALL.keys())
+
+
+def log_of(eta, n_arms, n, seed, *, judges=None, ties=0.0):
+    """Return a log of `n` random duels, each won by left with logistic ``eta(i, j, judge, t)``."""
+    rng = np.random.default_rng(seed)
+    i = rng.integers(0, n_arms, n)
+    j = (i + rng.integers(1, n_arms, n)) % n_arms
+    judge = rng.integers(0, judges or 1, n)
+    time = rng.uniform(0, 1, n)
+    outcome = (rng.uniform(size=n) < expit(eta(i, j, judge, time))).astype(float)
+    outcome[rng.uniform(size=n) < ties] = 0.5
+    return bd.Duels.from_votes(
+        i, j, outcome, time=time, judge=None if judges is None else [f"j{g}" for g in judge]
+    )
+
+
+def flat(i, j, judge, time):
+    return np.zeros(len(i))
+
+
+@pytest.fixture(scope="module")
+def log():
+    return log_of(flat, 5, 60, 1, judges=3, ties=0.2)
+
+
+@each_model
+def test_the_model_and_its_numpy_twin_have_one_likelihood(model, log):
+    model = model.settled(log)
+    built = model.build(log)
+    rng = np.random.default_rng(2)
+    point = {n: v + rng.normal(0, 0.5, np.shape(v)) for n, v in built.initial_point().items()}
+    outcome = built.logp(vars=[built["outcome"]], sum=False)[0]
+    values = built.replace_rvs_by_values(built.unobserved_RVs)
+    *drawn, terms = built.compile_fn([*values, outcome], mode=PLAIN)(point)
+    posterior = {v.name: d[None] for v, d in zip(built.unobserved_RVs, drawn, strict=True)}
+    np.testing.assert_allclose(model.log_likelihood(posterior, log)[0], terms, atol=1e-9)
+    assert len(terms) == len(model.seen(log).counts)
+
+
+@each_model
+def test_json_brings_the_model_back(model, log):
+    model = model.settled(log)
+    assert named(model.name, **json.loads(json.dumps(model.settings))) == model
+
+
+@each_model
+def test_preference_is_antisymmetric_and_the_points_of_an_outcome(model):
+    rng = np.random.default_rng(3)
+    draws = {
+        "score": rng.normal(size=(7, 5)), "strength": rng.normal(size=(7, 5)),
+        "tie": rng.normal(size=7), "order": rng.normal(size=7),
+        "sensitivity": rng.normal(size=(7, 3)), "rating": rng.normal(size=(7, 3, 5)),
+        "plane_scale": rng.uniform(size=(7, 2)), "blade": rng.normal(size=(7, 2, 5)),
+        "chest": rng.normal(size=(7, 2, 5)),
+    }  # fmt: skip
+    P = model.preference(draws)
+    np.testing.assert_allclose(P + P.swapaxes(1, 2), 1.0, atol=1e-12)
+    parts = model.outcome_probabilities(draws, np.array([0, 3]), np.array([1, 2]))
+    np.testing.assert_allclose(sum(parts.values()), 1.0, atol=1e-12)
+    np.testing.assert_allclose(
+        parts["win"] + parts.get("tie", 0) / 2, P[:, [0, 3], [1, 2]], atol=1e-12
+    )
+    if model.transitive:  # neutral: neither order nor judge nor an earlier time has a say
+        np.testing.assert_allclose(P, model.root.preference(draws), atol=1e-12)
+
+
+def test_a_layer_means_what_it_says():
+    cells = {"first": np.array([0, 1]), "second": np.array([1, 2])}
+    draws = {"score": np.array([[1.0, 0.0, -2.0]]), "order": np.array([0.25]),
+             "sensitivity": np.array([[3.0, -1.0]])}  # fmt: skip
+    known = cells | {"left_first": np.ones(2), "judge_of_cell": np.array([1, -1])}
+    inside, outside = JudgeReliability(OrderEffect()), OrderEffect(JudgeReliability())
+    assert inside.eta(draws, cells).tolist() == outside.eta(draws, cells).tolist() == [[1, 2]]
+    assert outside.eta(draws, known).tolist() == [[-1 + 0.25, 2 + 0.25]]  # no judge: as is
+    assert inside.eta(draws, known).tolist() == [[-(1 + 0.25), 2 + 0.25]]
+
+
+def test_cycles_take_no_part_of_a_strength():
+    log = log_of(flat, 5, 30, 4)
+    built = BladeChest().build(log)
+    rng = np.random.default_rng(5)
+    point = {n: v + rng.normal(size=np.shape(v)) for n, v in built.initial_point().items()}
+    names = ["score", "blade", "chest", "plane_scale"]
+    graphs = built.replace_rvs_by_values([built[n] for n in names])
+    values = built.compile_fn(
+        graphs, inputs=built.value_vars, mode=PLAIN, on_unused_input="ignore"
+    )(point)
+    draws = {n: v[None] for n, v in zip(names, values, strict=True)}
+    first, second = (x.ravel() for x in np.indices((5, 5)))
+    log_odds = BladeChest().eta(draws, {"first": first, "second": second}).reshape(5, 5)
+    np.testing.assert_allclose(log_odds.mean(1), draws["score"][0], atol=1e-12)
+    assert np.abs(log_odds - (draws["score"][0][:, None] - draws["score"][0])).max() > 0.01
+
+
+def test_cells_are_told_apart_by_what_is_asked():
+    duels = bd.Duels.from_votes(
+        ["a", "b", "a", "a"], ["b", "a", "b", "b"], [1, 1, 0.5, 1], judge=["x", "x", "x", "y"],
+        weight=[1, 2, 1, 5],
+    )  # fmt: skip
+    judge = {"judge_of_cell": duels.votes.judge}
+    cells, counts, of_vote, result = tallied(duels, judge)
+    assert cells["judge_of_cell"].tolist() == [0, 1] and "left_first" not in cells
+    assert counts.tolist() == [[1, 2, 1], [5, 0, 0]]
+    assert of_vote.tolist() == [0, 0, 0, 1] and result.tolist() == [0, 1, 2, 0]
+    cells, counts, *_ = tallied(duels, judge, ordered=True)
+    assert sorted(map(tuple, counts.tolist())) == [(1, 0, 1), (2, 0, 0), (5, 0, 0)]
+    assert tallied(duels, ordered=True).counts.tolist() == [[6, 0, 1], [2, 0, 0]]
+
+
+@pytest.mark.parametrize("base", [BradleyTerry(), Thurstone(), Davidson()], ids=lambda m: m.name)
+def test_derivatives_with_an_effect_of_order_are_exact(base):
+    duels = log_of(flat, 5, 80, 5, ties=0.2)
+    here = derivatives(OrderEffect(base), duels)
+    x, step = np.linspace(-0.5, 0.6, here.size), 1e-5
+    parts = here.parts(x, 0.2)
+    axes = step * np.eye(here.size)
+    slope = [(here.value(x + e, 0.2) - here.value(x - e, 0.2)) / (2 * step) for e in axes]
+    bend = [
+        (here.parts(x + e, 0.2).gradient - here.parts(x - e, 0.2).gradient) / (2 * step)
+        for e in axes
+    ]
+    np.testing.assert_allclose(slope, parts.gradient, atol=1e-6)
+    np.testing.assert_allclose(np.array(bend), -parts.precision, atol=1e-6)
+    # The covariance of eta that `spread` takes its root of, by the full Jacobian.
+    jacobian = np.stack([here.compiled["eta"](*here._arguments(e, 0.2)) for e in np.eye(here.size)])
+    cov = np.linalg.inv(parts.precision)
+    exact = np.sqrt(np.einsum("ac,ab,bc->c", jacobian, cov, jacobian))
+    np.testing.assert_allclose(here.spread(cov), exact, atol=1e-9)
+
+
+def test_a_planted_advantage_of_order_is_found():
+    score = np.linspace(-1, 1, 5)
+    duels = log_of(lambda i, j, g, t: score[i] - score[j] + 0.6, 5, 2000, 6)
+    tree = bd.fit(duels, OrderEffect())
+    assert tree.attrs["method"] == "laplace"
+    order = tree["posterior"]["order"].values.ravel()
+    assert abs(order.mean() - 0.6) < 5 * order.std() and order.std() < 0.1
+    plain = bd.compare_models(duels, {"plain": BradleyTerry(), "order": tree})
+    assert plain.best == "order" and plain.as_good == ["order"]
+    assert plain.table.difference["plain"] < -20
+    both = bd.compare_models(duels, {"plain": BradleyTerry(), "order": tree}, unit="duel")
+    assert both.n_units == 2000 and both.as_good == ["order"]
+    none = bd.fit(log_of(lambda i, j, g, t: score[i] - score[j], 5, 2000, 6), OrderEffect())
+    order = none["posterior"]["order"].values.ravel()
+    assert abs(order.mean()) < 5 * order.std()
+
+
+def test_random_clickers_and_inverted_judges_are_found():
+    """Eight judges, 250 votes each: six alike, one who clicks at random, one the wrong way."""
+    score = np.linspace(-1.5, 1.5, 5)
+    planted = np.array([1.2] * 6 + [0.0, -1.0])
+    duels = log_of(lambda i, j, g, t: planted[g] * (score[i] - score[j]), 5, 2000, 7, judges=8)
+    tree = bd.fit(duels, JudgeReliability(), draws=1000, chains=2)
+    assert tree.attrs["method"] == "nuts" and "not linear" in tree.attrs["method_reason"]
+    judges = tree["posterior"]["sensitivity"]
+    assert list(judges["judge"].values) == [f"j{g}" for g in range(8)]
+    np.testing.assert_allclose(judges.mean("judge"), 1.0, atol=1e-9)
+    low, high = judges.quantile([0.025, 0.975], ("chain", "draw")).values
+    assert (low[:6] > 0.5).all() and low[6] < 0.4 and high[7] < 0
+    ratio = judges.mean(("chain", "draw")).values / planted.mean()
+    np.testing.assert_allclose(ratio * planted.mean(), planted / planted.mean(), atol=0.5)
+    winners = bd.winners(tree)
+    assert winners.attrs["verdict_arms"] == '["4"]'
+    assert bd.predict(tree, "4", "0")["win"] > 0.85
+    assert model_of(tree) == JudgeReliability()
+    found = bd.compare_models(duels, [tree, BradleyTerry()], unit="duel")
+    assert found.as_good == ["judge-reliability(bradley-terry)"]
+    assert found.table.n_high_khat.sum() == 0
+
+
+@pytest.mark.slow
+def test_a_planted_cycle_is_found_with_its_strengths():
+    turn = np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
+    skew = 1.2 * np.kron(np.array([[1, 1], [1, 1]]), turn)
+    score = np.array([0.6, 0.6, 0.6, -0.6, -0.6, -0.6])
+    duels = log_of(lambda i, j, g, t: score[i] - score[j] + skew[i, j], 6, 900, 8)
+    tree = bd.fit(duels, BladeChest(planes=1), draws=1000, chains=2)
+    assert "score" not in tree["posterior"]
+    truth = expit(score[:, None] - score + skew)
+    P = tree["posterior"]["preference"].values.reshape(-1, 6, 6)
+    z = (P.mean(0) - truth)[np.triu_indices(6, 1)] / P.std(0)[np.triu_indices(6, 1)]
+    assert np.abs(z).max() < 4.5  # 15 pairs
+    beats = P > 0.5
+    assert (beats[:, 0, 1] & beats[:, 1, 2] & beats[:, 2, 0]).mean() > 0.95
+    strength = tree["posterior"]["strength"].mean(("chain", "draw")).values
+    assert strength[:3].min() > strength[3:].max()
+    assert bd.winners(tree)["winner_probability"].sel(notion="condorcet").sum() < 0.05
+    found = bd.compare_models(
+        duels, {"cycles": tree, "score": BradleyTerry(), "free": PreferenceMatrix()}, folds=0
+    )
+    assert found.best == "cycles"
+
+
+@pytest.mark.slow
+def test_planted_drift_is_found():
+    """Two arms change places over the log; three stay."""
+    slope = np.array([2.0, -2.0, 0.0, 0.0, 0.0])
+    duels = log_of(lambda i, j, g, t: (slope[i] - slope[j]) * (t - 0.5), 5, 1500, 9)
+    tree = bd.fit(duels, TimeVarying(periods=6), draws=1000, chains=2)
+    rating = tree["posterior"]["rating"]
+    assert rating.sizes["period"] == 6
+    truth = np.outer(rating["period"].values - 0.5, slope)
+    z = (rating.mean(("chain", "draw")) - truth) / rating.std(("chain", "draw"))
+    assert np.abs(z).max() < 5
+    np.testing.assert_allclose(rating[:, :, -1], tree["posterior"]["score"], atol=1e-9)
+    assert bd.winners(tree).attrs["verdict_arms"] == '["0"]'
+    first = rating.isel(period=0).mean(("chain", "draw"))
+    assert str(first.idxmax().values) == "1"
+    assert model_of(tree).edges[0] == duels.votes.time.min()
+
+
+def test_times_count_and_their_order_does_not():
+    model = TimeVarying(periods=3)
+    duels = log_of(flat, 4, 50, 10)
+    rows = np.random.default_rng(1).permutation(50)
+    mixed = replace(duels, votes=duels.votes.take(rows))
+    for name, values in model.data(duels).items():
+        np.testing.assert_array_equal(values, model.data(mixed)[name])
+    dates = np.array(["2020-01-01", "2020-01-03", "2020-01-05"], dtype="datetime64[us]")
+    dated = bd.Duels.from_votes("aab", "bcc", [1, 0, 1], time=dates)
+    middle = TimeVarying(periods=2).coords(dated)["period"]
+    assert [str(m)[:10] for m in middle] == ["2020-01-02", "2020-01-04"]
+    assert TimeVarying(periods=9).data(dated)["period_of_cell"].max() == 2  # three times only
+
+
+def test_what_the_log_must_say_is_named():
+    plain = bd.Duels.from_wins([[0, 3, 1], [2, 0, 4], [1, 1, 0]])
+    alone = bd.Duels.from_votes("ab", "bc", [1, 0], judge="xx", time=np.array([1.0, 1.0]))
+    gap = bd.Duels.from_votes("abc", "bca", [1, 0, 1], time=np.array([1.0, np.nan, 2.0]))
+    two = bd.Duels.from_wins([[0, 3], [2, 0]])
+    winner_left = bd.Duels.from_votes("abca" * 5, "bcac" * 5, [1] * 20)
+    for duels, model, words in [
+        (plain, JudgeReliability(), "name a judge for each vote"),
+        (alone, JudgeReliability(), r"at least two judges .*got \['x'\]"),
+        (plain, TimeVarying(), "a time for each vote, got a log without"),
+        (alone, TimeVarying(), "two distinct times, got only 1"),
+        (gap, TimeVarying(), "got 1 of 3 without one .*first at vote 1"),
+        (
+            winner_left,
+            OrderEffect(),
+            "left side won all 20 decided duels: it writes the winner left",
+        ),
+        (two, BladeChest(), "at least three arms to have cycles, got 2"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            model.settled(duels).build(duels)
+    with pytest.raises(ValueError, match="method should be 'nuts' or 'auto'"):
+        bd.fit(plain, BladeChest(), "laplace")
+
+
+def test_a_judge_with_one_vote_stays_with_the_others():
+    cells = log_of(flat, 3, 40, 11, judges=4)
+    once = np.append(
+        np.flatnonzero(cells.votes.judge != 3), np.flatnonzero(cells.votes.judge == 3)[0]
+    )
+    duels = replace(cells, votes=cells.votes.take(once))
+    assert (duels.votes.judge == 3).sum() == 1
+    data = JudgeReliability().data(duels)
+    assert data["n"][data["judge_of_cell"] == 3].tolist() == [1.0]
+    assert len(JudgeReliability().coords(duels)["judge"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (lambda: OrderEffect(PreferenceMatrix()), TypeError, "base should be a score model"),
+        (lambda: OrderEffect(OrderEffect()), ValueError, "layer of the same kind"),
+        (lambda: OrderEffect(BradleyTerry(scale=np.inf)), ValueError, "proper prior"),
+        (lambda: OrderEffect(prior=0), ValueError, "prior should be > 0"),
+        (lambda: JudgeReliability(prior="wide"), TypeError, "prior should be a number"),
+        (lambda: TimeVarying(process="jump"), ValueError, "'walk' or 'smooth'"),
+        (lambda: TimeVarying(periods=1), ValueError, "periods should be from 2"),
+        (lambda: TimeVarying(edges=(0.0, 2.0, 1.0)), ValueError, "increasing"),
+        (lambda: BladeChest(planes=0), ValueError, "planes should be from 1"),
+        (lambda: named("order-effect(elo)"), ValueError, "model should be one of"),
+    ],
+)
+def test_bad_settings_are_named(make, error, words):
+    with pytest.raises(error, match=words):
+        make()

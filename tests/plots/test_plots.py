@@ -1,0 +1,317 @@
+"""The figures, by what is drawn in them: labels, limits, marks."""
+
+import json
+from itertools import pairwise
+
+import matplotlib
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+
+from bayesduel import plots
+from bayesduel.criticism.calibration import Calibration
+from bayesduel.criticism.check import check
+from bayesduel.data.duels import Duels
+from bayesduel.plots.ranking import label_width, ranking_size
+from bayesduel.plots.style import every, shorten
+from bayesduel.posterior.winners import winners
+
+matplotlib.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    plt.close("all")
+
+
+def winners_of(
+    n_arms: int,
+    noise: float = 0.3,
+    n_draws: int = 400,
+    label: str = "arm number {:03d} with a name that is rather long",
+) -> xr.Dataset:
+    """Return the winners of a fit made by hand: scores with normal noise around a line."""
+    rng = np.random.default_rng(0)
+    arms = [label.format(k) for k in range(n_arms)]
+    score = np.linspace(2, -2, n_arms) + noise * rng.normal(size=(n_draws, n_arms))
+    score -= score.mean(1, keepdims=True)
+    dims = ("chain", "draw", "arm")
+    tree = xr.DataTree.from_dict(
+        {"posterior": xr.Dataset({"score": (dims, score[None])}, coords={"arm": arms})}
+    )
+    tree.attrs.update(
+        model="bradley-terry",
+        model_settings=json.dumps({"scale": None}),
+        method="laplace",
+        khat=0.1,
+        importance_ess=float(n_draws),
+        components=json.dumps([arms]),
+    )
+    return winners(tree)
+
+
+@pytest.fixture(scope="module")
+def nine():
+    return winners_of(9, noise=0.18)
+
+
+@pytest.fixture(scope="module")
+def many():
+    return winners_of(161)
+
+
+def texts(axis) -> list[str]:
+    return [label.get_text() for label in axis.get_ticklabels()]
+
+
+def overlapping(labels, figure) -> int:
+    """Return how many consecutive labels overlap as drawn."""
+    figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in labels if label.get_text()]
+    return sum(a.overlaps(b) for a, b in pairwise(boxes))
+
+
+# -- the ranking ---------------------------------------------------------------------------
+
+
+def test_ranking_draws_every_arm_with_its_interval(nine):
+    ax = plots.plot_ranking(nine)
+    order = nine["order"].values
+    labels = texts(ax.yaxis)
+    assert [int(text.split()[0]) for text in labels] == list(range(1, 10))
+    assert all(
+        shorten(str(a), 30) in t for a, t in zip(nine["arm"].values[order], labels, strict=True)
+    )
+    dots = next(line for line in ax.lines if line.get_marker() == "o")
+    np.testing.assert_array_equal(dots.get_xdata(), nine["borda_mean"].values[order])
+    wide, half = (np.array(c.get_segments())[:, :, 0] for c in ax.collections[:2])
+    for drawn, ends in ((wide, ("lower", "upper")), (half, ("quarter", "three_quarters"))):
+        for k, end in enumerate(ends):
+            np.testing.assert_array_equal(drawn[:, k], nine[f"borda_{end}"].values[order])
+    assert ax.get_xlim() == (0, 1)
+    bottom, top = ax.get_ylim()
+    assert bottom > top  # the best arm is on top
+    tiers = [t.get_text() for t in ax.texts]
+    assert tiers == [f"tier {k}" for k in range(1, int(nine["tier"].max()) + 1)]
+    assert len(tiers) > 1
+
+
+def test_one_tier_is_not_marked():
+    ax = plots.plot_ranking(winners_of(4, noise=5.0))
+    assert not ax.texts
+
+
+LONG = "arm number {:03d} with a name that is rather long"
+
+
+@pytest.mark.parametrize(
+    ("n_arms", "label"),
+    [(2, "{}"), (3, LONG), (5, LONG), (9, "flavour {}.0 gel 2.4"), (45, "team {}"), (161, LONG)],
+)
+def test_labels_never_overlap_nor_leave_the_picture(n_arms, label, many):
+    found = many if n_arms == 161 else winners_of(n_arms, label=label)
+    for plot in (plots.plot_ranking, plots.plot_ranks, plots.plot_preference, plots.plot_winners):
+        ax = plot(found)
+        for axis in (ax.xaxis, ax.yaxis):
+            assert overlapping(axis.get_ticklabels(), ax.figure) == 0, plot.__name__
+        edge = ax.figure.bbox
+        for label in (*ax.get_yticklabels(), *ax.get_xticklabels()):
+            box = label.get_window_extent()
+            assert box.x0 >= edge.x0 - 1 and box.x1 <= edge.x1 + 1, plot.__name__
+
+
+def test_places_cut_the_ranking(many):
+    ax = plots.plot_ranking(many, places=slice(40, 80))
+    labels = texts(ax.yaxis)
+    assert [int(t.split()[0]) for t in labels] == list(range(41, 81))
+    with pytest.raises(ValueError, match="places should leave an arm"):
+        plots.plot_ranking(many, places=slice(200, 240))
+
+
+def test_label_width_holds_the_widest_label(many):
+    figure = Figure(figsize=ranking_size(161))
+    ax = plots.plot_ranking(many, figure.add_subplot())
+    figure.canvas.draw()
+    widest = max(t.get_window_extent().width for t in ax.get_yticklabels()) / figure.dpi
+    assert widest == pytest.approx(label_width(many), abs=0.15)
+
+
+def test_ranks_heat_map(nine, many):
+    ax = plots.plot_ranks(nine)
+    order = nine["order"].values
+    probability = nine["rank_probability"].values[order]
+    np.testing.assert_array_equal(ax.images[0].get_array(), probability)
+    written = {(round(t.get_position()[1]), round(t.get_position()[0])): t for t in ax.texts}
+    assert set(written) == {tuple(at) for at in np.argwhere(probability >= 0.005).tolist()}
+    assert all(int(t.get_text()) == round(100 * probability[at]) for at, t in written.items())
+    big = plots.plot_ranks(many)
+    assert not big.texts
+    assert len(texts(big.yaxis)) <= 22
+    assert len(big.figure.axes) == 2  # a colour bar
+
+
+# -- matrices ------------------------------------------------------------------------------
+
+
+def test_preference_marks_the_uncertain_cells(nine):
+    ax = plots.plot_preference(nine)
+    order = nine["order"].values
+    mean, low, high = (
+        nine[f"preference_{p}"].values[np.ix_(order, order)] for p in ("mean", "lower", "upper")
+    )
+    shown = ax.images[0].get_array()
+    off = ~np.eye(9, dtype=bool)
+    assert np.ma.getmaskarray(np.ma.masked_invalid(shown))[~off].all()
+    np.testing.assert_array_equal(np.asarray(shown)[off], mean[off])
+    assert ax.images[0].norm.vmin == 0 and ax.images[0].norm.vmax == 1  # 1/2 is the centre
+    uncertain = (low <= 0.5) & (high >= 0.5) & off
+    assert 0 < uncertain.sum() < off.sum()
+    (patch,) = (p for p in ax.patches if isinstance(p, PathPatch))
+    assert patch.get_hatch()
+    path = patch.get_path()
+    for i, j in np.ndindex(9, 9):
+        assert path.contains_point((j, i)) == uncertain[i, j], (i, j)
+    assert {t.get_text() for t in ax.texts} == {f"{100 * p:.0f}" for p in mean[off]}
+
+
+def test_cells_are_never_certain():
+    sure = winners_of(3, noise=0.01)
+    cells = {t.get_text() for t in plots.plot_ranks(sure).texts}
+    assert cells == {">99"}
+
+
+def test_preference_without_uncertain_cells_has_no_hatch():
+    ax = plots.plot_preference(winners_of(4, noise=0.01))
+    assert not [p for p in ax.patches if isinstance(p, PathPatch)]
+
+
+def test_winners_by_notion(nine, many):
+    ax = plots.plot_winners(nine)
+    values = np.asarray(ax.images[0].get_array())
+    labels = texts(ax.yaxis)
+    assert labels[-1] == "none" and labels[-2].startswith("the other")
+    np.testing.assert_allclose(values.sum(0), 1, atol=1e-9)
+    order = nine["order"].values
+    share = nine["winner_share"].values[:, order]
+    np.testing.assert_array_equal(values[0], share[:, 0])
+    words = [t.get_text().replace("\n", " ") for t in ax.get_xticklabels()]
+    assert words == ["Condorcet", "Copeland", "Borda", "random walk", "von Neumann"]
+    few = np.asarray(plots.plot_winners(many, least=0.2).images[0].get_array())
+    np.testing.assert_allclose(few.sum(0), 1, atol=1e-9)
+    assert len(few) < 7
+    with pytest.raises(ValueError, match=r"least should be in \[0, 1\), got 2"):
+        plots.plot_winners(nine, least=2)
+
+
+# -- checks --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def rock():
+    wins = np.array([[0, 30, 9, 8], [10, 0, 31, 9], [31, 9, 0, 7], [0, 0, 0, 0]])
+    return check(Duels.from_wins(wins, [*"rpsx"]), quick=True)
+
+
+def test_cyclicity_shows_every_world_and_the_log(rock):
+    ax = plots.plot_cyclicity(rock)
+    assert ax.lines[0].get_xdata()[0] == rock.evidence.statistic
+    assert len(ax.patches) == len(rock.evidence.replicated)
+    for patch in ax.patches:
+        assert sum(patch.get_data().values) == pytest.approx(1)
+    low, high = ax.get_xlim()
+    assert low < rock.evidence.statistic < high
+
+
+def test_arrows_lead_from_winners_to_losers(rock):
+    ax = plots.plot_cycles(rock)
+    names = {t.get_text() for t in ax.texts} & {*"rpsx"}
+    assert names == {*"rps"}  # x lost to all: in no cycle that is likelier than not
+    dots = {tuple(line.get_xydata()[0].round(6)) for line in ax.lines}
+    arrows = [t for t in ax.texts if getattr(t, "arrow_patch", None) is not None]
+    assert len(arrows) == 3 and len(dots) == 3
+    for arrow in arrows:
+        assert tuple(np.round(arrow.xy, 6)) in dots
+
+
+def test_residuals_mark_the_pairs_that_surprise(rock):
+    ax = plots.plot_residuals(rock)
+    shown = np.ma.filled(ax.images[0].get_array(), np.nan)
+    off = ~np.eye(4, dtype=bool)
+    assert np.allclose((shown + shown.T)[off], 1)
+    far = (rock.residuals["pairs"]["p"] < 0.01).sum()
+    assert far > 0 and len(ax.collections[0].get_offsets()) == 2 * far
+
+
+def test_nothing_to_draw_is_refused():
+    two = check(Duels.from_wins([[0, 1], [2, 0]]), quick=True)
+    with pytest.raises(ValueError, match="triads that can close"):
+        plots.plot_cyclicity(two)
+    with pytest.raises(ValueError, match="found cycles"):
+        plots.plot_cycles(two)
+    level = check(Duels.from_wins(np.zeros((2, 2)), ties=np.eye(2)[::-1]), quick=True)
+    with pytest.raises(ValueError, match="decided duels"):
+        plots.plot_residuals(level)
+
+
+def test_calibration_dots_and_intervals():
+    x = np.array([0.55, 0.7, 0.95])
+    calibration = Calibration(
+        predicted=x,
+        observed=x + 0.02,
+        lower=x - 0.2,
+        upper=np.minimum(x + 0.1, 1),
+        n=np.array([20, 20, 40]),
+        log_loss=0.5,
+        log_loss_error=0.01,
+        folds=5,
+        unit="duel",
+    )
+    ax = plots.plot_calibration(calibration)
+    bars, dots = ax.collections
+    np.testing.assert_array_equal(dots.get_offsets()[:, 0], x)
+    np.testing.assert_array_equal(dots.get_offsets()[:, 1], x + 0.02)
+    ends = np.array(bars.get_segments())[:, :, 1]
+    np.testing.assert_array_equal(ends[:, 0], calibration.lower)
+    assert ax.get_ylim()[0] < calibration.lower.min() and ax.get_ylim()[1] == 1
+    sizes = dots.get_sizes()
+    assert sizes[2] > sizes[0] == sizes[1]
+
+
+# -- all of them ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["plot_ranking", "plot_ranks", "plot_preference", "plot_winners"])
+def test_axes_given_are_the_axes_drawn_on(name, nine):
+    figure = Figure(figsize=(6, 5))
+    ax = figure.add_subplot()
+    assert getattr(plots, name)(nine, ax) is ax
+    assert getattr(plots, name)(nine, ax=ax) is ax
+    assert not plt.get_fignums()
+    with pytest.raises(TypeError, match=r"winners should be what bayesduel\.winners returned"):
+        getattr(plots, name)([1, 2])
+
+
+@pytest.mark.parametrize(
+    "name", ["plot_cyclicity", "plot_cycles", "plot_residuals", "plot_calibration"]
+)
+def test_wrong_kinds_are_refused(name):
+    with pytest.raises(TypeError, match="should be what bayesduel"):
+        getattr(plots, name)("a string")
+
+
+def test_shorten_keeps_both_ends():
+    assert shorten("short") == "short"
+    long = shorten("a name that goes on and on until its end", 20)
+    assert len(long) <= 20 and long.startswith("a name") and long.endswith("end") and "…" in long
+    wide = shorten("模型" * 20, 20)  # letters twice as wide
+    assert 9 <= len(wide) <= 10 and wide.startswith("模") and wide.endswith("型")
+
+
+def test_every_leaves_at_most_as_many():
+    for n in (1, 5, 22, 23, 161, 4999):
+        assert -(-n // every(n, 22)) <= 22
+    assert every(22, 22) == 1 and every(23, 22) == 2 and every(161, 22) == 10

@@ -1,0 +1,93 @@
+"""The faults of earlier packages, as tests of every policy that answers or only explores.
+
+Those that minimise regret are in ``test_policies.py``. Sup-KLUCB is left out: it may lock on
+a wrong arm for ever, which is shown in ``policies/test_sup_klucb.py``.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import bayesduel as bd
+from bayesduel.problems import Matrix
+from bayesduel.simulation.replication import label
+
+ANSWERING = [
+    bd.ActionElimination(),
+    bd.BeatTheMean(factor=1.0),
+    bd.InterleavedFilter(),
+    bd.MergeRUCB(),
+    bd.PBR(),
+    bd.PBR(notion="borda"),
+    bd.RankEl(),
+    bd.SAVAGE(),
+    bd.SAVAGE(notion="borda"),
+    bd.SAVAGE(notion="condorcet"),
+    bd.SCB(),
+]
+EXPLORING = [bd.ActionElimination(reward="pair"), bd.UCB1(), bd.UCB1(reward="pair"), bd.Uniform()]
+WITH_DELTA = [p for p in ANSWERING if hasattr(p, "delta")]
+
+
+def easy(best, n_arms=4, gap=0.3):
+    """A total order by `gap`, arm `best` on top of the others in the order of their index."""
+    order = [best, *(i for i in range(n_arms) if i != best)]
+    P = np.full((n_arms, n_arms), 0.5)
+    for place, i in enumerate(order):
+        for j in order[place + 1 :]:
+            P[i, j], P[j, i] = 0.5 + gap, 0.5 - gap
+    return Matrix(P, f"best is {best}")
+
+
+def answers(policy, P, horizon, **settings):
+    """The arm recommended at the end, one a run."""
+    trace = bd.simulate(policy, P, horizon, record=[horizon], **settings)
+    return trace["trace"]["recommended"].values.ravel(), trace["trace"]["answered"].values.ravel()
+
+
+@pytest.mark.parametrize("policy", ANSWERING + EXPLORING, ids=label)
+def test_flipping_the_coins_flips_the_winner(policy):
+    for best in (0, 3):
+        P = easy(best).P
+        loser = {0: 3, 3: 2}[best]  # the last of the order above
+        for matrix, winner in ((P, best), (P.T.copy(), loser)):
+            found, _ = answers(policy, matrix, 4000, replications=10, seed=1)
+            assert (found == winner).sum() >= 9
+
+
+@pytest.mark.parametrize("policy", ANSWERING + EXPLORING, ids=label)
+def test_the_winner_is_found_equally_well_at_every_index(policy):
+    """Arms are not permuted here: a policy that favours an index would show.
+
+    The horizon is too short to be sure. (SCB takes the arms in the order of their index, so
+    it is asked at the end of a round; Interleaved Filter knows nothing in its first rounds.)
+    """
+    late = {bd.SCB: (0.4, 276), bd.InterleavedFilter: (0.3, 1500)}
+    gap, horizon = late.get(type(policy), (0.1, 150))
+    found = []
+    for best in range(4):
+        arms, _ = answers(
+            policy, easy(best, gap=gap), horizon, replications=60, seed=2, permute=False
+        )
+        found.append(int((arms == best).sum()))
+    assert sum(found) > 72  # by chance 60 of 240: there is something to be lost
+    table = np.array([found, [60 - f for f in found]])
+    assert sum(found) == 240 or stats.chi2_contingency(table).pvalue > 1e-6, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", WITH_DELTA, ids=label)
+def test_errors_are_at_most_delta_and_exploration_grows_as_delta_shrinks(policy):
+    """A gap of 0.1; more errors than the limit have a chance of 1e-6 were the rate delta."""
+    lengths = []
+    for delta in (0.2, 0.002):
+        horizon = 24_000 if getattr(policy, "notion", "borda") == "borda" else 8000
+        found, answered = answers(
+            replace(policy, delta=delta), easy(1, 3, 0.1), horizon, replications=200, seed=4
+        )
+        assert (answered > 0).all()
+        assert (found != 1).sum() <= stats.binom.isf(1e-6, 200, delta)
+        lengths.append(answered.mean())
+    assert lengths[1] > 1.1 * lengths[0]

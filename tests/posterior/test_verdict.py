@@ -1,0 +1,172 @@
+"""The verdict and its error; tiers."""
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayesduel.posterior.verdict import tiers
+from bayesduel.posterior.winners import Winners, winners
+from tests.support.drawn_by_hand import (
+    CYCLE,
+    LEVEL,
+    ORDERED,
+    beta_draws,
+    matrix_draws,
+    score_draws,
+    tree,
+)
+
+# -- verdict ------------------------------------------------------------------------------
+
+
+def told(P: np.ndarray, n: float, rope=0.02, **options) -> Winners:
+    """Return the winners after n duels a pair came out as P says."""
+    draws = beta_draws(P * n, 2000, np.random.default_rng(10))
+    return winners(tree(matrix_draws(draws)), rope=rope, **options)
+
+
+def test_a_winner():
+    w = told(ORDERED, 1000)
+    assert w.attrs["verdict_kind"] == "winner"
+    assert json.loads(w.attrs["verdict_arms"]) == ["a"]
+    assert w.attrs["verdict"].startswith("a wins: it beats every other arm")
+    assert "closest rival is b, which it beats in 60 % of duels" in w.attrs["verdict"]
+
+
+def test_a_tie_in_practice():
+    w = told(np.full((3, 3), 0.5), 100_000)
+    assert w.attrs["verdict_kind"] == "tied"
+    assert sorted(json.loads(w.attrs["verdict_arms"])) == ["a", "b", "c"]
+    w = told(LEVEL, 100_000)
+    assert w.attrs["verdict_kind"] == "tied"
+    assert sorted(json.loads(w.attrs["verdict_arms"])) == ["a", "b"]
+    # The same posterior, asked for smaller differences, is not decided.
+    assert told(LEVEL, 100_000, rope=0.0).attrs["verdict_kind"] == "undecided"
+
+
+def test_ahead_by_less_than_matters_is_a_tie_by_more_than_nothing_a_win():
+    P = np.array([[0.5, 0.51], [0.49, 0.5]])
+    assert told(P, 100_000).attrs["verdict_kind"] == "tied"
+    w = told(P, 100_000, rope=0.0)
+    assert w.attrs["verdict_kind"] == "winner"
+    assert w.attrs["verdict"].startswith("a wins: it beats b")
+
+
+def test_a_cycle():
+    w = told(CYCLE, 200)
+    assert w.attrs["verdict_kind"] == "cycle"
+    words = w.attrs["verdict"]
+    assert words.startswith("No arm beats all others")
+    assert all(s in words for s in ("a loses to c", "c loses to b", "b loses to a"))
+    assert "Copeland" in words and "von Neumann" in words
+
+
+def test_no_cycle_is_seen_where_no_duel_was():
+    """With 12 arms and no data an arm that beats all others is improbable: 12 / 2^11."""
+    w = told(np.full((12, 12), 0.5), 0)
+    assert float(w["condorcet_exists"]) < 0.05
+    assert w.attrs["verdict_kind"] == "undecided"
+    assert "any of the 12 arms could be the best" in w.attrs["verdict"]
+
+
+def test_undecided_names_who_may_be_best_and_who_is_safe():
+    # a and b are within a hair (a safe choice each), c may or may not be better than both.
+    rng = np.random.default_rng(11)
+    score = np.column_stack([np.zeros(4000), -0.9 + np.zeros(4000), rng.normal(-1, 0.6, 4000)])
+    w = winners(tree(score_draws(score)), rope=0.05)
+    assert w.attrs["verdict_kind"] == "winner"  # 0 beats c with probability 0.952
+    score[:, 2] += 0.1
+    w = winners(tree(score_draws(score)), rope=0.1)
+    assert w.attrs["verdict_kind"] == "undecided"
+    assert json.loads(w.attrs["verdict_arms"]) == ["a", "c"]
+    assert json.loads(w.attrs["safe_choices"]) == ["a"]
+    assert "the best arm is one of a and c" in w.attrs["verdict"]
+    assert "a is a safe choice" in w.attrs["verdict"]
+
+
+def test_near_the_threshold_it_says_so():
+    score = np.zeros((1000, 2))
+    score[:, 0] = np.where(np.arange(1000) < 952, 1.0, -1.0)
+    w = winners(tree(score_draws(score)))
+    assert w.attrs["verdict_kind"] == "winner"
+    assert "close to the threshold of 0.95" in w.attrs["verdict"]
+    np.testing.assert_allclose(w.attrs["monte_carlo_error"], np.sqrt(0.95 * 0.05 / 1000))
+    score[:, 0] = 1.0
+    assert "threshold" not in winners(tree(score_draws(score))).attrs["verdict"]
+
+
+def test_parts_that_never_met_are_not_compared():
+    score = np.tile([5.0, 0.0, 3.0, 0.0, 9.0], (1000, 1))
+    score += 0.01 * np.random.default_rng(12).normal(size=score.shape)
+    parts = [["a", "b"], ["c", "d"], ["e"]]
+    w = winners(tree(score_draws(score), components=parts))
+    assert w.attrs["verdict_kind"] == "not comparable"
+    words = w.attrs["verdict"]
+    assert "3 groups that never met (a and b; c and d; e)" in words
+    assert "Within a and b: a wins" in words and "Within c and d: c wins" in words
+    inside = json.loads(w.attrs["component_verdicts"])
+    assert [part["verdict_kind"] for part in inside] == ["winner", "winner", "alone"]
+
+
+def test_definite_verdicts_are_false_no_more_often_than_they_say():
+    """Over logs drawn from the prior, at most 1 - confidence of definite sentences are false."""
+    rng = np.random.default_rng(13)
+    definite = false = 0
+    for _ in range(300):
+        truth = beta_draws(np.zeros((3, 3)), 1, rng)[0]
+        n = int(rng.choice([5, 30, 200, 2000]))
+        above = np.triu(rng.binomial(n, truth), 1)
+        wins = above + np.tril(n - above.T, -1)
+        w = winners(tree(matrix_draws(beta_draws(wins, 400, rng))), rope=0.05, confidence=0.8)
+        arms = [ord(a) - ord("a") for a in json.loads(w.attrs["verdict_arms"])]
+        kind = w.attrs["verdict_kind"]
+        if kind == "undecided":
+            continue
+        definite += 1
+        others = np.delete(np.arange(3), arms[0])
+        true = {
+            "winner": (truth[arms[0], others] > 0.5).all(),
+            "tied": (truth[:, arms] <= 0.55).all(),
+            "cycle": (np.sort((truth > 0.5).sum(1)) == 1).all(),
+        }[kind]
+        false += not true
+    assert definite > 150
+    # 0.2 and the error of 400 draws, sqrt(0.2 * 0.8 / 400) = 0.02; upper 1e-6 binomial limit.
+    assert false <= stats.binom.isf(1e-6, definite, 0.22)
+
+
+# -- tiers --------------------------------------------------------------------------------
+
+
+def test_tiers_by_hand():
+    # a and b change places in half of the draws, c and d in one of ten; never a or b with c or d.
+    rank = np.array([[0, 1, 2, 3]] * 5 + [[1, 0, 2, 3]] * 4 + [[1, 0, 3, 2]])
+    tier, error = tiers(rank, np.arange(4), confidence=0.95)
+    assert (tier.tolist(), error) == ([1, 1, 2, 2], 0.0)
+    tier, error = tiers(rank, np.arange(4), confidence=0.9)
+    assert tier.tolist() == [1, 1, 2, 3]
+    assert error == pytest.approx(0.1)
+    tier, error = tiers(rank, np.arange(4), confidence=0.4)
+    assert tier.tolist() == [1, 2, 3, 4]
+    assert error == pytest.approx(0.5)
+
+
+def test_equal_ranks_are_no_boundary():
+    tier, error = tiers(np.zeros((10, 3), dtype=int), np.arange(3), 0.95)
+    assert (tier.tolist(), error) == ([1, 1, 1], 0.0)
+
+
+def test_tier_error_is_that_of_all_boundaries_together():
+    rng = np.random.default_rng(14)
+    score = np.linspace(2, -2, 8) + 0.3 * rng.normal(size=(1000, 8))
+    rank = (-score).argsort(1).argsort(1)
+    order = rank.mean(0).argsort()
+    tier, error = tiers(rank, order, 0.8)
+    apart = [(i, j) for i, j in combinations(range(8), 2) if tier[i] != tier[j]]
+    right = np.all([(rank[:, i] < rank[:, j]) == (tier[i] < tier[j]) for i, j in apart], axis=0)
+    assert error == pytest.approx(1 - right.mean())
+    assert 0 < error <= 0.2
+    assert 1 < tier.max() < 8

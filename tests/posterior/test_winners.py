@@ -1,0 +1,222 @@
+"""The dataset of winners and how it prints; bad input; real fits."""
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from bayesduel.posterior import drawn
+from bayesduel.posterior.winners import Winners, winners
+from tests.support.drawn_by_hand import beta_draws, matrix_draws, score_draws, tree
+
+# -- the dataset --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def some() -> Winners:
+    rng = np.random.default_rng(4)
+    score = np.array([0.0, 1.0, 0.2, -0.8]) + 0.25 * rng.normal(size=(2000, 4))
+    return winners(tree(score_draws(score)))
+
+
+def test_contents(some):
+    assert isinstance(some, xr.Dataset)
+    assert some["winner_share"].dims == ("notion", "arm")
+    np.testing.assert_allclose(some["rank_probability"].sum("rank"), 1)
+    np.testing.assert_allclose(some["rank_probability"].sum("arm"), 1)
+    places = np.arange(1, 5)
+    np.testing.assert_allclose(some["rank_probability"] @ xr.DataArray(places, dims="rank"),
+                               some["rank_mean"])  # fmt: skip
+    np.testing.assert_allclose(
+        some["top_k_probability"], some["rank_probability"].isel(rank=slice(0, 3)).sum("rank")
+    )
+    np.testing.assert_allclose(some["rank_probability"].isel(rank=0),
+                               some["winner_probability"].sel(notion="copeland"))  # fmt: skip
+    assert [str(a) for a in some["arm"].values[some["order"].values]] == ["b", "c", "a", "d"]
+    assert (np.diff(some["rank_mean"].values[some["order"].values]) > 0).all()
+    mean, low, high = (some[f"preference_{k}"].values for k in ("mean", "lower", "upper"))
+    np.testing.assert_allclose(mean + mean.T, 1)
+    np.testing.assert_allclose(low + high.T, 1)
+    assert (low <= mean).all() and (mean <= high).all()
+    beats = some["beats_probability"].values
+    np.testing.assert_allclose(beats + beats.T, 1 - np.eye(4))
+    np.testing.assert_allclose(np.diag(mean), 0.5)
+    quarters = [some[f"borda_{k}"].values for k in ("lower", "quarter", "three_quarters", "upper")]
+    assert (np.diff(quarters, axis=0) > 0).all()
+    np.testing.assert_allclose(some["borda_mean"], (mean.sum(1) - 0.5) / 3)
+    assert some.attrs["pair_draws"] == some.attrs["n_draws"] == 2000
+
+
+def test_contrasts_do_not_see_what_moves_all_arms_alike():
+    rng = np.random.default_rng(5)
+    score = rng.normal(size=(500, 4))
+    moved = score + 10 * rng.normal(size=(500, 1))
+    one, two = (winners(tree(score_draws(s))) for s in (score, moved))
+    for name, values in one.data_vars.items():
+        np.testing.assert_allclose(two[name], values, atol=1e-9, err_msg=str(name))
+    mean, low, high = (one[f"score_difference_{k}"].values for k in ("mean", "lower", "upper"))
+    np.testing.assert_allclose(mean, score.mean(0)[:, None] - score.mean(0))
+    np.testing.assert_allclose(low, -high.T)
+
+
+def test_relabelling_commutes():
+    rng = np.random.default_rng(6)
+    P = beta_draws(rng.integers(0, 5, size=(5, 5)), 200, rng)
+    order = np.array([3, 0, 4, 1, 2])
+    one = winners(tree(matrix_draws(P)))
+    two = winners(
+        tree(matrix_draws(P[:, order][:, :, order]), labels=[[*"abcde"][k] for k in order])
+    )
+    again = two.sel(arm=[*"abcde"], opponent=[*"abcde"])
+    for name in one.data_vars:
+        if name != "order":
+            np.testing.assert_allclose(again[name], one[name], atol=1e-9, err_msg=str(name))
+    assert [two["arm"].values[k] for k in two["order"].values] == [
+        one["arm"].values[k] for k in one["order"].values
+    ]
+    assert one.attrs["verdict"] == two.attrs["verdict"]
+
+
+def test_the_most_probable_top_set():
+    score = np.array([[3.0, 2, 1, 0]] * 6 + [[3.0, 0, 2, 1]] * 4)
+    w = winners(tree(score_draws(score)), k=2)
+    assert json.loads(w.attrs["top_set"]) == ["a", "b"]
+    assert w.attrs["top_set_probability"] == 0.6
+    np.testing.assert_allclose(w["top_k_probability"], [1, 0.6, 0.4, 0])
+
+
+def test_thinned_pairs_are_said_to_be(monkeypatch):
+    monkeypatch.setattr(drawn, "PAIR_NUMBERS", 900)
+    w = winners(tree(score_draws(np.random.default_rng(7).normal(size=(1000, 3)))))
+    assert w.attrs["n_draws"] == 1000
+    assert w.attrs["pair_draws"] == 250  # every 4th: 3 pairs times 1000 over 900, rounded up
+
+
+def test_it_prints_its_verdict_and_its_ranking_first(some):
+    lines = repr(some).splitlines()
+    assert lines[0] == some.attrs["verdict"]
+    assert lines[2].split()[:2] == ["rank", "arm"]
+    assert [line.split()[1] for line in lines[3:7]] == ["b", "c", "a", "d"]
+    html = some._repr_html_()
+    assert html.index(some.attrs["verdict"]) < html.index("<td>b</td>") < html.index("<details>")
+    assert "<script" not in html.split("<details>")[0]
+    part = some[["tier"]]  # what is selected away cannot be printed
+    assert "xarray" in repr(part) and "xarray" in part._repr_html_()
+    assert "xarray" in repr(some.isel(arm=[0]))
+
+
+def test_html_is_escaped():
+    draws = score_draws(np.random.default_rng(8).normal(size=(50, 2)))
+    assert (
+        "<b>" not in winners(tree(draws, labels=["<b>x", "y"]))._repr_html_().split("<details")[0]
+    )
+
+
+def test_a_long_ranking_says_what_it_leaves_out():
+    score = np.random.default_rng(9).normal(size=(50, 40))
+    w = winners(tree(score_draws(score), labels=[f"arm {i:02}" for i in range(40)]))
+    assert "... and 10 more" in repr(w)
+
+
+def test_json_holds_what_is_printed(some, tmp_path):
+    told = json.loads(some.to_json(allow_nan=False))
+    assert told["verdict"] == some.attrs["verdict"]
+    assert [row["arm"] for row in told["ranking"]] == ["b", "c", "a", "d"]
+    assert told["winners"]["borda"]["b"] == float(
+        some["winner_probability"].sel(notion="borda", arm="b")
+    )
+    assert isinstance(told["verdict_arms"], list)
+    # Attributes are plain enough for any file format.
+    assert {type(v) for v in some.attrs.values()} <= {str, int, float}
+    some.to_zarr(tmp_path / "winners.zarr", consolidated=False, zarr_format=2)
+    back = xr.open_zarr(tmp_path / "winners.zarr", consolidated=False)
+    assert back.load().equals(some)
+    assert back.attrs == some.attrs
+
+
+# -- bad input ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rope": 0.5}, r"rope should be in \[0, 0.5\), got 0.5"),
+        ({"rope": -0.1}, "got -0.1"),
+        ({"confidence": 1.0}, r"confidence should be in \(0.5, 1\), got 1.0"),
+        ({"confidence": 0.5}, "got 0.5"),
+        ({"k": 0}, "k should be a whole number from 1 to 3, got 0"),
+        ({"k": 4}, "got 4"),
+        ({"k": 1.5}, "got 1.5"),
+        ({"ties": "keep"}, "ties should be 'strict' or 'half', got 'keep'"),
+        ({"errors": "robust"}, r"errors should be one of \['auto', 'model'\], got 'robust'"),
+        ({"rope": float("nan")}, "got nan"),
+    ],
+)
+def test_bad_arguments_are_named(options, words):
+    with pytest.raises(ValueError, match=words):
+        winners(tree(score_draws(np.zeros((10, 3)))), **options)
+
+
+def test_what_is_no_fit_is_refused():
+    for fit in (None, xr.Dataset(), xr.DataTree()):
+        with pytest.raises(TypeError, match=r"fit should be what bayesduel\.fit returned"):
+            winners(fit)
+
+
+# -- with real fits -----------------------------------------------------------------------
+
+
+THIN = {
+    "one arm never lost": [[0, 2, 1], [0, 0, 1], [0, 1, 0]],
+    "one duel": [[0, 1], [0, 0]],
+    "two parts": [[0, 2, 0, 0], [1, 0, 0, 0], [0, 0, 0, 3], [0, 0, 0, 0]],
+}
+
+
+@pytest.mark.parametrize("name", THIN)
+@pytest.mark.parametrize("model", ["bradley-terry", "preference-matrix"])
+def test_thin_logs_are_undecided_and_finite(name, model):
+    from bayesduel.data.duels import Duels
+    from bayesduel.inference.fit import fit
+
+    duels = Duels.from_wins(THIN[name])
+    with pytest.warns(UserWarning):
+        w = winners(fit(duels, model, method="laplace", draws=1000))
+    kind = "not comparable" if name == "two parts" else "undecided"
+    assert w.attrs["verdict_kind"] == kind
+    assert "Not enough data yet" in w.attrs["verdict"]
+    assert all(np.isfinite(v).all() for v in w.data_vars.values())
+    first = w["borda_mean"].values.argmax()
+    assert w["borda_lower"].values[first] < 0.5 < w["borda_upper"].values[first]
+
+
+def test_nothing_but_ties():
+    from bayesduel.data.duels import Duels
+    from bayesduel.inference.fit import fit
+
+    duels = Duels.from_wins(np.zeros((3, 3)), ties=2000 * (1 - np.eye(3)))
+    w = winners(fit(duels, method="laplace"), rope=0.05)
+    assert w.attrs["verdict_kind"] == "tied"
+    assert sorted(json.loads(w.attrs["verdict_arms"])) == ["0", "1", "2"]
+
+
+def test_repeated_votes_widen_the_intervals():
+    from bayesduel.data.duels import Duels
+    from bayesduel.inference.fit import fit
+
+    rng = np.random.default_rng(15)
+    left, right, outcome, group = [], [], [], []
+    for i, j in combinations(range(4), 2):
+        for g in range(30):  # five votes each that all say the same
+            left += [str(i)] * 5
+            right += [str(j)] * 5
+            outcome += [float(rng.random() < 0.55)] * 5
+            group += [f"g{g}"] * 5
+    duels = Duels.from_votes(left, right, outcome, group=group)
+    tree_ = fit(duels, method="laplace")
+    naive, robust = winners(tree_, errors="model"), winners(tree_)
+    assert (naive.attrs["errors"], robust.attrs["errors"]) == ("model", "pair and group")
+    width = [(w["preference_upper"] - w["preference_lower"]).values.max() for w in (naive, robust)]
+    assert 1.7 < width[1] / width[0] < 2.8  # sqrt(5) but for the prior and sampling

@@ -1,0 +1,267 @@
+"""Simulations do not depend on workers, on company, or on having been killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayesduel as bd
+from bayesduel.problems import Drawn, uniform
+from bayesduel.simulation import recorded_times
+from bayesduel.simulation.progress import progress_bar
+from bayesduel.simulation.replication import prepare, streams
+from bayesduel.simulation.simulate import plan_of
+
+
+def same(a, b):
+    """Bit for bit, whatever the order of variables and whether they lie on disk."""
+    for group in ("trace", "problem"):
+        a_set, b_set = a[group].to_dataset().load(), b[group].to_dataset().load()
+        assert set(a_set) == set(b_set)
+        for name in a_set:
+            xr.testing.assert_identical(a_set[name], b_set[name])
+    return a.attrs == b.attrs
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return bd.simulate([bd.RUCB(), bd.DTS()], "cyclic-4", 300, replications=4, seed=11)
+
+
+def test_a_trace_says_what_happened(reference):
+    counts = reference["trace"]
+    assert counts["wins"].dims == ("policy", "replication", "time", "arm", "opponent")
+    assert list(reference["policy"].values) == ["RUCB", "DTS"]
+    alone = counts["self_duels"].sum("arm")
+    total = counts["wins"].sum(("arm", "opponent")) + alone
+    np.testing.assert_array_equal(total, np.broadcast_to(reference["time"], total.shape))
+    places = counts["wins"].sum("opponent").values + counts["wins"].sum("arm").values
+    np.testing.assert_array_equal(counts["duels"], places + 2 * counts["self_duels"].values)
+    assert counts["recommended"].dtype == np.int32
+    assert (counts["answered"] == -1).all()
+    plan = plan_of(reference)
+    assert plan["policies"]["DTS"] == repr(bd.DTS())
+    assert plan["seed"] == 11
+
+
+def test_results_do_not_depend_on_the_workers(reference):
+    again = bd.simulate([bd.RUCB(), bd.DTS()], "cyclic-4", 300, replications=4, seed=11, workers=2)
+    assert same(again, reference)
+
+
+def test_results_do_not_depend_on_the_other_policies_or_replications(reference):
+    alone = bd.simulate(bd.DTS(), "cyclic-4", 300, replications=2, seed=11)
+    np.testing.assert_array_equal(
+        alone["trace"]["wins"].sel(policy="DTS"),
+        reference["trace"]["wins"].sel(policy="DTS").isel(replication=[0, 1]),
+    )
+
+
+def test_results_do_not_depend_on_when_they_are_recorded(reference):
+    often = bd.simulate(
+        [bd.RUCB(), bd.DTS()], "cyclic-4", 300, replications=4, seed=11, record=range(1, 301)
+    )
+    times = reference["time"].values
+    np.testing.assert_array_equal(
+        often["trace"]["wins"].sel(time=times), reference["trace"]["wins"]
+    )
+
+
+def test_policies_meet_the_same_coins():
+    """Two names of one policy, and the coins of its replication, reproduce its first duel."""
+    trace = bd.simulate({"a": bd.DTS(), "b": bd.DTS()}, "cyclic-4", 200, seed=3)
+    wins = trace["trace"]["wins"]
+    np.testing.assert_array_equal(wins.sel(policy="a"), wins.sel(policy="b"))
+    assert len({g.random() for g in streams(3, 0)}) == 4
+
+
+def test_the_log_is_in_the_problems_own_labels():
+    """Arm 1 of cyclic-4 is known to win; it is found whatever order the runs shuffle to."""
+    trace = bd.simulate(bd.DTS(), "cyclic-4", 3000, replications=6, seed=2)
+    assert (trace["trace"]["recommended"].isel(time=-1) == 0).all()
+    assert (trace["trace"]["duels"].isel(time=-1).argmax("arm") == 0).all()
+    fixed = bd.simulate(bd.DTS(), "cyclic-4", 3000, replications=6, seed=2, permute=False)
+    assert not fixed["trace"]["wins"].equals(trace["trace"]["wins"])
+
+
+def test_each_replication_may_draw_its_own_truth():
+    family = Drawn(n_arms=3, generator=uniform)
+    trace = bd.simulate([bd.DTS(), bd.RUCB()], family, 200, replications=3, seed=4)
+    P = trace["problem"]["P"]
+    assert P.dims == ("replication", "arm", "opponent")
+    assert len(np.unique(P.values[:, 0, 1])) == 3
+    for r in range(3):
+        np.testing.assert_array_equal(P[r], family.draw(streams(4, r)[0]).P)
+    assert bd.regret(trace).shape[:2] == (2, 3)
+
+
+def test_a_log_can_be_replayed():
+    duels = bd.Duels.from_wins([[0, 9, 8], [1, 0, 7], [2, 3, 0]], arms=["a", "b", "c"])
+    trace = bd.simulate(bd.DTS(), duels, 100)
+    assert list(trace["arm"].values) == ["a", "b", "c"]
+
+
+def test_zarr_and_netcdf_keep_the_same_trace(reference, tmp_path):
+    for name in ("trace.zarr", "trace.nc"):
+        kept = bd.simulate(
+            [bd.RUCB(), bd.DTS()], "cyclic-4", 300, replications=4, seed=11, out=tmp_path / name
+        )
+        assert same(reference, kept)
+        assert same(reference, bd.open_trace(tmp_path / name))
+        np.testing.assert_array_equal(bd.regret(kept), bd.regret(reference))
+
+
+KILLED = """
+import sys, bayesduel as bd
+if __name__ == "__main__":
+    bd.simulate([bd.RUCB(), bd.DTS()], "mslr-5", 20_000, replications=12, seed=7,
+                out=sys.argv[1], workers=1)
+"""
+
+
+def test_a_killed_simulation_goes_on_to_the_same_trace(tmp_path):
+    out = tmp_path / "trace.zarr"
+    whole = bd.simulate([bd.RUCB(), bd.DTS()], "mslr-5", 20_000, replications=12, seed=7)
+    process = subprocess.Popen([sys.executable, "-c", KILLED, str(out)])
+    marks = out / "finished" / "run" / "c"
+    deadline = time.monotonic() + 120
+    while not list(marks.glob("*/*")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+        assert process.poll() is None, "it should still be running"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    finished = int(bd.open_trace(out)["finished"]["run"].sum())
+    assert 0 < finished < 24
+    stamps = {p: os.stat(p).st_mtime_ns for p in (out / "trace").rglob("c/0/0/*")}
+    resumed = bd.simulate([bd.RUCB(), bd.DTS()], "mslr-5", 20_000, replications=12, seed=7, out=out)
+    assert same(whole, resumed)
+    assert stamps == {p: os.stat(p).st_mtime_ns for p in stamps}  # finished runs: untouched
+
+
+def test_a_netcdf_file_is_finished_or_refused(tmp_path):
+    out = tmp_path / "trace.nc"
+    kept = bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1, out=out)
+    assert [path.name for path in tmp_path.iterdir()] == ["trace.nc"]
+    stamp = out.stat().st_mtime_ns
+    assert same(kept, bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1, out=out))
+    assert out.stat().st_mtime_ns == stamp
+    with pytest.raises(ValueError, match="seed is 1 and not 2"):
+        bd.simulate(bd.DTS(), "cyclic-4", 50, seed=2, out=out)
+    assert out.stat().st_mtime_ns == stamp
+    letter = tmp_path / "letter.nc"
+    letter.write_text("Dear reader")
+    with pytest.raises(ValueError, match=r"out should be new or a trace, got .*letter.nc"):
+        bd.simulate(bd.DTS(), "cyclic-4", 50, out=letter)
+    assert letter.read_text() == "Dear reader"
+
+
+def test_a_trace_of_something_else_is_not_overwritten(tmp_path):
+    out = tmp_path / "trace.zarr"
+    bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1, out=out)
+    with pytest.raises(ValueError, match="seed is 1 and not 2"):
+        bd.simulate(bd.DTS(), "cyclic-4", 50, seed=2, out=out)
+    (tmp_path / "letters").mkdir()
+    with pytest.raises(ValueError, match="out should be new or a trace to go on with"):
+        bd.simulate(bd.DTS(), "cyclic-4", 50, out=tmp_path / "letters")
+    with pytest.raises(ValueError, match="out should be in a folder that exists"):
+        bd.simulate(bd.DTS(), "cyclic-4", 50, out=tmp_path / "no" / "trace.zarr")
+    with pytest.raises(FileNotFoundError, match="path should be a trace"):
+        bd.open_trace(tmp_path / "nothing.zarr")
+
+
+def test_a_dask_cluster_gives_the_same_trace(reference):
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        there = bd.simulate(
+            [bd.RUCB(), bd.DTS()],
+            "cyclic-4",
+            300,
+            replications=4,
+            seed=11,
+            backend="dask",
+            scheduler=cluster.scheduler_address,
+        )
+    assert same(reference, there)
+
+
+def test_recorded_times():
+    log = recorded_times("log", 10**6)
+    assert log[0] == 1
+    assert log[-1] == 10**6
+    assert (np.diff(log) > 0).all()
+    assert 100 < len(log) < 181
+    assert recorded_times("linear", 1000).tolist() == list(range(5, 1001, 5))
+    assert recorded_times("log", 1).tolist() == [1]
+    assert recorded_times([3, 5], 10).tolist() == [3, 5, 10]
+    for bad in ([0, 5], [5, 5], [5, 11], [1.5], []):
+        with pytest.raises(
+            ValueError, match=r"record should be increasing whole numbers in 1\.\.10"
+        ):
+            recorded_times(bad, 10)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"horizon": 0}, ValueError, "horizon should be a whole number >= 1, got 0"),
+        ({"horizon": 2.5}, ValueError, "horizon should be a whole number >= 1, got 2.5"),
+        ({"horizon": "long"}, TypeError, "horizon should be a whole number >= 1, got 'long'"),
+        ({"seed": -1}, ValueError, "seed should be a whole number >= 0, got -1"),
+        ({"replications": 0}, ValueError, "replications should be a whole number >= 1, got 0"),
+        ({"workers": 0}, ValueError, "workers should be a whole number >= 1, got 0"),
+        ({"record": "often"}, ValueError, "record should be 'log', 'linear' or times"),
+        ({"detail": "all"}, ValueError, "detail should be 'auto', 'pairs' or 'arms', got 'all'"),
+        ({"backend": "ray"}, ValueError, "backend should be 'processes' or 'dask', got 'ray'"),
+        ({"backend": "dask"}, ValueError, "scheduler should be the address"),
+        ({"policies": []}, ValueError, "policies should hold at least one policy"),
+        ({"policies": [bd.DTS(), bd.DTS()]}, ValueError, "policies should be different ones"),
+        ({"policies": bd.DTS}, TypeError, r"policies should be policies such as DTS\(\)"),
+        ({"policies": "DTS"}, TypeError, r"policies such as DTS\(\), got 'DTS'"),
+        ({"policies": bd.POCBAm()}, ValueError, "ones that play cyclic-4 .*, got POCBAm"),
+        ({"policies": bd.CCB(belief="kl")}, TypeError, "belief of CCB should be one of bayesduel"),
+        ({"record": 5}, TypeError, "record should be 'log', 'linear' or times, got 5"),
+        ({"problem": [[0.5]]}, ValueError, "K >= 2"),
+        ({"problem": "nowhere"}, ValueError, "name should be one of"),
+    ],
+)
+def test_bad_arguments_are_refused(change, error, message):
+    arguments = {"policies": bd.DTS(), "problem": "cyclic-4", "horizon": 10, **change}
+    with pytest.raises(error, match=message):
+        bd.simulate(**arguments)
+
+
+def test_progress_tells_rate_and_time_left(capsys):
+    with progress_bar(1000, 200, True) as report:
+        report(0, 300)
+        report(1, 500)
+        report(0, 100)  # A late note does not turn the bar back.
+    shown = capsys.readouterr().err
+    assert "1,000 of 1,000" in shown
+    assert "duels/s" in shown
+    with progress_bar(1000, 0, None) as report:
+        report(0, 1)
+    assert not capsys.readouterr().err
+
+
+def test_horizons_are_given_to_policies_that_need_one():
+    @dataclass(frozen=True)
+    class Needs:
+        horizon: int | None = None
+
+    assert prepare(Needs(), 70).horizon == 70
+    assert prepare(Needs(5), 70).horizon == 5
+    assert prepare(bd.DTS(), 70) == bd.DTS()
+
+
+def test_the_plan_is_json(reference):
+    assert json.loads(reference.attrs["plan"])["versions"]["numpy"] == np.__version__

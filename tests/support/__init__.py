@@ -1,0 +1,1 @@
+"""What several test files share: simulated logs, broken files, parsers of pages."""

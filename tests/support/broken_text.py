@@ -1,0 +1,232 @@
+"""Ways to break a text file: its fields and its lines."""
+
+import numpy as np
+
+from tests.support.breaking import HEADER, Broken, case, pick, rows, text, with_field, with_line
+
+
+@case
+def unknown_outcome(rng):
+    return with_field(rng, "outcome", "lfet", "should be left, right or tie, got 'lfet'")
+
+
+@case
+def missing_outcome(rng):
+    return with_field(rng, "outcome", "", "should be left, right or tie, got nothing")
+
+
+@case
+def outcome_of_another_coding(rng):
+    return with_field(rng, "outcome", "1", "should be left, right or tie, got '1'")
+
+
+@case
+def stray_code_in_numbers(rng):
+    table, (row, line) = rows(rng), pick(rng)
+    for fields in table:
+        fields[2] = {"left": "1", "right": "0", "tie": "0.5"}[fields[2]]
+    table[row][2] = "-1"
+    return Broken("log.csv", text(table), f"{line}column 'outcome' should be 1, 0 or 0.5, got '-1'")
+
+
+@case
+def winner_not_in_the_duel(rng):
+    table, (row, line) = rows(rng), pick(rng)
+    for fields in table:
+        fields[2] = {"left": fields[0], "right": fields[1], "tie": "tie"}[fields[2]]
+    table[row][2] = "arm 9"
+    return Broken("log.csv", text(table), f"{line}column 'outcome' should be the winner's name")
+
+
+@case
+def empty_label(rng):
+    return with_field(rng, "left", "", "should name an arm, got nothing")
+
+
+@case
+def blank_label(rng):
+    return with_field(rng, "right", "   ", "should name an arm, got '   '")
+
+
+@case
+def nan_label(rng):
+    return with_field(rng, "left", "NaN", "should name an arm, got 'NaN'")
+
+
+@case
+def none_label(rng):
+    return with_field(rng, "right", "None", "should name an arm, got 'None'")
+
+
+@case
+def null_label(rng):
+    return with_field(rng, "left", "null", "should name an arm, got 'null'")
+
+
+@case
+def bom_inside(rng):
+    return with_field(rng, "left", "\ufeffarm 1", "should name an arm without control characters")
+
+
+@case
+def nul_in_a_label(rng):
+    return with_field(rng, "right", "arm\0 1", "should name an arm without control characters")
+
+
+@case
+def label_of_a_million_characters(rng):
+    return with_field(rng, "left", "x" * 1_000_000, "should name an arm in at most 10,000")
+
+
+@case
+def negative_weight(rng):
+    return with_field(rng, "weight", "-1", "should be a whole number of identical duels")
+
+
+@case
+def fractional_weight(rng):
+    return with_field(rng, "weight", "0.37", r"should be .* \(sampling weights are not supported\)")
+
+
+@case
+def huge_weight(rng):
+    return with_field(rng, "weight", "1e300", "should be a whole number of identical duels")
+
+
+@case
+def weight_of_text(rng):
+    return with_field(rng, "weight", "many", "should be a whole number .* got 'many'")
+
+
+@case
+def missing_weight(rng):
+    return with_field(rng, "weight", "", "should be a whole number .* got nothing")
+
+
+@case
+def nan_margin(rng):
+    return with_field(rng, "margin", "nan", "should be a finite number .* got 'nan'")
+
+
+@case
+def infinite_margin(rng):
+    return with_field(rng, "margin", "inf", "should be a finite number .* got 'inf'")
+
+
+@case
+def decimal_comma_in_a_margin(rng):
+    return with_field(rng, "margin", '"1,5"', "should be a finite number .* got '1,5'")
+
+
+@case
+def margin_against_the_outcome(rng):
+    table, (row, line) = rows(rng), pick(rng)
+    table[row][2:5] = ["left", "1", "-3"]
+    return Broken(
+        "log.csv", text(table, 5), f"{line}column 'margin' should agree with outcome 'left'"
+    )
+
+
+@case
+def score_of_text(rng):
+    table, (row, line) = rows(rng), pick(rng)
+    lines = ["home,away,home_score,away_score"]
+    scores = [["2", "1"] for _ in table]
+    scores[row][1] = "walkover"
+    lines += [",".join([*f[:2], *s]) for f, s in zip(table, scores, strict=True)]
+    return Broken(
+        "log.csv",
+        "\n".join(lines).encode(),
+        f"{line}column 'home_score' - 'away_score' should be a finite number .* '2' and 'walkover'",
+    )
+
+
+@case
+def unparsable_time(rng):
+    return with_field(rng, "time", "19/12/2016", "should be an ISO date or time .* '19/12/2016'")
+
+
+@case
+def impossible_date(rng):
+    return with_field(rng, "time", "2024-02-31", "should be an ISO date or time")
+
+
+@case
+def too_few_fields(rng):
+    return with_line(
+        rng, lambda f: ",".join(f[:2]).encode() + b"\n", "should have 3 fields .* has 2"
+    )
+
+
+@case
+def too_many_fields(rng):
+    return with_line(
+        rng, lambda f: ",".join(f[:4]).encode() + b"\n", "should have 3 fields .* has 4"
+    )
+
+
+@case
+def line_of_a_million_characters(rng):
+    return with_line(rng, lambda f: b"x" * 1_000_000 + b"\n", "should have 3 fields .* has 1")
+
+
+@case
+def line_of_three_million_characters(rng):
+    return with_line(
+        rng, lambda f: b"x" * 3_000_000 + b",b,left\n", "should be at most 2,000,000 bytes"
+    )
+
+
+@case
+def binary_rubbish_in_a_line(rng):
+    rubbish = bytes(rng.integers(128, 256, size=300, dtype=np.uint8))
+    return with_line(rng, lambda f: rubbish + b"\n", "should (be UTF-8|have 3 fields)")
+
+
+@case
+def invalid_utf8(rng):
+    return with_line(rng, lambda f: b"caf\xe9,arm 1,left\n", "should be UTF-8")
+
+
+@case
+def carriage_return_in_a_line(rng):
+    return with_line(rng, lambda f: b"arm\r 1,arm 2,left\n", "holds a carriage return")
+
+
+@case
+def one_line_end_of_windows(rng):
+    return with_line(rng, lambda f: b"arm 1,arm 2,left\r\n", "holds a carriage return .* or ends")
+
+
+@case
+def open_quote(rng):
+    return with_line(rng, lambda f: b'"arm 1,arm 2,left\n', "has a quote that is not closed")
+
+
+@case
+def text_after_a_quote(rng):
+    return with_line(rng, lambda f: b'"arm"1,arm 2,left\n', "has a quote that is not closed")
+
+
+@case
+def header_repeated(rng):
+    return with_line(rng, lambda f: b"left,right,outcome\n", "column 'outcome' .* got 'outcome'")
+
+
+@case
+def ragged_line_after_quoted_line_breaks(rng):
+    table, (row, _) = rows(rng), pick(rng)
+    table[2][0] = '"arm\nof two lines"'
+    table[3][0] = '"arm\r\nof two lines"'
+    lines = [",".join(f[:3]) for f in (HEADER, *table)]
+    lines[row + 1] = "alone"
+    return Broken("log.csv", "\n".join(lines).encode(), f", line {row + 4}: should have 3 fields")
+
+
+@case
+def bad_outcome_after_quoted_line_breaks(rng):
+    table, (row, _) = rows(rng), pick(rng)
+    table[2][0] = '"arm\nof two lines"'
+    table[row][2] = "?"
+    lines = [",".join(f[:3]) for f in (HEADER, *table)]
+    return Broken("log.csv", "\n".join(lines).encode(), f", line {row + 3}: column 'outcome'")
