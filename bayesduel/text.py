@@ -1,33 +1,139 @@
-"""Labels of arms, made short enough to print."""
+"""Names and numbers as text, and values as JSON."""
 
-from unicodedata import combining, east_asian_width
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, is_dataclass
+from typing import Any
 
-__all__ = ["CELL", "SENTENCE", "columns", "shorten"]
+import numpy as np
+from rich.cells import cell_len, set_cell_size
 
-CELL = 48  # columns that a label may take in a table
+__all__ = [
+    "CELL",
+    "SENTENCE",
+    "count",
+    "join",
+    "json_ready",
+    "number_with_interval",
+    "p_value",
+    "percent",
+    "probability",
+    "rounded",
+    "shorten",
+    "to_json",
+]
+
+CELL = 48  # terminal columns of a label in a table
 SENTENCE = 60  # and in a sentence
 
 
-def columns(text: str) -> int:
-    """Return how many columns a text takes where letters are one wide, as in a terminal."""
-    return sum(0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in text)
-
-
 def shorten(label: str, width: int = 24) -> str:
-    """Return a label of at most `width` columns, its middle left out where it is longer."""
-    if columns(label) <= width:
+    """Return a label of at most `width` terminal columns, with "…" for the middle if longer."""
+    if cell_len(label) <= width:
         return label
     head = (width - 1) * 2 // 3
-    start = _first(label, head)
-    end = _first(label[::-1], width - 1 - head)[::-1]
-    return f"{start.rstrip()}…{end.lstrip()}"
+    start = set_cell_size(label, head).rstrip()
+    end = set_cell_size(label[::-1], width - 1 - head)[::-1].lstrip()
+    return f"{start}…{end}"
 
 
-def _first(text: str, width: int) -> str:
-    """Return as much of the start of `text` as fits into `width` columns."""
-    taken = 0
-    for k, c in enumerate(text):
-        taken += columns(c)
-        if taken > width:
-            return text[:k]
-    return text
+def join(
+    names: Iterable[Any],
+    limit: int = 6,
+    *,
+    word: str = "and",
+    width: int | None = SENTENCE,
+    quote: bool = False,
+) -> str:
+    """Return "A, B and C", or "A, B and 5 others" where there are more than `limit` + 1.
+
+    Parameters
+    ----------
+    names
+        What to list; "" is returned if there are none.
+    limit
+        Number of names shown before "and n others".
+    word
+        Before the last name: "and" or "or".
+    width
+        Terminal columns to which each name is shortened; None leaves names as they are.
+    quote
+        Whether to write names in quotes, as Python does; such names are not shortened.
+    """
+    words = [str(name) for name in names]
+    if len(words) > limit + 1:
+        words, last = words[:limit], [f"{len(words) - limit:,} others"]
+    else:
+        words, last = words[:-1], words[-1:]
+        last = [_name(word, width, quote) for word in last]
+    shown = ", ".join(_name(word, width, quote) for word in words)
+    return f" {word} ".join([shown, *last] if shown else last)
+
+
+def count(n: int, what: str) -> str:
+    """Return a number and its noun, "1 duel" or "1,234 duels"."""
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def percent(p: float) -> str:
+    """Return an uncertain probability in per cent, "69", never as 0 or 100: "> 99", "< 1"."""
+    whole = f"{100 * p:.0f}"
+    return {"0": "< 1", "100": "> 99"}.get(whole, whole)
+
+
+def probability(p: float, digits: int = 2) -> str:
+    """Return an uncertain probability, "0.97", never as 0 or 1: "> 0.99", "< 0.01"."""
+    least = 10.0**-digits
+    if p < least / 2:
+        return f"< {least:.{digits}f}"
+    return f"> {1 - least:.{digits}f}" if p >= 1 - least / 2 else f"{p:.{digits}f}"
+
+
+def p_value(p: float, draws: int) -> str:
+    """Return a Monte Carlo p-value, "p = 0.03", with no more precision than `draws` allow."""
+    if p <= 1 / (draws + 1):
+        return f"p < {1 / draws:.2g}"
+    return f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
+
+
+def rounded(middle: float, lower: float, upper: float) -> tuple[str, str, str]:
+    """Return an estimate and its interval, to two significant digits of the interval's width."""
+    width = max(upper - lower, 1e-300)
+    digits = int(np.clip(1 - np.floor(np.log10(width)), 0, 6))
+    return f"{middle:.{digits}f}", f"{lower:.{digits}f}", f"{upper:.{digits}f}"
+
+
+def number_with_interval(middle: float, lower: float, upper: float) -> str:
+    """Return "0.41 [0.21, 0.62]", to the digits of :func:`rounded`."""
+    return "{} [{}, {}]".format(*rounded(middle, lower, upper))
+
+
+def json_ready(value: Any) -> Any:
+    """Return a value as JSON types: arrays as lists, NaN and infinities as None.
+
+    Dataclasses and mappings become dictionaries, other iterables lists; anything else that JSON
+    does not have becomes its text.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return json_ready(asdict(value))
+    if isinstance(value, dict):
+        return {str(k): json_ready(v) for k, v in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [json_ready(v) for v in value]
+    if hasattr(value, "tolist"):  # NumPy arrays and scalars
+        return json_ready(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def to_json(value: Any, indent: int | None = 2) -> str:
+    """Return a value as JSON text; NaN and infinities become null, as in :func:`json_ready`."""
+    return json.dumps(json_ready(value), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _name(word: str, width: int | None, quote: bool) -> str:
+    if quote:
+        return repr(word)
+    return word if width is None else shorten(word, width)

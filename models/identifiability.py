@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from bayesduel.data.items import dependent, listed
+from bayesduel.data.items import dependent
+from bayesduel.text import join
 
 __all__ = ["check_determined"]
 
@@ -29,7 +30,7 @@ def check_determined(
     made = dependent(told)
     if made is not None:
         column, others = names[made[0]], [names[k] for k in made[1]]
-        what = f"a combination of {listed(others)}" if others else "the same in all duels"
+        what = f"a combination of {join(others, quote=True)}" if others else "the same in all duels"
         raise ValueError(
             f"scale should be finite for this log: over its duels {column!r} is {what}, "
             "which a flat prior cannot tell apart"
@@ -39,7 +40,7 @@ def check_determined(
         loud = [names[k] for k in np.argsort(-np.abs(apart), kind="stable")[:3]]
         raise ValueError(
             "scale should be finite for this log: the attributes separate wins from losses "
-            f"(along {listed(loud)} most), so that maximum likelihood runs to infinity"
+            f"(along {join(loud, quote=True)} most), so that maximum likelihood runs to infinity"
         )
 
 

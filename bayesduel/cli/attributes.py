@@ -146,8 +146,8 @@ def _show(a: "AttributeAnalysis") -> None:
     from rich.table import Table
 
     from bayesduel.cli.console import out
-    from bayesduel.reporting.attribute_rows import rounded, spread_words
-    from bayesduel.reporting.ranking import percent
+    from bayesduel.reporting.attribute_rows import spread_words
+    from bayesduel.text import number_with_interval, percent, rounded
 
     console = out()
     console.print(a.sentence, style="bold")
@@ -163,11 +163,11 @@ def _show(a: "AttributeAnalysis") -> None:
     if "judge_spread" in a.table:
         table.add_column("judges +-", justify="right", no_wrap=True)
     for name, row in a.table.iterrows():
-        middle, lower, upper = rounded(row["coefficient"], row["lower"], row["upper"])
         ends = ("", "_lower", "_upper")
         odds = rounded(*(row[f"odds_ratio{end}"] for end in ends))[0]
         change = rounded(*(100 * row[f"change{end}"] for end in ends))[0]
-        cells = [str(name), f"{middle} [{lower}, {upper}]", odds, change, percent(row["positive"])]
+        coefficient = number_with_interval(row["coefficient"], row["lower"], row["upper"])
+        cells = [str(name), coefficient, odds, change, f"{percent(row['positive'])} %"]
         if "judge_spread" in a.table:
             cells.append(spread_words(row))
         table.add_row(*cells)
@@ -192,7 +192,7 @@ def _show(a: "AttributeAnalysis") -> None:
                 str(name),
                 f"{100 * row['win_rate']:.0f} % [{100 * row['win_rate_lower']:.0f}, "
                 f"{100 * row['win_rate_upper']:.0f}]",
-                percent(row["beats_best"]),
+                f"{percent(row['beats_best'])} %",
                 f"{int(row['outside'])}" if row["outside"] else "",
             )
         console.print(table)

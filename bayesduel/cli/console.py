@@ -1,7 +1,5 @@
 """What the commands print: results on stdout, progress and remarks on stderr."""
 
-import json
-import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +10,7 @@ import click
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["err", "json_of", "out", "print_json", "remark", "share", "steps", "working"]
+__all__ = ["err", "out", "print_json", "remark", "share", "steps", "working"]
 
 
 def out() -> "Console":
@@ -35,13 +33,10 @@ def remark(message: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print a value as :func:`json_of` writes it."""
-    click.echo(json_of(value))
+    """Print a value as JSON, with NaN and infinities as null."""
+    from bayesduel.text import to_json
 
-
-def json_of(value: Any) -> str:
-    """Return a value as JSON that any parser takes: NaN and infinities become null."""
-    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+    click.echo(to_json(value))
 
 
 @contextmanager
@@ -99,18 +94,3 @@ def share(message: str) -> Iterator[Callable[[float], None]]:
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(message, total=1.0)
         yield lambda done: progress.update(task, completed=done)
-
-
-def _plain(value: Any) -> Any:
-    """Return a value made of what JSON knows."""
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(v) for v in value]
-    if hasattr(value, "tolist"):  # NumPy arrays and scalars
-        return _plain(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    return str(value)

@@ -48,8 +48,9 @@ def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
     Lists the most probable sets of k arms, and how probable each arm is to be among the k
     best: by how much duels were won where LOG has margins, else by who won.
     """
-    from bayesduel.cli.console import json_of, print_json, remark, working
+    from bayesduel.cli.console import print_json, remark, working
     from bayesduel.posterior.top_k import check_k, top_sets
+    from bayesduel.text import to_json
 
     output = options.pop("output")
     if output is not None:
@@ -70,7 +71,7 @@ def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
     told: Any = {label: one.summary() for label, one in found.items()}
     told = told[None] if None in told else told
     if output is not None:
-        output.write_text(json_of(told) + "\n", encoding="utf-8")
+        output.write_text(to_json(told) + "\n", encoding="utf-8")
     if as_json:
         print_json(told)
     else:
@@ -92,8 +93,7 @@ def _show(label: str | None, found: "TopSets") -> None:
     from rich.table import Table
 
     from bayesduel.cli.console import out
-    from bayesduel.posterior.verdict_text import per_cent
-    from bayesduel.text import CELL, shorten
+    from bayesduel.text import CELL, percent, shorten
 
     console = out()
     if label is not None:
@@ -109,7 +109,7 @@ def _show(label: str | None, found: "TopSets") -> None:
     table.add_column("probability", justify="right", no_wrap=True)
     for row in found.sets.to_dict("records"):
         names = ", ".join(shorten(arm, CELL) for arm in row["arms"])
-        table.add_row(names, f"{per_cent(row['probability'])} %")
+        table.add_row(names, f"{percent(row['probability'])} %")
     console.print(table)
     console.print()
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -117,7 +117,7 @@ def _show(label: str | None, found: "TopSets") -> None:
     table.add_column(f"in the top {found.k}", justify="right", no_wrap=True)
     table.add_column("mean rank", justify="right", no_wrap=True)
     for arm, row in found.members.head(ROWS).iterrows():
-        chance = f"{per_cent(row['probability'])} %"
+        chance = f"{percent(row['probability'])} %"
         table.add_row(shorten(str(arm), CELL), chance, f"{row['rank_mean']:.1f}")
     console.print(table)
     if len(found.members) > ROWS:

@@ -47,8 +47,8 @@ def _show(label: str | None, result: "Winners") -> None:
     from rich.table import Table
 
     from bayesduel.cli.console import out
-    from bayesduel.posterior.verdict_text import ACROSS, per_cent
-    from bayesduel.text import CELL, shorten
+    from bayesduel.posterior.verdict_text import ACROSS
+    from bayesduel.text import CELL, percent, shorten
 
     console = out()
     if label is not None:
@@ -60,13 +60,13 @@ def _show(label: str | None, result: "Winners") -> None:
         console.print(f"{ACROSS}\n")
     frame = result.table()
     table = Table(box=None, pad_edge=False, header_style="bold")
-    percent = f"{100 * result.attrs['confidence']:g} %"
+    level = f"{100 * result.attrs['confidence']:g} %"
     for name, justify in (
         ("", "right"),
         ("arm", "left"),
         ("best", "right"),
-        (f"rank [{percent}]", "right"),
-        (f"win rate [{percent}]", "right"),
+        (f"rank [{level}]", "right"),
+        (f"win rate [{level}]", "right"),
         ("tier", "right"),
         *([] if group is None else [("group", "right")]),
     ):
@@ -75,10 +75,10 @@ def _show(label: str | None, result: "Winners") -> None:
         table.add_row(
             str(place),
             shorten(str(arm), CELL),
-            f"{per_cent(row['copeland'])} %",
+            f"{percent(row['copeland'])} %",
             f"{row['rank_mean']:.1f} [{row['rank_lower']:.0f}, {row['rank_upper']:.0f}]",
-            f"{per_cent(row['borda_mean'])} % "
-            f"[{per_cent(row['borda_lower'])}, {per_cent(row['borda_upper'])}]",
+            f"{percent(row['borda_mean'])} % "
+            f"[{percent(row['borda_lower'])}, {percent(row['borda_upper'])}]",
             f"{row['tier']:.0f}",
             *([] if group is None else [str(group[str(arm)])]),
         )

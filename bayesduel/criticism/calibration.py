@@ -14,6 +14,7 @@ import numpy as np
 
 from bayesduel.criticism.folding import cut, rows_of, tells_sides, votes_of
 from bayesduel.data.votes import cells_of
+from bayesduel.intervals import wilson
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
@@ -24,7 +25,6 @@ COIN = float(np.log(2))
 SAME = 0.0005  # nats that a log loss of three digits does not show
 ENOUGH = 30  # held-out duels below which nothing is said of a coin
 PER_BIN = 20  # duels that a bin should hold at least
-Z = 1.959963984540054  # standard normal quantile at 0.975
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -130,8 +130,8 @@ def held_out(
 
     References
     ----------
-    Wilson, "Probable inference, the law of succession, and statistical inference", JASA 1927,
-    for the intervals; Dawid, "The well-calibrated Bayesian", JASA 1982.
+    Dawid, "The well-calibrated Bayesian", JASA 1982; :func:`bayesduel.intervals.wilson` for the
+    intervals.
     """
     if isinstance(folds, bool) or folds != int(folds) or folds < 2:
         raise ValueError(f"folds should be a whole number >= 2, got {folds}")
@@ -240,12 +240,11 @@ def _bins(p: np.ndarray, won: np.ndarray, n: np.ndarray) -> dict[str, np.ndarray
     _, place = np.unique(place, return_inverse=True)
     size = np.bincount(place, n)
     observed = np.bincount(place, won) / size
-    centre = (observed + Z**2 / (2 * size)) / (1 + Z**2 / size)
-    half = Z / (1 + Z**2 / size) * np.sqrt(observed * (1 - observed) / size + (Z / (2 * size)) ** 2)
+    lower, upper = wilson(observed * size, size)
     return {
         "predicted": np.bincount(place, p * n) / size,
         "observed": observed,
-        "lower": np.maximum(centre - half, 0.0),
-        "upper": np.minimum(centre + half, 1.0),
+        "lower": lower,
+        "upper": upper,
         "n": size.astype(int),
     }

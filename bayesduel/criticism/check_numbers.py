@@ -1,6 +1,5 @@
 """A check as plain numbers and words, for JSON."""
 
-import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +8,7 @@ from bayesduel.criticism.cycle_posterior import Belief
 if TYPE_CHECKING:
     from bayesduel.criticism.check_result import Check
 
-__all__ = ["numbers_of", "plain"]
+__all__ = ["numbers_of"]
 
 SHOWN = 10  # rows of each table of residuals
 
@@ -60,19 +59,6 @@ def numbers_of(check: "Check") -> dict[str, Any]:
         "source": check.duels.intake.source,
         "seed": check.seed,
     }
-
-
-def plain(value: Any) -> Any:
-    """Return a value made of what JSON knows."""
-    if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(v) for v in value]
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def _believed(b: Belief) -> dict[str, Any]:

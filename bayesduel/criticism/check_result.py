@@ -1,6 +1,5 @@
 """The result of a check: what was found, as words, tables, JSON and a page."""
 
-import json
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +11,7 @@ from bayesduel.criticism import check_text as wording
 from bayesduel.criticism.cycle_posterior import Belief, Cycle
 from bayesduel.criticism.intransitivity_index import MarginIndex
 from bayesduel.criticism.transitivity import Evidence
+from bayesduel.text import to_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -199,9 +199,7 @@ class Check:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return :meth:`to_dict` as JSON, and write it to `path` if given; NaN becomes null."""
-        from bayesduel.criticism.check_numbers import plain
-
-        text = json.dumps(plain(self.to_dict()), indent=2, ensure_ascii=False, allow_nan=False)
+        text = to_json(self.to_dict())
         if path is not None:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return text

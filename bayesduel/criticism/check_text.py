@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Literal
 
-from bayesduel.posterior.verdict_text import join, per_cent
-from bayesduel.text import SENTENCE, shorten
+from bayesduel.text import SENTENCE, join, p_value, percent, shorten
 
 if TYPE_CHECKING:
     from bayesduel.criticism.check_result import Check
@@ -18,7 +17,6 @@ __all__ = [
     "naive_words",
     "notion_of",
     "order_words",
-    "p_words",
     "verdict_parts",
     "verdict_words",
 ]
@@ -30,20 +28,13 @@ LEVEL = 0.05  # of naming some judge where all vote as the ranking says
 JUDGED, NAMED = 30, 5  # votes of a judge to be named; judges named
 
 
-def p_words(p: float, draws: int) -> str:
-    """Return a p-value, never finer than the draws can tell."""
-    if p <= 1 / (draws + 1):
-        return f"p < {1 / draws:.2g}"
-    return f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
-
-
 def cycle_words(check: "Check", n: int = 1) -> str:
     """Return the likeliest cycles, each with its probability."""
     if check.belief is None:
         return ""
     told = [
         f"{' > '.join(shorten(a, SENTENCE) for a in (*c.arms, c.arms[0]))} "
-        f"(probability {per_cent(c.probability)} %)"
+        f"(probability {percent(c.probability)} %)"
         for c in check.belief.cycles[:n]
     ]
     return "; ".join(told)
@@ -63,7 +54,7 @@ def evidence_words(e: "Evidence") -> str:
     return (
         f"{e.cyclic:,.0f} of {e.decided:,.0f} decided triads are cyclic{sampled}; the transitive "
         f"world that explains the log best makes {e.expected:,.0f} on the same design. Weighed "
-        f"by how sure they are: {p_words(e.p_value, draws)}."
+        f"by how sure they are: {p_value(e.p_value, draws)}."
     )
 
 
@@ -76,7 +67,7 @@ def naive_words(e: "Evidence") -> str:
     draws = len(next(iter(e.naive.replicated.values())))
     words = (
         f"One {e.unit} counts as one observation, for the votes within it are not independent. "
-        f"Taking each vote as independent would give {p_words(e.naive.p_value, draws)}"
+        f"Taking each vote as independent would give {p_value(e.naive.p_value, draws)}"
     )
     if e.transitive and not e.naive.transitive:
         return f"{words}, and would have accused this log wrongly."
@@ -96,7 +87,7 @@ def verdict_parts(check: "Check") -> tuple[str, str]:
     if not e.n_closed:
         return evidence_words(e), "A ranking is an assumption here."
     draws = len(next(iter(e.replicated.values())))
-    p = p_words(e.p_value, draws)
+    p = p_value(e.p_value, draws)
     if not e.transitive:
         extent = (
             "neither a regular ranking nor an uneven one explains them"
@@ -115,7 +106,7 @@ def verdict_parts(check: "Check") -> tuple[str, str]:
         return first, _advice(check)
     shown = (
         f"had cycles won at {100 * MIDDLE:.0f} % run through all arms, the chance to see it was "
-        f"{per_cent(power)} %"
+        f"{percent(power)} %"
     )
     if power >= GOOD_POWER:
         return first, f"It could have: {shown}. {_advice(check)}"
@@ -145,7 +136,7 @@ def _advice(check: "Check") -> str:
     if notion == "condorcet":
         return (
             "The cycles lie below the top: some arm beats every other (probability "
-            f"{per_cent(check.belief.condorcet if check.belief else 0.0)} %), so name that "
+            f"{percent(check.belief.condorcet if check.belief else 0.0)} %), so name that "
             "Condorcet winner and do not trust the order of the rest."
         )
     words = (
@@ -179,11 +170,11 @@ def belief_words(check: "Check") -> str:
     error = f" (give or take {b.cyclic_error:,.1f} from sampling triads)" if b.cyclic_error else ""
     before = ""
     if b.weak_prior == b.weak_prior:
-        before = f"; before the log it was {per_cent(b.weak_prior)} %"
+        before = f"; before the log it was {percent(b.weak_prior)} %"
     return (
         "If every pair has a probability of its own: no cycle at all with probability "
-        f"{per_cent(b.weak)} %{before}; an arm that beats every other with probability "
-        f"{per_cent(b.condorcet)} %; {b.cyclic[0]:,.1f} cyclic triads are expected "
+        f"{percent(b.weak)} %{before}; an arm that beats every other with probability "
+        f"{percent(b.condorcet)} %; {b.cyclic[0]:,.1f} cyclic triads are expected "
         f"({b.cyclic[1]:,.0f} to {b.cyclic[2]:,.0f}){error}, of {check.evidence.n_closed:,} "
         "whose pairs all met (seldom met pairs add to that by ignorance alone)."
     )
@@ -197,7 +188,7 @@ def margin_words(check: "Check") -> str:
     return (
         f"By how much arms won: the intransitivity index of the margins is {m.index:.2f}; logs "
         f"that scores explain have {m.expected:.2f} on this design, 95 % of them at most "
-        f"{m.upper:.2f} ({p_words(m.p_value, m.n_logs)}, not part of the p-value above)."
+        f"{m.upper:.2f} ({p_value(m.p_value, m.n_logs)}, not part of the p-value above)."
     )
 
 
@@ -213,7 +204,7 @@ def judge_words(check: "Check") -> str:
     if odd.empty:
         return ""
     share, expected = (
-        per_cent(float((odd[name] * odd["votes"]).sum() / odd["votes"].sum()))
+        percent(float((odd[name] * odd["votes"]).sum() / odd["votes"].sum()))
         for name in ("agreement", "expected")
     )
     return (

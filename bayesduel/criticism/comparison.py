@@ -1,6 +1,5 @@
 """What a comparison of models found: a table, a sentence, and the stacked fit."""
 
-import json
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -9,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.criticism.cross_validation import Unit
+from bayesduel.text import join, json_ready, to_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,12 +89,12 @@ class Comparison:
         worse = [str(n) for n in self.table.index if n not in self.as_good]
         said = [f"By {left}, {self.best} predicts best"]
         if alike:
-            said.append(f"; {_listed(alike)} cannot be told from it")
+            said.append(f"; {join(alike)} cannot be told from it")
         if worse:
             name = worse[0]
             row = self.table.loc[name]
             said.append(
-                f"; {_listed(worse)} {'does' if len(worse) == 1 else 'do'} clearly worse "
+                f"; {join(worse)} {'does' if len(worse) == 1 else 'do'} clearly worse "
                 f"({name}: {-row.difference:.1f} nats, standard error {row.difference_se:.1f})"
             )
         unsure = self.table["n_high_khat"] - self.table["n_refitted"]
@@ -138,12 +138,12 @@ class Comparison:
             "best": self.best,
             "as_good": self.as_good,
             "sentence": self.sentence,
-            "models": [{k: _plain(v) for k, v in row.items()} for row in records],
+            "models": json_ready(records),
         }
 
     def to_json(self) -> str:
         """Return :meth:`to_dict` as JSON; a number that is not finite is null."""
-        return json.dumps(self.to_dict(), allow_nan=False)
+        return to_json(self.to_dict())
 
     def to_html(self) -> str:
         """Return the table and the sentence as HTML."""
@@ -177,15 +177,3 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return self.to_html()
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int | np.integer):
-        return int(value)
-    return float(value) if np.isfinite(value) else None

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["Belief", "Cycle", "believe", "curl_share", "draw_pairs"]
 
 NAMED = 10  # cycles named
-Z95 = 1.959963984540054
 LOG_CONCENTRATION = np.linspace(np.log(4) - 4, np.log(4) + 5, 181)  # prior: Normal(log 4, 1)
 
 

@@ -32,7 +32,7 @@ from bayesduel.criticism.margin_residuals import (
     statistics,
 )
 from bayesduel.posterior.drawn import check_fit, draws_of
-from bayesduel.posterior.verdict_text import join
+from bayesduel.text import join
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,13 +8,13 @@ import numpy as np
 
 from bayesduel.data.graph import components, win_graph_is_connected
 from bayesduel.data.health_report import DUELS_PER_SCORE, sentences, table
+from bayesduel.intervals import wilson
+from bayesduel.text import json_ready
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
 __all__ = ["DisconnectedWarning", "Health", "Repeats", "ThinDataWarning", "health"]
-
-Z95 = 1.959963984540054  # normal quantile of 0.975
 
 
 class DisconnectedWarning(UserWarning):
@@ -145,7 +145,7 @@ class Health:
         found = asdict(self)
         found["repeats"] = [{**asdict(r), "n_repeated": r.n_repeated} for r in self.repeats]
         found |= {"n_pairs_never_met": self.n_pairs_never_met, "is_thin": self.is_thin}
-        return _plain(found)
+        return json_ready(found)
 
     def __repr__(self) -> str:
         rows = table(self)
@@ -184,7 +184,7 @@ def health(duels: "Duels") -> Health:
     total = won + lost + by_arm(cells.ties, cells.ties)
     arms = np.asarray(duels.arms, dtype=object)
     first, second = int(cells.left_wins.sum()), int(cells.right_wins.sum())
-    low, high = _wilson(first, first + second)
+    low, high = (float(end) for end in wilson(first, first + second))
     n_met = len(duels.pairs().first)
     found = Health(
         source=intake.source,
@@ -246,21 +246,6 @@ def _repeats(duels: "Duels", role: str) -> Repeats | None:
     return Repeats(f"{role} and pair", int(votes.weight[known].sum()), n_units)
 
 
-def _wilson(k: int, n: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share k / n.
-
-    References
-    ----------
-    Wilson, "Probable inference, the law of succession, and statistical inference", Journal of
-    the American Statistical Association 22, 1927, 209-212.
-    """
-    if n == 0:
-        return float("nan"), float("nan")
-    middle = (k + Z95**2 / 2) / (n + Z95**2)
-    half = Z95 / (n + Z95**2) * np.sqrt(k * (n - k) / n + Z95**2 / 4)
-    return float(middle - half), float(middle + half)
-
-
 def _alike(arms: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Return the labels that differ from an earlier one only in case or as numbers."""
     seen: dict[Any, str] = {}
@@ -275,11 +260,3 @@ def _alike(arms: Sequence[str]) -> tuple[tuple[str, str], ...]:
             pairs.append((seen[key], arm))
         seen.setdefault(key, arm)
     return tuple(pairs)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    return None if isinstance(value, float) and np.isnan(value) else value

@@ -1,9 +1,8 @@
 """The words for the health of a log: its table, and what to heed."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bayesduel.text import SENTENCE, shorten
+from bayesduel.text import SENTENCE, count, join, shorten
 
 if TYPE_CHECKING:
     from bayesduel.data.health import Health
@@ -34,8 +33,8 @@ def table(h: "Health") -> list[tuple[str, str]]:
         ("duels an arm", f"{low:,} to {high:,}, median {median:,.0f}"),
         ("pairs that met", f"{h.n_pairs_met:,} of {h.n_pairs:,}"),
         ("pairs that never met", f"{h.n_pairs_never_met:,} ({share:.0f} %)"),
-        ("never won", _some(h.never_won)),
-        ("never lost", _some(h.never_lost)),
+        ("never won", join(h.never_won, NAMED) or "none"),
+        ("never lost", join(h.never_lost, NAMED) or "none"),
         ("components", f"{len(h.components):,}"),
         ("maximum likelihood exists", "yes" if h.strongly_connected else "no"),
     ]
@@ -61,7 +60,7 @@ def sentences(h: "Health") -> list[str]:
     """Return what to heed, the gravest first."""
     told = []
     if len(h.components) > 1:
-        parts = "; ".join(_some(part) for part in h.components[:NAMED])
+        parts = "; ".join(join(part, NAMED) for part in h.components[:NAMED])
         more = f"; and {len(h.components) - NAMED:,} more" if len(h.components) > NAMED else ""
         told.append(
             f"The arms fall into {len(h.components):,} components that never met ({parts}{more}): "
@@ -71,7 +70,7 @@ def sentences(h: "Health") -> list[str]:
         told.append("Every duel is a tie: nothing tells the arms apart.")
     if h.is_thin:
         told.append(
-            f"{_count(h.n_duels, 'duel')} for {h.n_arms:,} arms: fewer than {DUELS_PER_SCORE} for "
+            f"{count(h.n_duels, 'duel')} for {h.n_arms:,} arms: fewer than {DUELS_PER_SCORE} for "
             "each score, so intervals are wide and lean on the prior."
         )
     if not h.strongly_connected and h.n_decisive:
@@ -81,11 +80,11 @@ def sentences(h: "Health") -> list[str]:
         )
     for word, who in (("lost", h.never_lost), ("won", h.never_won)):
         if who:
-            told.append(f"{_count(len(who), 'arm')} never {word}: {_some(who)}.")
+            told.append(f"{count(len(who), 'arm')} never {word}: {join(who, NAMED)}.")
     for r in h.repeats:
         if r.n_repeated:
             told.append(
-                f"{r.n_votes:,} votes on {_count(r.n_units, 'unit')} of {r.unit}: votes that share "
+                f"{r.n_votes:,} votes on {count(r.n_units, 'unit')} of {r.unit}: votes that share "
                 "a unit are not independent."
             )
     if h.n_decisive and h.first_share in (0, 1) and h.n_decisive > DUELS_PER_SCORE:
@@ -104,18 +103,18 @@ def sentences(h: "Health") -> list[str]:
             "Models without an order effect ignore that."
         )
     if h.n_bad_rows:
-        told.append(f"{_count(h.n_bad_rows, 'bad row')} left out.")
+        told.append(f"{count(h.n_bad_rows, 'bad row')} left out.")
     if h.n_duplicates:
-        told.append(f"{_count(h.n_duplicates, 'row')} like an earlier one in every column, kept.")
+        told.append(f"{count(h.n_duplicates, 'row')} like an earlier one in every column, kept.")
     if h.n_self_duels:
-        told.append(f"{_count(h.n_self_duels, 'duel')} of an arm with itself left out.")
+        told.append(f"{count(h.n_self_duels, 'duel')} of an arm with itself left out.")
     if h.n_both_bad:
-        told.append(f"{_count(h.n_both_bad, 'duel')} called both bad, taken for ties.")
+        told.append(f"{count(h.n_both_bad, 'duel')} called both bad, taken for ties.")
     if h.alike:
         pairs = "; ".join(
             f"{shorten(a, SENTENCE)!r} and {shorten(b, SENTENCE)!r}" for a, b in h.alike[:NAMED]
         )
-        told.append(f"{_count(len(h.alike), 'pair')} of labels look alike: {pairs}.")
+        told.append(f"{count(len(h.alike), 'pair')} of labels look alike: {pairs}.")
     return told
 
 
@@ -127,13 +126,3 @@ def _order_counts(h: "Health") -> bool:
     low, high = h.first_interval
     both = 2 * h.n_pairs_both_ways >= h.n_pairs_met
     return both and 0 < h.first_share < 1 and (low > 0.5 + ORDER or high < 0.5 - ORDER)
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(shorten(name, SENTENCE) for name in names[:NAMED])
-    more = len(names) - NAMED
-    return (shown + (f" and {more:,} more" if more > 0 else "")) or "none"
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -4,16 +4,18 @@ Numeric columns are standardised over the table, their means and deviations kept
 words is one 0/1 indicator for each level but one, the reference.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+from bayesduel.text import join
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["Attribute", "Items", "dependent", "listed"]
+__all__ = ["Attribute", "Items", "dependent"]
 
 DEPENDENT = 1e-8  # share of a column's length that the others leave, below which they say it
 
@@ -91,7 +93,8 @@ class Items:
         unknown = [label for label in labels if label not in place]
         if unknown:
             raise ValueError(
-                f"items should hold every item of the log: {self.source} has no {listed(unknown)}"
+                f"items should hold every item of the log: {self.source} has no "
+                f"{join(unknown, quote=True)}"
             )
         return standard[[place[label] for label in labels]]
 
@@ -159,10 +162,3 @@ def dependent(matrix: np.ndarray) -> tuple[int, np.ndarray] | None:
         if left <= DEPENDENT * max(float(np.linalg.norm(matrix[:, k])), 1e-300):
             return k, np.flatnonzero(np.abs(made) > 1e-6)
     return None
-
-
-def listed(names: Iterable[Any], most: int = 8) -> str:
-    """Return names in quotes, at most `most` of them."""
-    found = [str(n) for n in names]
-    more = f" and {len(found) - most} more" if len(found) > most else ""
-    return ", ".join(repr(n) for n in found[:most]) + more

@@ -16,7 +16,7 @@ from bayesduel.plots.style import (
     plain,
     shorten,
 )
-from bayesduel.posterior.verdict_text import per_cent
+from bayesduel.text import percent
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -92,7 +92,7 @@ def plot_preference(winners: "xr.Dataset", ax: "Axes | None" = None) -> "Axes":
             ax.text(
                 float(j),
                 float(i),
-                per_cent(mean[i, j]).replace(" ", ""),
+                percent(mean[i, j]).replace(" ", ""),
                 ha="center",
                 va="center",
                 fontsize=8.5,
@@ -164,7 +164,7 @@ def plot_winners(winners: "xr.Dataset", ax: "Axes | None" = None, *, least: floa
         ax.text(
             j,
             i,
-            f"{per_cent(p)} %",
+            f"{percent(p)} %",
             ha="center",
             va="center",
             fontsize=9,

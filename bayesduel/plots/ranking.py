@@ -17,7 +17,7 @@ from bayesduel.plots.style import (
     shorten,
     wide_excess,
 )
-from bayesduel.posterior.verdict_text import per_cent
+from bayesduel.text import percent
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -159,7 +159,7 @@ def plot_ranks(winners: "xr.Dataset", ax: "Axes | None" = None) -> "Axes":
     else:
         for i, j in zip(*np.nonzero(np.round(100 * probability)), strict=True):
             colour = "white" if probability[i, j] > 0.55 else INK
-            text = per_cent(probability[i, j]).replace(" ", "")
+            text = percent(probability[i, j]).replace(" ", "")
             ax.text(j, i, text, ha="center", va="center", fontsize=8, color=colour)
     return ax
 

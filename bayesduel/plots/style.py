@@ -7,7 +7,9 @@ PuOr of Brewer (colorbrewer2.org): both are told apart under every common colour
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bayesduel.text import columns, shorten
+from rich.cells import cell_len
+
+from bayesduel.text import shorten
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +47,7 @@ def wide_excess(text: str, size: float) -> float:
     It measures the box that stands for a missing letter, 0.6 of the `size` in points; where
     fonts have the letter, it is as wide as high.
     """
-    return 0.4 * size * (columns(text) - sum(columns(c) > 0 for c in text)) / 72
+    return 0.4 * size * (cell_len(text) - sum(cell_len(c) > 0 for c in text)) / 72
 
 
 def every(n: int, most: int) -> int:

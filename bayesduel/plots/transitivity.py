@@ -16,7 +16,7 @@ from bayesduel.plots.style import (
     plain,
     shorten,
 )
-from bayesduel.posterior.verdict_text import per_cent
+from bayesduel.text import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -180,7 +180,7 @@ def plot_cycles(check: "Check", ax: "Axes | None" = None) -> "Axes":
         ax.text(
             x,
             y,
-            per_cent(probability),
+            percent(probability),
             fontsize=8,
             color=INK,
             ha="center",

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit
 
+from bayesduel.intervals import eti
 from bayesduel.posterior.drawn import check_fit
 from bayesduel.posterior.draws import model_of, posterior_draws
-from bayesduel.posterior.election import interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +82,7 @@ def coefficients(
 
     def add(name: str, middle: np.ndarray, values: np.ndarray, prefix: str) -> None:
         columns[name] = middle
-        limits = interval(np.ascontiguousarray(values.T), prob)
+        limits = eti(np.ascontiguousarray(values.T), prob)
         columns[f"{prefix}lower"], columns[f"{prefix}upper"] = limits
 
     add("coefficient", one.mean(axis=0), one, "")
@@ -161,7 +161,7 @@ def predict_items(
         if model.item_effect:
             utility = utility + draws["effect_scale"] * rng.standard_normal(len(utility))
         rate = expit(utility[:, None] - known).mean(axis=1)
-        lower, upper = interval(rate[None, :], prob)
+        lower, upper = eti(rate[None, :], prob)
         rows.append(
             {
                 "item": label,
@@ -184,7 +184,7 @@ def _chances(
     import pandas as pd
 
     chance = model.chance(draws, items.matrix())
-    lower, upper = interval(np.ascontiguousarray(chance.T), prob)
+    lower, upper = eti(np.ascontiguousarray(chance.T), prob)
     frame = pd.DataFrame(
         {
             "chance": chance.mean(axis=0),
@@ -225,7 +225,7 @@ def told_share(fit: "xr.DataTree", prob: float = 0.95) -> tuple[float, float, fl
     if "effect" not in draws:
         raise ValueError("fit should have an item effect: without it the attributes tell all")
     share = 1 - draws["effect_scale"] ** 2 / draws["score"].var(axis=1, ddof=1)
-    lower, upper = interval(share[None, :], prob)
+    lower, upper = eti(share[None, :], prob)
     return float(share.mean()), float(lower[0]), float(upper[0])
 
 

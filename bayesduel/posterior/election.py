@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from bayesduel.intervals import eti
 from bayesduel.posterior.drawn import Draws, points
 from bayesduel.preference import (
     NOTIONS,
@@ -21,7 +22,7 @@ from bayesduel.preference import (
 )
 from bayesduel.preference.scores import EQUAL
 
-__all__ = ["PairSummary", "Standings", "Ties", "interval", "pair_summary", "standings"]
+__all__ = ["PairSummary", "Standings", "Ties", "pair_summary", "standings"]
 
 Ties = Literal["strict", "half"]
 
@@ -202,16 +203,4 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
 
 
 def _three(values: np.ndarray, prob: float) -> np.ndarray:
-    return np.stack([values.mean(1, dtype=float), *interval(values, prob)])
-
-
-def interval(values: np.ndarray, prob: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the equal-tailed interval of each row that holds `prob`: order statistics.
-
-    The order statistics i and n - 1 - i with ``i = floor(n (1 - prob) / 2)``: symmetric, so
-    that what bounds i over j from below bounds j over i from above.
-    """
-    n = values.shape[-1]
-    k = int(n * (1 - prob) / 2 + 1e-9)
-    parted = np.partition(values, [k, n - 1 - k], axis=-1)
-    return parted[..., k], parted[..., n - 1 - k]
+    return np.stack([values.mean(1, dtype=float), *eti(values, prob)])

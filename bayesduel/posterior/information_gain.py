@@ -11,8 +11,8 @@ import pandas as pd
 import xarray as xr
 from scipy.special import xlogy
 
+from bayesduel.intervals import eti
 from bayesduel.posterior.drawn import Draws, draws_of, points
-from bayesduel.posterior.election import interval
 from bayesduel.posterior.verdict import tied_group
 from bayesduel.preference import beats, copeland_scores
 from bayesduel.preference.scores import EQUAL
@@ -83,7 +83,7 @@ def next_pairs(
     best = np.argsort(-worth, kind="stable")[: int(n)]
     i, j = np.concatenate(first)[best], np.concatenate(second)[best]
     preference = points(draws.chances(slice(None), i, j)).T
-    low, high = interval(preference, 0.95)
+    low, high = eti(preference, 0.95)
     counts = fit["constant_data"]
     met = np.asarray(counts["wins"]) + np.asarray(counts["wins"]).T + np.asarray(counts["ties"])
     frame = pd.DataFrame(

@@ -8,8 +8,8 @@ import numpy as np
 import xarray as xr
 from scipy.special import ndtr, stdtr
 
+from bayesduel.intervals import eti
 from bayesduel.posterior.drawn import CHUNK, Draws, draws_of
-from bayesduel.posterior.election import interval
 
 __all__ = ["predict"]
 
@@ -87,7 +87,7 @@ def predict(
             parts.setdefault("margin", []).append(limits)
         for outcome in [o for o in ("win", "tie", "loss") if o in chances]:
             p = np.ascontiguousarray(chances[outcome].T)
-            summary = np.stack([p.mean(1), *interval(p, prob)])
+            summary = np.stack([p.mean(1), *eti(p, prob)])
             parts.setdefault(outcome, []).append(summary)
     variables: dict[str, Any] = {}
     for name, found in parts.items():

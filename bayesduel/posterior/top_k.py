@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.posterior.drawn import Draws, check_fit, draws_of
-from bayesduel.posterior.verdict_text import join, percent
 from bayesduel.preference import borda_scores, ranks
+from bayesduel.text import join, probability
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ class TopSets:
         best = self.sets.iloc[0]
         words = (
             f"Most probable top {self.k}: {join(best['arms'], self.k)} "
-            f"{percent(best['probability'])}."
+            f"(probability {probability(best['probability'])})."
         )
         if self.k == 1:
             return words

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from bayesduel.intervals import eti
 from bayesduel.posterior.drawn import check_fit, draws_of
 from bayesduel.posterior.election import (
     PairSummary,
     Standings,
     Ties,
-    interval,
     pair_summary,
     standings,
 )
 from bayesduel.posterior.top_k import counted_sets
 from bayesduel.posterior.verdict import Verdict, judge, tiers
-from bayesduel.posterior.verdict_text import join
 from bayesduel.posterior.winners_dataset import Winners
 from bayesduel.preference import NOTIONS
+from bayesduel.text import join
 
 if TYPE_CHECKING:
     from bayesduel.criticism.check import Check
@@ -214,7 +214,7 @@ def _variables(
     one, two = ("arm",), ("arm", "opponent")
     n_arms = len(order)
     rank_probability = np.stack([(found.rank == r).mean(0) for r in range(n_arms)], axis=1)
-    low, high = interval(found.rank.T, confidence)
+    low, high = eti(found.rank.T, confidence)
     borda = pairs.borda if found.borda is None else found.borda
     variables: dict[str, tuple[Any, ...]] = {
         "order": (("rank",), order),
@@ -237,7 +237,7 @@ def _variables(
         "von_neumann_support": (one, found.support),
     }
     for prob, ends in ((confidence, ("lower", "upper")), (0.5, ("quarter", "three_quarters"))):
-        for end, limit in zip(ends, interval(borda.T, prob), strict=True):
+        for end, limit in zip(ends, eti(borda.T, prob), strict=True):
             variables[f"borda_{end}"] = (one, limit)
     if pairs.difference is not None:
         for end, value in zip(("mean", "lower", "upper"), pairs.difference, strict=True):

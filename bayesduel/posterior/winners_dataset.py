@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
+from rich.cells import cell_len
 
 from bayesduel.posterior.verdict_text import ACROSS
-from bayesduel.text import CELL, columns, shorten
+from bayesduel.text import CELL, json_ready, probability, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +55,7 @@ class Winners(xr.Dataset):
         return {
             **attrs,
             "condorcet_exists": float(self["condorcet_exists"]),
-            "ranking": json.loads(table.to_json(orient="records", double_precision=15)),
+            "ranking": json_ready(table.to_dict("records")),
             "winners": {
                 str(notion): {
                     str(a): float(p)
@@ -114,11 +115,11 @@ def _cells(dataset: Winners, limit: int) -> list[list[str]]:
                 str(place),
                 shorten(str(arm), CELL),
                 f"{row['rank_mean']:.1f} [{row['rank_lower']:.0f}, {row['rank_upper']:.0f}]",
-                _probability(row["condorcet"]),
-                _probability(row["copeland"]),
-                f"{_share(row['borda_mean'])} "
-                f"[{_share(row['borda_lower'])}, {_share(row['borda_upper'])}]",
-                _probability(row[f"top_{k}"]),
+                probability(row["condorcet"]),
+                probability(row["copeland"]),
+                f"{probability(row['borda_mean'], 3)} "
+                f"[{probability(row['borda_lower'], 3)}, {probability(row['borda_upper'], 3)}]",
+                probability(row[f"top_{k}"]),
                 f"{row['tier']:.0f}",
                 *([] if group is None else [str(group[str(arm)])]),
             ]
@@ -128,25 +129,12 @@ def _cells(dataset: Winners, limit: int) -> list[list[str]]:
     return rows
 
 
-def _probability(p: float) -> str:
-    if 0 < p < 0.005:
-        return "<0.01"
-    return ">0.99" if 0.995 <= p < 1 else f"{p:.2f}"
-
-
-def _share(p: float) -> str:
-    """Return a win rate, never rounded to 0 or 1."""
-    if p < 0.0005:
-        return "<0.001"
-    return ">0.999" if p >= 0.9995 else f"{p:.3f}"
-
-
 def _rows(dataset: Winners, limit: int = 30) -> list[str]:
     cells = _cells(dataset, limit)
-    widths = [max(columns(c) for c in column) for column in zip(*cells, strict=True)]
+    widths = [max(cell_len(c) for c in column) for column in zip(*cells, strict=True)]
     return [
         "  ".join(
-            c + " " * (w - columns(c)) if n == 1 else c.rjust(w)
+            c + " " * (w - cell_len(c)) if n == 1 else c.rjust(w)
             for n, (c, w) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in cells

@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["coefficient_row", "new_item_row", "rounded", "spread_words"]
+from bayesduel.text import percent, rounded
+
+__all__ = ["coefficient_row", "new_item_row", "spread_words"]
 
 
 def coefficient_row(name: str, row: Any) -> dict[str, Any]:
@@ -19,7 +21,7 @@ def coefficient_row(name: str, row: Any) -> dict[str, Any]:
         "name": name,
         "against": f"against {row['reference']}" if row["level"] else "",
         "cells": [(middle, f"{lower} to {upper}") for middle, lower, upper in told.values()],
-        "positive": _chance(row["positive"]),
+        "positive": f"{percent(row['positive'])} %",
         "bold": bool(row["lower"] > 0 or row["upper"] < 0),
         "spread": spread_words(row) if "judge_spread" in row else None,
     }
@@ -31,13 +33,6 @@ def spread_words(row: Any) -> str:
     return "" if np.isnan(row["judge_spread"]) else rounded(*(row[e] for e in ends))[0]
 
 
-def rounded(middle: float, lower: float, upper: float) -> tuple[str, str, str]:
-    """Return three numbers to as many digits as their spread earns."""
-    width = max(upper - lower, 1e-300)
-    digits = int(np.clip(2 - np.floor(np.log10(width)), 0, 6))
-    return f"{middle:.{digits}f}", f"{lower:.{digits}f}", f"{upper:.{digits}f}"
-
-
 def new_item_row(name: str, row: Any) -> dict[str, str]:
     """Return one new item as the table tells it."""
     rate, lower, upper = (100 * row[f"win_rate{end}"] for end in ("", "_lower", "_upper"))
@@ -45,12 +40,6 @@ def new_item_row(name: str, row: Any) -> dict[str, str]:
         "name": name,
         "rate": f"{rate:.0f} %",
         "interval": f"{lower:.0f} to {upper:.0f}",
-        "best": _chance(row["beats_best"]),
+        "best": f"{percent(row['beats_best'])} %",
         "outside": f"{int(row['outside'])}" if row["outside"] else "",
     }
-
-
-def _chance(p: float) -> str:
-    from bayesduel.reporting.ranking import percent
-
-    return percent(float(p))

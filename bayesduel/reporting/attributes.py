@@ -53,7 +53,7 @@ class AttributeAnalysis:
     @property
     def sentence(self) -> str:
         """What the attributes say, for a reader."""
-        from bayesduel.posterior.verdict_text import join, percent
+        from bayesduel.text import join, probability
 
         prob = self.table.attrs["prob"]
         table = self.table[self.table["column"] != ""]  # the side is no attribute
@@ -66,7 +66,7 @@ class AttributeAnalysis:
             way = "helps" if table.loc[best, "positive"] > 0.5 else "harms"
             return (
                 f"No attribute clearly counts: every {level} interval holds zero. The likeliest "
-                f"is {best}, which {way} {percent(float(chance.max()))}."
+                f"is {best}, which {way} (probability {probability(chance.max())})."
             )
         parts = []
         if more:

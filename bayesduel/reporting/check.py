@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.criticism import check_text as wording
-from bayesduel.posterior.verdict_text import per_cent
-from bayesduel.text import CELL, SENTENCE, shorten
+from bayesduel.text import CELL, SENTENCE, p_value, percent, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,8 +61,8 @@ def told(check: "Check") -> dict[str, Any]:
     if b is not None:
         low, high = b.curl[1:]
         curl = (
-            f"Of these preferences, {per_cent(b.curl[0])} % is no difference of scores (curl, "
-            f"{per_cent(low)} to {per_cent(high)} %), chance included."
+            f"Of these preferences, {percent(b.curl[0])} % is no difference of scores (curl, "
+            f"{percent(low)} to {percent(high)} %), chance included."
         )
         if check.consistence is not None:
             curl += f" Kendall's coefficient of consistence is {check.consistence:.2f}."
@@ -73,7 +72,7 @@ def told(check: "Check") -> dict[str, Any]:
         "rest": rest,
         "transitive": check.transitive,
         "strength": e.strength,
-        "p": wording.p_words(e.p_value, draws) if draws else "\u2013",
+        "p": p_value(e.p_value, draws) if draws else "\u2013",
         "n_duels": f"{check.duels.n_duels:,}",
         "n_arms": f"{check.duels.n_arms:,}",
         "evidence_words": wording.evidence_words(e),
@@ -86,20 +85,20 @@ def told(check: "Check") -> dict[str, Any]:
             {
                 "name": WORLD_NAMES[world],
                 "expected": f"{logs[:, 1].mean():,.1f}",
-                "p": wording.p_words(e.p_by_world[world], draws).removeprefix("p = "),
+                "p": p_value(e.p_by_world[world], draws).removeprefix("p = "),
             }
             for world, logs in e.replicated.items()
         ],
         "closing": f"{e.n_closed:,} of {e.n_all:,} triads can close: their pairs all met.",
         "strengths": [f"{100 * s:.0f} %" for s in e.power["throughout"]] if e.power else [],
         "power": [
-            (POWER_NAMES[kind], [f"{per_cent(v)} %" for v in row.values()])
+            (POWER_NAMES[kind], [f"{percent(v)} %" for v in row.values()])
             for kind, row in e.power.items()
         ],
         "cycles": [
             {
                 "around": " > ".join(shorten(a, SENTENCE) for a in (*c.arms, c.arms[0])),
-                "probability": f"{per_cent(c.probability)} %",
+                "probability": f"{percent(c.probability)} %",
                 "counts": ", ".join(f"{won}:{lost}" for won, lost in c.counts),
             }
             for c in check.cycles
@@ -110,10 +109,10 @@ def told(check: "Check") -> dict[str, Any]:
         "beliefs": [
             {
                 "name": name,
-                "weak": f"{per_cent(one.weak)} %",
-                "condorcet": f"{per_cent(one.condorcet)} %",
+                "weak": f"{percent(one.weak)} %",
+                "condorcet": f"{percent(one.condorcet)} %",
                 "cyclic": f"{one.cyclic[0]:,.1f} ({one.cyclic[1]:,.0f} to {one.cyclic[2]:,.0f})",
-                "curl": f"{per_cent(one.curl[0])} %",
+                "curl": f"{percent(one.curl[0])} %",
             }
             for name, one in check.beliefs.items()
         ],
@@ -161,8 +160,8 @@ def _table(name: str, frame: "pd.DataFrame") -> dict[str, Any]:
         "head": [("judge", False), ("votes", True), ("agreement", True), ("expected", True),
                  ("z", True)],
         "rows": [
-            (r["judge"], f"{r['votes']:,}", f"{per_cent(r['agreement'])} %",
-             f"{per_cent(r['expected'])} %", "\u2013" if r["z"] != r["z"] else f"{r['z']:+.1f}")
+            (r["judge"], f"{r['votes']:,}", f"{percent(r['agreement'])} %",
+             f"{percent(r['expected'])} %", "\u2013" if r["z"] != r["z"] else f"{r['z']:+.1f}")
             for r in rows
         ],
     }  # fmt: skip

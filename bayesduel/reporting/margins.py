@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.posterior.election import interval
+from bayesduel.intervals import eti
+from bayesduel.text import number_with_interval
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -102,12 +103,12 @@ def margin_part(a: MarginAnalysis, order: np.ndarray) -> dict[str, Any]:
     place = np.empty(len(labels), dtype=int)
     place[np.asarray(order)] = 1 + np.arange(len(labels))
     best = np.argsort(-score.mean(axis=0), kind="stable")[:LISTED]
-    low, high = interval(np.ascontiguousarray(score.T), 0.95)
+    low, high = eti(np.ascontiguousarray(score.T), 0.95)
     listed = [
         {
             "arm": labels[k],
             "place": int(place[k]),
-            "score": _told(score[:, k].mean(), low[k], high[k]),
+            "score": number_with_interval(score[:, k].mean(), low[k], high[k]),
         }
         for k in best
     ]
@@ -147,11 +148,11 @@ def _sentence(a: MarginAnalysis) -> str:
     if "order" not in posterior:
         return "Each margin is taken as the difference of two scores, plus noise."
     order = posterior["order"].to_numpy().ravel()
-    low, high = (float(end[0]) for end in interval(order[None], 0.95))
+    low, high = (float(end[0]) for end in eti(order[None], 0.95))
     words = (
         "Each margin is taken as the difference of two scores, plus the advantage of the left "
         "side (home, white, first shown), plus noise. That advantage is "
-        f"{_told(order.mean(), low, high)} (95 % interval)"
+        f"{number_with_interval(order.mean(), low, high)} (95 % interval)"
     )
     if low <= 0 <= high:
         return f"{words}: there may be none."
@@ -164,13 +165,14 @@ def _residual_words(a: MarginAnalysis) -> str:
     if fit is None:
         return ""
     d = fit["posterior"]["residual_scale"].to_numpy().ravel()
-    low, high = (float(end[0]) for end in interval(d[None], 0.95))
+    low, high = (float(end[0]) for end in eti(d[None], 0.95))
     score = fit["posterior"]["score"].to_numpy()
     spread = float(np.sqrt(2) * score.std(axis=-1, ddof=1).mean())
     return (
         "How far from transitive is it? If every pair may be off its scores by a residual of its "
-        f"own, these have a standard deviation of {_told(d.mean(), low, high)}, against "
-        f"{spread:.2g} for the differences of scores."
+        "own, these have a standard deviation of "
+        f"{number_with_interval(d.mean(), low, high)}, against {spread:.2g} for the differences of "
+        "scores."
     )
 
 
@@ -190,13 +192,6 @@ def _parameters(a: MarginAnalysis) -> list[tuple[str, str]]:
         if name not in posterior or posterior[name].ndim != 2:
             continue
         values = posterior[name].to_numpy().ravel()
-        low, high = (float(end[0]) for end in interval(values[None], 0.95))
-        rows.append((words, _told(values.mean(), low, high)))
+        low, high = (float(end[0]) for end in eti(values[None], 0.95))
+        rows.append((words, number_with_interval(values.mean(), low, high)))
     return rows
-
-
-def _told(middle: float, low: float, high: float) -> str:
-    """Return a number and its interval with the digits that the interval bears."""
-    width = max(high - low, 1e-12)
-    digits = int(np.clip(np.ceil(-np.log10(width)) + 1, 0, 6))
-    return f"{middle:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"

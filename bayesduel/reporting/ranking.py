@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.posterior.verdict_text import join, per_cent
 from bayesduel.preference import NOTIONS
-from bayesduel.text import SENTENCE, shorten
+from bayesduel.text import SENTENCE, join, shorten
+from bayesduel.text import percent as per_cent
 
 if TYPE_CHECKING:
     from bayesduel.posterior.winners import Winners

@@ -66,7 +66,7 @@ def test_a_sound_log_has_nothing_to_heed():
 def test_components_are_named():
     h = Duels.from_votes(list("abcd" * 9), list("badc" * 9), [1, 1, 1, 1] * 9).health()
     assert h.components == (("a", "b"), ("c", "d"))
-    assert "2 components that never met (a, b; c, d)" in h.warnings[0]
+    assert "2 components that never met (a and b; c and d)" in h.warnings[0]
     assert issubclass(DisconnectedWarning, UserWarning)
     assert issubclass(ThinDataWarning, UserWarning)
 

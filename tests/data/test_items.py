@@ -83,14 +83,17 @@ def test_items_survive_the_trip_through_a_fit(tmp_path):
     [
         ("item,x,y\na,1,5\nb,2,5\n", "the same for every item: 'y'"),
         ("item,x,w\na,1,red\nb,2,red\n", "the same for every item: 'w'"),
-        ("item,x,y,z\na,1,0,2\nb,2,1,5\nc,3,0,6\nd,5,5,15\n", "'z' is a combination of 'x', 'y'"),
+        (
+            "item,x,y,z\na,1,0,2\nb,2,1,5\nc,3,0,6\nd,5,5,15\n",
+            "'z' is a combination of 'x' and 'y'",
+        ),
         ("item,x,y\na,1,3\nb,2,9\n", "'y' is a combination of 'x'"),
         ("item,x\na,1\nb,\nc,NA\n", "column 'x' should have no missing values, got none for 'b'"),
         ("item,x\na,1\nb,inf\nc,2\n", "column 'x' should be finite, got infinity for 'b'"),
         ("item,x\na,1\nb,1.5.\nc,2\n", "(the first that is no number: '1.5.')"),
         ("item,x\na,1\nb,2\na,3\n", "more than one row of 'a'"),
         ("item,x,url\na,1,p\nb,2,q\nc,4,r\n", "column 'url' is words that differ"),
-        ("name,x\na,1\nb,2\n", "item should be a column of items.csv ('name', 'x'), got 'item'"),
+        ("name,x\na,1\nb,2\n", "item should be a column of items.csv ('name' or 'x'), got 'item'"),
         ("item\na\nb\n", "at least one attribute"),
         ("item,x\n,1\nb,2\n", "item in every row, got none in row 1"),
     ],
@@ -105,7 +108,7 @@ def test_other_bad_arguments_are_named(tmp_path):
     path = written(tmp_path, GOOD)
     with pytest.raises(ValueError, match="no column 'colour'"):
         bd.read_items(path, leave_out=["colour"])
-    with pytest.raises(ValueError, match="reference of 'style' should be one of"):
+    with pytest.raises(ValueError, match="reference of 'style' should be"):
         bd.read_items(path, reference={"style": "loud"})
     with pytest.raises(ValueError, match="reference should be of a column of words, got 'price'"):
         bd.read_items(path, reference={"price": "1"})
@@ -119,7 +122,7 @@ def test_other_bad_arguments_are_named(tmp_path):
     gap = pd.DataFrame({"item": ["y", "z"], "price": [3, None], "style": ["odd", "odd"]})
     with pytest.raises(ValueError, match="'price' should have no missing values, got none for 'z'"):
         bd.read_items(gap, like=items)
-    with pytest.raises(ValueError, match="should be one of 'fancy', 'odd', 'plain', got 'loud'"):
+    with pytest.raises(ValueError, match="should be 'fancy', 'odd' or 'plain', got 'loud'"):
         bd.read_items(pd.DataFrame({"item": ["z"], "price": [3], "style": ["loud"]}), like=items)
     with pytest.raises(ValueError, match="has no 'q'"):
         items.matrix(["a", "q"])

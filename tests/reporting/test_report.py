@@ -11,9 +11,9 @@ import bayesduel as bd
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import DisconnectedWarning
 from bayesduel.posterior.information_gain import next_pairs
-from bayesduel.posterior.verdict_text import per_cent
 from bayesduel.reporting.analysis import analyse, log_of
 from bayesduel.reporting.ranking import notion_rows, notion_words
+from bayesduel.text import percent as per_cent
 from tests.support.parsing import Page
 
 SECTIONS = (

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.data.items import Attribute, Items, dependent, listed
+from bayesduel.data.items import Attribute, Items, dependent
+from bayesduel.text import join
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +67,10 @@ def read_items(
     """
     table, source = table_of(path_or_frame, item)
     if item not in table:
-        raise ValueError(f"item should be a column of {source} ({listed(table)}), got {item!r}")
+        raise ValueError(
+            f"item should be a column of {source} ({join(table, word='or', quote=True)}), "
+            f"got {item!r}"
+        )
     labels = _labels(table.pop(item), item)
     if like is not None:
         rows = [_again(table, a, like, source, labels) for a in like.attributes]
@@ -85,15 +89,17 @@ def read_items(
             raise ValueError(f"reference should be of a column of words, got {name!r}")
     constant = [a.name for a, _ in parts if a.deviation == 0]
     if constant:
-        raise ValueError(f"attributes should vary; the same for every item: {listed(constant)}; "
-                         "leave them out (leave_out, or --leave-out)")  # fmt: skip
+        raise ValueError(
+            f"attributes should vary; the same for every item: {join(constant, quote=True)}; "
+            "leave them out (leave_out, or --leave-out)"
+        )
     attributes, values = tuple(a for a, _ in parts), np.stack([v for _, v in parts], axis=1)
     items = Items(labels=labels, attributes=attributes, values=values, source=source)
     told = dependent(items.matrix())
     if told is not None:
         column, others = items.names[told[0]], [items.names[k] for k in told[1]]
         raise ValueError(f"attributes should say different things: {column!r} is a combination "
-                         f"of {listed(others)}; leave one of them out "
+                         f"of {join(others, quote=True)}; leave one of them out "
                          "(leave_out, or --leave-out)")  # fmt: skip
     return items
 
@@ -135,7 +141,7 @@ def table_of(path_or_frame: Any, item: str) -> tuple[dict[str, "pd.Series"], str
         frame = frame.reset_index()
     if frame.columns.duplicated().any():
         twice = frame.columns[frame.columns.duplicated()]
-        raise ValueError(f"columns should have distinct names, got {listed(twice)} twice")
+        raise ValueError(f"columns should have distinct names, got {join(twice, quote=True)} twice")
     return {str(name): frame[name] for name in frame.columns}, source
 
 
@@ -149,7 +155,7 @@ def _labels(column: "pd.Series", item: str) -> tuple[str, ...]:
     )
     if twice:
         raise ValueError(
-            f"items should be there once each, got more than one row of {listed(twice)}"
+            f"items should be there once each, got more than one row of {join(twice, quote=True)}"
         )
     if not labels:
         raise ValueError("a table of items should have at least one row, got none")
@@ -166,7 +172,7 @@ def _wanted(
     left = list(leave_out)
     for name in (*asked, *left):
         if name not in table:
-            raise ValueError(f"{source} has no column {name!r}; it has {listed(table)}")
+            raise ValueError(f"{source} has no column {name!r}; it has {join(table, quote=True)}")
     wanted = [name for name in asked if name not in left]
     if not wanted:
         raise ValueError(f"{source} should have at least one attribute beside the labels, got none")
@@ -181,7 +187,7 @@ def _complete(column: "pd.Series", name: str, labels: tuple[str, ...]) -> "pd.Se
     ]
     if gone:
         raise ValueError(
-            f"column {name!r} should have no missing values, got none for {listed(gone)}"
+            f"column {name!r} should have no missing values, got none for {join(gone, quote=True)}"
         )
     return column
 
@@ -194,7 +200,9 @@ def _numbers(column: "pd.Series", name: str, labels: tuple[str, ...]) -> np.ndar
         return None
     endless = [label for label, x in zip(labels, numbers, strict=True) if not np.isfinite(x)]
     if endless:
-        raise ValueError(f"column {name!r} should be finite, got infinity for {listed(endless)}")
+        raise ValueError(
+            f"column {name!r} should be finite, got infinity for {join(endless, quote=True)}"
+        )
     return numbers
 
 
@@ -228,7 +236,8 @@ def _indicators(
         reference = str(levels[count.argmax()])
     if reference not in levels:
         raise ValueError(
-            f"reference of {name!r} should be one of {listed(levels)}, got {reference!r}"
+            f"reference of {name!r} should be {join(levels, word='or', quote=True)}, "
+            f"got {reference!r}"
         )
     if len(levels) == 1:
         return [(Attribute(name, name, reference, reference, 0.0, 0.0), np.zeros(len(words)))]
@@ -265,6 +274,8 @@ def _again(
     words = [str(x).strip() for x in column]
     unknown = sorted(set(words) - known)
     if unknown:
-        raise ValueError(f"column {name!r} should be one of {listed(sorted(known))}, "
-                         f"got {listed(unknown)}")  # fmt: skip
+        raise ValueError(
+            f"column {name!r} should be {join(sorted(known), word='or', quote=True)}, "
+            f"got {join(unknown, quote=True)}"
+        )
     return np.array([float(word == attribute.level) for word in words])

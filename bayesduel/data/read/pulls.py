@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.data.items import listed
 from bayesduel.data.pulls import Pulls
 from bayesduel.data.read.items import MISSING, table_of
+from bayesduel.text import join
 
 __all__ = ["read_pulls"]
 
@@ -40,7 +40,8 @@ def read_pulls(path_or_frame: Any, *, item: str = "item", reward: str = "reward"
     for role, name in (("item", item), ("reward", reward)):
         if name not in table:
             raise ValueError(
-                f"{role} should be a column of {source} ({listed(table)}), got {name!r}"
+                f"{role} should be a column of {source} ({join(table, word='or', quote=True)}), "
+                f"got {name!r}"
             )
     labels = [str(x).strip() for x in table[item]]
     paid = np.zeros(len(labels))

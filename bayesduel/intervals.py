@@ -1,0 +1,56 @@
+"""Intervals: equal-tailed intervals of draws, Wilson's interval of a proportion."""
+
+import numpy as np
+
+__all__ = ["Z95", "eti", "wilson"]
+
+Z95 = 1.959963984540054  # standard normal quantile of 0.975
+
+
+def eti(draws: np.ndarray, ci_prob: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the equal-tailed interval of draws along the last axis, as order statistics.
+
+    The order statistics i and n - 1 - i with ``i = floor(n (1 - ci_prob) / 2)``: the lower bound
+    of a quantity is exactly minus the upper bound of its negative.
+
+    Parameters
+    ----------
+    draws
+        Draws, shape (..., n).
+    ci_prob
+        Probability of the interval, in (0, 1).
+
+    Returns
+    -------
+    Lower and upper bounds, each of shape (...).
+    """
+    n = draws.shape[-1]
+    k = int(n * (1 - ci_prob) / 2 + 1e-9)
+    parted = np.partition(draws, [k, n - 1 - k], axis=-1)
+    return parted[..., k], parted[..., n - 1 - k]
+
+
+def wilson(successes: np.ndarray | float, n: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
+    """Return Wilson's 95 % interval of the proportion `successes` / `n`, elementwise.
+
+    Parameters
+    ----------
+    successes
+        Successes, 0 to `n`, of any shape; halves (ties) are allowed.
+    n
+        Trials, of the same shape.
+
+    Returns
+    -------
+    Lower and upper bounds, of that shape, in [0, 1]; NaN where `n` is 0.
+
+    References
+    ----------
+    Wilson, "Probable inference, the law of succession, and statistical inference", Journal of
+    the American Statistical Association 22, 1927, 209-212. Deviations: none.
+    """
+    k, n = np.asarray(successes, dtype=float), np.asarray(n, dtype=float)
+    with np.errstate(invalid="ignore"):
+        centre = (k + Z95**2 / 2) / (n + Z95**2)
+        half = Z95 / (n + Z95**2) * np.sqrt(k * (n - k) / n + Z95**2 / 4)
+    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)

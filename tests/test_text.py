@@ -1,0 +1,78 @@
+"""Names and numbers as text."""
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from rich.cells import cell_len
+
+from bayesduel.text import (
+    count,
+    join,
+    json_ready,
+    number_with_interval,
+    p_value,
+    percent,
+    probability,
+    shorten,
+    to_json,
+)
+
+
+@pytest.mark.parametrize(
+    ("n", "limit", "words"),
+    [(0, 6, ""), (1, 6, "a"), (2, 6, "a and b"), (3, 6, "a, b and c"), (4, 2, "a, b and 2 others"),
+     (3, 2, "a, b and c")],
+)  # fmt: skip
+def test_names_are_joined(n, limit, words):
+    assert join("abcd"[:n], limit) == words
+
+
+def test_joined_names_are_shortened_or_quoted():
+    assert cell_len(join(["x" * 100])) == 60
+    assert join(["x" * 100], width=None) == "x" * 100
+    assert join(["a", "b"], quote=True) == "'a' and 'b'"
+
+
+@pytest.mark.parametrize("label", ["a" * 30, "模型" * 20, "e\u0301" * 40, "ab模" * 9])
+@pytest.mark.parametrize("width", [5, 24])
+def test_shortened_labels_fit(label, width):
+    short = shorten(label, width)
+    assert width - 2 <= cell_len(short) <= width
+    assert shorten(short, width) == short
+
+
+@pytest.mark.parametrize(
+    ("p", "in_percent", "decimal"),
+    [(0.0, "< 1", "< 0.01"), (0.004, "< 1", "< 0.01"), (0.5, "50", "0.50"),
+     (0.9951, "> 99", "> 0.99"), (1.0, "> 99", "> 0.99")],
+)  # fmt: skip
+def test_nothing_uncertain_is_rounded_to_certainty(p, in_percent, decimal):
+    assert percent(p) == in_percent
+    assert probability(p) == decimal
+
+
+def test_numbers_as_text():
+    assert [count(1, "duel"), count(1234, "duel")] == ["1 duel", "1,234 duels"]
+    assert [p_value(1 / 1001, 1000), p_value(0.031, 1000)] == ["p < 0.001", "p = 0.031"]
+    assert p_value(0.5, 1000) == "p = 0.50"
+    assert number_with_interval(0.4123, 0.2051, 0.6234) == "0.41 [0.21, 0.62]"
+    assert number_with_interval(412.3, 205.1, 623.4) == "412 [205, 623]"
+
+
+@dataclass
+class Found:
+    share: float
+    counts: np.ndarray
+
+
+def test_json_has_only_what_json_has():
+    value = {
+        1: Found(float("nan"), np.array([1.5, np.inf])),
+        "names": ("a", {"b"}),
+        "n": np.int64(3),
+    }
+    want = {"1": {"share": None, "counts": [1.5, None]}, "names": ["a", ["b"]], "n": 3}
+    assert json_ready(value) == want
+    assert json.loads(to_json(value)) == want
