@@ -11,7 +11,7 @@ import bayesduel as bd
 
 def main(folder: Path) -> None:
     duels = bd.datasets.load("springall")  # a file of yours: bd.read_duels("votes.csv")
-    print(duels.health())
+    print(bd.health(duels))
 
     fit = bd.fit(duels)
     winners = bd.winners(fit)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesduel.data.health import components
+
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
     from bayesduel.data.votes import Votes
@@ -35,10 +37,10 @@ def votes_of(duels: "Duels") -> "Votes":
     if not np.isfinite(votes.margin).all():
         row = int(np.flatnonzero(~np.isfinite(votes.margin))[0])
         raise ValueError(f"margin should be finite, got {votes.margin[row]} at vote {row}")
-    if duels.intake.n_ties_dropped:
+    if duels.read_summary.n_ties_dropped:
         raise ValueError(
             "duels should keep ties (ties='keep'): without the margins of 0 the others are too "
-            f"large, got a log of which {duels.intake.n_ties_dropped} ties were left out"
+            f"large, got a log of which {duels.read_summary.n_ties_dropped} ties were left out"
         )
     return votes
 
@@ -55,7 +57,7 @@ def check_log(duels: "Duels", *, flat: bool, order: bool) -> None:
     votes = votes_of(duels)
     if not votes.margin.any():  # type: ignore[union-attr]
         raise ValueError("margins should not all be 0: nothing can be told from them")
-    parts = duels.components()
+    parts = components(duels)
     size = duels.n_arms - len(parts) + int(order)
     if flat and len(parts) > 1:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""``bayesduel health``: what is in a log, and what is the matter with it."""
+"""``bayesduel health``: counts and warnings on a log."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,26 +7,27 @@ import click
 from bayesduel.cli.options import log_argument, read_log, reading_options
 
 if TYPE_CHECKING:
-    from bayesduel.data.health import Health
+    from bayesduel.data.health_report import Health
 
 __all__ = ["command"]
 
 
-@click.command("health", short_help="Tell what LOG holds, and what is the matter with it.")
+@click.command("health", short_help="Summarise LOG and warn of problems in it.")
 @log_argument
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @reading_options
 def command(log: str, as_json: bool, **options: Any) -> None:
-    """Tell what LOG holds and what is the matter with it, before any model runs."""
+    """Summarise LOG and warn of problems in it, before any model is fitted."""
     from bayesduel.cli.console import print_json
+    from bayesduel.data.health import health
 
-    told = {label: duels.health() for label, duels in read_log(log, options).items()}
+    told = {label: health(duels) for label, duels in read_log(log, options).items()}
     if as_json:
-        plain = {label: health.to_dict() for label, health in told.items()}
+        plain = {label: found.to_dict() for label, found in told.items()}
         print_json(plain[None] if None in plain else plain)
         return
-    for label, health in told.items():
-        _show(label, health)
+    for label, found in told.items():
+        _show(label, found)
 
 
 def _show(label: str | None, health: "Health") -> None:
@@ -45,7 +46,7 @@ def _show(label: str | None, health: "Health") -> None:
         table.add_row(name, value)
     console.print(table)
     if health.warnings:
-        console.print("\nTo heed:", style="bold")
+        console.print("\nWarnings:", style="bold")
     for sentence in health.warnings:
         console.print(f"- {sentence}")
     if health.bad_rows:

@@ -56,7 +56,7 @@ def numbers_of(check: "Check") -> dict[str, Any]:
         "residuals": {
             name: frame.head(SHOWN).to_dict("records") for name, frame in check.residuals.items()
         },
-        "source": check.duels.intake.source,
+        "source": check.duels.read_summary.source,
         "seed": check.seed,
     }
 

@@ -1,4 +1,4 @@
-"""From votes or matrices typed in memory to the parts of a log: arms, cells, votes, intake."""
+"""Parts of a log (arms, cells, votes, read summary) from votes or matrices in memory."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.data.votes import Cells, Intake, TieRule, Votes, cells_of, encode
+from bayesduel.data.votes import Cells, ReadSummary, TieRule, Votes, cells_of, encode, is_whole
 
-__all__ = ["LARGEST", "is_whole", "parts_of_votes", "parts_of_wins"]
-
-LARGEST = 2**53  # counts beyond it are not exact in float64
+__all__ = ["parts_of_votes", "parts_of_wins"]
 
 
 def parts_of_votes(
@@ -25,7 +23,7 @@ def parts_of_votes(
     time: np.ndarray | None,
     arms: Sequence[str] | None,
     tie_rule: TieRule,
-    intake: Intake | None,
+    read_summary: ReadSummary | None,
 ) -> dict[str, Any]:
     """Return the fields of a log from one entry a vote; see ``Duels.from_votes``."""
     points = np.asarray(list(outcome), dtype=float)
@@ -61,14 +59,14 @@ def parts_of_votes(
     )
     self_duel = votes.left == votes.right
     tie = (votes.outcome == 0) & ~self_duel
-    if intake is None:
-        intake = Intake(
+    if read_summary is None:
+        read_summary = ReadSummary(
             n_rows=n,
             n_self_duels=int(votes.weight[self_duel].sum()),
             n_zero_weight=int((votes.weight == 0).sum()),
         )
         if tie_rule == "drop":
-            intake = replace(intake, n_ties_dropped=int(votes.weight[tie].sum()))
+            read_summary = replace(read_summary, n_ties_dropped=int(votes.weight[tie].sum()))
     keep = ~self_duel & (votes.weight > 0)
     if tie_rule == "drop":
         keep &= ~tie
@@ -79,7 +77,7 @@ def parts_of_votes(
         "cells": cells_of(votes, len(labels)),
         "tie_rule": tie_rule,
         "votes": votes if any(column is not None for column in covariates) else None,
-        "intake": intake,
+        "read_summary": read_summary,
     }
 
 
@@ -121,13 +119,8 @@ def parts_of_wins(
         "arms": tuple(labels[k] for k in order),
         "cells": cells,
         "tie_rule": tie_rule,
-        "intake": Intake(n_rows=len(i), n_ties_dropped=dropped),
+        "read_summary": ReadSummary(n_rows=len(i), n_ties_dropped=dropped),
     }
-
-
-def is_whole(values: np.ndarray) -> np.ndarray:
-    """Return which entries count duels: whole, from 0 to 2^53 (exact in float64)."""
-    return (values >= 0) & (values <= LARGEST) & (values == np.floor(values))
 
 
 def _labels(column: Iterable[Any], n: int, name: str) -> list[str]:

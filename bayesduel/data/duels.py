@@ -10,20 +10,17 @@ The log is kept at three levels, each derived from the one before:
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesduel.data.build import parts_of_votes, parts_of_wins
-from bayesduel.data.graph import components
-from bayesduel.data.subset import among, by_units
-from bayesduel.data.votes import Cells, Intake, Pairs, Tally, TieRule, Votes
+from bayesduel.data.subset import Parts, of_arms, of_units
+from bayesduel.data.votes import Cells, Pairs, ReadSummary, Tally, TieRule, Votes
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from bayesduel.data.health import Health
 
 __all__ = ["Duels"]
 
@@ -44,7 +41,7 @@ class Duels:
         "keep": ties are an outcome; "half": each is half a win for both; "drop": left out.
     votes
         Row by row, when the log names judges, groups, times or margins; else None.
-    intake
+    read_summary
         What reading the log saw.
     """
 
@@ -52,7 +49,7 @@ class Duels:
     cells: Cells
     tie_rule: TieRule = "keep"
     votes: Votes | None = None
-    intake: Intake = field(default_factory=Intake)
+    read_summary: ReadSummary = field(default_factory=ReadSummary)
 
     def __post_init__(self) -> None:
         if len(self.arms) < 2:
@@ -81,7 +78,7 @@ class Duels:
         time: np.ndarray | None = None,
         arms: Sequence[str] | None = None,
         tie_rule: TieRule = "keep",
-        intake: Intake | None = None,
+        read_summary: ReadSummary | None = None,
     ) -> "Duels":
         """Build a log from one entry a vote.
 
@@ -103,7 +100,7 @@ class Duels:
             Labels to keep although they may not occur. Default: those that occur.
         tie_rule
             What a tie counts for.
-        intake
+        read_summary
             What reading saw; default: counts of this call.
 
         Raises
@@ -125,7 +122,7 @@ class Duels:
                 time=time,
                 arms=arms,
                 tie_rule=tie_rule,
-                intake=intake,
+                read_summary=read_summary,
             )
         )
 
@@ -211,13 +208,6 @@ class Duels:
             (key // self.n_arms).astype(np.int32), (key % self.n_arms).astype(np.int32), *counts
         )
 
-    def components(self) -> list[tuple[str, ...]]:
-        """Return the groups of arms that duels connect, largest first.
-
-        Across components no duel says who is better: only a prior speaks.
-        """
-        return components(self)
-
     def subset(
         self,
         arms: Iterable[str] | None = None,
@@ -234,16 +224,12 @@ class Duels:
         ValueError
             If the log names no judges or groups, or if no duel is left.
         """
-        result = self
+        parts = Parts(self.arms, self.cells, self.votes)
         if judges is not None or groups is not None:
-            result = by_units(result, judges, groups)
-        return result if arms is None else among(result, arms)
-
-    def health(self) -> "Health":
-        """Return what an analyst should know of the log before any model runs."""
-        from bayesduel.data.health import health
-
-        return health(self)
+            parts = of_units(parts, judges, groups)
+        if arms is not None:
+            parts = of_arms(parts, arms)
+        return replace(self, **parts._asdict())
 
     def summary(self) -> "pd.DataFrame":
         """Return one row an arm, best win rate first.
@@ -284,7 +270,7 @@ class Duels:
             if self.votes.group is not None:
                 parts.append(f"{len(self.votes.groups):,} groups")
             parts += [n for n in ("margin", "time") if getattr(self.votes, n) is not None]
-        return f"<Duels: {', '.join(parts)}; from {self.intake.source}>"
+        return f"<Duels: {', '.join(parts)}; from {self.read_summary.source}>"
 
     def _repr_html_(self) -> str:
         from html import escape

@@ -1,50 +1,43 @@
-"""What a log connects: components of arms, and whether wins lead from every arm to every other."""
-
-from typing import TYPE_CHECKING
+"""Components of a graph of arms, given by its edges."""
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from bayesduel.data.duels import Duels
-
-__all__ = ["component_of", "components", "win_graph_is_connected"]
+__all__ = ["connected_components", "strongly_connected"]
 
 
-def component_of(duels: "Duels") -> np.ndarray:
-    """Return the number of the component each arm is in, int, shape (K,)."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
+def connected_components(left: np.ndarray, right: np.ndarray, n_arms: int) -> np.ndarray:
+    """Return the index of the component that each arm is in, int, shape (K,).
 
-    left, right = duels.cells.left, duels.cells.right
-    edges = coo_array((np.ones(len(left)), (left, right)), shape=(duels.n_arms,) * 2)
-    return connected_components(edges, directed=False)[1]
-
-
-def components(duels: "Duels") -> list[tuple[str, ...]]:
-    """Return the groups of arms that duels connect, largest first."""
-    place = component_of(duels)
-    groups: list[list[str]] = [[] for _ in range(place.max() + 1)]
-    for arm, k in zip(duels.arms, place, strict=True):
-        groups[k].append(arm)
-    return sorted((tuple(g) for g in groups), key=lambda g: (-len(g), g))
-
-
-def win_graph_is_connected(duels: "Duels") -> bool:
-    """Return whether wins lead from every arm to every other (ties lead both ways).
-
-    It is the condition under which maximum-likelihood scores exist and are unique.
-
-    References
+    Parameters
     ----------
-    Ford, "Solution of a ranking problem from binary comparisons", American Mathematical
-    Monthly 64(8), 1957, 28-33.
+    left, right
+        Indices of the two ends of each edge, shape (n_edges,).
+    n_arms
+        Number of arms, K.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
+    from scipy.sparse import csgraph
 
-    left, right, left_wins, right_wins, ties = duels.cells
-    forward, backward = (left_wins + ties) > 0, (right_wins + ties) > 0
-    winner = np.concatenate([left[forward], right[backward]])
-    loser = np.concatenate([right[forward], left[backward]])
-    edges = coo_array((np.ones(len(winner)), (winner, loser)), shape=(duels.n_arms,) * 2)
-    return connected_components(edges, directed=True, connection="strong")[0] == 1
+    return csgraph.connected_components(_edges(left, right, n_arms), directed=False)[1]
+
+
+def strongly_connected(winner: np.ndarray, loser: np.ndarray, n_arms: int) -> bool:
+    """Return whether wins lead from every arm to every other.
+
+    Parameters
+    ----------
+    winner, loser
+        Indices of the start and the end of each edge, shape (n_edges,); a tie gives an edge
+        either way.
+    n_arms
+        Number of arms, K.
+    """
+    from scipy.sparse import csgraph
+
+    edges = _edges(winner, loser, n_arms)
+    return csgraph.connected_components(edges, directed=True, connection="strong")[0] == 1
+
+
+def _edges(start: np.ndarray, end: np.ndarray, n_arms: int):  # type: ignore[no-untyped-def]
+    from scipy.sparse import coo_array
+
+    return coo_array((np.ones(len(start)), (start, end)), shape=(n_arms, n_arms))

@@ -1,21 +1,164 @@
-"""The words for the health of a log: its table, and what to heed."""
+"""Health: what was counted in a log, as a table and warnings."""
 
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from bayesduel.text import SENTENCE, count, join, shorten
+from bayesduel.text import SENTENCE, count, join, json_ready, shorten
 
-if TYPE_CHECKING:
-    from bayesduel.data.health import Health
+__all__ = ["Health", "Repeats", "sentences", "table"]
 
-__all__ = ["DUELS_PER_SCORE", "sentences", "table"]
+DUELS_PER_SCORE = 5  # Vittinghoff & McCulloch 2007: fewer events per parameter are unreliable
+ORDER = 0.02  # distance from 1/2 that the interval of `first_share` keeps, to be reported
+NAMED = 5  # arms that a sentence names
 
-DUELS_PER_SCORE = 5  # Vittinghoff & McCulloch 2007: below it, trust no regression coefficient
-ORDER = 0.02  # how far from 1/2 the share of the first side surely is, to be spoken of
-NAMED = 5  # arms a sentence names before it counts the others
+
+@dataclass(frozen=True)
+class Repeats:
+    """Votes that share a unit, such as a judge and a pair, and so are not independent.
+
+    Attributes
+    ----------
+    unit
+        "judge and pair" or "group and pair".
+    n_votes
+        Votes with a known judge or group, counted with their weights.
+    n_units
+        Distinct units among them.
+    """
+
+    unit: str
+    n_votes: int
+    n_units: int
+
+    @property
+    def n_repeated(self) -> int:
+        """Votes beyond the first of their unit."""
+        return self.n_votes - self.n_units
+
+
+@dataclass(frozen=True, kw_only=True)
+class Health:
+    """Counts and warnings on a log, as :func:`bayesduel.health` returns them.
+
+    Attributes
+    ----------
+    source, columns, guessed, n_rows, n_self_duels, n_both_bad, n_ties_dropped, n_zero_weight,
+    n_duplicates, n_bad_rows, bad_rows
+        As in :class:`bayesduel.data.votes.ReadSummary`.
+    n_duels, n_arms, n_ties, tie_rule
+        As in :class:`bayesduel.Duels`.
+    never_won, never_lost
+        Arms with duels but no win, or no loss; a tie is neither.
+    n_pairs, n_pairs_met, n_pairs_both_ways
+        Pairs of arms, K (K - 1) / 2; those that met; those that met with either arm listed
+        first.
+    duels_per_arm
+        Smallest, median and largest number of duels of an arm.
+    n_decisive
+        Duels that are not ties.
+    first_share, first_interval
+        Proportion of decisive duels won by the arm listed first, and its 95 % Wilson interval;
+        NaN without decisive duels.
+    n_judges, n_groups
+        Number of judges and groups, or None for a log without such a column.
+    repeats
+        For each of these columns, the votes that share a unit.
+    components
+        Connected components of the comparison graph, the largest first.
+    strongly_connected
+        Whether maximum-likelihood scores exist (Ford 1957): wins lead from every arm to every
+        other.
+    alike
+        Pairs of labels that differ only in case or in how a number is written.
+    warnings
+        Sentences, the most serious first.
+    """
+
+    source: str
+    columns: dict[str, str]
+    guessed: tuple[str, ...]
+    n_rows: int
+    n_duels: int
+    n_arms: int
+    n_ties: int
+    tie_rule: str
+    n_both_bad: int
+    n_ties_dropped: int
+    n_self_duels: int
+    n_zero_weight: int
+    n_duplicates: int | None
+    n_bad_rows: int
+    bad_rows: tuple[tuple[str, str], ...]
+    never_won: tuple[str, ...]
+    never_lost: tuple[str, ...]
+    n_pairs: int
+    n_pairs_met: int
+    n_pairs_both_ways: int
+    duels_per_arm: tuple[int, float, int]
+    n_decisive: int
+    first_share: float
+    first_interval: tuple[float, float]
+    n_judges: int | None
+    n_groups: int | None
+    repeats: tuple[Repeats, ...]
+    components: tuple[tuple[str, ...], ...]
+    strongly_connected: bool
+    alike: tuple[tuple[str, str], ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def n_pairs_never_met(self) -> int:
+        """Number of pairs of arms that never met."""
+        return self.n_pairs - self.n_pairs_met
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether there are fewer than five duels for each free score.
+
+        References
+        ----------
+        Vittinghoff & McCulloch, "Relaxing the rule of ten events per variable in logistic and
+        Cox regression", American Journal of Epidemiology 165(6), 2007, 710-718.
+        """
+        return self.n_duels < DUELS_PER_SCORE * (self.n_arms - 1)
+
+    @property
+    def table(self) -> list[tuple[str, str]]:
+        """The counts as text: one (name, value) per line."""
+        return table(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all attributes as JSON types; NaN becomes None."""
+        found = asdict(self)
+        found["repeats"] = [{**asdict(r), "n_repeated": r.n_repeated} for r in self.repeats]
+        found |= {"n_pairs_never_met": self.n_pairs_never_met, "is_thin": self.is_thin}
+        return json_ready(found)
+
+    def __repr__(self) -> str:
+        rows = table(self)
+        width = max(len(name) for name, _ in rows)
+        lines = [f"Health of {self.source}", *(f"  {n:<{width}}  {v}" for n, v in rows)]
+        lines += [f"! {sentence}" for sentence in self.warnings]
+        lines += [f"  {where}: {what}" for where, what in self.bad_rows]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>"
+            for name, value in table(self)
+        )
+        notes = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.warnings)
+        bad = "".join(f"<li>{escape(w)}: {escape(x)}</li>" for w, x in self.bad_rows)
+        return (
+            f"<table><caption>Health of {escape(self.source)}</caption>{rows}</table>"
+            f"<ul>{notes}</ul>" + (f"<p>Rows left out:</p><ul>{bad}</ul>" if bad else "")
+        )
 
 
 def table(h: "Health") -> list[tuple[str, str]]:
-    """Return (what, how much) for each line of the table a person reads."""
+    """Return the (name, value) of each line of the table."""
     ties = f"{h.n_ties:,}"
     if h.n_ties and h.tie_rule == "half":
         ties += " (half a win each)"
@@ -30,13 +173,13 @@ def table(h: "Health") -> list[tuple[str, str]]:
         ("duels", f"{h.n_duels:,}"),
         ("arms", f"{h.n_arms:,}"),
         ("ties", ties),
-        ("duels an arm", f"{low:,} to {high:,}, median {median:,.0f}"),
+        ("duels per arm", f"{low:,} to {high:,}, median {median:,.0f}"),
         ("pairs that met", f"{h.n_pairs_met:,} of {h.n_pairs:,}"),
         ("pairs that never met", f"{h.n_pairs_never_met:,} ({share:.0f} %)"),
         ("never won", join(h.never_won, NAMED) or "none"),
         ("never lost", join(h.never_lost, NAMED) or "none"),
         ("components", f"{len(h.components):,}"),
-        ("maximum likelihood exists", "yes" if h.strongly_connected else "no"),
+        ("maximum-likelihood scores exist", "yes" if h.strongly_connected else "no"),
     ]
     if h.n_decisive:
         first = f"{100 * h.first_share:.1f} % of {h.n_decisive:,} decisive duels"
@@ -52,31 +195,31 @@ def table(h: "Health") -> list[tuple[str, str]]:
         ("bad rows, left out", f"{h.n_bad_rows:,}"),
     ]
     if h.n_duplicates is not None:
-        lines.append(("rows like an earlier one", f"{h.n_duplicates:,}"))
+        lines.append(("duplicate rows", f"{h.n_duplicates:,}"))
     return lines
 
 
 def sentences(h: "Health") -> list[str]:
-    """Return what to heed, the gravest first."""
+    """Return the warnings, the most serious first."""
     told = []
     if len(h.components) > 1:
         parts = "; ".join(join(part, NAMED) for part in h.components[:NAMED])
         more = f"; and {len(h.components) - NAMED:,} more" if len(h.components) > NAMED else ""
         told.append(
-            f"The arms fall into {len(h.components):,} components that never met ({parts}{more}): "
-            "across them only the prior speaks."
+            f"The comparison graph has {len(h.components):,} components ({parts}{more}): "
+            "comparisons across components depend on the prior alone."
         )
     if not h.n_decisive:
-        told.append("Every duel is a tie: nothing tells the arms apart.")
+        told.append("Every duel is a tie: the log has no information on differences between arms.")
     if h.is_thin:
         told.append(
-            f"{count(h.n_duels, 'duel')} for {h.n_arms:,} arms: fewer than {DUELS_PER_SCORE} for "
-            "each score, so intervals are wide and lean on the prior."
+            f"{count(h.n_duels, 'duel')} for {h.n_arms:,} arms, fewer than {DUELS_PER_SCORE} per "
+            "score: intervals are wide and depend on the prior."
         )
     if not h.strongly_connected and h.n_decisive:
         told.append(
-            "Wins do not lead from every arm to every other: maximum-likelihood scores do not "
-            "exist, a prior is needed."
+            "Maximum-likelihood scores do not exist, because wins do not lead from every arm to "
+            "every other: a prior is needed."
         )
     for word, who in (("lost", h.never_lost), ("won", h.never_won)):
         if who:
@@ -84,32 +227,32 @@ def sentences(h: "Health") -> list[str]:
     for r in h.repeats:
         if r.n_repeated:
             told.append(
-                f"{r.n_votes:,} votes on {count(r.n_units, 'unit')} of {r.unit}: votes that share "
-                "a unit are not independent."
+                f"{r.n_votes:,} votes in {count(r.n_units, 'unit')} of {r.unit}: votes within a "
+                "unit are not independent."
             )
     if h.n_decisive and h.first_share in (0, 1) and h.n_decisive > DUELS_PER_SCORE:
         side = "first" if h.first_share == 1 else "second"
         told.append(
-            f"The arm listed {side} won every decisive duel: the order tells who won, not who "
-            "was shown first."
+            f"The arm listed {side} won every decisive duel: the order of the columns gives the "
+            "winner, not the order of presentation."
         )
     elif h.n_decisive and _order_counts(h):
         low, high = (100 * x for x in h.first_interval)
         told.append(
             f"The arm listed first won {100 * h.first_share:.1f} % of the {h.n_decisive:,} "
-            f"decisive duels (95 %: {low:.1f} to {high:.1f}). That may be an effect of "
-            "the order of presentation, or of being at home, unless stronger arms were listed "
-            f"{'first' if h.first_share > 0.5 else 'second'} more often. "
-            "Models without an order effect ignore that."
+            f"decisive duels (95 % interval {low:.1f} to {high:.1f} %). This may be an effect of "
+            "the order of presentation or a home advantage, unless stronger arms were listed "
+            f"{'first' if h.first_share > 0.5 else 'second'} more often. Models without an order "
+            "effect ignore it."
         )
     if h.n_bad_rows:
-        told.append(f"{count(h.n_bad_rows, 'bad row')} left out.")
+        told.append(f"{_were(h.n_bad_rows, 'bad row')} left out.")
     if h.n_duplicates:
-        told.append(f"{count(h.n_duplicates, 'row')} like an earlier one in every column, kept.")
+        told.append(f"{_were(h.n_duplicates, 'duplicate row')} kept.")
     if h.n_self_duels:
-        told.append(f"{count(h.n_self_duels, 'duel')} of an arm with itself left out.")
+        told.append(f"{_were(h.n_self_duels, 'self-duel')} left out.")
     if h.n_both_bad:
-        told.append(f"{count(h.n_both_bad, 'duel')} called both bad, taken for ties.")
+        told.append(f"{_were(h.n_both_bad, 'duel')} marked both bad, which counts as a tie.")
     if h.alike:
         pairs = "; ".join(
             f"{shorten(a, SENTENCE)!r} and {shorten(b, SENTENCE)!r}" for a, b in h.alike[:NAMED]
@@ -119,10 +262,15 @@ def sentences(h: "Health") -> list[str]:
 
 
 def _order_counts(h: "Health") -> bool:
-    """Return whether the first side surely wins more (or less) than half, and this may matter.
+    """Return whether the interval of the first side's share is clearly above or below half.
 
-    It cannot be told from strength where most pairs were always listed the same way round.
+    False if most pairs were always listed in the same order: the share then says nothing of the
+    order, since it cannot be separated from strength.
     """
     low, high = h.first_interval
     both = 2 * h.n_pairs_both_ways >= h.n_pairs_met
     return both and 0 < h.first_share < 1 and (low > 0.5 + ORDER or high < 0.5 - ORDER)
+
+
+def _were(n: int, what: str) -> str:
+    return f"{count(n, what)} {'was' if n == 1 else 'were'}"

@@ -2,56 +2,76 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
 from bayesduel.data.votes import Cells, Votes, cells_of
 
-if TYPE_CHECKING:
-    from bayesduel.data.duels import Duels
-
-__all__ = ["among", "by_units", "compact"]
+__all__ = ["Parts", "compact", "of_arms", "of_units"]
 
 
-def by_units(duels: "Duels", judges: Iterable[str] | None, groups: Iterable[str] | None) -> "Duels":
-    """Return the votes by `judges` in `groups` (None: all), and the arms they are about."""
-    keep = np.ones(0 if duels.votes is None else len(duels.votes), dtype=bool)
+class Parts(NamedTuple):
+    """What a subset of a log changes: its arms, its counts and its votes."""
+
+    arms: tuple[str, ...]
+    cells: Cells
+    votes: Votes | None
+
+
+def of_units(parts: Parts, judges: Iterable[str] | None, groups: Iterable[str] | None) -> Parts:
+    """Return the votes by `judges` in `groups` (None: all), and the arms that they compare.
+
+    Raises
+    ------
+    KeyError
+        If a judge or group is not in the log.
+    ValueError
+        If the log has no judges or groups.
+    """
+    votes = parts.votes
+    keep = np.ones(0 if votes is None else len(votes), dtype=bool)
     for role, wanted in (("judge", judges), ("group", groups)):
         if wanted is None:
             continue
-        code = None if duels.votes is None else getattr(duels.votes, role)
+        code = None if votes is None else getattr(votes, role)
         if code is None:
-            raise ValueError(f"{role}s can only be picked from a log that names them")
-        labels = getattr(duels.votes, f"{role}s")
+            raise ValueError(f"{role}s should be None for a log without a column of {role}s")
+        labels = getattr(votes, f"{role}s")
         keep &= np.isin(code, [_index_of(labels, str(w), role) for w in wanted])
-    if duels.votes is None:
-        return duels
-    votes = duels.votes.take(keep)
-    return among(replace(duels, votes=votes, cells=cells_of(votes, duels.n_arms)), None)
+    if votes is None:
+        return parts
+    votes = votes.take(keep)
+    return of_arms(parts._replace(votes=votes, cells=cells_of(votes, len(parts.arms))), None)
 
 
-def among(duels: "Duels", arms: Iterable[str] | None) -> "Duels":
-    """Return the duels among `arms`; None: among those that still meet."""
+def of_arms(parts: Parts, arms: Iterable[str] | None) -> Parts:
+    """Return the duels among `arms`; None: all arms that have a duel.
+
+    Raises
+    ------
+    KeyError
+        If an arm is not in the log.
+    """
+    labels, cells, votes = parts
     if arms is None:
-        kept = np.union1d(duels.cells.left, duels.cells.right)
+        kept = np.union1d(cells.left, cells.right)
     else:
-        kept = np.unique([_index_of(duels.arms, str(a), "arm") for a in arms])
-    place = np.full(duels.n_arms, -1, dtype=np.int32)
+        kept = np.unique([_index_of(labels, str(a), "arm") for a in arms])
+    place = np.full(len(labels), -1, dtype=np.int32)
     place[kept] = np.arange(len(kept))
-    inside = (place[duels.cells.left] >= 0) & (place[duels.cells.right] >= 0)
-    c = Cells(*(a[inside] for a in duels.cells))
+    inside = (place[cells.left] >= 0) & (place[cells.right] >= 0)
+    c = Cells(*(a[inside] for a in cells))
     cells = c._replace(left=place[c.left], right=place[c.right])
-    votes = duels.votes
     if votes is not None:
         votes = votes.take((place[votes.left] >= 0) & (place[votes.right] >= 0))
         votes = replace(votes, left=place[votes.left], right=place[votes.right])
         votes = compact(compact(votes, "judge"), "group")
-    return replace(duels, arms=tuple(duels.arms[k] for k in kept), cells=cells, votes=votes)
+    return Parts(tuple(labels[k] for k in kept), cells, votes)
 
 
 def compact(votes: Votes, role: str) -> Votes:
-    """Return the votes with the labels of `role` that still occur, and no others."""
+    """Return the votes with only those labels of `role` that occur."""
     code, labels = getattr(votes, role), getattr(votes, f"{role}s")
     if code is None:
         return votes

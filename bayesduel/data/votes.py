@@ -6,8 +6,20 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-__all__ = ["Cells", "Intake", "Pairs", "Tally", "TieRule", "Votes", "cells_of", "encode"]
+__all__ = [
+    "LARGEST",
+    "Cells",
+    "Pairs",
+    "ReadSummary",
+    "Tally",
+    "TieRule",
+    "Votes",
+    "cells_of",
+    "encode",
+    "is_whole",
+]
 
+LARGEST = 2**53  # larger counts are not exact in float64
 TieRule = Literal["keep", "half", "drop"]
 
 
@@ -91,7 +103,7 @@ class Votes:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Intake:
+class ReadSummary:
     """What reading the log saw on the way in; health reports it.
 
     Attributes
@@ -127,6 +139,11 @@ class Intake:
     n_duplicates: int | None = None
     n_bad_rows: int = 0
     bad_rows: tuple[tuple[str, str], ...] = ()
+
+
+def is_whole(values: np.ndarray) -> np.ndarray:
+    """Return which entries are counts: whole, from 0 to 2^53 (exact in float64)."""
+    return (values >= 0) & (values <= LARGEST) & (values == np.floor(values))
 
 
 def cells_of(votes: Votes, n_arms: int) -> Cells:

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.data.duels import Duels
+from bayesduel.data.health import components, maximum_likelihood_exists
 from bayesduel.data.pulls import Pulls
 from bayesduel.inference import sample as trees
 from bayesduel.inference.datatree import assemble
@@ -132,12 +133,12 @@ def fit(
         "khat": sampled.khat,
         "importance_ess": sampled.effective,
         "versions": json.dumps(_versions()),
-        "source": duels.intake.source,
+        "source": duels.read_summary.source,
         "n_duels": duels.n_duels,
         "tie_rule": _tie_words(duels, model),
         "components": json.dumps(
             # Attributes are told across components too.
-            [list(duels.arms)] if by_attributes else [list(c) for c in duels.components()]
+            [list(duels.arms)] if by_attributes else [list(c) for c in components(duels)]
         ),
     }
     tree = assemble(duels, model, sampled, per_chain, chains, attrs)
@@ -236,7 +237,7 @@ def _warn(duels: Duels, by_attributes: bool) -> None:
     """Emit the log's warnings that bear on a ranking."""
     from bayesduel.data.health import DisconnectedWarning, ThinDataWarning
 
-    parts = duels.components()
+    parts = components(duels)
     if by_attributes:
         return
     if len(parts) > 1:
@@ -259,15 +260,13 @@ def _warn(duels: Duels, by_attributes: bool) -> None:
 
 def _refuse_flat(duels: Duels) -> None:
     """Raise where maximum likelihood does not exist (Ford's condition)."""
-    from bayesduel.data.graph import win_graph_is_connected
-
-    parts = duels.components()
+    parts = components(duels)
     if len(parts) > 1:
         raise ValueError(
             f"scale should be finite for a log of {len(parts)} components that never met ("
             f"{'; '.join(', '.join(p[:3]) for p in parts[:3])}, ...): a flat prior cannot rank them"
         )
-    if not win_graph_is_connected(duels):
+    if not maximum_likelihood_exists(duels):
         summary = duels.summary()
         unbeaten = list(summary.index[(summary["losses"] + summary["ties"]) == 0])
         beaten = list(summary.index[(summary["wins"] + summary["ties"]) == 0])

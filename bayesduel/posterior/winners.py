@@ -188,7 +188,8 @@ def _in_parts(
     names = "; ".join(join(part, 4) for part in parts[:4]) + "; ..." * (len(parts) > 4)
     words = (
         f"Not comparable as a whole: the arms fall into {len(parts)} groups that never met "
-        f"({names}). Across groups only the prior speaks, so no overall winner is named."
+        f"({names}). Comparisons across groups depend on the prior alone, so no overall winner is "
+        "named."
     )
     first = verdicts[0]  # a log holds a duel, so some part holds two arms
     return (

@@ -107,7 +107,7 @@ class Replay(Matrix):
                 "(never_met='half', --never-met half: a fair coin for them)"
             )
         P = np.divide(points, n, out=np.full_like(points, 0.5), where=n > 0)
-        source = duels.intake.source
+        source = duels.read_summary.source
         super().__init__(P, name or f"replay of {source}", duels.arms, source)
 
 

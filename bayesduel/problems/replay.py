@@ -76,7 +76,7 @@ class MarginReplay(ScoreDuels):
         mean, sd = np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms))
         mean[i, j] = np.add.reduceat(pool, ends[0]) / n
         sd[i, j] = np.sqrt(np.maximum(np.add.reduceat(pool**2, ends[0]) / n - mean[i, j] ** 2, 0))
-        source = duels.intake.source
+        source = duels.read_summary.source
         super().__init__(
             mean - mean.T, sd + sd.T, name or f"replay of {source}", duels.arms, source
         )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from bayesduel.criticism.calibration import Calibration
     from bayesduel.criticism.check import Check
     from bayesduel.data.duels import Duels
-    from bayesduel.data.health import Health
+    from bayesduel.data.health_report import Health
     from bayesduel.posterior.winners import Winners
     from bayesduel.reporting.margins import MarginAnalysis
 
@@ -101,6 +101,7 @@ def analyse(
     """
     from bayesduel.criticism.calibration import held_out
     from bayesduel.criticism.check import check as check_log
+    from bayesduel.data.health import health as health_of
     from bayesduel.data.majority import one_verdict_per_unit, repeated_role
     from bayesduel.inference.fit import fit as fit_model
     from bayesduel.posterior.draws import model_of
@@ -111,7 +112,7 @@ def analyse(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         step("checking the log")
-        health = duels.health()
+        health = health_of(duels)
         if fit is None:
             step("fitting")
             options = {} if draws is None else {"draws": draws}
@@ -189,4 +190,6 @@ def log_of(fit: "xr.DataTree") -> "Duels":
     data = fit["constant_data"].dataset
     arms = [str(a) for a in data["arm"].values]
     log = Duels.from_wins(data["wins"].values, arms, ties=data["ties"].values)
-    return replace(log, intake=replace(log.intake, source=str(fit.attrs.get("source", "a fit"))))
+    return replace(
+        log, read_summary=replace(log.read_summary, source=str(fit.attrs.get("source", "a fit")))
+    )

@@ -237,7 +237,7 @@ def write_page(
     own: Any = a  # the small print looks at the fit alone
     page = environment.get_template("attributes.html").render(
         a=a,
-        title=title or a.duels.intake.source,
+        title=title or a.duels.read_summary.source,
         style=(files("bayesduel.reporting") / "templates" / "report.css").read_text(
             encoding="utf-8"
         ),

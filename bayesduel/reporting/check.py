@@ -42,7 +42,7 @@ def page(checks: "Mapping[str | None, Check]", title: str | None, command: str |
     environment.filters["short"] = lambda label: shorten(str(label), CELL)
     first = next(iter(checks.values()))
     return environment.get_template("check.html").render(
-        title=title or first.duels.intake.source,
+        title=title or first.duels.read_summary.source,
         style=(files("bayesduel.reporting") / "templates" / "report.css").read_text(
             encoding="utf-8"
         ),

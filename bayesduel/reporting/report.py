@@ -130,7 +130,7 @@ def _render(analyses: "dict[str | None, Analysis]", title: str | None, command: 
     )
     environment.filters["short"] = lambda label: shorten(str(label), CELL)
     first = next(iter(analyses.values()))
-    source = first.duels.intake.source
+    source = first.duels.read_summary.source
     many = None not in analyses
     parts = [
         _part(a, label, f"p{k}-" if many else "")
@@ -167,7 +167,7 @@ def _part(a: "Analysis", label: str | None, prefix: str) -> dict[str, Any]:
     return {
         "label": label,
         "prefix": prefix,
-        "source": a.duels.intake.source,
+        "source": a.duels.read_summary.source,
         "verdict": verdict,
         "within": within,
         "kind": w.attrs["verdict_kind"],

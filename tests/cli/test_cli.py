@@ -182,7 +182,7 @@ def test_datasets():
 def test_health_json_is_that_of_the_log():
     result = run("health", "springall", "--json")
     assert result.exit_code == 0 and result.stderr == ""
-    assert json.loads(result.stdout) == bd.datasets.load("springall").health().to_dict()
+    assert json.loads(result.stdout) == bd.health(bd.datasets.load("springall")).to_dict()
     for option, n_ties in (("half", 198), ("drop", 0)):
         told = json.loads(run("health", "springall", "--json", "--ties", option).stdout)
         assert told["n_ties"] == n_ties

@@ -15,7 +15,7 @@ def test_catalogue_agrees_with_file(name):
     entry = datasets.describe(name)
     log = datasets.load(name)
     assert (log.n_duels, log.n_arms, log.n_ties) == (entry.n_duels, entry.n_arms, entry.n_ties)
-    assert log.intake.source == f"{name} (shipped with bayesduel)"
+    assert log.read_summary.source == f"{name} (shipped with bayesduel)"
     assert len(entry.title) <= 90 and entry.citation.endswith(".") and entry.note.endswith(".")
     for words in (entry.sides, entry.winner, entry.shows):
         assert words
@@ -81,7 +81,7 @@ def test_tversky_is_one_log_a_subject_with_cycles():
     assert sorted(logs) == [f"s{k}" for k in range(1, 9)]
     cyclic = Counter()
     for label, log in logs.items():
-        assert log.n_duels == 200 and label in log.intake.source
+        assert log.n_duels == 200 and label in log.read_summary.source
         wins = log.tally().wins
         for a, b, c in permutations(range(5), 3):
             cyclic[label] += all(wins[x, y] > wins[y, x] for x, y in ((a, b), (b, c), (c, a)))

@@ -111,10 +111,12 @@ def load(name: str, *, by: str | None = None, **reading: Any) -> "Duels | dict[s
     source = f"{name} (shipped with bayesduel)"
     if isinstance(log, dict):
         return {
-            label: replace(part, intake=replace(part.intake, source=f"{source}, {by} {label}"))
+            label: replace(
+                part, read_summary=replace(part.read_summary, source=f"{source}, {by} {label}")
+            )
             for label, part in log.items()
         }
-    return replace(log, intake=replace(log.intake, source=source))
+    return replace(log, read_summary=replace(log.read_summary, source=source))
 
 
 def items(name: str) -> "pd.DataFrame":

@@ -22,7 +22,7 @@ from bayesduel.data.read.faults import WEIGHT, decide_reading, examine, explain,
 from bayesduel.data.read.log_from_rows import assemble, label_rows, parts_of
 from bayesduel.data.read.outcomes import Reading
 from bayesduel.data.read.rows import Rows, TimeKind
-from bayesduel.data.votes import Intake, TieRule
+from bayesduel.data.votes import ReadSummary, TieRule
 
 if TYPE_CHECKING:
     from bayesduel.data.read.narwhals_source import FrameSource
@@ -95,7 +95,7 @@ def read_duels(  # type: ignore[misc]
         "keep" them as an outcome, count "half" a win for each arm, or "drop" them.
     on_bad
         "error" refuses a log with a bad row, naming it; "skip" leaves bad rows out and lists
-        them in the log's ``intake`` (and, with `by`, leaves out parts that are no log, and
+        them in the log's ``read_summary`` (and, with `by`, leaves out parts that are no log, and
         says so on stderr).
     by
         Column whose every value is a log of its own.
@@ -165,12 +165,12 @@ def _read(
     if roles.judge is not None or roles.time is not None:
         repeated = source.duplicates(roles)
 
-    def intake(part: str | None, n: int) -> Intake:
+    def read_summary(part: str | None, n: int) -> ReadSummary:
         ours = [f for f in faults if part is None or f.part in (part, None)]
         again = None
         if repeated is not None:
             again = sum(k for p, k in repeated.items() if part is None or _part_of(p) == part)
-        return Intake(
+        return ReadSummary(
             source=source.words if part is None else f"{source.words}, {roles.by}={part}",
             columns=roles.words,
             guessed=roles.guessed,
@@ -182,13 +182,13 @@ def _read(
 
     try:
         if roles.by is None:
-            return assemble(log, ties, intake(None, n_rows), by_vote=roles.by_vote)
+            return assemble(log, ties, read_summary(None, n_rows), by_vote=roles.by_vote)
     except ValueError as error:
         raise ValueError(f"{source.name}: {error}") from None
     result = {}
     for label, part in parts_of(log).items():
         n_bad = sum(f.n for f in faults if f.part == label)
-        told = intake(label, int(part.n.sum()) + n_bad)
+        told = read_summary(label, int(part.n.sum()) + n_bad)
         try:
             result[label] = assemble(part, ties, told, by_vote=roles.by_vote)
         except ValueError as error:

@@ -4,12 +4,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bayesduel.data.build import LARGEST
 from bayesduel.data.duels import Duels
 from bayesduel.data.read.faults import Examined, label_of
 from bayesduel.data.read.outcomes import says_both_bad
 from bayesduel.data.read.rows import Coded, Rows
-from bayesduel.data.votes import Intake, TieRule, Votes, cells_of
+from bayesduel.data.votes import LARGEST, ReadSummary, TieRule, Votes, cells_of
 
 __all__ = ["Labelled", "assemble", "label_rows", "parts_of"]
 
@@ -100,8 +99,10 @@ def label_rows(rows: Rows, examined: Examined) -> Labelled:
     )
 
 
-def assemble(log: Labelled, tie_rule: TieRule, intake: Intake, *, by_vote: bool) -> Duels:
-    """Return the log of some rows, and count in its intake what they hold.
+def assemble(
+    log: Labelled, tie_rule: TieRule, read_summary: ReadSummary, *, by_vote: bool
+) -> Duels:
+    """Return the log of some rows, and count in its read_summary what they hold.
 
     Raises
     ------
@@ -112,15 +113,15 @@ def assemble(log: Labelled, tie_rule: TieRule, intake: Intake, *, by_vote: bool)
     own = votes.left == votes.right
     tie = (votes.outcome == 0) & ~own
     keep = ~own & (weight > 0)
-    intake = replace(
-        intake,
+    read_summary = replace(
+        read_summary,
         n_self_duels=int(weight[own].sum()),
         n_both_bad=int(weight[log.both_bad & ~own].sum()),
         n_zero_weight=int(log.n_zero.sum()),
     )
     if tie_rule == "drop":
         keep &= ~tie
-        intake = replace(intake, n_ties_dropped=int(weight[tie].sum()))
+        read_summary = replace(read_summary, n_ties_dropped=int(weight[tie].sum()))
     kept = np.unique(np.concatenate([votes.left, votes.right]))
     place = np.full(len(log.arms), -1, dtype=np.int32)
     place[kept] = np.arange(len(kept))
@@ -131,7 +132,7 @@ def assemble(log: Labelled, tie_rule: TieRule, intake: Intake, *, by_vote: bool)
         cells=cells_of(votes, len(kept)),
         tie_rule=tie_rule,
         votes=votes if by_vote else None,
-        intake=intake,
+        read_summary=read_summary,
     )
 
 

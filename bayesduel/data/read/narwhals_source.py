@@ -12,11 +12,11 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from bayesduel.data.build import LARGEST
 from bayesduel.data.read.columns import Roles
 from bayesduel.data.read.faults import shown
 from bayesduel.data.read.line_numbers import CHUNK, Numbered
 from bayesduel.data.read.rows import Rows, TimeKind, text_of
+from bayesduel.data.votes import LARGEST
 
 __all__ = ["FrameSource"]
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bayesduel.data.build import is_whole
+from bayesduel.data.votes import is_whole
 
 __all__ = ["NUMBER", "Coded", "Rows", "TimeKind", "numbers", "text_of", "time_kind", "times"]
 

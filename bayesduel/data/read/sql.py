@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bayesduel.data.build import LARGEST
 from bayesduel.data.read.rows import NUMBER, text_of
+from bayesduel.data.votes import LARGEST
 
 __all__ = ["count_query", "name_of", "stacked", "text_in_sql"]
 

@@ -36,7 +36,7 @@ def test_guessed_columns_are_told(tmp_path, capsys, header):
 
 def test_nothing_is_told_where_nothing_is_guessed(tmp_path, capsys):
     path = write(tmp_path / "log.csv", "left,right,outcome", WORDS)
-    assert bd.read_duels(path).intake.guessed == ()
+    assert bd.read_duels(path).read_summary.guessed == ()
     assert capsys.readouterr().err == ""
 
 
@@ -56,7 +56,7 @@ def test_scores_say_who_won(tmp_path, capsys):
     assert duels.tally().wins.tolist() == [[0, 2], [0, 0]]
     assert duels.n_ties == 1
     assert duels.votes.margin.tolist() == [2, 0, -4.5]
-    assert duels.intake.columns["margin"] == "home_score - away_score"
+    assert duels.read_summary.columns["margin"] == "home_score - away_score"
     assert "margin=home_score - away_score (guessed)" in capsys.readouterr().err
 
 
@@ -74,7 +74,7 @@ def test_roles_can_be_given_or_switched_off(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("x,y,who,annotator,prompt,score_x,when\na,b,x,j1,p,1,2024-01-01\n")
     duels = bd.read_duels(path, left="x", right="y", outcome="who", time="when")
-    assert duels.intake.columns == {
+    assert duels.read_summary.columns == {
         "left": "x", "right": "y", "outcome": "who", "judge": "annotator", "group": "prompt",
         "time": "when",
     }  # fmt: skip
@@ -129,7 +129,7 @@ def test_weights_are_counts_of_identical_duels(tmp_path):
     path.write_text("left,right,outcome,n\na,b,left,3\na,b,left, 4.0\na,b,tie,2\nb,a,left,0\n")
     duels = bd.read_duels(path)
     assert duels.tally().wins.tolist() == [[0, 7], [0, 0]]
-    assert (duels.n_ties, duels.intake.n_zero_weight, duels.intake.n_rows) == (2, 1, 4)
+    assert (duels.n_ties, duels.read_summary.n_zero_weight, duels.read_summary.n_rows) == (2, 1, 4)
     assert bd.read_duels(path, weight=False).n_duels == 4
     path.write_text("left,right,outcome,weight,judge\na,b,left,3,x\na,b,right,0,y\n")
     assert bd.read_duels(path).votes.weight.tolist() == [3]
@@ -157,14 +157,14 @@ def test_rules_for_ties(tmp_path, rule):
     duels = bd.read_duels(path, ties=rule)
     assert same(duels, expected(tie_rule=rule))
     assert duels.tie_rule == rule
-    assert duels.intake.n_ties_dropped == (rule == "drop")
+    assert duels.read_summary.n_ties_dropped == (rule == "drop")
 
 
 def test_self_duels_are_left_out_and_counted(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("left,right,outcome,weight\na,b,left,1\na, a ,left,5\nb,b,tie,2\n")
     duels = bd.read_duels(path)
-    assert (duels.n_duels, duels.intake.n_self_duels) == (1, 7)
+    assert (duels.n_duels, duels.read_summary.n_self_duels) == (1, 7)
 
 
 def test_duplicates_are_counted_and_kept_where_they_mean_something(tmp_path):
@@ -172,8 +172,8 @@ def test_duplicates_are_counted_and_kept_where_they_mean_something(tmp_path):
     lines = ["a,b,left,j", "a,b,left,j", "a,b,left,k", "a,b,left,j", "b,a,right,j"]
     path.write_text("\n".join(["left,right,outcome,judge", *lines]))
     duels = bd.read_duels(path)
-    assert (duels.intake.n_duplicates, duels.n_duels) == (2, 5)
-    assert bd.read_duels(path, judge=False).intake.n_duplicates is None
+    assert (duels.read_summary.n_duplicates, duels.n_duels) == (2, 5)
+    assert bd.read_duels(path, judge=False).read_summary.n_duplicates is None
 
 
 def test_labels_are_kept_as_written_but_for_space_around(tmp_path):

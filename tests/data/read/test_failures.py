@@ -20,10 +20,14 @@ def test_skipping_bad_rows_lists_every_one_with_its_line(tmp_path):
     path.write_text("\n".join(["left,right,outcome,weight,judge", *lines]) + "\n")
     for judge in (None, False):  # votes, and tallies
         duels = bd.read_duels(path, on_bad="skip", judge=judge)
-        assert (duels.n_duels, duels.intake.n_rows, duels.intake.n_bad_rows) == (3, 8, 5)
-        places = sorted(int(where.rsplit(" ", 1)[1]) for where, _ in duels.intake.bad_rows)
+        assert (duels.n_duels, duels.read_summary.n_rows, duels.read_summary.n_bad_rows) == (
+            3,
+            8,
+            5,
+        )
+        places = sorted(int(where.rsplit(" ", 1)[1]) for where, _ in duels.read_summary.bad_rows)
         assert places == [3, 4, 7, 8, 10]
-        assert all("column" in what or "fields" in what for _, what in duels.intake.bad_rows)
+        assert all("column" in what or "fields" in what for _, what in duels.read_summary.bad_rows)
 
 
 def test_skipping_bad_lines_of_json(tmp_path):
@@ -31,8 +35,11 @@ def test_skipping_bad_lines_of_json(tmp_path):
     path.write_bytes(json_lines() + b'{"left": "a"\n[1]\n' + json_lines())
     duels = bd.read_duels(path, on_bad="skip")
     assert duels.n_duels == 10
-    assert [where for where, _ in duels.intake.bad_rows] == [f"{path}, line 6", f"{path}, line 7"]
-    assert "is not a JSON object" in duels.intake.bad_rows[0][1]
+    assert [where for where, _ in duels.read_summary.bad_rows] == [
+        f"{path}, line 6",
+        f"{path}, line 7",
+    ]
+    assert "is not a JSON object" in duels.read_summary.bad_rows[0][1]
 
 
 def test_skipping_does_not_let_an_open_quote_swallow_the_log(tmp_path):
@@ -50,7 +57,7 @@ def test_skipping_bad_rows_of_parquet(tmp_path):
     )
     duels = bd.read_duels(path, on_bad="skip")
     assert duels.n_duels == 1
-    assert [w.split(", ")[1] for w, _ in duels.intake.bad_rows] == [
+    assert [w.split(", ")[1] for w, _ in duels.read_summary.bad_rows] == [
         "row 1 (the first is 0)",
         "row 2 (the first is 0)",
     ]
@@ -66,11 +73,11 @@ def test_by_reads_one_log_for_each_value(tmp_path, capsys):
         logs = bd.read_duels(path, by="who", judge=judge)
         assert list(logs) == ["s1", "s2"]
         assert logs["s1"].arms == ("a", "c")
-        assert (logs["s2"].n_duels, logs["s2"].n_ties, logs["s2"].intake.n_rows) == (3, 2, 3)
-        assert logs["s2"].intake.source == f"{path}, who=s2"
+        assert (logs["s2"].n_duels, logs["s2"].n_ties, logs["s2"].read_summary.n_rows) == (3, 2, 3)
+        assert logs["s2"].read_summary.source == f"{path}, who=s2"
     votes = bd.read_duels(path, by="who")["s1"].votes
     assert votes.judges == ("y",)
-    assert [d.intake.n_duplicates for d in bd.read_duels(path, by="who").values()] == [0, 1]
+    assert [d.read_summary.n_duplicates for d in bd.read_duels(path, by="who").values()] == [0, 1]
     assert bd.read_duels(path, by="annotator")["x"].votes is None
 
 

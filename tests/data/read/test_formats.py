@@ -131,7 +131,7 @@ def test_files_of_a_glob_may_order_their_columns_otherwise(tmp_path):
     duels = bd.read_duels(tmp_path / "*.csv")
     assert duels.votes.outcome.tolist() == [1, -1, 0]
     assert duels.votes.judge.tolist() == [0, 1, 0]
-    assert duels.intake.n_duplicates == 0
+    assert duels.read_summary.n_duplicates == 0
 
 
 label = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=1, max_size=8)

@@ -87,8 +87,8 @@ def test_tallies(kind):
     )
     assert duels.arms == truth.arms
     assert all(np.array_equal(x, y) for x, y in zip(duels.cells, truth.cells, strict=True))
-    assert (duels.votes, duels.intake.n_rows, duels.intake.n_self_duels) == (None, 7, 1)
-    assert (duels.intake.n_both_bad, duels.intake.n_duplicates) == (1, None)
+    assert (duels.votes, duels.read_summary.n_rows, duels.read_summary.n_self_duels) == (None, 7, 1)
+    assert (duels.read_summary.n_both_bad, duels.read_summary.n_duplicates) == (1, None)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -101,8 +101,8 @@ def test_votes(kind):
     assert (votes.judges, votes.judge.tolist()) == (("x", "y"), [0, 1, 0, -1, 0])
     assert np.isnat(votes.time[1])
     assert votes.time[2] == np.datetime64("2024-01-02T12:00")
-    assert (duels.intake.n_zero_weight, duels.intake.n_self_duels) == (1, 5)
-    assert duels.intake.n_duplicates == (None if kind == "pandas with objects" else 0)
+    assert (duels.read_summary.n_zero_weight, duels.read_summary.n_self_duels) == (1, 5)
+    assert duels.read_summary.n_duplicates == (None if kind == "pandas with objects" else 0)
 
 
 @pytest.mark.parametrize("kind", LAZY)
@@ -139,8 +139,8 @@ def test_bad_rows(kind):
     with pytest.raises(ValueError, match=rf"{where}.*column 'winner' should be.*2 more bad rows"):
         bd.read_duels(KINDS[kind](data))
     duels = bd.read_duels(KINDS[kind](data), on_bad="skip")
-    assert (duels.n_duels, duels.intake.n_rows, duels.intake.n_bad_rows) == (3, 7, 3)
-    assert len(duels.intake.bad_rows) == 3
+    assert (duels.n_duels, duels.read_summary.n_rows, duels.read_summary.n_bad_rows) == (3, 7, 3)
+    assert len(duels.read_summary.bad_rows) == 3
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -149,7 +149,7 @@ def test_bad_weights(kind):
     with pytest.raises(ValueError, match=r"column 'n' should be a whole.*\(and 1 more bad row\)"):
         bd.read_duels(KINDS[kind](data))
     duels = bd.read_duels(KINDS[kind](data), on_bad="skip")
-    assert (duels.n_duels, duels.intake.n_bad_rows) == (4, 2)
+    assert (duels.n_duels, duels.read_summary.n_bad_rows) == (4, 2)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -155,10 +155,10 @@ def test_any_damage_is_read_or_refused_with_the_file_named(tmp_path, name, capsy
         path.write_bytes(spoil(data, rng))
         for mode in ("error", "skip"):
             try:
-                intake = bd.read_duels(path, on_bad=mode).intake
+                read_summary = bd.read_duels(path, on_bad=mode).read_summary
             except ValueError as error:
                 assert str(error).startswith(str(path))
                 refused += mode == "error"
             else:
-                assert intake.n_bad_rows == len(intake.bad_rows)
+                assert read_summary.n_bad_rows == len(read_summary.bad_rows)
     assert refused >= 6

@@ -34,7 +34,7 @@ def test_spellings_of_outcomes(tmp_path, spelling):
     path = write(tmp_path / "log.csv", "left,right,outcome", SPELLINGS[spelling])
     duels = bd.read_duels(path)
     assert same(duels, expected())
-    assert duels.intake.n_both_bad == ("bad" in spelling)
+    assert duels.read_summary.n_both_bad == ("bad" in spelling)
 
 
 def test_a_and_b_where_arms_have_other_names(tmp_path):
