@@ -1,23 +1,43 @@
-"""Compiled functions whose cache on disk goes stale when anything they call changes.
+"""Compiled functions, cached on disk until anything that they call changes.
 
 Numba stamps a cached function with the file it stands in. A policy's `select` calls the
-belief layer, which stands in other files: edit those and the old machine code would be
-loaded without a word. ``compiled`` is ``numba.njit(cache=True)`` with a stamp that also
-covers every compiled function the module names.
+belief layer, which stands in other files: edit those, and the old machine code would still be
+loaded. ``compiled`` is ``numba.njit(cache=True)`` with a stamp that also covers every compiled
+function that the module names.
 
 ``NUMBA_DISABLE_JIT=1`` runs the same code as plain Python.
 """
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import Any, Protocol, cast
 
 from numba import njit
 
-__all__ = ["compiled", "with_globals"]
+__all__ = ["Compiled", "compiled", "with_globals"]
 
 
-def compiled(function: Callable[..., Any]) -> Any:
+class Compiled[**P, R](Protocol):
+    """A compiled function.
+
+    Attributes
+    ----------
+    py_func
+        The plain Python function.
+    """
+
+    __name__: str
+    __module__: str
+
+    @property
+    def py_func(self) -> Callable[P, R]:
+        """The plain Python function."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the machine code for the types of these arguments, compiled on first use."""
+
+
+def compiled[**P, R](function: Callable[P, R]) -> Compiled[P, R]:
     """Return `function` compiled on first use, cached on disk and stamped by what it calls.
 
     The functions it calls should be names of its module (or of an import at the top):
@@ -33,13 +53,14 @@ def compiled(function: Callable[..., Any]) -> Any:
     index: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     own = getattr(index, "_source_stamp", None)
     if own is not None:  # Otherwise not compiled (NUMBA_DISABLE_JIT) or no cache folder.
-        file = function.__code__.co_filename
+        file = cast(FunctionType, function).__code__.co_filename
         dispatcher._bayesduel_stamps = frozenset({*stamps, (file, own)})
         index._source_stamp = (own, tuple(sorted(dispatcher._bayesduel_stamps)))
-    return dispatcher
+        index._load_index = _loader(index._load_index)
+    return cast(Compiled[P, R], dispatcher)
 
 
-def with_globals(function: Any, name: str, **names: Any) -> Any:
+def with_globals[**P, R](function: Callable[P, R], name: str, **names: Any) -> Compiled[P, R]:
     """Return a compiled copy of a plain function in which some global names mean others.
 
     Parameters
@@ -51,8 +72,25 @@ def with_globals(function: Any, name: str, **names: Any) -> Any:
     names
         The global names to replace, e.g. ``select=dts.select``.
     """
-    scope = {**function.__globals__, **names}
-    copy = FunctionType(function.__code__, scope, name, function.__defaults__)
+    plain = cast(FunctionType, function)
+    scope = {**plain.__globals__, **names}
+    copy = FunctionType(plain.__code__, scope, name, plain.__defaults__)
     copy.__qualname__ = name
-    copy.__module__ = function.__module__
-    return compiled(copy)
+    copy.__module__ = plain.__module__
+    return compiled(cast(Callable[P, R], copy))
+
+
+def _loader(load: Callable[[], dict[Any, Any]]) -> Callable[[], dict[Any, Any]]:
+    """Return Numba's loader of a cache index, reading an index of lost types as empty.
+
+    The index is a pickle that names the types of arguments: one that was renamed since cannot
+    be read, and its machine code is stale anyway.
+    """
+
+    def loaded() -> dict[Any, Any]:
+        try:
+            return load()
+        except (AttributeError, ImportError):
+            return {}
+
+    return loaded

@@ -1,6 +1,7 @@
 """What a policy may know: a NamedTuple of arrays that compiled code reads."""
 
-from typing import NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,7 @@ __all__ = [
     "FROM_DRAWS",
     "FROM_NOTHING",
     "Belief",
-    "Recipe",
+    "BeliefSpec",
     "fresh",
     "require_sampling",
 ]
@@ -77,17 +78,28 @@ class Belief(NamedTuple):
     n_duels: np.ndarray
 
 
-class Recipe(Protocol):
-    """How to make a belief: a frozen dataclass of settings."""
+class BeliefSpec(ABC):
+    """How to make a belief: the base of frozen dataclasses of settings.
 
-    @property
-    def can_sample(self) -> bool:
-        """Whether ``sample`` can answer."""
-        ...
+    Attributes
+    ----------
+    can_sample
+        Whether ``sample`` can answer.
+    """
 
+    can_sample: ClassVar[bool] = False
+
+    @abstractmethod
     def init(self, n_arms: int) -> Belief:
         """Return the belief before the first duel."""
-        ...
+
+    def due(self, n_duels: int) -> int:
+        """Return after how many duels to refit, having fitted after `n_duels`; -1 for never."""
+        return -1
+
+    def refreshed(self, belief: Belief, seed: int) -> Belief:
+        """Return the belief refitted to the duels so far; by default it needs no refitting."""
+        return belief
 
 
 def fresh(n_arms: int, kind: int, source: int = FROM_NOTHING, prior: float = 1.0) -> Belief:
@@ -114,16 +126,16 @@ def fresh(n_arms: int, kind: int, source: int = FROM_NOTHING, prior: float = 1.0
     )
 
 
-def require_sampling(policy: object, recipe: Recipe) -> None:
-    """Refuse a recipe that cannot be sampled, for policies that sample.
+def require_sampling(policy: object, belief: BeliefSpec) -> None:
+    """Raise ValueError if a policy that samples is given a belief that cannot be sampled.
 
     Raises
     ------
     ValueError
-        Naming a recipe that can.
+        Naming a belief that can.
     """
-    if not getattr(recipe, "can_sample", False):
+    if not (isinstance(belief, BeliefSpec) and belief.can_sample):
         raise ValueError(
             f"belief of {type(policy).__name__} should be one that can be sampled, such as "
-            f"Beta(), got {recipe!r}"
+            f"Beta(), got {belief!r}"
         )

@@ -10,20 +10,18 @@ sqrt(2 V L / n) + 7 L / (3 (n - 1)).
 from dataclasses import dataclass
 from math import inf, log, sqrt
 
-from bayesduel.beliefs.belief import BY_BERNSTEIN, Belief, fresh
+from bayesduel.beliefs.belief import BY_BERNSTEIN, Belief, BeliefSpec, fresh
 from bayesduel.jit import compiled
 
 __all__ = ["Bernstein", "bernstein_upper"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bernstein:
+class Bernstein(BeliefSpec):
     """Bounds by the empirical Bernstein inequality, at a fixed number of duels.
 
     Tighter than Hoeffding's for one-sided pairs once a few dozen duels are in.
     """
-
-    can_sample = False
 
     def init(self, n_arms: int) -> Belief:
         """Return the belief before the first duel."""

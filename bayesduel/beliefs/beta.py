@@ -9,16 +9,16 @@ Lentz's method.
 
 from dataclasses import dataclass
 from math import exp, inf, lgamma, log, log1p
-from typing import Literal
+from typing import ClassVar, Literal
 
-from bayesduel.beliefs.belief import BOUNDS, FROM_BETA, Belief, fresh
+from bayesduel.beliefs.belief import BOUNDS, FROM_BETA, Belief, BeliefSpec, fresh
 from bayesduel.jit import compiled
 
 __all__ = ["Beta", "beta_upper", "log_above"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beta:
+class Beta(BeliefSpec):
     """Independent posteriors P[i, j] ~ Beta(prior + wins[i, j], prior + wins[j, i]).
 
     Parameters
@@ -37,7 +37,7 @@ class Beta:
 
     prior: float = 1.0
     bounds: Literal["quantile", "hoeffding", "kl", "bernstein"] = "quantile"
-    can_sample = True
+    can_sample: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0 < self.prior < inf:

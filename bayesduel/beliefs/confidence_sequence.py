@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from math import inf, lgamma, log, pi, sqrt
 from typing import Literal
 
-from bayesduel.beliefs.belief import BY_BETTING, BY_STITCHED, Belief, fresh
+from bayesduel.beliefs.belief import BY_BETTING, BY_STITCHED, Belief, BeliefSpec, fresh
 from bayesduel.beliefs.kl import largest_within
 from bayesduel.jit import compiled
 
@@ -30,7 +30,7 @@ __all__ = ["ConfidenceSequence", "betting_upper", "stitched_upper"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConfidenceSequence:
+class ConfidenceSequence(BeliefSpec):
     """Bounds valid at every time simultaneously, for one budget.
 
     Parameters
@@ -45,7 +45,6 @@ class ConfidenceSequence:
     """
 
     method: Literal["betting", "stitched"] = "betting"
-    can_sample = False
 
     def __post_init__(self) -> None:
         if self.method not in ("betting", "stitched"):

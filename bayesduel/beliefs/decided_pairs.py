@@ -1,10 +1,11 @@
-"""Which duels are decided at time t: surveyed afresh, or kept by crossing times.
+"""Which pairs are decided at time t, by all bounds or by crossing times.
 
-A duel is decided when its lower bound at budget ``2 alpha ln t`` exceeds one half. Under
-Hoeffding's bound a decided duel (share p of n) stays so until t reaches its crossing time
-``exp(n (p - 1/2)^2 / alpha)``, and an undecided one stays undecided until it is duelled.
-So ``refresh`` looks at the last pair and at the rows with a crossing due: O(K) a step.
-``survey`` asks every bound, O(K^2), and serves every belief; tests hold the two equal.
+A pair is decided when its lower bound at budget ``2 alpha ln t`` exceeds one half. Under
+Hoeffding's bound a decided pair (share p of n duels) stays decided until t reaches its crossing
+time ``exp(n (p - 1/2)^2 / alpha)``, and an undecided one stays undecided until its next duel.
+``refresh`` therefore reads the last pair and the rows with a crossing due: O(K) a step.
+``survey`` computes every bound, O(K^2), and serves every belief. ``update`` takes the faster of
+the two that is right for the belief; tests hold them equal.
 """
 
 from math import exp, inf, log
@@ -12,14 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayesduel.beliefs.belief import BY_HOEFFDING
 from bayesduel.beliefs.query import bounds, upper_bound
 from bayesduel.jit import compiled
 
-__all__ = ["Standings", "open_standings", "refresh", "survey"]
+__all__ = ["DecidedPairs", "no_decided_pairs", "refresh", "survey", "update"]
 
 
-class Standings(NamedTuple):
-    """What is decided now.
+class DecidedPairs(NamedTuple):
+    """Which pairs are decided now.
 
     Attributes
     ----------
@@ -30,7 +32,7 @@ class Standings(NamedTuple):
     due
         The smallest entry of each row of `until`, shape (K,).
     sure_wins, sure_losses
-        Decided duels won and lost, shape (K,).
+        Decided pairs won and lost, shape (K,).
     watched
         Entries a policy watches, shape (K, K), which it alone writes.
     n_open
@@ -52,9 +54,9 @@ class Standings(NamedTuple):
     seen: np.ndarray
 
 
-def open_standings(n_arms: int) -> Standings:
-    """Return the standings before the first duel: nothing decided, nothing watched."""
-    return Standings(
+def no_decided_pairs(n_arms: int) -> DecidedPairs:
+    """Return the state before the first duel: no pair decided, none watched."""
+    return DecidedPairs(
         beats=np.zeros((n_arms, n_arms), np.bool_),
         until=np.full((n_arms, n_arms), inf),
         due=np.full(n_arms, inf),
@@ -68,56 +70,64 @@ def open_standings(n_arms: int) -> Standings:
 
 
 @compiled
-def survey(standings, belief, alpha, t):
-    """Bring the standings to time t by asking every bound."""
-    beats = bounds(belief, 2 * alpha * log(t))[0] > 0.5
-    decided = beats | beats.T
-    standings.beats[:] = beats
-    standings.sure_wins[:] = beats.sum(axis=1)
-    standings.sure_losses[:] = beats.sum(axis=0)
-    standings.n_open[:] = (standings.watched & ~decided).sum(axis=1)
-    if (standings.watched & beats).any():
-        standings.contradicted[0] = True
-    standings.seen[0] = belief.n_duels[0]
+def update(decided, belief, alpha, t):
+    """Bring the decided pairs to time t. Times should not go back."""
+    if belief.kind == BY_HOEFFDING:
+        refresh(decided, belief, alpha, t)
+    else:
+        survey(decided, belief, alpha, t)
 
 
 @compiled
-def refresh(standings, belief, alpha, t):
-    """Bring the standings to time t by the last pair and the crossings due.
+def survey(decided, belief, alpha, t):
+    """Bring the decided pairs to time t by computing every bound."""
+    beats = bounds(belief, 2 * alpha * log(t))[0] > 0.5
+    decided.beats[:] = beats
+    decided.sure_wins[:] = beats.sum(axis=1)
+    decided.sure_losses[:] = beats.sum(axis=0)
+    decided.n_open[:] = (decided.watched & ~(beats | beats.T)).sum(axis=1)
+    if (decided.watched & beats).any():
+        decided.contradicted[0] = True
+    decided.seen[0] = belief.n_duels[0]
 
-    For a belief by Hoeffding's bound only. Times should not go back.
+
+@compiled
+def refresh(decided, belief, alpha, t):
+    """Bring the decided pairs to time t by the last pair and the crossings due.
+
+    For beliefs with Hoeffding's bound only. Times should not go back.
     """
-    n_arms = len(standings.due)
-    new = belief.n_duels[0] - standings.seen[0]
+    n_arms = len(decided.due)
+    new = belief.n_duels[0] - decided.seen[0]
     if new == 1:
-        settle(standings, belief, belief.last[0], belief.last[1], alpha, t)
+        settle(decided, belief, belief.last[0], belief.last[1], alpha, t)
     elif new != 0:
         for i in range(n_arms):
             for j in range(i):
-                settle(standings, belief, i, j, alpha, t)
+                settle(decided, belief, i, j, alpha, t)
     for i in range(n_arms):
-        if standings.due[i] < t:
+        if decided.due[i] < t:
             for j in range(n_arms):
-                if standings.until[i, j] < t:
-                    settle(standings, belief, i, j, alpha, t)
-    standings.seen[0] = belief.n_duels[0]
+                if decided.until[i, j] < t:
+                    settle(decided, belief, i, j, alpha, t)
+    decided.seen[0] = belief.n_duels[0]
 
 
 @compiled
-def settle(standings, belief, i, j, alpha, t):
+def settle(decided, belief, i, j, alpha, t):
     """Decide the duel of i and j at time t, and until when."""
     if i != j:
         for winner, loser in ((i, j), (j, i)):
             beats = surely_beats(belief, winner, loser, alpha, t)
-            if beats != standings.beats[winner, loser]:
-                flip(standings, winner, loser, beats)
-            old = standings.until[winner, loser]
+            if beats != decided.beats[winner, loser]:
+                flip(decided, winner, loser, beats)
+            old = decided.until[winner, loser]
             new = crossing(belief, winner, loser, alpha, t) if beats else inf
-            standings.until[winner, loser] = new
-            if new <= standings.due[winner]:
-                standings.due[winner] = new
-            elif old == standings.due[winner]:
-                standings.due[winner] = standings.until[winner].min()
+            decided.until[winner, loser] = new
+            if new <= decided.due[winner]:
+                decided.due[winner] = new
+            elif old == decided.due[winner]:
+                decided.due[winner] = decided.until[winner].min()
 
 
 @compiled
@@ -146,15 +156,15 @@ def crossing(belief, i, j, alpha, t):
 
 
 @compiled
-def flip(standings, winner, loser, beats):
+def flip(decided, winner, loser, beats):
     """Note that `winner` now surely beats `loser`, or no longer does."""
-    standings.beats[winner, loser] = beats
+    decided.beats[winner, loser] = beats
     change = 1 if beats else -1
-    standings.sure_wins[winner] += change
-    standings.sure_losses[loser] += change
-    if standings.watched[winner, loser]:
-        standings.n_open[winner] -= change
+    decided.sure_wins[winner] += change
+    decided.sure_losses[loser] += change
+    if decided.watched[winner, loser]:
+        decided.n_open[winner] -= change
         if beats:
-            standings.contradicted[0] = True
-    if standings.watched[loser, winner]:
-        standings.n_open[loser] -= change
+            decided.contradicted[0] = True
+    if decided.watched[loser, winner]:
+        decided.n_open[loser] -= change

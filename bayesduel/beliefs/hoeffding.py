@@ -9,20 +9,18 @@ Theorem 1.
 from dataclasses import dataclass
 from math import inf, sqrt
 
-from bayesduel.beliefs.belief import BY_HOEFFDING, Belief, fresh
+from bayesduel.beliefs.belief import BY_HOEFFDING, Belief, BeliefSpec, fresh
 from bayesduel.jit import compiled
 
 __all__ = ["Hoeffding", "hoeffding_upper"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hoeffding:
+class Hoeffding(BeliefSpec):
     """Bounds by Hoeffding's inequality, at a number of duels fixed beforehand.
 
     Not clipped to [0, 1]: dueling-bandit rules compare them.
     """
-
-    can_sample = False
 
     def init(self, n_arms: int) -> Belief:
         """Return the belief before the first duel."""

@@ -22,8 +22,8 @@ from bayesduel.jit import compiled
 __all__ = [
     "Counts",
     "ItemBelief",
+    "ItemSet",
     "Logistic",
-    "Offer",
     "finite_only",
     "paid_best",
     "record_aimed",
@@ -35,7 +35,7 @@ WINDOW = 4096  # directions kept as they were shown; when it is full the posteri
 GROWTH = 0.1  # the mode is found again over all tallied pulls when they have grown so much
 
 
-class Offer(NamedTuple):
+class ItemSet(NamedTuple):
     """What a policy is told of the items before it shows any.
 
     Attributes
@@ -60,7 +60,7 @@ class ItemBelief(NamedTuple):
     Attributes
     ----------
     attributes, values, sphere
-        Of the items: see :class:`Offer`.
+        Of the items: see :class:`ItemSet`.
     learns
         Whether `mode` and `precision` are kept; otherwise only counts.
     pulls, successes
@@ -116,7 +116,7 @@ class Counts:
 
     learns = False
 
-    def init(self, offer: Offer) -> ItemBelief:
+    def init(self, offer: ItemSet) -> ItemBelief:
         """Return the belief before the first pull."""
         return _fresh(offer, learns=False, scale=1.0)
 
@@ -144,12 +144,12 @@ class Logistic:
         if not 0 < self.scale < inf:
             raise ValueError(f"scale should be positive and finite, got {self.scale}")
 
-    def init(self, offer: Offer) -> ItemBelief:
+    def init(self, offer: ItemSet) -> ItemBelief:
         """Return the belief before the first pull: the prior."""
         return _fresh(offer, learns=True, scale=self.scale)
 
 
-def _fresh(offer: Offer, *, learns: bool, scale: float) -> ItemBelief:
+def _fresh(offer: ItemSet, *, learns: bool, scale: float) -> ItemBelief:
     m, n = offer.attributes.shape
     return ItemBelief(
         attributes=np.asfortranarray(offer.attributes),
@@ -174,7 +174,7 @@ def _fresh(offer: Offer, *, learns: bool, scale: float) -> ItemBelief:
     )
 
 
-def finite_only(policy: object, offer: Offer) -> None:
+def finite_only(policy: object, offer: ItemSet) -> None:
     """Refuse a sphere, for policies that look at every item.
 
     Raises

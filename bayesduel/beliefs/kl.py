@@ -1,4 +1,7 @@
-"""Chernoff's bound for coin flips, inverted: all q with n kl(mean, q) <= budget.
+"""Chernoff's bound for Bernoulli variables, inverted: all q with n kl(mean, q) <= budget.
+
+``largest_within`` finds the largest such q, ``log_upper_gap`` ln(1 - q) for q so close to 1 that
+1 - q would be rounded.
 
 References
 ----------
@@ -9,20 +12,27 @@ Chernoff, "A measure of asymptotic efficiency", Ann. Math. Stat. 1952; Garivier 
 from dataclasses import dataclass
 from math import exp, inf, log, log1p, sqrt
 
-from bayesduel.beliefs.belief import BY_KL, Belief, fresh
+from bayesduel.beliefs.belief import BY_KL, Belief, BeliefSpec, fresh
 from bayesduel.jit import compiled
 
-__all__ = ["KL", "divergence", "divergence_from_half", "kl_upper", "largest_within"]
+__all__ = [
+    "KL",
+    "divergence",
+    "divergence_from_half",
+    "kl_upper",
+    "largest_within",
+    "log_upper_gap",
+    "negative_entropy",
+    "stays_below",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
-class KL:
+class KL(BeliefSpec):
     """Bounds by Chernoff's inequality, at a number of duels fixed beforehand.
 
     Never wider than Hoeffding's.
     """
-
-    can_sample = False
 
     def init(self, n_arms: int) -> Belief:
         """Return the belief before the first duel."""
@@ -63,8 +73,42 @@ def largest_within(p, c):
 
 
 @compiled
+def log_upper_gap(p, c):
+    """Return ln(1 - q) for the largest q with kl(p, q) <= c, however close q is to 1.
+
+    Newton's method on v = ln(1 - q) from the left: the divergence is decreasing and convex
+    in v, so no step oversteps the root.
+    """
+    if p >= 1:
+        return -inf
+    if p <= 0:
+        return -c
+    entropy = -p * log(p) - (1 - p) * log1p(-p)
+    v = -(c + entropy) / (1 - p)
+    for _ in range(200):
+        excess = -entropy - p * log1p(-exp(v)) - (1 - p) * v - c
+        slope = p * exp(v) / (1 - exp(v)) - (1 - p)
+        new = v - excess / slope
+        if not new > v:
+            break
+        v = new
+    return v
+
+
+@compiled
+def stays_below(p, c, v):
+    """Return whether the index of mean `p` at budget `c` surely stays below 1 - exp(v)."""
+    if p >= 1 or v >= log1p(-p):
+        return False
+    if p <= 0:
+        return -c > v
+    at = p * log(p) + (1 - p) * log1p(-p) - p * log1p(-exp(v)) - (1 - p) * v
+    return at > c * (1 + 1e-9)
+
+
+@compiled
 def divergence(p, q):
-    """Return kl(p, q) between coins, with 0 ln 0 = 0; infinite where q excludes p."""
+    """Return kl(p, q) of Bernoulli laws, with 0 ln 0 = 0; infinite where q excludes p."""
     total = 0.0
     if p > 0:
         if q <= 0:
@@ -86,3 +130,14 @@ def divergence_from_half(p):
     if p < 1:
         total += (1 - p) * log1p(-p)
     return max(total, 0.0)
+
+
+@compiled
+def negative_entropy(p):
+    """Return p ln p + (1 - p) ln(1 - p), with 0 ln 0 = 0."""
+    total = 0.0
+    if p > 0:
+        total += p * log(p)
+    if p < 1:
+        total += (1 - p) * log(1 - p)
+    return total

@@ -18,7 +18,15 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from bayesduel.beliefs.belief import BOUNDS, BY_GAUSSIAN, BY_RANKED, FROM_DRAWS, Belief, fresh
+from bayesduel.beliefs.belief import (
+    BOUNDS,
+    BY_GAUSSIAN,
+    BY_RANKED,
+    FROM_DRAWS,
+    Belief,
+    BeliefSpec,
+    fresh,
+)
 from bayesduel.jit import compiled
 
 __all__ = ["MCMC", "Laplace", "gaussian_upper", "ranked_upper"]
@@ -27,7 +35,7 @@ MODELLED = {**BOUNDS, "gaussian": BY_GAUSSIAN, "quantile": BY_RANKED}
 
 
 @dataclass(frozen=True)
-class Laplace:
+class Laplace(BeliefSpec):
     """The posterior of a model by mode and curvature, refitted as duels come in.
 
     Parameters
@@ -53,7 +61,7 @@ class Laplace:
     draws: int = 1000
     growth: float = 0.1
     bounds: Literal["gaussian", "quantile", "hoeffding", "kl", "bernstein"] = "gaussian"
-    can_sample = True
+    can_sample: ClassVar[bool] = True
     method: ClassVar[Literal["laplace", "nuts"]] = "laplace"
 
     def __post_init__(self) -> None:

@@ -40,7 +40,7 @@ from bayesduel.beliefs.belief import (
     FROM_DRAWS,
     FROM_NOTHING,
     Belief,
-    Recipe,
+    BeliefSpec,
     require_sampling,
 )
 from bayesduel.beliefs.bernstein import Bernstein, bernstein_upper
@@ -56,6 +56,7 @@ __all__ = [
     "KL",
     "MCMC",
     "Belief",
+    "BeliefSpec",
     "Bernstein",
     "Beta",
     "ConfidenceSequence",
@@ -63,7 +64,6 @@ __all__ = [
     "Hoeffding",
     "Laplace",
     "Logistic",
-    "Recipe",
     "bounds",
     "pick",
     "record",

@@ -17,7 +17,7 @@ To add one, read ``dts.py`` (the pattern), then:
 - Where O(K^2) a step hurts and Hoeffding's bound is the default, ``beliefs/standings.py``
   keeps what is decided by crossing times (see ``rucb.py``), tested equal to the plain rule.
 - A policy for items with attributes has `shows`, 1 or 2, how many it names; its belief is one of
-  ``beliefs/logistic.py`` and its ``init`` takes the ``Offer`` of the items. With 1 the rule
+  ``beliefs/logistic.py`` and its ``init`` takes the ``ItemSet`` of the items. With 1 the rule
   returns one index; on a sphere the index n stands for the vector in its memory's `aim`. One with
   a proved bound gives its growing part as ``bound(times, offer)``.
 - Name it here in ``__all__`` and in ``bayesduel/__init__.py``; hand-worked rounds go to
@@ -36,8 +36,7 @@ from bayesduel.policies.contextual.logistic_ucb import LogisticUCB
 from bayesduel.policies.contextual.thompson_beta import ThompsonBeta
 from bayesduel.policies.contextual.two_phase import TwoPhase
 from bayesduel.policies.cw_rmed import CWRMED, ECWRMED
-from bayesduel.policies.dts import DTS
-from bayesduel.policies.dts_plus import DTSPlus
+from bayesduel.policies.dts import DTS, DTSPlus
 from bayesduel.policies.interleaved_filter import InterleavedFilter
 from bayesduel.policies.merge_rucb import MergeRUCB
 from bayesduel.policies.pbr import PBR

@@ -20,7 +20,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick, shares
+from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick, shares
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import (
     Rewards,
@@ -30,6 +30,7 @@ from bayesduel.policies.borda_rewards import (
     take_reward,
 )
 from bayesduel.policies.identification import Answer, best_by_shares, conclude, no_answer
+from bayesduel.policies.policy import HorizonPolicy
 
 __all__ = ["ActionElimination"]
 
@@ -56,78 +57,6 @@ class Memory(NamedTuple):
     active: np.ndarray
     rewards: Rewards
     answer: Answer
-
-
-@dataclass(frozen=True, kw_only=True)
-class ActionElimination:
-    """Explore until a bandit's best arm is sure, then duel the answer with itself.
-
-    Parameters
-    ----------
-    belief
-        Only its tallies are read.
-    reward
-        "opponent": an arm against a random other. "pair": each ordered pair is an arm.
-    horizon
-        Duels in all, for the union bound. Default: the simulation's.
-    delta
-        Chance that the bandit's best arm is another. Default: 1 / horizon.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
-    """
-
-    belief: Recipe = Hoeffding()
-    reward: Literal["opponent", "pair"] = "opponent"
-    horizon: float | None = None
-    delta: float | None = None
-    source: ClassVar[str] = "Even-Dar et al., JMLR 2006, as in Urvoy et al., ICML 2013"
-    guarantee: ClassVar[str] = "wrapped: the Borda winner with chance 1 - delta; naive: none"
-
-    def __post_init__(self) -> None:
-        if self.reward not in REWARDS:
-            raise ValueError(f"reward should be one of {REWARDS}, got {self.reward!r}")
-        if self.horizon is not None and not 1 <= self.horizon < inf:
-            raise ValueError(f"horizon should be at least 1 and finite, got {self.horizon}")
-        if self.delta is not None and not 0 < self.delta < 1:
-            raise ValueError(f"delta should be in (0, 1), got {self.delta}")
-
-    def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `horizon` is not known.
-        """
-        if self.horizon is None:
-            raise ValueError("horizon should be given where no simulation gives it, got None")
-        pairs = self.reward == "pair"
-        active = ~np.eye(n_arms, dtype=np.bool_)
-        if not pairs:
-            active[:] = False
-            active[:, 0] = True
-        n_unknown = n_arms * (n_arms - 1) / 2 if pairs else n_arms
-        return Memory(
-            pairs=pairs,
-            budget=log(2 * n_unknown * self.horizon / (self.delta or 1 / self.horizon)),
-            active=active,
-            rewards=no_rewards(n_arms),
-            answer=no_answer(),
-        )
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
-
-    def recommend(self, belief: Belief, memory: Memory) -> int:
-        """Return the arm with the best mean; among pairs, the Copeland winner of the shares."""
-        if self.reward == "pair":
-            return best_by_shares(belief)
-        return int(np.where(memory.active[:, 0], mean_rewards(memory.rewards), -1).argmax())
 
 
 @compiled
@@ -176,3 +105,70 @@ def copeland_winner(mean, rng):
     """Return an arm that wins most of its duels against most others."""
     wins = (mean > 0.5).sum(axis=1)
     return pick(wins == wins.max(), rng)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionElimination(HorizonPolicy):
+    """Explore until a bandit's best arm is sure, then duel the answer with itself.
+
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    reward
+        "opponent": an arm against a random other. "pair": each ordered pair is an arm.
+    horizon
+        Duels in all, for the union bound. Default: the simulation's.
+    delta
+        Chance that the bandit's best arm is another. Default: 1 / horizon.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+
+    belief: BeliefSpec = Hoeffding()
+    reward: Literal["opponent", "pair"] = "opponent"
+    horizon: float | None = None
+    delta: float | None = None
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Even-Dar et al., JMLR 2006, as in Urvoy et al., ICML 2013"
+    guarantee: ClassVar[str] = "wrapped: the Borda winner with chance 1 - delta; naive: none"
+
+    def __post_init__(self) -> None:
+        if self.reward not in REWARDS:
+            raise ValueError(f"reward should be one of {REWARDS}, got {self.reward!r}")
+        if self.horizon is not None and not 1 <= self.horizon < inf:
+            raise ValueError(f"horizon should be at least 1 and finite, got {self.horizon}")
+        if self.delta is not None and not 0 < self.delta < 1:
+            raise ValueError(f"delta should be in (0, 1), got {self.delta}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If `horizon` is not known.
+        """
+        horizon = self.known_horizon()
+        pairs = self.reward == "pair"
+        active = ~np.eye(n_arms, dtype=np.bool_)
+        if not pairs:
+            active[:] = False
+            active[:, 0] = True
+        n_unknown = n_arms * (n_arms - 1) / 2 if pairs else n_arms
+        return Memory(
+            pairs=pairs,
+            budget=log(2 * n_unknown * horizon / (self.delta or 1 / horizon)),
+            active=active,
+            rewards=no_rewards(n_arms),
+            answer=no_answer(),
+        )
+
+    def recommend(self, belief: Belief, memory: Memory) -> int:
+        """Return the arm with the best mean; among pairs, the Copeland winner of the shares."""
+        if self.reward == "pair":
+            return best_by_shares(belief)
+        return int(np.where(memory.active[:, 0], mean_rewards(memory.rewards), -1).argmax())

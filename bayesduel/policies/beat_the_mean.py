@@ -12,9 +12,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick
+from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, conclude, no_answer
+from bayesduel.policies.policy import HorizonPolicy
 
 __all__ = ["BeatTheMean"]
 
@@ -43,74 +44,6 @@ class Memory(NamedTuple):
     duels: np.ndarray
     asked: np.ndarray
     answer: Answer
-
-
-@dataclass(frozen=True, kw_only=True)
-class BeatTheMean:
-    """Eliminate arms that lose to the mean of those left, then exploit the last.
-
-    Parameters
-    ----------
-    belief
-        Only its tallies are read.
-    horizon
-        Duels in all. Default: the simulation's.
-    gamma
-        Degree of stochastic transitivity assumed, >= 1.
-    factor
-        Of the radius: the paper's 3; others ran 1.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
-    """
-
-    belief: Recipe = Hoeffding()
-    horizon: float | None = None
-    gamma: float = 1.0
-    factor: float = 3.0
-    source: ClassVar[str] = "Yue & Joachims, ICML 2011, Algorithm 1"
-    guarantee: ClassVar[str] = "O(gamma^7 K log T / gap) under relaxed stochastic transitivity"
-
-    def __post_init__(self) -> None:
-        if self.horizon is not None and not self.horizon >= 1:
-            raise ValueError(f"horizon should be at least 1, got {self.horizon}")
-        if not self.gamma >= 1:
-            raise ValueError(f"gamma should be at least 1, got {self.gamma}")
-        if not self.factor > 0:
-            raise ValueError(f"factor should be positive, got {self.factor}")
-
-    def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `horizon` is not known.
-        """
-        if self.horizon is None:
-            raise ValueError("horizon should be given where no simulation gives it, got None")
-        return Memory(
-            log_inverse_delta=log(2 * self.horizon * n_arms),
-            factor=self.factor * self.gamma**2,
-            active=np.ones(n_arms, np.bool_),
-            wins=np.zeros((n_arms, n_arms)),
-            duels=np.zeros((n_arms, n_arms)),
-            asked=np.full(4, -1.0),
-            answer=no_answer(),
-        )
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
-
-    def recommend(self, belief: Belief, memory: Memory) -> int:
-        """Return the active arm that wins most against the others."""
-        n = memory.duels.sum(axis=1)
-        mean = np.divide(memory.wins.sum(axis=1), n, out=np.full(len(n), 0.5), where=n > 0)
-        return int(np.where(memory.active, mean, -1).argmax())
 
 
 @compiled
@@ -159,3 +92,65 @@ def learn(belief, memory, rng):
         memory.active[worst] = False
         memory.wins[:, worst] = 0
         memory.duels[:, worst] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeatTheMean(HorizonPolicy):
+    """Eliminate arms that lose to the mean of those left, then exploit the last.
+
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    horizon
+        Duels in all. Default: the simulation's.
+    gamma
+        Degree of stochastic transitivity assumed, >= 1.
+    factor
+        Of the radius: the paper's 3; others ran 1.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+
+    belief: BeliefSpec = Hoeffding()
+    horizon: float | None = None
+    gamma: float = 1.0
+    factor: float = 3.0
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Yue & Joachims, ICML 2011, Algorithm 1"
+    guarantee: ClassVar[str] = "O(gamma^7 K log T / gap) under relaxed stochastic transitivity"
+
+    def __post_init__(self) -> None:
+        self.check_horizon()
+        if not self.gamma >= 1:
+            raise ValueError(f"gamma should be at least 1, got {self.gamma}")
+        if not self.factor > 0:
+            raise ValueError(f"factor should be positive, got {self.factor}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If `horizon` is not known.
+        """
+        horizon = self.known_horizon()
+        return Memory(
+            log_inverse_delta=log(2 * horizon * n_arms),
+            factor=self.factor * self.gamma**2,
+            active=np.ones(n_arms, np.bool_),
+            wins=np.zeros((n_arms, n_arms)),
+            duels=np.zeros((n_arms, n_arms)),
+            asked=np.full(4, -1.0),
+            answer=no_answer(),
+        )
+
+    def recommend(self, belief: Belief, memory: Memory) -> int:
+        """Return the active arm that wins most against the others."""
+        n = memory.duels.sum(axis=1)
+        mean = np.divide(memory.wins.sum(axis=1), n, out=np.full(len(n), 0.5), where=n > 0)
+        return int(np.where(memory.active, mean, -1).argmax())

@@ -16,9 +16,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Hoeffding, Recipe, pick, upper_bound
-from bayesduel.beliefs.decided_pairs import Standings, open_standings, refresh, survey
+from bayesduel.beliefs import BeliefSpec, Hoeffding, pick, upper_bound
+from bayesduel.beliefs.decided_pairs import DecidedPairs, no_decided_pairs, update
 from bayesduel.jit import compiled
+from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["CCB"]
 
@@ -30,7 +31,7 @@ class Memory(NamedTuple):
     ----------
     alpha
         Exploration constant.
-    standings
+    decided
         What is decided; its `watched` rows are the sets B^i of arms that have beaten i.
     potential
         The set B of potential winners, shape (K,).
@@ -41,74 +42,19 @@ class Memory(NamedTuple):
     """
 
     alpha: float
-    standings: Standings
+    decided: DecidedPairs
     potential: np.ndarray
     size: np.ndarray
     losses: np.ndarray
 
 
-@dataclass(frozen=True, kw_only=True)
-class CCB:
-    """Copeland Confidence Bound, for Copeland regret.
-
-    Parameters
-    ----------
-    belief
-        What bounds P. Default: Hoeffding's inequality, kept by crossing times.
-    alpha
-        Exploration constant, > 0.5.
-
-    Raises
-    ------
-    ValueError
-        If ``alpha <= 0.5``.
-    """
-
-    belief: Recipe = Hoeffding()
-    alpha: float = 0.51
-    source: ClassVar[str] = "Zoghi et al., NIPS 2015, Algorithm 1"
-    guarantee: ClassVar[str] = "Copeland regret O((K^2 + (C + L_C) K log T) / gap^2)"
-
-    def __post_init__(self) -> None:
-        if not self.alpha > 0.5:
-            raise ValueError(f"alpha should be > 0.5, got {self.alpha}")
-
-    def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
-        return Memory(
-            alpha=float(self.alpha),
-            standings=open_standings(n_arms),
-            potential=np.ones(n_arms, np.bool_),
-            size=np.zeros(n_arms, np.int64),
-            losses=np.full(1, n_arms, np.int64),
-        )
-
-    @property
-    def select(self):
-        """The compiled rule: by crossing times for Hoeffding's bound, else the plain one."""
-        return select_by_crossings if isinstance(self.belief, Hoeffding) else select
-
-
 @compiled
 def select(belief, memory, t, rng):
-    """Name the next pair, (champion, challenger), from the bounds of any belief."""
-    survey(memory.standings, belief, memory.alpha, t)
-    return choose(belief, memory, t, rng)
-
-
-@compiled
-def select_by_crossings(belief, memory, t, rng):
-    """Name the pair ``select`` would, in O(K) a step, under Hoeffding's bound."""
-    refresh(memory.standings, belief, memory.alpha, t)
-    return choose(belief, memory, t, rng)
-
-
-@compiled
-def choose(belief, memory, t, rng):
-    """Name the next pair once it is known what is decided."""
-    standings, potential, size = memory.standings, memory.potential, memory.size
-    beats, beaten = standings.beats, standings.watched
-    losses, sure = standings.sure_losses, standings.sure_wins
+    """Return the next pair, (champion, challenger)."""
+    update(memory.decided, belief, memory.alpha, t)
+    decided, potential, size = memory.decided, memory.potential, memory.size
+    beats, beaten = decided.beats, decided.watched
+    losses, sure = decided.sure_losses, decided.sure_wins
     n_arms = len(potential)
     most_sure = sure.max()
     fewest = losses.min()
@@ -117,7 +63,7 @@ def choose(belief, memory, t, rng):
         chosen[i] = losses[i] == fewest
 
     # 9A: a set B^i holds an arm that i turns out to beat.
-    if standings.contradicted[0]:
+    if decided.contradicted[0]:
         reset(memory)
 
     # 9B: arms that cannot win leave B, keeping who has beaten them.
@@ -128,7 +74,7 @@ def choose(belief, memory, t, rng):
             if size[i] != memory.losses[0] + 1:
                 beaten[i] = beats[:, i]
                 size[i] = losses[i]
-                standings.n_open[i] = 0
+                decided.n_open[i] = 0
         remain |= potential[i]
     if not remain:
         reset(memory)
@@ -146,8 +92,8 @@ def choose(belief, memory, t, rng):
                     shorten(memory, j, rng)
 
     # 10: settle a duel that once was decided.
-    if rng.random() < 0.25 and standings.n_open.any():
-        return pick_open(standings, rng)
+    if rng.random() < 0.25 and decided.n_open.any():
+        return pick_open(decided, rng)
 
     # 11, 12: the champion.
     among_potential = False
@@ -183,29 +129,29 @@ def reset(memory):
     memory.potential[:] = True
     memory.size[:] = 0
     memory.losses[0] = len(memory.potential)
-    memory.standings.watched[:] = False
-    memory.standings.n_open[:] = 0
-    memory.standings.contradicted[0] = False
+    memory.decided.watched[:] = False
+    memory.decided.n_open[:] = 0
+    memory.decided.contradicted[0] = False
 
 
 @compiled
 def clear(memory, i):
     """Empty the set B^i."""
     if memory.size[i] > 0:
-        memory.standings.watched[i] = False
-        memory.standings.n_open[i] = 0
+        memory.decided.watched[i] = False
+        memory.decided.n_open[i] = 0
         memory.size[i] = 0
 
 
 @compiled
 def shorten(memory, i, rng):
     """Keep a uniformly random subset of B^i, of size losses + 1."""
-    standings = memory.standings
+    decided = memory.decided
     while memory.size[i] > memory.losses[0] + 1:
-        j = pick(standings.watched[i], rng)
-        standings.watched[i, j] = False
-        if not (standings.beats[i, j] or standings.beats[j, i]):
-            standings.n_open[i] -= 1
+        j = pick(decided.watched[i], rng)
+        decided.watched[i, j] = False
+        if not (decided.beats[i, j] or decided.beats[j, i]):
+            decided.n_open[i] -= 1
         memory.size[i] -= 1
 
 
@@ -220,12 +166,50 @@ def shuffled(mask, rng):
 
 
 @compiled
-def pick_open(standings, rng):
+def pick_open(decided, rng):
     """Return a uniformly random undecided pair (i, j) with j in B^i."""
     i = 0
-    skip = int(rng.random() * standings.n_open.sum())
-    while skip >= standings.n_open[i]:
-        skip -= standings.n_open[i]
+    skip = int(rng.random() * decided.n_open.sum())
+    while skip >= decided.n_open[i]:
+        skip -= decided.n_open[i]
         i += 1
-    decided = standings.beats[i] | standings.beats[:, i]
-    return i, np.flatnonzero(standings.watched[i] & ~decided)[skip]
+    known = decided.beats[i] | decided.beats[:, i]
+    return i, np.flatnonzero(decided.watched[i] & ~known)[skip]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CCB(PairPolicy):
+    """Copeland Confidence Bound, for Copeland regret.
+
+    Parameters
+    ----------
+    belief
+        What bounds P. Default: Hoeffding's inequality, kept by crossing times.
+    alpha
+        Exploration constant, > 0.5.
+
+    Raises
+    ------
+    ValueError
+        If ``alpha <= 0.5``.
+    """
+
+    belief: BeliefSpec = Hoeffding()
+    alpha: float = 0.51
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Zoghi et al., NIPS 2015, Algorithm 1"
+    guarantee: ClassVar[str] = "Copeland regret O((K^2 + (C + L_C) K log T) / gap^2)"
+
+    def __post_init__(self) -> None:
+        if not self.alpha > 0.5:
+            raise ValueError(f"alpha should be > 0.5, got {self.alpha}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel."""
+        return Memory(
+            alpha=float(self.alpha),
+            decided=no_decided_pairs(n_arms),
+            potential=np.ones(n_arms, np.bool_),
+            size=np.zeros(n_arms, np.int64),
+            losses=np.full(1, n_arms, np.int64),
+        )

@@ -18,10 +18,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import KL, Recipe, share, shares
+from bayesduel.beliefs import KL, BeliefSpec, share, shares
 from bayesduel.beliefs.kl import divergence_from_half
 from bayesduel.jit import compiled
 from bayesduel.policies.cw_rmed_allocation import cheapest, costs, is_sure, is_sure_relaxed, relaxed
+from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["CWRMED", "ECWRMED"]
 
@@ -41,72 +42,6 @@ class Memory(NamedTuple):
     beta: float
     exact: bool
     current: np.ndarray
-
-
-@dataclass(frozen=True, kw_only=True)
-class CWRMED:
-    """Copeland-winners RMED, for Copeland regret at the least possible slope.
-
-    Parameters
-    ----------
-    belief
-        Only its tallies are read.
-    alpha
-        Every pair is duelled at least ``alpha sqrt(ln t)`` times, > 0.
-    beta
-        A pair whose share is within ``beta / ln ln t`` of 1/2 is duelled on, >= 0. A true
-        tie is then duelled for ever; 0 avoids that.
-
-    Raises
-    ------
-    ValueError
-        If `alpha` is not positive or `beta` negative.
-    """
-
-    belief: Recipe = KL()
-    alpha: float = 3.0
-    beta: float = 0.01
-    source: ClassVar[str] = "Komiyama et al., ICML 2016, Algorithm 1 (exact, by a linear programme)"
-    guarantee: ClassVar[str] = "Copeland regret C* ln T, the least possible slope"
-
-    def __post_init__(self) -> None:
-        if not self.alpha > 0:
-            raise ValueError(f"alpha should be > 0, got {self.alpha}")
-        if not self.beta >= 0:
-            raise ValueError(f"beta should be >= 0, got {self.beta}")
-
-    def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
-        everyone = np.triu(np.ones((n_arms, n_arms), np.bool_), 1)
-        return Memory(float(self.alpha), float(self.beta), type(self) is CWRMED, everyone)
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
-
-
-@dataclass(frozen=True, kw_only=True)
-class ECWRMED(CWRMED):
-    """Efficient CW-RMED: a closed-form allocation, at most a constant dearer.
-
-    Parameters
-    ----------
-    belief
-        Only its tallies are read.
-    alpha
-        Every pair is duelled at least ``alpha sqrt(ln t)`` times, > 0.
-    beta
-        A pair whose share is within ``beta / ln ln t`` of 1/2 is duelled on, >= 0.
-
-    Raises
-    ------
-    ValueError
-        If `alpha` is not positive or `beta` negative.
-    """
-
-    source: ClassVar[str] = "Komiyama et al., ICML 2016, Algorithm 2"
-    guarantee: ClassVar[str] = "Copeland regret C_ECW ln T, C_ECW often equal to C*"
 
 
 @compiled
@@ -164,3 +99,65 @@ def renew(belief, memory, log_t):
     for i in range(n_arms):
         for j in range(i + 1, n_arms):
             memory.current[i, j] = plan[i, j] > known[i, j]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CWRMED(PairPolicy):
+    """Copeland-winners RMED, for Copeland regret at the least possible slope.
+
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    alpha
+        Every pair is duelled at least ``alpha sqrt(ln t)`` times, > 0.
+    beta
+        A pair whose share is within ``beta / ln ln t`` of 1/2 is duelled on, >= 0. A true
+        tie is then duelled for ever; 0 avoids that.
+
+    Raises
+    ------
+    ValueError
+        If `alpha` is not positive or `beta` negative.
+    """
+
+    belief: BeliefSpec = KL()
+    alpha: float = 3.0
+    beta: float = 0.01
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Komiyama et al., ICML 2016, Algorithm 1 (exact linear programme)"
+    guarantee: ClassVar[str] = "Copeland regret C* ln T, the least possible slope"
+
+    def __post_init__(self) -> None:
+        if not self.alpha > 0:
+            raise ValueError(f"alpha should be > 0, got {self.alpha}")
+        if not self.beta >= 0:
+            raise ValueError(f"beta should be >= 0, got {self.beta}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel."""
+        everyone = np.triu(np.ones((n_arms, n_arms), np.bool_), 1)
+        return Memory(float(self.alpha), float(self.beta), type(self) is CWRMED, everyone)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ECWRMED(CWRMED):
+    """Efficient CW-RMED: a closed-form allocation, at most a constant dearer.
+
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    alpha
+        Every pair is duelled at least ``alpha sqrt(ln t)`` times, > 0.
+    beta
+        A pair whose share is within ``beta / ln ln t`` of 1/2 is duelled on, >= 0.
+
+    Raises
+    ------
+    ValueError
+        If `alpha` is not positive or `beta` negative.
+    """
+
+    reference: ClassVar[str] = "Komiyama et al., ICML 2016, Algorithm 2"
+    guarantee: ClassVar[str] = "Copeland regret C_ECW ln T, C_ECW often equal to C*"

@@ -13,9 +13,10 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick
+from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, conclude, no_answer
+from bayesduel.policies.policy import HorizonPolicy
 
 __all__ = ["InterleavedFilter"]
 
@@ -43,66 +44,6 @@ class Memory(NamedTuple):
     before: np.ndarray
     place: np.ndarray
     answer: Answer
-
-
-@dataclass(frozen=True, kw_only=True)
-class InterleavedFilter:
-    """Explore by successive incumbents, then exploit the last.
-
-    Parameters
-    ----------
-    belief
-        Only its tallies are read.
-    horizon
-        Duels in all. Default: the simulation's.
-    version
-        2 prunes, 1 does not.
-
-    Raises
-    ------
-    ValueError
-        If `version` is neither, or `horizon` is below 1.
-    """
-
-    belief: Recipe = Hoeffding()
-    horizon: float | None = None
-    version: Literal[1, 2] = 2
-    source: ClassVar[str] = "Yue et al., J. Comput. Syst. Sci. 2012, Algorithms 1 and 2"
-    guarantee: ClassVar[str] = "O(K log T / gap) under strong transitivity and triangle inequality"
-
-    def __post_init__(self) -> None:
-        if self.horizon is not None and not self.horizon >= 1:
-            raise ValueError(f"horizon should be at least 1, got {self.horizon}")
-        if self.version not in (1, 2):
-            raise ValueError(f"version should be 1 or 2, got {self.version!r}")
-
-    def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `horizon` is not known.
-        """
-        if self.horizon is None:
-            raise ValueError("horizon should be given where no simulation gives it, got None")
-        return Memory(
-            log_inverse_delta=log(self.horizon * n_arms**2),
-            prune=self.version == 2,
-            candidates=np.ones(n_arms, np.bool_),
-            before=np.zeros((2, n_arms)),
-            place=np.full(2, -1, np.int64),
-            answer=no_answer(),
-        )
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
-
-    def recommend(self, belief: Belief, memory: Memory) -> int:
-        """Return the incumbent."""
-        return max(int(memory.place[0]), 0)
 
 
 @compiled
@@ -152,3 +93,57 @@ def end_round(belief, memory, rng):
         if memory.prune:
             candidates &= ~ahead
         install(belief, memory, pick(victors, rng))
+
+
+@dataclass(frozen=True, kw_only=True)
+class InterleavedFilter(HorizonPolicy):
+    """Explore by successive incumbents, then exploit the last.
+
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    horizon
+        Duels in all. Default: the simulation's.
+    version
+        2 prunes, 1 does not.
+
+    Raises
+    ------
+    ValueError
+        If `version` is neither, or `horizon` is below 1.
+    """
+
+    belief: BeliefSpec = Hoeffding()
+    horizon: float | None = None
+    version: Literal[1, 2] = 2
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Yue et al., J. Comput. Syst. Sci. 2012, Algorithms 1 and 2"
+    guarantee: ClassVar[str] = "O(K log T / gap) under strong transitivity and triangle inequality"
+
+    def __post_init__(self) -> None:
+        self.check_horizon()
+        if self.version not in (1, 2):
+            raise ValueError(f"version should be 1 or 2, got {self.version!r}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If `horizon` is not known.
+        """
+        horizon = self.known_horizon()
+        return Memory(
+            log_inverse_delta=log(horizon * n_arms**2),
+            prune=self.version == 2,
+            candidates=np.ones(n_arms, np.bool_),
+            before=np.zeros((2, n_arms)),
+            place=np.full(2, -1, np.int64),
+            answer=no_answer(),
+        )
+
+    def recommend(self, belief: Belief, memory: Memory) -> int:
+        """Return the incumbent."""
+        return max(int(memory.place[0]), 0)

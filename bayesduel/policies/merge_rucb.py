@@ -12,9 +12,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Hoeffding, Recipe, pick, upper_bound
+from bayesduel.beliefs import BeliefSpec, Hoeffding, pick, upper_bound
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, conclude, no_answer
+from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["MergeRUCB"]
 
@@ -40,62 +41,6 @@ class Memory(NamedTuple):
     batch: np.ndarray
     stages: np.ndarray
     answer: Answer
-
-
-@dataclass(frozen=True, kw_only=True)
-class MergeRUCB:
-    """RUCB in merging batches, for Condorcet regret with many arms.
-
-    Parameters
-    ----------
-    belief
-        What bounds P.
-    alpha
-        Exploration constant, > 0.5.
-    batch_size
-        Arms a batch at the start, >= 2; the paper needs 4.
-    failure
-        The chance epsilon that the constant ``C = ((4 alpha - 1) K^2 / ((2 alpha - 1)
-        epsilon))^(1 / (2 alpha - 1))`` stands for, in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
-    """
-
-    belief: Recipe = Hoeffding()
-    alpha: float = 1.01
-    batch_size: int = 4
-    failure: float = 0.01
-    source: ClassVar[str] = "Zoghi et al., WSDM 2015, Algorithm 1"
-    guarantee: ClassVar[str] = "Condorcet regret O(K log T / gap^2) with high probability"
-
-    def __post_init__(self) -> None:
-        if not self.alpha > 0.5:
-            raise ValueError(f"alpha should be > 0.5, got {self.alpha}")
-        if not self.batch_size >= 2:
-            raise ValueError(f"batch_size should be at least 2, got {self.batch_size}")
-        if not 0 < self.failure < 1:
-            raise ValueError(f"failure should be in (0, 1), got {self.failure}")
-
-    def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
-        a = self.alpha
-        offset = ((4 * a - 1) * n_arms**2 / ((2 * a - 1) * self.failure)) ** (1 / (2 * a - 1))
-        return Memory(
-            alpha=float(a),
-            offset=float(offset),
-            size=int(self.batch_size),
-            batch=np.full(n_arms, -2, np.int64),
-            stages=np.array([-(-n_arms // self.batch_size), 1]),
-            answer=no_answer(),
-        )
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
 
 
 BATCHES, STAGE = range(2)  # of Memory.stages
@@ -203,3 +148,55 @@ def renumber(memory, partner):
         if memory.batch[k] >= 0:
             memory.batch[k] = number[partner[memory.batch[k]]]
     memory.stages[BATCHES] = n
+
+
+@dataclass(frozen=True, kw_only=True)
+class MergeRUCB(PairPolicy):
+    """RUCB in merging batches, for Condorcet regret with many arms.
+
+    Parameters
+    ----------
+    belief
+        What bounds P.
+    alpha
+        Exploration constant, > 0.5.
+    batch_size
+        Arms a batch at the start, >= 2; the paper needs 4.
+    failure
+        The chance epsilon that the constant ``C = ((4 alpha - 1) K^2 / ((2 alpha - 1)
+        epsilon))^(1 / (2 alpha - 1))`` stands for, in (0, 1).
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+
+    belief: BeliefSpec = Hoeffding()
+    alpha: float = 1.01
+    batch_size: int = 4
+    failure: float = 0.01
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Zoghi et al., WSDM 2015, Algorithm 1"
+    guarantee: ClassVar[str] = "Condorcet regret O(K log T / gap^2) with high probability"
+
+    def __post_init__(self) -> None:
+        if not self.alpha > 0.5:
+            raise ValueError(f"alpha should be > 0.5, got {self.alpha}")
+        if not self.batch_size >= 2:
+            raise ValueError(f"batch_size should be at least 2, got {self.batch_size}")
+        if not 0 < self.failure < 1:
+            raise ValueError(f"failure should be in (0, 1), got {self.failure}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel."""
+        a = self.alpha
+        offset = ((4 * a - 1) * n_arms**2 / ((2 * a - 1) * self.failure)) ** (1 / (2 * a - 1))
+        return Memory(
+            alpha=float(a),
+            offset=float(offset),
+            size=int(self.batch_size),
+            batch=np.full(n_arms, -2, np.int64),
+            stages=np.array([-(-n_arms // self.batch_size), 1]),
+            answer=no_answer(),
+        )

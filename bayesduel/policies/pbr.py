@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, Bernstein, Hoeffding, Recipe, bounds, shares
+from bayesduel.beliefs import Belief, BeliefSpec, Bernstein, Hoeffding, bounds, shares
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, conclude, no_answer
 from bayesduel.policies.pbr_random_walk import stationary, walk_is_settled
+from bayesduel.policies.policy import HorizonPolicy
 
 if TYPE_CHECKING:
     from bayesduel.policies.top_k.margin_race import MarginRace
@@ -56,132 +57,6 @@ class Memory(NamedTuple):
     selected: np.ndarray
     discarded: np.ndarray
     answer: Answer
-
-
-@dataclass(frozen=True, kw_only=True)
-class PBR:
-    """Race to the k best arms; on regret runs, then duel the best with itself.
-
-    On score duels (``bayesduel.select_top``) it races by mean margins: under "borda", with
-    the experiment's k and its budget for the horizon.
-
-    Parameters
-    ----------
-    belief
-        What bounds P.
-    notion
-        By which score: "copeland", "borda" or "random_walk".
-    k
-        How many arms to select.
-    horizon
-        Duels in all. Default: the simulation's.
-    delta
-        Chance of a wrong selection. Default: 1 / horizon.
-    cap
-        Duels a pair at most. Default: the horizon.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
-    """
-
-    belief: Recipe = Hoeffding()
-    notion: Literal["copeland", "borda", "random_walk"] = "copeland"
-    k: int = 1
-    horizon: float | None = None
-    delta: float | None = None
-    cap: float | None = None
-    source: ClassVar[str] = "Busa-Fekete et al., ICML 2013, Algorithms 1 to 4"
-    guarantee: ClassVar[str] = "right with chance 1 - delta under copeland and borda"
-
-    def __post_init__(self) -> None:
-        if self.notion not in NOTIONS:
-            raise ValueError(f"notion should be one of {sorted(NOTIONS)}, got {self.notion!r}")
-        if not self.k >= 1:
-            raise ValueError(f"k should be at least 1, got {self.k}")
-        if self.horizon is not None and not self.horizon >= 1:
-            raise ValueError(f"horizon should be at least 1, got {self.horizon}")
-        if self.delta is not None and not 0 < self.delta < 1:
-            raise ValueError(f"delta should be in (0, 1), got {self.delta}")
-        if self.cap is not None and not self.cap >= 1:
-            raise ValueError(f"cap should be at least 1, got {self.cap}")
-
-    def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `horizon` is not known, or `k` is not below `n_arms`.
-        """
-        if self.horizon is None:
-            raise ValueError("horizon should be given where no simulation gives it, got None")
-        if not self.k < n_arms:
-            raise ValueError(f"n_arms should be more than k = {self.k}, got {n_arms}")
-        cap = float(self.cap or self.horizon)
-        delta = float(self.delta or 1 / self.horizon)
-        return Memory(
-            notion=NOTIONS[self.notion],
-            k=int(self.k),
-            budget=log(2 * n_arms**2 * cap / delta),
-            cap=cap,
-            current=np.triu(np.ones((n_arms, n_arms), np.bool_), 1),
-            selected=np.zeros(n_arms, np.bool_),
-            discarded=np.zeros(n_arms, np.bool_),
-            answer=no_answer(),
-        )
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
-
-    def on_margins(self, k: int, budget: int) -> "MarginRace":
-        """Return the same race on score duels.
-
-        Parameters
-        ----------
-        k
-            How many arms to select.
-        budget
-            Duels in all, where `horizon` is not given.
-
-        Raises
-        ------
-        ValueError
-            If `notion` is not "borda", `belief` neither Hoeffding's nor Bernstein's, or `self.k`
-            another than 1 and `k`.
-        """
-        from bayesduel.policies.top_k.margin_race import MarginRace
-
-        if self.notion != "borda":
-            raise ValueError(f"notion should be 'borda' on score duels, got {self.notion!r}")
-        if not isinstance(self.belief, Hoeffding | Bernstein):
-            raise ValueError(
-                f"belief should be Hoeffding() or Bernstein() on score duels, got {self.belief!r}"
-            )
-        if self.k not in (1, k):
-            raise ValueError(f"policies should select k = {k} arms, got {self!r}")
-        horizon = float(self.horizon or budget)
-        return MarginRace(
-            k=k,
-            horizon=horizon,
-            delta=float(self.delta or 1 / horizon),
-            cap=float(self.cap or horizon),
-            bernstein=isinstance(self.belief, Bernstein),
-        )
-
-    def recommend(self, belief: Belief, memory: Memory) -> int:
-        """Return the best arm so far."""
-        return int(np.argmax(scores(belief, memory.notion)))
-
-    def selection(self, belief: Belief, memory: Memory) -> np.ndarray:
-        """Return the k arms selected: the sure ones, then the best so far; bool, shape (K,)."""
-        rank = np.lexsort((-scores(belief, memory.notion), memory.discarded, ~memory.selected))
-        chosen = np.zeros(len(rank), dtype=bool)
-        chosen[rank[: memory.k]] = True
-        return chosen
 
 
 @compiled
@@ -254,3 +129,121 @@ def enlist(belief, memory, settled):
             n = belief.wins[i, j] + belief.wins[j, i]
             matters = undecided[i] or undecided[j]
             memory.current[i, j] = matters and n < memory.cap and not settled[i, j]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PBR(HorizonPolicy):
+    """Race to the k best arms; on regret runs, then duel the best with itself.
+
+    On score duels (``bayesduel.select_top``) it races by mean margins: under "borda", with
+    the experiment's k and its budget for the horizon.
+
+    Parameters
+    ----------
+    belief
+        What bounds P.
+    notion
+        By which score: "copeland", "borda" or "random_walk".
+    k
+        How many arms to select.
+    horizon
+        Duels in all. Default: the simulation's.
+    delta
+        Chance of a wrong selection. Default: 1 / horizon.
+    cap
+        Duels a pair at most. Default: the horizon.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+
+    belief: BeliefSpec = Hoeffding()
+    notion: Literal["copeland", "borda", "random_walk"] = "copeland"
+    k: int = 1
+    horizon: float | None = None
+    delta: float | None = None
+    cap: float | None = None
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Busa-Fekete et al., ICML 2013, Algorithms 1 to 4"
+    guarantee: ClassVar[str] = "right with chance 1 - delta under copeland and borda"
+
+    def __post_init__(self) -> None:
+        if self.notion not in NOTIONS:
+            raise ValueError(f"notion should be one of {sorted(NOTIONS)}, got {self.notion!r}")
+        if not self.k >= 1:
+            raise ValueError(f"k should be at least 1, got {self.k}")
+        self.check_horizon(self.delta)
+        if self.cap is not None and not self.cap >= 1:
+            raise ValueError(f"cap should be at least 1, got {self.cap}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If `horizon` is not known, or `k` is not below `n_arms`.
+        """
+        horizon = self.known_horizon()
+        if not self.k < n_arms:
+            raise ValueError(f"n_arms should be more than k = {self.k}, got {n_arms}")
+        cap = float(self.cap or horizon)
+        delta = float(self.delta or 1 / horizon)
+        return Memory(
+            notion=NOTIONS[self.notion],
+            k=int(self.k),
+            budget=log(2 * n_arms**2 * cap / delta),
+            cap=cap,
+            current=np.triu(np.ones((n_arms, n_arms), np.bool_), 1),
+            selected=np.zeros(n_arms, np.bool_),
+            discarded=np.zeros(n_arms, np.bool_),
+            answer=no_answer(),
+        )
+
+    def on_margins(self, k: int, budget: int) -> "MarginRace":
+        """Return the same race on score duels.
+
+        Parameters
+        ----------
+        k
+            How many arms to select.
+        budget
+            Duels in all, where `horizon` is not given.
+
+        Raises
+        ------
+        ValueError
+            If `notion` is not "borda", `belief` neither Hoeffding's nor Bernstein's, or `self.k`
+            another than 1 and `k`.
+        """
+        from bayesduel.policies.top_k.margin_race import MarginRace
+
+        if self.notion != "borda":
+            raise ValueError(f"notion should be 'borda' on score duels, got {self.notion!r}")
+        if not isinstance(self.belief, Hoeffding | Bernstein):
+            raise ValueError(
+                f"belief should be Hoeffding() or Bernstein() on score duels, got {self.belief!r}"
+            )
+        if self.k not in (1, k):
+            raise ValueError(f"policies should select k = {k} arms, got {self!r}")
+        horizon = float(self.horizon or budget)
+        return MarginRace(
+            k=k,
+            horizon=horizon,
+            delta=float(self.delta or 1 / horizon),
+            cap=float(self.cap or horizon),
+            bernstein=isinstance(self.belief, Bernstein),
+        )
+
+    def recommend(self, belief: Belief, memory: Memory) -> int:
+        """Return the best arm so far."""
+        return int(np.argmax(scores(belief, memory.notion)))
+
+    def selection(self, belief: Belief, memory: Memory) -> np.ndarray:
+        """Return the k arms selected: the sure ones, then the best so far; bool, shape (K,)."""
+        rank = np.lexsort((-scores(belief, memory.notion), memory.discarded, ~memory.selected))
+        chosen = np.zeros(len(rank), dtype=bool)
+        chosen[rank[: memory.k]] = True
+        return chosen

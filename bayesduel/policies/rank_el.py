@@ -14,9 +14,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Hoeffding, Recipe, bounds, pick
+from bayesduel.beliefs import BeliefSpec, Hoeffding, bounds, pick
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, conclude, no_answer
+from bayesduel.policies.policy import HorizonPolicy
 
 __all__ = ["RankEl"]
 
@@ -39,72 +40,6 @@ class Memory(NamedTuple):
     rho: float
     current: np.ndarray
     answer: Answer
-
-
-@dataclass(frozen=True, kw_only=True)
-class RankEl:
-    """Elicit the Copeland ranking, then duel its first arm with itself.
-
-    Parameters
-    ----------
-    belief
-        What bounds P.
-    horizon
-        Duels in all. Default: the simulation's.
-    delta
-        Chance of a wrong ranking. Default: 1 / horizon.
-    epsilon
-        An arm beats another if it wins with more than 1/2 + epsilon, in [0, 1/2).
-    rho
-        Stop when at most this many pairs of arms may stand in the wrong order.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
-    """
-
-    belief: Recipe = Hoeffding()
-    horizon: float | None = None
-    delta: float | None = None
-    epsilon: float = 0.0
-    rho: float = 0
-    source: ClassVar[str] = "Busa-Fekete, Szörényi & Hüllermeier, AAAI 2014"
-    guarantee: ClassVar[str] = "ranking right up to rho with chance 1 - delta"
-
-    def __post_init__(self) -> None:
-        if self.horizon is not None and not self.horizon >= 1:
-            raise ValueError(f"horizon should be at least 1, got {self.horizon}")
-        if self.delta is not None and not 0 < self.delta < 1:
-            raise ValueError(f"delta should be in (0, 1), got {self.delta}")
-        if not 0 <= self.epsilon < 0.5:
-            raise ValueError(f"epsilon should be in [0, 0.5), got {self.epsilon}")
-        if not self.rho >= 0:
-            raise ValueError(f"rho should be >= 0, got {self.rho}")
-
-    def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `horizon` is not known.
-        """
-        if self.horizon is None:
-            raise ValueError("horizon should be given where no simulation gives it, got None")
-        delta = float(self.delta or 1 / self.horizon)
-        return Memory(
-            budget=log(n_arms * (n_arms - 1) * self.horizon / delta),
-            threshold=0.5 + self.epsilon,
-            rho=float(self.rho),
-            current=np.triu(np.ones((n_arms, n_arms), np.bool_), 1),
-            answer=no_answer(),
-        )
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
 
 
 @compiled
@@ -152,3 +87,61 @@ def end_round(belief, memory):
     if unclear <= memory.rho:
         memory.current[:] = False
     return sure * n_arms + possible
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankEl(HorizonPolicy):
+    """Elicit the Copeland ranking, then duel its first arm with itself.
+
+    Parameters
+    ----------
+    belief
+        What bounds P.
+    horizon
+        Duels in all. Default: the simulation's.
+    delta
+        Chance of a wrong ranking. Default: 1 / horizon.
+    epsilon
+        An arm beats another if it wins with more than 1/2 + epsilon, in [0, 1/2).
+    rho
+        Stop when at most this many pairs of arms may stand in the wrong order.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+
+    belief: BeliefSpec = Hoeffding()
+    horizon: float | None = None
+    delta: float | None = None
+    epsilon: float = 0.0
+    rho: float = 0
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Busa-Fekete, Szörényi & Hüllermeier, AAAI 2014"
+    guarantee: ClassVar[str] = "ranking right up to rho with chance 1 - delta"
+
+    def __post_init__(self) -> None:
+        self.check_horizon(self.delta)
+        if not 0 <= self.epsilon < 0.5:
+            raise ValueError(f"epsilon should be in [0, 0.5), got {self.epsilon}")
+        if not self.rho >= 0:
+            raise ValueError(f"rho should be >= 0, got {self.rho}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If `horizon` is not known.
+        """
+        horizon = self.known_horizon()
+        delta = float(self.delta or 1 / horizon)
+        return Memory(
+            budget=log(n_arms * (n_arms - 1) * horizon / delta),
+            threshold=0.5 + self.epsilon,
+            rho=float(self.rho),
+            current=np.triu(np.ones((n_arms, n_arms), np.bool_), 1),
+            answer=no_answer(),
+        )

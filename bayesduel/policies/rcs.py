@@ -15,8 +15,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Beta, Recipe, pick, require_sampling, sample, upper_against
+from bayesduel.beliefs import BeliefSpec, Beta, pick, require_sampling, sample, upper_against
 from bayesduel.jit import compiled
+from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["RCS"]
 
@@ -28,8 +29,23 @@ class Memory(NamedTuple):
     crowned: np.ndarray
 
 
+@compiled
+def select(belief, memory, t, rng):
+    """Name the next pair, (champion, challenger)."""
+    n_arms = len(memory.crowned)
+    wins = (sample(belief, rng) >= 0.5).sum(axis=1)
+    if wins.max() == n_arms:  # its own diagonal 1/2 included
+        champion = pick(wins == n_arms, rng)
+    else:
+        champion = pick(memory.crowned == memory.crowned.min(), rng)
+    memory.crowned[champion] += 1
+
+    upper = upper_against(belief, champion, 2 * memory.alpha * log(t))
+    return champion, pick(upper == upper.max(), rng)
+
+
 @dataclass(frozen=True, kw_only=True)
-class RCS:
+class RCS(PairPolicy):
     """Relative Confidence Sampling, for Condorcet regret.
 
     Parameters
@@ -46,9 +62,10 @@ class RCS:
         If ``alpha <= 0.5``, or if `belief` cannot be sampled.
     """
 
-    belief: Recipe = Beta(bounds="hoeffding")
+    belief: BeliefSpec = Beta(bounds="hoeffding")
     alpha: float = 0.51
-    source: ClassVar[str] = "Zoghi et al., WSDM 2014, Algorithm 1"
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Zoghi et al., WSDM 2014, Algorithm 1"
     guarantee: ClassVar[str] = "none proved; linear without a Condorcet winner"
 
     def __post_init__(self) -> None:
@@ -59,23 +76,3 @@ class RCS:
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""
         return Memory(float(self.alpha), np.zeros(n_arms, np.int64))
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
-
-
-@compiled
-def select(belief, memory, t, rng):
-    """Name the next pair, (champion, challenger)."""
-    n_arms = len(memory.crowned)
-    wins = (sample(belief, rng) >= 0.5).sum(axis=1)
-    if wins.max() == n_arms:  # its own diagonal 1/2 included
-        champion = pick(wins == n_arms, rng)
-    else:
-        champion = pick(memory.crowned == memory.crowned.min(), rng)
-    memory.crowned[champion] += 1
-
-    upper = upper_against(belief, champion, 2 * memory.alpha * log(t))
-    return champion, pick(upper == upper.max(), rng)

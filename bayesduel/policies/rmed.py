@@ -17,9 +17,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import KL, Recipe, pick, share
+from bayesduel.beliefs import KL, BeliefSpec, pick, share
 from bayesduel.beliefs.kl import divergence_from_half
 from bayesduel.jit import compiled
+from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["RMED1", "RMED2"]
 
@@ -52,95 +53,6 @@ class Memory(NamedTuple):
 
 CURRENT, REMAINING, COMING = range(3)  # of Memory.lists
 DRAWN, CLEARED, SEEN, WANTED, FROM = range(5)  # of Memory.place
-
-
-@dataclass(frozen=True, kw_only=True)
-class RMED1:
-    """Relative Minimum Empirical Divergence, for Condorcet regret.
-
-    Parameters
-    ----------
-    belief
-        Only its tallies are read.
-    slack
-        c in ``f(K) = c K^1.01``.
-
-    Raises
-    ------
-    ValueError
-        If `slack` is negative.
-    """
-
-    belief: Recipe = KL()
-    slack: float = 0.3
-    source: ClassVar[str] = "Komiyama et al., COLT 2015, Algorithm 1"
-    guarantee: ClassVar[str] = "Condorcet regret O(K log T), optimal where the winner refutes all"
-
-    def __post_init__(self) -> None:
-        if not self.slack >= 0:
-            raise ValueError(f"slack should be >= 0, got {self.slack}")
-
-    def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
-        return _memory(n_arms, self.slack, 0.0)
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
-
-
-@dataclass(frozen=True, kw_only=True)
-class RMED2:
-    """RMED with the cheapest opponent: asymptotically optimal for Condorcet regret.
-
-    Parameters
-    ----------
-    belief
-        Only its tallies are read.
-    slack
-        c in ``f(K) = c K^1.01``.
-    alpha
-        Every pair is duelled at least ``alpha ln ln t`` times, > 0.
-
-    Raises
-    ------
-    ValueError
-        If `slack` is negative or `alpha` not positive.
-    """
-
-    belief: Recipe = KL()
-    slack: float = 0.3
-    alpha: float = 3.0
-    source: ClassVar[str] = "Komiyama et al., COLT 2015, Algorithm 2"
-    guarantee: ClassVar[str] = "Condorcet regret at the least possible slope in ln T"
-
-    def __post_init__(self) -> None:
-        if not self.slack >= 0:
-            raise ValueError(f"slack should be >= 0, got {self.slack}")
-        if not self.alpha > 0:
-            raise ValueError(f"alpha should be > 0, got {self.alpha}")
-
-    def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
-        return _memory(n_arms, self.slack, self.alpha)
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
-
-
-def _memory(n_arms: int, slack: float, alpha: float) -> Memory:
-    lists = np.ones((3, n_arms), np.bool_)
-    lists[COMING] = False
-    return Memory(
-        slack=float(slack) * n_arms**1.01,
-        alpha=float(alpha),
-        divergence=np.zeros(n_arms),
-        lists=lists,
-        place=np.array([-1, 0, 0, 0, 0]),
-    )
 
 
 @compiled
@@ -243,3 +155,84 @@ def opponent(belief, memory, arm, likely, t, rng):
 def met(belief, i, j):
     """Return how often i and j have met; 0 for an arm and itself."""
     return belief.wins[i, j] + belief.wins[j, i]
+
+
+def _memory(n_arms: int, slack: float, alpha: float) -> Memory:
+    lists = np.ones((3, n_arms), np.bool_)
+    lists[COMING] = False
+    return Memory(
+        slack=float(slack) * n_arms**1.01,
+        alpha=float(alpha),
+        divergence=np.zeros(n_arms),
+        lists=lists,
+        place=np.array([-1, 0, 0, 0, 0]),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RMED1(PairPolicy):
+    """Relative Minimum Empirical Divergence, for Condorcet regret.
+
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    slack
+        c in ``f(K) = c K^1.01``.
+
+    Raises
+    ------
+    ValueError
+        If `slack` is negative.
+    """
+
+    belief: BeliefSpec = KL()
+    slack: float = 0.3
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Komiyama et al., COLT 2015, Algorithm 1"
+    guarantee: ClassVar[str] = "Condorcet regret O(K log T), optimal where the winner refutes all"
+
+    def __post_init__(self) -> None:
+        if not self.slack >= 0:
+            raise ValueError(f"slack should be >= 0, got {self.slack}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel."""
+        return _memory(n_arms, self.slack, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RMED2(PairPolicy):
+    """RMED with the cheapest opponent: asymptotically optimal for Condorcet regret.
+
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    slack
+        c in ``f(K) = c K^1.01``.
+    alpha
+        Every pair is duelled at least ``alpha ln ln t`` times, > 0.
+
+    Raises
+    ------
+    ValueError
+        If `slack` is negative or `alpha` not positive.
+    """
+
+    belief: BeliefSpec = KL()
+    slack: float = 0.3
+    alpha: float = 3.0
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Komiyama et al., COLT 2015, Algorithm 2"
+    guarantee: ClassVar[str] = "Condorcet regret at the least possible slope in ln T"
+
+    def __post_init__(self) -> None:
+        if not self.slack >= 0:
+            raise ValueError(f"slack should be >= 0, got {self.slack}")
+        if not self.alpha > 0:
+            raise ValueError(f"alpha should be > 0, got {self.alpha}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel."""
+        return _memory(n_arms, self.slack, self.alpha)

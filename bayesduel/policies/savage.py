@@ -16,12 +16,12 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick
+from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import Rewards, duel_random_opponent, mean_rewards, no_rewards
 from bayesduel.policies.identification import Answer, best_by_shares, conclude, no_answer
-from bayesduel.policies.savage_elimination import learn
-from bayesduel.policies.savage_tests import BORDA, CONDORCET, COPELAND, depends
+from bayesduel.policies.policy import HorizonPolicy
+from bayesduel.policies.savage_elimination import BORDA, CONDORCET, COPELAND, depends, learn
 
 __all__ = ["SAVAGE"]
 
@@ -65,116 +65,6 @@ class Memory(NamedTuple):
     seen: np.ndarray
     refuted: np.ndarray
     answer: Answer
-
-
-@dataclass(frozen=True, kw_only=True)
-class SAVAGE:
-    """Explore until the winner is sure, then duel it with itself.
-
-    Parameters
-    ----------
-    belief
-        What bounds P; the default, Hoeffding's inequality, is the paper's.
-    notion
-        Whose winner: "copeland", "condorcet" or "borda" (which duels random opponents).
-    horizon
-        Duels in all, for the union bound. Default: the simulation's. ``math.inf``: a bound
-        for every horizon.
-    delta
-        Chance of a wrong answer. Default: 1 / horizon.
-    epsilon
-        Accept a winner by this much: under "condorcet" an arm that loses to none by more;
-        otherwise one whose score, in [0, 1], can fall short of no possible winner's by more.
-    nested
-        Intersect each interval with the earlier ones, as the paper stresses.
-    independence
-        "formal", or "sampled": the paper's test for decisions known only as a function
-        (Algorithm 2), under "copeland" and "condorcet".
-    restarts, steps
-        Of the sampled test.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
-    """
-
-    belief: Recipe = Hoeffding()
-    notion: Literal["copeland", "condorcet", "borda"] = "copeland"
-    horizon: float | None = None
-    delta: float | None = None
-    epsilon: float = 0.0
-    nested: bool = True
-    independence: Literal["formal", "sampled"] = "formal"
-    restarts: int = 10
-    steps: int = 100
-    source: ClassVar[str] = "Urvoy et al., ICML 2013, Algorithms 1 to 4"
-    guarantee: ClassVar[str] = "right with chance 1 - delta; O(sum over pairs of ln(K T) / gap^2)"
-
-    def __post_init__(self) -> None:
-        if self.notion not in NOTIONS:
-            raise ValueError(f"notion should be one of {sorted(NOTIONS)}, got {self.notion!r}")
-        if self.horizon is not None and not self.horizon >= 1:
-            raise ValueError(f"horizon should be at least 1, got {self.horizon}")
-        if self.delta is not None and not 0 < self.delta < 1:
-            raise ValueError(f"delta should be in (0, 1), got {self.delta}")
-        if not 0 <= self.epsilon < 0.5:
-            raise ValueError(f"epsilon should be in [0, 0.5), got {self.epsilon}")
-        if self.independence not in ("formal", "sampled"):
-            raise ValueError(
-                f"independence should be 'formal' or 'sampled', got {self.independence!r}"
-            )
-        if self.independence == "sampled" and self.notion == "borda":
-            raise ValueError("independence should be 'formal' under notion 'borda', got 'sampled'")
-        if not (self.restarts >= 1 and self.steps >= 1):
-            raise ValueError(
-                f"restarts and steps should be at least 1, got {self.restarts}, {self.steps}"
-            )
-
-    def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `horizon` is not known, or infinite without a `delta`.
-        """
-        if self.horizon is None:
-            raise ValueError("horizon should be given where no simulation gives it, got None")
-        if self.delta is None and isinf(self.horizon):
-            raise ValueError("delta should be given where horizon is infinite, got None")
-        lower = np.full((n_arms, n_arms), -inf)
-        np.fill_diagonal(lower, 0.5)
-        active = ~np.eye(n_arms, dtype=np.bool_)
-        if self.notion == "borda":
-            lower[:, 0], lower[:, 1] = -inf, inf
-            active[:, 0] = True
-        return Memory(
-            notion=NOTIONS[self.notion],
-            delta=min(float(self.delta or 1 / self.horizon), 1 - 1e-16),
-            horizon=float(self.horizon),
-            epsilon=float(self.epsilon),
-            nested=self.nested,
-            restarts=self.restarts if self.independence == "sampled" else 0,
-            steps=self.steps,
-            lower=lower,
-            active=active,
-            rewards=no_rewards(n_arms),
-            seen=np.zeros(1, np.int64),
-            refuted=np.zeros(1, np.bool_),
-            answer=no_answer(),
-        )
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
-
-    def recommend(self, belief: Belief, memory: Memory) -> int:
-        """Return the winner, were the shares so far the truth."""
-        if self.notion == "borda":
-            return int(mean_rewards(memory.rewards).argmax())
-        return best_by_shares(belief)
 
 
 @compiled
@@ -259,3 +149,105 @@ def least_known_pair(belief, memory, rng):
                     if n_tied == 1 or rng.random() * n_tied < 1:
                         chosen = (i, j)
     return chosen
+
+
+@dataclass(frozen=True, kw_only=True)
+class SAVAGE(HorizonPolicy):
+    """Explore until the winner is sure, then duel it with itself.
+
+    Parameters
+    ----------
+    belief
+        What bounds P; the default, Hoeffding's inequality, is the paper's.
+    notion
+        Whose winner: "copeland", "condorcet" or "borda" (which duels random opponents).
+    horizon
+        Duels in all, for the union bound. Default: the simulation's. ``math.inf``: a bound
+        for every horizon.
+    delta
+        Chance of a wrong answer. Default: 1 / horizon.
+    epsilon
+        Accept a winner by this much: under "condorcet" an arm that loses to none by more;
+        otherwise one whose score, in [0, 1], can fall short of no possible winner's by more.
+    nested
+        Intersect each interval with the earlier ones, as the paper stresses.
+    independence
+        "formal", or "sampled": the paper's test for decisions known only as a function
+        (Algorithm 2), under "copeland" and "condorcet".
+    restarts, steps
+        Of the sampled test.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+
+    belief: BeliefSpec = Hoeffding()
+    notion: Literal["copeland", "condorcet", "borda"] = "copeland"
+    horizon: float | None = None
+    delta: float | None = None
+    epsilon: float = 0.0
+    nested: bool = True
+    independence: Literal["formal", "sampled"] = "formal"
+    restarts: int = 10
+    steps: int = 100
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Urvoy et al., ICML 2013, Algorithms 1 to 4"
+    guarantee: ClassVar[str] = "right with chance 1 - delta; O(sum over pairs of ln(K T) / gap^2)"
+
+    def __post_init__(self) -> None:
+        if self.notion not in NOTIONS:
+            raise ValueError(f"notion should be one of {sorted(NOTIONS)}, got {self.notion!r}")
+        self.check_horizon(self.delta)
+        if not 0 <= self.epsilon < 0.5:
+            raise ValueError(f"epsilon should be in [0, 0.5), got {self.epsilon}")
+        if self.independence not in ("formal", "sampled"):
+            raise ValueError(
+                f"independence should be 'formal' or 'sampled', got {self.independence!r}"
+            )
+        if self.independence == "sampled" and self.notion == "borda":
+            raise ValueError("independence should be 'formal' under notion 'borda', got 'sampled'")
+        if not (self.restarts >= 1 and self.steps >= 1):
+            raise ValueError(
+                f"restarts and steps should be at least 1, got {self.restarts}, {self.steps}"
+            )
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If `horizon` is not known, or infinite without a `delta`.
+        """
+        horizon = self.known_horizon()
+        if self.delta is None and isinf(horizon):
+            raise ValueError("delta should be given where horizon is infinite, got None")
+        lower = np.full((n_arms, n_arms), -inf)
+        np.fill_diagonal(lower, 0.5)
+        active = ~np.eye(n_arms, dtype=np.bool_)
+        if self.notion == "borda":
+            lower[:, 0], lower[:, 1] = -inf, inf
+            active[:, 0] = True
+        return Memory(
+            notion=NOTIONS[self.notion],
+            delta=min(float(self.delta or 1 / horizon), 1 - 1e-16),
+            horizon=float(horizon),
+            epsilon=float(self.epsilon),
+            nested=self.nested,
+            restarts=self.restarts if self.independence == "sampled" else 0,
+            steps=self.steps,
+            lower=lower,
+            active=active,
+            rewards=no_rewards(n_arms),
+            seen=np.zeros(1, np.int64),
+            refuted=np.zeros(1, np.bool_),
+            answer=no_answer(),
+        )
+
+    def recommend(self, belief: Belief, memory: Memory) -> int:
+        """Return the winner, were the shares so far the truth."""
+        if self.notion == "borda":
+            return int(mean_rewards(memory.rewards).argmax())
+        return best_by_shares(belief)

@@ -1,19 +1,28 @@
-"""What SAVAGE knows of each unknown: intervals valid at every time at once.
+"""SAVAGE's intervals, valid at every time at once, and its independence tests.
+
+``learn`` tightens the interval of every unknown after a duel. ``depends`` then removes the
+unknowns that the decision no longer depends on; ``sampled_depends`` is the test for a decision
+that is known only as a function.
 
 References
 ----------
-Urvoy et al., ICML 2013, Algorithm 1: ``c(n) = sqrt(ln(eta(n) / delta) / (2 n))`` with
-``eta = 2 N T`` for a finite horizon T, ``eta = pi^2 N n^2 / 3`` for an infinite one.
+Urvoy et al., ICML 2013. Intervals by Algorithm 1: ``c(n) = sqrt(ln(eta(n) / delta) / (2 n))``
+with ``eta = 2 N T`` for a finite horizon T, ``eta = pi^2 N n^2 / 3`` for an infinite one.
+Independence: Copeland by equation 11, Condorcet by equation 10, Borda by the best-arm
+predicate, and Algorithm 2 for a decision known only as a function.
 """
 
 from math import inf, log, pi
 
+import numpy as np
+
 from bayesduel.beliefs import upper_bound
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import take_reward
-from bayesduel.policies.savage_tests import BORDA, depends, sampled_depends
 
-__all__ = ["learn"]
+__all__ = ["BORDA", "CONDORCET", "COPELAND", "depends", "learn", "sampled_depends"]
+
+COPELAND, CONDORCET, BORDA = range(3)
 
 
 @compiled
@@ -74,3 +83,73 @@ def budget_of(memory, n, n_unknown):
     if memory.horizon == inf:
         return log(pi * pi * n_unknown * n * n / 3) - log(memory.delta)
     return log(2 * n_unknown * memory.horizon) - log(memory.delta)
+
+
+@compiled
+def depends(memory):
+    """Drop from `active` what the decision formally does not depend on."""
+    lower, active = memory.lower, memory.active
+    n_arms = len(lower)
+    if memory.notion == BORDA:
+        for i in range(n_arms):
+            others_below, others_above = -np.inf, -np.inf
+            for k in range(n_arms):
+                if k != i:
+                    others_below = max(others_below, lower[k, 0])
+                    others_above = max(others_above, lower[k, 1])
+            if lower[i, 1] < others_below or lower[i, 0] > others_above:
+                active[i, 0] = False
+    elif memory.notion == CONDORCET and not memory.refuted[0]:
+        for i in range(n_arms):
+            if lower[:, i].max() > 0.5:
+                active[i, :] = False
+                active[:, i] = False
+    else:
+        beats = lower > 0.5
+        sure = beats.sum(axis=1).max()
+        possible = n_arms - 1 - beats.sum(axis=0)
+        for i in range(n_arms):
+            for j in range(i):
+                settled = beats[i, j] or beats[j, i]
+                if active[i, j] and (settled or sure > max(possible[i], possible[j])):
+                    active[i, j] = active[j, i] = False
+
+
+@compiled
+def sampled_depends(memory, i, j, rng):
+    """Look for a point of the box where redrawing P[i, j] changes the winners.
+
+    True is always right; False may be wrong, the less often the more points are tried.
+    """
+    n_arms = len(memory.lower)
+    x = np.full((n_arms, n_arms), 0.5)
+    for _ in range(memory.restarts):
+        for a in range(n_arms):
+            for b in range(a):
+                redraw(x, memory.lower, a, b, rng)
+        for _ in range(memory.steps):
+            winners = copeland_winners(x)
+            redraw(x, memory.lower, i, j, rng)
+            changed = copeland_winners(x)
+            for k in range(n_arms):
+                if winners[k] != changed[k]:
+                    return True
+            a = int(rng.random() * n_arms)  # move on: redraw a random other coordinate
+            b = int(rng.random() * (n_arms - 1))
+            redraw(x, memory.lower, a, b + (b >= a), rng)
+    return False
+
+
+@compiled
+def redraw(x, lower, i, j, rng):
+    """Draw x[i, j] uniformly from its interval."""
+    low, high = max(lower[i, j], 0.0), min(1 - lower[j, i], 1.0)
+    x[i, j] = low + (high - low) * rng.random()
+    x[j, i] = 1 - x[i, j]
+
+
+@compiled
+def copeland_winners(x):
+    """Return who beats most others, shape (K,)."""
+    wins = (x > 0.5).sum(axis=1)
+    return wins == wins.max()

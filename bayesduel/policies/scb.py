@@ -20,11 +20,12 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick
+from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick
 from bayesduel.beliefs.kl import largest_within
 from bayesduel.beliefs.sequential_sign import sign_by_epochs, sign_by_mixture, sign_by_union
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import best_by_shares
+from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["SCB"]
 
@@ -69,77 +70,6 @@ class Memory(NamedTuple):
 
 
 ROUND, START, WINNER, SWEEP, PLACE, LAST = range(6)  # of Memory.clock
-
-
-@dataclass(frozen=True, kw_only=True)
-class SCB:
-    """Scalable Copeland Bandits, for Copeland regret with many arms.
-
-    Parameters
-    ----------
-    belief
-        Only its tallies are read.
-    first_round
-        Rounds have ``2^(2^r)`` duels, r from this on.
-    sign_test
-        "mixture", "union" (simpler, about twice as many duels) or "epochs" (between the two;
-        its error is not proved).
-    cache
-        False: the paper's literal oracle, a fresh test at every reward.
-    keep
-        Carry tallies and decided pairs from round to round: a different algorithm.
-
-    Raises
-    ------
-    ValueError
-        If a setting is none of these.
-    """
-
-    belief: Recipe = Hoeffding()
-    first_round: int = 1
-    sign_test: Literal["mixture", "union", "epochs"] = "mixture"
-    cache: bool = True
-    keep: bool = False
-    source: ClassVar[str] = "Zoghi et al., NIPS 2015, Algorithms 2, 3 and 4"
-    guarantee: ClassVar[str] = "Copeland regret O(K (L_C + log K) log T / gap^2)"
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.first_round <= 5:
-            raise ValueError(f"first_round should be in 0..5, got {self.first_round}")
-        if self.sign_test not in SIGN_TESTS:
-            raise ValueError(f"sign_test should be one of {SIGN_TESTS}, got {self.sign_test!r}")
-        if self.keep and not self.cache:
-            raise ValueError("keep should be False where cache is False, got True")
-
-    def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
-        clock = np.zeros(6, np.int64)
-        clock[ROUND] = self.first_round - 1
-        clock[WINNER] = clock[LAST] = -1
-        return Memory(
-            sign_test=SIGN_TESTS.index(self.sign_test),
-            cache=self.cache,
-            keep=self.keep,
-            clock=clock,
-            testing=np.full(2, -1, np.int64),
-            before=np.zeros((n_arms, n_arms)),
-            decided=np.zeros((n_arms, n_arms), np.int8),
-            opponents=np.zeros((n_arms, n_arms - 1), np.int64),
-            rewards=np.zeros(n_arms),
-            active=np.ones(n_arms, np.bool_),
-        )
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
-
-    def recommend(self, belief: Belief, memory: Memory) -> int:
-        """Return the latest round's winner; before there is one, the best by the shares."""
-        for winner in (memory.clock[WINNER], memory.clock[LAST]):
-            if winner >= 0:
-                return int(winner)
-        return best_by_shares(belief)
 
 
 @compiled
@@ -263,3 +193,70 @@ def end_sweep(memory, rng):
         clock[WINNER] = pick(scores == scores.max(), rng)
     clock[SWEEP] += 1
     clock[PLACE] = -1
+
+
+@dataclass(frozen=True, kw_only=True)
+class SCB(PairPolicy):
+    """Scalable Copeland Bandits, for Copeland regret with many arms.
+
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    first_round
+        Rounds have ``2^(2^r)`` duels, r from this on.
+    sign_test
+        "mixture", "union" (simpler, about twice as many duels) or "epochs" (between the two;
+        its error is not proved).
+    cache
+        False: the paper's literal oracle, a fresh test at every reward.
+    keep
+        Carry tallies and decided pairs from round to round: a different algorithm.
+
+    Raises
+    ------
+    ValueError
+        If a setting is none of these.
+    """
+
+    belief: BeliefSpec = Hoeffding()
+    first_round: int = 1
+    sign_test: Literal["mixture", "union", "epochs"] = "mixture"
+    cache: bool = True
+    keep: bool = False
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Zoghi et al., NIPS 2015, Algorithms 2, 3 and 4"
+    guarantee: ClassVar[str] = "Copeland regret O(K (L_C + log K) log T / gap^2)"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.first_round <= 5:
+            raise ValueError(f"first_round should be in 0..5, got {self.first_round}")
+        if self.sign_test not in SIGN_TESTS:
+            raise ValueError(f"sign_test should be one of {SIGN_TESTS}, got {self.sign_test!r}")
+        if self.keep and not self.cache:
+            raise ValueError("keep should be False where cache is False, got True")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel."""
+        clock = np.zeros(6, np.int64)
+        clock[ROUND] = self.first_round - 1
+        clock[WINNER] = clock[LAST] = -1
+        return Memory(
+            sign_test=SIGN_TESTS.index(self.sign_test),
+            cache=self.cache,
+            keep=self.keep,
+            clock=clock,
+            testing=np.full(2, -1, np.int64),
+            before=np.zeros((n_arms, n_arms)),
+            decided=np.zeros((n_arms, n_arms), np.int8),
+            opponents=np.zeros((n_arms, n_arms - 1), np.int64),
+            rewards=np.zeros(n_arms),
+            active=np.ones(n_arms, np.bool_),
+        )
+
+    def recommend(self, belief: Belief, memory: Memory) -> int:
+        """Return the latest round's winner; before there is one, the best by the shares."""
+        for winner in (memory.clock[WINNER], memory.clock[LAST]):
+            if winner >= 0:
+                return int(winner)
+        return best_by_shares(belief)

@@ -12,8 +12,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, Beta, Recipe, pick
+from bayesduel.beliefs import Belief, BeliefSpec, Beta, pick
 from bayesduel.jit import compiled
+from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["SelfSparring"]
 
@@ -23,44 +24,6 @@ class Memory(NamedTuple):
 
     record: np.ndarray
     seen: np.ndarray
-
-
-@dataclass(frozen=True, kw_only=True)
-class SelfSparring:
-    """Both arms by Thompson sampling of one Beta posterior an arm.
-
-    Parameters
-    ----------
-    belief
-        A ``Beta``; its prior is that of an arm's chance to win.
-
-    Raises
-    ------
-    ValueError
-        If `belief` is not a ``Beta``.
-    """
-
-    belief: Recipe = Beta()
-    source: ClassVar[str] = "Sui et al., UAI 2017, Algorithm 2"
-    guarantee: ClassVar[str] = "asymptotically optimal under approximate linearity"
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.belief, Beta):
-            raise ValueError(f"belief of SelfSparring should be Beta(), got {self.belief!r}")
-
-    def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
-        return Memory(np.zeros((2, n_arms)), np.zeros(1, np.int64))
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
-
-    def recommend(self, belief: Belief, memory: Memory) -> int:
-        """Return the arm with the largest posterior mean."""
-        wins, losses = belief.wins.sum(axis=1), belief.wins.sum(axis=0)
-        return int(((wins + belief.prior) / (wins + losses + 2 * belief.prior)).argmax())
 
 
 @compiled
@@ -85,3 +48,37 @@ def draw(belief, memory, rng):
         a, b = belief.prior + memory.record[0, i], belief.prior + memory.record[1, i]
         chance[i] = rng.beta(a, b)
     return pick(chance == chance.max(), rng)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelfSparring(PairPolicy):
+    """Both arms by Thompson sampling of one Beta posterior an arm.
+
+    Parameters
+    ----------
+    belief
+        A ``Beta``; its prior is that of an arm's chance to win.
+
+    Raises
+    ------
+    ValueError
+        If `belief` is not a ``Beta``.
+    """
+
+    belief: BeliefSpec = Beta()
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Sui et al., UAI 2017, Algorithm 2"
+    guarantee: ClassVar[str] = "asymptotically optimal under approximate linearity"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.belief, Beta):
+            raise ValueError(f"belief of SelfSparring should be Beta(), got {self.belief!r}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel."""
+        return Memory(np.zeros((2, n_arms)), np.zeros(1, np.int64))
+
+    def recommend(self, belief: Belief, memory: Memory) -> int:
+        """Return the arm with the largest posterior mean."""
+        wins, losses = belief.wins.sum(axis=1), belief.wins.sum(axis=0)
+        return int(((wins + belief.prior) / (wins + losses + 2 * belief.prior)).argmax())

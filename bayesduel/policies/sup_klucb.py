@@ -14,13 +14,15 @@ bound is proved.
 """
 
 from dataclasses import dataclass
-from math import exp, inf, log, log1p
+from math import exp, inf, log
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import KL, Recipe, shares
+from bayesduel.beliefs import KL, BeliefSpec, shares
+from bayesduel.beliefs.kl import log_upper_gap, stays_below
 from bayesduel.jit import compiled
+from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["SupKLUCB"]
 
@@ -32,62 +34,6 @@ class Memory(NamedTuple):
     tolerance: float
     self_duels: np.ndarray
     seen: np.ndarray
-
-
-@dataclass(frozen=True, kw_only=True)
-class SupKLUCB:
-    """KL-UCB over pairs of arms, for Copeland or Borda regret; at least three arms.
-
-    Parameters
-    ----------
-    belief
-        Only its tallies are read.
-    score
-        What makes an arm good: "copeland" or "borda".
-    index_tolerance
-        Indices are rounded down to a multiple of this, and ties drawn from at random. 0:
-        exact comparison, the literal rule. A positive value explores longer; it is a
-        different algorithm, to be reported with every number.
-
-    Raises
-    ------
-    ValueError
-        If `score` is neither, or `index_tolerance` is not in [0, 1).
-    """
-
-    belief: Recipe = KL()
-    score: Literal["copeland", "borda"] = "copeland"
-    index_tolerance: float = 0.0
-    source: ClassVar[str] = "Agrawal & Chaporkar, arXiv 1902.02778, Algorithm 1"
-    guarantee: ClassVar[str] = "none proved; linear regret where it settles on a wrong arm"
-
-    def __post_init__(self) -> None:
-        if self.score not in ("copeland", "borda"):
-            raise ValueError(f"score should be 'copeland' or 'borda', got {self.score!r}")
-        if not 0 <= self.index_tolerance < 1:
-            raise ValueError(f"index_tolerance should be in [0, 1), got {self.index_tolerance}")
-
-    def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If there are two arms: the paper's c2 divides by K - 2.
-        """
-        if n_arms < 3:
-            raise ValueError(f"n_arms should be at least 3 for SupKLUCB, got {n_arms}")
-        return Memory(
-            copeland=self.score == "copeland",
-            tolerance=float(self.index_tolerance),
-            self_duels=np.zeros(n_arms, np.int64),
-            seen=np.zeros(1, np.int64),
-        )
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
 
 
 @compiled
@@ -116,9 +62,9 @@ def select(belief, memory, t, rng):
             if n == 0:
                 return i, j
             mean = score[i] * score[j]
-            if memory.tolerance == 0 and cannot_reach(mean, budget / n, best):
+            if memory.tolerance == 0 and stays_below(mean, budget / n, best):
                 continue
-            room = log_room(mean, budget / n)
+            room = log_upper_gap(mean, budget / n)
             if memory.tolerance > 0:  # coarse indices, in steps of the tolerance
                 room = -np.floor((1 - exp(room)) / memory.tolerance)
             if room < best:
@@ -150,35 +96,53 @@ def nth_pair(n_arms, n):
     return i, i + n
 
 
-@compiled
-def log_room(p, c):
-    """Return ln(1 - q) for the largest q with kl(p, q) <= c, however close q is to 1.
+@dataclass(frozen=True, kw_only=True)
+class SupKLUCB(PairPolicy):
+    """KL-UCB over pairs of arms, for Copeland or Borda regret; at least three arms.
 
-    Newton's method on v = ln(1 - q) from the left: the divergence is decreasing and convex
-    in v, so no step oversteps the root.
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    score
+        What makes an arm good: "copeland" or "borda".
+    index_tolerance
+        Indices are rounded down to a multiple of this, and ties drawn from at random. 0:
+        exact comparison, the literal rule. A positive value explores longer; it is a
+        different algorithm, to be reported with every number.
+
+    Raises
+    ------
+    ValueError
+        If `score` is neither, or `index_tolerance` is not in [0, 1).
     """
-    if p >= 1:
-        return -inf
-    if p <= 0:
-        return -c
-    entropy = -p * log(p) - (1 - p) * log1p(-p)
-    v = -(c + entropy) / (1 - p)
-    for _ in range(200):
-        excess = -entropy - p * log1p(-exp(v)) - (1 - p) * v - c
-        slope = p * exp(v) / (1 - exp(v)) - (1 - p)
-        new = v - excess / slope
-        if not new > v:
-            break
-        v = new
-    return v
 
+    belief: BeliefSpec = KL()
+    score: Literal["copeland", "borda"] = "copeland"
+    index_tolerance: float = 0.0
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Agrawal & Chaporkar, arXiv 1902.02778, Algorithm 1"
+    guarantee: ClassVar[str] = "none proved; linear regret where it settles on a wrong arm"
 
-@compiled
-def cannot_reach(p, c, v):
-    """Return whether the index of mean `p` at budget `c` surely stays below 1 - exp(v)."""
-    if p >= 1 or v >= log1p(-p):
-        return False
-    if p <= 0:
-        return -c > v
-    at = p * log(p) + (1 - p) * log1p(-p) - p * log1p(-exp(v)) - (1 - p) * v
-    return at > c * (1 + 1e-9)
+    def __post_init__(self) -> None:
+        if self.score not in ("copeland", "borda"):
+            raise ValueError(f"score should be 'copeland' or 'borda', got {self.score!r}")
+        if not 0 <= self.index_tolerance < 1:
+            raise ValueError(f"index_tolerance should be in [0, 1), got {self.index_tolerance}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If there are two arms: the paper's c2 divides by K - 2.
+        """
+        if n_arms < 3:
+            raise ValueError(f"n_arms should be at least 3 for SupKLUCB, got {n_arms}")
+        return Memory(
+            copeland=self.score == "copeland",
+            tolerance=float(self.index_tolerance),
+            self_duels=np.zeros(n_arms, np.int64),
+            seen=np.zeros(1, np.int64),
+        )

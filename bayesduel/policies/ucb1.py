@@ -19,7 +19,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, Hoeffding, Recipe, pick
+from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import (
     Rewards,
@@ -29,6 +29,7 @@ from bayesduel.policies.borda_rewards import (
     take_reward,
 )
 from bayesduel.policies.identification import best_by_shares
+from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["UCB1"]
 
@@ -40,48 +41,6 @@ class Memory(NamedTuple):
 
     pairs: bool
     rewards: Rewards
-
-
-@dataclass(frozen=True, kw_only=True)
-class UCB1:
-    """The upper confidence bound of a bandit, naive or wrapped.
-
-    Parameters
-    ----------
-    belief
-        Only its tallies are read.
-    reward
-        "opponent": an arm against a random other. "pair": each ordered pair is an arm.
-
-    Raises
-    ------
-    ValueError
-        If `reward` is neither.
-    """
-
-    belief: Recipe = Hoeffding()
-    reward: Literal["opponent", "pair"] = "opponent"
-    source: ClassVar[str] = "Auer et al., Machine Learning 2002, as in Urvoy et al., ICML 2013"
-    guarantee: ClassVar[str] = "none for duels (a baseline): linear regret"
-
-    def __post_init__(self) -> None:
-        if self.reward not in REWARDS:
-            raise ValueError(f"reward should be one of {REWARDS}, got {self.reward!r}")
-
-    def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
-        return Memory(self.reward == "pair", no_rewards(n_arms))
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
-
-    def recommend(self, belief: Belief, memory: Memory) -> int:
-        """Return the arm with the best mean; among pairs, the Copeland winner of the shares."""
-        if self.reward == "pair":
-            return best_by_shares(belief)
-        return int(mean_rewards(memory.rewards).argmax())
 
 
 @compiled
@@ -108,3 +67,41 @@ def select(belief, memory, t, rng):
 def upper(points, n, t):
     """Return the index of an arm of a bandit before its play t; infinity before its first."""
     return points / n + (2 * log(max(t - 1.0, 1.0)) / n) ** 0.5 if n > 0 else np.inf
+
+
+@dataclass(frozen=True, kw_only=True)
+class UCB1(PairPolicy):
+    """The upper confidence bound of a bandit, naive or wrapped.
+
+    Parameters
+    ----------
+    belief
+        Only its tallies are read.
+    reward
+        "opponent": an arm against a random other. "pair": each ordered pair is an arm.
+
+    Raises
+    ------
+    ValueError
+        If `reward` is neither.
+    """
+
+    belief: BeliefSpec = Hoeffding()
+    reward: Literal["opponent", "pair"] = "opponent"
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Auer et al., Machine Learning 2002, as in Urvoy et al., ICML 2013"
+    guarantee: ClassVar[str] = "none for duels (a baseline): linear regret"
+
+    def __post_init__(self) -> None:
+        if self.reward not in REWARDS:
+            raise ValueError(f"reward should be one of {REWARDS}, got {self.reward!r}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel."""
+        return Memory(self.reward == "pair", no_rewards(n_arms))
+
+    def recommend(self, belief: Belief, memory: Memory) -> int:
+        """Return the arm with the best mean; among pairs, the Copeland winner of the shares."""
+        if self.reward == "pair":
+            return best_by_shares(belief)
+        return int(mean_rewards(memory.rewards).argmax())

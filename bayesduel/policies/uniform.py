@@ -10,12 +10,14 @@ None needed. Deviations: none.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from bayesduel.beliefs import Hoeffding, Recipe
+from bayesduel.beliefs import BeliefSpec, Hoeffding
+from bayesduel.beliefs.margin_scoring import mean_scores, model_scores
 from bayesduel.jit import compiled
+from bayesduel.policies.policy import MarginPolicy, PairPolicy
 
 __all__ = ["Uniform"]
 
@@ -26,8 +28,22 @@ class Memory(NamedTuple):
     order: np.ndarray
 
 
+@compiled
+def select(belief, memory, t, rng):
+    """Name the next pair of the round, drawn among those still to come."""
+    n_pairs = len(memory.order)
+    place = (t - 1) % n_pairs
+    other = place + int(rng.random() * (n_pairs - place))
+    for side in range(2):
+        memory.order[place, side], memory.order[other, side] = (
+            memory.order[other, side],
+            memory.order[place, side],
+        )
+    return memory.order[place, 0], memory.order[place, 1]
+
+
 @dataclass(frozen=True, kw_only=True)
-class Uniform:
+class Uniform(PairPolicy, MarginPolicy):
     """Round-robin over all pairs, self-duels left out; on wins as on margins.
 
     Parameters
@@ -45,9 +61,10 @@ class Uniform:
         If `by` is neither.
     """
 
-    belief: Recipe = Hoeffding()
+    belief: BeliefSpec = Hoeffding()
     by: Literal["means", "model"] = "means"
-    source: ClassVar[str] = "baseline"
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "baseline"
     guarantee: ClassVar[str] = "linear regret: T times the mean over pairs"
 
     def __post_init__(self) -> None:
@@ -58,28 +75,11 @@ class Uniform:
         """Return the memory before the first duel."""
         return Memory(np.column_stack(np.triu_indices(n_arms, 1)))
 
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
+    def on_margins(self, k: int, budget: int) -> Self:
+        """Return the policy itself: it duels in the same way whatever is selected."""
+        return self
 
     @property
     def scores(self) -> Any:
         """The compiled scores of margins by which the k best are chosen."""
-        from bayesduel.beliefs.margin_scoring import mean_scores, model_scores
-
         return model_scores if self.by == "model" else mean_scores
-
-
-@compiled
-def select(belief, memory, t, rng):
-    """Name the next pair of the round, drawn among those still to come."""
-    n_pairs = len(memory.order)
-    place = (t - 1) % n_pairs
-    other = place + int(rng.random() * (n_pairs - place))
-    for side in range(2):
-        memory.order[place, side], memory.order[other, side] = (
-            memory.order[other, side],
-            memory.order[place, side],
-        )
-    return memory.order[place, 0], memory.order[place, 1]

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit
 
-from bayesduel.beliefs.item_belief import Offer
+from bayesduel.beliefs.item_belief import ItemSet
 
 __all__ = ["ItemDuels", "ItemPulls", "SpherePulls"]
 
@@ -82,9 +82,9 @@ class ItemPulls:
         return tuple(str(k + 1) for k in range(self.n_arms))
 
     @property
-    def offer(self) -> Offer:
+    def offer(self) -> ItemSet:
         """What a policy is told."""
-        return Offer(self.attributes, np.asarray(self.values), False)
+        return ItemSet(self.attributes, np.asarray(self.values), False)
 
     @cached_property
     def utility(self) -> np.ndarray:
@@ -177,9 +177,9 @@ class SpherePulls:
         return len(self.preference)
 
     @property
-    def offer(self) -> Offer:
+    def offer(self) -> ItemSet:
         """What a policy is told: the standard basis, and that any unit vector may be shown."""
-        return Offer(np.asfortranarray(np.eye(len(self.preference))), np.ones(1), True)
+        return ItemSet(np.asfortranarray(np.eye(len(self.preference))), np.ones(1), True)
 
     @property
     def best(self) -> float:

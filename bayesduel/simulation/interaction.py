@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.beliefs.item_belief import Offer, record_aimed, record_duel, record_pull
+from bayesduel.beliefs.item_belief import ItemSet, record_aimed, record_duel, record_pull
 from bayesduel.beliefs.logistic_laplace import sigmoid
 from bayesduel.jit import with_globals
 from bayesduel.policies.contextual.logistic_duel_thompson import select as select_two
@@ -94,7 +94,7 @@ def replicate_items(
     if permute and not offer.sphere:
         order = truth.permutation(problem.n_arms)
         values = offer.values if len(offer.values) == 1 else offer.values[order]
-        offer = Offer(np.asfortranarray(offer.attributes[order]), values, False)
+        offer = ItemSet(np.asfortranarray(offer.attributes[order]), values, False)
     run = item_driver(policy, offer.sphere)
     belief, memory = policy.belief.init(offer), policy.init(offer)
     facts: tuple[np.ndarray, ...] = (problem.preference,)

@@ -247,12 +247,12 @@ def _check_shown(named: dict[str, Any], problem: Any, shows: int, detail: str) -
     """Raise unless the policies have beliefs and name what the problem shows."""
     from bayesduel import policies
 
+    wanted = ("items", shows) if shows else ("pairs", 2)
     for policy in named.values():
         belief = getattr(policy, "belief", None)
-        if getattr(policy, "shows", 0) != shows or belief is None:
-            fit = [
-                n for n in policies.__all__ if getattr(getattr(policies, n), "shows", 0) == shows
-            ]
+        if (policy.setting, policy.shows) != wanted or belief is None:
+            known = {n: getattr(policies, n) for n in policies.__all__}
+            fit = [n for n, p in known.items() if (p.setting, p.shows) == wanted]
             raise ValueError(
                 f"policies should be ones that play {problem.name} ({', '.join(fit)}), "
                 f"got {label(policy)}"

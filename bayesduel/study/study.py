@@ -9,6 +9,7 @@ from typing import Any
 
 from bayesduel.beliefs import record
 from bayesduel.data.duels import Duels
+from bayesduel.policies.policy import PairPolicy
 from bayesduel.simulation.replication import recommend, streams
 
 __all__ = ["Asking"]
@@ -42,14 +43,14 @@ class Asking:
             raise ValueError(f"arms should be at least two different labels, got {arms!r}")
         if not (isinstance(seed, int) and seed >= 0):
             raise ValueError(f"seed should be a whole number >= 0, got {seed!r}")
-        if hasattr(policy, "shows") or not hasattr(getattr(policy, "belief", None), "init"):
+        if not isinstance(policy, PairPolicy):
             raise TypeError(f"policy should be one of pairs, such as DTS(), got {policy!r}")
         self.policy = policy
         self.arms = tuple(str(arm) for arm in arms)
         self._belief = policy.belief.init(len(self.arms))
         self._memory = policy.init(len(self.arms))
         self._draws, self._fits = streams(seed, 0)[2:]
-        self._due = 1 if hasattr(policy.belief, "refreshed") else -1
+        self._due = policy.belief.due(0)
         self._pending: tuple[int, int] | None = None
         self._told: list[tuple[int, int, float]] = []
 

@@ -131,5 +131,5 @@ def test_problems_and_policies_are_listed():
     assert "hudry-13" in run("problems")
     told = json.loads(run("policies", "--json"))
     assert set(told) == set(policies.__all__)
-    assert all(entry["source"] and entry["guarantee"] for entry in told.values())
+    assert all(entry["reference"] and entry["guarantee"] for entry in told.values())
     assert "SupKLUCB" in run("policies")

@@ -44,8 +44,8 @@ EXTRA = [
     policies.UCB1(reward="pair"),
 ]
 ALL = [getattr(policies, name)() for name in policies.__all__] + EXTRA
-OF_PAIRS = [p for p in ALL if not hasattr(p, "shows")]
-OF_ITEMS = [p for p in ALL if hasattr(p, "shows")]
+OF_PAIRS = [p for p in ALL if p.setting == "pairs"]
+OF_ITEMS = [p for p in ALL if p.setting == "items"]
 every_policy = pytest.mark.parametrize("policy", ALL, ids=label)
 every_pair_policy = pytest.mark.parametrize("policy", OF_PAIRS, ids=label)
 every_item_policy = pytest.mark.parametrize("policy", OF_ITEMS, ids=label)
@@ -82,7 +82,7 @@ def items_for(policy, n_arms=12, n_attributes=3, seed=4):
 def digest(policy):
     """What a fixed-seed run on two small problems leaves: small enough to be stored."""
     told = {}
-    if hasattr(policy, "shows"):
+    if policy.setting == "items":
         for seed in (4, 5):
             belief, sums = play_items(policy, items_for(policy, seed=seed), HORIZON, seed=3)
             told[f"items {seed}"] = [belief.pulls.tolist(), belief.successes.tolist(), sums[1]]
@@ -101,7 +101,7 @@ def test_is_a_frozen_record_that_pickles_and_tells_its_source(policy):
     assert pickle.loads(pickle.dumps(policy)) == policy
     assert policy == replace(policy)
     assert hash(policy) == hash(replace(policy))
-    assert policy.source
+    assert policy.reference
     assert policy.guarantee
     assert type(policy).__name__ in repr(policy)
     assert getattr(bd, type(policy).__name__) is type(policy)

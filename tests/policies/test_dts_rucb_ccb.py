@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from bayesduel.beliefs import Beta, Hoeffding, record
-from bayesduel.beliefs.decided_pairs import open_standings, refresh, survey
+from bayesduel.beliefs.decided_pairs import no_decided_pairs, refresh, survey
+from bayesduel.jit import with_globals
 from bayesduel.policies import CCB, DTS, RUCB, Uniform
 from bayesduel.policies import ccb as ccb_file
 from bayesduel.policies import rucb as rucb_file
@@ -126,7 +127,7 @@ def test_ccb_by_hand_a_decided_winner():
     assert memory.potential.tolist() == [True, False, False]
     assert memory.losses[0] == 0
     assert memory.size.tolist() == [0, 1, 1]
-    assert memory.standings.watched.tolist() == [
+    assert memory.decided.watched.tolist() == [
         [False] * 3,
         [True, False, False],
         [True, False, False],
@@ -146,7 +147,7 @@ def test_ccb_by_hand_a_cycle_shortens_the_sets():
         assert memory.potential.tolist() == [True, True, True, False]
         assert memory.losses[0] == 1
         assert memory.size.tolist() == [0, 0, 0, 2]
-        kept.add(tuple(np.flatnonzero(memory.standings.watched[3]).tolist()))
+        kept.add(tuple(np.flatnonzero(memory.decided.watched[3]).tolist()))
     assert kept == {(0, 1), (0, 2), (1, 2)}
     # Champions are the three; every duel of theirs is decided, so each meets itself.
     assert set(ask(CCB(), wins, 1000)) == {(0, 0), (1, 1), (2, 2)}
@@ -155,8 +156,8 @@ def test_ccb_by_hand_a_cycle_shortens_the_sets():
 def test_ccb_by_hand_a_contradiction_resets():
     def watch(memory):  # 2 is out, and remembers 1 as its conqueror
         memory.potential[2] = False
-        memory.standings.watched[2, 1] = True
-        memory.standings.n_open[2] = 1
+        memory.decided.watched[2, 1] = True
+        memory.decided.n_open[2] = 1
         memory.size[2] = 1
         memory.losses[0] = 0
 
@@ -166,15 +167,15 @@ def test_ccb_by_hand_a_contradiction_resets():
     _, memory = remembered(CCB(), wins, 50, prepare=watch)
     assert memory.potential.all()
     assert memory.losses[0] == 3
-    assert not memory.standings.watched.any()
-    assert not memory.standings.contradicted[0]
+    assert not memory.decided.watched.any()
+    assert not memory.decided.contradicted[0]
 
 
 def test_ccb_returns_to_an_open_conqueror_a_quarter_of_the_time():
     def watch(memory):
         memory.potential[2] = False
-        memory.standings.watched[2, 1] = True
-        memory.standings.n_open[2] = 1
+        memory.decided.watched[2, 1] = True
+        memory.decided.n_open[2] = 1
         memory.size[2] = 1
         memory.losses[0] = 0
 
@@ -194,7 +195,8 @@ def test_ccb_returns_to_an_open_conqueror_a_quarter_of_the_time():
 def test_crossing_times_choose_as_the_plain_rule_does(file, policy, name):
     P = named(name).P
     results = []
-    for rule in (file.select, file.select_by_crossings):
+    plain = with_globals(file.select.py_func, "select_by_survey", update=survey)
+    for rule in (file.select, plain):
 
         class Other:
             select = rule
@@ -208,16 +210,16 @@ def test_crossing_times_choose_as_the_plain_rule_does(file, policy, name):
     np.testing.assert_array_equal(results[0][1], results[1][1])
 
 
-def test_standings_by_crossings_equal_a_survey_at_every_step():
+def test_decided_pairs_by_crossings_equal_a_survey_at_every_step():
     """Also after a jump of many duels, and after a pause in time."""
     rng = np.random.default_rng(7)
     P = uniform(6, rng=rng).P
     belief = Hoeffding().init(6)
-    kept, asked = open_standings(6), open_standings(6)
-    for standings in (kept, asked):
-        standings.watched[:] = np.random.default_rng(8).random((6, 6)) < 0.4
-        np.fill_diagonal(standings.watched, False)
-        standings.n_open[:] = standings.watched.sum(axis=1)
+    kept, asked = no_decided_pairs(6), no_decided_pairs(6)
+    for decided in (kept, asked):
+        decided.watched[:] = np.random.default_rng(8).random((6, 6)) < 0.4
+        np.fill_diagonal(decided.watched, False)
+        decided.n_open[:] = decided.watched.sum(axis=1)
     t = 1
     for step in range(1500):
         for _ in range(int(rng.integers(1, 4)) if step % 50 == 0 else 1):

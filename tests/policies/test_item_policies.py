@@ -8,7 +8,7 @@ from scipy.special import expit, xlogy
 
 import bayesduel as bd
 from bayesduel.beliefs.best_item import best_item, most_optimistic, widest_apart
-from bayesduel.beliefs.item_belief import Counts, Logistic, Offer, record_duel, record_pull
+from bayesduel.beliefs.item_belief import Counts, ItemSet, Logistic, record_duel, record_pull
 from bayesduel.beliefs.logistic_laplace import draw_preference, refit
 from bayesduel.problems import LogisticItems
 
@@ -17,7 +17,7 @@ def believed(m=1300, n=4, seed=0, values=None):
     """A belief with some mode and covariance; more items than fit in a block."""
     rng = np.random.default_rng(seed)
     given = np.ones(1) if values is None else values
-    belief = Logistic().init(Offer(np.asfortranarray(rng.standard_normal((m, n))), given, False))
+    belief = Logistic().init(ItemSet(np.asfortranarray(rng.standard_normal((m, n))), given, False))
     belief.mode[:] = rng.standard_normal(n)
     root = rng.standard_normal((n, n))
     belief.covariance[:] = root @ root.T + np.eye(n)
@@ -77,7 +77,7 @@ def test_the_mode_of_many_different_duels_stays_near_the_true_one():
     """More pairs than the window holds: what was folded into the prior is nearly not lost."""
     rng = np.random.default_rng(4)
     u, z = rng.standard_normal((400, 3)), np.array([1.0, -0.5, 0.3])
-    belief = Logistic(scale=2.0).init(Offer(np.asfortranarray(u), np.ones(1), False))
+    belief = Logistic(scale=2.0).init(ItemSet(np.asfortranarray(u), np.ones(1), False))
     pairs = rng.integers(0, 400, (9000, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     x = u[pairs[:, 0]] - u[pairs[:, 1]]
@@ -100,7 +100,7 @@ def test_draws_have_the_posterior_as_their_law():
 def counted(values=None, m=40, seed=0):
     rng = np.random.default_rng(seed)
     given = np.ones(1) if values is None else values
-    belief = Counts().init(Offer(np.asfortranarray(rng.standard_normal((m, 2))), given, False))
+    belief = Counts().init(ItemSet(np.asfortranarray(rng.standard_normal((m, 2))), given, False))
     belief.pulls[:] = rng.integers(1, 60, m)
     belief.successes[:] = rng.binomial(belief.pulls, rng.random(m))
     belief.n_pulls[0] = belief.pulls.sum()
@@ -124,7 +124,7 @@ def test_klucb_names_the_highest_bound(c):
     for seed in range(12):
         values = None if seed % 2 else np.random.default_rng(seed).uniform(0.5, 2, 40)
         belief = counted(values, seed=seed)
-        memory, t = policy.init(Offer(*belief[:3])), int(belief.n_pulls[0]) + 1
+        memory, t = policy.init(ItemSet(*belief[:3])), int(belief.n_pulls[0]) + 1
         share = belief.successes / belief.pulls
         memory.entropy[:] = xlogy(share, share) + xlogy(1 - share, 1 - share)
         arm = policy.select(belief, memory, t, np.random.default_rng(0))
@@ -148,7 +148,7 @@ def test_grouped_draws_of_new_items_have_the_law_of_single_ones():
     belief = counted(m=10)
     belief.pulls[:], belief.successes[:] = 0, 0
     belief.pulls[:3], belief.successes[:3] = [8, 4, 2], [7, 3, 1]
-    memory = policy.init(Offer(*belief[:3]))
+    memory = policy.init(ItemSet(*belief[:3]))
     belief.last[0], memory.n_shown[0] = 0, 3
     rng = np.random.default_rng(1)
     for _ in range(n):
@@ -165,7 +165,7 @@ def test_information_duels_end_with_the_best_item_alone():
     policy = bd.LogisticDuelThompson(challenger="information")
     belief = believed(m=50)
     belief.covariance[:] = 1e-8 * np.eye(4)
-    named = policy.select(belief, policy.init(Offer(*belief[:3])), 10, np.random.default_rng(0))
+    named = policy.select(belief, policy.init(ItemSet(*belief[:3])), 10, np.random.default_rng(0))
     best = (belief.attributes @ belief.mode).argmax()
     assert named == (best, best)
 

@@ -7,7 +7,7 @@ from scipy import stats
 from bayesduel.beliefs import Hoeffding
 from bayesduel.beliefs.kl import divergence_from_half
 from bayesduel.policies import DTS, RCS, DTSPlus
-from bayesduel.policies.dts_plus import price_of
+from bayesduel.policies.dts import confirmation_cost
 from tests.support.asking import ask, remembered
 
 SURE = 400.0
@@ -42,13 +42,13 @@ def test_dts_plus_price_by_hand():
     drawn = np.array([[0.5, 0.8, 0.3], [0.2, 0.5, 0.6], [0.7, 0.4, 0.5]])
     wins = np.array([1, 1, 1])
     # A cycle: every duel of it costs max - mean = 1 - (1 + 1) / 2 = 0.
-    assert price_of(0, drawn, wins) == 0
+    assert confirmation_cost(0, drawn, wins) == 0
     drawn = np.array([[0.5, 0.8, 0.7], [0.2, 0.5, 0.6], [0.3, 0.4, 0.5]])
     wins = np.array([2, 1, 0])
     by_hand = (2 - 1.5) / divergence_from_half(0.8) + (2 - 1) / divergence_from_half(0.7)
-    assert price_of(0, drawn, wins) == pytest.approx(by_hand)
+    assert confirmation_cost(0, drawn, wins) == pytest.approx(by_hand)
     by_hand = (2 - 1.5) / divergence_from_half(0.2) + (2 - 0.5) / divergence_from_half(0.6)
-    assert price_of(1, drawn, wins) == pytest.approx(by_hand)
+    assert confirmation_cost(1, drawn, wins) == pytest.approx(by_hand)
 
 
 def test_dts_plus_breaks_ties_by_price_and_is_dts_otherwise():

@@ -8,7 +8,7 @@ from scipy import stats
 
 import bayesduel as bd
 from bayesduel.policies import SAVAGE
-from bayesduel.policies.savage_tests import depends, sampled_depends
+from bayesduel.policies.savage_elimination import depends, sampled_depends
 from bayesduel.problems import named
 from bayesduel.simulation.replication import label
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import bayesduel as bd
-from bayesduel.beliefs.kl import divergence, largest_within
+from bayesduel.beliefs.kl import divergence, largest_within, log_upper_gap, stays_below
 from bayesduel.policies import SupKLUCB
-from bayesduel.policies.sup_klucb import cannot_reach, log_room, nth_pair, scores
+from bayesduel.policies.sup_klucb import nth_pair, scores
 from tests.support.asking import ask
 
 
@@ -24,16 +24,16 @@ def test_index_agrees_with_the_inverted_divergence_and_goes_on_where_it_rounds()
     rng = np.random.default_rng(1)
     for _ in range(500):
         p, c = float(rng.uniform(0.001, 0.999)), float(np.exp(rng.uniform(-6, 3)))
-        room = log_room(p, c)
+        room = log_upper_gap(p, c)
         assert 1 - exp(room) == pytest.approx(largest_within(p, c), abs=1e-13)
         if room > -30:
             assert divergence(p, 1 - exp(room)) == pytest.approx(c, rel=1e-3)
-        assert cannot_reach(p, c, room * (1 + 1e-6))
-        assert not cannot_reach(p, c, room * (1 - 1e-6))
+        assert stays_below(p, c, room * (1 + 1e-6))
+        assert not stays_below(p, c, room * (1 - 1e-6))
     assert largest_within(0.9, 5.0) == largest_within(0.9, 6.0) == 1  # both round to 1 ...
-    assert log_room(0.9, 6.0) < log_room(0.9, 5.0) < -40  # ... but they do not tie
-    assert log_room(1.0, 0.1) == -inf
-    assert log_room(0.0, 0.7) == -0.7
+    assert log_upper_gap(0.9, 6.0) < log_upper_gap(0.9, 5.0) < -40  # ... but they do not tie
+    assert log_upper_gap(1.0, 0.1) == -inf
+    assert log_upper_gap(0.0, 0.7) == -0.7
 
 
 def test_a_round_by_hand():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bayesduel as bd
-from bayesduel.beliefs.item_belief import Offer, record_pull
+from bayesduel.beliefs.item_belief import ItemSet, record_pull
 from bayesduel.policies.contextual.epoch_schedule import (
     epochs_by,
     epochs_within,
@@ -27,7 +27,7 @@ def table(m, n, seed=0):
 
 def offer_of(attributes, values=None):
     given = np.ones(1) if values is None else np.asarray(values, dtype=float)
-    return Offer(np.asfortranarray(attributes, dtype=float), given, False)
+    return ItemSet(np.asfortranarray(attributes, dtype=float), given, False)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from bayesduel.problems import named
 from bayesduel.simulation.replication import label, prepare, streams
 
 OF_PAIRS = [getattr(policies, name)() for name in policies.__all__]
-OF_PAIRS = [prepare(p, 150) for p in OF_PAIRS if not hasattr(p, "shows")]
+OF_PAIRS = [prepare(p, 150) for p in OF_PAIRS if p.setting == "pairs"]
 LAPLACE = bd.DTS(belief=bd.Laplace(bd.models.BradleyTerry(), draws=100))
 P = named("cyclic-4").P
 ARMS = named("cyclic-4").arms

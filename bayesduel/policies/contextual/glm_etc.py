@@ -19,10 +19,11 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs.best_item import aim_at, best_item, recommended
-from bayesduel.beliefs.item_belief import ItemBelief, Logistic, Offer
+from bayesduel.beliefs.item_belief import ItemBelief, ItemSet, Logistic
 from bayesduel.jit import compiled
 from bayesduel.policies.contextual.epoch_schedule import Schedule, length, schedule_of
 from bayesduel.policies.contextual.optimal_design import optimal_design
+from bayesduel.policies.policy import ItemPolicy
 
 __all__ = ["GLMETC"]
 
@@ -53,70 +54,6 @@ class Memory(NamedTuple):
     aim: np.ndarray
 
 
-@dataclass(frozen=True, kw_only=True)
-class GLMETC:
-    """Explore then commit, again and again, on the logistic fit of all pulls.
-
-    Parameters
-    ----------
-    belief
-        The posterior whose mode is exploited.
-    schedule, power, depth
-        As in :class:`TwoPhase`.
-
-    Raises
-    ------
-    ValueError
-        If a setting is not as described, or (from ``init``) the attributes have rank below n.
-    """
-
-    belief: Logistic = Logistic()
-    schedule: str | Sequence[int] | None = None
-    power: float = 2.0
-    depth: int = 1
-    shows: ClassVar[int] = 1
-    source: ClassVar[str] = "ours, after Two-Phase and Filippi et al., NIPS 2010"
-    guarantee: ClassVar[str] = "none proved; exploration costs n (f^-1(T) + 1)"
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.belief, Logistic):
-            raise ValueError(f"belief of GLMETC should be Logistic(), got {self.belief!r}")
-        if not isinstance(self.schedule, str | None):
-            object.__setattr__(self, "schedule", tuple(self.schedule))
-        self._schedule(Offer(np.eye(2), np.ones(1), False))
-
-    def _schedule(self, offer: Offer) -> Schedule:
-        name = self.schedule
-        if name is None:
-            name = "linear" if offer.sphere else "stretched"
-        n = offer.attributes.shape[1]
-        return schedule_of(name, power=self.power, depth=self.depth, n_attributes=n)
-
-    def init(self, offer: Offer) -> Memory:
-        """Return the memory before the first pull."""
-        design, weight = optimal_design(offer.attributes)
-        return Memory(
-            schedule=self._schedule(offer),
-            design=design,
-            weight=weight,
-            taken=np.zeros(len(design)),
-            epoch=np.ones(1, np.int64),
-            place=np.zeros(1, np.int64),
-            left=np.full(1, -1, np.int64),
-            best=np.full(1, -1, np.int64),
-            aim=np.zeros(offer.attributes.shape[1]),
-        )
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
-
-    def recommend(self, belief: ItemBelief, memory: Memory) -> int | np.ndarray:
-        """Return the item that is best under the mode; on the sphere, where it points."""
-        return recommended(belief, belief.mode)
-
-
 @compiled
 def select(belief, memory, t, rng):
     """Name the next item."""
@@ -139,3 +76,62 @@ def select(belief, memory, t, rng):
         memory.place[0] = 0
         memory.left[0] = -1
     return memory.best[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GLMETC(ItemPolicy):
+    """Explore then commit, again and again, on the logistic fit of all pulls.
+
+    Parameters
+    ----------
+    belief
+        The posterior whose mode is exploited.
+    schedule, power, depth
+        As in :class:`TwoPhase`.
+
+    Raises
+    ------
+    ValueError
+        If a setting is not as described, or (from ``init``) the attributes have rank below n.
+    """
+
+    belief: Logistic = Logistic()
+    schedule: str | Sequence[int] | None = None
+    power: float = 2.0
+    depth: int = 1
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "ours, after Two-Phase and Filippi et al., NIPS 2010"
+    guarantee: ClassVar[str] = "none proved; exploration costs n (f^-1(T) + 1)"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.belief, Logistic):
+            raise ValueError(f"belief of GLMETC should be Logistic(), got {self.belief!r}")
+        if not isinstance(self.schedule, str | None):
+            object.__setattr__(self, "schedule", tuple(self.schedule))
+        self._schedule(ItemSet(np.eye(2), np.ones(1), False))
+
+    def _schedule(self, offer: ItemSet) -> Schedule:
+        name = self.schedule
+        if name is None:
+            name = "linear" if offer.sphere else "stretched"
+        n = offer.attributes.shape[1]
+        return schedule_of(name, power=self.power, depth=self.depth, n_attributes=n)
+
+    def init(self, offer: ItemSet) -> Memory:
+        """Return the memory before the first pull."""
+        design, weight = optimal_design(offer.attributes)
+        return Memory(
+            schedule=self._schedule(offer),
+            design=design,
+            weight=weight,
+            taken=np.zeros(len(design)),
+            epoch=np.ones(1, np.int64),
+            place=np.zeros(1, np.int64),
+            left=np.full(1, -1, np.int64),
+            best=np.full(1, -1, np.int64),
+            aim=np.zeros(offer.attributes.shape[1]),
+        )
+
+    def recommend(self, belief: ItemBelief, memory: Memory) -> int | np.ndarray:
+        """Return the item that is best under the mode; on the sphere, where it points."""
+        return recommended(belief, belief.mode)

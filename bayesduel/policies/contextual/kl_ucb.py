@@ -17,13 +17,14 @@ import numpy as np
 from bayesduel.beliefs.item_belief import (
     Counts,
     ItemBelief,
+    ItemSet,
     Logistic,
-    Offer,
     finite_only,
     paid_best,
 )
-from bayesduel.beliefs.kl import largest_within
+from bayesduel.beliefs.kl import largest_within, negative_entropy
 from bayesduel.jit import compiled
+from bayesduel.policies.policy import ItemPolicy
 
 __all__ = ["KLUCB"]
 
@@ -44,48 +45,6 @@ class Memory(NamedTuple):
     c: float
     entropy: np.ndarray
     next: np.ndarray
-
-
-@dataclass(frozen=True, kw_only=True)
-class KLUCB:
-    """KL-UCB, for items of which one is shown at a time; it does not look at attributes.
-
-    Parameters
-    ----------
-    belief
-        Kept for whoever reads the rewards; the choice reads counts only.
-    c
-        Factor of ln ln t in the bound, >= 0; the paper proves its bound for 3 and plays 0.
-
-    Raises
-    ------
-    ValueError
-        If `c` is negative, or (from ``init``) the items are a whole sphere.
-    """
-
-    belief: Counts | Logistic = Counts()
-    c: float = 0.0
-    shows: ClassVar[int] = 1
-    source: ClassVar[str] = "Garivier & Cappé, COLT 2011, Algorithm 1"
-    guarantee: ClassVar[str] = "regret sum over items of gap / kl ln T: grows with their number"
-
-    def __post_init__(self) -> None:
-        if not self.c >= 0:
-            raise ValueError(f"c should be >= 0, got {self.c}")
-
-    def init(self, offer: Offer) -> Memory:
-        """Return the memory before the first pull."""
-        finite_only(self, offer)
-        return Memory(float(self.c), np.zeros(len(offer.attributes)), np.zeros(1, np.int64))
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
-
-    def recommend(self, belief: ItemBelief, memory: Memory) -> int:
-        """Return the item that has paid best a pull."""
-        return paid_best(belief)
 
 
 @compiled
@@ -133,12 +92,38 @@ def logarithms(q):
     return log(max(q, 1e-304)), log(max(1 - q, 1e-304))
 
 
-@compiled
-def negative_entropy(p):
-    """Return p ln p + (1 - p) ln(1 - p), with 0 ln 0 = 0."""
-    total = 0.0
-    if p > 0:
-        total += p * log(p)
-    if p < 1:
-        total += (1 - p) * log(1 - p)
-    return total
+@dataclass(frozen=True, kw_only=True)
+class KLUCB(ItemPolicy):
+    """KL-UCB, for items of which one is shown at a time; it does not look at attributes.
+
+    Parameters
+    ----------
+    belief
+        Kept for whoever reads the rewards; the choice reads counts only.
+    c
+        Factor of ln ln t in the bound, >= 0; the paper proves its bound for 3 and plays 0.
+
+    Raises
+    ------
+    ValueError
+        If `c` is negative, or (from ``init``) the items are a whole sphere.
+    """
+
+    belief: Counts | Logistic = Counts()
+    c: float = 0.0
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Garivier & Cappé, COLT 2011, Algorithm 1"
+    guarantee: ClassVar[str] = "regret sum over items of gap / kl ln T: grows with their number"
+
+    def __post_init__(self) -> None:
+        if not self.c >= 0:
+            raise ValueError(f"c should be >= 0, got {self.c}")
+
+    def init(self, offer: ItemSet) -> Memory:
+        """Return the memory before the first pull."""
+        finite_only(self, offer)
+        return Memory(float(self.c), np.zeros(len(offer.attributes)), np.zeros(1, np.int64))
+
+    def recommend(self, belief: ItemBelief, memory: Memory) -> int:
+        """Return the item that has paid best a pull."""
+        return paid_best(belief)

@@ -17,9 +17,10 @@ from math import log, sqrt
 from typing import ClassVar, Literal, NamedTuple
 
 from bayesduel.beliefs.best_item import best_item, widest_apart
-from bayesduel.beliefs.item_belief import ItemBelief, Logistic, Offer, finite_only
+from bayesduel.beliefs.item_belief import ItemBelief, ItemSet, Logistic, finite_only
 from bayesduel.beliefs.logistic_laplace import draw_preference
 from bayesduel.jit import compiled
+from bayesduel.policies.policy import ItemPolicy
 
 __all__ = ["LogisticDuelThompson"]
 
@@ -31,8 +32,18 @@ class Memory(NamedTuple):
     alpha: float
 
 
+@compiled
+def select(belief, memory, t, rng):
+    """Name the next pair, (champion, challenger)."""
+    champion = best_item(belief, draw_preference(belief, rng))
+    if not memory.informative:
+        return champion, best_item(belief, draw_preference(belief, rng))
+    width = memory.alpha * sqrt(log(1.0 + t))
+    return champion, widest_apart(belief, champion, belief.mode, width)
+
+
 @dataclass(frozen=True, kw_only=True)
-class LogisticDuelThompson:
+class LogisticDuelThompson(ItemPolicy):
     """Thompson sampling on a Laplace posterior, for duels of items with attributes.
 
     Parameters
@@ -57,7 +68,8 @@ class LogisticDuelThompson:
     challenger: Literal["thompson", "information"] = "thompson"
     alpha: float = 1.0
     shows: ClassVar[int] = 2
-    source: ClassVar[str] = "after Sui et al., UAI 2017, and Saha, NeurIPS 2021"
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "after Sui et al., UAI 2017, and Saha, NeurIPS 2021"
     guarantee: ClassVar[str] = "none proved; MaxInP itself O(n sqrt T log T)"
 
     def __post_init__(self) -> None:
@@ -72,26 +84,11 @@ class LogisticDuelThompson:
         if not self.alpha > 0:
             raise ValueError(f"alpha should be positive, got {self.alpha}")
 
-    def init(self, offer: Offer) -> Memory:
+    def init(self, offer: ItemSet) -> Memory:
         """Return the memory before the first duel."""
         finite_only(self, offer)
         return Memory(self.challenger == "information", float(self.alpha))
 
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
-
     def recommend(self, belief: ItemBelief, memory: Memory) -> int:
         """Return the item that is best under the mode."""
         return int(best_item(belief, belief.mode))
-
-
-@compiled
-def select(belief, memory, t, rng):
-    """Name the next pair, (champion, challenger)."""
-    champion = best_item(belief, draw_preference(belief, rng))
-    if not memory.informative:
-        return champion, best_item(belief, draw_preference(belief, rng))
-    width = memory.alpha * sqrt(log(1.0 + t))
-    return champion, widest_apart(belief, champion, belief.mode, width)

@@ -13,9 +13,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs.best_item import aim_at, best_item, recommended
-from bayesduel.beliefs.item_belief import ItemBelief, Logistic, Offer
+from bayesduel.beliefs.item_belief import ItemBelief, ItemSet, Logistic
 from bayesduel.beliefs.logistic_laplace import draw_preference
 from bayesduel.jit import compiled
+from bayesduel.policies.policy import ItemPolicy
 
 __all__ = ["LogisticThompson"]
 
@@ -26,8 +27,17 @@ class Memory(NamedTuple):
     aim: np.ndarray
 
 
+@compiled
+def select(belief, memory, t, rng):
+    """Name the next item."""
+    z = draw_preference(belief, rng)
+    if belief.sphere:
+        return aim_at(belief, z, memory.aim)
+    return best_item(belief, z)
+
+
 @dataclass(frozen=True, kw_only=True)
-class LogisticThompson:
+class LogisticThompson(ItemPolicy):
     """Thompson sampling on a Laplace posterior, for items of which one is shown at a time.
 
     Parameters
@@ -42,8 +52,8 @@ class LogisticThompson:
     """
 
     belief: Logistic = Logistic()
-    shows: ClassVar[int] = 1
-    source: ClassVar[str] = "Chapelle & Li, NIPS 2011, Algorithm 3"
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Chapelle & Li, NIPS 2011, Algorithm 3"
     guarantee: ClassVar[str] = "none proved for the Laplace posterior"
 
     def __post_init__(self) -> None:
@@ -52,24 +62,10 @@ class LogisticThompson:
                 f"belief of LogisticThompson should be Logistic(), got {self.belief!r}"
             )
 
-    def init(self, offer: Offer) -> Memory:
+    def init(self, offer: ItemSet) -> Memory:
         """Return the memory before the first pull."""
         return Memory(np.zeros(offer.attributes.shape[1]))
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
 
     def recommend(self, belief: ItemBelief, memory: Memory) -> int | np.ndarray:
         """Return the item that is best under the mode; on the sphere, where it points."""
         return recommended(belief, belief.mode)
-
-
-@compiled
-def select(belief, memory, t, rng):
-    """Name the next item."""
-    z = draw_preference(belief, rng)
-    if belief.sphere:
-        return aim_at(belief, z, memory.aim)
-    return best_item(belief, z)

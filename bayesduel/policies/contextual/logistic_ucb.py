@@ -15,8 +15,9 @@ from math import log, sqrt
 from typing import ClassVar, NamedTuple
 
 from bayesduel.beliefs.best_item import best_item, most_optimistic
-from bayesduel.beliefs.item_belief import ItemBelief, Logistic, Offer, finite_only
+from bayesduel.beliefs.item_belief import ItemBelief, ItemSet, Logistic, finite_only
 from bayesduel.jit import compiled
+from bayesduel.policies.policy import ItemPolicy
 
 __all__ = ["LogisticUCB"]
 
@@ -27,8 +28,14 @@ class Memory(NamedTuple):
     alpha: float
 
 
+@compiled
+def select(belief, memory, t, rng):
+    """Name the next item."""
+    return most_optimistic(belief, belief.mode, memory.alpha * sqrt(log(1.0 + t)))
+
+
 @dataclass(frozen=True, kw_only=True)
-class LogisticUCB:
+class LogisticUCB(ItemPolicy):
     """Optimism on a Laplace posterior, for items of which one is shown at a time.
 
     Parameters
@@ -46,8 +53,8 @@ class LogisticUCB:
 
     belief: Logistic = Logistic()
     alpha: float = 1.0
-    shows: ClassVar[int] = 1
-    source: ClassVar[str] = "Filippi et al., NIPS 2010, Algorithm 1 (width scaled)"
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Filippi et al., NIPS 2010, Algorithm 1 (width scaled)"
     guarantee: ClassVar[str] = "O(n sqrt T log^1.5 T) at the paper's width; none at this one"
 
     def __post_init__(self) -> None:
@@ -56,22 +63,11 @@ class LogisticUCB:
         if not self.alpha > 0:
             raise ValueError(f"alpha should be positive, got {self.alpha}")
 
-    def init(self, offer: Offer) -> Memory:
+    def init(self, offer: ItemSet) -> Memory:
         """Return the memory before the first pull."""
         finite_only(self, offer)
         return Memory(float(self.alpha))
 
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
-
     def recommend(self, belief: ItemBelief, memory: Memory) -> int:
         """Return the item that is best under the mode."""
         return int(best_item(belief, belief.mode))
-
-
-@compiled
-def select(belief, memory, t, rng):
-    """Name the next item."""
-    return most_optimistic(belief, belief.mode, memory.alpha * sqrt(log(1.0 + t)))

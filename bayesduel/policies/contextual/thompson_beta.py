@@ -16,12 +16,13 @@ import numpy as np
 from bayesduel.beliefs.item_belief import (
     Counts,
     ItemBelief,
+    ItemSet,
     Logistic,
-    Offer,
     finite_only,
     paid_best,
 )
 from bayesduel.jit import compiled
+from bayesduel.policies.policy import ItemPolicy
 
 __all__ = ["ThompsonBeta"]
 
@@ -32,42 +33,6 @@ class Memory(NamedTuple):
     order: np.ndarray
     place: np.ndarray
     n_shown: np.ndarray
-
-
-@dataclass(frozen=True, kw_only=True)
-class ThompsonBeta:
-    """Thompson sampling of one Beta posterior an item; it does not look at attributes.
-
-    Parameters
-    ----------
-    belief
-        Kept for whoever reads the rewards; the choice reads counts only.
-
-    Raises
-    ------
-    ValueError
-        From ``init``, if the items are a whole sphere.
-    """
-
-    belief: Counts | Logistic = Counts()
-    shows: ClassVar[int] = 1
-    source: ClassVar[str] = "Thompson 1933; Kaufmann et al., ALT 2012"
-    guarantee: ClassVar[str] = "regret sum over items of gap / kl ln T: grows with their number"
-
-    def init(self, offer: Offer) -> Memory:
-        """Return the memory before the first pull."""
-        finite_only(self, offer)
-        m = len(offer.attributes)
-        return Memory(np.arange(m), np.arange(m), np.zeros(1, np.int64))
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
-
-    def recommend(self, belief: ItemBelief, memory: Memory) -> int:
-        """Return the item that has paid best a pull."""
-        return paid_best(belief)
 
 
 @compiled
@@ -95,3 +60,34 @@ def select(belief, memory, t, rng):
     if alike and fresh > 0 and rng.random() ** (1 / fresh) > most:
         return memory.order[n_shown + int(rng.random() * fresh)]
     return best
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThompsonBeta(ItemPolicy):
+    """Thompson sampling of one Beta posterior an item; it does not look at attributes.
+
+    Parameters
+    ----------
+    belief
+        Kept for whoever reads the rewards; the choice reads counts only.
+
+    Raises
+    ------
+    ValueError
+        From ``init``, if the items are a whole sphere.
+    """
+
+    belief: Counts | Logistic = Counts()
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Thompson 1933; Kaufmann et al., ALT 2012"
+    guarantee: ClassVar[str] = "regret sum over items of gap / kl ln T: grows with their number"
+
+    def init(self, offer: ItemSet) -> Memory:
+        """Return the memory before the first pull."""
+        finite_only(self, offer)
+        m = len(offer.attributes)
+        return Memory(np.arange(m), np.arange(m), np.zeros(1, np.int64))
+
+    def recommend(self, belief: ItemBelief, memory: Memory) -> int:
+        """Return the item that has paid best a pull."""
+        return paid_best(belief)

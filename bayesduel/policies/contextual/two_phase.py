@@ -23,7 +23,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs.best_item import aim_at, best_item, recommended
-from bayesduel.beliefs.item_belief import Counts, ItemBelief, Logistic, Offer
+from bayesduel.beliefs.item_belief import Counts, ItemBelief, ItemSet, Logistic
 from bayesduel.jit import compiled
 from bayesduel.policies.contextual.epoch_schedule import (
     LINEAR,
@@ -35,6 +35,7 @@ from bayesduel.policies.contextual.epoch_schedule import (
     schedule_of,
 )
 from bayesduel.policies.contextual.optimal_design import arbitrary_basis, spanner
+from bayesduel.policies.policy import ItemPolicy
 
 __all__ = ["TwoPhase"]
 
@@ -80,109 +81,6 @@ class Memory(NamedTuple):
     aim: np.ndarray
 
 
-@dataclass(frozen=True, kw_only=True)
-class TwoPhase:
-    """Two-Phase, for items with attributes of which one is shown at a time.
-
-    Parameters
-    ----------
-    belief
-        Kept for whoever reads the rewards; the choice reads counts only.
-    schedule
-        f: "stretched" floor(e^sqrt(l)); "polynomial" floor(l^power); "iterated"
-        floor(e^(l / ln^(depth)(l + c))), the paper's, with c the least that keeps the
-        logarithm at 1 or more; "linear" l; "shared" ceil(l / n); or the lengths f(1), f(2),
-        ... themselves, which should not run out. Default: "stretched", on the sphere "linear".
-    power
-        Of "polynomial".
-    depth
-        Of "iterated": 1, 2 or 3.
-    basis
-        "spanner", in which every item has coordinates in [-1, 1], or "arbitrary", the first
-        independent items in the order given.
-    smooth
-        Whether the shares are (paid + 1/2) / (l + 1), so that every epoch is good; not the
-        paper's.
-
-    Raises
-    ------
-    ValueError
-        If a setting is not as described, or (from ``init``) the attributes have rank below n.
-    """
-
-    belief: Counts | Logistic = Counts()
-    schedule: str | Sequence[int] | None = None
-    power: float = 2.0
-    depth: int = 1
-    basis: Literal["spanner", "arbitrary"] = "spanner"
-    smooth: bool = False
-    shows: ClassVar[int] = 1
-    source: ClassVar[str] = "Jiang & Srikant, arXiv 1111.4460, section II"
-    guarantee: ClassVar[str] = (
-        "regret n (f^-1(T) + 1) + O(1) for any number of items; sphere O(sqrt T)"
-    )
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.schedule, str | None):
-            object.__setattr__(self, "schedule", tuple(self.schedule))
-        self._schedule(Offer(np.eye(2), np.ones(1), False))
-        if self.basis not in ("spanner", "arbitrary"):
-            raise ValueError(f"basis should be 'spanner' or 'arbitrary', got {self.basis!r}")
-
-    def _schedule(self, offer: Offer) -> Schedule:
-        name = self.schedule
-        if name is None:
-            name = "linear" if offer.sphere else "stretched"
-        n = offer.attributes.shape[1]
-        return schedule_of(name, power=self.power, depth=self.depth, n_attributes=n)
-
-    def init(self, offer: Offer) -> Memory:
-        """Return the memory before the first pull."""
-        choose = spanner if self.basis == "spanner" else arbitrary_basis
-        basis = choose(offer.attributes)
-        n = len(basis)
-        return Memory(
-            schedule=self._schedule(offer),
-            smooth=bool(self.smooth),
-            basis=basis,
-            rows=np.ascontiguousarray(offer.attributes[basis]),
-            paid=np.zeros(n, np.int64),
-            noted=np.array([-1, 0]),
-            epoch=np.ones(1, np.int64),
-            place=np.zeros(1, np.int64),
-            left=np.full(1, -1, np.int64),
-            bad=np.zeros(1, np.int64),
-            best=np.full(1, -1, np.int64),
-            preference=np.zeros(n),
-            aim=np.zeros(n),
-        )
-
-    @property
-    def select(self):
-        """The compiled rule."""
-        return select
-
-    def recommend(self, belief: ItemBelief, memory: Memory) -> int | np.ndarray:
-        """Return the item that is best under the last estimate; on the sphere, where it points."""
-        return recommended(belief, memory.preference)
-
-    def bound(self, times: np.ndarray, offer: Offer) -> np.ndarray:
-        """Return the growing part of the bound at each of `times`.
-
-        For a table of items ``n (f^-1(t) + 1)`` times the largest value; on the sphere n times
-        the number of epochs whose exploitation fits in t, plus one: ``n sqrt(2 t)`` where f(l)
-        is l. What is left out is a constant that depends on the problem, and on the sphere a
-        factor that does. NaN on the sphere under schedules that grow faster than l: exploration
-        is not what costs most there, and the theorem does not speak of them.
-        """
-        schedule, n = self._schedule(offer), offer.attributes.shape[1]
-        if offer.sphere and schedule.kind not in (LINEAR, SHARED):
-            return np.full(len(times), np.nan)
-        count = epochs_within if offer.sphere else epochs_by
-        epochs = np.array([count(schedule, int(t)) for t in times], dtype=float)
-        return n * (epochs + 1) * offer.values.max()
-
-
 @compiled
 def select(belief, memory, t, rng):
     """Name the next item."""
@@ -225,3 +123,101 @@ def estimate(memory):
             return
         odds[i] = log(paid / lost)
     memory.preference[:] = np.linalg.solve(memory.rows, odds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoPhase(ItemPolicy):
+    """Two-Phase, for items with attributes of which one is shown at a time.
+
+    Parameters
+    ----------
+    belief
+        Kept for whoever reads the rewards; the choice reads counts only.
+    schedule
+        f: "stretched" floor(e^sqrt(l)); "polynomial" floor(l^power); "iterated"
+        floor(e^(l / ln^(depth)(l + c))), the paper's, with c the least that keeps the
+        logarithm at 1 or more; "linear" l; "shared" ceil(l / n); or the lengths f(1), f(2),
+        ... themselves, which should not run out. Default: "stretched", on the sphere "linear".
+    power
+        Of "polynomial".
+    depth
+        Of "iterated": 1, 2 or 3.
+    basis
+        "spanner", in which every item has coordinates in [-1, 1], or "arbitrary", the first
+        independent items in the order given.
+    smooth
+        Whether the shares are (paid + 1/2) / (l + 1), so that every epoch is good; not the
+        paper's.
+
+    Raises
+    ------
+    ValueError
+        If a setting is not as described, or (from ``init``) the attributes have rank below n.
+    """
+
+    belief: Counts | Logistic = Counts()
+    schedule: str | Sequence[int] | None = None
+    power: float = 2.0
+    depth: int = 1
+    basis: Literal["spanner", "arbitrary"] = "spanner"
+    smooth: bool = False
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Jiang & Srikant, arXiv 1111.4460, section II"
+    guarantee: ClassVar[str] = (
+        "regret n (f^-1(T) + 1) + O(1) for any number of items; sphere O(sqrt T)"
+    )
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.schedule, str | None):
+            object.__setattr__(self, "schedule", tuple(self.schedule))
+        self._schedule(ItemSet(np.eye(2), np.ones(1), False))
+        if self.basis not in ("spanner", "arbitrary"):
+            raise ValueError(f"basis should be 'spanner' or 'arbitrary', got {self.basis!r}")
+
+    def _schedule(self, offer: ItemSet) -> Schedule:
+        name = self.schedule
+        if name is None:
+            name = "linear" if offer.sphere else "stretched"
+        n = offer.attributes.shape[1]
+        return schedule_of(name, power=self.power, depth=self.depth, n_attributes=n)
+
+    def init(self, offer: ItemSet) -> Memory:
+        """Return the memory before the first pull."""
+        choose = spanner if self.basis == "spanner" else arbitrary_basis
+        basis = choose(offer.attributes)
+        n = len(basis)
+        return Memory(
+            schedule=self._schedule(offer),
+            smooth=bool(self.smooth),
+            basis=basis,
+            rows=np.ascontiguousarray(offer.attributes[basis]),
+            paid=np.zeros(n, np.int64),
+            noted=np.array([-1, 0]),
+            epoch=np.ones(1, np.int64),
+            place=np.zeros(1, np.int64),
+            left=np.full(1, -1, np.int64),
+            bad=np.zeros(1, np.int64),
+            best=np.full(1, -1, np.int64),
+            preference=np.zeros(n),
+            aim=np.zeros(n),
+        )
+
+    def recommend(self, belief: ItemBelief, memory: Memory) -> int | np.ndarray:
+        """Return the item that is best under the last estimate; on the sphere, where it points."""
+        return recommended(belief, memory.preference)
+
+    def bound(self, times: np.ndarray, offer: ItemSet) -> np.ndarray:
+        """Return the growing part of the bound at each of `times`.
+
+        For a table of items ``n (f^-1(t) + 1)`` times the largest value; on the sphere n times
+        the number of epochs whose exploitation fits in t, plus one: ``n sqrt(2 t)`` where f(l)
+        is l. What is left out is a constant that depends on the problem, and on the sphere a
+        factor that does. NaN on the sphere under schedules that grow faster than l: exploration
+        is not what costs most there, and the theorem does not speak of them.
+        """
+        schedule, n = self._schedule(offer), offer.attributes.shape[1]
+        if offer.sphere and schedule.kind not in (LINEAR, SHARED):
+            return np.full(len(times), np.nan)
+        count = epochs_within if offer.sphere else epochs_by
+        epochs = np.array([count(schedule, int(t)) for t in times], dtype=float)
+        return n * (epochs + 1) * offer.values.max()

@@ -40,6 +40,36 @@ class Memory(NamedTuple):
     kept: Kept
 
 
+@compiled
+def select(margins, memory, t, rng):
+    """Name the next pair: the warm-up in turn, then the one that promises most."""
+    n_arms = len(memory.fitted)
+    if t <= memory.warm_up * n_arms * (n_arms - 1) // 2:
+        return opening(t, n_arms)
+    variance = refit(margins, memory)
+    covariance = score_covariance(margins.n, variance)
+    return best_pair(promises(memory.fitted, covariance, variance, memory.k), rng)
+
+
+@compiled
+def scores(margins, memory):
+    """Return K times the fitted scores, shape (K,)."""
+    refit(margins, memory)
+    return len(memory.fitted) * memory.fitted
+
+
+@compiled
+def refit(margins, memory):
+    """Fit again from the last fit; return the fitted variances, shape (K, K)."""
+    mean, scatter, _, pooled, floor = sample_account(margins, memory.shrinkage)
+    if not memory.started[0]:
+        memory.fitted[:] = mean.sum(axis=1) / len(mean)
+        memory.started[0] = True
+    return followed_account(
+        margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted, memory.kept
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class LaplaceAllocation(WarmUpSettings):
     """Duel the pair that most sharpens the differences on which the choice hangs.
@@ -69,7 +99,8 @@ class LaplaceAllocation(WarmUpSettings):
     """
 
     residual: Literal["none", "learned"] = "none"
-    source: ClassVar[str] = "ours"
+    reference: ClassVar[str] = "ours"
+    guarantee: ClassVar[str] = "none proved"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -98,33 +129,3 @@ class LaplaceAllocation(WarmUpSettings):
     def scores(self) -> Any:
         """The compiled scores by which the k best are chosen."""
         return wary.scores if self.residual == "learned" else scores
-
-
-@compiled
-def select(margins, memory, t, rng):
-    """Name the next pair: the warm-up in turn, then the one that promises most."""
-    n_arms = len(memory.fitted)
-    if t <= memory.warm_up * n_arms * (n_arms - 1) // 2:
-        return opening(t, n_arms)
-    variance = refit(margins, memory)
-    covariance = score_covariance(margins.n, variance)
-    return best_pair(promises(memory.fitted, covariance, variance, memory.k), rng)
-
-
-@compiled
-def scores(margins, memory):
-    """Return K times the fitted scores, shape (K,)."""
-    refit(margins, memory)
-    return len(memory.fitted) * memory.fitted
-
-
-@compiled
-def refit(margins, memory):
-    """Fit again from the last fit; return the fitted variances, shape (K, K)."""
-    mean, scatter, _, pooled, floor = sample_account(margins, memory.shrinkage)
-    if not memory.started[0]:
-        memory.fitted[:] = mean.sum(axis=1) / len(mean)
-        memory.started[0] = True
-    return followed_account(
-        margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted, memory.kept
-    )

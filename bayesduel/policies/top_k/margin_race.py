@@ -16,12 +16,13 @@ budget the best means fill the places still open.
 
 from dataclasses import dataclass
 from math import inf, log, sqrt
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from bayesduel.beliefs.margin_moments import sample_account
 from bayesduel.jit import compiled
+from bayesduel.policies.policy import MarginPolicy
 
 __all__ = ["MarginRace", "radii"]
 
@@ -46,39 +47,6 @@ class Memory(NamedTuple):
     bernstein: bool
     current: np.ndarray
     place: np.ndarray
-
-
-@dataclass(frozen=True, kw_only=True)
-class MarginRace:
-    """Race on margins to the k best arms; its settings are those of ``PBR``, all given."""
-
-    k: int
-    horizon: float
-    delta: float
-    cap: float
-    bernstein: bool
-    source: ClassVar[str] = "Busa-Fekete et al., ICML 2013, Algorithms 1 and 3"
-
-    def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
-        return Memory(
-            k=int(self.k),
-            budget=log(2 * n_arms**2 * self.cap / self.delta),
-            cap=float(self.cap),
-            bernstein=bool(self.bernstein),
-            current=np.triu(np.ones((n_arms, n_arms), np.bool_), 1),
-            place=np.zeros(n_arms, np.int64),
-        )
-
-    @property
-    def select(self) -> Any:
-        """The compiled rule."""
-        return select
-
-    @property
-    def scores(self) -> Any:
-        """The compiled scores by which the k best are chosen."""
-        return scores
 
 
 @compiled
@@ -151,3 +119,31 @@ def scores(margins, memory):
     """Return sums of mean margins, the sure arms above and below all others, shape (K,)."""
     mean = sample_account(margins, 0.0)[0].sum(axis=1)
     return mean + 2 * (np.abs(mean).max() + 1) * memory.place
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarginRace(MarginPolicy):
+    """Race on margins to the k best arms; its settings are those of ``PBR``, all given."""
+
+    k: int
+    horizon: float
+    delta: float
+    cap: float
+    bernstein: bool
+    select: ClassVar = staticmethod(select)
+    scores: ClassVar = staticmethod(scores)
+    reference: ClassVar[str] = "Busa-Fekete et al., ICML 2013, Algorithms 1 and 3"
+    guarantee: ClassVar[str] = (
+        "correct with probability 1 - delta if margins have the assumed range"
+    )
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel."""
+        return Memory(
+            k=int(self.k),
+            budget=log(2 * n_arms**2 * self.cap / self.delta),
+            cap=float(self.cap),
+            bernstein=bool(self.bernstein),
+            current=np.triu(np.ones((n_arms, n_arms), np.bool_), 1),
+            place=np.zeros(n_arms, np.int64),
+        )

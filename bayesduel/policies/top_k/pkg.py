@@ -13,7 +13,7 @@ the set.
 
 from dataclasses import dataclass
 from math import log
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -32,48 +32,6 @@ class Memory(NamedTuple):
     k: int
     warm_up: int
     shrinkage: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class PKG(WarmUpSettings):
-    """Allocate by the one-step gain in the expected sum of the k best scores.
-
-    Parameters
-    ----------
-    k
-        How many arms to select. Default: the experiment's.
-    warm_up
-        Duels of every pair first, at least 2.
-    shrinkage
-        How many duels the pooled variance counts for in every pair's.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
-    """
-
-    source: ClassVar[str] = "Groves & Branke 2019, derived anew"
-
-    def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `k` is not known, or not below `n_arms`.
-        """
-        return Memory(self._places(n_arms), int(self.warm_up), float(self.shrinkage))
-
-    @property
-    def select(self) -> Any:
-        """The compiled rule."""
-        return select
-
-    @property
-    def scores(self) -> Any:
-        """The compiled scores by which the k best are chosen."""
-        return mean_scores
 
 
 @compiled
@@ -146,3 +104,38 @@ def others(score, sums, rank, i, j, m):
         reach += 1
         left_out += score[lower]
     return sums[reach] - left_out
+
+
+@dataclass(frozen=True, kw_only=True)
+class PKG(WarmUpSettings):
+    """Allocate by the one-step gain in the expected sum of the k best scores.
+
+    Parameters
+    ----------
+    k
+        How many arms to select. Default: the experiment's.
+    warm_up
+        Duels of every pair first, at least 2.
+    shrinkage
+        How many duels the pooled variance counts for in every pair's.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+
+    select: ClassVar = staticmethod(select)
+    scores: ClassVar = staticmethod(mean_scores)
+    reference: ClassVar[str] = "Groves & Branke 2019, derived anew"
+    guarantee: ClassVar[str] = "none proved"
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If `k` is not known, or not below `n_arms`.
+        """
+        return Memory(self._places(n_arms), int(self.warm_up), float(self.shrinkage))

@@ -13,7 +13,7 @@ pooled one), logarithms in place of products, ``index="predictive"`` (see ``intr
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -63,11 +63,55 @@ class Memory(NamedTuple):
     kept: Kept
 
 
+@compiled
+def select(margins, memory, t, rng):
+    """Name the next pair: the warm-up in turn, then the one that promises most."""
+    n_arms = len(memory.fitted)
+    if t <= memory.warm_up * n_arms * (n_arms - 1) // 2:
+        return opening(t, n_arms)
+    mu, spread, variance = account(margins, memory)
+    return promising_pair(mu, spread, variance, margins.n, memory.k, rng)
+
+
+@compiled
+def scores(margins, memory):
+    """Return the scores by which the k best are chosen, shape (K,)."""
+    return account(margins, memory)[0]
+
+
+@compiled
+def account(margins, memory):
+    """Return means and variances of the scores, and the margins' variances, that are trusted."""
+    mean, scatter, variance, pooled, floor = sample_account(margins, memory.shrinkage)
+    mu = mean.sum(axis=1)
+    if memory.threshold == -np.inf:
+        return mu, spreads(variance, margins.n), variance
+    if not memory.started[0]:
+        memory.fitted[:] = mu / len(mu)
+        memory.started[0] = True
+    fitted = followed_account(
+        margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted, memory.kept
+    )
+    mu_fitted = len(mu) * memory.fitted
+    if memory.threshold != np.inf:
+        threshold = memory.threshold
+        if np.isnan(threshold):
+            a_pair = 2 * margins.n_duels[0] / (len(mu) * (len(mu) - 1))
+            threshold = np.interp(np.log(a_pair), memory.thresholds[0], memory.thresholds[1])
+        index = gap(mu, variance, mu_fitted, fitted, margins.n, memory.posterior)
+        if not index < threshold:
+            return mu, spreads(variance, margins.n), variance
+    return mu_fitted, spreads(fitted, margins.n), fitted
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Family(WarmUpSettings):
     """What POCBAm, ML-POCBAm and the hybrid share."""
 
-    source: ClassVar[str] = "Groves & Branke, top-k selection with score-based dueling bandits"
+    select: ClassVar = staticmethod(select)
+    scores: ClassVar = staticmethod(scores)
+    reference: ClassVar[str] = "Groves & Branke, top-k selection with score-based dueling bandits"
+    guarantee: ClassVar[str] = "none proved"
     _threshold: ClassVar[float] = -np.inf  # the model is never used
 
     def init(self, n_arms: int) -> Memory:
@@ -89,16 +133,6 @@ class _Family(WarmUpSettings):
             started=np.zeros(1, np.bool_),
             kept=nothing_kept(n_arms),
         )
-
-    @property
-    def select(self) -> Any:
-        """The compiled rule."""
-        return select
-
-    @property
-    def scores(self) -> Any:
-        """The compiled scores by which the k best are chosen."""
-        return scores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,44 +226,3 @@ class HybridPOCBAm(_Family):
             table = null_thresholds(n_arms, posterior, float(self.shrinkage)).copy()
             return memory._replace(threshold=np.nan, posterior=posterior, thresholds=table)
         return memory._replace(threshold=float(self.threshold), posterior=posterior)
-
-
-@compiled
-def select(margins, memory, t, rng):
-    """Name the next pair: the warm-up in turn, then the one that promises most."""
-    n_arms = len(memory.fitted)
-    if t <= memory.warm_up * n_arms * (n_arms - 1) // 2:
-        return opening(t, n_arms)
-    mu, spread, variance = account(margins, memory)
-    return promising_pair(mu, spread, variance, margins.n, memory.k, rng)
-
-
-@compiled
-def scores(margins, memory):
-    """Return the scores by which the k best are chosen, shape (K,)."""
-    return account(margins, memory)[0]
-
-
-@compiled
-def account(margins, memory):
-    """Return means and variances of the scores, and the margins' variances, that are trusted."""
-    mean, scatter, variance, pooled, floor = sample_account(margins, memory.shrinkage)
-    mu = mean.sum(axis=1)
-    if memory.threshold == -np.inf:
-        return mu, spreads(variance, margins.n), variance
-    if not memory.started[0]:
-        memory.fitted[:] = mu / len(mu)
-        memory.started[0] = True
-    fitted = followed_account(
-        margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted, memory.kept
-    )
-    mu_fitted = len(mu) * memory.fitted
-    if memory.threshold != np.inf:
-        threshold = memory.threshold
-        if np.isnan(threshold):
-            a_pair = 2 * margins.n_duels[0] / (len(mu) * (len(mu) - 1))
-            threshold = np.interp(np.log(a_pair), memory.thresholds[0], memory.thresholds[1])
-        index = gap(mu, variance, mu_fitted, fitted, margins.n, memory.posterior)
-        if not index < threshold:
-            return mu, spreads(variance, margins.n), variance
-    return mu_fitted, spreads(fitted, margins.n), fitted

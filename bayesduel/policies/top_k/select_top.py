@@ -11,12 +11,13 @@ group winners are kept sorted by binary insertion rather than in a heap; results
 meet again are not reused, as printed.
 """
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from bayesduel.jit import compiled
+from bayesduel.policies.top_k.settings import PlacesSettings
 
 __all__ = ["SelectTop", "most_matches"]
 
@@ -53,88 +54,6 @@ class Memory(NamedTuple):
     pair: np.ndarray
     balance: np.ndarray
     state: np.ndarray
-
-
-@dataclass(frozen=True, kw_only=True)
-class SelectTop:
-    """Play knock-outs; matches are as long as the budget surely allows.
-
-    It has no use for half a budget: a curve takes one run for each of its budgets.
-
-    Parameters
-    ----------
-    k
-        How many arms to select. Default: the experiment's.
-    budget
-        Duels in all; a match has ``budget // most_matches(n_arms, k)``. Default: the
-        experiment's.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
-    """
-
-    k: int | None = None
-    budget: int | None = None
-    source: ClassVar[str] = "Mohajer, Suh & Elmahdy, ICML 2017"
-
-    def __post_init__(self) -> None:
-        if self.k is not None and not self.k >= 1:
-            raise ValueError(f"k should be at least 1, got {self.k}")
-        if self.budget is not None and not self.budget >= 1:
-            raise ValueError(f"budget should be at least 1, got {self.budget}")
-
-    def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `k` or `budget` is not known, `k` is not below `n_arms`, or the budget does
-            not pay for matches of one duel.
-        """
-        if self.k is None or self.budget is None:
-            raise ValueError("k and budget should be given where no experiment gives them")
-        if not self.k < n_arms:
-            raise ValueError(f"k should be in 1..{n_arms - 1}, got {self.k}")
-        matches = most_matches(n_arms, self.k)
-        if self.budget < matches:
-            raise ValueError(f"budget should be at least {matches} for TOP, got {self.budget}")
-        return Memory(
-            k=int(self.k),
-            length=int(self.budget // matches),
-            order=np.arange(n_arms),
-            winners=np.zeros(matches, np.int64),
-            coins=np.zeros(matches),
-            done=np.zeros(2, np.int64),
-            pair=np.full(2, -1, np.int64),
-            balance=np.zeros(1),
-            state=np.zeros(n_arms, np.int64),
-        )
-
-    def opening(self, n_arms: int) -> int:
-        """Return the fewest duels with which it can play."""
-        return most_matches(n_arms, int(self.k or 1))
-
-    @property
-    def select(self) -> Any:
-        """The compiled rule."""
-        return select
-
-    @property
-    def scores(self) -> Any:
-        """The compiled scores by which the k best are chosen."""
-        return scores
-
-
-def most_matches(n_arms: int, k: int) -> int:
-    """Return the largest number of matches that TOP can need."""
-    sizes = [len(range(group, n_arms, k)) for group in range(k)]
-    refills = sorted((left for size in sizes for left in range(size - 1)), reverse=True)
-    insertions = sum(waiting.bit_length() for waiting in range(1, k))
-    again = (k - 1) * (k - 1).bit_length()
-    return n_arms - k + insertions + sum(refills[: k - 1]) + again
 
 
 @compiled
@@ -259,3 +178,90 @@ def match(memory, i, j, asked):
     memory.pair[0] = i
     memory.pair[1] = j
     return -1
+
+
+def most_matches(n_arms: int, k: int) -> int:
+    """Return the largest number of matches that TOP can need."""
+    sizes = [len(range(group, n_arms, k)) for group in range(k)]
+    refills = sorted((left for size in sizes for left in range(size - 1)), reverse=True)
+    insertions = sum(waiting.bit_length() for waiting in range(1, k))
+    again = (k - 1) * (k - 1).bit_length()
+    return n_arms - k + insertions + sum(refills[: k - 1]) + again
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectTop(PlacesSettings):
+    """Play knock-outs; matches are as long as the budget surely allows.
+
+    It has no use for half a budget: a curve takes one run for each of its budgets.
+
+    Parameters
+    ----------
+    k
+        How many arms to select. Default: the experiment's.
+    budget
+        Duels in all; a match has ``budget // most_matches(n_arms, k)``. Default: the
+        experiment's.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range.
+    """
+
+    budget: int | None = None
+    select: ClassVar = staticmethod(select)
+    scores: ClassVar = staticmethod(scores)
+    reference: ClassVar[str] = "Mohajer, Suh & Elmahdy, ICML 2017"
+    guarantee: ClassVar[str] = "none at a fixed budget"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.budget is not None and not self.budget >= 1:
+            raise ValueError(f"budget should be at least 1, got {self.budget}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If `k` or `budget` is not known, `k` is not below `n_arms`, or the budget does
+            not pay for matches of one duel.
+        """
+        if self.k is None or self.budget is None:
+            raise ValueError("k and budget should be given where no experiment gives them")
+        if not self.k < n_arms:
+            raise ValueError(f"k should be in 1..{n_arms - 1}, got {self.k}")
+        matches = most_matches(n_arms, self.k)
+        if self.budget < matches:
+            raise ValueError(f"budget should be at least {matches} for TOP, got {self.budget}")
+        return Memory(
+            k=int(self.k),
+            length=int(self.budget // matches),
+            order=np.arange(n_arms),
+            winners=np.zeros(matches, np.int64),
+            coins=np.zeros(matches),
+            done=np.zeros(2, np.int64),
+            pair=np.full(2, -1, np.int64),
+            balance=np.zeros(1),
+            state=np.zeros(n_arms, np.int64),
+        )
+
+    def on_margins(self, k: int, budget: int) -> Self:
+        """Return the policy with this k and budget, where it has none.
+
+        Raises
+        ------
+        ValueError
+            If it has another k.
+        """
+        return replace(super().on_margins(k, budget), budget=self.budget or budget)
+
+    def for_budget(self, budget: int) -> Self:
+        """Return the policy for this budget: every budget takes a run of its own."""
+        return replace(self, budget=budget)
+
+    def opening(self, n_arms: int) -> int:
+        """Return the fewest duels with which it can play."""
+        return most_matches(n_arms, int(self.k or 1))

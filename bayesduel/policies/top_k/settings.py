@@ -1,12 +1,15 @@
-"""Settings that policies selecting the k best share, and their checks."""
+"""Settings shared by the policies that select the k best arms, and their checks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
+
+from bayesduel.policies.policy import MarginPolicy
 
 __all__ = ["PlacesSettings", "WarmUpSettings"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlacesSettings:
+class PlacesSettings(MarginPolicy):
     """How many arms to select.
 
     Parameters
@@ -25,6 +28,18 @@ class PlacesSettings:
     def __post_init__(self) -> None:
         if self.k is not None and not self.k >= 1:
             raise ValueError(f"k should be at least 1, got {self.k}")
+
+    def on_margins(self, k: int, budget: int) -> Self:
+        """Return the policy with this k, if it has none.
+
+        Raises
+        ------
+        ValueError
+            If it has another k.
+        """
+        if self.k not in (None, k):
+            raise ValueError(f"policies should select k = {k} arms, got {self!r}")
+        return replace(self, k=k)
 
     def _places(self, n_arms: int) -> int:
         """Return `k`, or raise ValueError if it is not known, or not below `n_arms`."""

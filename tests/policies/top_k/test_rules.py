@@ -182,7 +182,7 @@ def test_every_policy_has_a_source():
     for name in selection.__all__:
         policy = getattr(selection, name)
         if hasattr(policy, "select"):
-            assert policy.source
+            assert policy.reference
 
 
 def digest():

@@ -1,0 +1,137 @@
+"""What every policy has beside its rule, with the defaults that most policies share.
+
+A simulation never asks what a policy can do: it reads these attributes and calls these
+methods. ``setting`` says what the policy is for, ``shows`` how many arms or items it names in a
+step.
+"""
+
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from bayesduel.beliefs import Belief
+from bayesduel.beliefs.item_belief import ItemSet
+from bayesduel.policies.identification import Answer, best_by_shares
+
+__all__ = ["HorizonPolicy", "ItemPolicy", "MarginPolicy", "PairPolicy"]
+
+
+class PairPolicy:
+    """Defaults of a policy that names a pair of arms and learns who won.
+
+    Attributes
+    ----------
+    setting
+        "pairs".
+    shows
+        2.
+    """
+
+    setting: ClassVar[str] = "pairs"
+    shows: ClassVar[int] = 2
+
+    def for_horizon(self, horizon: int) -> Self:
+        """Return the policy with this horizon, if it needs one and has none."""
+        return self
+
+    def on_margins(self, k: int, budget: int) -> Any:
+        """Return the policy that selects the k best arms from score duels.
+
+        Raises
+        ------
+        TypeError
+            If there is none.
+        """
+        raise TypeError(
+            f"policies should be those of bayesduel.policies.top_k, Uniform or PBR, got {self!r}"
+        )
+
+    def recommend(self, belief: Belief, memory: Any) -> int:
+        """Return the best arm so far: by default, the Copeland winner of the observed shares."""
+        return best_by_shares(belief)
+
+    def answer(self, memory: Any) -> Answer | None:
+        """Return the identified winner and when, None for a policy that identifies none."""
+        return None
+
+
+class HorizonPolicy(PairPolicy):
+    """Defaults of a policy that needs the horizon and identifies a winner."""
+
+    horizon: float | None
+
+    def for_horizon(self, horizon: int) -> Self:
+        """Return the policy with this horizon, if it has none."""
+        return self if self.horizon is not None else replace(self, horizon=horizon)  # type: ignore[type-var]
+
+    def answer(self, memory: Any) -> Answer | None:
+        """Return the identified winner and when, -1 each until it is known."""
+        found: Answer = memory.answer
+        return found
+
+    def known_horizon(self) -> float:
+        """Return the horizon.
+
+        Raises
+        ------
+        ValueError
+            If it is not known.
+        """
+        if self.horizon is None:
+            raise ValueError("horizon should be given where no simulation gives it, got None")
+        return self.horizon
+
+    def check_horizon(self, delta: float | None = None) -> None:
+        """Raise ValueError if the horizon is below 1, or `delta` not between 0 and 1."""
+        if self.horizon is not None and not self.horizon >= 1:
+            raise ValueError(f"horizon should be at least 1, got {self.horizon}")
+        if delta is not None and not 0 < delta < 1:
+            raise ValueError(f"delta should be in (0, 1), got {delta}")
+
+
+class ItemPolicy:
+    """Defaults of a policy that shows items with attributes, one or two at a time.
+
+    Attributes
+    ----------
+    setting
+        "items".
+    shows
+        1, of which the policy learns whether it was rewarded; or 2, of which it learns which
+        one was preferred.
+    """
+
+    setting: ClassVar[str] = "items"
+    shows: ClassVar[int] = 1
+
+    def for_horizon(self, horizon: int) -> Self:
+        """Return the policy: none of items needs the horizon."""
+        return self
+
+    def bound(self, times: np.ndarray, items: ItemSet) -> np.ndarray | None:
+        """Return the growing part of a proved regret bound at `times`, or None."""
+        return None
+
+
+class MarginPolicy:
+    """Defaults of a policy that selects the k best arms from the margins of score duels.
+
+    Attributes
+    ----------
+    setting
+        "margins".
+    shows
+        2.
+    """
+
+    setting: ClassVar[str] = "margins"
+    shows: ClassVar[int] = 2
+
+    def opening(self, n_arms: int) -> int:
+        """Return the fewest duels from which it can select."""
+        return 1
+
+    def for_budget(self, budget: int) -> Self | None:
+        """Return the policy to run for this budget, None if one run serves all budgets."""
+        return None
