@@ -37,7 +37,7 @@ class PerturbedThurstone:
     with sigma_ij as there, common or by arm. The posterior of d says how far from transitive
     the log is, in the unit of the margins: at 0 one ranking explains it, and where d is as
     large as the differences of scores, scores tell little of who beats whom. Winners are those of
-    the preferences with residuals, so cycles are possible and notions of winner may differ;
+    the preferences with residuals, so cycles are possible and winner criteria may differ;
     arms rank by Borda score.
 
     Use it where matchups matter (styles, strategies, non-transitive games). A residual can be

@@ -8,7 +8,7 @@ __all__ = ["command"]
 @click.command("problems")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(as_json: bool) -> None:
-    """List the problems that can be simulated, with their winners under every notion."""
+    """List the problems that can be simulated, with their winners under every criterion."""
     from bayesduel.cli.console import out, print_json, working
     from bayesduel.problems import NAMES, named
 
@@ -28,8 +28,8 @@ def command(as_json: bool) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("name", no_wrap=True)
     table.add_column("arms", justify="right")
-    for notion in next(iter(winners.values())):
-        table.add_column(notion.replace("_", " "))
+    for criterion in next(iter(winners.values())):
+        table.add_column(criterion.replace("_", " "))
     for name, problem in problems.items():
         if name in winners:
             told = [" ".join(w) or "none" for w in winners[name].values()]

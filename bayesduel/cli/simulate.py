@@ -39,7 +39,7 @@ REGRETS = ("copeland", "copeland_sum", "condorcet", "condorcet_sum", "weak", "st
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 @click.option(
     "--regret",
-    "notion",
+    "criterion",
     type=click.Choice(REGRETS),
     help="Which regret to tell and to draw.  [default: copeland; of items, their own]",
 )
@@ -78,7 +78,7 @@ def command(
     problem: str,
     policies: str,
     horizon: float,
-    notion: str | None,
+    criterion: str | None,
     never_met: str,
     output: Path | None,
     plot: Path | None,
@@ -88,26 +88,26 @@ def command(
     """Run policies on a problem, many times over, and tell their regret."""
     from bayesduel.cli.options import check_picture
     from bayesduel.simulation import simulate
-    from bayesduel.simulation.regret import OF_PAIRS, check_notion, regret
+    from bayesduel.simulation.regret import OF_PAIRS, check_criterion, regret
 
     if plot is not None:
         check_picture(plot)
     given = _problem(problem, never_met)
-    check_notion(given, notion, settings["detail"])
-    if notion in OF_PAIRS:
+    check_criterion(given, criterion, settings["detail"])
+    if criterion in OF_PAIRS:
         settings["detail"] = "pairs"
     trace = simulate(_policies(policies), given, horizon, out=output, **settings)
-    values = regret(trace, notion)
-    notion, formula = str(values.name), values.attrs["formula"]
+    values = regret(trace, criterion)
+    criterion, formula = str(values.name), values.attrs["formula"]
     rows = _rows(trace, values)
     if plot is not None:
-        _draw(trace, notion, plot)
+        _draw(trace, criterion, plot)
     if as_json:
         from bayesduel.cli.console import print_json
 
-        print_json({"regret": notion, "formula": formula, "policies": rows})
+        print_json({"regret": criterion, "formula": formula, "policies": rows})
         return
-    _tell(rows, given.name, notion, formula, settings["replications"], horizon)
+    _tell(rows, given.name, criterion, formula, settings["replications"], horizon)
 
 
 def _problem(text: str, never_met: str) -> Any:
@@ -173,7 +173,7 @@ def _rows(trace: "xr.DataTree", values: "xr.DataArray") -> list[dict[str, Any]]:
 def _tell(
     rows: list[dict[str, Any]],
     problem: str,
-    notion: str,
+    criterion: str,
     formula: str,
     replications: int,
     horizon: float,
@@ -191,13 +191,13 @@ def _tell(
         table.add_row(row["policy"], *numbers, str(row["runs_that_answered"] or ""))
     console = out()
     runs = "run" if replications == 1 else "runs"
-    step = "pull" if notion == "pull" else "duel"
-    console.print(f"{problem}: cumulative {notion} regret, {formula} a {step},")
+    step = "pull" if criterion == "pull" else "duel"
+    console.print(f"{problem}: cumulative {criterion} regret, {formula} a {step},")
     console.print(f"after {horizon:,.0f} {step}s, {replications} {runs}\n")
     console.print(table)
 
 
-def _draw(trace: "xr.DataTree", notion: str, path: Path) -> None:
+def _draw(trace: "xr.DataTree", criterion: str, path: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
@@ -206,6 +206,6 @@ def _draw(trace: "xr.DataTree", notion: str, path: Path) -> None:
     from bayesduel.plots.regret import plot_regret
 
     figure, ax = plt.subplots(figsize=(7.2, 4.6), layout="constrained")
-    plot_regret(trace, notion, ax)
+    plot_regret(trace, criterion, ax)
     figure.savefig(path, dpi=150)
     plt.close(figure)

@@ -86,7 +86,7 @@ def command(
 
 
 def _policies(text: str) -> list[Any]:
-    """Return the policies of a list such as ``POCBAm,PBR(notion='borda')``."""
+    """Return the policies of a list such as ``POCBAm,PBR(criterion='borda')``."""
     from bayesduel import beliefs
     from bayesduel.cli.parse import constructed
     from bayesduel.policies import PBR, Uniform

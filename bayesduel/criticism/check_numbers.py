@@ -22,7 +22,7 @@ def numbers_of(check: "Check") -> dict[str, Any]:
         "verdict": check.verdict,
         "evidence": e.strength,
         "power": e.power,
-        "notion": check.notion,
+        "criterion": check.criterion,
         "cycles": [
             {"arms": c.arms, "probability": c.probability, "counts": c.counts} for c in check.cycles
         ],

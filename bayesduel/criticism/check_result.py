@@ -117,9 +117,9 @@ class Check:
         return self.evidence.power
 
     @property
-    def notion(self) -> Literal["copeland", "condorcet", "von_neumann"]:
-        """The notion of winner to use."""
-        return wording.notion_of(self)
+    def criterion(self) -> Literal["copeland", "condorcet", "von_neumann"]:
+        """The winner criterion to use."""
+        return wording.criterion_of(self)
 
     @property
     def verdict(self) -> str:

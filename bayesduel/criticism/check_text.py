@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "belief_words",
+    "criterion_of",
     "cycle_words",
     "evidence_words",
     "judge_words",
     "margin_words",
     "naive_words",
-    "notion_of",
     "order_words",
     "verdict_parts",
     "verdict_words",
@@ -117,8 +117,8 @@ def verdict_parts(check: "Check") -> tuple[str, str]:
     )
 
 
-def notion_of(check: "Check") -> Literal["copeland", "condorcet", "von_neumann"]:
-    """Return the notion of winner to use: of `bayesduel.preference.NOTIONS`."""
+def criterion_of(check: "Check") -> Literal["copeland", "condorcet", "von_neumann"]:
+    """Return the winner criterion to use: of `bayesduel.preference.CRITERIA`."""
     if check.evidence.transitive:
         return "copeland"
     if check.belief is not None and check.belief.condorcet >= SURE:
@@ -130,10 +130,10 @@ def notion_of(check: "Check") -> Literal["copeland", "condorcet", "von_neumann"]
 
 
 def _advice(check: "Check") -> str:
-    notion = notion_of(check)
-    if notion == "copeland":
-        return "Read the ranking; all notions of winner agree on its top."
-    if notion == "condorcet":
+    criterion = criterion_of(check)
+    if criterion == "copeland":
+        return "Read the ranking; all winner criteria agree on its top."
+    if criterion == "condorcet":
         return (
             "The cycles lie below the top: some arm beats every other (probability "
             f"{percent(check.belief.condorcet if check.belief else 0.0)} %), so name that "

@@ -1,4 +1,4 @@
-"""Who beats whom, and who wins by which notion: tables drawn as pictures."""
+"""Who beats whom, and who wins by which criterion: tables drawn as pictures."""
 
 from typing import TYPE_CHECKING
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from matplotlib.patches import PathPatch
 
 __all__ = [
-    "NOTION_NAMES",
+    "CRITERION_NAMES",
     "plot_preference",
     "plot_winners",
     "preference_size",
     "winners_size",
 ]
 
-NOTION_NAMES = {
+CRITERION_NAMES = {
     "condorcet": "Condorcet",
     "copeland": "Copeland",
     "borda": "Borda",
@@ -103,14 +103,14 @@ def plot_preference(winners: "xr.Dataset", ax: "Axes | None" = None) -> "Axes":
 
 
 def winners_size(n_rows: int) -> tuple[float, float]:
-    """Return the width and height in inches that suit `n_rows` arms by notion."""
+    """Return the width and height in inches that suit `n_rows` arms by criterion."""
     return 5.6, 0.75 + 0.31 * n_rows
 
 
 def plot_winners(winners: "xr.Dataset", ax: "Axes | None" = None, *, least: float = 0.01) -> "Axes":
-    """Draw the probability that each arm wins, by notion of winner.
+    """Draw the probability that each arm wins, by winner criterion.
 
-    Arms that reach `least` under no notion share one row; so, for Condorcet, has the case
+    Arms that reach `least` under no criterion share one row; so, for Condorcet, has the case
     that no arm beats all others. A win that arms tie for is split between them, so that
     columns sum to 1 but for rounding. Von Neumann holds the mean weight in the mixture that
     nothing beats.
@@ -138,7 +138,7 @@ def plot_winners(winners: "xr.Dataset", ax: "Axes | None" = None, *, least: floa
     if not 0 <= least < 1:
         raise ValueError(f"least should be in [0, 1), got {least}")
     ranked = in_order(winners)
-    share = ranked["winner_share"].transpose("arm", "notion").values
+    share = ranked["winner_share"].transpose("arm", "criterion").values
     own = share.max(1) >= least
     labels = [shorten(a, 30) for a in ranked["arm"].values[own]]
     table = [*share[own]]
@@ -146,19 +146,19 @@ def plot_winners(winners: "xr.Dataset", ax: "Axes | None" = None, *, least: floa
         n_others = int((~own).sum())
         labels.append("the other one" if n_others == 1 else f"the other {n_others}")
         table.append(share[~own].sum(0))
-    notions = [str(n) for n in ranked["notion"].values]
-    none = np.where([n == "condorcet" for n in notions], 1 - float(ranked["condorcet_exists"]), 0)
+    criteria = [str(n) for n in ranked["criterion"].values]
+    none = np.where([n == "condorcet" for n in criteria], 1 - float(ranked["condorcet_exists"]), 0)
     labels.append("none")
     table.append(none)
     values = np.array(table)
     ax = axes_of_size(ax, winners_size(len(values)))
     ax.imshow(values, cmap=SEQUENTIAL, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
     ax.set_yticks(range(len(labels)), labels)
-    ax.set_xticks(range(len(notions)), [NOTION_NAMES[n].replace(" ", "\n") for n in notions])
+    ax.set_xticks(range(len(criteria)), [CRITERION_NAMES[n].replace(" ", "\n") for n in criteria])
     ax.xaxis.tick_top()
     plain(ax, ())
     for i, j in np.ndindex(*values.shape):
-        if labels[i] == "none" and notions[j] != "condorcet":
+        if labels[i] == "none" and criteria[j] != "condorcet":
             continue
         p = float(values[i, j])
         ax.text(

@@ -22,7 +22,7 @@ FLOORED = {"copeland": 1, "copeland_sum": 2}  # Regrets of which C* gives the le
 
 def plot_regret(
     trace: "xr.DataTree",
-    notion: str | None = None,
+    criterion: str | None = None,
     ax: "Axes | None" = None,
     *,
     log_regret: bool | None = None,
@@ -40,7 +40,7 @@ def plot_regret(
     ----------
     trace
         What :func:`bayesduel.simulate` returned.
-    notion
+    criterion
         Which regret, as in :func:`bayesduel.regret`.
     ax
         Axes to draw on. Default: those of a new figure.
@@ -62,8 +62,8 @@ def plot_regret(
     from bayesduel.simulation.regret import regret, uniform_slope
     from bayesduel.simulation.simulate import plan_of
 
-    values = regret(trace, notion).load()
-    notion, of_items = str(values.name), "worth" in trace["trace"]
+    values = regret(trace, criterion).load()
+    criterion, of_items = str(values.name), "worth" in trace["trace"]
     time = values["time"].values
     ax = axes_of_size(ax, (7.2, 4.6))
     n_runs = values.sizes["replication"]
@@ -86,12 +86,12 @@ def plot_regret(
         per_step = float((trace["problem"]["best"] - trace["problem"]["typical"]).mean())
     else:
         truths = np.asarray(trace["problem"]["P"])
-        per_step = float(np.mean(uniform_slope(truths, notion)))
+        per_step = float(np.mean(uniform_slope(truths, criterion)))
     ax.plot(time, per_step * time, color=GREY, linewidth=1, label="uniform, expected")
     if of_items:
         _bounds(trace, ax)
-    elif notion in FLOORED:
-        _floor(np.atleast_3d(truths.T).T, FLOORED[notion], floor, time, ax)
+    elif criterion in FLOORED:
+        _floor(np.atleast_3d(truths.T).T, FLOORED[criterion], floor, time, ax)
     ax.set_xscale("log")
     if log_regret is None:
         log_regret = 0 < APART * min(ends) < max(ends)
@@ -108,8 +108,8 @@ def plot_regret(
     told = f"{n_runs} runs: mean, \u00b1 standard error (dark), quartiles (pale)"
     told = told if n_runs > 1 else "1 run"
     ax.set_title(f"{plan['problem']}, {told}", loc="left", fontsize=10, color=INK)
-    ax.set_xlabel("pulls" if notion == "pull" else "duels")
-    ax.set_ylabel(f"cumulative {notion} regret,  {values.attrs['formula']}", fontsize=9)
+    ax.set_xlabel("pulls" if criterion == "pull" else "duels")
+    ax.set_ylabel(f"cumulative {criterion} regret,  {values.attrs['formula']}", fontsize=9)
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     ax.legend(frameon=False, fontsize=8, loc="upper left")
     plain(ax, keep=("bottom", "left"))

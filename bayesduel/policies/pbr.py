@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["PBR"]
 
 COPELAND, BORDA, WALK = range(3)
-NOTIONS = {"copeland": COPELAND, "borda": BORDA, "random_walk": WALK}
+CRITERIA = {"copeland": COPELAND, "borda": BORDA, "random_walk": WALK}
 
 
 class Memory(NamedTuple):
@@ -39,7 +39,7 @@ class Memory(NamedTuple):
 
     Attributes
     ----------
-    notion, k, budget, cap
+    criterion, k, budget, cap
         Settings; `cap` duels a pair at most.
     current
         Pairs still to duel in this round, first index below the second, shape (K, K).
@@ -49,7 +49,7 @@ class Memory(NamedTuple):
         The best arm, once the race is over.
     """
 
-    notion: int
+    criterion: int
     k: int
     budget: float
     cap: float
@@ -80,17 +80,17 @@ def select(belief, memory, t, rng):
 @compiled
 def best(belief, memory):
     """Return the arm to exploit: the best score among those not discarded."""
-    score = np.where(memory.discarded, -1.0, scores(belief, memory.notion))
+    score = np.where(memory.discarded, -1.0, scores(belief, memory.criterion))
     return np.where(memory.selected, 1 + score, score).argmax()
 
 
 @compiled
-def scores(belief, notion):
+def scores(belief, criterion):
     """Return the arms' scores, were the shares the truth, shape (K,)."""
     share = shares(belief)
-    if notion == COPELAND:
+    if criterion == COPELAND:
         return (share > 0.5).sum(axis=1).astype(np.float64)
-    if notion == BORDA:
+    if criterion == BORDA:
         return share.sum(axis=1)
     return stationary(share)
 
@@ -100,11 +100,11 @@ def end_round(belief, memory):
     """Select and discard what is sure, and list the pairs of the next round."""
     lower, upper = bounds(belief, memory.budget)
     n_arms = len(lower)
-    if memory.notion == WALK:
+    if memory.criterion == WALK:
         if not walk_is_settled(shares(belief), upper, memory.k):
             enlist(belief, memory, np.zeros((n_arms, n_arms), np.bool_))
         return
-    if memory.notion == COPELAND:
+    if memory.criterion == COPELAND:
         low = (lower > 0.5).sum(axis=1).astype(np.float64)
         high = n_arms - 1.0 - (lower > 0.5).sum(axis=0)
         settled = (lower > 0.5) | (upper < 0.5)
@@ -142,7 +142,7 @@ class PBR(HorizonPolicy):
     ----------
     belief
         What bounds P.
-    notion
+    criterion
         By which score: "copeland", "borda" or "random_walk".
     k
         How many arms to select.
@@ -160,7 +160,7 @@ class PBR(HorizonPolicy):
     """
 
     belief: BeliefSpec = Hoeffding()
-    notion: Literal["copeland", "borda", "random_walk"] = "copeland"
+    criterion: Literal["copeland", "borda", "random_walk"] = "copeland"
     k: int = 1
     horizon: float | None = None
     delta: float | None = None
@@ -170,8 +170,10 @@ class PBR(HorizonPolicy):
     guarantee: ClassVar[str] = "right with chance 1 - delta under copeland and borda"
 
     def __post_init__(self) -> None:
-        if self.notion not in NOTIONS:
-            raise ValueError(f"notion should be one of {sorted(NOTIONS)}, got {self.notion!r}")
+        if self.criterion not in CRITERIA:
+            raise ValueError(
+                f"criterion should be one of {sorted(CRITERIA)}, got {self.criterion!r}"
+            )
         if not self.k >= 1:
             raise ValueError(f"k should be at least 1, got {self.k}")
         self.check_horizon(self.delta)
@@ -192,7 +194,7 @@ class PBR(HorizonPolicy):
         cap = float(self.cap or horizon)
         delta = float(self.delta or 1 / horizon)
         return Memory(
-            notion=NOTIONS[self.notion],
+            criterion=CRITERIA[self.criterion],
             k=int(self.k),
             budget=log(2 * n_arms**2 * cap / delta),
             cap=cap,
@@ -215,13 +217,13 @@ class PBR(HorizonPolicy):
         Raises
         ------
         ValueError
-            If `notion` is not "borda", `belief` neither Hoeffding's nor Bernstein's, or `self.k`
+            If `criterion` is not "borda", `belief` neither Hoeffding's nor Bernstein's, or `self.k`
             another than 1 and `k`.
         """
         from bayesduel.policies.top_k.margin_race import MarginRace
 
-        if self.notion != "borda":
-            raise ValueError(f"notion should be 'borda' on score duels, got {self.notion!r}")
+        if self.criterion != "borda":
+            raise ValueError(f"criterion should be 'borda' on score duels, got {self.criterion!r}")
         if not isinstance(self.belief, Hoeffding | Bernstein):
             raise ValueError(
                 f"belief should be Hoeffding() or Bernstein() on score duels, got {self.belief!r}"
@@ -239,11 +241,11 @@ class PBR(HorizonPolicy):
 
     def recommend(self, belief: Belief, memory: Memory) -> int:
         """Return the best arm so far."""
-        return int(np.argmax(scores(belief, memory.notion)))
+        return int(np.argmax(scores(belief, memory.criterion)))
 
     def selection(self, belief: Belief, memory: Memory) -> np.ndarray:
         """Return the k arms selected: the sure ones, then the best so far; bool, shape (K,)."""
-        rank = np.lexsort((-scores(belief, memory.notion), memory.discarded, ~memory.selected))
+        rank = np.lexsort((-scores(belief, memory.criterion), memory.discarded, ~memory.selected))
         chosen = np.zeros(len(rank), dtype=bool)
         chosen[rank[: memory.k]] = True
         return chosen

@@ -25,7 +25,7 @@ from bayesduel.policies.savage_elimination import BORDA, CONDORCET, COPELAND, de
 
 __all__ = ["SAVAGE"]
 
-NOTIONS = {"copeland": COPELAND, "condorcet": CONDORCET, "borda": BORDA}
+CRITERIA = {"copeland": COPELAND, "condorcet": CONDORCET, "borda": BORDA}
 
 
 class Memory(NamedTuple):
@@ -33,7 +33,7 @@ class Memory(NamedTuple):
 
     Attributes
     ----------
-    notion, delta, horizon, epsilon, nested, restarts, steps
+    criterion, delta, horizon, epsilon, nested, restarts, steps
         Settings; `restarts` is 0 for the formal predicate.
     lower
         Lower bounds, shape (K, K), upper ones being ``1 - lower.T``; for Borda, lower and
@@ -52,7 +52,7 @@ class Memory(NamedTuple):
         The decision.
     """
 
-    notion: int
+    criterion: int
     delta: float
     horizon: float
     epsilon: float
@@ -76,7 +76,7 @@ def select(belief, memory, t, rng):
     arm = decision(memory, rng)
     if arm >= 0:
         return conclude(memory.answer, arm, t)
-    if memory.notion == BORDA:
+    if memory.criterion == BORDA:
         counts = np.where(memory.active[:, 0], memory.rewards.duels, inf)
         return duel_random_opponent(memory.rewards, belief, pick(counts == counts.min(), rng), rng)
     return least_known_pair(belief, memory, rng)
@@ -87,12 +87,12 @@ def decision(memory, rng):
     """Return the winner if it is sure, else -1."""
     lower = memory.lower
     n_arms = len(lower)
-    if memory.notion == BORDA:
+    if memory.criterion == BORDA:
         below, above = lower[:, 0], lower[:, 1]
         if memory.active[:, 0].any() and not alike(below, above, memory.epsilon):
             return -1
         return pick(below == below.max(), rng)
-    if memory.notion == CONDORCET and not memory.refuted[0]:
+    if memory.criterion == CONDORCET and not memory.refuted[0]:
         accepted = np.zeros(n_arms, np.bool_)
         beaten = np.zeros(n_arms, np.bool_)
         for i in range(n_arms):
@@ -159,7 +159,7 @@ class SAVAGE(HorizonPolicy):
     ----------
     belief
         What bounds P; the default, Hoeffding's inequality, is the paper's.
-    notion
+    criterion
         Whose winner: "copeland", "condorcet" or "borda" (which duels random opponents).
     horizon
         Duels in all, for the union bound. Default: the simulation's. ``math.inf``: a bound
@@ -184,7 +184,7 @@ class SAVAGE(HorizonPolicy):
     """
 
     belief: BeliefSpec = Hoeffding()
-    notion: Literal["copeland", "condorcet", "borda"] = "copeland"
+    criterion: Literal["copeland", "condorcet", "borda"] = "copeland"
     horizon: float | None = None
     delta: float | None = None
     epsilon: float = 0.0
@@ -197,8 +197,10 @@ class SAVAGE(HorizonPolicy):
     guarantee: ClassVar[str] = "right with chance 1 - delta; O(sum over pairs of ln(K T) / gap^2)"
 
     def __post_init__(self) -> None:
-        if self.notion not in NOTIONS:
-            raise ValueError(f"notion should be one of {sorted(NOTIONS)}, got {self.notion!r}")
+        if self.criterion not in CRITERIA:
+            raise ValueError(
+                f"criterion should be one of {sorted(CRITERIA)}, got {self.criterion!r}"
+            )
         self.check_horizon(self.delta)
         if not 0 <= self.epsilon < 0.5:
             raise ValueError(f"epsilon should be in [0, 0.5), got {self.epsilon}")
@@ -206,8 +208,10 @@ class SAVAGE(HorizonPolicy):
             raise ValueError(
                 f"independence should be 'formal' or 'sampled', got {self.independence!r}"
             )
-        if self.independence == "sampled" and self.notion == "borda":
-            raise ValueError("independence should be 'formal' under notion 'borda', got 'sampled'")
+        if self.independence == "sampled" and self.criterion == "borda":
+            raise ValueError(
+                "independence should be 'formal' under criterion 'borda', got 'sampled'"
+            )
         if not (self.restarts >= 1 and self.steps >= 1):
             raise ValueError(
                 f"restarts and steps should be at least 1, got {self.restarts}, {self.steps}"
@@ -227,11 +231,11 @@ class SAVAGE(HorizonPolicy):
         lower = np.full((n_arms, n_arms), -inf)
         np.fill_diagonal(lower, 0.5)
         active = ~np.eye(n_arms, dtype=np.bool_)
-        if self.notion == "borda":
+        if self.criterion == "borda":
             lower[:, 0], lower[:, 1] = -inf, inf
             active[:, 0] = True
         return Memory(
-            notion=NOTIONS[self.notion],
+            criterion=CRITERIA[self.criterion],
             delta=min(float(self.delta or 1 / horizon), 1 - 1e-16),
             horizon=float(horizon),
             epsilon=float(self.epsilon),
@@ -248,6 +252,6 @@ class SAVAGE(HorizonPolicy):
 
     def recommend(self, belief: Belief, memory: Memory) -> int:
         """Return the winner, were the shares so far the truth."""
-        if self.notion == "borda":
+        if self.criterion == "borda":
             return int(mean_rewards(memory.rewards).argmax())
         return best_by_shares(belief)

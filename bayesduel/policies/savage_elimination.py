@@ -32,7 +32,7 @@ def learn(belief, memory, rng):
     new = belief.n_duels[0] - memory.seen[0]
     memory.seen[0] = belief.n_duels[0]
     i, j = belief.last[0], belief.last[1]
-    if memory.notion == BORDA:
+    if memory.criterion == BORDA:
         arm = take_reward(memory.rewards, belief)
         if arm >= 0:
             learn_mean(memory, arm)
@@ -90,7 +90,7 @@ def depends(memory):
     """Drop from `active` what the decision formally does not depend on."""
     lower, active = memory.lower, memory.active
     n_arms = len(lower)
-    if memory.notion == BORDA:
+    if memory.criterion == BORDA:
         for i in range(n_arms):
             others_below, others_above = -np.inf, -np.inf
             for k in range(n_arms):
@@ -99,7 +99,7 @@ def depends(memory):
                     others_above = max(others_above, lower[k, 1])
             if lower[i, 1] < others_below or lower[i, 0] > others_above:
                 active[i, 0] = False
-    elif memory.notion == CONDORCET and not memory.refuted[0]:
+    elif memory.criterion == CONDORCET and not memory.refuted[0]:
         for i in range(n_arms):
             if lower[:, i].max() > 0.5:
                 active[i, :] = False

@@ -1,4 +1,4 @@
-"""An election in every draw: who wins by each notion, who is where in the ranking.
+"""An election in every draw: who wins by each criterion, who is where in the ranking.
 
 Everything here is a function of draws of the preference matrix and of nothing else.
 """
@@ -11,7 +11,7 @@ import numpy as np
 from bayesduel.intervals import eti
 from bayesduel.posterior.drawn import Draws, points
 from bayesduel.preference import (
-    NOTIONS,
+    CRITERIA,
     beats,
     borda_scores,
     copeland_scores,
@@ -34,7 +34,7 @@ class Standings:
     Attributes
     ----------
     probability
-        Probability of being among the winners, shape (5, K), in the order of `NOTIONS`; for
+        Probability of being among the winners, shape (5, K), in the order of `CRITERIA`; for
         von Neumann the mean weight in the maximin mixture.
     share
         The same with a win split between those who tie for it, shape (5, K). Sums to 1; for
@@ -44,7 +44,7 @@ class Standings:
     rank
         How many arms rank above, shape (n_draws, K): by score, else by Borda score.
     borda
-        Borda scores, shape (n_draws, K), or None where notions agree (see `pair_summary`).
+        Borda scores, shape (n_draws, K), or None where criteria agree (see `pair_summary`).
     sole
         Where an arm beats every other, bool, shape (n_draws, K).
     unbeaten
@@ -81,7 +81,7 @@ def standings(draws: Draws, rope: float, ties: Ties = "strict") -> Standings:
 
 
 def _by_score(draws: Draws, score: np.ndarray, rope: float) -> Standings:
-    """Hold the elections of a score model, whose notions agree.
+    """Hold the elections of a score model, whose criteria agree.
 
     Where i has the larger score its row of P lies above j's everywhere, and so i leads j by
     Condorcet, Copeland, Borda, random walk (whose law is a mixture of columns of ``P / sum``,
@@ -106,7 +106,7 @@ def _by_score(draws: Draws, score: np.ndarray, rope: float) -> Standings:
 
 def _by_matrix(draws: Draws, rope: float, ties: Ties) -> Standings:
     shape = (draws.n_draws, draws.n_arms)
-    probability, share = (np.zeros((len(NOTIONS), draws.n_arms)) for _ in range(2))
+    probability, share = (np.zeros((len(CRITERIA), draws.n_arms)) for _ in range(2))
     support, smith = np.zeros(draws.n_arms), np.zeros(draws.n_arms)
     borda = np.empty(shape)
     sole, unbeaten = np.empty(shape, dtype=bool), np.empty(shape, dtype=bool)

@@ -33,7 +33,7 @@ from bayesduel.posterior.verdict_text import (
     undecided_words,
     winner_words,
 )
-from bayesduel.preference import NOTIONS
+from bayesduel.preference import CRITERIA
 
 __all__ = ["Kind", "Verdict", "judge", "tied_group", "tiers"]
 
@@ -211,7 +211,7 @@ def _cycle(draws: Draws, found: Standings, pairs: PairSummary) -> tuple[np.ndarr
     nemesis = pairs.beats.argmax(0)
     everyone = np.arange(draws.n_arms)
     held = sum(int((P[:, nemesis, everyone] > 0.5).all(1).sum()) for P in draws.matrices())
-    path = [int(found.share[NOTIONS.index("copeland")].argmax())]
+    path = [int(found.share[CRITERIA.index("copeland")].argmax())]
     while (step := int(nemesis[path[-1]])) not in path:
         path.append(step)
     return np.array(path[path.index(step) :]), held / draws.n_draws
@@ -219,7 +219,7 @@ def _cycle(draws: Draws, found: Standings, pairs: PairSummary) -> tuple[np.ndarr
 
 def _candidates(found: Standings, confidence: float) -> tuple[np.ndarray, float]:
     """Return the smallest set that holds the best arm (Copeland) with `confidence`."""
-    share = found.share[NOTIONS.index("copeland")]
+    share = found.share[CRITERIA.index("copeland")]
     order = np.argsort(-share, kind="stable")
     held = np.cumsum(share[order])
     size = int(np.searchsorted(held, confidence - 1e-12)) + 1

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bayesduel.posterior.election import PairSummary, Standings
-from bayesduel.preference import NOTIONS
+from bayesduel.preference import CRITERIA
 from bayesduel.text import SENTENCE, join, percent, probability, shorten
 
 __all__ = [
@@ -60,8 +60,8 @@ def cycle_words(labels: Sequence[str], around: np.ndarray, p: float, found: Stan
     steps = [
         f"{short[a]} loses to {short[b]}" for a, b in zip(around, np.roll(around, -1), strict=True)
     ]
-    copeland = found.share[NOTIONS.index("copeland")]
-    mixture = found.share[NOTIONS.index("von_neumann")]
+    copeland = found.share[CRITERIA.index("copeland")]
+    mixture = found.share[CRITERIA.index("von_neumann")]
     most = [int(a) for a in np.argsort(-copeland) if copeland[a] >= 0.8 * copeland.max()]
     heavy = [int(a) for a in np.argsort(-mixture, kind="stable") if mixture[a] >= 0.05]
     cycle = [labels[a] for a in np.argsort(-found.smith, kind="stable") if found.smith[a] > 0.5]

@@ -1,8 +1,8 @@
 """Winners of a fit, with their uncertainty, and the verdict.
 
-In every posterior draw of the preference matrix an election is held under each notion of
-winner; what is reported is how often each arm won. See `bayesduel.posterior.verdict` for the rule
-that turns this into a sentence.
+The winners under every criterion are found in each posterior draw of the preference matrix; the
+result is how often each arm won. See `bayesduel.posterior.verdict` for the rule that turns this
+into a sentence.
 """
 
 import json
@@ -23,7 +23,7 @@ from bayesduel.posterior.election import (
 from bayesduel.posterior.top_k import counted_sets
 from bayesduel.posterior.verdict import Verdict, judge, tiers
 from bayesduel.posterior.winners_dataset import Winners
-from bayesduel.preference import NOTIONS
+from bayesduel.preference import CRITERIA
 from bayesduel.text import join
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def winners(
     ties: Ties = "strict",
     errors: str = "auto",
 ) -> Winners:
-    """Return who wins, under every notion, with uncertainty, and the verdict.
+    """Return who wins, under every criterion, with uncertainty, and the verdict.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def winners(
 
     Returns
     -------
-    A Dataset. By notion and arm: ``winner_probability`` (of being among the winners; for von
+    A Dataset. By criterion and arm: ``winner_probability`` (of being among the winners; for von
     Neumann the mean weight in the maximin mixture), ``winner_share`` (a win split among those
     who tie for it: sums to 1, for Condorcet to ``condorcet_exists``). By arm:
     ``rank_mean``, ``_lower``, ``_upper`` (1 is best), ``rank_probability`` (by rank too),
@@ -143,7 +143,7 @@ def winners(
         "arm": list(labels),
         "opponent": list(labels),
         "rank": np.arange(1, n_arms + 1),
-        "notion": list(NOTIONS),
+        "criterion": list(CRITERIA),
     }
     return Winners(_variables(found, pairs, order, tier, k, confidence), coords=coords, attrs=attrs)
 
@@ -220,8 +220,8 @@ def _variables(
     variables: dict[str, tuple[Any, ...]] = {
         "order": (("rank",), order),
         "tier": (one, tier),
-        "winner_probability": (("notion", "arm"), found.probability),
-        "winner_share": (("notion", "arm"), found.share),
+        "winner_probability": (("criterion", "arm"), found.probability),
+        "winner_share": (("criterion", "arm"), found.share),
         "condorcet_exists": ((), found.share[0].sum()),
         "rank_mean": (one, 1 + found.rank.mean(0)),
         "rank_lower": (one, 1 + low),

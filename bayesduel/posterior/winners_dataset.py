@@ -34,8 +34,8 @@ class Winners(xr.Dataset):
             for name in ("rank", "borda")
         )
         columns = {f"rank_{k}": v for k, v in rank.items()}
-        for notion in ("condorcet", "copeland"):
-            columns[notion] = self["winner_probability"].sel(notion=notion).values[order]
+        for criterion in ("condorcet", "copeland"):
+            columns[criterion] = self["winner_probability"].sel(criterion=criterion).values[order]
         columns |= {f"borda_{k}": v for k, v in borda.items()}
         columns[f"top_{self.attrs['k']}"] = self["top_k_probability"].values[order]
         columns["tier"] = self["tier"].values[order]
@@ -48,7 +48,7 @@ class Winners(xr.Dataset):
         return found or None
 
     def summary(self) -> dict[str, Any]:
-        """Return verdict, ranking and winners by notion as plain dictionaries and lists."""
+        """Return verdict, ranking and winners by criterion as plain dictionaries and lists."""
         attrs = {k: json.loads(v) if k in JSON_ATTRS else v for k, v in self.attrs.items()}
         table = self.table().reset_index()
         arms = self["arm"].values
@@ -57,12 +57,12 @@ class Winners(xr.Dataset):
             "condorcet_exists": float(self["condorcet_exists"]),
             "ranking": json_ready(table.to_dict("records")),
             "winners": {
-                str(notion): {
+                str(criterion): {
                     str(a): float(p)
                     for a, p in zip(arms, self["winner_probability"].values[i], strict=True)
                     if p > 0
                 }
-                for i, notion in enumerate(self["notion"].values)
+                for i, criterion in enumerate(self["criterion"].values)
             },
         }
 

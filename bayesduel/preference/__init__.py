@@ -1,8 +1,8 @@
 """Functions of the preference matrix P: winners, scores, rankings and cycles."""
 
 from bayesduel.preference.scores import (
-    NOTIONS,
-    Notion,
+    CRITERIA,
+    Criterion,
     beats,
     borda_scores,
     check_preference,
@@ -22,8 +22,8 @@ from bayesduel.preference.scores import (
 )
 
 __all__ = [
-    "NOTIONS",
-    "Notion",
+    "CRITERIA",
+    "Criterion",
     "beats",
     "borda_scores",
     "check_preference",

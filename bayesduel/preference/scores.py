@@ -26,8 +26,8 @@ from bayesduel.preference.kemeny import cheapest_order
 from bayesduel.preference.von_neumann import maximin
 
 __all__ = [
-    "NOTIONS",
-    "Notion",
+    "CRITERIA",
+    "Criterion",
     "beats",
     "borda_scores",
     "check_preference",
@@ -46,8 +46,8 @@ __all__ = [
     "winner_mask",
 ]
 
-Notion = Literal["condorcet", "copeland", "borda", "random_walk", "von_neumann"]
-NOTIONS: tuple[Notion, ...] = get_args(Notion)
+Criterion = Literal["condorcet", "copeland", "borda", "random_walk", "von_neumann"]
+CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 
 EQUAL = 1e-10  # scores closer than this are one score: sums of the same terms in another order
 
@@ -111,7 +111,7 @@ def von_neumann(P: Any) -> np.ndarray:
     return out.reshape(P.shape[:-1])
 
 
-def winner_mask(P: Any, notion: Notion) -> np.ndarray:
+def winner_mask(P: Any, criterion: Criterion) -> np.ndarray:
     """Return who is a winner, bool, shape (..., K).
 
     Scores that differ by less than 1e-10 are equal: all of their arms win together.
@@ -120,28 +120,28 @@ def winner_mask(P: Any, notion: Notion) -> np.ndarray:
     ----------
     P
         Preference matrices, shape (..., K, K).
-    notion
+    criterion
         "condorcet" (nobody, where no arm beats all others), "copeland" (strict ties),
         "borda", "random_walk", or "von_neumann" (the support of the maximin mixture).
 
     Raises
     ------
     ValueError
-        If `notion` is none of these.
+        If `criterion` is none of these.
     """
-    if notion == "condorcet":
+    if criterion == "condorcet":
         won = beats(P)
         return won.sum(-1) == won.shape[-1] - 1
-    if notion == "von_neumann":
+    if criterion == "von_neumann":
         return von_neumann(P) > 0
     functions = {
         "copeland": copeland_scores,
         "borda": borda_scores,
         "random_walk": random_walk_scores,
     }
-    if notion not in functions:
-        raise ValueError(f"notion should be one of {', '.join(NOTIONS)}, got {notion!r}")
-    scores = functions[notion](P)
+    if criterion not in functions:
+        raise ValueError(f"criterion should be one of {', '.join(CRITERIA)}, got {criterion!r}")
+    scores = functions[criterion](P)
     return scores >= scores.max(-1, keepdims=True) - EQUAL
 
 

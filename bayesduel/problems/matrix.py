@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.preference import NOTIONS, check_preference, winner_mask
+from bayesduel.preference import CRITERIA, check_preference, winner_mask
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -60,10 +60,10 @@ class Matrix:
 
     @cached_property
     def winners(self) -> dict[str, tuple[str, ...]]:
-        """Labels of the winners under every notion; empty where there is none."""
+        """Labels of the winners under every criterion; empty where there is none."""
         return {
-            notion: tuple(np.asarray(self.arms)[winner_mask(self.P, notion)].tolist())
-            for notion in NOTIONS
+            criterion: tuple(np.asarray(self.arms)[winner_mask(self.P, criterion)].tolist())
+            for criterion in CRITERIA
         }
 
     def duel(self, pair: tuple[int, int], coin: float) -> float:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.preference import NOTIONS
+from bayesduel.preference import CRITERIA
 from bayesduel.text import SENTENCE, join, shorten
 from bayesduel.text import percent as per_cent
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "caution",
+    "criterion_words",
     "facts",
-    "notion_words",
     "pair_rows",
     "pair_words",
     "percent",
@@ -29,7 +29,7 @@ __all__ = [
     "warning_words",
 ]
 
-NOTION_NAMES = {
+CRITERION_NAMES = {
     "condorcet": "Condorcet (beats every other arm)",
     "copeland": "Copeland (beats most arms)",
     "borda": "Borda (best win rate)",
@@ -78,7 +78,7 @@ def ranking_rows(a: "Analysis") -> list[dict[str, Any]]:
     """Return one row an arm, best first."""
     table = a.winners.table()
     counts = a.duels.summary().to_dict("index")
-    share = a.winners["winner_share"].sel(notion="copeland")
+    share = a.winners["winner_share"].sel(criterion="copeland")
     best = dict(zip(map(str, share["arm"].values), map(float, share.values), strict=True))
     rows: list[dict[str, Any]] = []
     group = a.winners.groups()
@@ -143,14 +143,14 @@ def uncertain_words(w: "Winners") -> str:
     )
 
 
-def notion_rows(w: "Winners") -> list[dict[str, str]]:
-    """Return the two likeliest winners of each notion; of equal ones, the better ranked."""
+def criterion_rows(w: "Winners") -> list[dict[str, str]]:
+    """Return the two likeliest winners of each criterion; of equal ones, the better ranked."""
     rows = []
-    for notion, chances in _chances(w).items():
+    for criterion, chances in _chances(w).items():
         (first, p), (second, q) = sorted(chances, key=lambda c: -c[1])[:2]
         rows.append(
             {
-                "notion": NOTION_NAMES[notion],
+                "criterion": CRITERION_NAMES[criterion],
                 "arm": first,
                 "probability": percent(p),
                 "second": second,
@@ -160,13 +160,13 @@ def notion_rows(w: "Winners") -> list[dict[str, str]]:
     return rows
 
 
-def notion_words(w: "Winners") -> str:
-    """Tell whether the notions of winner agree, as far as the draws can tell.
+def criterion_words(w: "Winners") -> str:
+    """Tell whether the winner criteria agree, as far as the draws can tell.
 
     Two disagree where each puts its own likeliest winner ahead of the other's by more than
     two Monte Carlo errors.
     """
-    chances = {notion: dict(found) for notion, found in _chances(w).items()}
+    chances = {criterion: dict(found) for criterion, found in _chances(w).items()}
     likeliest = {n: max(found, key=lambda arm: found[arm]) for n, found in chances.items()}
     lone = likeliest["condorcet"]
     exists = percent(float(w["condorcet_exists"]))
@@ -179,20 +179,22 @@ def notion_words(w: "Winners") -> str:
     )
     leaders = list(dict.fromkeys(named.values()))
     if len(set(likeliest.values())) == 1:
-        words = f"The notions agree: {shorten(lone, SENTENCE)} is the likeliest winner by each."
+        words = f"The criteria agree: {shorten(lone, SENTENCE)} is the likeliest winner by each."
     elif len(leaders) > 1 and not differ:
         words = (
-            f"Whether the notions disagree cannot be told: {join(leaders)} are the likeliest "
+            f"Whether the criteria disagree cannot be told: {join(leaders)} are the likeliest "
             "winners by one or another, none ahead by more than the error of the draws."
         )
     else:
         by_arm: dict[str, list[str]] = {}
-        for notion in NOTIONS:
-            if notion in named:
-                by_arm.setdefault(named[notion], []).append(_short(notion))
-        parts = [f"{shorten(arm, SENTENCE)} by {join(notions)}" for arm, notions in by_arm.items()]
+        for criterion in CRITERIA:
+            if criterion in named:
+                by_arm.setdefault(named[criterion], []).append(_short(criterion))
+        parts = [
+            f"{shorten(arm, SENTENCE)} by {join(criteria)}" for arm, criteria in by_arm.items()
+        ]
         agree = "agree but for Condorcet" if len(by_arm) == 1 else "disagree"
-        words = f"The notions {agree}. Likeliest winner: {'; '.join(parts)}."
+        words = f"The criteria {agree}. Likeliest winner: {'; '.join(parts)}."
     return f"{words} Some arm beats every other (is a Condorcet winner) with probability {exists}."
 
 
@@ -206,13 +208,13 @@ def _ahead(chances: dict[str, float], first: str, second: str, effective: float)
 
 
 def _chances(w: "Winners") -> dict[str, list[tuple[str, float]]]:
-    """Return (arm, probability) by notion, in rank order; for Condorcet also of none."""
+    """Return (arm, probability) by criterion, in rank order; for Condorcet also of none."""
     order = w["order"].values
-    share = w["winner_share"].transpose("notion", "arm").values[:, order]
+    share = w["winner_share"].transpose("criterion", "arm").values[:, order]
     arms = [str(a) for a in w["arm"].values[order]]
     found = {
         str(n): list(zip(arms, map(float, p), strict=True))
-        for n, p in zip(w["notion"].values, share, strict=True)
+        for n, p in zip(w["criterion"].values, share, strict=True)
     }
     found["condorcet"].append((NONE, 1 - float(w["condorcet_exists"])))
     return found
@@ -273,9 +275,9 @@ def pair_words(a: "Analysis") -> str:
     )
 
 
-def _short(notion: str) -> str:
+def _short(criterion: str) -> str:
     return {"random_walk": "random walk", "von_neumann": "von Neumann"}.get(
-        notion, notion.capitalize()
+        criterion, criterion.capitalize()
     )
 
 

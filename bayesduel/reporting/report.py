@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["report"]
 
 PLACES = 16  # places of the ranking in one picture, at most: two pictures fill a printed page
-ROWS = 15  # arms with a row of their own among the winners by notion, about
+ROWS = 15  # arms with a row of their own among the winners by criterion, about
 LEAST = 0.01  # probability that earns such a row
 
 
@@ -188,8 +188,8 @@ def _part(a: "Analysis", label: str | None, prefix: str) -> dict[str, Any]:
         "uncertain_words": sections.uncertain_words(w),
         "is_score_model": "score" in a.fit["posterior"]
         and getattr(model_of(a.fit), "notions_agree", True),
-        "notions": sections.notion_rows(w if a.free is None else a.free),
-        "notion_words": sections.notion_words(w if a.free is None else a.free),
+        "criteria": sections.criterion_rows(w if a.free is None else a.free),
+        "criterion_words": sections.criterion_words(w if a.free is None else a.free),
         "free_words": "" if a.free is None else a.free.attrs["verdict"],
         "free_unit": a.free_unit,
         "free_reason": a.free_reason,
@@ -237,8 +237,8 @@ def _pictures(a: "Analysis") -> dict[str, Any]:
         )
         for start, stop in pairwise(round(n * k / panels) for k in range(panels + 1))
     ]
-    notions = w if a.free is None else a.free
-    best = np.sort(notions["winner_share"].max("notion").values)[::-1]
+    criteria = w if a.free is None else a.free
+    best = np.sort(criteria["winner_share"].max("criterion").values)[::-1]
     least = max(LEAST, float(best[ROWS])) if n > ROWS else LEAST
     rows = int((best >= least).sum())
     pictures: dict[str, Any] = {
@@ -250,8 +250,8 @@ def _pictures(a: "Analysis") -> dict[str, Any]:
         "winners": draw(
             plots.plot_winners,
             winners_size(rows + (rows < n) + 1),
-            "Probability of winning, by notion of winner",
-            notions,
+            "Probability of winning, by winner criterion",
+            criteria,
             least=least,
         ),
         "calibration": None,

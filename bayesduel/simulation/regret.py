@@ -29,7 +29,7 @@ import xarray as xr
 
 from bayesduel.preference import borda_scores, check_preference, condorcet_winner, copeland_scores
 
-__all__ = ["FORMULAS", "check_notion", "pair_costs", "regret", "uniform_slope"]
+__all__ = ["FORMULAS", "check_criterion", "pair_costs", "regret", "uniform_slope"]
 
 FORMULAS = {
     "copeland": "max c - (c_a + c_b) / 2",
@@ -47,141 +47,145 @@ OF_ITEMS = {
 OF_PAIRS = ("weak", "strong")
 
 
-def regret(trace: xr.DataTree, notion: str | None = None) -> xr.DataArray:
+def regret(trace: xr.DataTree, criterion: str | None = None) -> xr.DataArray:
     """Return the cumulative regret of a trace.
 
     Parameters
     ----------
     trace
         What :func:`bayesduel.simulate` returned.
-    notion
+    criterion
         A name of ``FORMULAS``, by default "copeland"; a trace of items has "pull" where one is
         shown and "item_duel" where two are, and no other.
 
     Returns
     -------
-    Dims ``policy``, ``replication``, ``time``; its name is the notion, its attrs tell the
+    Dims ``policy``, ``replication``, ``time``; its name is the criterion, its attrs tell the
     formula.
 
     Raises
     ------
     ValueError
-        If `notion` is unknown, needs a Condorcet winner that a truth does not have, or
+        If `criterion` is unknown, needs a Condorcet winner that a truth does not have, or
         needs the tallies of pairs that the trace does not keep.
     """
     if "worth" in trace["trace"]:
-        return _of_items(trace, notion)
-    notion = notion or "copeland"
+        return _of_items(trace, criterion)
+    criterion = criterion or "copeland"
     P = trace["problem"].to_dataset()["P"]
     counts = trace["trace"].to_dataset()
-    if notion in OF_PAIRS:
+    if criterion in OF_PAIRS:
         if "time" not in counts["wins"].dims:
             raise ValueError(
-                f"trace should keep the tallies of pairs for {notion} regret, got those of arms: "
-                "simulate with detail='pairs'"
+                f"trace should keep the tallies of pairs for {criterion} regret, got those of "
+                "arms: simulate with detail='pairs'"
             )
-        cost = P.copy(data=pair_costs(P.values, notion))
+        cost = P.copy(data=pair_costs(P.values, criterion))
         # A duel of a pair is in `wins` once, in one of its two entries; and cost is symmetric.
         total = (counts["wins"] * cost).sum(("arm", "opponent"))
         alone = P.isel(opponent=0, drop=True).copy(data=np.einsum("...ii->...i", cost.values))
         total = total + (counts["self_duels"] * alone).sum("arm")
     else:
-        cost = P.isel(opponent=0, drop=True).copy(data=_arm_costs(P.values, notion))
+        cost = P.isel(opponent=0, drop=True).copy(data=_arm_costs(P.values, criterion))
         total = (counts["duels"] * cost).sum("arm")
     total = total.transpose("policy", "replication", "time").astype(float)
-    total.name = notion
-    total.attrs = {"notion": notion, "formula": FORMULAS[notion]}
+    total.name = criterion
+    total.attrs = {"criterion": criterion, "formula": FORMULAS[criterion]}
     return total
 
 
-def check_notion(problem: Any, notion: str | None, detail: str = "auto") -> None:
+def check_criterion(problem: Any, criterion: str | None, detail: str = "auto") -> None:
     """Raise, before any duel, what ``regret`` of a trace of this problem would raise.
 
     Parameters
     ----------
     problem
         As :func:`bayesduel.simulate` takes it, names and logs turned into problems.
-    notion, detail
+    criterion, detail
         As for :func:`regret` and for :func:`bayesduel.simulate`.
 
     Raises
     ------
     ValueError
-        If `notion` is unknown, of another kind of problem, needs a Condorcet winner that there
+        If `criterion` is unknown, of another kind of problem, needs a Condorcet winner that there
         is not, or tallies of pairs that `detail` does not keep.
     """
     shows = getattr(problem, "shows", 0)
     if shows:
-        _own_notion(shows, notion)
+        _own_criterion(shows, criterion)
         return
-    if notion in OF_PAIRS and detail == "arms":
-        raise ValueError(f"detail should be 'pairs' for {notion} regret, got 'arms'")
+    if criterion in OF_PAIRS and detail == "arms":
+        raise ValueError(f"detail should be 'pairs' for {criterion} regret, got 'arms'")
     fair = np.array([[0.5, 0.5 + 1e-6], [0.5 - 1e-6, 0.5]])  # stands for what is yet to be drawn
-    pair_costs(getattr(problem, "P", fair), notion or "copeland")
+    pair_costs(getattr(problem, "P", fair), criterion or "copeland")
 
 
-def _own_notion(shows: int, notion: str | None) -> str:
+def _own_criterion(shows: int, criterion: str | None) -> str:
     """Return the one regret of a problem that shows one or two items."""
     own = "pull" if shows == 1 else "item_duel"
-    if notion not in (None, own):
-        raise ValueError(f"notion should be {own!r} for this problem of items, got {notion!r}")
+    if criterion not in (None, own):
+        raise ValueError(
+            f"criterion should be {own!r} for this problem of items, got {criterion!r}"
+        )
     return own
 
 
-def _of_items(trace: xr.DataTree, notion: str | None) -> xr.DataArray:
+def _of_items(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:
     """Return the regret of a trace of items: what the best would have been worth, less this."""
     problem, counts = trace["problem"].to_dataset(), trace["trace"].to_dataset()
-    own = _own_notion(json.loads(trace.attrs["plan"])["shows"], notion)
+    own = _own_criterion(json.loads(trace.attrs["plan"])["shows"], criterion)
     total = problem["best"] * trace["time"] - counts["worth"]
     total = total.transpose("policy", "replication", "time").astype(float)
     total.name = own
-    total.attrs = {"notion": own, "formula": OF_ITEMS[own]}
+    total.attrs = {"criterion": own, "formula": OF_ITEMS[own]}
     return total
 
 
-def pair_costs(P: Any, notion: str = "copeland") -> np.ndarray:
+def pair_costs(P: Any, criterion: str = "copeland") -> np.ndarray:
     """Return what one duel of (a, b) costs, shape (..., K, K), symmetric.
 
     Raises
     ------
     ValueError
-        If `notion` is unknown, or needs a Condorcet winner and there is none.
+        If `criterion` is unknown, or needs a Condorcet winner and there is none.
     """
-    if notion in OF_PAIRS:
-        gap = _condorcet_gaps(P, notion)
-        combine = np.minimum if notion == "weak" else np.maximum
+    if criterion in OF_PAIRS:
+        gap = _condorcet_gaps(P, criterion)
+        combine = np.minimum if criterion == "weak" else np.maximum
         return combine(gap[..., :, None], gap[..., None, :])
-    cost = _arm_costs(P, notion)
+    cost = _arm_costs(P, criterion)
     return cost[..., :, None] + cost[..., None, :]
 
 
-def uniform_slope(P: Any, notion: str = "copeland") -> np.ndarray:
+def uniform_slope(P: Any, criterion: str = "copeland") -> np.ndarray:
     """Return the regret a duel of a policy that takes all pairs equally often, shape (...)."""
-    cost = pair_costs(P, notion)
+    cost = pair_costs(P, criterion)
     n_arms = cost.shape[-1]
     off_diagonal = cost.sum((-2, -1)) - np.einsum("...ii->...", cost)
     return off_diagonal / (n_arms * (n_arms - 1))
 
 
-def _arm_costs(P: Any, notion: str) -> np.ndarray:
+def _arm_costs(P: Any, criterion: str) -> np.ndarray:
     """Return what an arm's place in a duel costs, shape (..., K)."""
-    if notion in ("copeland", "copeland_sum"):
+    if criterion in ("copeland", "copeland_sum"):
         scores = copeland_scores(P)
         cost = scores.max(-1, keepdims=True) - scores
-    elif notion == "borda":
+    elif criterion == "borda":
         scores = borda_scores(P)
         cost = scores.max(-1, keepdims=True) - scores
-    elif notion in ("condorcet", "condorcet_sum"):
-        cost = _condorcet_gaps(P, notion)
+    elif criterion in ("condorcet", "condorcet_sum"):
+        cost = _condorcet_gaps(P, criterion)
     else:
-        raise ValueError(f"notion should be one of {', '.join(FORMULAS)}, got {notion!r}")
-    return cost if notion.endswith("_sum") else cost / 2
+        raise ValueError(f"criterion should be one of {', '.join(FORMULAS)}, got {criterion!r}")
+    return cost if criterion.endswith("_sum") else cost / 2
 
 
-def _condorcet_gaps(P: Any, notion: str) -> np.ndarray:
+def _condorcet_gaps(P: Any, criterion: str) -> np.ndarray:
     """Return Delta, shape (..., K)."""
     P = check_preference(P)
     winner = np.asarray(condorcet_winner(P))
     if (winner < 0).any():
-        raise ValueError(f"notion should be one that this problem has a winner of, got {notion!r}")
+        raise ValueError(
+            f"criterion should be one that this problem has a winner of, got {criterion!r}"
+        )
     return np.take_along_axis(P, winner[..., None, None], axis=-2)[..., 0, :] - 0.5

@@ -46,8 +46,8 @@ def select_top(
     Parameters
     ----------
     policies
-        A policy of ``bayesduel.policies.top_k``, ``Uniform`` or ``PBR(notion="borda")``, several,
-        or a mapping from labels to policies.
+        A policy of ``bayesduel.policies.top_k``, ``Uniform`` or ``PBR(criterion="borda")``,
+        several, or a mapping from labels to policies.
         A policy whose `k` or `budget` is None gets this one's; one with a `budget` plays one
         run for each recorded time.
     problem

@@ -111,7 +111,7 @@ def test_pairs_that_never_met_toss_a_coin_if_asked():
         ({"--plot": "regret.doc"}, "--plot should end in one of"),
         ({"--problem": "hudry-13", "--regret": "weak"}, "that this problem has a winner of"),
         ({"--regret": "weak", "--detail": "arms"}, "detail should be 'pairs' for weak regret"),
-        ({"--problem": "unit-sphere", "--regret": "borda"}, "notion should be 'pull'"),
+        ({"--problem": "unit-sphere", "--regret": "borda"}, "criterion should be 'pull'"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(change, message, capfd):

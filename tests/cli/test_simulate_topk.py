@@ -39,8 +39,10 @@ def test_it_tells_draws_and_keeps_what_select_top_finds(tmp_path, kept):
 
 def test_a_named_problem_is_played_for_wins_and_a_log_replayed(tmp_path):
     args = ["--k", "1", "--replications", "3", "--json"]
-    told = run("--problem", "linear", "--policies", "PBR(notion='borda')", "--budget", "300", *args)
-    assert json.loads(told)["policies"][0]["policy"] == "PBR(notion='borda')"
+    told = run(
+        "--problem", "linear", "--policies", "PBR(criterion='borda')", "--budget", "300", *args
+    )
+    assert json.loads(told)["policies"][0]["policy"] == "PBR(criterion='borda')"
     log = tmp_path / "log.csv"
     rows = ["left,right,margin", *(["a,b,3", "b,c,2", "a,c,4", "b,a,1"] * 3)]
     log.write_text("\n".join(rows) + "\n")
@@ -54,7 +56,7 @@ def test_a_named_problem_is_played_for_wins_and_a_log_replayed(tmp_path):
     [
         ({"--policies": "DTS"}, "--policies should be of"),
         ({"--policies": "POCBAm(warm_up=1)"}, "POCBAm: warm_up should be at least 2, got 1"),
-        ({"--policies": "PBR"}, "notion should be 'borda' on score duels, got 'copeland'"),
+        ({"--policies": "PBR"}, "criterion should be 'borda' on score duels, got 'copeland'"),
         ({"--problem": "mars"}, "--problem should be a log (a file, or a dataset of"),
         ({"--problem": "logistic-items"}, "a log with margins, got LogisticItems"),
         ({"--problem": "icehockey"}, "margin of every pair, got 1212 pairs without"),

@@ -31,7 +31,7 @@ def test_a_cycle_is_found_and_named():
     assert found.cycles[0].counts == (
         (wins[0, 1], wins[1, 0]), (wins[1, 2], wins[2, 1]), (wins[2, 0], wins[0, 2])
     )  # fmt: skip
-    assert found.notion == "von_neumann"
+    assert found.criterion == "von_neumann"
     assert "circles" in found.verdict
     assert found.consistence == 0
 

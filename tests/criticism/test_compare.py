@@ -149,7 +149,7 @@ def test_stacked_draws_are_the_mixture_and_have_winners():
     np.testing.assert_allclose(mean, sum(parts), atol=6 * 0.5 / np.sqrt(4000) * 0.5)
     winners = bd.winners(mixed)
     assert winners.attrs["model"] == "stacked"
-    assert str(winners["winner_probability"].sel(notion="condorcet").idxmax().values) == "4"
+    assert str(winners["winner_probability"].sel(criterion="condorcet").idxmax().values) == "4"
     assert bd.predict(mixed, "4", "0")["win"] > 0.7
     with pytest.raises(ValueError, match="draws should be a whole number >= 100"):
         found.stacked(draws=3)

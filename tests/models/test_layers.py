@@ -220,7 +220,7 @@ def test_a_planted_cycle_is_found_with_its_strengths():
     assert (beats[:, 0, 1] & beats[:, 1, 2] & beats[:, 2, 0]).mean() > 0.95
     strength = tree["posterior"]["strength"].mean(("chain", "draw")).values
     assert strength[:3].min() > strength[3:].max()
-    assert bd.winners(tree)["winner_probability"].sel(notion="condorcet").sum() < 0.05
+    assert bd.winners(tree)["winner_probability"].sel(criterion="condorcet").sum() < 0.05
     found = bd.compare_models(
         duels, {"cycles": tree, "score": BradleyTerry(), "free": PreferenceMatrix()}, folds=0
     )

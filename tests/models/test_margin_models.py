@@ -242,7 +242,7 @@ def test_everything_downstream_takes_a_fit(fits, name, tmp_path):
     assert np.allclose(np.concatenate(list(bd.preference_draws(fit))), P, atol=1e-6)
     winners = bd.winners(fit)
     assert winners["rank_mean"].to_numpy().argmin() == winners["order"][0]
-    assert float(winners["winner_share"].sel(notion="borda").sum()) == pytest.approx(1)
+    assert float(winners["winner_share"].sel(criterion="borda").sum()) == pytest.approx(1)
     assert len(bd.next_pairs(fit, 3)) == 3
     told = bd.predict(fit, "a0", ["a1", "a2"])
     assert np.allclose(told["win"], P[:, 0, 1:3].mean(axis=0))
@@ -265,10 +265,12 @@ def test_noise_of_unequal_pairs_changes_borda_winners_but_not_the_ranking():
     winners = bd.winners(fit)
     share = winners["winner_share"]
     best = fit["posterior"]["score"].to_numpy().reshape(-1, 3).argmax(axis=1)
-    for notion in ("condorcet", "copeland"):
-        assert np.allclose(share.sel(notion=notion), np.bincount(best, minlength=3) / len(best))
-    assert share.sel(notion="copeland", arm="a0") > 0.95
-    assert share.sel(notion="borda", arm="a1") > 0.95
+    for criterion in ("condorcet", "copeland"):
+        assert np.allclose(
+            share.sel(criterion=criterion), np.bincount(best, minlength=3) / len(best)
+        )
+    assert share.sel(criterion="copeland", arm="a0") > 0.95
+    assert share.sel(criterion="borda", arm="a1") > 0.95
     assert winners.attrs["ranked_by"] == "score" and winners["order"][0] == 0
 
 

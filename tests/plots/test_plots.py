@@ -189,7 +189,7 @@ def test_preference_without_uncertain_cells_has_no_hatch():
     assert not [p for p in ax.patches if isinstance(p, PathPatch)]
 
 
-def test_winners_by_notion(nine, many):
+def test_winners_by_criterion(nine, many):
     ax = plots.plot_winners(nine)
     values = np.asarray(ax.images[0].get_array())
     labels = texts(ax.yaxis)

@@ -98,7 +98,7 @@ def test_wrapped_elimination_answers_the_borda_winner_with_errors_below_delta():
     [
         UCB1(),
         ActionElimination(horizon=1000),
-        SAVAGE(notion="borda", horizon=1000),
+        SAVAGE(criterion="borda", horizon=1000),
         BeatTheMean(horizon=1000),
     ],
     ids=lambda p: type(p).__name__,

@@ -20,11 +20,11 @@ ANSWERING = [
     bd.InterleavedFilter(),
     bd.MergeRUCB(),
     bd.PBR(),
-    bd.PBR(notion="borda"),
+    bd.PBR(criterion="borda"),
     bd.RankEl(),
     bd.SAVAGE(),
-    bd.SAVAGE(notion="borda"),
-    bd.SAVAGE(notion="condorcet"),
+    bd.SAVAGE(criterion="borda"),
+    bd.SAVAGE(criterion="condorcet"),
     bd.SCB(),
 ]
 EXPLORING = [bd.ActionElimination(reward="pair"), bd.UCB1(), bd.UCB1(reward="pair"), bd.Uniform()]
@@ -83,7 +83,7 @@ def test_errors_are_at_most_delta_and_exploration_grows_as_delta_shrinks(policy)
     """A gap of 0.1; more errors than the limit have a chance of 1e-6 were the rate delta."""
     lengths = []
     for delta in (0.2, 0.002):
-        horizon = 24_000 if getattr(policy, "notion", "borda") == "borda" else 8000
+        horizon = 24_000 if getattr(policy, "criterion", "borda") == "borda" else 8000
         found, answered = answers(
             replace(policy, delta=delta), easy(1, 3, 0.1), horizon, replications=200, seed=4
         )

@@ -63,7 +63,9 @@ def test_copeland_race_by_hand():
 
 def test_borda_race_by_hand():
     shares = {(0, 1): 0.9, (0, 2): 0.9, (0, 3): 0.9, (1, 2): 0.5, (1, 3): 0.5, (2, 3): 0.5}
-    pair, memory = remembered(PBR(notion="borda", horizon=1000), tallies(shares), 1, prepare=over)
+    pair, memory = remembered(
+        PBR(criterion="borda", horizon=1000), tallies(shares), 1, prepare=over
+    )
     assert memory.selected.tolist() == [True, False, False, False]
     assert memory.discarded.tolist() == [False, True, True, True]
     assert pair == (0, 0)
@@ -81,9 +83,11 @@ def test_random_walk_race_stops_when_the_gap_is_wide():
     wins = np.zeros((3, 3))
     for i, j in ((0, 1), (0, 2), (1, 2)):
         wins[i, j], wins[j, i] = 9e6, 1e6
-    pair, memory = remembered(PBR(notion="random_walk", horizon=1000), wins, 1, prepare=over)
+    pair, memory = remembered(PBR(criterion="random_walk", horizon=1000), wins, 1, prepare=over)
     assert pair == (0, 0)
-    pair, memory = remembered(PBR(notion="random_walk", horizon=1000), wins / 1e5, 1, prepare=over)
+    pair, memory = remembered(
+        PBR(criterion="random_walk", horizon=1000), wins / 1e5, 1, prepare=over
+    )
     assert listed(memory, pair) == {(0, 1), (0, 2), (1, 2)}
 
 
@@ -116,7 +120,7 @@ def test_rank_el_by_hand():
     assert pair[0] == pair[1]
 
 
-@pytest.mark.parametrize("policy", [PBR(), PBR(notion="borda"), RankEl()], ids=label)
+@pytest.mark.parametrize("policy", [PBR(), PBR(criterion="borda"), RankEl()], ids=label)
 def test_they_identify_and_exploit(policy):
     problem = named("flat", n_arms=4, e=0.35)
     trace = bd.simulate(policy, problem, 10_000, replications=6, seed=2, record=[10_000])
@@ -141,7 +145,7 @@ def test_errors_are_at_most_delta_and_racing_longer_as_delta_shrinks():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: PBR(notion="elo"), "notion should be one of"),
+        (lambda: PBR(criterion="elo"), "criterion should be one of"),
         (lambda: PBR(k=0), "k should be at least 1, got 0"),
         (lambda: PBR(k=4, horizon=10).init(4), "n_arms should be more than k = 4, got 4"),
         (lambda: PBR(horizon=0), "horizon should be at least 1, got 0"),
@@ -174,7 +178,7 @@ def duels_for_a_random_walk(P, horizon):
 def test_random_walk_race_lasts_as_long_as_its_bound_says():
     P = np.array([[0.5, 0.9], [0.1, 0.5]])
     expected = duels_for_a_random_walk(P, 20_000)
-    trace = bd.simulate(PBR(notion="random_walk"), P, 20_000, replications=6, record=[20_000])
+    trace = bd.simulate(PBR(criterion="random_walk"), P, 20_000, replications=6, record=[20_000])
     np.testing.assert_allclose(trace["trace"]["answered"], expected, rtol=0.02)
     # As the docstring tells: far beyond 1e5 on Cyclic-4, where it indeed does not stop.
     assert duels_for_a_random_walk(named("cyclic-4").P, 1e5) == pytest.approx(6 * 526_246, rel=1e-3)

@@ -13,9 +13,9 @@ from bayesduel.problems import named
 from bayesduel.simulation.replication import label
 
 
-def memory_of(lower, notion="copeland", **settings):
+def memory_of(lower, criterion="copeland", **settings):
     """A memory with these lower bounds, everything active."""
-    memory = SAVAGE(notion=notion, horizon=1000, **settings).init(len(lower))
+    memory = SAVAGE(criterion=criterion, horizon=1000, **settings).init(len(lower))
     memory.lower[:] = lower
     return memory
 
@@ -82,7 +82,7 @@ def test_condorcet_predicate_by_hand():
 
 
 def test_borda_predicate_by_hand():
-    memory = SAVAGE(notion="borda", horizon=1000).init(4)
+    memory = SAVAGE(criterion="borda", horizon=1000).init(4)
     memory.lower[:, 0] = [0.6, 0.5, 0.1, 0.2]
     memory.lower[:, 1] = [0.8, 0.7, 0.3, 0.59]
     depends(memory)
@@ -106,8 +106,8 @@ def test_sampled_predicate_is_one_sided():
     "policy",
     [
         SAVAGE(),
-        SAVAGE(notion="condorcet"),
-        SAVAGE(notion="borda"),
+        SAVAGE(criterion="condorcet"),
+        SAVAGE(criterion="borda"),
         SAVAGE(independence="sampled"),
         SAVAGE(horizon=inf, delta=0.001),
         SAVAGE(belief=bd.beliefs.ConfidenceSequence()),
@@ -126,7 +126,7 @@ def test_it_answers_and_then_exploits(policy):
 def test_errors_are_at_most_delta_and_exploration_grows_as_delta_shrinks():
     lengths = []
     for delta in (0.2, 0.002):
-        policy = SAVAGE(delta=delta, notion="condorcet")
+        policy = SAVAGE(delta=delta, criterion="condorcet")
         problem = named("flat", n_arms=3, e=0.1)
         trace = bd.simulate(policy, problem, 6000, replications=200, seed=4, record=[6000])
         wrong = int((trace["trace"]["recommended"] != 0).sum())
@@ -140,7 +140,7 @@ def test_condorcet_without_such_a_winner_falls_back_to_copeland():
     # Known all at once: 0 > 1 > 2 > 0, and all beat 3. (Known one by one, the last arm not yet
     # seen to lose is accepted before: that is the assumption at work.)
     entries = {(0, 1): 0.6, (1, 2): 0.6, (2, 0): 0.6, (0, 3): 0.6, (1, 3): 0.6, (2, 3): 0.6}
-    policy = SAVAGE(notion="condorcet", horizon=1000)
+    policy = SAVAGE(criterion="condorcet", horizon=1000)
     answers = set()
     for seed in range(40):
         memory = memory_of(bounds_from(entries, 4), "condorcet")
@@ -154,7 +154,7 @@ def test_condorcet_without_such_a_winner_falls_back_to_copeland():
 
 def test_epsilon_accepts_sooner():
     P = np.array([[0.5, 0.9, 0.49], [0.1, 0.5, 0.9], [0.51, 0.1, 0.5]])
-    policy = SAVAGE(notion="condorcet", epsilon=0.1, delta=0.05)
+    policy = SAVAGE(criterion="condorcet", epsilon=0.1, delta=0.05)
     trace = bd.simulate(policy, P, 20_000, replications=3, seed=6)
     assert (trace["trace"]["answered"] > 0).all()
     assert (trace["trace"]["recommended"].isel(time=-1) == 0).all()
@@ -178,14 +178,16 @@ def test_epsilon_accepts_a_score_that_can_fall_short_by_no_more():
         assert (memory.answer.arm[0] in (0, 3)) == answered
 
 
-@pytest.mark.parametrize("notion", ["copeland", "borda"])
-def test_epsilon_stops_where_winners_tie(notion):
+@pytest.mark.parametrize("criterion", ["copeland", "borda"])
+def test_epsilon_stops_where_winners_tie(criterion):
     """Arms 1 and 2 are the same to everyone: nothing decides their duel."""
     P = np.array(
         [[0.5, 0.5, 0.8, 0.8], [0.5, 0.5, 0.8, 0.8], [0.2, 0.2, 0.5, 0.8], [0.2] * 3 + [0.5]]
     )
-    exact = SAVAGE(notion=notion, delta=0.05)
-    near = SAVAGE(notion=notion, delta=0.05, epsilon=0.34 if notion == "copeland" else 0.15)
+    exact = SAVAGE(criterion=criterion, delta=0.05)
+    near = SAVAGE(
+        criterion=criterion, delta=0.05, epsilon=0.34 if criterion == "copeland" else 0.15
+    )
     trace = bd.simulate(
         {"exact": exact, "near": near}, P, 10_000, replications=5, seed=3, record=[10_000]
     )["trace"]
@@ -197,12 +199,12 @@ def test_epsilon_stops_where_winners_tie(notion):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"notion": "elo"}, "notion should be one of"),
+        ({"criterion": "elo"}, "criterion should be one of"),
         ({"horizon": 0}, "horizon should be at least 1, got 0"),
         ({"delta": 1.0}, r"delta should be in \(0, 1\), got 1.0"),
         ({"epsilon": 0.5}, r"epsilon should be in \[0, 0.5\), got 0.5"),
         ({"independence": "guessed"}, "independence should be 'formal' or 'sampled'"),
-        ({"independence": "sampled", "notion": "borda"}, "should be 'formal' under notion"),
+        ({"independence": "sampled", "criterion": "borda"}, "should be 'formal' under criterion"),
         ({"restarts": 0}, "restarts and steps should be at least 1, got 0, 100"),
     ],
 )

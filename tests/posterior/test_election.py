@@ -7,7 +7,7 @@ from scipy import stats
 from bayesduel.models import BradleyTerry, Davidson
 from bayesduel.posterior.election import interval, pair_summary, standings
 from bayesduel.posterior.winners import winners
-from bayesduel.preference import NOTIONS
+from bayesduel.preference import CRITERIA
 from tests.support.drawn_by_hand import (
     CYCLE,
     LAST,
@@ -22,8 +22,8 @@ from tests.support.drawn_by_hand import (
 
 def test_four_elections_by_hand():
     found = standings(matrix_draws(np.stack([ORDERED, CYCLE, LEVEL, LAST])), rope=0.02)
-    probability = dict(zip(NOTIONS, found.probability, strict=True))
-    share = dict(zip(NOTIONS, found.share, strict=True))
+    probability = dict(zip(CRITERIA, found.probability, strict=True))
+    share = dict(zip(CRITERIA, found.share, strict=True))
     # Condorcet: 0, nobody, nobody (an exact tie), 2.
     np.testing.assert_allclose(probability["condorcet"], [0.25, 0, 0.25])
     # Copeland: 0; all three; 0 and 1; 2.
@@ -50,8 +50,8 @@ def test_four_elections_by_hand():
         [False] * 3,
         [False] * 2 + [True],
     ]
-    for notion in NOTIONS[1:]:
-        np.testing.assert_allclose(share[notion].sum(), 1)
+    for criterion in CRITERIA[1:]:
+        np.testing.assert_allclose(share[criterion].sum(), 1)
 
 
 def test_a_tie_may_count_half():
@@ -99,9 +99,9 @@ def test_two_arms_against_the_beta_law():
     w = winners(tree(matrix_draws(P)), k=1)
     truth = law.sf(0.5)
     allowed = stats.norm.isf(1e-6 / 2) * np.sqrt(truth * (1 - truth) / n)
-    for notion in NOTIONS:
-        found = float(w["winner_probability"].sel(notion=notion, arm="a"))
-        assert abs(found - truth) < allowed, notion
+    for criterion in CRITERIA:
+        found = float(w["winner_probability"].sel(criterion=criterion, arm="a"))
+        assert abs(found - truth) < allowed, criterion
     assert abs(float(w["beats_probability"].sel(arm="a", opponent="b")) - truth) < allowed
     # An order statistic of n draws: its rank under the law is Beta(k, n + 1 - k).
     level = law.cdf(float(w["preference_lower"].sel(arm="a", opponent="b")))

@@ -23,7 +23,7 @@ def some() -> Winners:
 
 def test_contents(some):
     assert isinstance(some, xr.Dataset)
-    assert some["winner_share"].dims == ("notion", "arm")
+    assert some["winner_share"].dims == ("criterion", "arm")
     np.testing.assert_allclose(some["rank_probability"].sum("rank"), 1)
     np.testing.assert_allclose(some["rank_probability"].sum("arm"), 1)
     places = np.arange(1, 5)
@@ -33,7 +33,7 @@ def test_contents(some):
         some["top_k_probability"], some["rank_probability"].isel(rank=slice(0, 3)).sum("rank")
     )
     np.testing.assert_allclose(some["rank_probability"].isel(rank=0),
-                               some["winner_probability"].sel(notion="copeland"))  # fmt: skip
+                               some["winner_probability"].sel(criterion="copeland"))  # fmt: skip
     assert [str(a) for a in some["arm"].values[some["order"].values]] == ["b", "c", "a", "d"]
     assert (np.diff(some["rank_mean"].values[some["order"].values]) > 0).all()
     mean, low, high = (some[f"preference_{k}"].values for k in ("mean", "lower", "upper"))
@@ -125,7 +125,7 @@ def test_json_holds_what_is_printed(some, tmp_path):
     assert told["verdict"] == some.attrs["verdict"]
     assert [row["arm"] for row in told["ranking"]] == ["b", "c", "a", "d"]
     assert told["winners"]["borda"]["b"] == float(
-        some["winner_probability"].sel(notion="borda", arm="b")
+        some["winner_probability"].sel(criterion="borda", arm="b")
     )
     assert isinstance(told["verdict_arms"], list)
     # Attributes are plain enough for any file format.

@@ -72,8 +72,8 @@ def test_three_arms_in_a_cycle():
     P = ROCK_PAPER_SCISSORS
     assert pf.condorcet_winner(P) == -1
     assert not pf.winner_mask(P, "condorcet").any()
-    for notion in ("copeland", "borda", "random_walk", "von_neumann"):
-        assert pf.winner_mask(P, notion).all(), notion
+    for criterion in ("copeland", "borda", "random_walk", "von_neumann"):
+        assert pf.winner_mask(P, criterion).all(), criterion
     np.testing.assert_allclose(pf.von_neumann(P), 1 / 3, atol=1e-12)
     assert pf.smith_set(P).all()
     assert pf.cyclic_triads(P) == pf.decided_triads(P) == 1
@@ -155,11 +155,11 @@ def test_certain_duels_leave_one_closed_class():
     np.testing.assert_allclose(pf.random_walk_scores(P), [1, 0, 0], atol=1e-15)
 
 
-def test_hudry_separates_the_notions():
+def test_hudry_separates_the_criteria():
     """2 -> 3 -> 4 extends to a symmetry of the matrix, so those three tie wherever they win."""
     turned = np.array([1, 3, 4, 2, 8, 9, 10, 11, 12, 13, 5, 6, 7]) - 1
     np.testing.assert_array_equal(HUDRY[np.ix_(turned, turned)], HUDRY)
-    winners = {n: (np.flatnonzero(pf.winner_mask(HUDRY, n)) + 1).tolist() for n in pf.NOTIONS}
+    winners = {n: (np.flatnonzero(pf.winner_mask(HUDRY, n)) + 1).tolist() for n in pf.CRITERIA}
     assert winners == {
         "condorcet": [],
         "copeland": [1],
@@ -184,7 +184,7 @@ def test_tennis_8_as_published():
             [0.27, 0.40, 0.80, 0.86, 0.42, 1.00, 0.48, 0.50],
         ]
     )
-    winners = {n: (np.flatnonzero(pf.winner_mask(P, n)) + 1).tolist() for n in pf.NOTIONS}
+    winners = {n: (np.flatnonzero(pf.winner_mask(P, n)) + 1).tolist() for n in pf.CRITERIA}
     assert winners == {
         "condorcet": [],
         "copeland": [1, 7],
@@ -300,15 +300,17 @@ def test_relabelling_commutes(P, random):
     for scores in (pf.copeland_scores, pf.borda_scores, pf.random_walk_scores):
         np.testing.assert_allclose(scores(Q), scores(P)[order], atol=1e-12)
     np.testing.assert_allclose(pf.von_neumann(Q), pf.von_neumann(P)[order], atol=MIXTURE)
-    for notion in pf.NOTIONS:
-        np.testing.assert_array_equal(pf.winner_mask(Q, notion), pf.winner_mask(P, notion)[order])
+    for criterion in pf.CRITERIA:
+        np.testing.assert_array_equal(
+            pf.winner_mask(Q, criterion), pf.winner_mask(P, criterion)[order]
+        )
     np.testing.assert_array_equal(pf.smith_set(Q), pf.smith_set(P)[order])
     assert pf.cyclic_triads(Q) == pf.cyclic_triads(P)
 
 
 @checked
 @given(matrices(), st.data())
-def test_a_condorcet_winner_wins_by_every_majority_notion(P, data):
+def test_a_condorcet_winner_wins_by_every_majority_criterion(P, data):
     a = data.draw(st.integers(0, len(P) - 1))
     others = np.arange(len(P)) != a
     P[a, others] = np.maximum(P[a, others], 1 - P[a, others])
@@ -316,8 +318,8 @@ def test_a_condorcet_winner_wins_by_every_majority_notion(P, data):
     P[others, a] = 1 - P[a, others]
     assert pf.condorcet_winner(P) == a
     alone = np.arange(len(P)) == a
-    for notion in ("condorcet", "copeland", "von_neumann"):
-        np.testing.assert_array_equal(pf.winner_mask(P, notion), alone, notion)
+    for criterion in ("condorcet", "copeland", "von_neumann"):
+        np.testing.assert_array_equal(pf.winner_mask(P, criterion), alone, criterion)
     np.testing.assert_array_equal(pf.smith_set(P), alone)
     assert pf.kemeny(P)[0] == pf.slater(P)[0] == a
 
@@ -331,13 +333,13 @@ def test_few_arms_lose_to_few():
 
 @checked
 @given(st.lists(st.floats(-3, 3), min_size=2, max_size=7, unique=True))
-def test_when_scores_order_the_arms_every_notion_agrees(scores):
+def test_when_scores_order_the_arms_every_criterion_agrees(scores):
     scores = np.round(scores, 3)  # not so close that 1e-10 is a tie
     P = 1 / (1 + np.exp(scores - scores[:, None]))
     best = scores == scores.max()
-    for notion in pf.NOTIONS:
-        if best.sum() == 1 or notion != "condorcet":
-            np.testing.assert_array_equal(pf.winner_mask(P, notion), best, notion)
+    for criterion in pf.CRITERIA:
+        if best.sum() == 1 or criterion != "condorcet":
+            np.testing.assert_array_equal(pf.winner_mask(P, criterion), best, criterion)
     assert pf.cyclic_triads(P) == 0
 
 
@@ -393,7 +395,9 @@ def test_bad_arguments_are_named():
         pf.kemeny(P)
     with pytest.raises(ValueError, match=r"at most 16 arms .* got 17"):
         pf.slater(P)
-    with pytest.raises(ValueError, match=r"notion should be one of condorcet, .* got 'plurality'"):
+    with pytest.raises(
+        ValueError, match=r"criterion should be one of condorcet, .* got 'plurality'"
+    ):
         pf.winner_mask(P, "plurality")
     with pytest.raises(ValueError, match="ties should be 'strict' or 'half', got 'drop'"):
         pf.copeland_scores(P, "drop")

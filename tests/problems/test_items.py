@@ -84,7 +84,7 @@ def test_regret_is_what_the_best_was_worth_less_what_was_shown(reference):
         expected = pulls @ (problem.best - problem.worth)
         np.testing.assert_allclose(last.isel(replication=r), expected)
         np.testing.assert_allclose(reference["problem"]["preference"][r], problem.preference)
-    with pytest.raises(ValueError, match="notion should be 'pull' for this problem of items"):
+    with pytest.raises(ValueError, match="criterion should be 'pull' for this problem of items"):
         bd.regret(reference, "copeland")
 
 

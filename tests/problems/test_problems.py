@@ -69,7 +69,7 @@ def test_slope_by_hand():
     assert least_slope(tied) == relaxed_slope(tied) == np.inf  # The tie decides who wins.
 
 
-def test_mslr_32_and_hudry_under_other_notions():
+def test_mslr_32_and_hudry_under_other_criteria():
     mslr = named("mslr-32")
     assert mslr.winners["copeland"] == ("15", "30")
     assert mslr.winners["borda"] == mslr.winners["random_walk"] == ("30",)

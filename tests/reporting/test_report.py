@@ -12,7 +12,7 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.health import DisconnectedWarning
 from bayesduel.posterior.information_gain import next_pairs
 from bayesduel.reporting.analysis import analyse, log_of
-from bayesduel.reporting.ranking import notion_rows, notion_words
+from bayesduel.reporting.ranking import criterion_rows, criterion_words
 from bayesduel.text import percent as per_cent
 from tests.support.parsing import Page
 
@@ -113,7 +113,9 @@ def test_verdict_and_ranking_are_those_of_winners(page, springall):
     table = found.table()
     counts = log.summary()
     share = dict(
-        zip(found["arm"].values, found["winner_share"].sel(notion="copeland").values, strict=True)
+        zip(
+            found["arm"].values, found["winner_share"].sel(criterion="copeland").values, strict=True
+        )
     )
     for row, (arm, want) in zip(rows, table.iterrows(), strict=True):
         cells = dict(zip(head, row, strict=True))
@@ -162,7 +164,7 @@ def test_checks_are_those_of_the_analysis(page, springall):
     assert a.check.verdict in page.text["transitivity"]
     assert a.calibration is not None and a.calibration.sentence in page.text["calibration"]
     assert int(a.calibration.n.sum()) == log.n_duels
-    assert "notions" in page.text["winners"]
+    assert "criteria" in page.text["winners"]
 
 
 def test_same_seed_same_bytes(springall, html, tmp_path):
@@ -309,35 +311,35 @@ def test_long_labels_are_shortened_and_kept_in_titles(tmp_path):
 
 
 def elections(share, effective=400.0, order=(0, 1, 2), exists=1.0):
-    """Return what `winners` would, where arm a, b or c won so often by each notion."""
-    notions = ["condorcet", "copeland", "borda", "random_walk", "von_neumann"]
+    """Return what `winners` would, where arm a, b or c won so often by each criterion."""
+    criteria = ["condorcet", "copeland", "borda", "random_walk", "von_neumann"]
     return xr.Dataset(
         {
-            "winner_share": (("notion", "arm"), np.array(share, dtype=float)),
+            "winner_share": (("criterion", "arm"), np.array(share, dtype=float)),
             "order": ("rank", list(order)),
             "condorcet_exists": exists,
         },
-        coords={"notion": notions, "arm": ["a", "b", "c"]},
+        coords={"criterion": criteria, "arm": ["a", "b", "c"]},
         attrs={"effective_draws": effective},
     )
 
 
-def test_notions_disagree_only_beyond_monte_carlo_error():
+def test_criteria_disagree_only_beyond_monte_carlo_error():
     even, other = [0.36, 0.35, 0.29], [0.35, 0.36, 0.29]
-    words = notion_words(elections([even, even, other, even, even]))
-    assert "cannot be told: a and b" in words and "The notions disagree" not in words
+    words = criterion_words(elections([even, even, other, even, even]))
+    assert "cannot be told: a and b" in words and "The criteria disagree" not in words
     # 0.5 against 0.3 of 400 draws: 0.2 is 4.6 errors of sqrt(0.8 - 0.04) / 20
     left, right = [0.5, 0.3, 0.2], [0.3, 0.5, 0.2]
-    assert "The notions disagree. Likeliest winner: a by" in notion_words(
+    assert "The criteria disagree. Likeliest winner: a by" in criterion_words(
         elections([left, left, right, left, left])
     )
-    assert "cannot be told" in notion_words(elections([left, left, right, left, left], 16.0))
-    assert "cannot be told" in notion_words(elections([left, left, other, left, left]))
-    assert "The notions agree: a" in notion_words(elections([left] * 5))
+    assert "cannot be told" in criterion_words(elections([left, left, right, left, left], 16.0))
+    assert "cannot be told" in criterion_words(elections([left, left, other, left, left]))
+    assert "The criteria agree: a" in criterion_words(elections([left] * 5))
 
 
 def test_next_likeliest_of_equals_is_the_better_ranked():
-    for row in notion_rows(elections([[0, 0, 1]] * 5, order=(2, 1, 0))):
+    for row in criterion_rows(elections([[0, 0, 1]] * 5, order=(2, 1, 0))):
         assert (row["arm"], row["second"], row["second_probability"]) == ("c", "b", "\u2013")
 
 

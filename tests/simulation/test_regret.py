@@ -30,29 +30,29 @@ def test_costs_by_hand():
         "borda": [[0, 0.1, 0.275], [0.1, 0.2, 0.375], [0.275, 0.375, 0.55]],
     }
     assert by_hand.keys() == FORMULAS.keys()
-    for notion, costs in by_hand.items():
-        np.testing.assert_allclose(pair_costs(P, notion), costs, atol=1e-12)
+    for criterion, costs in by_hand.items():
+        np.testing.assert_allclose(pair_costs(P, criterion), costs, atol=1e-12)
         off = ~np.eye(3, dtype=bool)
-        assert uniform_slope(P, notion) == pytest.approx(np.array(costs)[off].mean())
+        assert uniform_slope(P, criterion) == pytest.approx(np.array(costs)[off].mean())
 
 
-@pytest.mark.parametrize("notion", FORMULAS)
-def test_regret_is_the_sum_of_what_each_duel_cost(trace, notion):
+@pytest.mark.parametrize("criterion", FORMULAS)
+def test_regret_is_the_sum_of_what_each_duel_cost(trace, criterion):
     P = bd.problems.named("mslr-5").P
-    values = bd.regret(trace, notion)
+    values = bd.regret(trace, criterion)
     assert values.dims == ("policy", "replication", "time")
-    assert values.name == notion
-    assert values.attrs["formula"] == FORMULAS[notion]
+    assert values.name == criterion
+    assert values.attrs["formula"] == FORMULAS[criterion]
     wins = trace["trace"]["wins"].values
     met = np.triu(np.ones((5, 5)), 1) * (wins + np.swapaxes(wins, -1, -2))
     alone = trace["trace"]["self_duels"].values[..., None] * np.eye(5)
-    expected = ((met + alone) * pair_costs(P, notion)).sum((-2, -1))
+    expected = ((met + alone) * pair_costs(P, criterion)).sum((-2, -1))
     np.testing.assert_allclose(values, expected, atol=1e-9)
     assert (np.diff(values, axis=-1) >= -1e-9).all()
 
 
 def test_names_and_missing_winners_are_refused(trace):
-    with pytest.raises(ValueError, match=r"notion should be one of copeland, .* got 'regret'"):
+    with pytest.raises(ValueError, match=r"criterion should be one of copeland, .* got 'regret'"):
         bd.regret(trace, "regret")
     cyclic = bd.simulate(bd.DTS(), "mslr-5-c3", 50, detail="arms")
     with pytest.raises(ValueError, match="has a winner of, got 'condorcet'"):
@@ -71,8 +71,8 @@ def test_arms_suffice_for_sums_over_arms(trace):
         record=[1, 10, 300, 600],
         detail="arms",
     )
-    for notion in ("copeland", "condorcet", "borda"):
-        np.testing.assert_array_equal(bd.regret(again, notion), bd.regret(trace, notion))
+    for criterion in ("copeland", "condorcet", "borda"):
+        np.testing.assert_array_equal(bd.regret(again, criterion), bd.regret(trace, criterion))
     np.testing.assert_array_equal(again["trace"]["wins"], trace["trace"]["wins"].isel(time=-1))
 
 

@@ -49,7 +49,7 @@ def test_a_trace_says_what_was_selected(trace):
 
 def test_uniform_and_pbr_are_one_class_each_for_regret_runs_and_selection():
     """Round-robin: the duels of a regret run and of a selection are the same ones."""
-    uniform, race = bd.Uniform(by="model"), bd.PBR(notion="borda")
+    uniform, race = bd.Uniform(by="model"), bd.PBR(criterion="borda")
     P = named("linear", n_arms=4).P  # as an array: both take one
     regret_run = bd.simulate([uniform, race], P, 120, seed=3, record=[120])
     selection = bd.select_top([uniform, race], P, 1, 120, seed=3, record=[120])

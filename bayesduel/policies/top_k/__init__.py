@@ -5,7 +5,7 @@ A policy is a frozen dataclass of hyperparameters with ``init(n_arms) -> Memory`
 compiled functions of the margins' sufficient statistics: ``select(margins, memory, t, rng)
 -> (i, j)``, (-1, -1) once it is done, and ``scores(margins, memory)``, by which the k best
 are chosen. `k` (and `budget`, where a policy has one) is filled in by an experiment. Two policies
-of ``bayesduel.policies`` select the k best as well: ``Uniform`` and ``PBR(notion="borda")``.
+of ``bayesduel.policies`` select the k best as well: ``Uniform`` and ``PBR(criterion="borda")``.
 
 ``margins`` holds the statistics, ``likelihood`` the fast maximum likelihood, ``promise`` the
 chance of a right choice after one more duel.

@@ -3,7 +3,7 @@
 Every round duels each pair of an undecided arm once. An arm's score is the mean of its mean
 margins (the Borda score, where margins are wins less 1/2), its radius the mean of its pairs'
 radii; arms whose interval is clear of enough others are selected or discarded. Reached
-through ``PBR(notion="borda")``, which says what the settings are.
+through ``PBR(criterion="borda")``, which says what the settings are.
 
 References
 ----------

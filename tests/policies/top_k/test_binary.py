@@ -18,7 +18,7 @@ POLICIES = {
     "hybrid": bd.HybridPOCBAm(threshold="calibrated"),
     "PKG": bd.PKG(),
     "Laplace": bd.LaplaceAllocation(),
-    "PBR": bd.PBR(notion="borda"),
+    "PBR": bd.PBR(criterion="borda"),
     "AR": bd.ActiveRanking(),
     "TOP": bd.SelectTop(),
     "uniform": bd.Uniform(by="model"),

@@ -190,7 +190,7 @@ def digest():
     told = {}
     policies = [*(p(k=2) for p in ADAPTIVE), HybridPOCBAm(k=2, threshold="calibrated")]
     policies += [ActiveRanking(k=2), SelectTop(k=2, budget=40), Uniform(), Uniform(by="model")]
-    policies += [PBR(notion="borda").on_margins(2, 60), WARY]
+    policies += [PBR(criterion="borda").on_margins(2, 60), WARY]
     margin = {"margins": lambda i, j, rng: rng.normal(j - i), "wins": lambda i, j, rng: won(i, j)}
     for kind, draw in margin.items():
         for rule in policies:

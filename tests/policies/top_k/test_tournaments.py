@@ -57,7 +57,7 @@ def test_active_ranking_keeps_only_the_asking_arms_record():
 
 def race(bernstein=False, delta=0.05, horizon=20_000):
     belief = Bernstein() if bernstein else Hoeffding()
-    rule = PBR(notion="borda", belief=belief, delta=delta, horizon=horizon)
+    rule = PBR(criterion="borda", belief=belief, delta=delta, horizon=horizon)
     return rule.on_margins(2, horizon)
 
 
@@ -77,7 +77,7 @@ def test_racing_stops_when_all_arms_are_placed(bernstein):
 def test_a_pair_of_placed_arms_is_not_duelled_again():
     """Arms 3 and 4 are surely in and 0 is surely out; 1 and 2 are still to be told apart."""
     score = np.array([0.0, 9.95, 10.05, 30.0, 40.0])
-    rule = PBR(notion="borda", delta=0.05, horizon=20_000).on_margins(3, 20_000)
+    rule = PBR(criterion="borda", delta=0.05, horizon=20_000).on_margins(3, 20_000)
     margins, memory = play(rule, 5, 700, lambda i, j, rng: score[i] - score[j] + rng.normal(0, 1))
     np.testing.assert_array_equal(memory.place, [-1, 0, 0, 1, 1])
     assert margins.n[3, 4] == margins.n[0, 3] == margins.n[0, 4] < margins.n[1, 2] - 10
@@ -101,13 +101,15 @@ def test_radii_by_hand():
 
 
 def rule_budget():
-    return PBR(notion="borda", delta=0.1, horizon=500).on_margins(2, 9).init(3).budget
+    return PBR(criterion="borda", delta=0.1, horizon=500).on_margins(2, 9).init(3).budget
 
 
 def test_racing_refuses_what_it_cannot_race():
-    with pytest.raises(ValueError, match="notion should be 'borda' on score duels, got 'copeland'"):
+    with pytest.raises(
+        ValueError, match="criterion should be 'borda' on score duels, got 'copeland'"
+    ):
         PBR().on_margins(2, 100)
     with pytest.raises(ValueError, match=r"Hoeffding\(\) or Bernstein\(\) on score duels"):
-        PBR(notion="borda", belief=KL()).on_margins(2, 100)
+        PBR(criterion="borda", belief=KL()).on_margins(2, 100)
     with pytest.raises(ValueError, match="policies should select k = 2 arms"):
-        PBR(notion="borda", k=3).on_margins(2, 100)
+        PBR(criterion="borda", k=3).on_margins(2, 100)
