@@ -14,7 +14,7 @@ from bayesduel.models import AttributeDuels
 
 def main(folder: Path) -> None:
     duels = bd.datasets.load("chameleons")  # a file of yours: bd.read_duels("votes.csv")
-    items = bd.read_items(bd.datasets.items("chameleons"))  # bd.read_items("items.csv")
+    items = bd.datasets.items("chameleons")  # bd.read_items("items.csv")
 
     fit = bd.fit(duels, AttributeDuels(items=items))
     table = bd.coefficients(fit)

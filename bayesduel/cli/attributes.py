@@ -1,6 +1,5 @@
 """``bayesduel attributes``: what makes items win, from a log and a table of items."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -121,8 +120,7 @@ def _items(log: str, options: dict[str, Any]) -> "Items":
         return read_items(options["items"], item=options["item"], leave_out=out)
     if log not in datasets.names() or Path(log).exists():
         raise click.UsageError("--items should name the file of the items' attributes")
-    items = read_items(datasets.items(log), leave_out=out)
-    return replace(items, source=f"{log}_items.csv (shipped with bayesduel)")
+    return datasets.items(log, leave_out=out)
 
 
 def _told(a: "AttributeAnalysis") -> dict[str, Any]:

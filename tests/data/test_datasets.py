@@ -49,7 +49,9 @@ def test_every_csv_has_an_entry_and_items_name_arms():
     for file in shipped - logs:
         assert file.endswith("_items.csv")
         name = file.removesuffix("_items.csv")
-        assert sorted(datasets.items(name).index) == list(datasets.load(name).arms)
+        # Its two attributes are linear functions of each other: a model takes one.
+        out = ["win_probability"] if name == "tversky1969" else []
+        assert sorted(datasets.items(name, leave_out=out).labels) == list(datasets.load(name).arms)
 
 
 def test_published_cells():

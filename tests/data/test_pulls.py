@@ -15,7 +15,7 @@ from bayesduel.models import AttributeDuels, LogisticAttributes
 def real():
     """Every chameleon in every contest, and whether he won it, with what is known of him."""
     duels = datasets.load("chameleons")
-    items = bd.read_items(datasets.items("chameleons"))
+    items = datasets.items("chameleons")
     votes = duels.pairs()
     rows = []
     for i, j, wins, losses, _ in zip(*votes, strict=True):
@@ -120,16 +120,19 @@ def test_a_horseshoe_keeps_what_counts_and_shrinks_what_does_not():
     [
         (
             "item,reward\na,1\nb,2\n",
-            r"log.csv, row 2, column 'reward' should be 1 or 0 .*, got '2'",
+            r"log.csv, line 3: column 'reward' should be 1 or 0 .*, got '2'",
         ),
-        ("item,reward\na,1\n,0\n", "log.csv, row 2, column 'item' should name an item, got ''"),
-        ("item,reward\na,1\nb,\n", r"log.csv, row 2, column 'reward' .* got ''"),
+        (
+            "item,reward\na,1\n,0\n",
+            "log.csv, line 3: column 'item' should name an item, got nothing",
+        ),
+        ("item,reward\na,1\nb,\n", r"log.csv, line 3: column 'reward' .* got nothing"),
         (
             "item,paid\na,1\n",
-            r"reward should be a column of log.csv \('item' or 'paid'\), got 'reward'",
+            r"log.csv: no column 'reward' for reward; the columns are 'item', 'paid'",
         ),
-        ("thing,reward\na,1\n", "got 'item'"),
-        ("item,reward\n", "log.csv should hold at least one pull, got none"),
+        ("thing,reward\na,1\n", "no column 'item' for item"),
+        ("item,reward\n", "log.csv: should contain at least one pull, got no rows"),
     ],
 )
 def test_bad_rows_are_named(tmp_path, text, message):

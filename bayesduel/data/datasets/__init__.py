@@ -12,9 +12,8 @@ from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayesduel.data.duels import Duels
+    from bayesduel.data.items import Items
 
 __all__ = ["Dataset", "describe", "items", "load", "names", "text"]
 
@@ -119,15 +118,22 @@ def load(name: str, *, by: str | None = None, **reading: Any) -> "Duels | dict[s
     return replace(log, read_summary=replace(log.read_summary, source=source))
 
 
-def items(name: str) -> "pd.DataFrame":
-    """Return the attributes of a shipped log's arms, one row an arm, indexed by its label.
+def items(name: str, **reading: Any) -> "Items":
+    """Read the attributes of a shipped log's arms.
+
+    Parameters
+    ----------
+    name
+        One of :func:`names`.
+    reading
+        Options of :func:`bayesduel.read_items`.
 
     Raises
     ------
     ValueError
-        If the log is not shipped, or has no attributes.
+        If the log is not shipped or has no attributes, or an option is wrong.
     """
-    import pandas as pd
+    from bayesduel.data.read.items import read_items
 
     describe(name)
     resource = files(__package__) / f"{name}_items.csv"
@@ -136,8 +142,9 @@ def items(name: str) -> "pd.DataFrame":
         raise ValueError(
             f"name should be a dataset with attributes ({', '.join(having)}), got {name!r}"
         )
-    with resource.open(encoding="utf-8") as stream:
-        return pd.read_csv(stream, index_col="item", dtype={"item": str})
+    with as_file(resource) as path:
+        found = read_items(path, **reading)
+    return replace(found, source=f"{name}_items.csv (shipped with bayesduel)")
 
 
 def text(name: str) -> str:

@@ -8,11 +8,12 @@ and loser the left arm always won, unless a column of outcomes is given.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import ClassVar
 
-__all__ = ["Given", "Roles", "assign", "plain"]
+__all__ = ["Columns", "Given", "Roles", "assign", "plain", "take"]
 
 Given = str | bool | None
 
@@ -109,6 +110,28 @@ class Roles:
             return ""
         said = self.words
         return ", ".join(f"{r}={said[r]}" for r in said if r in self.guessed) + " (guessed)"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns that are read row by row, by role, from a table that is not a log of duels."""
+
+    taken: dict[str, str]
+    by_vote: ClassVar[bool] = True
+
+
+def take(columns: Sequence[str], source: str, given: Mapping[str, str]) -> Columns:
+    """Return the columns of the roles that are given.
+
+    Raises
+    ------
+    ValueError
+        If a column does not exist, or has two roles.
+    """
+    finder = _Finder(columns, source)
+    for role, column in given.items():
+        finder.take(role, column)
+    return Columns(finder.found)
 
 
 def plain(name: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from bayesduel.data.read.columns import Roles
+from bayesduel.data.read.columns import Columns, Roles
 from bayesduel.data.read.formats import LogFile, expand, keys_of, open_bytes, recognise, verify
 from bayesduel.data.read.line_numbers import (
     Numbered,
@@ -22,7 +22,7 @@ from bayesduel.data.read.line_numbers import (
     parse_fault,
     refused_lines,
 )
-from bayesduel.data.read.rows import Rows, TimeKind
+from bayesduel.data.read.rows import Coded, Rows, TimeKind, coded
 from bayesduel.data.read.sql import count_query, name_of, stacked, text_in_sql
 
 __all__ = ["FileSource", "open_files"]
@@ -95,21 +95,27 @@ class FileSource:
         ValueError
             If a file is damaged, or lines cannot be parsed and are not to be skipped.
         """
-        for file in self._files:
-            if file.compression != "none" and file.format != "parquet":
-                verify(file.path, file.compression)
-        try:
+        with self._explaining(roles):
             batches = (
                 self._batches(self._log(roles, self.skip)) if roles.by_vote else self._tally(roles)
             )
             rows = Rows.from_batches(batches, roles.taken, kind)
             if self.skip:
                 self.refused = self._refused(must_go_on=True)
-        except duckdb.Error as error:
-            raise self._explained(error, roles) from None
         return rows
 
-    def numbered(self, roles: Roles) -> Iterator[Numbered]:
+    def texts(self, columns: Columns) -> dict[str, Coded]:
+        """Return columns as text by role, row by row.
+
+        Raises
+        ------
+        ValueError
+            If a file is damaged, or a line cannot be parsed.
+        """
+        with self._explaining(columns):
+            return coded(self._batches(self._log(columns, self.skip)), columns.taken)
+
+    def numbered(self, roles: Roles | Columns) -> Iterator[Numbered]:
         """Yield the rows, with the line or row each is on, in chunks."""
         for file in self._files:
             if file.format != "parquet":
@@ -143,7 +149,7 @@ class FileSource:
 
     # -- queries ------------------------------------------------------------------------
 
-    def _log(self, roles: Roles, skip: bool) -> str:
+    def _log(self, roles: Roles | Columns, skip: bool) -> str:
         """Return the query for the columns of `roles`, named by role, one row a vote."""
         parts = []
         for file, scan in self._scans(skip):
@@ -258,7 +264,18 @@ class FileSource:
         except duckdb.Error as error:
             raise parse_fault(file, error) from None
 
-    def _explained(self, error: duckdb.Error, roles: Roles) -> ValueError:
+    @contextmanager
+    def _explaining(self, roles: Roles | Columns) -> Iterator[None]:
+        """Check compressed files, and name the file and the line where a query fails."""
+        for file in self._files:
+            if file.compression != "none" and file.format != "parquet":
+                verify(file.path, file.compression)
+        try:
+            yield
+        except duckdb.Error as error:
+            raise self._explained(error, roles) from None
+
+    def _explained(self, error: duckdb.Error, roles: Roles | Columns) -> ValueError:
         """Return what the failure of a query says about the files, with the line if it can."""
         for file in self._files:
             found = explain_lines(file) if file.format == "jsonl" else None

@@ -6,10 +6,8 @@ outcomes are understood (``outcomes``), what is wrong with a row is found (``exa
 where it is (``locating``), and what is sound becomes a log (``assembling``).
 """
 
-import os
 import sys
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
@@ -17,14 +15,15 @@ import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.read.columns import Given, Roles, assign
-from bayesduel.data.read.duckdb_source import FileSource, open_files
-from bayesduel.data.read.faults import WEIGHT, decide_reading, examine, explain, label_of
+from bayesduel.data.read.faults import WEIGHT, decide_reading, examine, explain, label_of, refusal
 from bayesduel.data.read.log_from_rows import assemble, label_rows, parts_of
 from bayesduel.data.read.outcomes import Reading
-from bayesduel.data.read.rows import Rows, TimeKind
+from bayesduel.data.read.rows import Rows, TimeKind, text_of
+from bayesduel.data.read.source import open_source
 from bayesduel.data.votes import ReadSummary, TieRule
 
 if TYPE_CHECKING:
+    from bayesduel.data.read.duckdb_source import FileSource
     from bayesduel.data.read.narwhals_source import FrameSource
 
 __all__ = ["read_duels"]
@@ -121,7 +120,7 @@ def read_duels(  # type: ignore[misc]
     given = {"left": left, "right": right, "outcome": outcome, "margin": margin, "judge": judge,
              "group": group, "time": time, "weight": weight}  # fmt: skip
     _check_arguments(given, by)
-    with _open(path_or_frame, on_bad) as source:
+    with open_source(path_or_frame, skip=on_bad == "skip") as source:
         asked = {c for c in (*given.values(), by) if isinstance(c, str)}
         asked |= set(margin) if isinstance(margin, tuple) else set()
         roles = assign(source.columns(asked), source.name, **given, by=by)  # type: ignore[arg-type]
@@ -151,7 +150,8 @@ def _read(
     if examined.n_bad:
         found = _locate(source, roles, reading, "date" if _are_dates(rows) else "number")
         if on_bad == "error":
-            raise _refusal(source.name, next(found, None), examined.n_bad)
+            first = next(found)
+            raise refusal(first.where, first.what, examined.n_bad - first.n)
         faults = list(found)
     lines = [_Fault(where, what, 1, None) for where, what in source.refused]
     if len(lines) + examined.n_bad == n_rows:
@@ -201,14 +201,6 @@ def _read(
     return result
 
 
-def _open(path_or_frame: Any, on_bad: OnBad) -> Any:
-    if isinstance(path_or_frame, str | os.PathLike | list | tuple):
-        return open_files(path_or_frame, skip=on_bad == "skip")
-    from bayesduel.data.read.narwhals_source import FrameSource
-
-    return nullcontext(FrameSource(path_or_frame))
-
-
 def _check_arguments(given: dict[str, Any], by: Any) -> None:
     """Refuse arguments that are no names of columns."""
     for name, value in given.items():
@@ -245,18 +237,8 @@ def _locate(
             yield _Fault(chunk.places[i], what, n, part)
 
 
-def _refusal(name: str, first: _Fault | None, n_bad: int) -> ValueError:
-    if first is None:
-        return ValueError(f"{name}: {n_bad:,} rows are bad (on_bad='skip' lists them)")
-    more = n_bad - first.n
-    also = f" (and {more:,} more bad row{'s' * (more != 1)})" if more else ""
-    return ValueError(f"{first.where}: {first.what}{also}")
-
-
 def _part_of(value: Any) -> str | None:
     """Return the label of the part that a value of the column `by` names."""
-    from bayesduel.data.read.rows import text_of
-
     text = text_of(value)
     return None if text is None else label_of(text)
 

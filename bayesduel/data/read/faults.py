@@ -13,8 +13,9 @@ import numpy as np
 from bayesduel.data.read.columns import Roles
 from bayesduel.data.read.outcomes import UNREADABLE, Reading, choose_reading
 from bayesduel.data.read.rows import Coded, Rows
+from bayesduel.text import count
 
-__all__ = ["Examined", "decide_reading", "examine", "explain", "label_of", "shown"]
+__all__ = ["Examined", "decide_reading", "examine", "explain", "label_of", "refusal", "shown"]
 
 MISSING = ("", "NaN", "nan", "NA", "N/A", "#N/A", "<NA>", "NaT", "null", "NULL", "None")
 LONGEST_LABEL = 10_000
@@ -137,6 +138,12 @@ def explain(fault: int, roles: Roles, reading: Reading | None, values: dict[str,
         column = f"{column} - {roles.margin_right!r}"
         got = f"{got} and {shown(values.get('margin_right'))}"
     return f"column {column} {rule}" + (f", got {got}" if role in values else "")
+
+
+def refusal(where: str, what: str, more: int) -> ValueError:
+    """Return the error for a bad row, and how many more there are."""
+    also = f" (and {count(more, 'more bad row')})" if more else ""
+    return ValueError(f"{where}: {what}{also}")
 
 
 def shown(value: Any) -> str:

@@ -1,24 +1,27 @@
 """Read a table of items and their attributes.
 
-What a model could not tell apart (a column that never varies, one that the others already say)
-is refused by name, as are missing values and items that are there twice.
+Columns that a model cannot use are refused by name: constant columns, columns that are linear
+combinations of others, columns with missing values.
 """
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
 from bayesduel.data.items import Attribute, Items, dependent
+from bayesduel.data.read.columns import Columns, take
+from bayesduel.data.read.faults import label_of, shown
+from bayesduel.data.read.rows import NUMBER, Coded
+from bayesduel.data.read.source import Fault, bad_row, open_source
 from bayesduel.text import join
 
-if TYPE_CHECKING:
-    import pandas as pd
+__all__ = ["read_items"]
 
-__all__ = ["read_items", "table_of"]
-
-MISSING = ("", "na", "nan", "null", "none", "n/a")
+LEAVE_OUT = "(leave_out, or --leave-out)"
+FINITE = re.compile(NUMBER)
+INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 
 def read_items(
@@ -30,207 +33,174 @@ def read_items(
     reference: Mapping[str, str] | None = None,
     like: Items | None = None,
 ) -> Items:
-    """Read a table of items and their attributes, one row an item.
+    """Read a table of items and their attributes, one row per item.
+
+    Labels and missing values are read as by :func:`bayesduel.read_duels`.
 
     Parameters
     ----------
     path_or_frame
-        A path (CSV, TSV, JSON lines or Parquet), or a frame that narwhals knows (pandas,
-        Polars, PyArrow). A pandas frame may have the items' labels as its index.
+        Files or a frame, as for :func:`bayesduel.read_duels`. A pandas frame may have the
+        items' labels as its index.
     item
         Column of the items' labels.
     columns
-        Attributes to take. Default: every other column.
+        Columns of the attributes. Default: all other columns.
     leave_out
-        Columns not to take.
+        Columns that are not attributes.
     reference
-        Level that a column of words is told against. Default: its most frequent level (of
-        those equally frequent the first in the alphabet).
+        Reference level of a categorical column. Default: its most frequent level (of equally
+        frequent levels the first in alphabetical order).
     like
-        Read new items into the attributes of these: same columns, levels, means and
-        deviations; `columns`, `leave_out` and `reference` are not looked at.
+        Read new items with the attributes of these: same columns, levels, means and
+        deviations; `columns`, `leave_out` and `reference` are ignored.
 
     Returns
     -------
-    The items. A column whose entries are all numbers is numeric; any other is words.
+    The items. A column is numeric if all its values are numbers, else categorical.
 
     Raises
     ------
     OSError
-        If a file is not there.
+        If a file does not exist or cannot be opened.
     TypeError
         If `path_or_frame` is neither a path nor a frame.
     ValueError
-        If a column is missing, has missing values, never varies, is a combination of others,
-        or differs for every item though it is words; or if an item is there twice. The
-        message names them.
+        If a column does not exist, has missing or infinite values, is constant or a linear
+        combination of others, or is categorical with a different level for every item; if a
+        file is malformed, or an item has more than one row. The message gives file, line,
+        column and value where there is one.
     """
-    table, source = table_of(path_or_frame, item)
-    if item not in table:
-        raise ValueError(
-            f"item should be a column of {source} ({join(table, word='or', quote=True)}), "
-            f"got {item!r}"
-        )
-    labels = _labels(table.pop(item), item)
+    with open_source(_with_index(path_or_frame, item)) as source:
+        names = _names(source, item, columns, leave_out, like)
+        table = _complete(source, item, names, like)
+        name = source.words
+    labels = tuple(text.strip() for text in table.pop(item))
     if like is not None:
-        rows = [_again(table, a, like, source, labels) for a in like.attributes]
-        values = np.stack(rows, axis=1)
-        return Items(labels=labels, attributes=like.attributes, values=values, source=source)
-    wanted = _wanted(table, columns, leave_out, source)
-    parts: list[tuple[Attribute, np.ndarray]] = []
-    for name in wanted:
-        numbers = _numbers(_complete(table[name], name, labels), name, labels)
-        if numbers is None:
-            parts += _indicators(table[name], name, (reference or {}).get(name))
-        else:
-            parts.append((Attribute(name, name, "", "", *_spread(numbers)), numbers))
-    for name in reference or {}:
+        values = np.stack([_again(table[a.column], a) for a in like.attributes], axis=1)
+        return Items(labels=labels, attributes=like.attributes, values=values, source=name)
+    reference = dict(reference or {})
+    parts = [part for name in names for part in _columns(table[name], name, reference.get(name))]
+    for name in reference:
         if not any(a.column == name and a.level for a, _ in parts):
-            raise ValueError(f"reference should be of a column of words, got {name!r}")
-    constant = [a.name for a, _ in parts if a.deviation == 0]
-    if constant:
-        raise ValueError(
-            f"attributes should vary; the same for every item: {join(constant, quote=True)}; "
-            "leave them out (leave_out, or --leave-out)"
-        )
+            raise ValueError(f"reference should be of a categorical column, got {name!r}")
     attributes, values = tuple(a for a, _ in parts), np.stack([v for _, v in parts], axis=1)
-    items = Items(labels=labels, attributes=attributes, values=values, source=source)
-    told = dependent(items.matrix())
-    if told is not None:
-        column, others = items.names[told[0]], [items.names[k] for k in told[1]]
-        raise ValueError(f"attributes should say different things: {column!r} is a combination "
-                         f"of {join(others, quote=True)}; leave one of them out "
-                         "(leave_out, or --leave-out)")  # fmt: skip
+    items = Items(labels=labels, attributes=attributes, values=values, source=name)
+    _check_identified(items)
     return items
 
 
 # -- in calling order ----------------------------------------------------------------------
 
 
-def table_of(path_or_frame: Any, item: str) -> tuple[dict[str, "pd.Series"], str]:
-    """Return the columns by name, and where they came from."""
-    import pandas as pd
+def _with_index(path_or_frame: Any, item: str) -> Any:
+    """Return a pandas frame that is indexed by its items with the index as a column."""
+    import narwhals.stable.v2 as nw
 
-    if isinstance(path_or_frame, (str, Path)):
-        path = Path(path_or_frame)
-        if not path.exists():
-            raise FileNotFoundError(f"no such file of items: {path}")
-        suffixes = path.suffixes
-        kind = next((s for s in reversed(suffixes) if s not in (".gz", ".zst")), ".csv")
-        if kind == ".parquet":
-            frame = pd.read_parquet(path)
-        elif kind in (".json", ".jsonl", ".ndjson"):
-            frame = pd.read_json(path, lines=True, dtype=False)
-        else:
-            comma = "\t" if kind == ".tsv" else ","
-            frame = pd.read_csv(path, sep=comma, dtype=str, keep_default_na=False)
-        source = path.name
-    elif isinstance(path_or_frame, pd.DataFrame):
-        frame, source = path_or_frame, "a frame"
-    else:
-        import narwhals as nw
-
-        try:
-            frame = nw.from_native(path_or_frame, eager_only=True).to_pandas()
-        except TypeError:
-            raise TypeError(
-                f"path_or_frame should be a path or a frame, got {type(path_or_frame).__name__}"
-            ) from None
-        source = "a frame"
-    if item not in frame.columns and frame.index.name == item:
-        frame = frame.reset_index()
-    if frame.columns.duplicated().any():
-        twice = frame.columns[frame.columns.duplicated()]
-        raise ValueError(f"columns should have distinct names, got {join(twice, quote=True)} twice")
-    return {str(name): frame[name] for name in frame.columns}, source
+    if nw.dependencies.is_pandas_dataframe(path_or_frame):
+        if item not in path_or_frame.columns and path_or_frame.index.name == item:
+            return path_or_frame.reset_index()
+    return path_or_frame
 
 
-def _labels(column: "pd.Series", item: str) -> tuple[str, ...]:
-    labels = [str(x).strip() for x in column]
-    for row, label in enumerate(labels):
-        if label.lower() in MISSING:
-            raise ValueError(f"{item} should name an item in every row, got none in row {row + 1}")
-    twice = (
-        sorted({x for x in labels if labels.count(x) > 1}) if len(set(labels)) < len(labels) else []
-    )
-    if twice:
-        raise ValueError(
-            f"items should be there once each, got more than one row of {join(twice, quote=True)}"
-        )
-    if not labels:
-        raise ValueError("a table of items should have at least one row, got none")
-    return tuple(labels)
-
-
-def _wanted(
-    table: Mapping[str, Any],
+def _names(
+    source: Any,
+    item: str,
     columns: Iterable[str] | None,
     leave_out: Iterable[str],
-    source: str,
+    like: Items | None,
 ) -> list[str]:
-    asked = list(table) if columns is None else list(columns)
+    """Return the columns of the attributes."""
+    asked = None if columns is None else list(columns)
     left = list(leave_out)
-    for name in (*asked, *left):
-        if name not in table:
-            raise ValueError(f"{source} has no column {name!r}; it has {join(table, quote=True)}")
-    wanted = [name for name in asked if name not in left]
-    if not wanted:
-        raise ValueError(f"{source} should have at least one attribute beside the labels, got none")
-    return wanted
+    if like is not None:
+        asked, left = list(dict.fromkeys(a.column for a in like.attributes)), []
+    there = source.columns({item, *(asked or ()), *left})
+    take(there, source.name, {"item": item})
+    for role, named in (("an attribute", asked or ()), ("leave_out", left)):
+        for name in named:
+            take(there, source.name, {role: name})
+    names = [name for name in (there if asked is None else asked) if name not in (item, *left)]
+    if not names:
+        raise ValueError(f"{source.name}: should have at least one attribute, got only {item!r}")
+    return names
 
 
-def _complete(column: "pd.Series", name: str, labels: tuple[str, ...]) -> "pd.Series":
-    gone = [
-        label
-        for label, x in zip(labels, column, strict=True)
-        if x is None or x != x or str(x).strip().lower() in MISSING
-    ]
-    if gone:
-        raise ValueError(
-            f"column {name!r} should have no missing values, got none for {join(gone, quote=True)}"
-        )
-    return column
+def _complete(source: Any, item: str, names: list[str], like: Items | None) -> dict[str, list[str]]:
+    """Return the columns as text; refuse the first row with a missing or bad value."""
+    columns = Columns({name: name for name in (item, *names)})
+    table = {name: _texts(column) for name, column in source.texts(columns).items()}
+    if not table[item]:
+        raise ValueError(f"{source.name}: should contain at least one item, got no rows")
+    rules = {name: _rule(table[name], name, like) for name in names}
+    fault = _fault(item, rules)
+    if any(fault(dict(zip(table, row, strict=True))) for row in zip(*table.values(), strict=True)):
+        raise bad_row(source, columns, _fault(item, rules))
+    return table  # type: ignore[return-value]
 
 
-def _numbers(column: "pd.Series", name: str, labels: tuple[str, ...]) -> np.ndarray | None:
-    """Return the entries as numbers, or None where one of them is none."""
-    try:
-        numbers = np.array([float(x) for x in column])
-    except (TypeError, ValueError):
-        return None
-    endless = [label for label, x in zip(labels, numbers, strict=True) if not np.isfinite(x)]
-    if endless:
-        raise ValueError(
-            f"column {name!r} should be finite, got infinity for {join(endless, quote=True)}"
-        )
-    return numbers
+def _texts(column: Coded) -> list[str | None]:
+    return list(np.array([*column.values, None], dtype=object)[column.code])
 
 
-def _first_word(words: Iterable[str]) -> str:
-    for word in words:
-        try:
-            float(word)
-        except ValueError:
-            return word
-    return ""
+def _rule(texts: list[str | None], name: str, like: Items | None) -> Callable[[str], str]:
+    """Return a function that says what is wrong with a value of a column, "" if nothing."""
+    if like is None:
+        numeric = all(FINITE.fullmatch(t.strip()) or INFINITE.fullmatch(t.strip())
+                      for t in texts if t is not None and label_of(t))  # fmt: skip
+        return lambda text: "be finite" * (numeric and not FINITE.fullmatch(text))
+    levels = {a.level for a in like.attributes if a.column == name}
+    if "" in levels:
+        return lambda text: "" if FINITE.fullmatch(text) else "be a finite number"
+    known = sorted(levels | {a.reference for a in like.attributes if a.column == name})
+    return lambda text: "" if text in known else f"be {join(known, word='or', quote=True)}"
 
 
-def _spread(numbers: np.ndarray) -> tuple[float, float]:
+def _fault(item: str, rules: Mapping[str, Callable[[str], str]]) -> Fault:
+    """Return a function that says what is wrong with the rows of a table, one after another."""
+    seen: set[str] = set()
+
+    def fault(values: Mapping[str, str | None]) -> str:
+        label = label_of(values[item] or "")
+        if label is None:
+            return f"column {item!r} should name an item, got {shown(values[item])}"
+        if label in seen:
+            return f"column {item!r} should have one row per item, got {shown(label)} again"
+        seen.add(label)
+        for name, rule in rules.items():
+            text = label_of(values[name] or "")
+            what = "have no missing values" if text is None else rule(text)
+            if what:
+                return f"column {name!r} should {what}, got {shown(values[name])} for {label!r}"
+        return ""
+
+    return fault
+
+
+def _columns(
+    texts: list[str], name: str, reference: str | None
+) -> list[tuple[Attribute, np.ndarray]]:
+    """Return the columns of the design for one column of the table."""
+    words = [text.strip() for text in texts]
+    if not all(FINITE.fullmatch(word) for word in words):
+        return _indicators(words, name, reference)
+    numbers = np.array([float(word) for word in words])
+    mean, deviation = float(numbers.mean()), float(numbers.std())
     if np.ptp(numbers) == 0:
-        return float(numbers[0]), 0.0
-    return float(numbers.mean()), float(numbers.std())
+        mean, deviation = float(numbers[0]), 0.0
+    return [(Attribute(name, name, "", "", mean, deviation), numbers)]
 
 
 def _indicators(
-    column: "pd.Series", name: str, reference: str | None
+    words: list[str], name: str, reference: str | None
 ) -> list[tuple[Attribute, np.ndarray]]:
-    words = np.array([str(x).strip() for x in column], dtype=object)
-    levels, count = np.unique(words.astype(str), return_counts=True)
+    levels, count = np.unique(words, return_counts=True)
     if len(levels) == len(words) and len(words) > 2:
+        first = next(word for word in words if not FINITE.fullmatch(word))
         raise ValueError(
-            f"column {name!r} is words that differ for every item (the first that is no number: "
-            f"{_first_word(words)!r}), so it says nothing of them in common; leave it out "
-            "(leave_out, or --leave-out)"
+            f"column {name!r} should be numeric, or have levels that items share; it has a "
+            f"different one for every item, and {first!r} is not a number; leave it out "
+            f"{LEAVE_OUT}"
         )
     if reference is None:
         reference = str(levels[count.argmax()])
@@ -244,38 +214,33 @@ def _indicators(
     return [
         (
             Attribute(f"{name}: {level}", name, str(level), reference, 0.0, 1.0),
-            1.0 * (words == level),
+            1.0 * (np.array(words) == level),
         )
         for level in levels
         if level != reference
     ]
 
 
-def _again(
-    table: Mapping[str, Any],
-    attribute: Attribute,
-    like: Items,
-    source: str,
-    labels: tuple[str, ...],
-) -> np.ndarray:
+def _check_identified(items: Items) -> None:
+    """Refuse attributes that are constant, or linear combinations of others."""
+    constant = [a.name for a in items.attributes if a.deviation == 0]
+    if constant:
+        raise ValueError(
+            f"attributes should vary between items, got constant {join(constant, quote=True)}; "
+            f"leave them out {LEAVE_OUT}"
+        )
+    found = dependent(items.matrix())
+    if found is not None:
+        column, others = items.names[found[0]], [items.names[k] for k in found[1]]
+        raise ValueError(
+            f"attributes should be linearly independent, got {column!r}, a combination of "
+            f"{join(others, quote=True)}; leave one of them out {LEAVE_OUT}"
+        )
+
+
+def _again(texts: list[str], attribute: Attribute) -> np.ndarray:
     """Return one attribute of new items, on its original scale."""
-    name = attribute.column
-    if name not in table:
-        raise ValueError(
-            f"{source} should have the columns of the items before; it has no {name!r}"
-        )
-    column = _complete(table[name], name, labels)
+    words = [text.strip() for text in texts]
     if not attribute.level:
-        numbers = _numbers(column, name, labels)
-        if numbers is None:
-            raise ValueError(f"column {name!r} should be numbers, as in the items before")
-        return numbers
-    known = {a.level for a in like.attributes if a.column == name} | {attribute.reference}
-    words = [str(x).strip() for x in column]
-    unknown = sorted(set(words) - known)
-    if unknown:
-        raise ValueError(
-            f"column {name!r} should be {join(sorted(known), word='or', quote=True)}, "
-            f"got {join(unknown, quote=True)}"
-        )
+        return np.array([float(word) for word in words])
     return np.array([float(word == attribute.level) for word in words])

@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from bayesduel.data.read.columns import Roles
+from bayesduel.data.read.columns import Columns, Roles
 from bayesduel.data.read.faults import shown
 from bayesduel.data.read.formats import LogFile, json_object, open_bytes, open_csv
 
@@ -49,7 +49,7 @@ class Numbered:
     reasons: dict[int, str] = field(default_factory=dict)
 
 
-def numbered_records(file: LogFile, roles: Roles) -> Iterator[Numbered]:
+def numbered_records(file: LogFile, roles: Roles | Columns) -> Iterator[Numbered]:
     """Yield the rows of a text file in chunks; lines that are no records are left out."""
     lines = _csv_rows(file, roles) if file.format == "csv" else _json_rows(file, roles)
     while chunk := list(islice(lines, CHUNK)):
@@ -145,7 +145,7 @@ def _refusal(kind: str, text: str, message: str, n_columns: int) -> str:
     return f"cannot be parsed ({message.splitlines()[0]}): {got}"
 
 
-def _csv_rows(file: LogFile, roles: Roles) -> Iterator[tuple[int, list[str | None], str]]:
+def _csv_rows(file: LogFile, roles: Roles | Columns) -> Iterator[tuple[int, list[str | None], str]]:
     """Yield (line, the fields of the roles, "") for each record as long as the header."""
     places = [file.columns.index(column) for column in roles.taken.values()]
     with open_csv(file.path, file.compression, file.delimiter) as reader:
@@ -157,7 +157,9 @@ def _csv_rows(file: LogFile, roles: Roles) -> Iterator[tuple[int, list[str | Non
             line = reader.line_num + 1
 
 
-def _json_rows(file: LogFile, roles: Roles) -> Iterator[tuple[int, list[str | None], str]]:
+def _json_rows(
+    file: LogFile, roles: Roles | Columns
+) -> Iterator[tuple[int, list[str | None], str]]:
     """Yield (line, the values of the roles as text, what is wrong) for each line."""
     nothing: list[str | None] = [None] * len(roles.taken)
     for line, reason, found in _json_lines(file):

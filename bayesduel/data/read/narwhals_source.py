@@ -12,10 +12,10 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from bayesduel.data.read.columns import Roles
+from bayesduel.data.read.columns import Columns, Roles
 from bayesduel.data.read.faults import shown
 from bayesduel.data.read.line_numbers import CHUNK, Numbered
-from bayesduel.data.read.rows import Rows, TimeKind, text_of
+from bayesduel.data.read.rows import Coded, Rows, TimeKind, coded, text_of
 from bayesduel.data.votes import LARGEST
 
 __all__ = ["FrameSource"]
@@ -61,7 +61,12 @@ class FrameSource:
         self._taken_over = self._tally(roles) if self._tallied(roles) else self._votes(roles)
         return Rows.from_batches(_batches(self._taken_over), roles.taken, kind)
 
-    def numbered(self, roles: Roles) -> Iterator[Numbered]:
+    def texts(self, columns: Columns) -> dict[str, Coded]:
+        """Return columns as text by role, row by row."""
+        self._taken_over = self._votes(columns)
+        return coded(_batches(self._taken_over), columns.taken)
+
+    def numbered(self, roles: Roles | Columns) -> Iterator[Numbered]:
         """Yield the rows with their numbers from 0; tallies with their content."""
         assert self._taken_over is not None
         table, start = self._taken_over, 0
@@ -94,10 +99,10 @@ class FrameSource:
         table = frame.group_by(by).agg(nw.len().alias("n")).collect("pyarrow").to_native()
         return {text_of(row[by]): int(row["n"]) for row in table.to_pylist()}
 
-    def _tallied(self, roles: Roles) -> bool:
+    def _tallied(self, roles: Roles | Columns) -> bool:
         return self._lazy and not roles.by_vote
 
-    def _votes(self, roles: Roles) -> pa.Table:
+    def _votes(self, roles: Roles | Columns) -> pa.Table:
         """Return the columns of `roles`, named by role."""
         frame = self._frame.select(
             *(self._plain(column).alias(role) for role, column in roles.taken.items())
@@ -144,7 +149,7 @@ def _batches(table: pa.Table) -> list[pa.RecordBatch]:
     return table.to_batches(max_chunksize=50 * CHUNK)
 
 
-def _content(row: dict[str, Any], roles: Roles) -> str:
+def _content(row: dict[str, Any], roles: Roles | Columns) -> str:
     """Return the words for where the rows of a tally are."""
     held = (f"{c}={shown(row[r])}" for r, c in roles.taken.items() if r != "weight")
     return f"where {', '.join(held)}"

@@ -1,62 +1,77 @@
-"""Read a log of pulls: one row an item that was shown, and whether it paid."""
+"""Read a log of pulls: one row for each item that was shown, with a reward of 0 or 1."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from bayesduel.data.pulls import Pulls
-from bayesduel.data.read.items import MISSING, table_of
-from bayesduel.text import join
+from bayesduel.data.read.columns import take
+from bayesduel.data.read.faults import label_of, shown
+from bayesduel.data.read.rows import Coded
+from bayesduel.data.read.source import bad_row, open_source
 
 __all__ = ["read_pulls"]
 
-PAID = ("1", "1.0", "true", "t", "yes", "y")
-UNPAID = ("0", "0.0", "false", "f", "no", "n")
+REWARDS = {word: 1.0 for word in ("1", "1.0", "true", "t", "yes", "y")}
+REWARDS |= {word: 0.0 for word in ("0", "0.0", "false", "f", "no", "n")}
 
 
 def read_pulls(path_or_frame: Any, *, item: str = "item", reward: str = "reward") -> Pulls:
     """Read a log of items shown one at a time.
 
+    Labels and missing values are read as by :func:`bayesduel.read_duels`.
+
     Parameters
     ----------
     path_or_frame
-        A path (CSV, TSV, JSON lines or Parquet), or a frame that narwhals knows.
+        Files or a frame, as for :func:`bayesduel.read_duels`.
     item
         Column of the items' labels.
     reward
-        Column of what happened: 1 or 0, true or false, yes or no.
+        Column of the rewards: 1 or 0, true or false, yes or no.
 
     Raises
     ------
     OSError
-        If a file is not there.
+        If a file does not exist or cannot be opened.
     TypeError
         If `path_or_frame` is neither a path nor a frame.
     ValueError
-        If a column is missing, a row names no item, or a reward is none of these; the message
-        names file, row (from 1, the header not counted), column and value.
+        If a column is missing, a file is malformed, a label is missing, or a reward is none of
+        these; the message gives file, line, column and value.
     """
-    table, source = table_of(path_or_frame, item)
-    for role, name in (("item", item), ("reward", reward)):
-        if name not in table:
-            raise ValueError(
-                f"{role} should be a column of {source} ({join(table, word='or', quote=True)}), "
-                f"got {name!r}"
-            )
-    labels = [str(x).strip() for x in table[item]]
-    paid = np.zeros(len(labels))
-    for row, (label, entry) in enumerate(zip(labels, table[reward], strict=True)):
-        word = str(entry).strip().lower()
-        if label.lower() in MISSING:
-            raise ValueError(
-                f"{source}, row {row + 1}, column {item!r} should name an item, got {label!r}"
-            )
-        if word not in PAID and word not in UNPAID:
-            raise ValueError(
-                f"{source}, row {row + 1}, column {reward!r} should be 1 or 0 (true or false, yes "
-                f"or no), got {str(entry)!r}"
-            )
-        paid[row] = word in PAID
-    if not labels:
-        raise ValueError(f"{source} should hold at least one pull, got none")
-    return Pulls.from_rows(labels, paid, source=source)
+    with open_source(path_or_frame) as source:
+        columns = take(
+            source.columns({item, reward}), source.name, {"item": item, "reward": reward}
+        )
+        read = source.texts(columns)
+        labels = _mapped(read["item"], {text: label_of(text) for text in read["item"].values})
+        rewards = _mapped(read["reward"], {text: _reward(text) for text in read["reward"].values})
+        if not len(labels):
+            raise ValueError(f"{source.name}: should contain at least one pull, got no rows")
+        if None in labels or None in rewards:
+            raise bad_row(source, columns, lambda values: _fault(values, columns.taken))
+        return Pulls.from_rows(labels, rewards, source=source.words)
+
+
+def _mapped(column: Coded, meaning: Mapping[str, Any]) -> np.ndarray:
+    """Return what each entry means, None where missing."""
+    found = [*(meaning[text] for text in column.values), None]
+    return np.array(found, dtype=object)[column.code]
+
+
+def _reward(text: str) -> float | None:
+    return REWARDS.get(text.strip().lower())
+
+
+def _fault(values: Mapping[str, str | None], column: Mapping[str, str]) -> str:
+    label, reward = values["item"], values["reward"]
+    if label is None or label_of(label) is None:
+        return f"column {column['item']!r} should name an item, got {shown(label)}"
+    if reward is None or _reward(reward) is None:
+        return (
+            f"column {column['reward']!r} should be 1 or 0 (true or false, yes or no), "
+            f"got {shown(reward)}"
+        )
+    return ""

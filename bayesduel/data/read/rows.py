@@ -5,7 +5,7 @@ Texts become integer codes at once, so a log takes a few bytes a vote, whatever 
 """
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,17 @@ import pyarrow.compute as pc
 
 from bayesduel.data.votes import is_whole
 
-__all__ = ["NUMBER", "Coded", "Rows", "TimeKind", "numbers", "text_of", "time_kind", "times"]
+__all__ = [
+    "NUMBER",
+    "Coded",
+    "Rows",
+    "TimeKind",
+    "coded",
+    "numbers",
+    "text_of",
+    "time_kind",
+    "times",
+]
 
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 TEXTS = ("left", "right", "outcome", "judge", "group", "by")
@@ -127,6 +137,28 @@ class Rows:
         for name, value in (("n", 1), ("weight", 1.0), ("n_bad_weight", 0), ("n_zero_weight", 0)):
             whole.setdefault(name, np.broadcast_to(value, total))  # a view that takes no memory
         return cls(**{role: coded.get(role) for role in TEXTS}, **whole)  # type: ignore[arg-type]
+
+
+def coded(batches: Iterable[pa.RecordBatch], columns: Mapping[str, str]) -> dict[str, Coded]:
+    """Return all columns as text, by role.
+
+    Parameters
+    ----------
+    batches
+        Columns named by role.
+    columns
+        The table's own name of each role, for messages.
+
+    Raises
+    ------
+    ValueError
+        If a column contains lists or objects.
+    """
+    encoders = {role: _Encoder() for role in columns}
+    for batch in batches:
+        for role, encoder in encoders.items():
+            encoder.add(batch.column(role), columns[role])
+    return {role: encoder.coded() for role, encoder in encoders.items()}
 
 
 class _Encoder:
