@@ -1,5 +1,7 @@
 """Pulls of items: reading them, logistic regression on attributes, predictions, bad input."""
 
+import gzip
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -139,6 +141,18 @@ def test_bad_rows_are_named(tmp_path, text, message):
     (tmp_path / "log.csv").write_text(text)
     with pytest.raises(ValueError, match=message):
         bd.read_pulls(tmp_path / "log.csv")
+
+
+def test_compressed_files_are_read_together(tmp_path):
+    for k, rows in enumerate(("a,1\na,0\n", "b,yes\n")):
+        (tmp_path / f"log{k}.csv.gz").write_bytes(gzip.compress(f"item,reward\n{rows}".encode()))
+    pulls = bd.read_pulls(tmp_path / "log*.csv.gz")
+    assert (pulls.arms, pulls.n.tolist(), pulls.successes.tolist()) == (("a", "b"), [2, 1], [1, 1])
+    (tmp_path / "log2.csv.gz").write_bytes(gzip.compress(b"item,reward\nNA,1\nb,2\n"))
+    with pytest.raises(
+        ValueError, match=r"log2\.csv\.gz, line 2: .* got 'NA' \(and 1 more bad row\)"
+    ):
+        bd.read_pulls(tmp_path / "log*.csv.gz")
 
 
 def test_words_and_files_are_read(tmp_path):
