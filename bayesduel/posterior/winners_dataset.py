@@ -1,12 +1,12 @@
-"""How winners are shown: a Dataset that prints its verdict and its ranking first."""
+"""The Dataset that `winners` returns, printed with its verdict and ranking."""
 
 import json
 from html import escape
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 import numpy as np
 import xarray as xr
-from rich.cells import cell_len
 
 from bayesduel.posterior.verdict_text import ACROSS
 from bayesduel.text import CELL, json_ready, probability, shorten
@@ -20,12 +20,12 @@ JSON_ATTRS = ("verdict_arms", "safe_choices", "component_verdicts", "top_set")
 
 
 class Winners(xr.Dataset):
-    """What `winners` returns: a Dataset that prints its verdict and its ranking first."""
+    """A Dataset of winners and ranks, printed with its verdict and ranking first."""
 
     __slots__ = ()
 
     def table(self) -> "pd.DataFrame":
-        """Return one row an arm, best first, as printed but unrounded."""
+        """Return one row per arm, best first: the printed ranking, not rounded."""
         import pandas as pd
 
         order = self["order"].values
@@ -42,7 +42,7 @@ class Winners(xr.Dataset):
         return pd.DataFrame(columns, index=pd.Index(self["arm"].values[order], name="arm"))
 
     def groups(self) -> dict[str, int] | None:
-        """Return the group of each arm, from 1, where the log falls into groups that never met."""
+        """Return the component of each arm, from 1, if the comparison graph has several."""
         parts = json.loads(self.attrs["component_verdicts"])
         found = {str(arm): k for k, part in enumerate(parts, 1) for arm in part["arms"]}
         return found or None
@@ -73,81 +73,74 @@ class Winners(xr.Dataset):
     def __repr__(self) -> str:
         if not _complete(self):
             return super().__repr__()
-        contents = ", ".join(str(name) for name in self.data_vars)
-        across = [] if self.groups() is None else [ACROSS, ""]
-        lines = [self.attrs["verdict"], "", *across, *_rows(self), "", _small_print(self)]
-        return "\n".join([*lines, f"Variables of this xarray.Dataset: {contents}"])
+        import pandas as pd
+
+        table, more = _shown(self, limit=30)
+        with pd.option_context("display.unicode.east_asian_width", True):
+            text = table.to_string()
+        contents = f"Variables of this xarray.Dataset: {', '.join(map(str, self.data_vars))}"
+        across = None if self.groups() is None else f"{ACROSS}\n"
+        lines = [f"{self.attrs['verdict']}\n", across, text, more, f"\n{_notes(self)}", contents]
+        return "\n".join(line for line in lines if line)
 
     def _repr_html_(self) -> str:
         if not _complete(self):
             return super()._repr_html_()
-        head, *body = _cells(self, limit=50)
-        heading = "".join(f"<th>{escape(c)}</th>" for c in head)
+        table, more = _shown(self, limit=50)
         across = "" if self.groups() is None else f"<p>{escape(ACROSS)}</p>"
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(c)}</td>" for c in cells) + "</tr>" for cells in body
-        )
         return (
-            f"<p><strong>{escape(self.attrs['verdict'])}</strong></p>"
-            f"{across}<table><thead><tr>{heading}</tr></thead>"
-            f"<tbody>{rows}</tbody></table><p>{escape(_small_print(self))}</p>"
+            f"<p><strong>{escape(self.attrs['verdict'])}</strong></p>{across}"
+            f"{table.to_html(border=0)}<p>{more}</p><p>{escape(_notes(self))}</p>"
             f"<details><summary>All variables</summary>{super()._repr_html_()}</details>"
         )
 
 
 def _complete(dataset: Winners) -> bool:
-    """Return whether nothing a table needs has been selected away."""
+    """Return whether nothing that the table needs has been selected away."""
     needed = {"order", "rank_mean", "winner_probability", "borda_mean", "top_k_probability"}
     whole = needed <= set(dataset.data_vars) and "verdict" in dataset.attrs
     return whole and dataset.sizes.get("arm") == dataset.sizes.get("rank")
 
 
-def _cells(dataset: Winners, limit: int) -> list[list[str]]:
-    """Return the heading and at most `limit` rows of the ranking, as text."""
-    k = dataset.attrs["k"]
-    head = ["rank", "arm", "mean rank", "P(Condorcet)", "P(Copeland)", "Borda score"]
-    group = dataset.groups()
-    rows = [[*head, f"P(top {k})", "tier", *([] if group is None else ["group"])]]
-    table = dataset.table()
-    for place, (arm, row) in enumerate(table.head(limit).iterrows(), 1):
-        rows.append(
-            [
-                str(place),
-                shorten(str(arm), CELL),
-                f"{row['rank_mean']:.1f} [{row['rank_lower']:.0f}, {row['rank_upper']:.0f}]",
-                probability(row["condorcet"]),
-                probability(row["copeland"]),
-                f"{probability(row['borda_mean'], 3)} "
-                f"[{probability(row['borda_lower'], 3)}, {probability(row['borda_upper'], 3)}]",
-                probability(row[f"top_{k}"]),
-                f"{row['tier']:.0f}",
-                *([] if group is None else [str(group[str(arm)])]),
-            ]
-        )
-    if len(table) > limit:
-        rows.append(["", f"... and {len(table) - limit} more", *[""] * (len(rows[0]) - 2)])
-    return rows
+def _shown(dataset: Winners, limit: int) -> tuple["pd.DataFrame", str]:
+    """Return the first rows of the ranking as text, and how many more there are."""
+    import pandas as pd
+
+    ranking, groups = dataset.table(), dataset.groups()
+    top, t = f"top_{dataset.attrs['k']}", ranking.head(limit)
+    columns = {
+        "rank": [str(place) for place in range(1, len(t) + 1)],
+        "mean rank": [
+            f"{mean:.1f} [{low:.0f}, {high:.0f}]"
+            for mean, low, high in t[["rank_mean", "rank_lower", "rank_upper"]].to_numpy()
+        ],
+        "P(Condorcet)": map(probability, t["condorcet"]),
+        "P(Copeland)": map(probability, t["copeland"]),
+        "Borda score": [
+            "{} [{}, {}]".format(*(probability(p, 3) for p in row))
+            for row in t[["borda_mean", "borda_lower", "borda_upper"]].to_numpy()
+        ],
+        f"P(top {dataset.attrs['k']})": map(probability, t[top]),
+        "tier": [f"{tier:.0f}" for tier in t["tier"]],
+    }
+    if groups is not None:
+        columns["group"] = [str(groups[str(arm)]) for arm in t.index]
+    # One character for a letter and its accent: pandas counts a combining accent as a column.
+    arms = [normalize("NFC", shorten(str(arm), CELL)) for arm in t.index]
+    table = pd.DataFrame(columns, index=arms).rename_axis(columns="arm")
+    more = len(ranking) - len(t)
+    return table, f"... and {more:,} more" if more else ""
 
 
-def _rows(dataset: Winners, limit: int = 30) -> list[str]:
-    cells = _cells(dataset, limit)
-    widths = [max(cell_len(c) for c in column) for column in zip(*cells, strict=True)]
-    return [
-        "  ".join(
-            c + " " * (w - cell_len(c)) if n == 1 else c.rjust(w)
-            for n, (c, w) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    ]
-
-
-def _small_print(dataset: Winners) -> str:
+def _notes(dataset: Winners) -> str:
+    """Return the sentence below the table: intervals, order, tiers and standard errors."""
     a = dataset.attrs
     n_tiers = int(np.max(dataset["tier"].values))
-    cut = "one tier" if n_tiers == 1 else f"{n_tiers} tiers, some boundary wrong with probability"
-    error = "" if n_tiers == 1 else f" {a['tier_error']:.3f}"
+    tiers = "one tier"
+    if n_tiers > 1:
+        tiers = f"{n_tiers} tiers (probability of a wrong boundary {a['tier_error']:.3f})"
     return (
-        f"{100 * a['confidence']:g} % intervals from {a['n_draws']:,} draws (Monte Carlo error of "
-        f"such a probability {a['monte_carlo_error']:.3f}); ranked by {a['ranked_by']}; "
-        f"{cut}{error}; standard errors: {a['errors']}."
+        f"{100 * a['confidence']:g} % intervals from {a['n_draws']:,} draws (Monte Carlo standard "
+        f"error of a probability of {a['confidence']:g}: {a['monte_carlo_error']:.3f}); ranked by "
+        f"{a['ranked_by']}; {tiers}; standard errors: {a['errors']}."
     )

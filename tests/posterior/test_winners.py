@@ -97,10 +97,10 @@ def test_thinned_pairs_are_said_to_be(monkeypatch):
 def test_it_prints_its_verdict_and_its_ranking_first(some):
     lines = repr(some).splitlines()
     assert lines[0] == some.attrs["verdict"]
-    assert lines[2].split()[:2] == ["rank", "arm"]
-    assert [line.split()[1] for line in lines[3:7]] == ["b", "c", "a", "d"]
+    assert lines[2].split()[:2] == ["arm", "rank"]
+    assert [line.split()[0] for line in lines[3:7]] == ["b", "c", "a", "d"]
     html = some._repr_html_()
-    assert html.index(some.attrs["verdict"]) < html.index("<td>b</td>") < html.index("<details>")
+    assert html.index(some.attrs["verdict"]) < html.index("<th>b</th>") < html.index("<details>")
     assert "<script" not in html.split("<details>")[0]
     part = some[["tier"]]  # what is selected away cannot be printed
     assert "xarray" in repr(part) and "xarray" in part._repr_html_()
