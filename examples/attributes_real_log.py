@@ -9,14 +9,14 @@ from pathlib import Path
 import pandas as pd
 
 import bayesduel as bd
-from bayesduel.models import AttributeDuels
+from bayesduel.models import BradleyTerry, Covariates
 
 
 def main(folder: Path) -> None:
     duels = bd.datasets.load("chameleons")  # a file of yours: bd.read_duels("votes.csv")
     items = bd.datasets.items("chameleons")  # bd.read_items("items.csv")
 
-    fit = bd.fit(duels, AttributeDuels(items=items))
+    fit = bd.fit(duels, BradleyTerry(Covariates(items)))
     table = bd.coefficients(fit)
     print(table[["coefficient", "lower", "upper", "odds_ratio", "positive"]].round(3).to_string())
 

@@ -16,7 +16,7 @@ import pandas as pd
 from scipy.special import expit, xlogy
 
 import bayesduel as bd
-from bayesduel.models import AttributeDuels
+from bayesduel.models import BradleyTerry, Covariates
 
 COUNTS = np.array([1.0, -0.8, 0.6, 0.5])
 
@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> None:
         items = bd.read_items(frame.assign(item=frame.index.astype(str)))
         log = drawn(items, z, rng)
         for prior, sparsity in (("normal", None), ("horseshoe", float(len(COUNTS)))):
-            model = AttributeDuels(items=items, item_effect=False, sparsity=sparsity)
+            model = BradleyTerry(Covariates(items, item_effect=False, sparsity=sparsity))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # 1,000 duels of 150 items are few
                 fit = bd.fit(log, model, draws=given.draws, chains=2, seed=seed)

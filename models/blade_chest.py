@@ -2,15 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.models import scores
 from bayesduel.models.layers import Layer, check_prior
-
-if TYPE_CHECKING:
-    from bayesduel.data.duels import Duels
+from bayesduel.models.scores import centre
 
 __all__ = ["BladeChest"]
 
@@ -42,7 +39,7 @@ class BladeChest(Layer):
     Parameters
     ----------
     base
-        What is wrapped: a score model or another layer. Default: Bradley-Terry.
+        What is wrapped: a model or another layer. Default: Bradley-Terry.
     planes
         How many planes at most; the skew part has rank 2 x planes. No more are used than
         the arms have room for, (K - 1) / 2.
@@ -66,6 +63,7 @@ class BladeChest(Layer):
 
     layer: ClassVar[str] = "blade-chest"
     cyclic: ClassVar[bool] = True
+    splits: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -75,13 +73,13 @@ class BladeChest(Layer):
         if not 1 <= self.planes <= 10:
             raise ValueError(f"planes should be from 1 to 10, got {self.planes}")
 
-    def own_coords(self, duels: "Duels") -> dict[str, Any]:
+    def own_coords(self, log: Any) -> dict[str, Any]:
         """Return the planes that the arms have room for."""
-        if duels.n_arms < 3:
+        if log.n_arms < 3:
             raise ValueError(
-                f"duels should be of at least three arms to have cycles, got {duels.n_arms}"
+                f"duels should be of at least three arms to have cycles, got {log.n_arms}"
             )
-        return {"plane": np.arange(1, min(self.planes, (duels.n_arms - 1) // 2) + 1)}
+        return {"plane": np.arange(1, min(self.planes, (log.n_arms - 1) // 2) + 1)}
 
     @property
     def own_dims(self) -> dict[str, tuple[str, ...]]:
@@ -89,20 +87,22 @@ class BladeChest(Layer):
         both = ("plane", "arm")
         return {"plane_scale": ("plane",), "blade": both, "chest": both}
 
-    def add(self, duels: "Duels") -> dict[str, Any]:
+    def add(
+        self, given: Mapping[str, Any], parameters: Mapping[str, Any], log: Any
+    ) -> dict[str, Any]:
         """Add ``plane_scale``, ``blade`` and ``chest``."""
         import pymc as pm
         import pytensor.tensor as pt
 
-        n = len(self.own_coords(duels)["plane"])
-        sizes = pm.HalfNormal("first_plane_standard", self.prior)[None]
+        n = len(self.own_coords(log)["plane"])
+        sizes = pm.HalfNormal("first_plane_standard", self.prior * self.unit(given))[None]
         if n > 1:
             shrink = pm.Beta("shrink_standard", 1.0, 2.0, shape=n - 1)
             sizes = pt.concatenate([sizes, sizes * pt.cumprod(shrink)])
         found = {"plane_scale": pm.Deterministic("plane_scale", sizes, dims="plane")}
         for name in ("blade", "chest"):
             place = pm.Normal(f"{name}_free", 0.0, 1.0, dims=("plane", "free"))
-            found[name] = pm.Deterministic(name, scores.centre(place), dims=("plane", "arm"))
+            found[name] = pm.Deterministic(name, centre(place), dims=("plane", "arm"))
         return found
 
     def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:

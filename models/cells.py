@@ -1,7 +1,8 @@
-"""The cells in which a model sees a log: pairs, told apart by what the model asks of a vote."""
+"""Cells: a log tallied once, by pair and by what a model asks of each duel."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,68 +11,195 @@ from bayesduel.data.votes import Pairs
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
-__all__ = ["Seen", "judges_of", "tallied"]
+__all__ = ["ModelCells", "Seen", "judges_of", "margins_of", "seen_in", "votes_of"]
+
+OUTCOMES = (1, -1, 0)  # of a vote, in the order of counts: first wins, second wins, tie
 
 
-class Seen(NamedTuple):
-    """A log, tallied.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Seen:
+    """Who met whom and how it ended, in the cells that a model distinguishes.
 
     Attributes
     ----------
-    cells
-        ``first`` and ``second``, arm indices, and the columns asked for, shape (cells,).
-        Where the order counts, first is left and there is ``left_first``, ones.
+    columns
+        ``first`` and ``second`` (arm indices) and what was asked for, each (cells, ...). Where
+        the order counts, first is left and ``left_first`` is one.
     counts
-        First's wins, second's wins and ties, shape (cells, 3).
+        First wins, second wins and ties, shape (cells, 3).
     of_vote, result
-        The cell of each vote, and which of its three counts the vote is in, shape (votes,);
-        or None where no column was asked for.
+        The cell of each vote, and which of its three counts the vote is in, shape (votes,); None
+        where only tallies were needed.
+    each
+        Whether every vote is a cell of its own, first being left.
     """
 
-    cells: dict[str, np.ndarray]
+    columns: Mapping[str, np.ndarray]
     counts: np.ndarray
     of_vote: np.ndarray | None = None
     result: np.ndarray | None = None
+    each: bool = False
+
+    def __len__(self) -> int:
+        return len(self.counts)
 
 
-def tallied(
-    duels: "Duels", columns: Mapping[str, np.ndarray] | None = None, *, ordered: bool = False
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ModelCells:
+    """A log as one model's likelihood sees it; ``Model.cells`` makes it.
+
+    Attributes
+    ----------
+    log
+        The log itself.
+    seen
+        Its cells and their counts; None for a log that is not of duels.
+    data
+        What the model registers as ``pm.Data``, by name: first axis cells, but for tables of
+        the arms and single numbers.
+    coords
+        Coordinates of the model's dimensions.
+    """
+
+    log: Any
+    seen: Seen | None
+    data: Mapping[str, np.ndarray]
+    coords: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.data["n"])
+
+
+def seen_in(
+    duels: "Duels",
+    columns: Mapping[str, np.ndarray] | None = None,
+    differences: Mapping[str, np.ndarray] | None = None,
+    *,
+    ordered: bool = False,
+    each: bool = False,
+    by_vote: bool = False,
 ) -> Seen:
-    """Return the counts of `duels` by pair and by the values of `columns`.
+    """Return the cells of `duels`: pairs, split by the values of `columns` and `differences`.
 
     Parameters
     ----------
     duels
         The log.
     columns
-        Whole numbers, one a vote, by name: votes that differ in one are told apart.
+        Whole numbers by name, one a vote: votes that differ in one are in different cells.
+    differences
+        Real numbers of left minus right by name, one or a row a vote: their sign follows the
+        orientation of the cell.
     ordered
-        Whether (left, right) is told from (right, left).
+        Whether (left, right) and (right, left) are different cells.
+    each
+        Whether every vote is a cell of its own, first being left.
+    by_vote
+        Whether the cell of each vote is needed though no column is asked for.
     """
-    if not columns:
+    columns, differences = dict(columns or {}), dict(differences or {})
+    if not (columns or differences or each or by_vote):
         pairs = Pairs(*duels.cells) if ordered else duels.pairs()
         counts = np.stack([pairs.first_wins, pairs.second_wins, pairs.ties], axis=-1)
-        cells = {"first": pairs.first, "second": pairs.second}
-        return Seen(_marked(cells, ordered), counts.astype(float))
+        found = {"first": pairs.first, "second": pairs.second}
+        return Seen(columns=_with_order(found, ordered), counts=counts.astype(float))
     votes: Any = duels.votes
     first, second, outcome = votes.left, votes.right, votes.outcome
+    if each:
+        rows = np.arange(len(first))
+        own = {"first": first, "second": second} | columns | differences
+        result = np.where(outcome == 0, 2, outcome < 0)
+        counts = votes.weight[:, None] * np.eye(3)[result]
+        return Seen(
+            columns=_with_order(own, ordered),
+            counts=counts,
+            of_vote=rows,
+            result=result,
+            each=True,
+        )
     if not ordered:
         swap = first > second
         first, second = np.where(swap, second, first), np.where(swap, first, second)
         outcome = np.where(swap, -outcome, outcome)
+        sign = np.where(swap, -1.0, 1.0)
+        differences = {n: (sign * d.T).T + 0.0 for n, d in differences.items()}
     place = first.astype(np.int64) * duels.n_arms + second
-    for column in columns.values():
+    codes = [*columns.values(), *(_codes(d) for d in differences.values())]
+    for column in codes:
         place = np.unique(place, return_inverse=True)[1]
         least = int(column.min(initial=0))
         place = place * (int(column.max(initial=0)) - least + 1) + (column - least)
     _, row, place = np.unique(place, return_index=True, return_inverse=True)
-    cells = {"first": first[row], "second": second[row]}
-    cells |= {name: column[row] for name, column in columns.items()}
+    found = {"first": first[row], "second": second[row]}
+    found |= {name: column[row] for name, column in (columns | differences).items()}
     counts = np.stack(
-        [np.bincount(place, votes.weight * (outcome == o), minlength=len(row)) for o in (1, -1, 0)],
+        [np.bincount(place, votes.weight * (outcome == o), minlength=len(row)) for o in OUTCOMES],
         axis=-1,
     )
-    return Seen(_marked(cells, ordered), counts, place, np.where(outcome == 0, 2, outcome < 0))
+    return Seen(
+        columns=_with_order(found, ordered),
+        counts=counts,
+        of_vote=place,
+        result=np.where(outcome == 0, 2, outcome < 0),
+    )
+
+
+def margins_of(duels: "Duels", seen: Seen) -> dict[str, np.ndarray]:
+    """Return the sufficient statistics of the margins in each cell.
+
+    ``n`` margins, ``n_left`` of them with first at the left; ``margins`` (cell, statistic):
+    their mean where first was left, their mean where it was right (0 where there is none), and
+    the sum of squares of margins about the mean of their side; of a cell that is one vote the
+    margin itself, 0 and 0. Weights count.
+
+    Raises
+    ------
+    ValueError
+        If the log has no margins, or left out those of ties.
+    """
+    votes = votes_of(duels)
+    margin, weight = np.asarray(votes.margin), votes.weight.astype(float)
+    if seen.each:
+        statistics = np.stack([margin, 0 * margin, 0 * margin], axis=1)
+        return {"n": weight, "n_left": weight, "margins": statistics}
+    assert seen.of_vote is not None
+    place, n_cells = seen.of_vote, len(seen)
+    swapped = votes.left != np.asarray(seen.columns["first"])[place]
+    own = np.where(swapped, -margin, margin)
+    side = 2 * place + swapped
+    counts = np.bincount(side, weight, minlength=2 * n_cells)
+    means = np.bincount(side, weight * own, minlength=2 * n_cells) / np.maximum(counts, 1.0)
+    scatter = np.bincount(place, weight * (own - means[side]) ** 2, minlength=n_cells)
+    return {
+        "n": counts[::2] + counts[1::2],
+        "n_left": counts[::2],
+        "margins": np.column_stack([means[::2], means[1::2], scatter]),
+    }
+
+
+def votes_of(duels: "Duels") -> Any:
+    """Return the votes of a log of margins.
+
+    Raises
+    ------
+    ValueError
+        If the log has no margins, or left out those of ties.
+    """
+    votes = duels.votes
+    if votes is None or votes.margin is None:
+        raise ValueError(
+            "duels should have margins (read_duels(..., margin=), --margin): this model is of by "
+            "how much, got a log of who won"
+        )
+    if not np.isfinite(votes.margin).all():
+        row = int(np.flatnonzero(~np.isfinite(votes.margin))[0])
+        raise ValueError(f"margin should be finite, got {votes.margin[row]} at vote {row}")
+    if duels.read_summary.n_ties_dropped:
+        raise ValueError(
+            "duels should keep ties (ties='keep'): without the margins of 0 the others are too "
+            f"large, got a log of which {duels.read_summary.n_ties_dropped} ties were left out"
+        )
+    return votes
 
 
 def judges_of(duels: "Duels") -> np.ndarray:
@@ -93,5 +221,14 @@ def judges_of(duels: "Duels") -> np.ndarray:
     return votes.judge
 
 
-def _marked(cells: dict[str, np.ndarray], ordered: bool) -> dict[str, np.ndarray]:
-    return cells | ({"left_first": np.ones(len(cells["first"]))} if ordered else {})
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _with_order(columns: dict[str, np.ndarray], ordered: bool) -> dict[str, np.ndarray]:
+    return columns | ({"left_first": np.ones(len(columns["first"]))} if ordered else {})
+
+
+def _codes(values: np.ndarray) -> np.ndarray:
+    """Return whole numbers that are equal where rows of `values` are."""
+    rows = values.reshape(len(values), -1)
+    return np.unique(rows, axis=0, return_inverse=True)[1].ravel()

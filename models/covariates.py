@@ -1,73 +1,81 @@
-"""Attributes decide: items are what they are made of, and one vector says what counts."""
+"""Covariates: attributes of the items that duel, or of the duel itself.
 
-from collections.abc import Mapping
+``Covariates(items)`` says what arms are worth by what they are made of; ``Covariates(["length"])``
+adds what differs between the two sides of a duel and is no merit of the arms.
+"""
+
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import numpy as np
-from scipy.special import expit, log_expit
 
 from bayesduel.data.items import Attribute, Items
-from bayesduel.models import scores
-from bayesduel.models.bradley_terry import binomial
-from bayesduel.models.cells import Seen, judges_of, tallied
 from bayesduel.models.horseshoe import check_sparsity, coefficients
-from bayesduel.models.identifiability import check_determined
+from bayesduel.models.predictor import ArmPredictor, DuelPredictor
+from bayesduel.models.scores import check_scale
+from bayesduel.text import join
 
-if TYPE_CHECKING:
-    import pymc as pm
-
-    from bayesduel.data.duels import Duels
-
-__all__ = ["AttributeDuels"]
-
-JUDGE_SPREAD = 0.5  # scale of the prior of a judge_spread, in logits a standardised attribute
+__all__ = ["Covariates", "DuelCovariates", "ItemCovariates"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class AttributeDuels:
-    """Duels between items that have attributes.
+def Covariates(of: Items | Iterable[str], **settings: Any) -> "ItemCovariates | DuelCovariates":
+    """Return the predictor of covariates of items, or of the duel.
 
-    The story: one vector says how much each attribute counts; an item may be liked more or
-    less than its attributes tell; in a duel the better item is likelier to win::
+    Parameters
+    ----------
+    of
+        The table of items (:func:`bayesduel.read_items`), or names of columns of the log that
+        hold left minus right.
+    settings
+        Of :class:`ItemCovariates` (`scale`, `item_effect`, `sparsity`), or of
+        :class:`DuelCovariates` (`scale`).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described.
+    """
+    if isinstance(of, Items):
+        return ItemCovariates(of, **settings)
+    if isinstance(of, str) or not isinstance(of, Iterable):
+        raise TypeError(
+            f"of should be items (bayesduel.read_items) or a list of column names, got {of!r}"
+        )
+    return DuelCovariates(tuple(of), **settings)
+
+
+@dataclass(frozen=True)
+class ItemCovariates(ArmPredictor):
+    """Arms that are what their attributes make them.
+
+    The story: one vector says how much each attribute counts; an item may be liked more or less
+    than its attributes tell::
 
         coefficient   ~ Normal(0, scale)                  (one a standardised attribute)
         effect_scale  ~ HalfNormal(1)                     (if item_effect)
         effect_i      ~ Normal(0, effect_scale)           (if item_effect)
-        order         ~ Normal(0, 1)                      (if order_effect)
-        judge_spread  ~ HalfNormal(0.5)                   (if judge_effect; one an attribute)
-        taste_g       ~ Normal(0, judge_spread)           (if judge_effect; of judge g)
         utility_i     = u_i' coefficient + effect_i
-        Pr(i beats j) = logistic(utility_i - utility_j + order [i is left]
-                                 + (u_i - u_j)' taste_g [g judges])
-        wins_ij       ~ Binomial(n_ij, Pr(i beats j))
 
-    A tie counts half a win for each side. The scores of a fit are the utilities, centred: with
-    a judge effect those of the average judge, as whom a vote without a judge is taken.
+    in the unit of the response. The scores of a fit are the utilities, centred.
 
-    Use it to learn what makes items win, to borrow strength between items with few duels,
-    and to predict items that never duelled. Without the item effect the attributes are
-    taken to say everything: intervals of coefficients are then too narrow wherever items differ
-    in ways that the table does not hold.
+    Use it to learn what makes items win, to borrow strength between items with few duels, and to
+    predict items that never duelled. Without the item effect the attributes are taken to say
+    everything: intervals of coefficients are then too narrow wherever items differ in ways that
+    the table does not hold.
 
     Parameters
     ----------
     items
         The attributes of every item of the log: :func:`bayesduel.read_items`.
     scale
-        Prior standard deviation of a coefficient, in logits for one standard deviation of a
-        numeric attribute (for having the level, where it is an indicator). With 1 such a step
-        wins between 12 % and 88 % of duels against an otherwise equal item, with probability
-        0.95. ``numpy.inf`` is a flat prior: logistic regression by maximum likelihood; it
-        needs ``item_effect=False``.
+        Prior standard deviation of a coefficient, for one standard deviation of a numeric
+        attribute (for having the level, where it is an indicator). With 1 and a logistic response
+        such a step wins between 12 % and 88 % of duels against an otherwise equal item, with
+        probability 0.95. ``numpy.inf`` is a flat prior: maximum likelihood; it needs
+        ``item_effect=False``.
     item_effect
         Whether items differ beyond their attributes; the deviation of that is learned.
-    order_effect
-        Whether the left item has an advantage, e.g. the home side or the first shown.
-    judge_effect
-        Whether judges want different things: each has coefficients of their own, around those of
-        the average judge, which then carry the differences between judges in their intervals.
-        Fitted by NUTS.
     sparsity
         None, or how many attributes are thought to count: a regularised horseshoe in place of
         the normal prior, fitted by NUTS. `scale` is then that of a coefficient that counts.
@@ -81,25 +89,13 @@ class AttributeDuels:
     ----------
     Springall, "Response surface fitting using a generalization of the Bradley-Terry paired
     comparison model", Applied Statistics 1973, without item effects. Turner & Firth,
-    "Bradley-Terry models in R: the BradleyTerry2 package", JSS 2012, with them. Revelt & Train,
-    "Mixed logit with repeated choices", Review of Economics and Statistics 1998, for tastes.
+    "Bradley-Terry models in R: the BradleyTerry2 package", JSS 2012, with them.
     """
 
-    items: Items
+    items: Items = None  # type: ignore[assignment]
     scale: float = 1.0
     item_effect: bool = True
-    order_effect: bool = False
-    judge_effect: bool = False
     sparsity: float | None = None
-
-    name: ClassVar[str] = "attribute-duels"
-    link: ClassVar[str] = "logit"
-    dims: ClassVar[dict[str, tuple[str, ...]]] = {
-        "local": ("attribute",),
-        "judge_spread": ("attribute",),
-        "taste": ("judge", "attribute"),
-    }
-    tie_outcome: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.items, Items):
@@ -108,174 +104,214 @@ class AttributeDuels:
             )
         if self.scale is None:
             raise TypeError("scale should be a number or numpy.inf, got None")
-        scores.check_scale(self.scale)
-        for name in ("item_effect", "order_effect", "judge_effect"):
-            if not isinstance(getattr(self, name), bool):
-                raise TypeError(f"{name} should be True or False, got {getattr(self, name)!r}")
+        check_scale(self.scale)
+        if not isinstance(self.item_effect, bool):
+            raise TypeError(f"item_effect should be True or False, got {self.item_effect!r}")
         check_sparsity(self.sparsity, self.scale, len(self.items.names))
-        for name in ("item_effect", "judge_effect"):
-            if getattr(self, name) and np.isinf(self.scale):
-                raise ValueError(f"{name} should be False under a flat prior (scale=inf)")
-
-    # -- what fit asks of a model whose linear predictor is dense ------------------------
+        if self.item_effect and np.isinf(self.scale):
+            raise ValueError("item_effect should be False under a flat prior (scale=inf)")
 
     @property
-    def hyper(self) -> str | None:
-        """Name of the scale that is learned, or None."""
-        return "effect_scale" if self.item_effect else None
+    def flat(self) -> bool:
+        """Whether the prior is flat."""
+        return bool(np.isinf(self.scale))
+
+    @property
+    def hypers(self) -> tuple[str, ...]:
+        """The deviation of the item effects, where it is learned."""
+        return ("effect_scale",) if self.item_effect else ()
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Dimensions of the parameters."""
+        return {"coefficient": ("attribute",), "local": ("attribute",), "effect": ("arm",)}
+
+    @property
+    def why_nuts(self) -> str:
+        """A horseshoe is fitted by NUTS."""
+        return "" if self.sparsity is None else "a horseshoe prior has no mode that stands for it"
 
     @property
     def settings(self) -> dict[str, Any]:
         """Settings without the items, which a fit keeps in a group of their own."""
-        names = ("scale", "item_effect", "order_effect", "judge_effect", "sparsity")
-        return {n: getattr(self, n) for n in names}
+        return {"scale": self.scale, "item_effect": self.item_effect, "sparsity": self.sparsity}
 
-    def example(self) -> tuple["AttributeDuels", "Duels"]:
-        """Return a model of the same form on a small log; equal for equal settings."""
-        from bayesduel.data.duels import Duels
+    def coords(self, log: Any) -> dict[str, Any]:
+        """Return the names of the attributes."""
+        return {"attribute": list(self.items.names)}
 
-        log = Duels.from_wins(np.ones((3, 3)) - np.eye(3))
-        return replace(self, items=EXAMPLE, judge_effect=False, sparsity=None), log
-
-    def check(self, duels: "Duels") -> None:
-        """Raise unless the log determines what this model estimates.
+    def data(self, log: Any) -> dict[str, np.ndarray]:
+        """Return ``table``, the standardised attributes of the arms, (arm, attribute).
 
         Raises
         ------
         ValueError
-            If an item of the log is not in the table; with a judge effect also if the log does
-            not name two judges; under a flat prior also if the items of the log do not tell
-            the attributes apart, or separate wins from losses.
+            If an item of the log is not in the table.
         """
-        matrix = self.items.matrix(duels.arms)
-        if self.judge_effect:
-            judges_of(duels)
-        if not np.isinf(self.scale):
-            return
-        names = [*self.items.names, *(["order"] if self.order_effect else [])]
-        data = self.data(duels)
-        design = matrix[data["first"]] - matrix[data["second"]]
-        if self.order_effect:
-            design = np.column_stack([design, np.ones(len(design))])
-        # No constant tells differences apart: both signs of each.
-        check_determined(np.vstack([design, -design]), design, data["points"], data["n"], names)
+        return {"table": self.items.matrix(log.arms)}
 
-    def seen(self, duels: "Duels") -> Seen:
-        """Return the log in the cells that this model tells apart."""
-        columns = {"judge_of_cell": judges_of(duels)} if self.judge_effect else None
-        return tallied(duels, columns, ordered=self.order_effect)
-
-    def coords(self, duels: "Duels") -> dict[str, list[str]]:
-        """Return the judges, where they have an effect."""
-        votes: Any = duels.votes
-        return {"judge": list(votes.judges)} if self.judge_effect else {}
-
-    def data(self, duels: "Duels") -> dict[str, np.ndarray]:
-        """Return what the likelihood is evaluated on.
-
-        The tallied cells (by ordered pair where there is an order effect, by judge where there
-        is one of judges) and ``design``, the standardised attributes of first minus those of
-        second, shape (cells, n).
-        """
-        cells = scores.cells(duels, seen=self.seen(duels))
-        cells.pop("left_first", None)
-        matrix = self.items.matrix(duels.arms)
-        return {**cells, "design": matrix[cells["first"]] - matrix[cells["second"]]}
-
-    def build(self, duels: "Duels", *, centred: bool = True) -> "pm.Model":
-        """Return the PyMC model of `duels`, with dims arm, opponent, attribute, cell (, judge).
-
-        Parameters
-        ----------
-        duels
-            The log.
-        centred
-            Parameterisation of the item effects; the posterior does not depend on it.
-        """
+    def utility(self, given: Any, typical: Any, unit: Any, *, centred: bool) -> Any:
+        """Add the coefficients and item effects to the model in context."""
         import pymc as pm
 
-        data = self.data(duels)
-        coords = {
-            "arm": list(duels.arms),
-            "opponent": list(duels.arms),
-            "attribute": list(self.items.names),
-            "cell": np.arange(len(data["n"])),
-            **self.coords(duels),
-        }
-        with pm.Model(coords=coords) as model:
-            given = scores.register(data)
-            table = pm.Data("table", self.items.matrix(duels.arms), dims=("arm", "attribute"))
-            coefficient = coefficients(self.scale, self.sparsity, data["n"].sum())
-            utility = table @ coefficient
-            eta = given["design"] @ coefficient
-            if self.item_effect:
-                spread = pm.HalfNormal("effect_scale", 1.0)
-                if centred:
-                    effect = pm.Normal("effect", 0.0, spread, dims="arm")
-                else:
-                    standard = pm.Normal("effect_standard", 0.0, 1.0, dims="arm")
-                    effect = pm.Deterministic("effect", spread * standard, dims="arm")
-                utility = utility + effect
-                eta = eta + effect[given["first"]] - effect[given["second"]]
-            if self.order_effect:
-                flat = np.isinf(self.scale)
-                eta = eta + (pm.Flat("order") if flat else pm.Normal("order", 0.0, 1.0))
-            if self.judge_effect:
-                apart = pm.HalfNormal("judge_spread", JUDGE_SPREAD, dims="attribute")
-                standard = pm.Normal("taste_standard", 0.0, 1.0, dims=("judge", "attribute"))
-                taste = pm.Deterministic("taste", apart * standard, dims=("judge", "attribute"))
-                judge = given["judge_of_cell"]  # -1: none; the mask takes the last one out again
-                eta = eta + (judge >= 0) * (given["design"] * taste[judge]).sum(axis=1)
-            eta.name = "eta"
-            binomial(eta, given)
-            score = pm.Deterministic("score", utility - utility.mean(), dims="arm")
-            scores.preference(duels, score, pm.math.sigmoid)
-        return model
+        utility = given["table"] @ coefficients(self.scale, self.sparsity, given["n"].sum(), unit)
+        if self.item_effect:
+            spread = pm.HalfNormal("effect_scale", 1.0 * unit)
+            if centred:
+                effect = pm.Normal("effect", 0.0, spread, dims="arm")
+            else:
+                standard = pm.Normal("effect_standard", 0.0, 1.0, dims="arm")
+                effect = pm.Deterministic("effect", spread * standard, dims="arm")
+            utility = utility + effect
+        pm.Deterministic("score", utility - utility.mean(), dims="arm")
+        return utility
 
-    def scores(self, posterior: Mapping[str, np.ndarray], arms: tuple[str, ...]) -> np.ndarray:
-        """Return the centred utilities of `arms`, shape (..., K), from the parameters."""
+    def score(
+        self, posterior: Mapping[str, np.ndarray], arms: tuple[str, ...]
+    ) -> Mapping[str, np.ndarray]:
+        """Return the draws with ``score``, the centred utilities, (..., K)."""
         utility = np.asarray(posterior["coefficient"]) @ self.items.matrix(arms).T
         if self.item_effect:
             utility = utility + posterior["effect"]
-        return utility - utility.mean(axis=-1, keepdims=True)
+        return {"score": utility - utility.mean(axis=-1, keepdims=True), **posterior}
 
-    def log_likelihood(self, posterior: Mapping[str, np.ndarray], duels: "Duels") -> np.ndarray:
-        """Return the log likelihood of each draw and cell, (draws, cells)."""
-        data = self.data(duels)
-        score, design = posterior["score"], data["design"]
-        eta = score[:, data["first"]] - score[:, data["second"]]
-        if self.order_effect:
-            eta = eta + posterior["order"][:, None]
-        if self.judge_effect:
-            for g in range(posterior["taste"].shape[1]):
-                own = data["judge_of_cell"] == g
-                eta[:, own] += posterior["taste"][:, g] @ design[own].T
-        points, n = data["points"], data["n"]
-        return points * log_expit(eta) + (n - points) * log_expit(-eta) + data["log_coefficient"]
+    def example(self) -> "ItemCovariates":
+        """Return the same with a table of the arms "0", "1" and "2"."""
+        return replace(self, items=EXAMPLE, sparsity=None)
 
-    def preference(self, posterior: Mapping[str, Any]) -> np.ndarray:
-        """Return P without the advantage of order, shape (..., K, K), from ``score``."""
-        score = np.asarray(posterior["score"])
-        return expit(score[..., :, None] - score[..., None, :])
 
-    def outcome_probabilities(
-        self,
-        posterior: Mapping[str, Any],
-        left: np.ndarray,
-        right: np.ndarray,
-        *,
-        order: bool = False,
-    ) -> dict[str, np.ndarray]:
-        """Return ``win`` and ``loss`` of `left` against `right`.
+@dataclass(frozen=True)
+class DuelCovariates(DuelPredictor):
+    """What differs between the two sides of a duel and is no merit of the arms.
 
-        Without the advantage of order, or, with `order`, with that of the left side.
+    The story: a column of the log says by how much left exceeds right, in length, in number of
+    lists, in any trait of the two answers shown; its effect on the outcome is learned with the
+    scores, so that the scores are those of a duel in which nothing differs::
+
+        covariate_effect_k ~ Normal(0, scale / deviation_k)   (one a column, for one unit of it)
+        eta                = eta of the arms + sum over k of covariate_effect_k x_k
+
+    Winners and the preference matrix of a fit are at neutral covariates, all 0. Analysts of
+    arenas call this style control.
+
+    Parameters
+    ----------
+    columns
+        Names of columns of the log that hold left minus right: ``read_duels(covariates=...)``.
+    scale
+        Prior standard deviation of the effect of one standard deviation of a column, in the unit
+        of the response. ``numpy.inf`` is a flat prior.
+    deviations
+        One standard deviation (about 0) of each column. Written down by a fit; by default that of
+        the log.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described; when fitted, if the log has no such column.
+
+    References
+    ----------
+    Springall, Applied Statistics 1973, for covariates of the comparison. Chiang et al., "Chatbot
+    Arena", ICML 2024, for their use as controls.
+    """
+
+    columns: tuple[str, ...]
+    scale: float = 1.0
+    deviations: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        columns = tuple(self.columns)
+        if not columns or not all(isinstance(c, str) for c in columns):
+            raise TypeError(f"columns should be names of columns of the log, got {columns!r}")
+        if len(set(columns)) < len(columns):
+            raise ValueError(f"columns should be distinct, got {list(columns)}")
+        if self.scale is None:
+            raise TypeError("scale should be a number or numpy.inf, got None")
+        check_scale(self.scale)
+        object.__setattr__(self, "columns", columns)
+        if self.deviations is not None:
+            object.__setattr__(self, "deviations", tuple(float(d) for d in self.deviations))
+
+    @property
+    def flat(self) -> bool:
+        """Whether the prior is flat."""
+        return bool(np.isinf(self.scale))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Settings as JSON holds them."""
+        return {
+            "columns": list(self.columns),
+            "scale": self.scale,
+            "deviations": None if self.deviations is None else list(self.deviations),
+        }
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Effects are by covariate."""
+        return {"covariate_effect": ("covariate",)}
+
+    def coords(self, log: Any) -> dict[str, Any]:
+        """Return the names of the covariates."""
+        return {"covariate": list(self.columns)}
+
+    def settled(self, log: Any) -> "DuelCovariates":
+        """Return the same with the deviations of the log written down."""
+        if self.deviations is not None:
+            return self
+        values = self.differences(log)["covariate_values"]
+        weight = log.votes.weight
+        size = np.sqrt(np.average(values**2, axis=0, weights=weight))
+        if not (size > 0).all():
+            k = int(np.flatnonzero(size <= 0)[0])
+            raise ValueError(f"covariate {self.columns[k]!r} should vary, got 0 in every duel")
+        return replace(self, deviations=tuple(size.tolist()))
+
+    def differences(self, log: Any) -> dict[str, np.ndarray]:
+        """Return ``covariate_values``, (votes, covariates).
+
+        Raises
+        ------
+        ValueError
+            If the log has no such column.
         """
-        score = np.asarray(posterior["score"])
-        apart = score[..., left] - score[..., right]
-        if order and self.order_effect:
-            apart = apart + np.asarray(posterior["order"])[..., None]
-        win = expit(apart)
-        return {"win": win, "loss": 1.0 - win}
+        votes = log.votes
+        known = () if votes is None else votes.covariate_names
+        missing = [c for c in self.columns if c not in known]
+        if missing:
+            has = f"it has {join(known, 8, quote=True)}" if known else "it has none"
+            raise ValueError(
+                f"duels should have the covariates {join(missing, 8, quote=True)} "
+                f"(read_duels(..., covariates=[...]), --covariates): {has}"
+            )
+        place = [known.index(c) for c in self.columns]
+        return {"covariate_values": votes.covariates[:, place]}
+
+    def data(self, log: Any) -> dict[str, np.ndarray]:
+        """Return ``covariate_deviation``, (covariates,)."""
+        deviations = self.settled(log).deviations
+        return {"covariate_deviation": np.array(deviations, dtype=float)}
+
+    def add(self, given: Any, unit: Any) -> dict[str, Any]:
+        """Add ``covariate_effect``."""
+        import pymc as pm
+
+        name = "covariate_effect"
+        if self.flat:
+            return {name: pm.Flat(name, dims="covariate")}
+        spread = self.scale * unit / given["covariate_deviation"]
+        return {name: pm.Normal(name, 0.0, spread, dims="covariate")}
+
+    def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
+        """Return the contribution of the covariates; 0 for cells without them."""
+        if "covariate_values" not in cells:
+            return 0.0
+        return parameters["covariate_effect"] @ cells["covariate_values"].T
+
+    def example(self) -> "DuelCovariates":
+        """Return the same with deviations of 1."""
+        return replace(self, deviations=(1.0,) * len(self.columns))
 
 
 EXAMPLE = Items(

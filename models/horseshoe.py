@@ -31,7 +31,9 @@ def check_sparsity(sparsity: float | None, scale: float, n: int) -> None:
         raise ValueError("scale should be finite with a sparsity, got inf")
 
 
-def coefficients(scale: float, sparsity: float | None, n_outcomes: float = 1.0) -> Any:
+def coefficients(
+    scale: float, sparsity: float | None, n_outcomes: Any = 1.0, unit: Any = 1.0
+) -> Any:
     """Add ``coefficient`` (attribute) to the model in context and return it.
 
     Parameters
@@ -42,6 +44,8 @@ def coefficients(scale: float, sparsity: float | None, n_outcomes: float = 1.0) 
         How many coefficients are thought to count, or None.
     n_outcomes
         Number of binary outcomes, which sets the scale below which a coefficient is noise.
+    unit
+        Unit of the response, in which the scales are.
 
     References
     ----------
@@ -55,13 +59,13 @@ def coefficients(scale: float, sparsity: float | None, n_outcomes: float = 1.0) 
     if np.isinf(scale):
         return pm.Flat("coefficient", dims="attribute")
     if sparsity is None:
-        return pm.Normal("coefficient", 0.0, scale, dims="attribute")
+        return pm.Normal("coefficient", 0.0, scale * unit, dims="attribute")
     n = len(pm.modelcontext(None).coords["attribute"])
-    narrow = sparsity / (n - sparsity) * PSEUDO_SIGMA / np.sqrt(n_outcomes)
+    narrow = unit * sparsity / (n - sparsity) * PSEUDO_SIGMA / n_outcomes**0.5
     shrinkage = pm.HalfCauchy("shrinkage", narrow)
     local = pm.HalfCauchy("local", 1.0, dims="attribute")
     half = SLAB_FREEDOM / 2
-    slab = pm.InverseGamma("slab", half, half * scale**2)
+    slab = pm.InverseGamma("slab", half, half * (scale * unit) ** 2)
     width = shrinkage * local * pt.sqrt(slab / (slab + shrinkage**2 * local**2))
     standard = pm.Normal("coefficient_standard", 0.0, 1.0, dims="attribute")
     return pm.Deterministic("coefficient", width * standard, dims="attribute")

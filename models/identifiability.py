@@ -1,11 +1,77 @@
-"""Whether a log determines coefficients under a flat prior, and which it does not."""
+"""Whether a log determines parameters under a flat prior, and which it does not."""
+
+from typing import Any
 
 import numpy as np
 
 from bayesduel.data.items import dependent
 from bayesduel.text import join
 
-__all__ = ["check_determined"]
+__all__ = ["check_determined", "check_flat"]
+
+
+def check_flat(model: Any, duels: Any) -> None:
+    """Raise unless maximum likelihood of a model of who wins exists on a log.
+
+    Raises
+    ------
+    ValueError
+        If the log has several components, wins do not connect all arms (Ford's condition), or
+        covariates separate wins from losses.
+    """
+    cells = model.cells(duels)
+    items, duel = model.items, model.predictor.duel
+    if items is None and duel is None and not model.reads_order:
+        _check_connected(duels)
+        return
+    names, columns = [], []
+    if items is not None:
+        matrix = items.matrix(duels.arms)
+        columns.append(matrix[cells.data["first"]] - matrix[cells.data["second"]])
+        names += list(items.names)
+    else:
+        _check_components(duels)
+        unit = np.eye(duels.n_arms)[:, :-1]
+        columns.append(unit[cells.data["first"]] - unit[cells.data["second"]])
+        names += list(duels.arms[:-1])
+    if duel is not None:
+        columns.append(cells.data["covariate_values"])
+        names += list(duel.columns)
+    if model.reads_order:
+        columns.append(np.ones((len(cells), 1)))
+        names.append("order")
+    design = np.column_stack(columns)
+    points = cells.seen.counts[:, 0] + cells.seen.counts[:, 2] / 2
+    n = cells.seen.counts.sum(axis=1)
+    # No constant tells differences apart: both signs of each.
+    check_determined(np.vstack([design, -design]), design, points, n, names)
+
+
+def _check_components(duels: Any) -> None:
+    from bayesduel.data.health import components
+
+    parts = components(duels)
+    if len(parts) > 1:
+        raise ValueError(
+            f"scale should be finite for a log of {len(parts)} components that never met ("
+            f"{'; '.join(', '.join(p[:3]) for p in parts[:3])}, ...): a flat prior cannot rank them"
+        )
+
+
+def _check_connected(duels: Any) -> None:
+    """Raise where maximum likelihood of scores does not exist (Ford's condition)."""
+    from bayesduel.data.health import maximum_likelihood_exists
+
+    _check_components(duels)
+    if not maximum_likelihood_exists(duels):
+        summary = duels.summary()
+        unbeaten = list(summary.index[(summary["losses"] + summary["ties"]) == 0])
+        beaten = list(summary.index[(summary["wins"] + summary["ties"]) == 0])
+        raise ValueError(
+            "scale should be finite for this log: wins do not lead from every arm to every other, "
+            "so that under a flat prior some scores run to infinity "
+            f"(never lost: {unbeaten[:5]}, never won: {beaten[:5]})"
+        )
 
 
 def check_determined(

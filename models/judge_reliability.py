@@ -2,16 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.models import scores
 from bayesduel.models.cells import judges_of
 from bayesduel.models.layers import Layer, check_prior
-
-if TYPE_CHECKING:
-    from bayesduel.data.duels import Duels
+from bayesduel.models.scores import centre
 
 __all__ = ["JudgeReliability"]
 
@@ -41,7 +38,7 @@ class JudgeReliability(Layer):
     Parameters
     ----------
     base
-        What is wrapped: a score model or another layer. What lies inside is scaled: around
+        What is wrapped: a model or another layer. What lies inside is scaled: around
         ``OrderEffect`` a sharp judge is also more taken in by the order; put ``OrderEffect``
         outside for an advantage that is the same for all.
     prior
@@ -69,13 +66,13 @@ class JudgeReliability(Layer):
         super().__post_init__()
         check_prior("prior", self.prior)
 
-    def own_columns(self, duels: "Duels") -> dict[str, np.ndarray]:
+    def own_columns(self, log: Any) -> dict[str, np.ndarray]:
         """Return each vote's judge, -1 where it has none."""
-        return {"judge_of_cell": judges_of(duels)}
+        return {"judge_of_cell": judges_of(log)}
 
-    def own_coords(self, duels: "Duels") -> dict[str, Any]:
+    def own_coords(self, log: Any) -> dict[str, Any]:
         """Return the judges."""
-        votes: Any = duels.votes
+        votes: Any = log.votes
         return {"judge": list(votes.judges), "judge_free": np.arange(len(votes.judges) - 1)}
 
     @property
@@ -83,13 +80,15 @@ class JudgeReliability(Layer):
         """``sensitivity`` is by judge."""
         return {"sensitivity": ("judge",)}
 
-    def add(self, duels: "Duels") -> dict[str, Any]:
+    def add(
+        self, given: Mapping[str, Any], parameters: Mapping[str, Any], log: Any
+    ) -> dict[str, Any]:
         """Add ``judge_spread`` and ``sensitivity``."""
         import pymc as pm
 
         spread = pm.HalfNormal("judge_spread", self.prior)
         free = pm.Normal("sensitivity_free", 0.0, 1.0, dims="judge_free")
-        sensitivity = 1.0 + scores.centre(spread * free)
+        sensitivity = 1.0 + centre(spread * free)
         return {"sensitivity": pm.Deterministic("sensitivity", sensitivity, dims="judge")}
 
     def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:

@@ -1,80 +1,84 @@
-"""Layers: what a model of scores can be wrapped in, one inside the other.
+"""Layers: what a model can be wrapped in, one inside the other.
 
-A score model says two things: the linear predictor of a duel, the difference of two scores,
-and what outcomes it makes likely. A layer changes the predictor and leaves the rest to what it
-wraps. The predictor is written once, in :meth:`Layer.eta`: the same expression serves the
-tensors of the ``pm.Model`` and arrays of draws. What a duel's cell does not say (who judged,
-when, who was left) a layer takes as neutral, so the preference matrix of a fit is that of a
-duel without an advantage, before an average judge, today.
+A model says two things: the linear predictor of a duel, and what outcomes it makes likely. A
+layer changes the predictor and leaves the rest to what it wraps; so every layer works with every
+predictor and every response. The predictor is written once, in ``eta``: the same expression
+serves the tensors of the ``pm.Model`` and arrays of draws. What a duel's cell does not say (who
+judged, when, who was left) a layer takes as neutral, so the preference matrix of a fit is that of
+a duel without an advantage, before an average judge, today.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from bayesduel.models import scores
 from bayesduel.models.bradley_terry import BradleyTerry
-from bayesduel.models.cells import Seen, tallied
-
-if TYPE_CHECKING:
-    import pymc as pm
-
-    from bayesduel.data.duels import Duels
+from bayesduel.models.model import ComposedModel
+from bayesduel.models.predictor import Predictor
+from bayesduel.models.response import Response
 
 __all__ = ["Layer", "check_prior"]
 
-CHUNK = 4_000_000  # draws x cells worked on at once
-
 
 @dataclass(frozen=True)
-class Layer(ABC):
+class Layer(ComposedModel):
     """What all layers share; see the layers themselves.
+
+    A layer of one's own says its `name_of_layer` and defines ``add`` (its parameters) and ``eta``
+    (the predictor with them); `own_columns`, `own_coords`, `own_dims` and `own_data` where it
+    reads more of the log than who met whom.
 
     Attributes
     ----------
     base
-        What is wrapped: a score model or another layer.
+        What is wrapped: a model of duels or another layer.
     """
 
     base: Any = field(default_factory=BradleyTerry)
 
     layer: ClassVar[str]
-    reads_order: ClassVar[bool] = False  # whether the layer itself asks who was left
-    adds: ClassVar[bool] = False  # whether the layer only adds scalars times data to the predictor
+    reads_own_order: ClassVar[bool] = False  # whether the layer itself asks who was left
+    adds: ClassVar[bool] = False  # whether the layer only adds numbers times data to the predictor
     cyclic: ClassVar[bool] = False  # whether the layer itself lets preferences be intransitive
+    splits: ClassVar[bool] = True  # whether it tells duels of a pair apart, but for their order
 
     def __post_init__(self) -> None:
-        if not hasattr(self.base, "respond") and not isinstance(self.base, Layer):
+        if not isinstance(self.base, ComposedModel) or self.base.log_type != "duels":
             raise TypeError(
-                f"base should be a score model (BradleyTerry, Thurstone, Davidson) or a layer, "
-                f"got {self.base!r}"
+                f"base should be a model with a linear predictor of duels or a layer, such as "
+                f"BradleyTerry(), got {self.base!r}"
             )
-        if isinstance(self.base, Layer) and self.layer in self.base.layers:
+        if self.layer in self.base.layers:
             raise ValueError(f"base should not have a layer of the same kind, got {self.base!r}")
-        if self.root.scale is not None and np.isinf(self.root.scale):
+        if self.base.flat and not self.flat_prior:
             raise ValueError(
-                f"base should have a proper prior (scale not infinite), got {self.root!r}"
+                f"base should have a proper prior (scale not infinite), got {self.base!r}"
             )
 
     # -- what a layer says of itself ---------------------------------------------------------
 
     @abstractmethod
-    def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
-        """Return the linear predictor of cells, (..., cells), from parameters (..., own dims)."""
+    def add(self, given: Mapping[str, Any], parameters: Mapping[str, Any], log: Any) -> Any:
+        """Add this layer's own parameters to the model in context; return them by name.
 
-    @abstractmethod
-    def add(self, duels: "Duels") -> dict[str, Any]:
-        """Add this layer's own parameters to the model in context; return them by name."""
+        `given` is the model's data, `parameters` are those of what is wrapped.
+        """
 
-    def own_columns(self, duels: "Duels") -> dict[str, np.ndarray]:
+    def own_columns(self, log: Any) -> dict[str, np.ndarray]:
         """Return what this layer asks of each vote, whole numbers by name."""
         return {}
 
-    def own_coords(self, duels: "Duels") -> dict[str, Any]:
+    def own_coords(self, log: Any) -> dict[str, Any]:
         """Return the coordinates of this layer's own dimensions."""
+        return {}
+
+    def own_data(
+        self, arms: tuple[str, ...], cells: Mapping[str, np.ndarray]
+    ) -> dict[str, np.ndarray]:
+        """Return what this layer registers beside the cells."""
         return {}
 
     @property
@@ -82,176 +86,117 @@ class Layer(ABC):
         """Dimensions of this layer's own parameters that are no scalars."""
         return {}
 
-    def settled(self, duels: "Duels") -> Self:
-        """Return the same with every setting that is read off the log written down."""
-        base = self.base.settled(duels) if isinstance(self.base, Layer) else self.base
-        return replace(self, base=base)
+    @property
+    def flat_prior(self) -> bool:
+        """Whether this layer's own prior is flat."""
+        return False
 
     # -- what follows ------------------------------------------------------------------------
 
+    def settled(self, log: Any) -> Self:
+        """Return the same with every setting that is read off the log written down."""
+        return replace(self, base=self.base.settled(log))
+
     @property
-    def root(self) -> Any:
-        """The score model at the bottom."""
-        return self.base.root if isinstance(self.base, Layer) else self.base
+    def response(self) -> Response:  # type: ignore[override]
+        """That of what is wrapped."""
+        return self.base.response
+
+    @property
+    def predictor(self) -> Predictor:  # type: ignore[override]
+        """What arms are worth and covariates of the duel, below all layers."""
+        return self.base.predictor
 
     @property
     def layers(self) -> tuple[str, ...]:
         """Names of the layers, outermost first."""
-        return (self.layer, *(self.base.layers if isinstance(self.base, Layer) else ()))
+        return (self.layer, *self.base.layers)
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
         """Name, e.g. "order-effect(bradley-terry)"."""
         return f"{self.layer}({self.base.name})"
 
     @property
-    def link(self) -> str:
-        """Link of the score model."""
-        return self.root.link
-
-    @property
-    def tie_outcome(self) -> bool:
-        """Whether a tie is an outcome of its own."""
-        return self.root.tie_outcome
-
-    @property
-    def ordered(self) -> bool:
+    def reads_order(self) -> bool:  # type: ignore[override]
         """Whether it matters who was left."""
-        return self.reads_order or getattr(self.base, "ordered", False)
+        return self.reads_own_order or self.base.reads_order
 
     @property
-    def transitive(self) -> bool:
-        """Whether scores decide who beats whom."""
-        return not self.cyclic and getattr(self.base, "transitive", True)
+    def ranks_by_layers(self) -> bool:
+        """Whether no layer lets preferences be intransitive."""
+        return not self.cyclic and self.base.ranks_by_layers
 
     @property
-    def linear(self) -> bool:
-        """Whether the predictor is linear in the scores and a few scalars."""
-        return self.adds and getattr(self.base, "linear", True)
+    def ranks_by_score(self) -> bool:  # type: ignore[override]
+        """Whether the larger score is the better arm."""
+        return not self.cyclic and self.base.ranks_by_score
+
+    @property
+    def linear(self) -> bool:  # type: ignore[override]
+        """Whether the predictor is linear in the scores and a few numbers."""
+        return self.adds and self.base.linear
+
+    @property
+    def flat(self) -> bool:  # type: ignore[override]
+        """Whether some prior is flat."""
+        return self.flat_prior or self.base.flat
+
+    @property
+    def splits_pairs(self) -> bool:  # type: ignore[override]
+        """Whether duels of a pair are told apart by more than their order."""
+        return self.splits or self.base.splits_pairs
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Settings that JSON can hold; ``bayesduel.models.named`` takes them."""
+        """Settings as JSON holds them; ``bayesduel.models.named`` takes them."""
         own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "base"}
-        base = self.base.settings if isinstance(self.base, Layer) else vars(self.base)
-        return {"base": dict(base), **own}
+        return {"base": self.base.settings, **own}
 
-    def columns(self, duels: "Duels") -> dict[str, np.ndarray]:
+    def columns(self, log: Any) -> dict[str, np.ndarray]:
         """Return what is asked of each vote, by all layers."""
-        below = self.base.columns(duels) if isinstance(self.base, Layer) else {}
-        return below | self.own_columns(duels)
+        return self.base.columns(log) | self.own_columns(log)
 
-    def coords(self, duels: "Duels") -> dict[str, Any]:
-        """Return the coordinates of the layers' own dimensions."""
-        below = self.base.coords(duels) if isinstance(self.base, Layer) else {}
-        return below | self.own_coords(duels)
+    def differences(self, log: Any) -> dict[str, np.ndarray]:
+        """Return the covariates of each vote, left minus right."""
+        return self.base.differences(log)
+
+    def coords(self, log: Any) -> dict[str, Any]:
+        """Return the coordinates of all layers' own dimensions."""
+        return self.base.coords(log) | self.own_coords(log)
+
+    def tables(self, log: Any, cells: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Return what all layers register beside the outcomes of cells."""
+        return self.base.tables(log, cells) | self.own_data(log.arms, cells)
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
-        """Dimensions of the layers' own parameters that are no scalars."""
-        below = self.base.dims if isinstance(self.base, Layer) else {}
-        return below | self.own_dims
+        """Dimensions of the parameters that are no scalars."""
+        return self.base.dims | self.own_dims
 
-    def seen(self, duels: "Duels") -> Seen:
-        """Return the log in the cells that this model tells apart."""
-        return tallied(duels, self.columns(duels), ordered=self.ordered)
-
-    def data(self, duels: "Duels") -> dict[str, np.ndarray]:
-        """Return what the likelihood is evaluated on: the tallied cells."""
-        return self.root.data(duels, self.seen(duels))
-
-    def build(self, duels: "Duels", *, centred: bool = True) -> "pm.Model":
-        """Return the PyMC model of `duels`.
-
-        Parameters
-        ----------
-        duels
-            The log.
-        centred
-            Parameterisation of a learned scale; the posterior does not depend on it.
-
-        Raises
-        ------
-        ValueError
-            If the log does not say what a layer asks.
-        """
-        import pymc as pm
-
-        data = self.data(duels)
-        coords = scores.coords(duels) | self.coords(duels)
-        coords |= {"cell": np.arange(len(data["n"]))}
-        if self.tie_outcome:
-            coords |= {"result": ["first", "second", "tie"]}
-        with pm.Model(coords=coords) as model:
-            given = scores.register(data)
-            score = scores.scores(self.root.scale, self.root.typical, centred=centred)
-            parameters = {"score": score} | self.added(duels)
-            eta = self.eta(parameters, given)
-            eta.name = "eta"
-            self.root.respond(eta, given)
-        return model
-
-    def added(self, duels: "Duels") -> dict[str, Any]:
-        """Add the parameters of all layers to the model in context, innermost first."""
-        below = self.base.added(duels) if isinstance(self.base, Layer) else {}
-        return below | self.add(duels)
-
-    def chances(self, eta: np.ndarray, parameters: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """Return the chances of win, loss and (some models) tie where the predictor is `eta`."""
-        return self.root.chances(eta, parameters)
-
-    def preference(self, posterior: Mapping[str, Any]) -> np.ndarray:
-        """Return P of a neutral duel, shape (..., K, K), from draws of the parameters."""
-        n_arms = np.shape(posterior["score" if self.transitive else "strength"])[-1]
-        first, second = np.triu_indices(n_arms, 1)
-        chances = self.outcome_probabilities(posterior, first, second)
-        points = chances["win"] + chances["tie"] / 2 if "tie" in chances else chances["win"]
-        result = np.full((*points.shape[:-1], n_arms, n_arms), 0.5)
-        result[..., first, second] = points
-        result[..., second, first] = 1.0 - points
-        return result
-
-    def outcome_probabilities(
-        self, posterior: Mapping[str, Any], left: np.ndarray, right: np.ndarray
+    def predictor_data(
+        self, arms: tuple[str, ...], columns: Mapping[str, np.ndarray]
     ) -> dict[str, np.ndarray]:
-        """Return the chances of a neutral duel of `left` against `right`, each (..., n)."""
-        parameters = self.parameters(posterior)
-        return self.chances(self.eta(parameters, {"first": left, "second": right}), parameters)
+        """Return what the predictor of cells needs beside their columns."""
+        return self.base.predictor_data(arms, columns) | self.own_data(arms, columns)
 
-    def parameters(self, posterior: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return draws by the names that :meth:`eta` knows.
+    def latents(self, given: Mapping[str, Any], log: Any, *, centred: bool) -> dict[str, Any]:
+        """Add the parameters of all layers to the model in context, innermost first."""
+        below = self.base.latents(given, log, centred=centred)
+        return below | self.add(given, below, log)
 
-        A fit calls the scores ``strength`` where they do not decide who beats whom.
-        """
-        if self.transitive or "strength" not in posterior:
-            return posterior
-        return {**posterior, "score": posterior["strength"]}
+    def of_example(self) -> Self:
+        """Return a model of the same form for the arms "0", "1" and "2"."""
+        return replace(self, base=self.base.of_example())
 
-    def log_likelihood(self, posterior: Mapping[str, Any], duels: "Duels") -> np.ndarray:
-        """Return the log likelihood of each draw and cell, (draws, cells)."""
-        parameters, data = self.parameters(posterior), self.data(duels)
-        draws, n_cells = len(parameters["score"]), len(data["n"])
-        result = np.empty((draws, n_cells))
-        step = max(1, CHUNK // draws)
-        for start in range(0, n_cells, step):
-            here = slice(start, start + step)
-            cells = {name: column[here] for name, column in data.items()}
-            chances = self.chances(self.eta(parameters, cells), parameters)
-            if self.tie_outcome:
-                won, lost, tied = cells["counts"].T
-                terms = [(won, "win"), (lost, "loss"), (tied, "tie")]
-            else:
-                terms = [(cells["points"], "win"), (cells["n"] - cells["points"], "loss")]
-            total = np.zeros((draws, len(cells["n"])))
-            for times, outcome in terms:
-                total += times * np.log(np.maximum(chances[outcome], 1e-300))
-            result[:, here] = total + cells["log_coefficient"]
-        return result
+    def unit(self, given: Mapping[str, Any]) -> Any:
+        """Return the unit of the scores, on which priors stand."""
+        return self.response.unit(given)
 
 
-def check_prior(name: str, value: Any) -> None:
-    """Raise unless the scale `value` of a prior is a positive finite number."""
+def check_prior(name: str, value: Any, *, flat: bool = False) -> None:
+    """Raise unless the scale `value` of a prior is a positive number, finite unless `flat`."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{name} should be a number, got {value!r}")
-    if not 0 < value < np.inf:
+    if not (0 < value < np.inf or (flat and value == np.inf)):
         raise ValueError(f"{name} should be > 0 and finite, got {value}")

@@ -1,29 +1,25 @@
-"""One item is shown and pays or not: logistic regression on what it is made of."""
+"""Logistic regression of pulls: items pay the oftener the more they have of what counts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import expit, gammaln, log_expit
+from scipy.special import expit
 
 from bayesduel.data.items import Items
-from bayesduel.models import scores
-from bayesduel.models.bradley_terry import binomial
-from bayesduel.models.covariates import EXAMPLE
-from bayesduel.models.horseshoe import check_sparsity, coefficients
+from bayesduel.models.cells import ModelCells
+from bayesduel.models.covariates import ItemCovariates
 from bayesduel.models.identifiability import check_determined
-
-if TYPE_CHECKING:
-    import pymc as pm
-
-    from bayesduel.data.pulls import Pulls
+from bayesduel.models.model import ComposedModel
+from bayesduel.models.predictor import Predictor
+from bayesduel.models.response import Bernoulli, Response, log_coefficient
 
 __all__ = ["LogisticAttributes"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogisticAttributes:
+class LogisticAttributes(ComposedModel):
     """Pulls of items that have attributes.
 
     The story: one vector says how much each attribute counts; an item pays the oftener the
@@ -60,38 +56,50 @@ class LogisticAttributes:
     and other regression models", Ann. Appl. Stat. 2008, for standardised inputs and weak priors.
     """
 
-    items: Items
+    items: Items = None  # type: ignore[assignment]
     scale: float = 1.0
     sparsity: float | None = None
 
     name: ClassVar[str] = "logistic-attributes"
-    link: ClassVar[str] = "logit"
-    dims: ClassVar[dict[str, tuple[str, ...]]] = {"local": ("attribute",)}
-    hyper: ClassVar[str | None] = None
+    log_type: ClassVar[str] = "pulls"
+    outcome: ClassVar[str] = "success"
+    response: ClassVar[Response] = Bernoulli("logit")
+    ranks_by_score: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.items, Items):
-            raise TypeError(
-                f"items should be what bayesduel.read_items returned, got {self.items!r}"
-            )
-        if self.scale is None:
-            raise TypeError("scale should be a number or numpy.inf, got None")
-        scores.check_scale(self.scale)
-        check_sparsity(self.sparsity, self.scale, len(self.items.names))
+        _ = self.predictor  # whose settings these are, and who checks them
+
+    @property
+    def predictor(self) -> Predictor:  # type: ignore[override]
+        """The attributes of the items, which say everything."""
+        own = ItemCovariates(self.items, self.scale, item_effect=False, sparsity=self.sparsity)
+        return Predictor(own)
 
     @property
     def settings(self) -> dict[str, Any]:
         """Settings without the items, which a fit keeps in a group of their own."""
         return {"scale": self.scale, "sparsity": self.sparsity}
 
-    def example(self) -> tuple["LogisticAttributes", "Pulls"]:
+    @classmethod
+    def from_settings(cls, *, items: Items, **own: Any) -> Self:
+        """Return the model of these `settings`."""
+        return cls(items=items, **own)
+
+    def example(self) -> tuple["LogisticAttributes", Any]:
         """Return a model of the same form on a small log; equal for equal settings."""
         from bayesduel.data.pulls import Pulls
 
-        log = Pulls(arms=("0", "1", "2"), n=np.full(3, 2.0), successes=np.ones(3))
-        return replace(self, items=EXAMPLE, sparsity=None), log
+        return self.of_example(), Pulls(
+            arms=("0", "1", "2"), n=np.full(3, 2.0), successes=np.ones(3)
+        )
 
-    def check(self, pulls: "Pulls") -> None:
+    def of_example(self) -> "LogisticAttributes":
+        """Return a model of the same form for the arms "0", "1" and "2"."""
+        example = self.predictor.arms.example()
+        assert example.items is not None
+        return replace(self, items=example.items, sparsity=None)
+
+    def check(self, log: Any) -> None:
         """Raise unless the log determines what this model estimates.
 
         Raises
@@ -100,62 +108,38 @@ class LogisticAttributes:
             If an item of the log is not in the table; under a flat prior also if the items of
             the log do not tell the attributes apart, or separate what paid from what did not.
         """
-        data = self.data(pulls)
-        if np.isinf(self.scale):
+        table = self.items.matrix(log.arms)
+        if self.flat:
             names = [*self.items.names, "intercept"]
-            design = np.column_stack([data["design"], np.ones(len(data["n"]))])
-            check_determined(data["design"], design, data["points"], data["n"], names)
+            design = np.column_stack([table, np.ones(len(table))])
+            check_determined(table, design, log.successes, log.n, names)
 
-    def data(self, pulls: "Pulls") -> dict[str, np.ndarray]:
-        """Return what the likelihood is evaluated on: one cell an item of the log."""
-        n, paid = pulls.n, pulls.successes
-        return {
+    def cells(self, log: Any, *, each: bool = False) -> ModelCells:
+        """Return one cell an item of the log."""
+        if isinstance(log, ModelCells):
+            return log
+        n, paid = log.n, log.successes
+        data = {
             "n": n,
-            "log_coefficient": gammaln(n + 1) - gammaln(paid + 1) - gammaln(n - paid + 1),
+            "log_coefficient": log_coefficient(np.stack([paid, n - paid], axis=-1)),
             "points": paid,
-            "design": self.items.matrix(pulls.arms),
         }
+        return ModelCells(log=log, seen=None, data=data | self.tables(log, data))
 
-    def build(self, pulls: "Pulls", *, centred: bool = True) -> "pm.Model":
-        """Return the PyMC model of `pulls`, with dims arm, attribute, cell.
-
-        Parameters
-        ----------
-        pulls
-            The log.
-        centred
-            Not used: no scale is learned.
-        """
+    def latents(self, given: Mapping[str, Any], log: Any, *, centred: bool) -> dict[str, Any]:
+        """Add intercept and coefficients to the model in context."""
         import pymc as pm
 
-        data = self.data(pulls)
-        coords = {
-            "arm": list(pulls.arms),
-            "attribute": list(self.items.names),
-            "cell": np.arange(len(data["n"])),
-        }
-        with pm.Model(coords=coords) as model:
-            given = scores.register(data)
-            flat = np.isinf(self.scale)
-            intercept = pm.Flat("intercept") if flat else pm.Normal("intercept", 0.0, 2.5)
-            coefficient = coefficients(self.scale, self.sparsity, data["n"].sum())
-            eta = intercept + given["design"] @ coefficient
-            eta.name = "eta"
-            binomial(eta, given)
-            pm.Deterministic("score", eta - eta.mean())
-        return model
+        intercept = pm.Flat("intercept") if self.flat else pm.Normal("intercept", 0.0, 2.5)
+        utility = self.predictor.arms.utility(given, 1.0, 1.0, centred=centred)
+        return {"intercept": intercept, "score": utility}
 
-    def scores(self, posterior: Mapping[str, np.ndarray], arms: tuple[str, ...]) -> np.ndarray:
-        """Return the centred utilities of `arms`, shape (..., K), from the parameters."""
-        utility = np.asarray(posterior["coefficient"]) @ self.items.matrix(arms).T
-        return utility - utility.mean(axis=-1, keepdims=True)
-
-    def log_likelihood(self, posterior: Mapping[str, np.ndarray], pulls: "Pulls") -> np.ndarray:
-        """Return the log likelihood of each draw and cell (an item of the log), (draws, cells)."""
-        data = self.data(pulls)
-        eta = posterior["intercept"][:, None] + posterior["coefficient"] @ data["design"].T
-        points, n = data["points"], data["n"]
-        return points * log_expit(eta) + (n - points) * log_expit(-eta) + data["log_coefficient"]
+    def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
+        """Return intercept and utility of each item."""
+        if "coefficient" in parameters:  # draws, whose score is centred
+            utility = np.asarray(parameters["coefficient"]) @ cells["table"].T
+            return np.asarray(parameters["intercept"])[..., None] + utility
+        return parameters["intercept"] + parameters["score"]
 
     def chance(self, posterior: Mapping[str, np.ndarray], matrix: np.ndarray) -> np.ndarray:
         """Return the chance that items pay, shape (..., m), from their standardised attributes."""

@@ -1,38 +1,380 @@
-"""What the models of margins share: settings, priors, the likelihood's frame, pairs.
+"""Responses of duels with margins: by how much left beat right.
 
-Their data are the cells of :mod:`bayesduel.models.margin_cells`.
+A cell's margins are those of first over second, as sufficient statistics that keep the margins
+in which first was left apart from those in which it was right
+(:func:`bayesduel.models.cells.margins_of`). Densities take (margins, eta, order, variance, shape,
+n, n_left): the statistics, the difference of the two scores, the advantage of the left side
+(0 where `eta` has it), the variance of a margin, one number more, and the numbers of margins.
 """
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
+from scipy import special, stats
 
-from bayesduel.models import scores
+from bayesduel.models.cells import margins_of, votes_of
+from bayesduel.models.response import Response, evaluated, outcome_name
 
 if TYPE_CHECKING:
-    from bayesduel.data.duels import Duels
+    from bayesduel.models.cells import ModelCells, Seen
 
-__all__ = [
-    "check_flags",
-    "check_unit",
-    "coords",
-    "corrected",
-    "drawn_statistics",
-    "latents",
-    "noise",
-    "of_pairs",
-    "outcomes",
-    "pair_place",
-    "pooled",
-    "positive",
-    "preference",
-    "register",
-    "squares",
-    "start",
-]
+__all__ = ["MarginResponse", "PairResiduals", "Variances", "check_unit", "pair_place"]
 
-STATISTICS = ("mean_left", "mean_right", "scatter")
+Variances = Literal["common", "arm", "pair"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarginResponse(Response):
+    """Normal or Student margins about the linear predictor.
+
+    Parameters
+    ----------
+    variances
+        "common", "arm" or "pair": which duels share the variance of their noise.
+    degrees
+        None: normal. A number or "learned": degrees of freedom of Student's t.
+    unit_size
+        Size of a typical margin; None: the root mean square of the log's margins.
+    """
+
+    variances: Variances = "common"
+    degrees: float | Literal["learned"] | None = None
+    unit_size: float | None = None
+
+    outcome: ClassVar[str] = "margin"
+    score_unit: ClassVar[str] = "units of the margins"
+    counts_add_up: ClassVar[bool] = False
+    score_scale: ClassVar[float] = 1.0
+    coords: ClassVar[Mapping[str, Any]] = {"statistic": ["mean_left", "mean_right", "scatter"]}
+    _tie_rule: ClassVar[str] = "a tie is a margin of 0"
+
+    @property
+    def hypers(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Positive parameters of the noise; one for each arm comes last."""
+        return (
+            *(("shrinkage",) if self.variances == "pair" else ()),
+            *(("degrees_over_1",) if self.degrees == "learned" else ()),
+            "noise",
+        )
+
+    @property
+    def by_vote(self) -> bool:  # type: ignore[override]
+        """Student margins have no sufficient statistics."""
+        return self.degrees is not None
+
+    @property
+    def coupled(self) -> bool:  # type: ignore[override]
+        """Duels of a pair share its variance."""
+        return self.variances == "pair"
+
+    @property
+    def criteria_agree(self) -> bool:  # type: ignore[override]
+        """Whether an arm of larger score has the larger row of P: with equal noise only."""
+        return self.variances == "common"
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:  # type: ignore[override]
+        """Dimensions of the parameters of the noise."""
+        own: dict[str, dict[str, tuple[str, ...]]] = {
+            "arm": {"noise": ("arm",)},
+            "pair": {"pair_noise": ("pair",)},
+        }
+        return own.get(self.variances, {})
+
+    def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
+        """Raise unless the margins of the log leave noise to be estimated."""
+        check_margins(duels, flat=flat, order=ordered)
+
+    def unit(self, given: Mapping[str, Any]) -> Any:
+        """Return the size of a typical margin."""
+        return given["unit"]
+
+    def data(self, duels: Any, seen: "Seen", *, explicit: bool) -> dict[str, np.ndarray]:
+        """Return the statistics of the margins of each cell, and the ``unit``."""
+        found = margins_of(duels, seen)
+        if explicit:
+            place = pair_place(seen.columns["first"], seen.columns["second"], duels.n_arms)
+            found["pair_of_cell"] = place.astype(np.int64)
+            forward = seen.columns["first"] < seen.columns["second"]
+            found["pair_sign"] = np.where(forward, 1.0, -1.0)
+        return {**found, "unit": self._unit(duels)}
+
+    def _unit(self, duels: Any) -> np.ndarray:
+        if self.unit_size is not None:
+            return np.array(float(self.unit_size))
+        votes = votes_of(duels)
+        margin = np.asarray(votes.margin)
+        return np.array(np.sqrt(np.average(margin**2, weights=votes.weight)))
+
+    def start(self, cells: "ModelCells") -> dict[str, Any]:
+        """Return logarithms of the hyperparameters from which a search starts."""
+        unit = float(np.log(cells.data["unit"]))
+        by_arm = np.full(cells.log.n_arms, unit - np.log(2.0) / 2)
+        return {
+            "scale": unit,
+            "shrinkage": np.log(5.0),
+            "degrees_over_1": np.log(8.0),
+            "noise": by_arm if self.variances == "arm" else unit,
+        }
+
+    def respond(
+        self, eta: Any, given: Mapping[str, Any], parameters: Mapping[str, Any], *, flat: bool
+    ) -> dict[str, Any]:
+        """Add the noise and the margins of cells."""
+        import pytensor.tensor as pt
+
+        found: dict[str, Any] = {}
+        shape: Any = 0.0
+        if self.variances == "pair":
+            found["shrinkage"] = shape = _positive("shrinkage", 5.0, 1.2)
+        elif self.degrees == "learned":
+            found["degrees_over_1"] = _positive("degrees_over_1", 8.0, 1.0)
+            shape = 1.0 + found["degrees_over_1"]
+        elif self.degrees is not None:
+            shape = float(self.degrees)
+        noise, variance = _noise(self.variances, given, flat=flat)
+        found["noise"] = noise
+        density, draw = self._density
+        if "pair_of_cell" in given:
+            import pymc as pm
+
+            chi = pm.ChiSquared("pair_chi_standard", shape, dims="pair")
+            own = pm.Deterministic("pair_noise", noise * pt.sqrt(shape / chi), dims="pair")
+            found["pair_noise"], variance = own, own[given["pair_of_cell"]] ** 2
+            density, draw = normal, draw_normal
+        _outcomes(eta, parameters, variance, shape, given, density, draw)
+        return found
+
+    def log_likelihood(
+        self, eta: np.ndarray, parameters: Mapping[str, Any], data: Mapping[str, np.ndarray]
+    ) -> np.ndarray:
+        """Return the log likelihood of the margins of cells, (draws, cells)."""
+        shape: Any = 0.0
+        density = self._density[0]
+        if "pair_of_cell" in data:
+            variance = np.asarray(parameters["pair_noise"])[:, data["pair_of_cell"]] ** 2
+            density = normal
+        else:
+            variance = _spread(self.variances, parameters, eta, data["first"], data["second"]) ** 2
+        if self.variances == "pair" and "pair_of_cell" not in data:
+            shape = np.asarray(parameters["shrinkage"])[:, None]
+        elif self.degrees is not None:
+            learned = self.degrees == "learned"
+            shape = np.asarray(parameters["degrees"])[:, None] if learned else self.degrees
+        return self._evaluated(density, eta, parameters, variance, shape, data)
+
+    def _evaluated(
+        self,
+        density: Any,
+        eta: np.ndarray,
+        parameters: Mapping[str, Any],
+        variance: np.ndarray,
+        shape: Any,
+        data: Mapping[str, np.ndarray],
+    ) -> np.ndarray:
+        """Return the value of a density at draws."""
+        order = np.zeros((1, 1))
+        if "left_first" not in data and "order" in parameters:
+            order = np.asarray(parameters["order"])[:, None]
+        n, n_left = data["n"], data["n_left"]
+        return evaluated(
+            density, data["margins"], eta, order, variance, np.atleast_2d(shape), n, n_left
+        )
+
+    @property
+    def _density(self) -> tuple[Any, Any]:
+        """The log density of a cell, and how to draw from it."""
+        if self.variances == "pair":
+            return pair_student, draw_pair_student
+        if self.degrees is None:
+            return normal, draw_normal
+        return student, draw_student
+
+    def complete(
+        self,
+        posterior: Mapping[str, np.ndarray],
+        eta: Callable[[slice], np.ndarray],
+        cells: "ModelCells",
+        rng: np.random.Generator,
+    ) -> dict[str, np.ndarray]:
+        """Return the draws with ``degrees`` and ``pair_noise``.
+
+        ``pair_noise`` (draws, pairs), of all pairs in the order of ``triu_indices``, is drawn
+        from its conditional distribution, for a pair that never met the population's.
+        """
+        found = dict(posterior)
+        if "degrees_over_1" in found:
+            found["degrees"] = 1.0 + found.pop("degrees_over_1")
+        if self.variances != "pair" or "pair_noise" in found:
+            return found
+        data, n_arms = cells.data, cells.log.n_arms
+        place = pair_place(data["first"], data["second"], n_arms)
+        shrinkage, noise, order = found["shrinkage"], found["noise"], _order_of(found)
+        drawn = _by_pair(len(noise), n_arms)
+        n_pairs = drawn.shape[1]
+        for k in range(len(drawn)):
+            freedom = np.full(n_pairs, shrinkage[k])
+            total = np.full(n_pairs, shrinkage[k] * noise[k] ** 2)
+            freedom[place] += data["n"]
+            here = eta(slice(k, k + 1))[0]
+            total[place] += _squares(data["margins"], here, order[k], data["n"], data["n_left"])
+            drawn[k] = np.sqrt(total / rng.chisquare(freedom))
+        return found | {"pair_noise": drawn}
+
+    def margin(
+        self, eta: np.ndarray, parameters: Mapping[str, Any], first: Any, second: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return location (..., n), scale (..., n) and degrees of freedom (..., 1).
+
+        Infinite degrees are the normal distribution.
+        """
+        eta = np.asarray(eta)
+        if self.variances == "pair":
+            own, n_arms = np.asarray(parameters["pair_noise"]), _arms_of(parameters["pair_noise"])
+            spread = np.where(first == second, 1.0, of_pairs(own, first, second, n_arms))
+        else:
+            spread = _spread(self.variances, parameters, eta, first, second)
+        if self.degrees == "learned":
+            degrees = np.asarray(parameters["degrees"])[..., None]
+        else:
+            degrees = np.full((*eta.shape[:-1], 1), float(self.degrees or np.inf))
+        return eta, spread, degrees
+
+    def outcome_probabilities(
+        self, eta: np.ndarray, parameters: Mapping[str, Any], first: Any, second: Any
+    ) -> dict[str, np.ndarray]:
+        """Return ``win`` and ``loss``: probabilities of a positive and a negative margin."""
+        middle, spread, degrees = self.margin(eta, parameters, first, second)
+        standard = middle / spread
+        normal = self.degrees is None
+        win = special.ndtr(standard) if normal else special.stdtr(degrees, standard)
+        return {"win": win, "loss": 1.0 - win}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairResiduals(MarginResponse):
+    """Normal margins whose expectation is off the predictor by a residual of each pair.
+
+    The residual is normal about 0, with a learned standard deviation, and common to all duels of
+    the pair.
+
+    Parameters
+    ----------
+    variances, unit_size
+        As in :class:`MarginResponse`; "common" or "arm".
+    """
+
+    ranks_by_score: ClassVar[bool] = False
+
+    @property
+    def hypers(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Positive parameters of the residuals and the noise."""
+        return ("residual_scale", "noise")
+
+    @property
+    def coupled(self) -> bool:  # type: ignore[override]
+        """Duels of a pair share its residual."""
+        return True
+
+    @property
+    def criteria_agree(self) -> bool:  # type: ignore[override]
+        """Cycles are possible, so criteria may differ."""
+        return False
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:  # type: ignore[override]
+        """Dimensions of the residuals and the noise."""
+        return {"residual": ("pair",), **({"noise": ("arm",)} if self.variances == "arm" else {})}
+
+    def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
+        """Raise unless the margins of the log tell residuals from noise."""
+        super().check(duels, ordered=ordered, flat=flat)
+        pairs = duels.pairs()
+        n = pairs.first_wins + pairs.second_wins + pairs.ties
+        if not (n > 1).any():
+            raise ValueError(
+                "some pair should meet more than once: residuals of pairs cannot be told from "
+                f"noise otherwise, got {len(n)} pairs that met once each"
+            )
+
+    def start(self, cells: "ModelCells") -> dict[str, Any]:
+        """Return logarithms of the hyperparameters from which a search starts."""
+        found = super().start(cells)
+        return found | {"residual_scale": found["scale"] - np.log(4.0)}
+
+    def respond(
+        self, eta: Any, given: Mapping[str, Any], parameters: Mapping[str, Any], *, flat: bool
+    ) -> dict[str, Any]:
+        """Add the residuals' scale, the noise and the margins of cells."""
+        import pymc as pm
+
+        spread = pm.HalfNormal("residual_scale", given["unit"] / 2)
+        noise, variance = _noise(self.variances, given, flat=flat)
+        found = {"residual_scale": spread, "noise": noise}
+        if "pair_of_cell" in given:
+            standard = pm.Normal("residual_standard", 0.0, 1.0, dims="pair")
+            found["residual"] = pm.Deterministic("residual", spread * standard, dims="pair")
+            eta = eta + given["pair_sign"] * found["residual"][given["pair_of_cell"]]
+            _outcomes(eta, parameters, variance, 0.0, given, normal, draw_normal)
+        else:
+            _outcomes(eta, parameters, variance, spread, given, perturbed, draw_perturbed)
+        return found
+
+    def log_likelihood(
+        self, eta: np.ndarray, parameters: Mapping[str, Any], data: Mapping[str, np.ndarray]
+    ) -> np.ndarray:
+        """Return the log likelihood of the margins of cells, (draws, cells)."""
+        variance = _spread(self.variances, parameters, eta, data["first"], data["second"]) ** 2
+        if "pair_of_cell" in data:
+            own = np.asarray(parameters["residual"])[:, data["pair_of_cell"]]
+            moved = eta + data["pair_sign"] * own
+            return self._evaluated(normal, moved, parameters, variance, 0.0, data)
+        shape = np.asarray(parameters["residual_scale"])[:, None]
+        return self._evaluated(perturbed, eta, parameters, variance, shape, data)
+
+    def complete(
+        self,
+        posterior: Mapping[str, np.ndarray],
+        eta: Callable[[slice], np.ndarray],
+        cells: "ModelCells",
+        rng: np.random.Generator,
+    ) -> dict[str, np.ndarray]:
+        """Return the draws with the residuals.
+
+        ``residual`` (draws, pairs), first over second, of all pairs in the order of
+        ``triu_indices``, is drawn from its conditional distribution, for a pair that never met
+        the population's.
+        """
+        if "residual" in posterior:
+            return dict(posterior)
+        data, n_arms = cells.data, cells.log.n_arms
+        first, second, n = data["first"], data["second"], data["n"]
+        place = pair_place(first, second, n_arms)
+        spread, order = posterior["residual_scale"], _order_of(posterior)
+        drawn = _by_pair(len(spread), n_arms)
+        n_pairs = drawn.shape[1]
+        for k in range(len(drawn)):
+            own = posterior["noise"][k]
+            sigma2 = own[first] ** 2 + own[second] ** 2 if np.ndim(own) else own**2
+            mean, _ = _pooled(data["margins"], order[k], n, data["n_left"])
+            precision = 1 / spread[k] ** 2 + n / sigma2
+            middle, error = np.zeros(n_pairs), np.full(n_pairs, spread[k])
+            error[place] = 1 / np.sqrt(precision)
+            middle[place] = n / sigma2 * (mean - eta(slice(k, k + 1))[0]) / precision
+            drawn[k] = middle + error * rng.standard_normal(n_pairs)
+        return {**posterior, "residual": drawn}
+
+    def margin(
+        self, eta: np.ndarray, parameters: Mapping[str, Any], first: Any, second: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return location (..., n), scale (..., n) and degrees of freedom (..., 1)."""
+        residual = np.asarray(parameters["residual"])
+        own = of_pairs(residual, first, second, _arms_of(residual))
+        middle = np.asarray(eta) + np.where(first < second, own, -own)
+        spread = _spread(self.variances, parameters, middle, first, second)
+        return middle, spread, np.full((*middle.shape[:-1], 1), np.inf)
 
 
 def check_unit(unit: float | None) -> None:
@@ -45,142 +387,41 @@ def check_unit(unit: float | None) -> None:
         raise ValueError(f"unit should be a positive finite number, got {unit}")
 
 
-def check_flags(model: Any, *names: str) -> None:
-    """Raise unless these fields of `model` are True or False."""
-    for name in names:
-        if not isinstance(getattr(model, name), bool):
-            raise TypeError(f"{name} should be True or False, got {getattr(model, name)!r}")
+def check_margins(duels: Any, *, flat: bool, order: bool) -> None:
+    """Raise unless the margins of a log leave noise to be estimated.
 
+    Raises
+    ------
+    ValueError
+        If there are no margins, all are 0, or scores fit them all exactly; under a flat prior
+        also if the log has several components or no more margins than scores.
+    """
+    from bayesduel.data.health import components
 
-def register(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Register `arrays` as ``pm.Data`` of the model in context, by name."""
-    import pymc as pm
-
-    dims: dict[str, Any] = {"margins": ("cell", "statistic"), "unit": None}
-    return {name: pm.Data(name, a, dims=dims.get(name, ("cell",))) for name, a in arrays.items()}
-
-
-def coords(duels: "Duels", n_cells: int) -> dict[str, Any]:
-    """Return the coordinates of a model of the margins of `duels`."""
-    return {
-        "arm": list(duels.arms),
-        "opponent": list(duels.arms),
-        "cell": np.arange(n_cells),
-        "statistic": list(STATISTICS),
-        "free": np.arange(duels.n_arms - 1),
-    }
-
-
-def latents(scale: float | None, unit: Any, order_effect: bool, *, centred: bool) -> Any:
-    """Add scores and order effect to the model in context; return (score, order or 0)."""
-    import pymc as pm
-
-    score = scores.scores(scale, unit, centred=centred)
-    if not order_effect:
-        return score, 0.0
-    flat = scale is not None and np.isinf(scale)
-    return score, pm.Flat("order") if flat else pm.Normal("order", 0.0, unit)
-
-
-def positive(name: str, middle: Any, spread: float, *, dims: Any = None) -> Any:
-    """Add a positive parameter to the model in context, log-normal about `middle`."""
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    return pm.LogNormal(name, pt.log(middle), spread, dims=dims)
-
-
-def noise(variances: str, unit: Any, data: Mapping[str, Any], *, flat: bool) -> Any:
-    """Add the noise to the model in context; return the variance of a margin of each cell."""
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    if variances == "arm":
-        each = positive("noise", unit / np.sqrt(2.0), 1.0, dims="arm")
-        return each[data["first"]] ** 2 + each[data["second"]] ** 2
-    if not flat:
-        return positive("noise", unit, 1.0) ** 2 + 0.0 * data["n"]
-    value = pm.HalfFlat("noise")
-    pm.Potential("noise_flat", -pt.log(value))  # flat in the logarithm
-    return value**2 + 0.0 * data["n"]
-
-
-def outcomes(
-    eta: Any,
-    order: Any,
-    variance: Any,
-    shape: Any,
-    data: Mapping[str, Any],
-    density: Any,
-    draw: Any,
-) -> None:
-    """Add the margins of cells with linear predictor `eta` to the model in context."""
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    pm.CustomDist(
-        scores.outcome_name,
-        eta,
-        pt.as_tensor(order),
-        variance,
-        pt.as_tensor(shape),
-        data["n"],
-        data["n_left"],
-        logp=density,
-        random=draw,
-        signature="(),(),(),(),(),()->(3)",
-        observed=data["margins"],
-        dims=("cell", "statistic"),
-    )
-
-
-def start(
-    hypers: tuple[str, ...], duels: "Duels", unit: float, variances: str, known: Mapping[str, float]
-) -> np.ndarray:
-    """Return the logarithms of hyperparameters to start a search from, shape (q,)."""
-    inner = [known.get(name, unit) for name in hypers[:-1]]
-    last = [unit - np.log(2.0) / 2] * duels.n_arms if variances == "arm" else [unit]
-    return np.array([*inner, *last], dtype=float)
-
-
-def preference(model: Any, posterior: Mapping[str, Any]) -> np.ndarray:
-    """Return P, shape (..., K, K), of a model's chances to win, with sides even."""
-    n_arms = np.shape(posterior["score"])[-1]
-    first, second = (i.ravel() for i in np.indices((n_arms, n_arms)))
-    win = model.outcome_probabilities(posterior, first, second)["win"]
-    return win.reshape(*win.shape[:-1], n_arms, n_arms)
-
-
-def corrected(stats: Any, order: Any) -> tuple[Any, Any, Any]:
-    """Return the sides' mean margins without the effect of order, and the scatter."""
-    return stats[..., 0] - order, stats[..., 1] + order, stats[..., 2]
-
-
-def squares(stats: Any, eta: Any, order: Any, n: Any, n_left: Any) -> Any:
-    """Return the sum of squares of a cell's margins about their expectation."""
-    left, right, scatter = corrected(stats, order)
-    return scatter + n_left * (left - eta) ** 2 + (n - n_left) * (right - eta) ** 2
-
-
-def pooled(stats: Any, order: Any, n: Any, n_left: Any) -> tuple[Any, Any]:
-    """Return the mean of a cell's margins without the effect of order, and the squares about it."""
-    left, right, scatter = corrected(stats, order)
-    share = n_left / n
-    mean = share * left + (1 - share) * right
-    return mean, scatter + n * share * (1 - share) * (left - right) ** 2
-
-
-def drawn_statistics(
-    eta: Any, order: Any, variance: Any, n: Any, n_left: Any, rng: np.random.Generator
-) -> np.ndarray:
-    """Draw the statistics of cells of normal margins, shape (cells, 3)."""
-    sides = np.stack([n_left, n - n_left], axis=-1)
-    middle = np.stack([eta + order, eta - order], axis=-1)
-    spread = np.sqrt(variance[..., None] / np.maximum(sides, 1.0))
-    means = np.where(sides > 0, rng.normal(middle, spread), 0.0)
-    freedom = np.maximum(sides - 1, 0.0).sum(axis=-1)
-    scatter = np.where(freedom > 0, variance * rng.chisquare(np.maximum(freedom, 1.0)), 0.0)
-    return np.concatenate([means, scatter[..., None]], axis=-1)
+    votes = votes_of(duels)
+    if not votes.margin.any():
+        raise ValueError("margins should not all be 0: nothing can be told from them")
+    parts = components(duels)
+    size = duels.n_arms - len(parts) + int(order)
+    if flat and len(parts) > 1:
+        raise ValueError(
+            f"scale should be finite for a log of {len(parts)} components that never met ("
+            f"{'; '.join(', '.join(p[:3]) for p in parts[:3])}, ...): a flat prior cannot rank them"
+        )
+    freedom = duels.n_duels - size
+    if freedom <= 0:
+        if flat:
+            raise ValueError(
+                f"scale should be finite for this log: {duels.n_duels} margins leave no noise to "
+                f"be seen about {size} parameters"
+            )
+        return
+    rest, total = _residual(duels, order)
+    if rest <= 1e-20 * total:
+        raise ValueError(
+            "margins should vary: scores fit all of them exactly, so that their noise has no "
+            "estimate (are all margins equal?)"
+        )
 
 
 def pair_place(first: np.ndarray, second: np.ndarray, n_arms: int) -> np.ndarray:
@@ -194,3 +435,233 @@ def of_pairs(values: np.ndarray, left: np.ndarray, right: np.ndarray, n_arms: in
     """Return each pair's entry of `values` (..., all pairs), (..., n); 0 for an arm itself."""
     place = pair_place(left, right, n_arms)
     return np.where(left == right, 0.0, values[..., np.where(left == right, 0, place)])
+
+
+# -- densities as PyTensor graphs, and draws from them -------------------------------------
+
+
+def normal(
+    margin: Any, eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any
+) -> Any:
+    """Return the log density of independent normal margins; `shape` is not used."""
+    import pytensor.tensor as pt
+
+    rest = _squares(margin, eta, order, n, n_left)
+    return -0.5 * (n * pt.log(2 * np.pi * variance) + rest / variance)
+
+
+def student(
+    margin: Any, eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any
+) -> Any:
+    """Return the log density of `n` equal margins, Student's t with `shape` degrees."""
+    import pytensor.tensor as pt
+
+    square = (margin[..., 0] - order - eta) ** 2 / (shape * variance)
+    constant = pt.gammaln((shape + 1) / 2) - pt.gammaln(shape / 2)
+    each = constant - 0.5 * pt.log(np.pi * shape * variance)
+    return n * (each - (shape + 1) / 2 * pt.log1p(square))
+
+
+def pair_student(
+    margin: Any, eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any
+) -> Any:
+    """Return the log density of a pair's margins with their variance integrated out.
+
+    It is `variance` times `shape` over a chi-squared of `shape` degrees.
+    """
+    import pytensor.tensor as pt
+
+    rest = _squares(margin, eta, order, n, n_left) / (shape * variance)
+    constant = pt.gammaln((shape + n) / 2) - pt.gammaln(shape / 2)
+    return constant - n / 2 * pt.log(np.pi * shape * variance) - (shape + n) / 2 * pt.log1p(rest)
+
+
+def perturbed(
+    margin: Any, eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any
+) -> Any:
+    """Return the log density of a pair's margins with their residual integrated out.
+
+    The residual is normal with variance ``shape**2`` and common to all margins of the pair.
+    """
+    import pytensor.tensor as pt
+
+    mean, within = _pooled(margin, order, n, n_left)
+    between = shape**2 + variance / n
+    inside = (n - 1) * pt.log(2 * np.pi * variance) + pt.log(n) + within / variance
+    return -0.5 * (inside + pt.log(2 * np.pi * between) + (mean - eta) ** 2 / between)
+
+
+def draw_normal(
+    eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any,
+    rng: np.random.Generator, size: Any = None,
+) -> np.ndarray:  # fmt: skip
+    """Draw the statistics of normal margins."""
+    return _drawn_statistics(eta, order, variance, n, n_left, rng)
+
+
+def draw_student(
+    eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any,
+    rng: np.random.Generator, size: Any = None,
+) -> np.ndarray:  # fmt: skip
+    """Draw margins, one a cell."""
+    drawn = eta + order + np.sqrt(variance) * stats.t.rvs(shape, size=eta.shape, random_state=rng)
+    return np.stack([drawn, 0 * drawn, 0 * drawn], axis=-1)
+
+
+def draw_pair_student(
+    eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any,
+    rng: np.random.Generator, size: Any = None,
+) -> np.ndarray:  # fmt: skip
+    """Draw variances, and the statistics of margins given them."""
+    own = variance * shape / rng.chisquare(shape, size=eta.shape)
+    return _drawn_statistics(eta, order, own, n, n_left, rng)
+
+
+def draw_perturbed(
+    eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any,
+    rng: np.random.Generator, size: Any = None,
+) -> np.ndarray:  # fmt: skip
+    """Draw residuals, and the statistics of margins given them."""
+    moved = eta + shape * rng.standard_normal(eta.shape)
+    return _drawn_statistics(moved, order, variance, n, n_left, rng)
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _positive(name: str, middle: Any, spread: float, *, dims: Any = None) -> Any:
+    """Add a positive parameter to the model in context, log-normal about `middle`."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    return pm.LogNormal(name, pt.log(middle), spread, dims=dims)
+
+
+def _noise(variances: str, given: Mapping[str, Any], *, flat: bool) -> tuple[Any, Any]:
+    """Add the noise to the model in context; return it and the variance of each cell."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    unit = given["unit"]
+    if variances == "arm":
+        each = _positive("noise", unit / np.sqrt(2.0), 1.0, dims="arm")
+        return each, each[given["first"]] ** 2 + each[given["second"]] ** 2
+    if not flat:
+        value = _positive("noise", unit, 1.0)
+    else:
+        value = pm.HalfFlat("noise")
+        pm.Potential("noise_flat", -pt.log(value))  # flat in the logarithm
+    return value, value**2 + 0.0 * given["n"]
+
+
+def _outcomes(
+    eta: Any,
+    parameters: Mapping[str, Any],
+    variance: Any,
+    shape: Any,
+    given: Mapping[str, Any],
+    density: Any,
+    draw: Any,
+) -> None:
+    """Add the margins of cells with linear predictor `eta` to the model in context.
+
+    Where cells are unordered pairs the advantage of the left side is not in `eta`.
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    order = 0.0 if "left_first" in given else parameters.get("order", 0.0)
+    pm.CustomDist(
+        outcome_name,
+        eta,
+        pt.as_tensor(order),
+        variance,
+        pt.as_tensor(shape),
+        given["n"],
+        given["n_left"],
+        logp=density,
+        random=draw,
+        signature="(),(),(),(),(),()->(3)",
+        observed=given["margins"],
+        dims=("cell", "statistic"),
+    )
+
+
+def _order_of(posterior: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the advantage of the left side in each draw, 0 where the model has none."""
+    n = len(next(iter(posterior.values())))
+    return posterior["order"] if "order" in posterior else np.zeros(n)
+
+
+def _by_pair(draws: int, n_arms: int) -> np.ndarray:
+    """Return an empty array of draws of all pairs, in single precision where it is large."""
+    n_pairs = n_arms * (n_arms - 1) // 2
+    kind = np.float64 if draws * n_pairs < 2**23 else np.float32
+    return np.empty((draws, n_pairs), dtype=kind)
+
+
+def _arms_of(by_pair: Any) -> int:
+    """Return the number of arms of an array whose last axis is all pairs."""
+    return round((1 + np.sqrt(1 + 8 * np.shape(by_pair)[-1])) / 2)
+
+
+def _spread(
+    variances: str, parameters: Mapping[str, Any], eta: np.ndarray, first: Any, second: Any
+) -> np.ndarray:
+    """Return the scale of the noise of duels, shape (..., n)."""
+    noise = np.asarray(parameters["noise"])
+    if variances == "arm":
+        return np.hypot(noise[..., first], noise[..., second])
+    return np.broadcast_to(noise[..., None], eta.shape)
+
+
+def _residual(duels: Any, order: bool) -> tuple[float, float]:
+    """Return the least sum of squares of the margins about any scores, and about 0."""
+    from bayesduel.models.cells import seen_in
+
+    seen = seen_in(duels, by_vote=True)
+    data = margins_of(duels, seen)
+    n_left, n_right = data["n_left"], data["n"] - data["n_left"]
+    mean_left, mean_right, scatter = data["margins"].T
+    rows = np.arange(2 * len(n_left))
+    design = np.zeros((len(rows), duels.n_arms + 1))
+    design[rows, np.tile(seen.columns["first"], 2)] = 1.0
+    design[rows, np.tile(seen.columns["second"], 2)] = -1.0
+    design[:, -1] = np.repeat([1.0, -1.0], len(n_left)) if order else 0.0
+    root = np.sqrt(np.concatenate([n_left, n_right]))
+    margin = np.concatenate([mean_left, mean_right])
+    fitted = np.linalg.lstsq(design * root[:, None], margin * root, rcond=None)[0]
+    rest = float((root**2 * (margin - design @ fitted) ** 2).sum() + scatter.sum())
+    return rest, float((root**2 * margin**2).sum() + scatter.sum())
+
+
+def _corrected(statistics: Any, order: Any) -> tuple[Any, Any, Any]:
+    """Return the sides' mean margins without the effect of order, and the scatter."""
+    return statistics[..., 0] - order, statistics[..., 1] + order, statistics[..., 2]
+
+
+def _squares(statistics: Any, eta: Any, order: Any, n: Any, n_left: Any) -> Any:
+    """Return the sum of squares of a cell's margins about their expectation."""
+    left, right, scatter = _corrected(statistics, order)
+    return scatter + n_left * (left - eta) ** 2 + (n - n_left) * (right - eta) ** 2
+
+
+def _pooled(statistics: Any, order: Any, n: Any, n_left: Any) -> tuple[Any, Any]:
+    """Return the mean of a cell's margins without the effect of order, and the squares about it."""
+    left, right, scatter = _corrected(statistics, order)
+    share = n_left / n
+    mean = share * left + (1 - share) * right
+    return mean, scatter + n * share * (1 - share) * (left - right) ** 2
+
+
+def _drawn_statistics(
+    eta: Any, order: Any, variance: Any, n: Any, n_left: Any, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw the statistics of cells of normal margins, shape (cells, 3)."""
+    sides = np.stack([n_left, n - n_left], axis=-1)
+    middle = np.stack([eta + order, eta - order], axis=-1)
+    spread = np.sqrt(variance[..., None] / np.maximum(sides, 1.0))
+    means = np.where(sides > 0, rng.normal(middle, spread), 0.0)
+    freedom = np.maximum(sides - 1, 0.0).sum(axis=-1)
+    scatter = np.where(freedom > 0, variance * rng.chisquare(np.maximum(freedom, 1.0)), 0.0)
+    return np.concatenate([means, scatter[..., None]], axis=-1)

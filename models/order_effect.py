@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
 
 from bayesduel.models.layers import Layer, check_prior
-
-if TYPE_CHECKING:
-    from bayesduel.data.duels import Duels
 
 __all__ = ["OrderEffect"]
 
@@ -20,7 +19,7 @@ class OrderEffect(Layer):
 
     The story: as its base tells it, but the predictor of a duel moves towards the left arm::
 
-        order ~ Normal(0, prior)
+        order ~ Normal(0, prior)                 (in the unit of the response)
         eta   = eta of the base + order
 
     With Davidson at the bottom ties keep their own weight. P of a fit is that of a duel without
@@ -33,9 +32,10 @@ class OrderEffect(Layer):
     Parameters
     ----------
     base
-        What is wrapped: a score model or another layer. Default: Bradley-Terry.
+        What is wrapped: a model or another layer. Default: Bradley-Terry.
     prior
-        Prior standard deviation of the advantage, on the scale of the scores. With 1 and
+        Prior standard deviation of the advantage, in the unit of the scores: logits, probits, or
+        the size of a typical margin. ``numpy.inf`` is a flat prior. With 1 and
         Bradley-Terry the left of two equal arms wins between 12 % and 88 % of its duels, with
         probability 0.95.
 
@@ -54,16 +54,22 @@ class OrderEffect(Layer):
     prior: float = field(default=1.0, kw_only=True)
 
     layer: ClassVar[str] = "order-effect"
-    reads_order: ClassVar[bool] = True
+    reads_own_order: ClassVar[bool] = True
     adds: ClassVar[bool] = True
+    splits: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        check_prior("prior", self.prior, flat=True)
         super().__post_init__()
-        check_prior("prior", self.prior)
 
-    def own_columns(self, duels: "Duels") -> dict[str, Any]:
+    @property
+    def flat_prior(self) -> bool:
+        """Whether the prior of the advantage is flat."""
+        return bool(np.isinf(self.prior))
+
+    def own_columns(self, log: Any) -> dict[str, Any]:
         """Return nothing; raise where the sides are where the winner was written."""
-        left, right = int(duels.cells.left_wins.sum()), int(duels.cells.right_wins.sum())
+        left, right = int(log.cells.left_wins.sum()), int(log.cells.right_wins.sum())
         if min(left, right) == 0 and max(left, right) >= WRITTEN:
             side = "left" if left else "right"
             raise ValueError(
@@ -72,11 +78,15 @@ class OrderEffect(Layer):
             )
         return {}
 
-    def add(self, duels: "Duels") -> dict[str, Any]:
+    def add(
+        self, given: Mapping[str, Any], parameters: Mapping[str, Any], log: Any
+    ) -> dict[str, Any]:
         """Add ``order``."""
         import pymc as pm
 
-        return {"order": pm.Normal("order", 0.0, self.prior)}
+        if self.flat_prior:
+            return {"order": pm.Flat("order")}
+        return {"order": pm.Normal("order", 0.0, self.prior * self.unit(given))}
 
     def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
         """Return the base's predictor, plus the advantage where the cell says who was left."""

@@ -1,23 +1,25 @@
 """PreferenceMatrix: one win probability a pair, nothing assumed between pairs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from scipy.special import betaln
 
-from bayesduel.models import scores
+from bayesduel.models.cells import ModelCells, Seen, seen_in
+from bayesduel.models.margin_response import pair_place
+from bayesduel.models.model import PREFERENCE_ARMS, Model, register
+from bayesduel.models.response import evaluated, log_coefficient, outcome_name
 
 if TYPE_CHECKING:
     import pymc as pm
-
-    from bayesduel.data.duels import Duels
 
 __all__ = ["PreferenceMatrix"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PreferenceMatrix:
+class PreferenceMatrix(Model):
     """One probability for each pair, shrunk towards one half as far as the log says.
 
     The story: each pair of arms draws its own win probability, and pairs know nothing of
@@ -55,8 +57,11 @@ class PreferenceMatrix:
     concentration: float | None = None
 
     name: ClassVar[str] = "preference-matrix"
-    link: ClassVar[str] = "identity"
-    tie_outcome: ClassVar[bool] = False
+    outcome: ClassVar[str] = "win"
+    approximation: ClassVar[Any] = "conjugate"
+    ranks_by_score: ClassVar[bool] = False
+    criteria_agree: ClassVar[bool] = False
+    integrates_pair: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.concentration is None:
@@ -66,12 +71,76 @@ class PreferenceMatrix:
         if not 0 < self.concentration < np.inf:
             raise ValueError(f"concentration should be > 0, finite, got {self.concentration}")
 
-    def build(self, duels: "Duels", *, centred: bool = True) -> "pm.Model":
-        """Return the PyMC model of `duels`, with dims arm, opponent, pair, cell.
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Settings as JSON holds them."""
+        return {"concentration": self.concentration}
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Probabilities are by pair."""
+        return {"theta": ("pair",)}
+
+    def cells(self, log: Any, *, each: bool = False) -> ModelCells:
+        """Return the tallied cells, one an unordered pair that met, and each one's pair."""
+        if isinstance(log, ModelCells):
+            return log
+        return self._cells_of(log, seen_in(log, each=each))
+
+    def _cells_of(self, log: Any, seen: Seen) -> ModelCells:
+        """Return the cells of a log that is tallied already."""
+        counts = seen.counts[:, :2] + seen.counts[:, 2:] / 2
+        first, second = seen.columns["first"], seen.columns["second"]
+        turned = first > second
+        counts = np.where(turned[:, None], counts[:, ::-1], counts)
+        first, second = np.minimum(first, second), np.maximum(first, second)
+        place = pair_place(first, second, log.n_arms).astype(np.int32)
+        data = {
+            "first": first,
+            "second": second,
+            "n": counts.sum(axis=-1),
+            "log_coefficient": log_coefficient(counts),
+            "points": counts[:, 0],
+            "pair_of_cell": place,
+        }
+        return ModelCells(log=log, seen=seen, data=data)
+
+    def unit_seen(self, log: Any) -> Seen:
+        """Return the log by unordered pair."""
+        return seen_in(log)
+
+    def unit_cells(self, log: Any, seen: Seen, unit: str) -> ModelCells:
+        """Return cells whose outcomes are in their order; see :class:`Model`."""
+        cells = self._cells_of(log, seen)
+        return replace(cells, data={**cells.data, "log_coefficient": np.zeros(len(cells))})
+
+    def unit_log_likelihood(
+        self, posterior: Mapping[str, Any], cells: ModelCells, unit: str
+    ) -> np.ndarray:
+        """Return the log likelihood of such cells, (draws, cells).
+
+        That of a whole pair is integrated over its win probability: the probability before
+        seeing the pair, given the concentration.
+
+        References
+        ----------
+        Merkle, Furr & Rabe-Hesketh, "Bayesian comparison of latent variable models:
+        conditional versus marginal likelihoods", Psychometrika 2019.
+        """
+        if unit == "duel":
+            return self.log_likelihood(posterior, cells)
+        draws = len(posterior["theta"])
+        fixed = np.full(draws, np.nan if self.concentration is None else self.concentration)
+        half = np.asarray(posterior.get("concentration", fixed))[:, None] / 2
+        points, n = cells.data["points"], cells.data["n"]
+        return betaln(half + points, half + n - points) - betaln(half, half)
+
+    def build(self, log: Any, *, centred: bool = True) -> "pm.Model":
+        """Return the PyMC model of a log (or of its cells), with dims arm, opponent, pair, cell.
 
         Parameters
         ----------
-        duels
+        log
             The log; only its tallies by unordered pair are used.
         centred
             Accepted for the models' common form; this model has one parameterisation.
@@ -79,11 +148,12 @@ class PreferenceMatrix:
         import pymc as pm
         import pytensor.tensor as pt
 
-        n_arms = duels.n_arms
-        first, second = np.triu_indices(n_arms, 1)
-        coords = scores.coords(duels) | {"pair": np.arange(len(first))}
-        with pm.Model(coords=coords) as model:
-            data = scores.register(self.data(duels))
+        cells = self.cells(log)
+        arms = list(cells.log.arms)
+        first, second = np.triu_indices(len(arms), 1)
+        coords = {"arm": arms, "opponent": arms, "pair": np.arange(len(first))}
+        with pm.Model(coords=coords | {"cell": np.arange(len(cells))}) as model:
+            data = register(cells.data)
             if self.concentration is None:
                 concentration = pm.LogNormal("concentration", np.log(4.0), 1.0)
             else:
@@ -91,7 +161,7 @@ class PreferenceMatrix:
             theta = pm.Beta("theta", concentration / 2, concentration / 2, dims="pair")
             # Logarithms before gathering, so that they stay exact at any log odds.
             pm.CustomDist(
-                scores.outcome_name,
+                outcome_name,
                 pt.log(theta)[data["pair_of_cell"]],
                 pt.log1p(-theta)[data["pair_of_cell"]],
                 data["n"],
@@ -101,74 +171,65 @@ class PreferenceMatrix:
                 observed=data["points"],
                 dims="cell",
             )
-            if n_arms <= scores.PREFERENCE_ARMS:
-                upper = pt.zeros((n_arms, n_arms))[first, second].set(theta)
-                lower = pt.zeros((n_arms, n_arms))[second, first].set(1.0 - theta)
-                half = pt.eye(n_arms) / 2
+            if len(arms) <= PREFERENCE_ARMS:
+                upper = pt.zeros((len(arms), len(arms)))[first, second].set(theta)
+                lower = pt.zeros((len(arms), len(arms)))[second, first].set(1.0 - theta)
+                half = pt.eye(len(arms)) / 2
                 pm.Deterministic("preference", upper + lower + half, dims=("arm", "opponent"))
         return model
 
-    def data(self, duels: "Duels") -> dict[str, np.ndarray]:
-        """Return what the likelihood is evaluated on: the tallied cells, and each one's pair."""
-        arrays = scores.cells(duels)
-        place = place_of(arrays["first"], arrays["second"], duels.n_arms)
-        return arrays | {"pair_of_cell": place.astype(np.int32)}
+    def example(self) -> tuple["PreferenceMatrix", Any]:
+        """Return this model and a small log."""
+        from bayesduel.data.duels import Duels
 
-    def unmet(self, concentration: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw the win probabilities of `n` pairs that never met: the prior, (draws, n).
+        return self, Duels.from_wins(np.ones((3, 3)) - np.eye(3))
 
-        `concentration` has shape (draws,).
-        """
-        half = concentration[:, None] / 2
-        return rng.beta(half, half, size=(len(half), n))
+    def log_likelihood(self, posterior: Mapping[str, Any], cells: ModelCells) -> np.ndarray:
+        """Return the log likelihood of each draw and cell, (draws, cells)."""
+        theta = np.asarray(posterior["theta"], dtype=float)[:, cells.data["pair_of_cell"]]
+        data = cells.data
+        return evaluated(
+            _log_likelihood,
+            data["points"],
+            np.log(np.maximum(theta, 1e-300)),
+            np.log1p(-np.minimum(theta, 1 - 1e-16)),
+            data["n"],
+            data["log_coefficient"],
+        )
 
-    def integrated(
-        self, posterior: Mapping[str, Any], points: np.ndarray, n: np.ndarray, draws: int
-    ) -> np.ndarray:
-        """Return the log probability of whole pairs' outcomes in their order, (draws, pairs).
+    def cell_probabilities(
+        self, posterior: Mapping[str, Any], cells: ModelCells
+    ) -> dict[str, np.ndarray]:
+        """Return ``win`` and ``loss`` of first in cells, (draws, cells)."""
+        return self.outcome_probabilities(posterior, cells.data["first"], cells.data["second"])
 
-        Integrated over what only that pair tells of, its win probability: the probability
-        before seeing the pair, given the concentration. `points` are the first arms' wins
-        (half a win for a tie) in `n` duels, shape (pairs,).
-
-        References
-        ----------
-        Merkle, Furr & Rabe-Hesketh, "Bayesian comparison of latent variable models:
-        conditional versus marginal likelihoods", Psychometrika 2019.
-        """
-        from scipy.special import betaln
-
-        fixed = np.full(draws, np.nan if self.concentration is None else self.concentration)
-        half = np.asarray(posterior.get("concentration", fixed))[:, None] / 2
-        return betaln(half + points, half + n - points) - betaln(half, half)
-
-    def preference(self, posterior: Mapping[str, Any]) -> np.ndarray:
-        """Return P, shape (..., K, K), from ``posterior["theta"]``, shape (..., K (K - 1) / 2)."""
-        theta = np.asarray(posterior["theta"])
-        n_arms = round((1 + np.sqrt(1 + 8 * theta.shape[-1])) / 2)
-        first, second = np.triu_indices(n_arms, 1)
-        result = np.full((*theta.shape[:-1], n_arms, n_arms), 0.5)
-        result[..., first, second] = theta
-        result[..., second, first] = 1.0 - theta
-        return result
+    def n_arms(self, posterior: Mapping[str, Any]) -> int:
+        """Return the number of arms of a posterior."""
+        return round((1 + np.sqrt(1 + 8 * np.shape(posterior["theta"])[-1])) / 2)
 
     def outcome_probabilities(
-        self, posterior: Mapping[str, Any], left: np.ndarray, right: np.ndarray
+        self,
+        posterior: Mapping[str, Any],
+        left: np.ndarray,
+        right: np.ndarray,
+        *,
+        left_advantage: bool = False,
     ) -> dict[str, np.ndarray]:
-        """Return ``win`` and ``loss`` of `left` against `right`, shape (..., n)."""
+        """Return ``win`` and ``loss`` of `left` against `right`, shape (..., n).
+
+        Raises
+        ------
+        ValueError
+            If `left_advantage` is asked for: this model has none.
+        """
+        if left_advantage:
+            raise ValueError("left_advantage should be False: a preference matrix has none")
         theta = np.asarray(posterior["theta"])
-        n_arms = round((1 + np.sqrt(1 + 8 * theta.shape[-1])) / 2)
-        place = place_of(np.minimum(left, right), np.maximum(left, right), n_arms)
+        place = pair_place(np.asarray(left), np.asarray(right), self.n_arms(posterior))
         stronger = theta[..., np.where(left == right, 0, place)]
         win = np.where(left < right, stronger, 1.0 - stronger)
         win = np.where(left == right, 0.5, win)
         return {"win": win, "loss": 1.0 - win}
-
-
-def place_of(first: np.ndarray, second: np.ndarray, n_arms: int) -> np.ndarray:
-    """Return the place of each pair, ``first < second``, among all pairs in row order."""
-    low, high = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
-    return low * (2 * n_arms - low - 1) // 2 + high - low - 1
 
 
 def _log_likelihood(points: Any, log_win: Any, log_loss: Any, n: Any, log_coefficient: Any) -> Any:
@@ -183,4 +244,4 @@ def _draw(
     rng: np.random.Generator,
     size: Any = None,
 ) -> np.ndarray:
-    return scores.drawn_points(np.exp(log_win), n, rng, size)
+    return rng.binomial(n.astype(np.int64), np.exp(log_win), size=size).astype(float)

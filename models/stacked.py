@@ -29,6 +29,11 @@ class Stacked(PreferenceMatrix):
 
     name: ClassVar[str] = "stacked"
 
-    def build(self, duels: Any, *, centred: bool = True) -> Any:
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Settings as JSON holds them."""
+        return {"weights": self.weights}
+
+    def build(self, log: Any, *, centred: bool = True) -> Any:
         """Raise: a mixture of fits is not a model of duels."""
         raise TypeError("stacked fits cannot be fitted: fit the models and compare them")

@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from bayesduel.models import scores
 from bayesduel.models.layers import Layer, check_prior
-
-if TYPE_CHECKING:
-    from bayesduel.data.duels import Duels
+from bayesduel.models.predictor import difference
+from bayesduel.models.scores import centre
 
 __all__ = ["TimeVarying"]
 
@@ -44,7 +42,7 @@ class TimeVarying(Layer):
     Parameters
     ----------
     base
-        What is wrapped: a score model or another layer. Put ``JudgeReliability`` outside, so
+        What is wrapped: a model or another layer. Put ``JudgeReliability`` outside, so
         that it scales the changes as well.
     process
         "walk": a random walk, which keeps wandering. "smooth": a Gaussian process with a
@@ -92,20 +90,20 @@ class TimeVarying(Layer):
                 raise ValueError(f"edges should be at least three, increasing, got {self.edges}")
             object.__setattr__(self, "edges", edges)
 
-    def settled(self, duels: "Duels") -> Self:
+    def settled(self, log: Any) -> Self:
         """Return the same with its periods' limits written down."""
-        return replace(super().settled(duels), edges=self._limits(duels))
+        return replace(super().settled(log), edges=self._limits(log))
 
-    def own_columns(self, duels: "Duels") -> dict[str, np.ndarray]:
+    def own_columns(self, log: Any) -> dict[str, np.ndarray]:
         """Return the period of each vote; times beyond the limits are in the nearest."""
-        inner = np.array(self._limits(duels)[1:-1])
-        return {"period_of_cell": np.searchsorted(inner, _times(duels), side="right")}
+        inner = np.array(self._limits(log)[1:-1])
+        return {"period_of_cell": np.searchsorted(inner, _times(log), side="right")}
 
-    def own_coords(self, duels: "Duels") -> dict[str, Any]:
+    def own_coords(self, log: Any) -> dict[str, Any]:
         """Return the middle of each period: a datetime64, or a number."""
-        edges = np.array(self._limits(duels))
+        edges = np.array(self._limits(log))
         middle = (edges[1:] + edges[:-1]) / 2
-        time: Any = duels.votes and duels.votes.time
+        time: Any = log.votes and log.votes.time
         if np.issubdtype(time.dtype, np.datetime64):
             middle = middle.astype("int64").astype("datetime64[us]")
         return {"period": middle, "step": np.arange(len(middle) - 1)}
@@ -115,13 +113,15 @@ class TimeVarying(Layer):
         """``rating`` is by period and arm."""
         return {"rating": ("period", "arm")}
 
-    def add(self, duels: "Duels") -> dict[str, Any]:
+    def add(
+        self, given: Mapping[str, Any], parameters: Mapping[str, Any], log: Any
+    ) -> dict[str, Any]:
         """Add ``drift``, ``length`` if smooth, and ``rating``."""
         import pymc as pm
         import pytensor.tensor as pt
 
-        n = len(self._limits(duels)) - 1
-        drift = pm.HalfNormal("drift", self.prior)
+        n = len(self._limits(log)) - 1
+        drift = pm.HalfNormal("drift", self.prior * self.unit(given))
         if self.process == "walk":
             steps = pm.Normal("step_standard", 0.0, 1.0, dims=("step", "free"))
             walk = pt.cumsum(steps[::-1], axis=0)[::-1]
@@ -133,7 +133,7 @@ class TimeVarying(Layer):
             standard = pm.Normal("process_standard", 0.0, 1.0, dims=("period", "free"))
             free = pt.linalg.cholesky(kernel) @ standard
             free = free - free[-1:]
-        change = scores.centre(drift * free)
+        change = centre(drift * free)
         score = pm.modelcontext(None)["score"]
         rating = pm.Deterministic("rating", score[None, :] + change, dims=("period", "arm"))
         return {"rating": rating}
@@ -145,13 +145,13 @@ class TimeVarying(Layer):
             return eta
         rating, period = parameters["rating"], cells["period_of_cell"]
         then = rating[..., period, cells["first"]] - rating[..., period, cells["second"]]
-        return eta + then - scores.difference(parameters, cells)
+        return eta + then - difference(parameters, cells)
 
-    def _limits(self, duels: "Duels") -> tuple[float, ...]:
+    def _limits(self, log: Any) -> tuple[float, ...]:
         """Return the limits of the periods, which span the log's times evenly."""
         if self.edges is not None:
             return self.edges
-        times = _times(duels)
+        times = _times(log)
         distinct = len(np.unique(times))
         if distinct < 2:
             raise ValueError(
@@ -161,9 +161,9 @@ class TimeVarying(Layer):
         return tuple(float(e) for e in np.linspace(times.min(), times.max(), n + 1))
 
 
-def _times(duels: "Duels") -> np.ndarray:
+def _times(log: Any) -> np.ndarray:
     """Return each vote's time as a number, (votes,)."""
-    votes = duels.votes
+    votes = log.votes
     if votes is None or votes.time is None:
         raise ValueError("duels should have a time for each vote, got a log without times")
     time = votes.time

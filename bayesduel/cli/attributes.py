@@ -72,7 +72,7 @@ def command(argv: list[str], log: str, **options: Any) -> None:
     import shlex
 
     from bayesduel.cli.console import print_json, remark, steps
-    from bayesduel.models import AttributeDuels
+    from bayesduel.models import BradleyTerry, Covariates, JudgeTastes, OrderEffect
     from bayesduel.reporting.attributes import analyse_attributes, write_page
 
     output = options["output"]
@@ -81,14 +81,18 @@ def command(argv: list[str], log: str, **options: Any) -> None:
     if options.get("by") is not None:
         raise click.UsageError("attributes takes one log at a time: leave out --by")
     items = _items(log, options)
-    model = AttributeDuels(
-        items=items,
-        scale=options["scale"],
-        item_effect=not options["no_item_effect"],
-        order_effect=options["order_effect"],
-        judge_effect=options["judge_effect"],
-        sparsity=options["sparsity"],
+    model: Any = BradleyTerry(
+        Covariates(
+            items,
+            scale=options["scale"],
+            item_effect=not options["no_item_effect"],
+            sparsity=options["sparsity"],
+        )
     )
+    if options["order_effect"]:
+        model = OrderEffect(model, prior=float("inf") if model.flat else 1.0)
+    if options["judge_effect"]:
+        model = JudgeTastes(model)
     duels = read_log(log, options)[None]
     with steps() as step:
         a = analyse_attributes(
@@ -127,8 +131,8 @@ def _told(a: "AttributeAnalysis") -> dict[str, Any]:
     """Return what JSON tells."""
     told = {
         "sentence": a.sentence,
-        "prob": a.table.attrs["prob"],
-        "errors": a.table.attrs["errors"],
+        "prob": a.table.attrs["ci_prob"],
+        "errors": a.table.attrs["covariance"],
         "method": a.fit.attrs["method"],
         "method_reason": a.fit.attrs["method_reason"],
         "khat": a.fit.attrs["khat"],
@@ -153,7 +157,7 @@ def _show(a: "AttributeAnalysis") -> None:
     if a.errors_words:
         console.print(a.errors_words)
     console.print()
-    level = f"{100 * a.table.attrs['prob']:g} %"
+    level = f"{100 * a.table.attrs['ci_prob']:g} %"
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("attribute")
     for name in (f"log odds a unit [{level}]", "odds ratio", "win rate", "Pr(> 0)"):

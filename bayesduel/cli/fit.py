@@ -37,7 +37,7 @@ def command(log: str, output: Path, **options: Any) -> None:
     from bayesduel.cli.console import remark
 
     check_folder(output)
-    chosen_model(options["model"], options["order_effect"])  # refused before the log is read
+    chosen_model(options["model"], options)  # refused before the log is read
     for label, duels in read_log(log, options).items():
         path = output
         if label is not None:

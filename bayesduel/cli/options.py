@@ -1,6 +1,6 @@
 """Options that the commands share, and how a LOG argument becomes Duels."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,6 @@ MODELS = (
     "thurstone-score",
     "perturbed-thurstone",
 )
-OF_MARGINS = ("thurstone-score", "perturbed-thurstone")
 METHODS = ("auto", "laplace", "nuts")
 LEAST_DRAWS = 100  # as bayesduel.fit has it, known here before anything heavy is imported
 _READING = "left right outcome margin judge group time weight ties on_bad by".split()
@@ -168,23 +167,29 @@ def _column(name: str, value: str) -> Any:
     return value
 
 
-def chosen_model(name: str, ordered: bool) -> Any:
-    """Return the model that is asked for, with an advantage of the left side or without.
+def chosen_model(name: str, options: Mapping[str, Any]) -> Any:
+    """Return the model that is asked for, with the layers and covariates that are.
 
     Raises
     ------
     click.UsageError
-        If that advantage is asked of a model that is not one of margins.
+        If the model cannot have them.
     """
-    from bayesduel.models import named
+    from bayesduel.models import Covariates, OrderEffect, Scores, named
 
-    if not ordered:
-        return named(name)
-    if name not in OF_MARGINS:
-        raise click.UsageError(
-            f"--order-effect is for models of margins ({', '.join(OF_MARGINS)}), got --model {name}"
-        )
-    return named(name, order_effect=True)
+    columns = covariates_of(options)
+    try:
+        settings = {"predictor": Scores() + Covariates(columns)} if columns else {}
+        model = named(name, **settings)
+        return OrderEffect(model) if options.get("order_effect") else model
+    except TypeError as error:
+        asked = "--covariates" if columns else "--order-effect"
+        raise click.UsageError(f"{asked} cannot be used with --model {name}: {error}") from error
+
+
+def covariates_of(options: Mapping[str, Any]) -> list[str]:
+    """Return the columns that ``--covariates`` names."""
+    return [name.strip() for name in (options.get("covariates") or "").split(",") if name.strip()]
 
 
 def fit_log(duels: "Duels", options: dict[str, Any], label: str | None = None) -> "xr.DataTree":
@@ -193,8 +198,8 @@ def fit_log(duels: "Duels", options: dict[str, Any], label: str | None = None) -
     from bayesduel.inference.fit import fit
 
     given = {name: options[name] for name in _FITTING if options.get(name) is not None}
-    if options.get("order_effect"):
-        given["model"] = chosen_model(options["model"], True)
+    if isinstance(given.get("model"), str):
+        given["model"] = chosen_model(given["model"], options)
     with share("fitting" if label is None else f"fitting {label}") as progress:
         return fit(duels, progress=progress, **given)
 
@@ -209,8 +214,7 @@ def fits_of(
     if Path(log).suffix not in (".nc", ".zarr"):
         logs = read_log(log, options)
         chosen = {
-            label: {} if model is None else {"model": model(duels), "order_effect": False}
-            for label, duels in logs.items()
+            label: {} if model is None else {"model": model(duels)} for label, duels in logs.items()
         }
         return {
             label: fit_log(duels, options | chosen[label], label) for label, duels in logs.items()

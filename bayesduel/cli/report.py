@@ -44,7 +44,7 @@ def command(argv: list[str], log: str, output: Path, title: str | None, **option
     from bayesduel.reporting.report import report
 
     check_folder(output)
-    model = chosen_model(options["model"], options["order_effect"])
+    model = chosen_model(options["model"], options)
     logs = read_log(log, options)
     given = ("method", "draws", "seed", "rope", "confidence")
     with steps() as step:

@@ -16,7 +16,7 @@ from bayesduel.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from bayesduel.posterior.top_k import TopSets
+    from bayesduel.posterior.top_k import TopK
 
 __all__ = ["command"]
 
@@ -49,25 +49,25 @@ def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
     best: by how much duels were won where LOG has margins, else by who won.
     """
     from bayesduel.cli.console import print_json, remark, working
-    from bayesduel.posterior.top_k import check_k, top_sets
+    from bayesduel.posterior.top_k import check_k, top_k
     from bayesduel.text import to_json
 
     output = options.pop("output")
     if output is not None:
         check_folder(output)
-    ordered, named = options["order_effect"], options.pop("model")
+    named = options.pop("model")
     if named is not None:
-        chosen_model(named, ordered)  # refused before the log is read
-    found: dict[str | None, TopSets] = {}
+        chosen_model(named, options)  # refused before the log is read
+    found: dict[str | None, TopK] = {}
 
     def model(duels: Any) -> Any:
         check_k(k, duels.n_arms)  # before the work, not after it
-        return _model(named, duels, ordered)
+        return _model(named, duels, options)
 
     fits = fits_of(log, options, model)
     for label, fit in fits.items():
         with working("counting sets"):
-            found[label] = top_sets(fit, k, n=sets)
+            found[label] = top_k(fit, k, n=sets)
     told: Any = {label: one.summary() for label, one in found.items()}
     told = told[None] if None in told else told
     if output is not None:
@@ -81,15 +81,13 @@ def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
         remark(f"wrote {output}")
 
 
-def _model(named: str | None, duels: Any, ordered: bool) -> Any:
+def _model(named: str | None, duels: Any, options: dict[str, Any]) -> Any:
     """Return the model that was asked for, or the one that suits the log."""
     with_margins = duels.votes is not None and duels.votes.margin is not None
-    if named is None and ordered and not with_margins:
-        raise click.UsageError("--order-effect needs a log with margins, got one without")
-    return chosen_model(named or ("thurstone-score" if with_margins else "bradley-terry"), ordered)
+    return chosen_model(named or ("thurstone-score" if with_margins else "bradley-terry"), options)
 
 
-def _show(label: str | None, found: "TopSets") -> None:
+def _show(label: str | None, found: "TopK") -> None:
     from rich.table import Table
 
     from bayesduel.cli.console import out

@@ -8,16 +8,18 @@ gives the other away.
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from bayesduel.criticism.folding import cut, rows_of, tells_sides, votes_of
+from bayesduel.criticism.cross_validation import cut, rows_of, votes_of
+from bayesduel.data.duels import Duels
 from bayesduel.data.votes import cells_of
+from bayesduel.inference.fit import fit
 from bayesduel.intervals import wilson
-
-if TYPE_CHECKING:
-    from bayesduel.data.duels import Duels
+from bayesduel.models import model_named
+from bayesduel.models.response import expected_score
+from bayesduel.posterior.draws import posterior_draws
 
 __all__ = ["Calibration", "held_out"]
 
@@ -96,7 +98,7 @@ class Calibration:
 
 
 def held_out(
-    duels: "Duels",
+    duels: Duels,
     model: Any = "bradley-terry",
     *,
     folds: int = 5,
@@ -135,19 +137,10 @@ def held_out(
     """
     if isinstance(folds, bool) or folds != int(folds) or folds < 2:
         raise ValueError(f"folds should be a whole number >= 2, got {folds}")
-    from bayesduel.inference.fit import model_named
-
     rng = np.random.default_rng(seed)
     model = model_named(model)
-    if getattr(model, "judge_effect", False):
-        raise ValueError("model should need only who met whom, got one with a judge effect")
-    if hasattr(model, "layers"):
-        raise ValueError(
-            f"model should need only who met whom, got {model.name}: "
-            "bayesduel.compare_models leaves its duels out with their judges, times and order"
-        )
-    by_vote = model.link == "margin"
-    rows, unit = votes_of(duels) if by_vote else rows_of(duels, tells_sides(model))
+    by_vote = model.outcome == "margin" or bool(model.columns(duels) or model.differences(duels))
+    rows, unit = votes_of(duels) if by_vote else rows_of(duels, model.reads_order)
     n_units = len(np.unique(rows[5])) if unit != "duel" else int(rows[2:5].sum())
     if n_units < 2:
         raise ValueError(f"duels should hold two {unit}s or more to hold one out, got {n_units}")
@@ -156,7 +149,8 @@ def held_out(
     favourite, points, losses, counts = [], [], [], []
     for k, held in enumerate(parts):
         rest = np.sum([part for i, part in enumerate(parts) if i != k], axis=0)
-        win = _predict(duels, rest, rows[:2], held, model, draws, seed)
+        predict = _predict_votes if by_vote else _predict_pairs
+        win = predict(duels, rest, rows[:2], held, model, draws, seed)
         at = held.sum(0) > 0
         n, p = held.sum(0)[at], win
         won = held[0][at] + held[2][at] / 2
@@ -176,15 +170,15 @@ def held_out(
         log_loss=mean,
         log_loss_error=float(spread),
         folds=folds,
-        unit="duel" if by_vote else unit,
+        unit="duel" if unit == "vote" else unit,
     )
 
 
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _predict(
-    duels: "Duels",
+def _predict_votes(
+    duels: Duels,
     counts: np.ndarray,
     pair: np.ndarray,
     held: np.ndarray,
@@ -192,17 +186,30 @@ def _predict(
     draws: int,
     seed: int,
 ) -> np.ndarray:
-    """Return the mean win probability (half a tie) of left in the rows that are held out."""
-    from bayesduel.data.duels import Duels
-    from bayesduel.inference.fit import fit
-    from bayesduel.posterior.draws import model_of
+    """Return the mean expected score of left in the votes that are held out.
 
-    by_margins = model.link == "margin"
-    if by_margins:
-        assert duels.votes is not None
-        votes = duels.votes.take(counts.sum(axis=0) > 0)
-        log = replace(duels, votes=votes, cells=cells_of(votes, duels.n_arms))
-    elif tells_sides(model):
+    Each is predicted with its own judge, time and covariates.
+    """
+    assert duels.votes is not None
+    kept, out = (duels.votes.take(c.sum(axis=0) > 0) for c in (counts, held))
+    log, left_out = (replace(duels, votes=v, cells=cells_of(v, duels.n_arms)) for v in (kept, out))
+    settled = model.settled(duels)
+    posterior = _posterior(log, settled, draws, seed)
+    cells = settled.cells(left_out, each=True)
+    return _clipped(expected_score(settled.cell_probabilities(posterior, cells)))
+
+
+def _predict_pairs(
+    duels: Duels,
+    counts: np.ndarray,
+    pair: np.ndarray,
+    held: np.ndarray,
+    model: Any,
+    draws: int,
+    seed: int,
+) -> np.ndarray:
+    """Return the mean expected score of left in the rows that are held out."""
+    if model.reads_order:
         kept, row = np.nonzero(counts)
         left, right = np.array(duels.arms, dtype=object)[pair[:, row]]
         outcome = np.array([1.0, 0.0, 0.5])[kept]
@@ -216,18 +223,27 @@ def _predict(
         np.add.at(wins, (pair[1], pair[0]), counts[1])
         np.add.at(ties, (pair[0], pair[1]), counts[2])
         log = Duels.from_wins(wins, duels.arms, ties=ties + ties.T, tie_rule=duels.tie_rule)
+    at = held.sum(0) > 0
+    chances = model.outcome_probabilities(
+        _posterior(log, model, draws, seed),
+        pair[0][at],
+        pair[1][at],
+        left_advantage=model.reads_order,
+    )
+    return _clipped(expected_score(chances))
+
+
+def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.ndarray]:
+    """Return the draws of a fit of the log without a fold."""
+    method: Any = "auto" if model.why_nuts else "laplace"
     with warnings.catch_warnings():  # what a fold lacks is no news of the log
         warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")
-        tree = fit(log, model, "laplace", draws=draws, seed=seed, log_likelihood=False)
-    posterior = {
-        str(name): v.values.reshape(-1, *v.shape[2:])
-        for name, v in tree["posterior"].data_vars.items()
-    }
-    at = held.sum(0) > 0
-    sides = {"order": True} if by_margins or tells_sides(model) else {}
-    chances = model_of(tree).outcome_probabilities(posterior, pair[0][at], pair[1][at], **sides)
-    win = chances["win"] + chances["tie"] / 2 if "tie" in chances else chances["win"]
-    return np.clip(win.mean(0), 1e-12, 1 - 1e-12)
+        tree = fit(log, model, method, draws=draws, seed=seed, log_likelihood=False, clusters=False)
+    return posterior_draws(tree, "model")[0]
+
+
+def _clipped(score: np.ndarray) -> np.ndarray:
+    return np.clip(score.mean(0), 1e-12, 1 - 1e-12)
 
 
 def _bins(p: np.ndarray, won: np.ndarray, n: np.ndarray) -> dict[str, np.ndarray]:

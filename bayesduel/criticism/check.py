@@ -140,10 +140,10 @@ def check(
 
 def _candidates(duels: "Duels", ordered: bool, transitive: bool) -> list[Any]:
     """Return the models to compare where none are named: the usual ones, and what was found."""
-    from bayesduel.criticism.compare import standard_models
+    from bayesduel.criticism.compare import default_models
     from bayesduel.models import BladeChest, BradleyTerry, OrderEffect
 
-    candidates = standard_models(duels)
+    candidates = default_models(duels)
     if ordered:
         candidates.append(OrderEffect(BradleyTerry()))
     if not transitive:

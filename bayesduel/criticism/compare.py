@@ -23,11 +23,12 @@ from bayesduel.criticism.comparison import Comparison
 from bayesduel.criticism.cross_validation import Unit, units_of
 from bayesduel.criticism.loo import Left, leave_out, table_of
 from bayesduel.data.duels import Duels
+from bayesduel.text import join
 
 if TYPE_CHECKING:
     from bayesduel.inference.fit import Method
 
-__all__ = ["Comparison", "compare_models", "standard_models"]
+__all__ = ["Comparison", "compare_models", "default_models"]
 
 FOLDS = 10
 
@@ -52,7 +53,7 @@ def compare_models(
     models
         Models of :mod:`bayesduel.models`, their names, or fits of them to this log by
         :func:`bayesduel.fit`; a mapping gives them names of your own. Default:
-        :func:`standard_models`.
+        :func:`default_models`.
     unit
         What is left out, one at a time. "pair": all duels of a pair of arms; asks whether a
         model can tell how two arms that never met would fare, which is what scores are for.
@@ -74,7 +75,7 @@ def compare_models(
         to one of them a tie is an outcome of its own, to another it is half a win.
     """
     _check(duels, unit, folds)
-    named = _named(standard_models(duels) if models is None else models)
+    named = _named(default_models(duels) if models is None else models)
     scored = _observations(duels, named)
 
     def tick(share: float) -> None:
@@ -113,7 +114,7 @@ def compare_models(
     )
 
 
-def standard_models(duels: Duels) -> list[Any]:
+def default_models(duels: Duels) -> list[Any]:
     """Return the models that any log can be asked about: with a ranking and without one.
 
     All take a tie for half a win.
@@ -142,10 +143,10 @@ def _check(duels: Any, unit: Any, folds: Any) -> None:
 
 def _named(models: Any) -> dict[str, Any]:
     """Return models or fits by distinct names."""
-    from bayesduel.models import named
+    from bayesduel.models import Model, named
     from bayesduel.posterior.draws import model_of
 
-    if isinstance(models, str) or hasattr(models, "build"):
+    if isinstance(models, str | Model):
         models = [models]
     if isinstance(models, Mapping):
         given = {str(name): model for name, model in models.items()}
@@ -169,24 +170,19 @@ def _observations(duels: Duels, given: Mapping[str, Any]) -> str:
     from bayesduel.posterior.draws import model_of
 
     models = {n: model_of(m) if isinstance(m, xr.DataTree) else m for n, m in given.items()}
-    for name, model in models.items():
-        if getattr(model, "order_effect", False):
+    of_margins = [name for name, model in models.items() if model.outcome == "margin"]
+    if of_margins:
+        others = [name for name in models if name not in of_margins]
+        if others:
             raise ValueError(
-                "models should have no order effect of their own to be compared (around a score "
-                f"model OrderEffect has one), got {name!r} with order_effect=True"
+                "models should score the same observations: margins are what "
+                f"{join(of_margins)} score, and who won what {join(others)} do; compare within "
+                "either"
             )
-        if getattr(model, "judge_effect", False):
-            raise ValueError(
-                "models should tell judges apart by JudgeReliability to be compared, "
-                f"got {name!r} with judge_effect=True"
-            )
-        if model.link == "margin":
-            raise ValueError(
-                f"models should score who won to be compared, got {name!r}, which scores margins"
-            )
+        return "margins"
     if not duels.n_ties:
         return "wins and losses"
-    own = [name for name, model in models.items() if model.tie_outcome]
+    own = [name for name, model in models.items() if model.outcome == "win or tie"]
     half = [name for name in models if name not in own]
     if own and half:
         raise ValueError(

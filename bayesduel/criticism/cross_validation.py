@@ -1,4 +1,4 @@
-"""Log likelihoods of what can be left out of a log, whatever cells a model sees it in.
+"""What is left out of a log, one unit at a time or fold by fold, as any model sees it.
 
 Models see a log in cells of their own (by pair, by judge, by time). They can only be compared
 on the same observations: here the outcomes *in their order*, of a whole pair or of a single
@@ -12,18 +12,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayesduel.data.votes import Cells, cells_of
-from bayesduel.models.cells import Seen, tallied
-from bayesduel.models.layers import Layer
+from bayesduel.models.cells import ModelCells, Seen, seen_in
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
-__all__ = ["Unit", "Units", "log_likelihoods", "units_of", "without"]
+__all__ = ["Unit", "Units", "cut", "log_likelihoods", "rows_of", "units_of", "votes_of", "without"]
 
 Unit = Literal["pair", "duel"]
 CHUNK = 4_000_000  # draws x cells worked on at once
-TINY = 1e-300
-OUTCOMES = ("win", "loss", "tie")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +36,11 @@ class Units:
     first, second
         The arms, indices, (units,).
     cells
-        Cells of the model, sorted by unit, by name.
-    counts
-        First's wins, second's wins, ties of each cell, (cells, 3).
+        Cells of the model, sorted by unit.
     stops
         Unit k is the cells up to ``stops[k]``, (units,).
+    result
+        Of a single duel: 0 where first won, 1 where second did, 2 for a tie, (units,); or None.
     of_vote
         The unit of each vote of the log, (votes,), or None where no model asked for votes.
     """
@@ -52,9 +49,9 @@ class Units:
     times: np.ndarray
     first: np.ndarray
     second: np.ndarray
-    cells: Mapping[str, np.ndarray]
-    counts: np.ndarray
+    cells: ModelCells
     stops: np.ndarray
+    result: np.ndarray | None = None
     of_vote: np.ndarray | None = None
 
     def __len__(self) -> int:
@@ -64,13 +61,17 @@ class Units:
         """Return the units from `start` up to `stop`."""
         here = slice(int(self.stops[start - 1]) if start else 0, int(self.stops[stop - 1]))
         rows = slice(start, stop)
+        n = len(self.cells)
+        data = {
+            name: column[here] if column.ndim and len(column) == n else column
+            for name, column in self.cells.data.items()
+        }
         return Units(
             self.unit,
             self.times[rows],
             self.first[rows],
             self.second[rows],
-            {name: column[here] for name, column in self.cells.items()},
-            self.counts[here],
+            replace(self.cells, data=data),
             self.stops[rows] - here.start,
         )
 
@@ -81,32 +82,45 @@ def units_of(duels: "Duels", models: Sequence[Any], unit: Unit) -> list[Units]:
     Single duels are told apart as finely as any of the models does.
     """
     if unit == "pair":
-        return [_pairs(_seen(duels, model)) for model in models]
-    owned = {(k, n): c for k, m in enumerate(models) for n, c in _columns(duels, m).items()}
-    ordered = any(getattr(m, "ordered", False) for m in models)
-    joint: Any = {str(key): column for key, column in owned.items()}
-    seen = tallied(duels, joint, ordered=ordered)
+        return [_by_pair(duels, model) for model in models]
+    columns = {(k, n): c for k, m in enumerate(models) for n, c in m.columns(duels).items()}
+    apart = {(k, n): c for k, m in enumerate(models) for n, c in m.differences(duels).items()}
+    seen = seen_in(
+        duels,
+        {str(key): column for key, column in columns.items()},
+        {str(key): column for key, column in apart.items()},
+        ordered=any(m.reads_order for m in models),
+        each=any(m.outcome == "margin" for m in models),
+    )
     cell, outcome = np.nonzero(seen.counts)
-    shared: dict[str, Any] = {n: seen.cells[n] for n in ("first", "second", "left_first")
-                              if n in seen.cells}  # fmt: skip
+    times = seen.counts[cell, outcome].astype(np.int64)
     of_vote = None
     if seen.of_vote is not None:
         unit_at = np.full(seen.counts.shape, -1)
         unit_at[cell, outcome] = np.arange(len(cell))
         of_vote = unit_at[seen.of_vote, seen.result]
     found = []
-    for k in range(len(models)):
-        own = {n: seen.cells[str((k, n))] for (j, n) in owned if j == k}
-        cells = {name: column[cell] for name, column in (shared | own).items()}
+    for k, model in enumerate(models):
+        own = {n: seen.columns[str((j, n))] for (j, n) in (columns | apart) if j == k}
+        shared = ["first", "second", *(["left_first"] if model.reads_order else [])]
+        own |= {n: seen.columns[n] for n in shared}
+        single = Seen(
+            columns={name: column[cell] for name, column in own.items()},
+            counts=np.eye(3)[outcome],
+            of_vote=of_vote,
+            result=seen.result,
+            each=seen.each,
+        )
+        cells = model.unit_cells(duels, single, "duel")
         found.append(
             Units(
                 "duel",
-                seen.counts[cell, outcome].astype(np.int64),
-                cells["first"],
-                cells["second"],
+                times,
+                own["first"][cell],
+                own["second"][cell],
                 cells,
-                np.eye(3)[outcome],
                 np.arange(1, len(cell) + 1),
+                outcome,
                 of_vote,
             )
         )
@@ -129,7 +143,10 @@ def log_likelihoods(
         begun = units.stops[start - 1] if start else 0
         stop = max(start + 1, int(np.searchsorted(units.stops, begun + most, side="right")))
         part = units.take(start, stop)
-        yield _of(model, posterior, part, draws)
+        total = model.unit_log_likelihood(posterior, part.cells, part.unit)
+        if len(part.stops) < total.shape[1]:
+            total = np.add.reduceat(total, np.append(0, part.stops[:-1]), axis=1)
+        yield total
         start = stop
 
 
@@ -164,61 +181,105 @@ def without(duels: "Duels", units: Units, held: np.ndarray) -> "Duels":
     return replace(duels, cells=cells, votes=None)
 
 
+def rows_of(duels: "Duels", sides: bool = False) -> tuple[np.ndarray, str]:
+    """Return left, right, wins, losses, ties and unit, shape (6, n), and the unit's name.
+
+    One row is one ordered pair that met; where the log repeats a pair by the same judge or in
+    the same group, one row is one such unit, for a vote and its repeats; with `sides` one row
+    for each order in which the unit was shown.
+    """
+    cells, votes = duels.cells, duels.votes
+    if votes is not None:
+        for role in ("group", "judge"):
+            place = _repeated(votes, role)
+            if place is None:
+                continue
+            low = np.minimum(votes.left, votes.right)
+            high = np.maximum(votes.left, votes.right)
+            turned = (votes.left != low) & sides
+            own, row = np.unique(np.stack([place, turned]), axis=1, return_inverse=True)
+            forward = np.where((votes.left == low) | turned, 1, -1) * votes.outcome
+            counts = [
+                np.bincount(row, votes.weight * (forward == o), minlength=own.shape[1])
+                for o in (1, -1, 0)
+            ]
+            pair = np.zeros((2, int(place.max()) + 1), dtype=np.int64)
+            pair[:, place] = low, high
+            pair = pair[:, own[0]]
+            rows = np.stack([*np.where(own[1], pair[::-1], pair), *counts, own[0]])
+            return rows.astype(np.int64), f"pair and {role}"
+    counts = [cells.left_wins, cells.right_wins, cells.ties]
+    rows = np.stack([cells.left, cells.right, *counts, np.arange(len(cells.left))])
+    return rows.astype(np.int64), "duel"
+
+
+def votes_of(duels: "Duels") -> tuple[np.ndarray, str]:
+    """Return what `rows_of` does, one row a vote, whose judge, time or margin goes with it."""
+    votes = duels.votes
+    assert votes is not None
+    unit, name = np.arange(len(votes)), "vote"
+    for role in ("group", "judge"):
+        place = _repeated(votes, role)
+        if place is not None and votes.margin is None:
+            unit, name = place, f"pair and {role}"
+            break
+    counts = [votes.weight * (votes.outcome == o) for o in (1, -1, 0)]
+    return np.stack([votes.left, votes.right, *counts, unit]).astype(np.int64), name
+
+
+def cut(rows: np.ndarray, unit: str, folds: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Return wins, losses and ties of each fold, shape (3, n), folds of even size."""
+    if unit != "duel":
+        fold = rng.permutation(np.arange(rows[5].max() + 1) % folds)[rows[5]]
+        return [np.where(fold == k, rows[2:5], 0) for k in range(folds)]
+    which = np.repeat(np.arange(3 * rows.shape[1]), rows[2:5].ravel())
+    fold = rng.permutation(np.arange(len(which)) % folds)
+    shape = (3, rows.shape[1])
+    return [
+        np.bincount(which[fold == k], minlength=shape[0] * shape[1]).reshape(shape)
+        for k in range(folds)
+    ]
+
+
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _columns(duels: "Duels", model: Any) -> dict[str, np.ndarray]:
-    return model.columns(duels) if hasattr(model, "columns") else {}
-
-
-def _seen(duels: "Duels", model: Any) -> Seen:
-    return tallied(duels, _columns(duels, model), ordered=getattr(model, "ordered", False))
-
-
-def _pairs(seen: Seen) -> Units:
-    low = np.minimum(seen.cells["first"], seen.cells["second"])
-    high = np.maximum(seen.cells["first"], seen.cells["second"])
+def _by_pair(duels: "Duels", model: Any) -> Units:
+    """Return the unordered pairs of a log as units."""
+    seen = model.unit_seen(duels)
+    low = np.minimum(seen.columns["first"], seen.columns["second"])
+    high = np.maximum(seen.columns["first"], seen.columns["second"])
     order = np.lexsort((high, low))
     low, high = low[order], high[order]
     stops = np.flatnonzero(np.append((np.diff(low) != 0) | (np.diff(high) != 0), True)) + 1
+    cells = model.unit_cells(duels, seen, "pair")
+    n = len(cells)
+    data = {
+        name: column[order] if column.ndim and len(column) == n else column
+        for name, column in cells.data.items()
+    }
     return Units(
         "pair",
         np.ones(len(stops), dtype=np.int64),
         low[stops - 1],
         high[stops - 1],
-        {name: column[order] for name, column in seen.cells.items()},
-        seen.counts[order],
+        replace(cells, data=data),
         stops,
     )
 
 
-def _of(model: Any, posterior: Mapping[str, np.ndarray], units: Units, draws: int) -> np.ndarray:
-    """Return the log likelihood of each draw and unit, all units at once."""
-    if units.unit == "pair" and hasattr(model, "integrated"):
-        starts = np.append(0, units.stops[:-1])
-        forward = np.where(units.cells["first"] < units.cells["second"], 0, 1)
-        rows = np.arange(len(forward))
-        points = units.counts[rows, forward] + units.counts[:, 2] / 2
-        n = units.counts.sum(axis=1)
-        points, n = (np.add.reduceat(x, starts) for x in (points, n))
-        return model.integrated(posterior, points, n, draws)
-    if hasattr(model, "chances"):
-        known = model.parameters(posterior) if isinstance(model, Layer) else posterior
-        chances = model.chances(model.eta(known, units.cells), known)
-    else:
-        first, second = units.cells["first"], units.cells["second"]
-        chances = model.outcome_probabilities(posterior, first, second)
-    counts = units.counts
-    if "tie" not in chances:
-        counts = counts[:, :2] + counts[:, 2:] / 2
-    total = np.zeros((draws, len(counts)))
-    for outcome, times in zip(OUTCOMES, counts.T, strict=False):
-        happened = times > 0
-        chance = np.maximum(chances[outcome][:, happened], TINY)
-        total[:, happened] += times[happened] * np.log(chance)
-    if len(units.stops) == len(counts):
-        return total
-    return np.add.reduceat(total, np.append(0, units.stops[:-1]), axis=1)
+def _repeated(votes: Any, role: str) -> np.ndarray | None:
+    """Return the unit of each vote, pair and judge or group, where the log repeats any."""
+    code = getattr(votes, role)
+    if code is None:
+        return None
+    low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
+    alone = -1 - np.arange(len(votes))  # a vote without a judge repeats none
+    key = np.stack([low, high, np.where(code >= 0, code, alone)])
+    units, place = np.unique(key, axis=1, return_inverse=True)
+    if units.shape[1] == len(votes) and (votes.weight <= 1).all():
+        return None
+    return place.ravel()
 
 
 def _hit(rows: Any, n_arms: int, gone: np.ndarray) -> np.ndarray:
@@ -229,8 +290,9 @@ def _hit(rows: Any, n_arms: int, gone: np.ndarray) -> np.ndarray:
 
 def _take_one(duels: "Duels", counts: np.ndarray, units: Units, k: int) -> None:
     """Take one duel of unit `k` out of `counts`, (3, cells) by ordered pair."""
+    assert units.result is not None
     first, second = units.first[k], units.second[k]
-    result = int(units.counts[k].argmax())
+    result = int(units.result[k])
     for left, right, row in ((first, second, result), (second, first, (1, 0, 2)[result])):
         at = np.flatnonzero(
             (duels.cells.left == left) & (duels.cells.right == right) & (counts[row] > 0)

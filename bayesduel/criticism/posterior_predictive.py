@@ -1,4 +1,4 @@
-"""Does a model of margins fit? Its residuals against replicated ones, with honest p-values.
+"""Posterior predictive checks: replicated outcomes, and standardised residuals of margins.
 
 In a draw of the posterior every margin has a standardised residual: how far it lies from what
 the draw expects, in units of the noise (put on the normal scale where noise is Student's t).
@@ -8,8 +8,8 @@ residuals, draw by draw.
 
 The share of draws in which the replicate is as large is the posterior predictive p-value. It is
 not uniform under the model, because the draws have seen the margins; but it is below p with
-probability at most 2 p (Meng 1994). So twice that share is a p-value that keeps its word, and
-is what is told here. It is cautious: it errs towards finding nothing.
+probability at most 2 p (Meng 1994). Twice that share is therefore a valid, conservative
+p-value, and is what is reported.
 
 References
 ----------
@@ -24,20 +24,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesduel.criticism.margin_residuals import (
+from bayesduel.criticism.standardised_residuals import (
     EDGES,
     grouped,
     histogram,
     normal_scores,
     statistics,
 )
-from bayesduel.posterior.drawn import check_fit, draws_of
+from bayesduel.posterior.draws import check_fit, draws_of
 from bayesduel.text import join
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CHECKS", "MarginCheck", "margin_check", "replicate_margins"]
+__all__ = ["CHECKS", "MarginCheck", "check_margins", "posterior_predictive"]
 
 CHECKS = {
     "sides": "the left side does better or worse than the model says (mean residual)",
@@ -49,11 +49,12 @@ CHECKS = {
 }
 LEVEL = 0.05  # familywise, of the checks that a sentence names
 ENTRIES = 4_000_000  # residuals worked on at once
+SQUARE = ("wins", "ties")  # of the design, by arm and opponent
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MarginCheck:
-    """What `margin_check` found.
+    """What `check_margins` found.
 
     Attributes
     ----------
@@ -121,7 +122,7 @@ class MarginCheck:
         return f"The margins are not quite as the model says: {parts}.{rest}"
 
 
-def margin_check(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginCheck:
+def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginCheck:
     """Hold the residuals of a model of margins against replicated ones.
 
     Parameters
@@ -159,7 +160,7 @@ def margin_check(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginCh
     step = max(1, ENTRIES // len(margin))
     for start in range(0, n_draws, step):
         here = {n: v[start : start + step] for n, v in posterior.items()}
-        middle, spread, degrees = model.margin(here, left, right, order=True)
+        middle, spread, degrees = model.margins(here, left, right, left_advantage=model.reads_order)
         z = (margin - middle) / spread
         if not np.isinf(degrees).all():
             z = normal_scores(z, degrees)
@@ -212,35 +213,63 @@ def margin_check(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginCh
     )
 
 
-def replicate_margins(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> xr.DataTree:
-    """Return replicated margins beside the observed ones, as ArviZ takes them.
+def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> xr.DataTree:
+    """Return replicated outcomes beside the observed ones, as ArviZ takes them.
 
     Parameters
     ----------
-    fit, draws, seed
-        As in :func:`margin_check`.
+    fit
+        A fit of any model of duels.
+    draws
+        How many draws of the posterior, evenly spread.
+    seed
+        Of the replicates.
 
     Returns
     -------
-    A tree with ``posterior_predictive`` and ``observed_data``, each with ``margin`` by vote:
-    for instance for ``arviz.plot_ppc_dist``, ``plot_ppc_tstat`` or ``plot_ppc_pit``.
+    A tree with ``posterior_predictive`` and ``observed_data``: ``margin`` by vote for a model of
+    margins, else ``outcome`` by cell (wins of the first arm, a tie counting half; or wins, losses
+    and ties), for instance for ``arviz.plot_ppc_dist``.
 
     Raises
     ------
     TypeError, ValueError
-        If `fit` is not of a model of margins.
+        If an argument is not as described.
     """
-    model, posterior, _, (left, right, _, margin) = _parts(fit, int(draws))
+    if isinstance(draws, bool) or draws != int(draws) or draws < 20:
+        raise ValueError(f"draws should be a whole number >= 20, got {draws}")
+    check_fit(fit)
     rng = np.random.default_rng(seed)
-    middle, spread, degrees = model.margin(posterior, left, right, order=True)
-    noise = rng.standard_normal(middle.shape)
-    if not np.isinf(degrees).all():
-        noise /= np.sqrt(rng.chisquare(np.broadcast_to(degrees, noise.shape)) / degrees)
-    made = (middle + spread * noise)[None]
+    found, labels, _ = draws_of(fit, "model")
+    model, used = found.model, np.unique(np.linspace(0, found.n_draws - 1, int(draws)).astype(int))
+    posterior, design = found.rows(used), fit["constant_data"]
+    if model.outcome == "margin":
+        name, dims = "margin", ("chain", "draw", "vote")
+        left, right = design["vote_left"].to_numpy(), design["vote_right"].to_numpy()
+        given = model.margins(posterior, left, right, left_advantage=model.reads_order)
+        assert given is not None
+        middle, spread, degrees = given
+        noise = rng.standard_normal(middle.shape)
+        if not np.isinf(degrees).all():
+            noise /= np.sqrt(rng.chisquare(np.broadcast_to(degrees, noise.shape)) / degrees)
+        made = middle + spread * noise
+    else:
+        name, dims = "outcome", ("chain", "draw", "cell")
+        columns = {str(n): design[n].to_numpy() for n in design.data_vars if n not in SQUARE}
+        n = columns.pop("n")
+        if model.reads_order:
+            columns["left_first"] = np.ones(len(n))
+        chances = model.cell_probabilities(posterior, model.cells_at(columns, labels))
+        if "tie" in chances:
+            dims = (*dims, "result")
+            p = np.stack([chances["win"], chances["loss"], chances["tie"]], axis=-1)
+            made = rng.multinomial(n, p / p.sum(axis=-1, keepdims=True)).astype(float)
+        else:
+            made = rng.binomial(n, chances["win"]).astype(float)
     return xr.DataTree.from_dict(
         {
-            "posterior_predictive": xr.Dataset({"margin": (("chain", "draw", "vote"), made)}),
-            "observed_data": xr.Dataset({"margin": ("vote", margin)}),
+            "posterior_predictive": xr.Dataset({name: (dims, made[None])}),
+            "observed_data": fit["observed_data"].dataset,
         }
     )
 
@@ -252,8 +281,12 @@ def _parts(fit: xr.DataTree, draws: int) -> tuple[Any, dict[str, np.ndarray], An
     """Return the model, some draws, the labels, and left, right, weight and margin of votes."""
     check_fit(fit)
     found, labels, _ = draws_of(fit, "model")
-    if not hasattr(found.model, "margin"):
-        raise ValueError(f"fit should be of a model of margins, got one of {fit.attrs['model']}")
+    model = found.model
+    if model.outcome != "margin" or model.splits_pairs:
+        raise ValueError(
+            "fit should be of a model of margins whose only layer is OrderEffect, got one of "
+            f"{fit.attrs['model']}"
+        )
     used = np.unique(np.linspace(0, found.n_draws - 1, draws).astype(int))
     design = fit["constant_data"]
     votes = [design[f"vote_{name}"].to_numpy() for name in ("left", "right", "weight")]

@@ -62,7 +62,7 @@ def mix(found: "Comparison", draws: int | None, seed: int, most_bytes: int) -> x
             **{k: first.attrs[k] for k in ("source", "n_duels", "components", "versions")},
             "model": "stacked",
             "model_settings": json.dumps({"weights": weights}),
-            "link": "identity",
+            "outcome": "win",
             "method": "stacking",
             "method_reason": f"weights by leaving out one {found.unit} at a time: {words}",
             "seed": seed,

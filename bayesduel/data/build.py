@@ -1,6 +1,6 @@
 """Parts of a log (arms, cells, votes, read summary) from votes or matrices in memory."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,7 @@ def parts_of_votes(
     judge: Iterable[Any] | None,
     group: Iterable[Any] | None,
     time: np.ndarray | None,
+    covariates: Mapping[str, Iterable[float]] | None,
     arms: Sequence[str] | None,
     tie_rule: TieRule,
     read_summary: ReadSummary | None,
@@ -34,6 +35,7 @@ def parts_of_votes(
     times = None if time is None else np.asarray(time)
     if times is not None and len(times) != n:
         raise ValueError(f"time should have length {n} like outcome, got {len(times)}")
+    differences = {str(k): _column(v, n, str(k)) for k, v in (covariates or {}).items()}
     if n == 0:
         raise ValueError("a log should hold at least one duel between two arms, got none")
     _check(np.isin(points, (0.0, 0.5, 1.0)), points, "outcome should be 0, 0.5 or 1")
@@ -41,6 +43,8 @@ def parts_of_votes(
            "(sampling weights are not supported)")  # fmt: skip
     if margins is not None:
         _check(np.isfinite(margins), margins, "margin should be a finite number")
+    for name, values in differences.items():
+        _check(np.isfinite(values), values, f"{name} should be a finite number")
     labels = _arms(set(left_label) | set(right_label), arms)
     index = {label: i for i, label in enumerate(labels)}
     judges, judge_code = encode(judge, n, "judge")
@@ -56,6 +60,8 @@ def parts_of_votes(
         group=group_code,
         groups=groups,
         time=times,
+        covariates=np.column_stack(list(differences.values())) if differences else None,
+        covariate_names=tuple(differences),
     )
     self_duel = votes.left == votes.right
     tie = (votes.outcome == 0) & ~self_duel
@@ -71,12 +77,12 @@ def parts_of_votes(
     if tie_rule == "drop":
         keep &= ~tie
     votes = votes.take(keep)
-    covariates = (votes.margin, votes.judge, votes.group, votes.time)
+    asked = (votes.margin, votes.judge, votes.group, votes.time, votes.covariates)
     return {
         "arms": labels,
         "cells": cells_of(votes, len(labels)),
         "tie_rule": tie_rule,
-        "votes": votes if any(column is not None for column in covariates) else None,
+        "votes": votes if any(column is not None for column in asked) else None,
         "read_summary": read_summary,
     }
 

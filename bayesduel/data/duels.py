@@ -9,7 +9,7 @@ The log is kept at three levels, each derived from the one before:
 - ``tally()``, dense ``(K, K)`` matrices, and ``pairs()``, one row an *unordered* pair.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +76,7 @@ class Duels:
         judge: Iterable[Any] | None = None,
         group: Iterable[Any] | None = None,
         time: np.ndarray | None = None,
+        covariates: Mapping[str, Iterable[float]] | None = None,
         arms: Sequence[str] | None = None,
         tie_rule: TieRule = "keep",
         read_summary: ReadSummary | None = None,
@@ -96,6 +97,8 @@ class Duels:
             Labels of who judged and of the unit within which votes are not independent.
         time
             datetime64 or float array, length n.
+        covariates
+            What differs between the sides, left minus right, by name, each of length n.
         arms
             Labels to keep although they may not occur. Default: those that occur.
         tie_rule
@@ -120,6 +123,7 @@ class Duels:
                 judge=judge,
                 group=group,
                 time=time,
+                covariates=covariates,
                 arms=arms,
                 tie_rule=tie_rule,
                 read_summary=read_summary,

@@ -76,6 +76,9 @@ class Votes:
         Indices into `judges` and `groups` (int32, -1 where missing), or None.
     time
         datetime64[us] (NaT where missing), or float64 where times are plain numbers, or None.
+    covariates
+        What differs between the sides, left minus right, float64, shape (n_votes, covariates), in
+        the order of `covariate_names`; or None.
     """
 
     left: np.ndarray
@@ -88,13 +91,18 @@ class Votes:
     group: np.ndarray | None = None
     groups: tuple[str, ...] = ()
     time: np.ndarray | None = None
+    covariates: np.ndarray | None = None
+    covariate_names: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.left)
 
     def take(self, rows: np.ndarray) -> "Votes":
         """Return the votes at `rows` (indices or a boolean mask)."""
-        columns = ("left", "right", "outcome", "weight", "margin", "judge", "group", "time")
+        columns = (
+            *("left", "right", "outcome", "weight"),
+            *("margin", "judge", "group", "time", "covariates"),
+        )
         picked: dict[str, Any] = {
             name: None if getattr(self, name) is None else getattr(self, name)[rows]
             for name in columns

@@ -1,99 +1,110 @@
-"""The tree of a fit, out of sampled parameters."""
+"""The DataTree of a fit: draws, observations and design, under ArviZ's names."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from bayesduel.models.cells import tallied
+from bayesduel.inference.draws import PosteriorDraws
 
-if TYPE_CHECKING:
-    from bayesduel.data.duels import Duels
-    from bayesduel.inference.draws import Sampled
-
-__all__ = ["assemble"]
+__all__ = ["datatree"]
 
 PREFERENCE_BYTES = 64 * 2**20
+SQUARE = ("arm", "opponent")
 
 
-def assemble(
-    duels: "Duels",
+def datatree(
     model: Any,
-    sampled: "Sampled",
-    per_chain: int,
-    chains: int,
+    cells: Any,
+    drawn: PosteriorDraws,
+    layout: tuple[int, int],
     attrs: Mapping[str, Any],
 ) -> xr.DataTree:
-    """Return the tree of a fit."""
-    arms = np.array(duels.arms, dtype=object)
-    dims = {"score": ("arm",), "theta": ("pair",), "effect": ("arm",)}
-    dims |= {"coefficient": ("attribute",), "strength": ("arm",)} | getattr(model, "dims", {})
-    layout = (chains, per_chain)
-    sampling = {"chain": np.arange(chains), "draw": np.arange(per_chain)}
+    """Return the tree of a fit.
+
+    Parameters
+    ----------
+    model, cells
+        What was fitted, to what.
+    drawn
+        Draws of its posterior.
+    layout
+        Chains, and draws of each.
+    attrs
+        Attributes of the tree.
+    """
+    log, sampling = cells.log, {"chain": np.arange(layout[0]), "draw": np.arange(layout[1])}
+    dims = model.dims | {"score": ("arm",), "strength": ("arm",)}
 
     def laid(values: np.ndarray, *names: str) -> tuple[tuple[str, ...], np.ndarray]:
         return ("chain", "draw", *names), values.reshape(*layout, *values.shape[1:])
 
-    posterior = {n: laid(v, *dims.get(n, ())) for n, v in sampled.posterior.items()}
-    if chains * per_chain * duels.n_arms**2 * 8 <= PREFERENCE_BYTES:
-        matrix = model.preference(sampled.posterior)
-        posterior["preference"] = laid(matrix, "arm", "opponent")
-    coords: dict[str, Any] = {**sampling, "arm": arms, "opponent": arms}
-    if "coefficient" in posterior:
-        coords["attribute"] = np.array(model.items.names, dtype=object)
-    if any("pair" in dims.get(name, ()) for name in posterior):
-        first, second = np.triu_indices(duels.n_arms, 1)
+    arms = np.array(log.arms, dtype=object)
+    posterior = {n: laid(v, *dims.get(n, ())) for n, v in drawn.posterior.items()}
+    of_duels = model.log_type == "duels"
+    if of_duels and layout[0] * layout[1] * len(arms) ** 2 * 8 <= PREFERENCE_BYTES:
+        posterior["preference"] = laid(model.preference(drawn.posterior), *SQUARE)
+    coords: dict[str, Any] = {**sampling, "arm": arms}
+    if of_duels:
+        coords["opponent"] = arms
+    used = {d for names, _ in posterior.values() for d in names}
+    if "pair" in used:
+        first, second = np.triu_indices(len(arms), 1)
         coords |= {"pair_first": ("pair", arms[first]), "pair_second": ("pair", arms[second])}
-    if hasattr(model, "coords"):
-        used = {dim for names in model.dims.values() for dim in names}
-        for name, values in model.coords(duels).items():
-            if name in used:
-                coords[name] = np.array(values, dtype=object if name == "judge" else None)
-    wins, ties = duels.tally("keep")
-    observed, cell = _observed(model, duels)
-    square = ("arm", "opponent")
+    for name, values in model.coords(log).items():
+        if name in used:
+            text = isinstance(np.asarray(values).flat[0], str)
+            coords[name] = np.array(values, dtype=object if text else None)
     groups = {
         "posterior": xr.Dataset(posterior, coords=coords),
-        "sample_stats": xr.Dataset({n: laid(v) for n, v in sampled.stats.items()}, coords=sampling),
-        "observed_data": xr.Dataset(observed),
-        "constant_data": xr.Dataset(
-            {
-                **cell,
-                "wins": (square, wins),
-                "ties": (square, ties),
-            },
-            coords={"arm": arms, "opponent": arms},
-        ),
+        "sample_stats": xr.Dataset({n: laid(v) for n, v in drawn.stats.items()}, coords=sampling),
+        **_observed(model, cells, arms),
     }
-    if sampled.log_likelihood is not None:
+    if drawn.log_likelihood is not None:
         groups["log_likelihood"] = xr.Dataset(
-            {"outcome": laid(sampled.log_likelihood, "cell")}, coords=sampling
+            {"outcome": laid(drawn.log_likelihood, "cell")}, coords=sampling
         )
-    if sampled.extra:
+    if drawn.extra:
         kept = {n: v for n, v in coords.items() if n in ("arm", "opponent", "attribute")}
-        groups["laplace"] = xr.Dataset(sampled.extra, coords=kept)
+        groups["laplace"] = xr.Dataset(drawn.extra, coords=kept)
+    if model.items is not None:
+        groups["items"] = model.items.to_dataset()
     tree = xr.DataTree.from_dict(groups)
     tree.attrs.update(attrs)
     for name in ("posterior", "sample_stats"):
-        tree[name].attrs["inference_library"] = (
-            "nutpie" if attrs["method"] == "nuts" else "bayesduel"
-        )
+        nuts = attrs["method"] == "nuts"
+        tree[name].attrs["inference_library"] = "nutpie" if nuts else "bayesduel"
     return tree
 
 
-def _observed(model: Any, duels: "Duels") -> tuple[dict[str, Any], dict[str, Any]]:
+def _observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]:
     """Return what was observed in each cell (of margins: in each vote), and its design."""
-    if model.link == "margin":
-        data, votes = model.data(duels), duels.votes
-        assert votes is not None
+    data, log = cells.data, cells.log
+    if model.log_type == "pulls":
+        return {
+            "observed_data": xr.Dataset({"outcome": ("cell", log.successes)}),
+            "constant_data": xr.Dataset({"n": ("cell", log.n)}),
+        }
+    cell = {
+        name: (("cell", *("covariate",) * (column.ndim - 1)), column)
+        for name, column in cells.seen.columns.items()
+        if name != "left_first"
+    }
+    wins, ties = log.tally("keep")
+    square = {"wins": (SQUARE, wins), "ties": (SQUARE, ties)}
+    counts = cells.seen.counts
+    if model.outcome == "margin":
+        votes = log.votes
         by_vote = {"left": votes.left, "right": votes.right, "weight": votes.weight}
-        cell = {name: ("cell", data[name]) for name in ("first", "second", "n")}
-        cell |= {f"vote_{name}": ("vote", value) for name, value in by_vote.items()}
-        return {"margin": ("vote", votes.margin)}, cell
-    seen = model.seen(duels) if hasattr(model, "seen") else tallied(duels)
-    cell = {name: ("cell", c) for name, c in seen.cells.items() if name != "left_first"}
-    cell["n"] = ("cell", seen.counts.sum(axis=1).astype(np.int64))
-    if model.tie_outcome:
-        return {"outcome": (("cell", "result"), seen.counts.astype(np.int64))}, cell
-    return {"outcome": ("cell", seen.counts[:, 0] + seen.counts[:, 2] / 2)}, cell
+        observed: dict[str, Any] = {"margin": ("vote", votes.margin)}
+        cell["n"] = ("cell", data["n"])
+        cell |= {f"vote_{name}": (("vote",), value) for name, value in by_vote.items()}
+    else:
+        cell["n"] = (("cell",), counts.sum(axis=1).astype(np.int64))
+        if model.outcome == "win or tie":
+            observed = {"outcome": (("cell", "result"), counts.astype(np.int64))}
+        else:
+            observed = {"outcome": ("cell", counts[:, 0] + counts[:, 2] / 2)}
+    constant = xr.Dataset({**cell, **square}, coords={"arm": arms, "opponent": arms})
+    return {"observed_data": xr.Dataset(observed), "constant_data": constant}

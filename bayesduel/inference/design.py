@@ -1,8 +1,26 @@
-"""Centred scores and their free numbers: K numbers that sum to zero, and K - 1 without a rule."""
+"""Designs: how a linear predictor depends on its parameters.
+
+Two designs behind one interface: differences of centred scores (K numbers that sum to zero, in
+place of which K - 1 free numbers are estimated) with a few other columns, and any sparse matrix.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
+from scipy import sparse
 
-__all__ = ["centre", "laplacian", "reduce", "uncentre"]
+__all__ = [
+    "Design",
+    "DesignMatrix",
+    "PairDifferences",
+    "centre",
+    "design_of",
+    "laplacian",
+    "reduce",
+    "uncentre",
+]
 
 
 def centre(free: np.ndarray) -> np.ndarray:
@@ -41,3 +59,174 @@ def laplacian(weight: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms:
     result += result.T.copy()
     result.flat[:: n_arms + 1] = -result.sum(axis=1)
     return result
+
+
+class Design(Protocol):
+    """How the linear predictor eta (cells,) depends on the parameters u (size,): eta = J u."""
+
+    def eta(self, u: np.ndarray) -> np.ndarray:
+        """Return eta, shape (..., cells), of u (..., size)."""
+
+    def pull(self, slope: np.ndarray) -> np.ndarray:
+        """Return J' slope, (size,)."""
+
+    def pull_by(self, slope: np.ndarray, groups: np.ndarray, n: int) -> np.ndarray:
+        """Return J' slope over the cells of each of `n` groups, (n, size)."""
+
+    def curvature(self, bend: np.ndarray) -> np.ndarray:
+        """Return minus J' diag(bend) J, (size, size)."""
+
+    def spread(self, covariance: np.ndarray) -> np.ndarray:
+        """Return the standard deviation of eta, (cells,), when u has this covariance."""
+
+    def rows(self, cells: np.ndarray) -> "Design":
+        """Return the design of these cells (indices, with repeats)."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairDifferences:
+    """Differences of two centred scores, plus a few other columns.
+
+    The Hessian in the scores is a graph Laplacian weighted by the cells: O(cells) numbers in place
+    of a Jacobian of K x cells, exact all the same.
+
+    Attributes
+    ----------
+    first, second
+        Arms of each cell, indices.
+    n_arms
+        Number of arms; the first K - 1 entries of u are the free numbers of the scores.
+    reach
+        The other columns of J, (cells, p).
+    """
+
+    first: np.ndarray
+    second: np.ndarray
+    n_arms: int
+    reach: np.ndarray
+
+    def eta(self, u: np.ndarray) -> np.ndarray:
+        """Return eta, shape (..., cells)."""
+        score = centre(u[..., : self.n_arms - 1])
+        eta = score[..., self.first] - score[..., self.second]
+        if self.reach.shape[1]:
+            eta = eta + u[..., self.n_arms - 1 :] @ self.reach.T
+        return eta
+
+    def pull(self, slope: np.ndarray) -> np.ndarray:
+        """Return J' slope, (size,)."""
+        by_arm = np.bincount(self.first, slope, minlength=self.n_arms)
+        by_arm -= np.bincount(self.second, slope, minlength=self.n_arms)
+        return np.concatenate([uncentre(by_arm), slope @ self.reach])
+
+    def pull_by(self, slope: np.ndarray, groups: np.ndarray, n: int) -> np.ndarray:
+        """Return J' slope over the cells of each group, (n, size)."""
+        shape = (n, self.n_arms)
+        by_arm = sparse.coo_array((slope, (groups, self.first)), shape=shape).toarray()
+        by_arm -= sparse.coo_array((slope, (groups, self.second)), shape=shape).toarray()
+        others = [np.bincount(groups, slope * c, minlength=n) for c in self.reach.T]
+        return np.column_stack([uncentre(by_arm), *others])
+
+    def curvature(self, bend: np.ndarray) -> np.ndarray:
+        """Return minus J' diag(bend) J, (size, size)."""
+        free = reduce(laplacian(-bend, self.first, self.second, self.n_arms))
+        p = self.reach.shape[1]
+        if not p:
+            return free
+        moved = -bend[:, None] * self.reach
+        by_arm = np.stack(
+            [
+                np.bincount(self.first, c, minlength=self.n_arms)
+                - np.bincount(self.second, c, minlength=self.n_arms)
+                for c in moved.T
+            ]
+        )
+        mixed = uncentre(by_arm).T
+        result = np.pad(free, (0, p))
+        result[:-p, -p:], result[-p:, :-p] = mixed, mixed.T
+        result[-p:, -p:] = self.reach.T @ moved
+        return result
+
+    def spread(self, covariance: np.ndarray) -> np.ndarray:
+        """Return the standard deviation of eta, (cells,)."""
+        cut = self.n_arms - 1
+        score = centre(centre(covariance[:cut, :cut]).T)
+        own = score.diagonal()
+        variance = own[self.first] + own[self.second] - 2 * score[self.first, self.second]
+        if self.reach.shape[1]:
+            mixed = centre(covariance[cut:, :cut])  # (p, K)
+            apart = mixed[:, self.first] - mixed[:, self.second]
+            variance = variance + 2 * (self.reach.T * apart).sum(0)
+            variance = variance + ((self.reach @ covariance[cut:, cut:]) * self.reach).sum(1)
+        return np.sqrt(np.maximum(variance, 0.0))
+
+    def rows(self, cells: np.ndarray) -> "PairDifferences":
+        """Return the design of these cells."""
+        return PairDifferences(
+            self.first[cells], self.second[cells], self.n_arms, self.reach[cells]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class DesignMatrix:
+    """Any linear predictor, as a sparse matrix J, (cells, size)."""
+
+    jacobian: sparse.csr_array
+
+    def eta(self, u: np.ndarray) -> np.ndarray:
+        """Return eta, shape (..., cells)."""
+        return self.jacobian @ u if u.ndim == 1 else np.asarray((self.jacobian @ u.T).T)
+
+    def pull(self, slope: np.ndarray) -> np.ndarray:
+        """Return J' slope, (size,)."""
+        return self.jacobian.T @ slope
+
+    def pull_by(self, slope: np.ndarray, groups: np.ndarray, n: int) -> np.ndarray:
+        """Return J' slope over the cells of each group, (n, size)."""
+        place = (groups, np.arange(len(slope)))
+        member = sparse.csr_array((slope, place), shape=(n, len(slope)))
+        return np.asarray((member @ self.jacobian).todense())
+
+    def curvature(self, bend: np.ndarray) -> np.ndarray:
+        """Return minus J' diag(bend) J, (size, size)."""
+        weighted = self.jacobian.multiply(-bend[:, None])
+        return np.asarray((self.jacobian.T @ weighted).todense())
+
+    def spread(self, covariance: np.ndarray) -> np.ndarray:
+        """Return the standard deviation of eta, (cells,)."""
+        moved = self.jacobian @ covariance
+        return np.sqrt(np.asarray(self.jacobian.multiply(moved).sum(axis=1)).ravel())
+
+    def rows(self, cells: np.ndarray) -> "DesignMatrix":
+        """Return the design of these cells."""
+        return DesignMatrix(sparse.csr_array(self.jacobian[cells]))
+
+
+def design_of(
+    eta: Callable[[np.ndarray], np.ndarray],
+    blocks: Mapping[str, int | None],
+    data: Mapping[str, np.ndarray],
+) -> Design:
+    """Return the design of a linear predictor, found by asking for it at the unit vectors.
+
+    Parameters
+    ----------
+    eta
+        The predictor of all cells, (cells,), as a function of u (size,).
+    blocks
+        Length of each parameter in u by name; None for a number.
+    data
+        The model's data. A predictor whose first block is ``score_free`` is a difference of
+        centred scores of the arms ``first`` and ``second``.
+    """
+    size = sum(1 if n is None else n for n in blocks.values())
+    with_scores = next(iter(blocks), "") == "score_free"
+    begin = (blocks["score_free"] or 0) if with_scores else 0
+    if not with_scores:
+        columns = [sparse.csc_array(eta(unit)[:, None]) for unit in np.eye(size)]
+        return DesignMatrix(sparse.csr_array(sparse.hstack(columns)))
+    units = np.eye(size)[begin:]
+    reach = [eta(unit) for unit in units]
+    n_cells = len(data["first"])
+    others = np.column_stack(reach) if reach else np.zeros((n_cells, 0))
+    return PairDifferences(data["first"], data["second"], begin + 1, others)

@@ -1,16 +1,40 @@
-"""What a sampler hands over, whichever it was."""
+"""Draws of a posterior: what an approximation proposes, and what a sampler hands over."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Sampled"]
+__all__ = ["PosteriorDraws", "Proposals"]
+
+
+class Proposals(NamedTuple):
+    """Draws of an approximation and their log importance ratios.
+
+    Attributes
+    ----------
+    x
+        Unconstrained parameters, shape (n, size).
+    hyper
+        Hyperparameters on the log scale, shape (n, q).
+    log_ratio
+        Log density of the model minus that of the approximation, shape (n,).
+    log_density
+        Log density of the model, shape (n,).
+    log_likelihood
+        By cell, shape (n, cells), or None.
+    """
+
+    x: np.ndarray
+    hyper: np.ndarray
+    log_ratio: np.ndarray
+    log_density: np.ndarray
+    log_likelihood: np.ndarray | None
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled:
+class PosteriorDraws:
     """Equally weighted draws of a model's parameters, and what is known of their quality.
 
     Attributes
@@ -24,7 +48,7 @@ class Sampled:
     khat, effective
         Certificate: Pareto k-hat (NaN for NUTS) and effective number of draws.
     extra
-        Group ``laplace``: mode, covariance, grid of the hyperparameter.
+        Group ``laplace``: mode, covariance, grid of the scale.
     """
 
     posterior: Mapping[str, np.ndarray]

@@ -3,31 +3,29 @@
 import json
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict
-from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.health import components, maximum_likelihood_exists
+from bayesduel.data.health import components
 from bayesduel.data.pulls import Pulls
-from bayesduel.inference import sample as trees
-from bayesduel.inference.datatree import assemble
+from bayesduel.inference.datatree import datatree
+from bayesduel.inference.draws import PosteriorDraws
+from bayesduel.inference.nuts import sample_nuts
 from bayesduel.inference.psis import TRUSTED
-from bayesduel.inference.pulls import fit_pulls, only_nuts
-from bayesduel.inference.sandwich import cluster_errors, is_flat, too_few
-from bayesduel.models.layers import Layer
+from bayesduel.inference.sample import APPROXIMATIONS, sample
+from bayesduel.inference.sandwich import robust_covariance, too_few
+from bayesduel.models import Model, model_named
 
-if TYPE_CHECKING:
-    from bayesduel.inference.sample import Sampled
-
-__all__ = ["UncertifiedWarning", "fit", "model_named"]
+__all__ = ["UncertifiedWarning", "fit"]
 
 Method = Literal["auto", "laplace", "nuts"]
 DRAWS = 4000
+LIKELIHOOD_BYTES = 128 * 2**20
+LOGS: dict[str, type] = {"duels": Duels, "pulls": Pulls}
 
 
 class UncertifiedWarning(UserWarning):
@@ -55,8 +53,7 @@ def fit(
     model
         A model of :mod:`bayesduel.models`, or its name: "bradley-terry", "thurstone",
         "davidson", "preference-matrix", "thurstone-score" and "perturbed-thurstone" (these two of
-        logs with margins). A model of attributes
-        (:class:`bayesduel.models.AttributeDuels`) brings its table of items.
+        logs with margins).
     method
         "laplace": mode and curvature, corrected and certified by Pareto-smoothed importance
         sampling. "nuts": Hamiltonian Monte Carlo by nutpie. "auto": Laplace where its
@@ -73,8 +70,8 @@ def fit(
         128 MB.
     clusters
         Whether to compute cluster-robust standard errors where the log repeats judges, or
-        pairs within a group (score models only). The attribute ``clusters_left_out`` names
-        clusterings with too few clusters to tell.
+        pairs within a group. The attribute ``clusters_left_out`` names clusterings with too few
+        clusters, and ``clusters_reason`` says why a model has no such errors.
     progress
         Called with the share of the work done, from 0 to 1.
 
@@ -85,7 +82,7 @@ def fit(
     :func:`bayesduel.preference_draws`; the model's parameters), ``sample_stats``,
     ``observed_data``, ``constant_data``, ``log_likelihood`` (by cell: an unordered pair that
     met), ``laplace`` (mode, covariance, grid of the scale) and ``clusters``; a model of
-    attributes adds ``items`` and, for ``clusters``, has ``parameter_clusters``. Attributes:
+    attributes adds ``items``. Attributes:
     model, method, method_reason, seed, versions, khat and more.
 
     Raises
@@ -103,58 +100,37 @@ def fit(
     UncertifiedWarning
         If ``method="laplace"`` and k-hat is 0.7 or more.
     """
-    model = _check(duels, model, method, draws, chains, seed)
-    by_attributes, layered = hasattr(model, "items"), isinstance(model, Layer)
-    rng = np.random.default_rng(seed)
-    per_chain = -(-draws // chains)
-    if isinstance(duels, Pulls):
-        draw = partial(
-            _sample, model, duels, method, per_chain, chains, seed, rng, progress=progress
-        )
-        return fit_pulls(duels, model, draw, (chains, per_chain), seed, log_likelihood, _versions())
-    _warn(duels, by_attributes)
-    if hasattr(model, "check"):
-        model.check(duels)
-    elif layered:
-        model = model.settled(duels)
-    elif is_flat(model):
-        _refuse_flat(duels)
-    keep = _keeps_likelihood(duels, model, per_chain * chains, log_likelihood)
-    sampled, used, reason = _sample(
-        model, duels, method, per_chain, chains, seed, rng, keep, progress
-    )
-    attrs = {
+    model = model_named(model)
+    _check(duels, model, method, draws, chains, seed)
+    _warn(duels, model)
+    model = model.settled(duels)
+    model.check(duels)
+    cells = model.cells(duels)
+    layout = (chains, -(-draws // chains))
+    keep = log_likelihood
+    if keep is None:
+        keep = layout[0] * layout[1] * len(cells) * 8 <= LIKELIHOOD_BYTES
+    drawn, used, reason = _sample(model, cells, method, layout, seed, keep, progress)
+    attrs: dict[str, Any] = {
         "model": model.name,
-        "model_settings": json.dumps(model.settings if by_attributes or layered else asdict(model)),
-        "link": model.link,
+        "model_settings": json.dumps(model.settings),
+        "outcome": model.outcome,
+        "score_unit": model.score_unit,
         "method": used,
         "method_reason": reason,
         "seed": seed,
-        "khat": sampled.khat,
-        "importance_ess": sampled.effective,
+        "khat": drawn.khat,
+        "importance_ess": drawn.effective,
         "versions": json.dumps(_versions()),
-        "source": duels.read_summary.source,
-        "n_duels": duels.n_duels,
-        "tie_rule": _tie_words(duels, model),
-        "components": json.dumps(
-            # Attributes are told across components too.
-            [list(duels.arms)] if by_attributes else [list(c) for c in components(duels)]
-        ),
+        **_of_log(duels, model),
     }
-    tree = assemble(duels, model, sampled, per_chain, chains, attrs)
-    clusters = clusters and model.link != "margin" and not (layered or only_nuts(model))
-    if clusters and (by_attributes or "score" in tree["posterior"]):
-        tree.attrs["clusters_left_out"] = json.dumps(too_few(duels, model))
-    if by_attributes:
-        tree["items"] = xr.DataTree(model.items.to_dataset())
-    if clusters and by_attributes:
-        from bayesduel.inference.coefficient_sandwich import robust_covariance
-
-        robust = robust_covariance(duels, model, sampled)
-        if robust is not None:
-            tree["parameter_clusters"] = xr.DataTree(robust)
-    elif clusters and "score" in tree["posterior"]:
-        robust = cluster_errors(duels, model, sampled, seed)
+    tree = datatree(model, cells, drawn, layout, attrs)
+    if clusters and model.log_type == "duels":
+        left_out, reason = too_few(duels, model, cells)
+        tree.attrs["clusters_left_out"] = json.dumps(left_out)
+        if reason:
+            tree.attrs["clusters_reason"] = reason
+        robust = robust_covariance(duels, model, cells, drawn, seed)
         if robust is not None:
             tree["clusters"] = xr.DataTree(robust)
     if progress is not None:
@@ -163,52 +139,57 @@ def fit(
 
 
 def _sample(
-    model: Any,
-    duels: Any,
+    model: Model,
+    cells: Any,
     method: Method,
-    per_chain: int,
-    chains: int,
+    layout: tuple[int, int],
     seed: int,
-    rng: np.random.Generator,
     keep: bool,
     progress: Callable[[float], None] | None,
-) -> "tuple[Sampled, str, str]":
+) -> tuple[PosteriorDraws, str, str]:
     """Sample by `method`; return what was sampled, the method used and why."""
-    n = per_chain * chains
-    reason = "asked for"
-    if isinstance(model, Layer) and not model.linear and method != "nuts":
+    (chains, per_chain), reason = layout, "asked for"
+    rng = np.random.default_rng(seed)
+    if model.why_nuts and method != "nuts":
         if method == "laplace":
-            raise ValueError(f"method should be 'nuts' or 'auto' for {model.name}, got 'laplace'")
-        method, reason = "nuts", "its predictor is not linear in its parameters"
-    if why := only_nuts(model, method):
-        method, reason = "nuts", why
+            raise ValueError(
+                f"method should be 'nuts' or 'auto' for {model.name}, got 'laplace': "
+                f"{model.why_nuts}"
+            )
+        method, reason = "nuts", model.why_nuts
     if method != "nuts":
         try:
-            sampled = trees.laplace(model, duels, n, rng, keep, progress)
+            approximation = APPROXIMATIONS[model.approximation](model, cells)
+            drawn = sample(
+                approximation, chains * per_chain, rng, log_likelihood=keep, progress=progress
+            )
         except FloatingPointError as error:
             if method == "laplace":
                 raise ValueError(f"the Laplace approximation does not exist: {error}") from error
             reason = f"Laplace failed: {error}"
         else:
-            words = f"k-hat {sampled.khat:.2f}"
+            words = f"k-hat {drawn.khat:.2f}"
+            if drawn.khat == -np.inf:
+                return drawn, "laplace", "the posterior is conjugate: the draws are exact"
             if method == "laplace":
-                if not sampled.khat < TRUSTED:
+                if not drawn.khat < TRUSTED:
                     warnings.warn(
                         f"the Laplace draws are not certified: {words} is not below {TRUSTED}; "
                         "use method='auto' or 'nuts'",
                         UncertifiedWarning,
                         stacklevel=3,
                     )
-                return sampled, "laplace", f"asked for; {words}"
-            if sampled.khat < TRUSTED:
-                return sampled, "laplace", f"its certificate holds: {words} < {TRUSTED}"
+                return drawn, "laplace", f"asked for; {words}"
+            if drawn.khat < TRUSTED:
+                return drawn, "laplace", f"its certificate holds: {words} < {TRUSTED}"
             reason = f"Laplace's certificate does not hold: {words} >= {TRUSTED}"
-    return trees.nuts(model, duels, per_chain, chains, seed, keep, progress), "nuts", reason
+    options: dict[str, Any] = {"log_likelihood": keep, "progress": progress}
+    drawn = sample_nuts(model, cells, draws=per_chain, chains=chains, seed=seed, **options)
+    return drawn, "nuts", reason
 
 
-def _check(duels: Any, model: Any, method: Any, draws: Any, chains: Any, seed: Any) -> Any:
-    model = model_named(model)
-    kind = Pulls if model.name == "logistic-attributes" else Duels
+def _check(duels: Any, model: Model, method: Any, draws: Any, chains: Any, seed: Any) -> None:
+    kind = LOGS[model.log_type]
     if not isinstance(duels, kind):
         what = f"bayesduel.{kind.__name__} (see bayesduel.read_{kind.__name__.lower()})"
         raise TypeError(f"duels should be a {what}, got {type(duels).__name__}")
@@ -219,27 +200,15 @@ def _check(duels: Any, model: Any, method: Any, draws: Any, chains: Any, seed: A
             raise TypeError(f"{name} should be a whole number, got {value!r}")
         if value < least:
             raise ValueError(f"{name} should be at least {least}, got {value}")
-    return model
 
 
-def model_named(model: Any) -> Any:
-    """Return the model of that name, or `model` itself if it is one; raise if it is neither."""
-    if isinstance(model, str):
-        from bayesduel.models import named
-
-        model = named(model)
-    if not hasattr(model, "build"):
-        raise TypeError(f"model should be a name or a model with build(), got {model!r}")
-    return model
-
-
-def _warn(duels: Duels, by_attributes: bool) -> None:
+def _warn(duels: Any, model: Model) -> None:
     """Emit the log's warnings that bear on a ranking."""
     from bayesduel.data.health import DisconnectedWarning, ThinDataWarning
 
+    if model.log_type != "duels" or model.items is not None:
+        return  # attributes are compared across components too
     parts = components(duels)
-    if by_attributes:
-        return
     if len(parts) > 1:
         shown = "; ".join(", ".join(p[:5]) + (", ..." if len(p) > 5 else "") for p in parts[:6])
         more = f"; and {len(parts) - 6} more" if len(parts) > 6 else ""
@@ -258,40 +227,18 @@ def _warn(duels: Duels, by_attributes: bool) -> None:
         )
 
 
-def _refuse_flat(duels: Duels) -> None:
-    """Raise where maximum likelihood does not exist (Ford's condition)."""
-    parts = components(duels)
-    if len(parts) > 1:
-        raise ValueError(
-            f"scale should be finite for a log of {len(parts)} components that never met ("
-            f"{'; '.join(', '.join(p[:3]) for p in parts[:3])}, ...): a flat prior cannot rank them"
-        )
-    if not maximum_likelihood_exists(duels):
-        summary = duels.summary()
-        unbeaten = list(summary.index[(summary["losses"] + summary["ties"]) == 0])
-        beaten = list(summary.index[(summary["wins"] + summary["ties"]) == 0])
-        raise ValueError(
-            "scale should be finite for this log: wins do not lead from every arm to every other, "
-            "so that under a flat prior some scores run to infinity "
-            f"(never lost: {unbeaten[:5]}, never won: {beaten[:5]})"
-        )
-
-
-def _keeps_likelihood(duels: Duels, model: Any, draws: int, wanted: bool | None) -> bool:
-    if wanted is not None:
-        return bool(wanted)
-    seen = model.seen(duels).counts if hasattr(model, "seen") else duels.pairs().first
-    return draws * len(seen) * 8 <= 128 * 2**20
-
-
-def _tie_words(duels: Duels, model: Any) -> str:
-    if not duels.n_ties:
-        return "no ties" if duels.tie_rule != "drop" else "ties left out"
-    if model.link == "margin":
-        return "a tie is a margin of 0"
-    if model.tie_outcome:
-        return "a tie is an outcome"
-    return "a tie counts half a win for each side"
+def _of_log(duels: Any, model: Model) -> dict[str, Any]:
+    """Return the attributes of a fit that describe its log."""
+    if model.log_type == "pulls":
+        return {"source": duels.source, "n_pulls": duels.n_pulls}
+    across = model.items is not None  # attributes are compared across components too
+    parts = [list(duels.arms)] if across else [list(c) for c in components(duels)]
+    return {
+        "source": duels.read_summary.source,
+        "n_duels": duels.n_duels,
+        "tie_rule": model.tie_rule(duels),
+        "components": json.dumps(parts),
+    }
 
 
 def _versions() -> dict[str, str]:

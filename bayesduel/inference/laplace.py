@@ -1,6 +1,6 @@
 """Laplace's method: Newton to the mode, curvature there, draws, corrected.
 
-Given the scale of what is learned, the posterior of a score model (or of one of attributes) is
+Given the scale of what is learned, the posterior of a model with a linear predictor is
 log-concave: one mode, found by damped Newton steps, and a normal distribution around it. The
 scale itself is integrated on its own grid (:mod:`bayesduel.inference.hyper_grid`). The draws of
 this mixture of normal distributions are proposals; their importance ratios against the model's own
@@ -13,22 +13,24 @@ Tierney & Kadane, "Accurate approximations for posterior moments and marginal de
 integrated nested Laplace approximations", JRSS B 2009.
 """
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from bayesduel.inference.dense import Dense
+from bayesduel.inference.design import PairDifferences, centre
+from bayesduel.inference.draws import Proposals
 from bayesduel.inference.hyper_grid import Grid, explore
-from bayesduel.inference.linear_predictor import Derivatives, centre
+from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
 
 __all__ = [
+    "Laplace",
     "Mode",
-    "Proposals",
     "conditionals",
     "find_mode",
-    "propose",
+    "mode_variables",
     "score_covariance",
     "widened",
 ]
@@ -66,32 +68,128 @@ class Mode:
         return cho_solve((self.factor, True), np.eye(len(self.x)))
 
 
-class Proposals(NamedTuple):
-    """Draws of the approximation and their log importance ratios.
+@dataclass(frozen=True, eq=False)
+class Laplace:
+    """A mixture of normal distributions over the grid of one hyperparameter.
 
     Attributes
     ----------
-    x
-        Free numbers and extra parameters, shape (n, size).
-    hyper
-        Unconstrained hyperparameter, shape (n,).
-    log_ratio
-        Log density of the model minus that of the proposal, shape (n,).
-    log_density
-        Log density of the model, shape (n,).
-    log_likelihood
-        By cell, shape (n, cells), or None.
+    model, cells
+        What is approximated.
+    density
+        Its log density.
+    grid
+        Of the hyperparameter, with the conditional mode at each node.
     """
 
-    x: np.ndarray
-    hyper: np.ndarray
-    log_ratio: np.ndarray
-    log_density: np.ndarray
-    log_likelihood: np.ndarray | None
+    model: Any
+    cells: Any
+    density: LinearPredictor
+    grid: Grid
+
+    @classmethod
+    def of(cls, model: Any, cells: Any) -> "Laplace":
+        """Return the approximation of a model's posterior.
+
+        Raises
+        ------
+        FloatingPointError
+            If the posterior has no mode.
+        """
+        density = linear_predictor(model, cells)
+        return cls(model, cells, density, conditionals(density))
+
+    def propose(
+        self,
+        n: int,
+        rng: np.random.Generator,
+        *,
+        log_likelihood: bool = False,
+        progress: Callable[[float], None] | None = None,
+    ) -> Proposals:
+        """Return `n` draws and the log ratio of the model's density to this one's.
+
+        Parameters
+        ----------
+        n
+            Number of draws.
+        rng
+            Source of randomness.
+        log_likelihood
+            Whether to keep the log likelihood of every cell.
+        progress
+            Called with the share of the work done.
+        """
+        density, grid = self.density, self.grid
+        hyper, log_proposal = grid.draw(n, rng)
+        place = grid.nearest(hyper)
+        normal = rng.standard_normal((n, density.size))
+        x = _centres(grid, hyper)
+        log_q = log_proposal - 0.5 * (normal**2).sum(axis=1)
+        log_q -= density.size / 2 * np.log(2 * np.pi)
+        for node in np.unique(place):
+            mine = place == node
+            factor = grid.conditionals[node].factor
+            x[mine] += solve_triangular(factor.T, normal[mine].T, lower=False).T
+            log_q[mine] += np.log(factor.diagonal()).sum()
+        phi = hyper[:, None]
+        if log_likelihood:
+            value, cells = density.batch(x, phi)
+        else:
+            value, cells = density.values(x, phi), None
+        if progress is not None:
+            progress(1.0)
+        return Proposals(x, phi, value - log_q, value, cells)
+
+    def parameters(
+        self, x: np.ndarray, hyper: np.ndarray, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+        """Return the parameters of kept draws by name, draws first."""
+        return named_parameters(self.density, x, hyper)
+
+    def summary(self) -> dict[str, Any]:
+        """Return the group ``laplace``: mode and covariance at the best node, and the grid."""
+        found = mode_variables(self.model, self.density, self.grid.conditionals[self.grid.best])
+        if len(self.grid.nodes) > 1:
+            found["hyper_node"] = ("node", np.exp(self.grid.nodes))
+            found["hyper_log_density"] = ("node", self.grid.log_density)
+        return found
+
+    def widened(self) -> "Laplace | None":
+        """Return the variational approximation, which fits over the width of each normal."""
+        return replace(self, grid=widened(self.density, self.grid))
+
+
+def named_parameters(
+    density: LinearPredictor, x: np.ndarray, phi: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return parameters by name from x (..., size) and phi (..., q), with centred scores."""
+    found = density.parameters(x)
+    if "score_free" in found:
+        found = {"score": centre(found.pop("score_free"))} | found
+    return found | density.hyper_parameters(phi)
+
+
+def mode_variables(model: Any, density: LinearPredictor, mode: "Mode") -> dict[str, Any]:
+    """Return a conditional mode as variables of a Dataset, with its errors or covariance."""
+    dims = model.dims | {"score": ("arm",)}
+    found = density.parameters(mode.x)
+    if isinstance(density.design, PairDifferences):
+        free = found.pop("score_free")
+        group = {f"{n}_mode": (dims.get(n, ()), v) for n, v in found.items()}
+        covariance = score_covariance(mode, density.design.n_arms)
+        return {
+            "score_mode": ("arm", centre(free)),
+            "score_cov": (("arm", "opponent"), covariance),
+            **group,
+        }
+    errors = density.parameters(np.sqrt(mode.covariance().diagonal()))
+    modes = {f"{n}_mode": (dims.get(n, ()), v) for n, v in found.items()}
+    return modes | {f"{n}_se": (dims.get(n, ()), v) for n, v in errors.items()}
 
 
 def find_mode(
-    derivatives: Derivatives | Dense,
+    density: LinearPredictor,
     hyper: Any,
     start: np.ndarray | None = None,
     *,
@@ -107,8 +205,8 @@ def find_mode(
     FloatingPointError
         If there is no mode: the likelihood increases without bound (flat priors only).
     """
-    x = np.zeros(derivatives.size) if start is None else start.copy()
-    parts = derivatives.parts(x, hyper)
+    x = np.zeros(density.size) if start is None else start.copy()
+    parts = density.parts(x, hyper)
     for _ in range(200):
         factor, bowl = _ascent(parts.precision)
         step = cho_solve((factor, True), parts.gradient)
@@ -120,7 +218,7 @@ def find_mode(
             return Mode(x, parts.value, factor, parts.prior)
         length = 1.0
         while True:
-            candidate = derivatives.parts(x + length * step, hyper)
+            candidate = density.parts(x + length * step, hyper)
             gained = candidate.value - parts.value
             if gained >= 1e-4 * length * decrement - rounding:
                 break
@@ -133,21 +231,21 @@ def find_mode(
     raise FloatingPointError("the likelihood has no maximum: some scores run to infinity")
 
 
-def conditionals(derivatives: Derivatives | Dense) -> Grid:
+def conditionals(density: LinearPredictor) -> Grid:
     """Return the grid of the hyperparameter with the mode at each node."""
-    if derivatives.hyper is None:
-        mode = find_mode(derivatives, 0.0)
+    if density.hyper is None:
+        mode = find_mode(density, 0.0)
         return Grid(np.zeros(1), np.array([mode.log_marginal]), (mode,))
 
     def evaluate(value: float, near: Mode | None) -> tuple[float, Mode]:
         start = None if near is None else near.x
-        mode = find_mode(derivatives, value, start, tolerance=1e-10)
+        mode = find_mode(density, value, start, tolerance=1e-10)
         return mode.log_marginal, mode
 
     return explore(evaluate, 0.0)
 
 
-def widened(derivatives: Derivatives | Dense, grid: Grid) -> Grid:
+def widened(density: LinearPredictor, grid: Grid) -> Grid:
     """Return the grid with normal distributions that fit over their width, not at the mode only.
 
     At the mode only the curvature there counts; a skewed posterior has its mass elsewhere. Here
@@ -161,57 +259,10 @@ def widened(derivatives: Derivatives | Dense, grid: Grid) -> Grid:
     2009.
     """
     wide = tuple(
-        _widen(derivatives, hyper, mode)
+        _widen(density, hyper, mode)
         for hyper, mode in zip(grid.nodes, grid.conditionals, strict=True)
     )
     return Grid(grid.nodes, grid.log_density, wide)
-
-
-def propose(
-    derivatives: Derivatives | Dense,
-    grid: Grid,
-    n: int,
-    rng: np.random.Generator,
-    *,
-    log_likelihood: bool = False,
-    tick: Any = None,
-) -> Proposals:
-    """Draw `n` proposals from the mixture of normal distributions over the grid.
-
-    Parameters
-    ----------
-    derivatives, grid
-        The model's compiled density and its conditional modes.
-    n
-        Number of draws.
-    rng
-        Source of randomness.
-    log_likelihood
-        Whether to keep the log likelihood of every cell.
-    tick
-        Called with the number of draws done, for progress.
-    """
-    hyper, log_proposal = grid.draw(n, rng)
-    place = grid.nearest(hyper)
-    normal = rng.standard_normal((n, derivatives.size))
-    x = _centres(grid, hyper)
-    log_q = log_proposal - 0.5 * (normal**2).sum(axis=1)
-    log_q -= derivatives.size / 2 * np.log(2 * np.pi)
-    for node in np.unique(place):
-        mine = place == node
-        factor = grid.conditionals[node].factor
-        x[mine] += solve_triangular(factor.T, normal[mine].T, lower=False).T
-        log_q[mine] += np.log(factor.diagonal()).sum()
-    density = np.empty(n)
-    cells = np.empty((n, len(derivatives.data["n"]))) if log_likelihood else None
-    for k in range(n):
-        if cells is None:
-            density[k] = derivatives.value(x[k], hyper[k])
-        else:
-            density[k], cells[k] = derivatives.cells(x[k], hyper[k])
-        if tick is not None and k % 100 == 99:
-            tick(k + 1)
-    return Proposals(x, hyper, density - log_q, density, cells)
 
 
 def score_covariance(mode: Mode, n_arms: int) -> np.ndarray:
@@ -220,20 +271,20 @@ def score_covariance(mode: Mode, n_arms: int) -> np.ndarray:
     return centre(centre(covariance).T)
 
 
-def _widen(derivatives: Derivatives | Dense, hyper: float, mode: Mode) -> Mode:
+def _widen(density: LinearPredictor, hyper: float, mode: Mode) -> Mode:
     nodes, weights = np.polynomial.hermite_e.hermegauss(7)
     weights = weights / weights.sum()
     found = mode
     for _ in range(3):
-        spread = derivatives.spread(found.covariance())
-        parts = derivatives.parts(found.x, hyper)
-        here = derivatives.curves(found.x, hyper, np.zeros_like(spread))
+        spread = density.spread(found.covariance())
+        parts = density.parts(found.x, hyper)
+        here = density.curves(found.x, hyper, np.zeros_like(spread))
         gain, bend = -here[0], -here[1]
         for node, weight in zip(nodes, weights, strict=True):
-            slope, curve = derivatives.curves(found.x, hyper, node * spread)
+            slope, curve = density.curves(found.x, hyper, node * spread)
             gain, bend = gain + weight * slope, bend + weight * curve
-        factor = _factor(parts.precision + derivatives.curvature(bend))
-        step = cho_solve((factor, True), parts.gradient + derivatives.pull(gain))
+        factor = _factor(parts.precision + density.curvature(bend))
+        step = cho_solve((factor, True), parts.gradient + density.pull(gain))
         found = Mode(found.x + step, parts.value, factor, parts.prior)
     return found
 

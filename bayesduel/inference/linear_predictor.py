@@ -1,25 +1,22 @@
-"""Compiled derivatives of a score model, taken from its ``pm.Model``.
+"""The log density of a model whose linear predictor is linear in its parameters.
 
-A score model's likelihood sees the scores only through ``eta``, the differences of two scores
-in each cell (plus, where there is one, an effect of order). Its Hessian in the scores is then a
-graph Laplacian weighted by the second derivatives in ``eta``: O(cells) numbers instead of a
-Jacobian of K x cells, exact all the same. The data are inputs of the compiled functions, so one
-compilation serves every log.
+Gradient and Hessian follow from two designs (:mod:`bayesduel.inference.design`) and the compiled
+derivatives of each cell's log likelihood in its own ``eta``: J' slope and J' diag(bend) J, exactly.
+Parameters of the response (a tendency to tie) border that matrix.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesduel.inference.design import centre, laplacian, reduce, uncentre
+from bayesduel.inference.compiled_terms import CompiledTerms, compiled_terms
+from bayesduel.inference.design import Design, design_of
 
-if TYPE_CHECKING:
-    from bayesduel.data.duels import Duels
+__all__ = ["LinearPredictor", "Parts", "linear_predictor"]
 
-__all__ = ["Derivatives", "Parts", "centre", "derivatives", "reduce", "uncentre"]
+CHUNK = 4_000_000  # draws x cells worked on at once
 
 
 class Parts(NamedTuple):
@@ -28,13 +25,13 @@ class Parts(NamedTuple):
     Attributes
     ----------
     value
-        Log density of free numbers and hyperparameter (unconstrained), up to a constant.
+        Log density, up to a constant, of x and of the hyperparameters on the log scale.
     gradient
-        In the free numbers and then the extra parameters, shape (K - 1 + p,).
+        In x, shape (size,).
     precision
-        Minus the Hessian, shape (K - 1 + p, K - 1 + p).
+        Minus the Hessian, shape (size, size).
     prior
-        The prior's part of `precision`, which is diagonal, shape (K - 1 + p,).
+        The prior's part of `precision`, which is diagonal, shape (size,).
     """
 
     value: float
@@ -44,255 +41,224 @@ class Parts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Derivatives:
-    """Compiled functions of one score model, and the data they are evaluated on.
+class LinearPredictor:
+    """The density of one model on one log.
+
+    The vector x holds the parameters that enter eta, block after block, then those of the
+    response.
 
     Attributes
     ----------
-    compiled
-        Functions of (free, extra, hyper, *data).
+    terms
+        Compiled functions.
     data
         Arrays by name, as the model registered them.
-    n_arms, extras
-        Number of arms; names of the parameters beside the scores.
+    design
+        How eta depends on x.
+    blocks
+        Length of each parameter, by name, in the order of x; a number has length None.
     hypers
-        Names of the learned hyperparameters, of which the compiled functions take the
-        unconstrained values in one vector.
+        Length of each hyperparameter, by name, likewise.
     """
 
-    compiled: Mapping[str, Any]
+    terms: CompiledTerms
     data: Mapping[str, np.ndarray]
-    n_arms: int
-    extras: tuple[str, ...]
-    hypers: tuple[str, ...]
+    design: Design
+    blocks: Mapping[str, int | None]
+    hypers: Mapping[str, int | None]
+
+    @property
+    def size(self) -> int:
+        """Number of parameters beside the hyperparameters."""
+        return sum(1 if n is None else n for n in self.blocks.values())
 
     @property
     def hyper(self) -> str | None:
         """Name of the learned hyperparameter of a model that has one at most."""
-        return self.hypers[0] if self.hypers else None
+        return next(iter(self.hypers), None)
 
     @property
-    def size(self) -> int:
-        """Number of unconstrained parameters beside the hyperparameter."""
-        return self.n_arms - 1 + len(self.extras)
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return len(self.data["n"])
 
-    def _arguments(self, x: np.ndarray, hyper: Any) -> list[Any]:
-        cut = self.n_arms - 1
-        given = np.atleast_1d(np.asarray(hyper, dtype=float))
-        return [x[:cut], x[cut:], given, *self.data.values()]
+    @property
+    def _cut(self) -> int:
+        """Where the response's own parameters begin in x."""
+        return self.size - len(self.terms.own)
 
-    def value(self, x: np.ndarray, hyper: Any) -> float:
-        """Return the log density at `x`, shape (size,), and unconstrained `hyper`."""
-        return float(self.compiled["value"](*self._arguments(x, hyper)))
+    def parameters(self, x: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the parameters by name, shapes (..., length) or (...), from x (..., size)."""
+        return _split(x, self.blocks)
 
-    def cells(self, x: np.ndarray, hyper: Any) -> tuple[float, np.ndarray]:
+    def hyper_parameters(self, phi: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the hyperparameters by name, on their own scale, from phi (..., q)."""
+        return {name: np.exp(v) for name, v in _split(phi, self.hypers).items()}
+
+    def pack(self, parameters: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return x (..., size) from the parameters by name: the inverse of `parameters`."""
+        columns = [
+            np.asarray(parameters[name])[..., None] if length is None else parameters[name]
+            for name, length in self.blocks.items()
+        ]
+        return np.concatenate(columns, axis=-1)
+
+    def _arguments(self, x: np.ndarray, phi: np.ndarray) -> list[Any]:
+        """Return parameters, hyperparameters and data as the compiled functions take them."""
+        blocks = [_array(v) for v in self.parameters(x).values()]
+        hypers = [_array(v) for v in _split(phi, self.hypers).values()]
+        return [*blocks, *hypers, *self.data.values()]
+
+    def batch(self, x: np.ndarray, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return log density (n,) and log likelihood of each cell (n, cells) of many draws.
+
+        Parameters
+        ----------
+        x
+            Shape (n, size).
+        phi
+            Hyperparameters on the log scale, shape (n, q).
+        """
+        value, cells = np.empty(len(x)), np.empty((len(x), self.n_cells))
+        step = max(1, CHUNK // max(self.n_cells, 1))
+        for start in range(0, len(x), step):
+            here = slice(start, start + step)
+            value[here], cells[here] = self._chunk(x[here], phi[here])
+        return value, cells
+
+    def values(self, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
+        """Return the log density of many draws, (n,), without keeping cells."""
+        value = np.empty(len(x))
+        step = max(1, CHUNK // max(self.n_cells, 1))
+        for start in range(0, len(x), step):
+            here = slice(start, start + step)
+            value[here] = self._chunk(x[here], phi[here])[0]
+        return value
+
+    def _chunk(self, x: np.ndarray, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        eta = self.design.eta(x[:, : self._cut])
+        prior, cells = self.terms.functions["density"](eta, *self._arguments(x, phi))
+        return prior + cells.sum(axis=1), cells
+
+    def value(self, x: np.ndarray, phi: Any) -> float:
+        """Return the log density at `x`, shape (size,), and hyperparameters `phi`."""
+        return float(self.values(x[None], np.atleast_1d(np.asarray(phi, dtype=float))[None])[0])
+
+    def cells(self, x: np.ndarray, phi: Any) -> tuple[float, np.ndarray]:
         """Return the log density and the log likelihood of each cell."""
-        value, cells = self.compiled["cells"](*self._arguments(x, hyper))
-        return float(value), cells
+        given = np.atleast_1d(np.asarray(phi, dtype=float))
+        value, cells = self._chunk(x[None], given[None])
+        return float(value[0]), cells[0]
 
-    def slopes(self, x: np.ndarray, hyper: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return each cell's gradient: in eta, (cells,), and in each extra, (cells, p)."""
-        slope, extra = self.compiled["slopes"](*self._arguments(x, hyper))
-        own = extra.reshape(len(slope), len(self.extras))
-        return slope, own + slope[:, None] * self.reach
+    def slopes(self, x: np.ndarray, phi: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return each cell's gradient: in eta, (cells,), and in the own parameters, (cells, p)."""
+        _, _, slope, _, by_own, *_ = self._derivatives(x, phi)
+        return slope, by_own
 
-    @cached_property
-    def reach(self) -> np.ndarray:
-        """How far each extra moves the eta of each cell, (cells, p): constant, eta is linear."""
-        n_cells = len(self.data["n"])
-        if not self.extras:
-            return np.zeros((n_cells, 0))
-        return self.compiled["reach"](*self._arguments(np.zeros(self.size), 0.0))
+    def gradients(self, x: np.ndarray, phi: Any, groups: np.ndarray, n: int) -> np.ndarray:
+        """Return the gradient in x of the log likelihood of groups of cells, (n, size).
 
-    def curves(self, x: np.ndarray, hyper: Any, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        `groups` is the group of each cell.
+        """
+        slope, own = self.slopes(x, phi)
+        parts = [self.design.pull_by(slope, groups, n)]
+        if own.shape[1]:
+            columns = [np.bincount(groups, c, minlength=n) for c in own.T]
+            parts.append(np.stack(columns, axis=1))
+        return np.concatenate(parts, axis=1)
+
+    def curves(self, x: np.ndarray, phi: Any, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return slope and second derivative in eta, each (cells,), at eta of `x` plus `shift`."""
-        arguments = self._arguments(x, hyper)
-        eta = self.compiled["eta"](*arguments)
-        slope, bend = self.compiled["curves"](eta + shift, *arguments[1:])
+        _, _, slope, bend, *_ = self._derivatives(x, phi, shift)
         return slope, bend
+
+    def _derivatives(self, x: np.ndarray, phi: Any, shift: Any = 0.0) -> list[np.ndarray]:
+        given = np.atleast_1d(np.asarray(phi, dtype=float))
+        eta = self.design.eta(x[: self._cut]) + shift
+        return self.terms.functions["derivatives"](eta, *self._arguments(x, given))
 
     def spread(self, covariance: np.ndarray) -> np.ndarray:
         """Return the standard deviation of each cell's eta when x has this covariance."""
-        inner = covariance[: self.n_arms - 1, : self.n_arms - 1]
-        score = centre(centre(inner).T)
-        own, first, second = score.diagonal(), self.data["first"], self.data["second"]
-        variance = own[first] + own[second] - 2 * score[first, second]
-        if self.reach.any():
-            p = len(self.extras)
-            with_score = centre(covariance[:-p, -p:].T)  # (p, K)
-            variance = variance + 2 * (
-                self.reach.T * (with_score[:, first] - with_score[:, second])
-            ).sum(0)
-            variance = variance + ((self.reach @ covariance[-p:, -p:]) * self.reach).sum(1)
-        return np.sqrt(np.maximum(variance, 0.0))
+        return self.design.spread(covariance[: self._cut, : self._cut])
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
         """Return the gradient in x, (size,), of cells with these slopes in eta."""
-        first, second = self.data["first"], self.data["second"]
-        by_arm = np.bincount(first, slope, minlength=self.n_arms)
-        by_arm -= np.bincount(second, slope, minlength=self.n_arms)
-        return np.concatenate([uncentre(by_arm), slope @ self.reach])
+        return np.pad(self.design.pull(slope), (0, len(self.terms.own)))
 
     def curvature(self, bend: np.ndarray) -> np.ndarray:
         """Return minus the Hessian in x, (size, size), of cells bent so in eta."""
-        first, second = self.data["first"], self.data["second"]
-        free = reduce(laplacian(-bend, first, second, self.n_arms))
-        if not self.extras:
-            return free
-        moved = bend[:, None] * self.reach
-        return self._bordered(free, moved, moved.T @ self.reach)
+        return np.pad(self.design.curvature(bend), (0, len(self.terms.own)))
 
-    def _bordered(self, free: np.ndarray, cross: np.ndarray, own: np.ndarray) -> np.ndarray:
-        """Return minus the Hessian, given that of the free numbers and how slopes and extras move.
-
-        `cross` is how the slope of each cell moves with each extra, (cells, p); `own` the second
-        derivatives in the extras, (p, p).
-        """
-        first, second, p = self.data["first"], self.data["second"], len(self.extras)
-        by_arm = np.stack(
-            [
-                np.bincount(first, -column, minlength=self.n_arms)
-                - np.bincount(second, -column, minlength=self.n_arms)
-                for column in cross.T
-            ],
-            axis=1,
-        )
-        mixed = uncentre(by_arm.T).T
-        result = np.pad(free, (0, p))
-        result[:-p, -p:], result[-p:, :-p], result[-p:, -p:] = mixed, mixed.T, -own
-        return result
-
-    def parts(self, x: np.ndarray, hyper: Any) -> Parts:
+    def parts(self, x: np.ndarray, phi: Any) -> Parts:
         """Return value, gradient and curvature at `x`."""
-        arguments = self._arguments(x, hyper)
-        value, gradient, bend, cross, own, prior = self.compiled["parts"](*arguments)
-        first, second = self.data["first"], self.data["second"]
-        precision = reduce(laplacian(-bend, first, second, self.n_arms))
-        if self.extras:
-            # `cross` and `own` hold each eta; the extras move it by `reach`.
-            reach = self.reach
-            twice = reach.T @ cross
-            own = own + twice + twice.T + (bend[:, None] * reach).T @ reach
-            precision = self._bordered(precision, cross + bend[:, None] * reach, own)
-        precision.flat[:: self.size + 1] -= prior
-        return Parts(float(value), gradient, precision, -prior)
+        prior, terms, slope, bend, by_own, cross, second, push, stiff = self._derivatives(x, phi)
+        gradient = np.concatenate([self.design.pull(slope), by_own.sum(axis=0)]) + push
+        precision = self.design.curvature(bend)
+        if self.terms.own:
+            cut, border = self._cut, np.stack([-self.design.pull(c) for c in cross.T], axis=1)
+            precision = np.pad(precision, (0, self.size - cut))
+            precision[:cut, cut:], precision[cut:, :cut] = border, border.T
+            precision[cut:, cut:] = -second
+        precision.flat[:: self.size + 1] -= stiff
+        return Parts(float(prior + terms.sum()), gradient, precision, -stiff)
+
+    def over(self, data: Mapping[str, np.ndarray], cells: np.ndarray) -> "LinearPredictor":
+        """Return the density over other cells, each with the design of one of these.
+
+        Parameters
+        ----------
+        data
+            What differs from the data of these cells, by name.
+        cells
+            Whose design each new cell has, indices.
+        """
+        n = self.n_cells
+        whole = {k: v[cells] if v.ndim and len(v) == n else v for k, v in self.data.items()}
+        return replace(
+            self,
+            data={k: _array(data.get(k, v)) for k, v in whole.items()},
+            design=self.design.rows(cells),
+        )
 
 
-class Compiled(dict[str, Any]):
-    """Functions by name, each compiled when it is first asked for."""
+def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
+    """Return the density of a model on the cells of a log.
 
-    def __init__(self, graphs: Mapping[str, tuple[list[Any], list[Any]]]) -> None:
-        super().__init__()
-        self.graphs = graphs
+    Raises
+    ------
+    ValueError
+        If eta is not linear in the parameters.
+    """
+    terms = compiled_terms(model)
+    data = {name: _array(cells.data[name]) for name in terms.data}
+    lengths = {"arm": cells.log.n_arms, "free": cells.log.n_arms - 1}
+    lengths |= {name: len(values) for name, values in model.coords(cells.log).items()}
+    blocks = {n: None if by is None else lengths[by] for n, by in terms.linear.items()}
+    hypers = {n: None if by is None else lengths[by] for n, by in terms.hypers.items()}
 
-    def __missing__(self, name: str) -> Any:
-        """Compile the function of that name: inputs to outputs, one of which stands alone."""
-        import pytensor
+    def eta(x: np.ndarray) -> np.ndarray:
+        parts = [_array(v) for v in _split(x, blocks).values()]
+        return terms.functions["eta"](*parts, *data.values())
 
-        inputs, outputs = self.graphs[name]
-        wanted = outputs[0] if len(outputs) == 1 else outputs
-        self[name] = pytensor.function(inputs, wanted, on_unused_input="ignore")
-        return self[name]
-
-
-def derivatives(model: Any, duels: "Duels") -> Derivatives:
-    """Return compiled derivatives of score model `model` on `duels` (compiled once a model)."""
-    compiled, extras, hypers = _compile(model)
-    return Derivatives(compiled, model.data(duels), duels.n_arms, extras, hypers)
-
-
-@lru_cache(maxsize=64)
-def _compile(model: Any) -> tuple["Compiled", tuple[str, ...], tuple[str, ...]]:
-    """Compile the derivatives of `model`, built on an example log."""
-    import pymc as pm
-    import pytensor.tensor as pt
-    from pytensor.graph.replace import graph_replace
-
-    from bayesduel.data.duels import Duels
-
-    tie = np.ones((3, 3)) - np.eye(3)
-    by_margins = Duels.from_votes("001", "122", [1, 1, 0], margin=[1.0, 2.0, -2.0])
-    built = model.build(by_margins if model.link == "margin" else Duels.from_wins(tie, ties=tie))
-    value_of = built.rvs_to_values
-    outcome = built["outcome"]
-    eta = next(v for v in outcome.owner.inputs if v.name == "eta")
-    roles = {rv.name: rv for rv in built.free_RVs}
-    hypers = getattr(model, "hypers", ("scale",) if "scale" in roles else ())
-    extras = tuple(n for n in roles if n not in ("score_free", *hypers))
-
-    free, extra, hyper = pt.dvector("free"), pt.dvector("extra"), pt.dvector("hyper")
-    free_value = value_of[roles["score_free"]]
-    swap: dict[Any, Any] = {free_value: free}
-    for place, name in enumerate(extras):
-        swap[value_of[roles[name]]] = extra[place]
-    for place, name in enumerate(hypers):  # one by arm comes last
-        by_arm = name in built.named_vars_to_dims
-        swap[value_of[roles[name]]] = hyper[place:] if by_arm else hyper[place]
-    inputs = []
-    for shared in built.data_vars:
-        data = shared.type(f"{shared.name}_input")
-        inputs.append(data)
-        swap[shared] = data
-    # Shapes taken from the example's dims become those of the inputs.
-    lengths = {"free": free.shape[0], "arm": free.shape[0] + 1, "opponent": free.shape[0] + 1}
-    lengths["cell"] = swap[built["n"]].shape[0]
-    for dim, length in lengths.items():
-        swap[built.dim_lengths[dim]] = length.astype(built.dim_lengths[dim].dtype)
-
-    at = pt.dvector("eta_at")
-    terms = pm.logp(outcome, value_of[outcome])
-    terms_at = graph_replace([terms], {eta: at})[0]
-    total, terms, terms_at, eta_of = _replace(
-        [built.logp(), *built.replace_rvs_by_values([terms, terms_at, eta])], swap
-    )
-    prior = total - terms.sum()
-
-    def curve(expression: Any, *wrt: Any) -> Any:
-        return pt.grad(expression, wrt[0], disconnected_inputs="ignore")
-
-    slope = curve(terms_at.sum(), at)
-    bend = curve(slope.sum(), at)
-    gradient = pt.concatenate([curve(total, free), curve(total, extra)])
-    prior_bend = pt.concatenate(
-        [curve(curve(prior, free).sum(), free), curve(curve(prior, extra).sum(), extra)]
-    )
-    unit = np.eye(len(extras))
-    pull = curve(terms_at.sum(), extra)
-    rows = range(len(extras))
-    # One column a parameter: how each cell's slope in eta, its term, and the sum of all move.
-    cross = _stack([curve(pull[k], at) for k in rows], axis=1)
-    own = _stack([curve(pull[k], extra) for k in rows], axis=0)
-    by_extra = _stack([_along(terms_at, extra, unit[k]) for k in rows], axis=1)
-    outputs = {
-        "value": [total],
-        "cells": [total, terms],
-        "slopes": [slope, by_extra],
-        "parts": [total, gradient, bend, cross, own, prior_bend],
-        "eta": [at],
-        "reach": [_stack([_along(eta_of, extra, unit[k]) for k in rows], axis=1)],
-    }
-    given = [free, extra, hyper, *inputs]
-    functions = {name: (given, _replace(wanted, {at: eta_of})) for name, wanted in outputs.items()}
-    functions["curves"] = [at, extra, hyper, *inputs], [slope, bend]
-    return Compiled(functions), extras, hypers
+    design = design_of(eta, blocks, data)
+    size = sum(1 if n is None else n for n in blocks.values())
+    probe = np.cos(np.arange(size))
+    if not np.allclose(design.eta(probe), eta(probe), atol=1e-9):
+        raise ValueError(f"eta should be linear in the parameters of {model.name}")
+    return LinearPredictor(terms, data, design, blocks | dict.fromkeys(terms.own), hypers)
 
 
-def _along(expression: Any, extra: Any, tangent: np.ndarray) -> Any:
-    """Return how `expression` moves when `extra` moves along `tangent`."""
-    import pytensor.tensor as pt
-    from pytensor.gradient import pushforward
-
-    connected = expression + 0.0 * extra.sum()  # an expression need not depend on it
-    return pushforward(connected, extra, pt.as_tensor(tangent))
-
-
-def _stack(columns: list[Any], axis: int) -> Any:
-    import pytensor.tensor as pt
-
-    return pt.stack(columns, axis=axis) if columns else pt.zeros((0, 0))
+def _split(x: np.ndarray, blocks: Mapping[str, int | None]) -> dict[str, np.ndarray]:
+    """Return the parts of x (..., size) by name, (..., length), or (...) where it is a number."""
+    found, start = {}, 0
+    for name, length in blocks.items():
+        stop = start + (1 if length is None else length)
+        found[name] = x[..., start] if length is None else x[..., start:stop]
+        start = stop
+    return found
 
 
-def _replace(graphs: Sequence[Any], swap: Mapping[Any, Any]) -> list[Any]:
-    from pytensor.graph.replace import graph_replace
-
-    return list(graph_replace(list(graphs), dict(swap), strict=False))
+def _array(values: Any) -> np.ndarray:
+    """Return an array as the compiled functions take it unchecked."""
+    given = np.asarray(values)
+    return given if given.ndim == 0 else np.ascontiguousarray(given)

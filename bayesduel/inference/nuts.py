@@ -1,24 +1,88 @@
 """NUTS by nutpie, on the same ``pm.Model`` that every other method uses."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.inference.draws import PosteriorDraws
+
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesduel.data.duels import Duels
-
-__all__ = ["sample", "well_informed"]
+__all__ = ["sample_nuts", "well_informed"]
 
 SHORT_STEPS = 0.99  # acceptance aimed at under a horseshoe: at 0.9 its funnels make divergences
 KEPT = 8  # compiled models kept for reuse
+INNER = ("_free", "_standard")  # numbers that only the sampler knows
+STATISTICS = ("diverging", "energy", "logp", "n_steps", "step_size", "depth")
 _COMPILED: dict[Any, Any] = {}
+
+
+def sample_nuts(
+    model: Any,
+    cells: Any,
+    *,
+    draws: int,
+    chains: int,
+    seed: int,
+    log_likelihood: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> PosteriorDraws:
+    """Return draws by NUTS, chain after chain.
+
+    Parameters
+    ----------
+    model, cells
+        What to sample.
+    draws, chains
+        Draws a chain and number of chains.
+    seed
+        Whole number.
+    log_likelihood
+        Whether to keep the log likelihood of every cell.
+    progress
+        Called with the share of the work done, from 0 to 1.
+    """
+    if progress is not None:
+        progress(0.2)
+    tree = sample(model, cells, draws=draws, chains=chains, seed=seed)
+    if progress is not None:
+        progress(0.8)
+    found = {
+        str(name): v.values.reshape(-1, *v.shape[2:])
+        for name, v in tree["posterior"].data_vars.items()
+        if not str(name).endswith(INNER)
+    }
+    stats = {
+        ("lp" if name == "logp" else name): tree["sample_stats"][name].to_numpy().reshape(-1)
+        for name in STATISTICS
+        if name in tree["sample_stats"]
+    }
+    posterior = model.complete(found, cells, np.random.default_rng(seed))
+    kept = model.log_likelihood(posterior, cells) if log_likelihood else None
+    return PosteriorDraws(
+        posterior, stats, kept, float("nan"), _effective(model, posterior, chains)
+    )
+
+
+def _effective(model: Any, posterior: Any, chains: int) -> float:
+    """Return the smallest effective number of draws of what the model identifies."""
+    import arviz as az
+
+    name = next((n for n in ("score", "theta") if n in posterior), None)
+    if name is None:  # blades and chests are not identified, preferences are
+        i, j = np.triu_indices(model.n_arms(posterior), 1)
+        values = model.preference(posterior)[:, i, j]
+    else:
+        values = posterior[name]
+    shown = values.reshape(chains, -1, values.shape[-1])
+    return float(np.min([az.ess(shown[..., k]) for k in range(shown.shape[-1])]))
 
 
 def sample(
     model: Any,
-    duels: "Duels",
+    cells: Any,
     *,
     draws: int,
     chains: int,
@@ -29,7 +93,7 @@ def sample(
 
     Parameters
     ----------
-    model, duels
+    model, cells
         What to sample. The parameterisation of a learned scale follows the data
         (:func:`well_informed`).
     draws, chains
@@ -46,23 +110,23 @@ def sample(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # numba's notes on the random ops it never runs
         return nutpie.sample(
-            _compiled(model, duels),
+            _compiled(model, cells),
             draws=draws,
             tune=max(600, draws),
             chains=chains,
             seed=seed,
             progress_bar=progress,
-            target_accept=SHORT_STEPS if getattr(model, "sparsity", None) is not None else 0.9,
+            target_accept=SHORT_STEPS if model.short_steps else 0.9,
         )
 
 
-def _compiled(model: Any, duels: "Duels") -> Any:
-    """Return the compiled model over `duels`; one compilation serves logs of the same form."""
+def _compiled(model: Any, cells: Any) -> Any:
+    """Return the compiled model over cells; one compilation serves logs of the same form."""
     import nutpie
     from pytensor.graph.traversal import ancestors
 
-    centred = not hasattr(duels, "tally") or well_informed(duels)
-    built = model.build(duels, centred=centred)
+    centred = model.log_type != "duels" or well_informed(cells.log)
+    built = model.build(cells, centred=centred)
     # Cells may differ in number: they are data. Whatever has a parameter of its own may not.
     sizes = tuple((n, len(v)) for n, v in built.coords.items() if v is not None and n != "cell")
     key = (model, centred, sizes)
@@ -76,7 +140,7 @@ def _compiled(model: Any, duels: "Duels") -> Any:
     return _COMPILED[key].with_data(**data)
 
 
-def well_informed(duels: "Duels") -> bool:
+def well_informed(duels: Any) -> bool:
     """Return whether the log measures enough arms for the centred parameterisation.
 
     An arm is measured when its duels tell its score at least four times as well as knowing

@@ -14,26 +14,25 @@ integrated nested Laplace approximations", JRSS B 2009. Cappé, Guillin, Marin &
 "Population Monte Carlo", JCGS 2004, for fitting the proposal to weighted draws of the one before.
 """
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from bayesduel.inference.draws import Sampled
-from bayesduel.inference.laplace import Mode, find_mode, score_covariance
-from bayesduel.inference.linear_predictor import Derivatives, centre, derivatives, uncentre
-from bayesduel.inference.psis import certify, resample
+from bayesduel.inference.design import PairDifferences
+from bayesduel.inference.draws import Proposals
+from bayesduel.inference.laplace import Mode, find_mode, named_parameters, score_covariance
+from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
 
-if TYPE_CHECKING:
-    from bayesduel.data.duels import Duels
-
-__all__ = ["laplace_nested", "likelihood"]
+__all__ = ["PopulationMonteCarlo"]
 
 FREEDOM = 7.0  # degrees of freedom of the proposals
 LEARNING = 400  # draws of each round in which the proposal is fitted
 ROUNDS = 3
-LINEAR = ("scale", "residual_scale")  # with the noise of arms: the data may not tell them from 0
+# With the noise of arms: the data may not tell them from 0.
+LINEAR = ("scale", "residual_scale", "effect_scale")
 STEP = 1e-3  # of the differences for slopes of the log marginal density
 
 
@@ -98,105 +97,137 @@ class Proposal(NamedTuple):
         return Proposal(middle, np.linalg.cholesky(spread), linear)
 
 
-def laplace_nested(
-    model: Any,
-    duels: "Duels",
-    n: int,
-    rng: np.random.Generator,
-    keep: bool,
-    progress: Callable[[float], None] | None = None,
-) -> Sampled:
-    """Return `n` draws of a model of margins.
+@dataclass(frozen=True, eq=False)
+class PopulationMonteCarlo:
+    """A Student proposal of several hyperparameters, and a normal distribution given each.
 
-    Parameters
+    Attributes
     ----------
-    model, duels
-        What to sample.
-    n
-        Number of draws.
-    rng
-        Source of randomness.
-    keep
-        Whether to keep the log likelihood of every cell.
-    progress
-        Called with the share of the work done, from 0 to 1.
-
-    Raises
-    ------
-    FloatingPointError
-        If the marginal posterior of the hyperparameters has no mode, or no curvature there.
+    model, cells
+        What is approximated.
+    density
+        Its log density.
+    top, mode
+        Mode of the log marginal density of the hyperparameters (q,), and the mode given it.
     """
-    derivative = derivatives(model, duels)
-    top, mode = _summit(derivative, model.start(duels))
-    linear = np.array([name in LINEAR for name in derivative.hypers])
-    if len(top) > len(linear):
-        linear = np.concatenate([linear[:-1], np.ones(duels.n_arms, dtype=bool)])
-    proposal = Proposal(top, _spread(derivative, top, mode), np.zeros_like(linear))
-    if progress is not None:
-        progress(0.1)
-    for _ in range(ROUNDS):
-        phi, log_q = proposal.draw(LEARNING * (1 + len(top) // 4), rng)
-        marginal = np.array([_conditional(derivative, p, mode.x)[0] for p in phi])
-        proposal = proposal.refitted(phi, marginal - log_q, linear)
-    if progress is not None:
-        progress(0.2)
-    phi, log_q = proposal.draw(n, rng)
-    normal = rng.standard_normal((n, derivative.size))
-    log_q -= 0.5 * (normal**2).sum(axis=1) + derivative.size / 2 * np.log(2 * np.pi)
-    x, density = np.empty((n, derivative.size)), np.empty(n)
-    cells = np.empty((n, len(derivative.data["n"]))) if keep else None
-    for k in range(n):
-        _, here = _conditional(derivative, phi[k], mode.x)
-        if here is None:
-            x[k], density[k] = mode.x, -np.inf
-            continue
-        x[k] = here.x + solve_triangular(here.factor.T, normal[k], lower=False)
-        log_q[k] += np.log(here.factor.diagonal()).sum()
-        if cells is None:
-            density[k] = derivative.value(x[k], phi[k])
+
+    model: Any
+    cells: Any
+    density: LinearPredictor
+    top: np.ndarray
+    mode: Mode
+
+    @classmethod
+    def of(cls, model: Any, cells: Any) -> "PopulationMonteCarlo":
+        """Return the approximation of a model's posterior.
+
+        Raises
+        ------
+        FloatingPointError
+            If the marginal posterior of the hyperparameters has no mode.
+        """
+        density = linear_predictor(model, cells)
+        return cls(model, cells, density, *_summit(density, model.start(cells)))
+
+    def propose(
+        self,
+        n: int,
+        rng: np.random.Generator,
+        *,
+        log_likelihood: bool = False,
+        progress: Callable[[float], None] | None = None,
+    ) -> Proposals:
+        """Return `n` draws and their log importance ratios.
+
+        Parameters
+        ----------
+        n
+            Number of draws.
+        rng
+            Source of randomness.
+        log_likelihood
+            Whether to keep the log likelihood of every cell.
+        progress
+            Called with the share of the work done.
+
+        Raises
+        ------
+        FloatingPointError
+            If the hyperparameters' density has no curvature, or no draw a conditional mode.
+        """
+        density, top, mode = self.density, self.top, self.mode
+        linear = np.concatenate(
+            [
+                np.full(length or 1, name in LINEAR or length is not None)
+                for name, length in density.hypers.items()
+            ]
+        )
+        proposal = Proposal(top, _spread(density, top, mode), np.zeros_like(linear))
+        for _ in range(ROUNDS):
+            phi, log_q = proposal.draw(LEARNING * (1 + len(top) // 4), rng)
+            marginal = np.array([_conditional(density, p, mode.x)[0] for p in phi])
+            proposal = proposal.refitted(phi, marginal - log_q, linear)
+        if progress is not None:
+            progress(0.2)
+        phi, log_q = proposal.draw(n, rng)
+        normal = rng.standard_normal((n, density.size))
+        log_q -= 0.5 * (normal**2).sum(axis=1) + density.size / 2 * np.log(2 * np.pi)
+        x, found = np.empty((n, density.size)), np.ones(n, dtype=bool)
+        for k in range(n):
+            _, here = _conditional(density, phi[k], mode.x)
+            if here is None:
+                x[k], found[k] = mode.x, False
+                continue
+            x[k] = here.x + solve_triangular(here.factor.T, normal[k], lower=False)
+            log_q[k] += np.log(here.factor.diagonal()).sum()
+            if progress is not None and k % 100 == 99:
+                progress(0.2 + 0.7 * (k + 1) / n)
+        cells = None
+        if log_likelihood:
+            value, cells = density.batch(x, phi)
         else:
-            density[k], cells[k] = derivative.cells(x[k], phi[k])
-        if progress is not None and k % 100 == 99:
-            progress(0.2 + 0.7 * (k + 1) / n)
-    log_ratio = density - log_q
-    finite = np.isfinite(log_ratio)
-    if not finite.any():
-        raise FloatingPointError("no proposal of the hyperparameters has a conditional mode")
-    log_ratio[~finite] = log_ratio[finite].min() - 50.0  # no weight: no such draw is kept
-    certificate = certify(log_ratio)
-    kept = resample(certificate.weights, rng)
-    posterior = _named(derivative, x[kept], phi[kept])
-    return Sampled(
-        posterior=model.complete(posterior, duels, rng),
-        stats={"lp": density[kept], "importance_weight": certificate.weights[kept] * n},
-        log_likelihood=None if cells is None else cells[kept],
-        khat=certificate.khat,
-        effective=certificate.effective,
-        extra=_mode_group(model, derivative, top, mode),
-    )
+            value = density.values(x, phi)
+        log_ratio = np.where(found, value - log_q, -np.inf)
+        finite = np.isfinite(log_ratio)
+        if not finite.any():
+            raise FloatingPointError("no proposal of the hyperparameters has a conditional mode")
+        log_ratio[~finite] = log_ratio[finite].min() - 50.0  # no weight: no such draw is kept
+        return Proposals(x, phi, log_ratio, value, cells)
 
+    def parameters(
+        self, x: np.ndarray, hyper: np.ndarray, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+        """Return the parameters of kept draws by name, draws first."""
+        return named_parameters(self.density, x, hyper)
 
-def likelihood(model: Any, duels: "Duels", posterior: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return the log likelihood of each draw and cell, through the model's own density."""
-    derivative = derivatives(model, duels)
-    extras = [posterior[name][:, None] for name in derivative.extras]
-    x = np.concatenate([uncentre(posterior["score"]), *extras], axis=1)
-    columns = [np.log(posterior[name]).reshape(len(x), -1) for name in derivative.hypers]
-    phi = np.concatenate(columns, axis=1)
-    return np.stack([derivative.cells(x[k], phi[k])[1] for k in range(len(x))])
+    def summary(self) -> dict[str, Any]:
+        """Return the group ``laplace``: the marginal mode of the hyperparameters, and given it."""
+        dims = self.model.dims | {"score": ("arm",)}
+        found = named_parameters(self.density, self.mode.x, self.top)
+        group: dict[str, Any] = {
+            f"{name}_mode": (dims.get(name, ()), value) for name, value in found.items()
+        }
+        if isinstance(self.density.design, PairDifferences):
+            covariance = score_covariance(self.mode, self.density.design.n_arms)
+            group["score_cov"] = (("arm", "opponent"), covariance)
+        return group
+
+    def widened(self) -> None:
+        """Return None: there is no wider approximation to try."""
+        return
 
 
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _summit(derivative: Derivatives, start: np.ndarray) -> tuple[np.ndarray, Mode]:
+def _summit(density: LinearPredictor, start: np.ndarray) -> tuple[np.ndarray, Mode]:
     """Return the mode of the log marginal density of the hyperparameters, and that given it."""
     from scipy.optimize import minimize
 
-    near = [np.zeros(derivative.size)]
+    near = [np.zeros(density.size)]
 
     def fall(phi: np.ndarray) -> float:
-        value, mode = _conditional(derivative, phi, near[0])
+        value, mode = _conditional(density, phi, near[0])
         if mode is not None:
             near[0] = mode.x
         return -value if np.isfinite(value) else 1e300
@@ -205,32 +236,32 @@ def _summit(derivative: Derivatives, start: np.ndarray) -> tuple[np.ndarray, Mod
         steps = STEP * np.eye(len(phi))
         return np.array([fall(phi + h) - fall(phi - h) for h in steps]) / (2 * STEP)
 
-    if not np.isfinite(_conditional(derivative, start, near[0])[0]):
+    if not np.isfinite(_conditional(density, start, near[0])[0]):
         raise FloatingPointError("the scores have no conditional mode at the start")
     found = minimize(fall, start, jac=slope, method="BFGS", options={"gtol": 1e-5})
-    value, mode = _conditional(derivative, found.x, near[0])
+    value, mode = _conditional(density, found.x, near[0])
     if mode is None or not np.isfinite(value) or np.abs(found.x - start).max() > 50:
         raise FloatingPointError("the hyperparameters have no mode")
     return found.x, mode
 
 
 def _conditional(
-    derivative: Derivatives, phi: np.ndarray, near: np.ndarray
+    density: LinearPredictor, phi: np.ndarray, near: np.ndarray
 ) -> tuple[float, Mode | None]:
     """Return the log marginal density at `phi` by Laplace, and the conditional mode."""
     try:
-        mode = find_mode(derivative, phi, near)
+        mode = find_mode(density, phi, near)
     except FloatingPointError:
         return -np.inf, None
     return mode.log_marginal, mode
 
 
-def _spread(derivative: Derivatives, top: np.ndarray, mode: Mode) -> np.ndarray:
+def _spread(density: LinearPredictor, top: np.ndarray, mode: Mode) -> np.ndarray:
     """Return the lower factor of the inverse curvature of the log marginal at its mode."""
     q, step = len(top), 0.05
 
     def at(phi: np.ndarray) -> float:
-        value, _ = _conditional(derivative, phi, mode.x)
+        value, _ = _conditional(density, phi, mode.x)
         if not np.isfinite(value):
             raise FloatingPointError("the hyperparameters' density ends beside its mode")
         return value
@@ -248,25 +279,3 @@ def _spread(derivative: Derivatives, top: np.ndarray, mode: Mode) -> np.ndarray:
     values, vectors = np.linalg.eigh(-bend / step**2)
     values = np.clip(values, 0.05, None)  # where it is flat, no wider than the priors are
     return np.linalg.cholesky((vectors / values) @ vectors.T)
-
-
-def _named(derivative: Derivatives, x: np.ndarray, phi: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the parameters by name, shapes (..., K) or (...), from x (..., size), phi (..., q)."""
-    cut, last = derivative.n_arms - 1, len(derivative.hypers) - 1
-    found = {"score": centre(x[..., :cut])}
-    for place, name in enumerate(derivative.extras):
-        found[name] = x[..., cut + place]
-    for place, name in enumerate(derivative.hypers):
-        by_arm = place == last and phi.shape[-1] > last + 1
-        found[name] = np.exp(phi[..., place:] if by_arm else phi[..., place])
-    return found
-
-
-def _mode_group(model: Any, derivative: Derivatives, top: np.ndarray, mode: Mode) -> dict[str, Any]:
-    """Return the group ``laplace``: the marginal mode of the hyperparameters, and given it."""
-    found = _named(derivative, mode.x, top)
-    group: dict[str, Any] = {
-        f"{name}_mode": (("arm",) if np.ndim(value) else (), value) for name, value in found.items()
-    }
-    group["score_cov"] = (("arm", "opponent"), score_covariance(mode, derivative.n_arms))
-    return group

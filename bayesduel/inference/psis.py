@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["TRUSTED", "Certificate", "certify", "resample"]
+__all__ = ["PSIS", "TRUSTED", "importance_weights", "resample"]
 
 TRUSTED = 0.7
 
 
-class Certificate(NamedTuple):
+class PSIS(NamedTuple):
     """What importance sampling says of an approximation.
 
     Attributes
@@ -40,7 +40,7 @@ class Certificate(NamedTuple):
         return self.khat < TRUSTED and self.effective >= n / 2
 
 
-def certify(log_ratio: np.ndarray) -> Certificate:
+def importance_weights(log_ratio: np.ndarray) -> PSIS:
     """Return the certificate of draws with these log importance ratios, shape (n_draws,).
 
     Ratios that do not vary (an exact method) have k-hat minus infinity.
@@ -49,13 +49,13 @@ def certify(log_ratio: np.ndarray) -> Certificate:
 
     n = len(log_ratio)
     if not np.isfinite(log_ratio).all():
-        return Certificate(np.inf, 1.0, np.full(n, 1.0 / n))
+        return PSIS(np.inf, 1.0, np.full(n, 1.0 / n))
     if np.ptp(log_ratio) < 1e-10:
-        return Certificate(-np.inf, float(n), np.full(n, 1.0 / n))
+        return PSIS(-np.inf, float(n), np.full(n, 1.0 / n))
     log_weights, khat = array_stats.psislw(-log_ratio)  # it takes minus the log ratio
     weights = np.exp(np.asarray(log_weights))
     weights /= weights.sum()
-    return Certificate(float(khat), float(1.0 / np.sum(weights**2)), weights)
+    return PSIS(float(khat), float(1.0 / np.sum(weights**2)), weights)
 
 
 def resample(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -25,24 +25,24 @@ def plot_coefficients(
     fit: "xr.DataTree",
     ax: "Axes | None" = None,
     *,
-    prob: float = 0.95,
-    errors: str = "auto",
+    ci_prob: float = 0.95,
+    covariance: str = "auto",
     judge: str | None = None,
 ) -> "Axes":
     """Draw the coefficients of a fit of attributes, the most helpful on top.
 
     They are in logits for one standard deviation of a numeric attribute, for having the level
     where it is an indicator, so that rows can be compared. The dot is the posterior mean, the
-    thick bar holds half of the posterior, the thin one `prob` of it; filled dots are those
+    thick bar holds half of the posterior, the thin one `ci_prob` of it; filled dots are those
     whose thin bar leaves out zero.
 
     Parameters
     ----------
     fit
-        A fit of :class:`bayesduel.models.AttributeDuels`.
+        A fit of ``BradleyTerry(Covariates(items))``.
     ax
         Axes to draw on. Default: those of a new figure.
-    prob, errors, judge
+    ci_prob, covariance, judge
         As in :func:`bayesduel.coefficients`.
 
     Returns
@@ -51,8 +51,8 @@ def plot_coefficients(
     """
     from bayesduel.posterior.coefficients import coefficients
 
-    wide = coefficients(fit, prob, errors=errors, judge=judge)
-    half = coefficients(fit, 0.5, errors=errors, judge=judge)
+    wide = coefficients(fit, ci_prob, covariance=covariance, judge=judge)
+    half = coefficients(fit, 0.5, covariance=covariance, judge=judge)
     order = np.argsort(-wide["standard"].to_numpy(), kind="stable")
     wide, half = wide.iloc[order], half.iloc[order]
     ax = axes_of_size(ax, coefficients_size(len(wide)))

@@ -27,7 +27,7 @@ def plot_margins(check: "MarginCheck", ax: "Axes | None" = None) -> "Axes":
     Parameters
     ----------
     check
-        What :func:`bayesduel.margin_check` returned.
+        What :func:`bayesduel.check_margins` returned.
     ax
         Axes to draw on. Default: those of a new figure.
 
@@ -76,7 +76,7 @@ def plot_pair_residuals(check: "MarginCheck", ax: "Axes | None" = None) -> "Axes
     Parameters
     ----------
     check
-        What :func:`bayesduel.margin_check` returned.
+        What :func:`bayesduel.check_margins` returned.
     ax
         Axes to draw on. Default: those of a new figure.
 
@@ -137,5 +137,5 @@ def _name_extremes(check: "MarginCheck", ax: "Axes", quantile: np.ndarray) -> No
 def _check(check: Any) -> None:
     if not hasattr(check, "ordered_lower"):
         raise TypeError(
-            f"check should be what bayesduel.margin_check returned, got {type(check).__name__}"
+            f"check should be what bayesduel.check_margins returned, got {type(check).__name__}"
         )

@@ -91,7 +91,7 @@ def plot_ratings(
         )
     ax.set_ylim(bottom, top)
     ax.set_xlim(time[0], time[-1])
-    unit = {"logit": "logits", "probit": "probits", "davidson": "logits"}[fit.attrs["link"]]
+    unit = fit.attrs["score_unit"]
     ax.set_ylabel(f"rating, in {unit} (band: {100 * prob:.0f} %)", fontsize=9, color=INK)
     ax.grid(axis="y", color="#e2e2e2", lw=0.7)
     ax.set_axisbelow(True)

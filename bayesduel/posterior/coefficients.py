@@ -7,8 +7,7 @@ import numpy as np
 from scipy.special import expit
 
 from bayesduel.intervals import eti
-from bayesduel.posterior.drawn import check_fit
-from bayesduel.posterior.draws import model_of, posterior_draws
+from bayesduel.posterior.draws import check_fit, model_of, posterior_draws
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,23 +15,24 @@ if TYPE_CHECKING:
 
     from bayesduel.data.items import Items
 
-__all__ = ["coefficients", "parameter_draws", "predict_items", "told_share"]
+__all__ = ["coefficients", "explained_share", "parameter_draws", "predict_items"]
 
 
 def coefficients(
-    fit: "xr.DataTree", prob: float = 0.95, *, errors: str = "auto", judge: str | None = None
+    fit: "xr.DataTree", ci_prob: float = 0.95, *, covariance: str = "auto", judge: str | None = None
 ) -> "pd.DataFrame":
     """Return what each attribute counts for, one row a coefficient.
 
     Parameters
     ----------
     fit
-        A fit of :class:`bayesduel.models.AttributeDuels` or ``LogisticAttributes``.
-    prob
-        Posterior probability that the intervals hold, in (0, 1).
-    errors
-        Whose errors: "model" (every vote independent), "judge" or "pair and group" (robust to
-        repeated votes), or "auto", the widest that applies; ``attrs["errors"]`` says which.
+        A fit with covariates: of items (``BradleyTerry(Covariates(items))``), of the duel
+        (``Scores() + Covariates([columns])``), or of pulls (``LogisticAttributes``).
+    ci_prob
+        Probability of the intervals, in (0, 1).
+    covariance
+        "model" (every vote independent), "judge" or "pair and group" (cluster-robust), or
+        "auto", the widest that applies; ``attrs["covariance"]`` says which.
     judge
         Whose coefficients, in a fit with a judge effect. Default: the average judge's.
 
@@ -58,20 +58,15 @@ def coefficients(
     """
     import pandas as pd
 
-    if not 0 < prob < 1:
-        raise ValueError(f"prob should be in (0, 1), got {prob}")
-    draws, used = parameter_draws(fit, errors, judge)
-    items = model_of(fit).items
-    standard, units, names = draws["coefficient"], items.deviations, list(items.names)
-    about = [(a.column, a.level, a.reference) for a in items.attributes]
-    if "order" in draws:
-        standard = np.column_stack([standard, draws["order"]])
-        units, names = np.append(units, 1.0), [*names, "left side"]
-        about.append(("", "", ""))
+    if not 0 < ci_prob < 1:
+        raise ValueError(f"ci_prob should be in (0, 1), got {ci_prob}")
+    draws, used = parameter_draws(fit, covariance, judge)
+    standard, units, names, about = _standardised(fit, draws)
     one = standard / units
     if "intercept" in draws:
-        means = np.array([a.mean for a in items.attributes])
-        own = draws["intercept"] - one @ means
+        items = model_of(fit).items
+        assert items is not None
+        own = draws["intercept"] - one @ np.array([a.mean for a in items.attributes])
         one = np.column_stack([one, own])
         standard = np.column_stack([standard, draws["intercept"]])
         names.append("intercept")
@@ -82,7 +77,7 @@ def coefficients(
 
     def add(name: str, middle: np.ndarray, values: np.ndarray, prefix: str) -> None:
         columns[name] = middle
-        limits = eti(np.ascontiguousarray(values.T), prob)
+        limits = eti(np.ascontiguousarray(values.T), ci_prob)
         columns[f"{prefix}lower"], columns[f"{prefix}upper"] = limits
 
     add("coefficient", one.mean(axis=0), one, "")
@@ -93,19 +88,52 @@ def coefficients(
     add("standard", standard.mean(axis=0), standard, "standard_")
     if "judge_spread" in draws:
         spread = np.full(one.shape, np.nan)  # the side has none
-        spread[:, : len(items.names)] = draws["judge_spread"] / items.deviations
+        n = draws["judge_spread"].shape[1]
+        spread[:, :n] = draws["judge_spread"] / units[:n]
         add("judge_spread", np.median(spread, axis=0), spread, "judge_spread_")
     frame = pd.DataFrame(columns, index=pd.Index(names, name="attribute"))
-    frame.attrs |= {"prob": prob, "errors": used, "source": str(fit.attrs.get("source", ""))}
+    frame.attrs |= {
+        "ci_prob": ci_prob,
+        "covariance": used,
+        "source": str(fit.attrs.get("source", "")),
+    }
     return frame
+
+
+def _standardised(
+    fit: "xr.DataTree", draws: dict[str, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, list[str], list[tuple[str, str, str]]]:
+    """Return standardised coefficients (draws, n), their units, names, and what they are about."""
+    model = model_of(fit)
+    parts: list[np.ndarray] = []
+    units: list[float] = []
+    names: list[str] = []
+    about: list[tuple[str, str, str]] = []
+    if model.items is not None:
+        parts.append(draws["coefficient"])
+        units += list(model.items.deviations)
+        names += list(model.items.names)
+        about += [(a.column, a.level, a.reference) for a in model.items.attributes]
+    if "covariate_effect" in draws:
+        duel = model.predictor.duel
+        parts.append(draws["covariate_effect"] * np.array(duel.deviations))
+        units += list(duel.deviations)
+        names += list(duel.columns)
+        about += [(c, "", "") for c in duel.columns]
+    if "order" in draws:
+        parts.append(draws["order"][:, None])
+        units.append(1.0)
+        names.append("left side")
+        about.append(("", "", ""))
+    return np.column_stack(parts), np.array(units), names, about
 
 
 def predict_items(
     fit: "xr.DataTree",
     items: "Items",
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
     *,
-    errors: str = "auto",
+    covariance: str = "auto",
     judge: str | None = None,
     seed: int = 0,
 ) -> "pd.DataFrame":
@@ -114,11 +142,11 @@ def predict_items(
     Parameters
     ----------
     fit
-        A fit of :class:`bayesduel.models.AttributeDuels`.
+        A fit whose predictor is ``Covariates(items)``.
     items
         ``read_items(new, like=...)``, in the attributes of the fit. An item is known by its
         attributes alone, whatever its label.
-    prob, errors, judge
+    ci_prob, covariance, judge
         As in :func:`coefficients`.
     seed
         Of what the attributes do not say about each item, drawn from the learned spread.
@@ -139,29 +167,31 @@ def predict_items(
 
     from bayesduel.data.items import Items
 
-    if not 0 < prob < 1:
-        raise ValueError(f"prob should be in (0, 1), got {prob}")
+    if not 0 < ci_prob < 1:
+        raise ValueError(f"ci_prob should be in (0, 1), got {ci_prob}")
     if not isinstance(items, Items):
         raise TypeError(f"items should be what bayesduel.read_items returned, got {items!r}")
-    draws, used = parameter_draws(fit, errors, judge)
+    draws, used = parameter_draws(fit, covariance, judge)
     model = model_of(fit)
+    if model.items is None:
+        raise ValueError(f"fit should be of a model of items, got {fit.attrs['model']}")
     if items.attributes != model.items.attributes:
         raise ValueError("items should be in the attributes of the fit: read_items(..., like=...)")
     if "intercept" in draws:
-        return _chances(draws, model, items, prob)
+        return _chances(draws, model, items, ci_prob)
     rng = np.random.default_rng(seed)
     arms = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
     known = draws["coefficient"] @ model.items.matrix(arms).T
-    if model.item_effect:
+    if "effect" in draws:
         known += draws["effect"]
     rows = []
     beyond = _outside(items, model)
     for label, row, outside in zip(items.labels, items.matrix(), beyond, strict=True):
         utility = draws["coefficient"] @ row
-        if model.item_effect:
+        if "effect" in draws:
             utility = utility + draws["effect_scale"] * rng.standard_normal(len(utility))
         rate = expit(utility[:, None] - known).mean(axis=1)
-        lower, upper = eti(rate[None, :], prob)
+        lower, upper = eti(rate[None, :], ci_prob)
         rows.append(
             {
                 "item": label,
@@ -173,18 +203,18 @@ def predict_items(
             }
         )
     frame = pd.DataFrame(rows).set_index("item")
-    frame.attrs |= {"prob": prob, "errors": used}
+    frame.attrs |= {"ci_prob": ci_prob, "covariance": used}
     return frame.sort_values("win_rate", ascending=False, kind="stable")
 
 
 def _chances(
-    draws: dict[str, np.ndarray], model: Any, items: "Items", prob: float
+    draws: dict[str, np.ndarray], model: Any, items: "Items", ci_prob: float
 ) -> "pd.DataFrame":
     """Return the chance that each item pays, best first."""
     import pandas as pd
 
     chance = model.chance(draws, items.matrix())
-    lower, upper = eti(np.ascontiguousarray(chance.T), prob)
+    lower, upper = eti(np.ascontiguousarray(chance.T), ci_prob)
     frame = pd.DataFrame(
         {
             "chance": chance.mean(axis=0),
@@ -195,7 +225,7 @@ def _chances(
         },
         index=pd.Index(items.labels, name="item"),
     )
-    frame.attrs |= {"prob": prob, "errors": "model"}
+    frame.attrs |= {"ci_prob": ci_prob, "covariance": "model"}
     return frame.sort_values("chance", ascending=False, kind="stable")
 
 
@@ -205,7 +235,7 @@ def _outside(items: "Items", model: Any) -> np.ndarray:
     return ((items.values < low) | (items.values > high)).sum(axis=1)
 
 
-def told_share(fit: "xr.DataTree", prob: float = 0.95) -> tuple[float, float, float]:
+def explained_share(fit: "xr.DataTree", ci_prob: float = 0.95) -> tuple[float, float, float]:
     """Return the share of the differences between items that their attributes tell.
 
     One minus the square of the learned spread of what attributes miss over the variance of the
@@ -225,12 +255,12 @@ def told_share(fit: "xr.DataTree", prob: float = 0.95) -> tuple[float, float, fl
     if "effect" not in draws:
         raise ValueError("fit should have an item effect: without it the attributes tell all")
     share = 1 - draws["effect_scale"] ** 2 / draws["score"].var(axis=1, ddof=1)
-    lower, upper = eti(share[None, :], prob)
+    lower, upper = eti(share[None, :], ci_prob)
     return float(share.mean()), float(lower[0]), float(upper[0])
 
 
 def parameter_draws(
-    fit: "xr.DataTree", errors: str = "auto", judge: str | None = None
+    fit: "xr.DataTree", covariance: str = "auto", judge: str | None = None
 ) -> tuple[dict[str, np.ndarray], str]:
     """Return the draws of a model of attributes, and whose errors they carry.
 
@@ -245,14 +275,12 @@ def parameter_draws(
         If `fit` is not a fit of attributes, has no such errors, or no judge effect.
     """
     check_fit(fit)
-    if "items" not in fit:
-        raise ValueError(f"fit should be of a model of attributes, got one of {fit.attrs['model']}")
-    draws, used = posterior_draws(fit, errors)
+    if "items" not in fit and "covariate_effect" not in fit["posterior"]:
+        raise ValueError(f"fit should be of a model with covariates, got {fit.attrs['model']}")
+    draws, used = posterior_draws(fit, covariance)
     if judge is not None:
         if "taste" not in draws:
-            raise ValueError(
-                f"judge should be None for a fit without a judge effect, got {judge!r}"
-            )
+            raise ValueError(f"judge should be None for a fit without JudgeTastes, got {judge!r}")
         judges = [str(j) for j in fit["posterior"]["judge"].to_numpy()]
         if judge not in judges:
             near = get_close_matches(str(judge), judges, n=1, cutoff=0.0)

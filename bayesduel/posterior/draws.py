@@ -1,18 +1,202 @@
-"""Draws out of a fit: its parameters, and the preference matrix they imply, in chunks."""
+"""Draws of a fit: parameters, and the preference matrix as a function of them.
+
+K x K draws are never kept: matrices and pairs are derived from the parameters, a chunk at a
+time, by the model itself.
+"""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-__all__ = ["model_of", "n_draws", "posterior_draws", "preference_draws"]
+from bayesduel.data.items import Items
+from bayesduel.inference.design import centre, uncentre
+from bayesduel.models import Model, named
+from bayesduel.models.response import expected_score
 
-CHUNK_BYTES = 32 * 2**20
+__all__ = [
+    "CHUNK",
+    "Draws",
+    "check_fit",
+    "draws_of",
+    "model_of",
+    "n_draws",
+    "posterior_draws",
+    "preference_draws",
+]
+
+CHUNK = 4_000_000  # entries of P worked on at once
+PAIR_NUMBERS = 500_000_000  # draws x pairs computed for the summary of all pairs
 
 
-def model_of(fit: xr.DataTree) -> Any:
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Draws of P through draws of a model's parameters.
+
+    Attributes
+    ----------
+    model
+        Of the fit.
+    posterior
+        Parameters by name, draws first.
+    arms
+        Which arms of the model these are, indices, shape (K,).
+    model_arms
+        How many arms the model has.
+    """
+
+    model: Model
+    posterior: Mapping[str, np.ndarray]
+    arms: np.ndarray
+    model_arms: int
+
+    @property
+    def score(self) -> np.ndarray | None:
+        """Scores, shape (n_draws, K), or None where arms do not rank by them."""
+        return self.posterior["score"][:, self.arms] if self.model.ranks_by_score else None
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws."""
+        return len(next(iter(self.posterior.values())))
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms, K."""
+        return len(self.arms)
+
+    @property
+    def pair_step(self) -> int:
+        """Every how-many-eth draw serves all pairs: 1 up to 500 arms and 4,000 draws."""
+        n_pairs = self.n_arms * (self.n_arms - 1) // 2
+        return max(1, -(-self.n_draws * n_pairs // PAIR_NUMBERS))
+
+    def rows(self, which: Any) -> dict[str, np.ndarray]:
+        """Return the parameters of some draws (a slice, indices or a mask)."""
+        return {name: values[which] for name, values in self.posterior.items()}
+
+    def among(self, arms: np.ndarray) -> "Draws":
+        """Return the same draws of fewer arms (indices among these)."""
+        return Draws(self.model, self.posterior, self.arms[arms], self.model_arms)
+
+    def matrices(self) -> Iterator[np.ndarray]:
+        """Yield chunks of P, shape (n, K, K)."""
+        everyone = np.array_equal(self.arms, np.arange(self.model_arms))
+        step = max(1, CHUNK // self.model_arms**2)
+        for start in range(0, self.n_draws, step):
+            P = self.model.preference(self.rows(slice(start, start + step)))
+            yield P if everyone else P[:, self.arms[:, None], self.arms]
+
+    def chances(
+        self, which: Any, left: np.ndarray, right: np.ndarray, *, left_advantage: bool = False
+    ) -> dict[str, np.ndarray]:
+        """Return the probabilities of win, loss and (some models) tie of `left` in some draws.
+
+        Indices among these arms; each entry has shape (draws, pairs).
+        """
+        return self.model.outcome_probabilities(
+            self.rows(which), self.arms[left], self.arms[right], left_advantage=left_advantage
+        )
+
+    def against(self, champion: np.ndarray) -> np.ndarray:
+        """Return each arm's P against each draw's champion (indices), shape (n_draws, K)."""
+        out = np.empty((self.n_draws, self.n_arms))
+        everyone = np.arange(self.n_arms)
+        for arm in np.unique(champion):
+            here = champion == arm
+            out[here] = expected_score(self.chances(here, everyone, np.full(self.n_arms, arm)))
+        return out
+
+    def outcomes(self) -> Iterator[tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]]:
+        """Yield (first, second, chances) of all pairs; chances have shape (pairs, draws)."""
+        first, second = np.triu_indices(self.n_arms, 1)
+        used = slice(None, None, self.pair_step)
+        width = max(1, CHUNK * self.pair_step // self.n_draws)
+        for start in range(0, len(first), width):
+            i, j = first[start : start + width], second[start : start + width]
+            found = self.chances(used, i, j)
+            yield i, j, {name: np.ascontiguousarray(c.T) for name, c in found.items()}
+
+
+def draws_of(fit: xr.DataTree, covariance: str = "auto") -> tuple[Draws, tuple[str, ...], str]:
+    """Return the draws of a fit, the labels of its arms, and the covariance they have.
+
+    Parameters
+    ----------
+    fit
+        What `bayesduel.fit` returned.
+    covariance
+        See :func:`posterior_draws`.
+
+    Raises
+    ------
+    TypeError
+        If `fit` is not a fit.
+    ValueError
+        If the fit has no such covariance.
+    """
+    check_fit(fit)
+    posterior, used = posterior_draws(fit, covariance)
+    labels = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
+    draws = Draws(model_of(fit), posterior, np.arange(len(labels)), len(labels))
+    return draws, labels, used
+
+
+def posterior_draws(
+    fit: xr.DataTree, covariance: str = "auto"
+) -> tuple[dict[str, np.ndarray], str]:
+    """Return the parameters of a fit, draws first, and the covariance they have.
+
+    Parameters
+    ----------
+    fit
+        A tree made by :func:`bayesduel.fit`.
+    covariance
+        "model": the posterior as it is, every vote independent. "judge" or "pair and group":
+        parameters stretched around their mean so that their covariance is the cluster-robust
+        one, learned scales apart. "auto": the clustering with the largest mean variance of the
+        scores, where the log repeats judges or pairs within a group and this exceeds the
+        model's; else "model".
+
+    Raises
+    ------
+    ValueError
+        If `covariance` is not one of these or the fit has no such clustering.
+
+    References
+    ----------
+    Shaby, "The open-faced sandwich adjustment for MCMC using estimating functions", JCGS
+    2014, for the stretching.
+    """
+    draws = {
+        str(name): v.values.reshape(-1, *v.shape[2:])
+        for name, v in fit["posterior"].data_vars.items()
+        if name != "preference"
+    }
+    known = list(fit["clusters"]["clustering"].to_numpy()) if "clusters" in fit else []
+    if covariance not in ("auto", "model", *known):
+        allowed = ["auto", "model", *known]
+        raise ValueError(f"covariance should be one of {allowed}, got {covariance!r}")
+    if covariance == "auto":
+        covariance = _widest(fit) if known else "model"
+    if covariance == "model":
+        return draws, "model"
+    return _stretched(fit, draws, covariance), covariance
+
+
+def preference_draws(fit: xr.DataTree, covariance: str = "auto") -> Iterator[np.ndarray]:
+    """Yield the draws of P in chunks of shape (n, K, K), chain after chain.
+
+    They are derived from the parameters through the model's own response, so K x K draws never
+    have to fit in memory. `covariance` is that of :func:`posterior_draws`.
+    """
+    yield from draws_of(fit, covariance)[0].matrices()
+
+
+def model_of(fit: xr.DataTree) -> Model:
     """Return the model of a fit, rebuilt from its attributes.
 
     Raises
@@ -20,18 +204,11 @@ def model_of(fit: xr.DataTree) -> Any:
     ValueError
         If the tree does not say what model it is of.
     """
-    from bayesduel.models import named
-
     if "model" not in fit.attrs:
         raise ValueError("fit should be a tree made by bayesduel.fit, got one without a model")
     settings = json.loads(fit.attrs["model_settings"])
     if "items" in fit:
-        from bayesduel.data.items import Items
-        from bayesduel.models import AttributeDuels, LogisticAttributes
-
-        pulls = fit.attrs["model"] == LogisticAttributes.name
-        kind: Any = LogisticAttributes if pulls else AttributeDuels
-        return kind(items=Items.from_dataset(fit["items"].dataset), **settings)
+        settings["items"] = Items.from_dataset(fit["items"].dataset)
     return named(fit.attrs["model"], **settings)
 
 
@@ -41,101 +218,10 @@ def n_draws(fit: xr.DataTree) -> int:
     return int(sizes["chain"] * sizes["draw"])
 
 
-def posterior_draws(fit: xr.DataTree, errors: str = "auto") -> tuple[dict[str, np.ndarray], str]:
-    """Return the parameters of a fit, draws first, and whose errors they carry.
-
-    Parameters
-    ----------
-    fit
-        A tree made by :func:`bayesduel.fit`.
-    errors
-        "model": the posterior as it is, every vote independent. "judge" or "pair and
-        group": scores stretched around their mean so that their covariance is the
-        cluster-robust one. "auto": the clustering with the largest mean variance, where the
-        log repeats judges or pairs within a group and this exceeds the model's; else "model".
-        In a model of attributes all parameters are stretched together, a learned scale apart,
-        and it is the variance of the coefficients that "auto" compares.
-
-    Raises
-    ------
-    ValueError
-        If `errors` is not one of these or the fit has no such clustering.
-
-    References
-    ----------
-    Shaby, "The open-faced sandwich adjustment for MCMC using estimating functions", JCGS
-    2014, for the stretching.
-    """
-    posterior = fit["posterior"]
-    draws = {
-        str(name): v.values.reshape(-1, *v.shape[2:])
-        for name, v in posterior.data_vars.items()
-        if name != "preference"
-    }
-    if "items" in fit:
-        return _of_attributes(fit, draws, errors)
-    known = list(fit["clusters"]["clustering"].to_numpy()) if "clusters" in fit else []
-    if errors not in ("auto", "model", *known):
-        raise ValueError(f"errors should be one of {['auto', 'model', *known]}, got {errors!r}")
-    if errors == "auto":
-        errors = _widest(fit) if known else "model"
-    if errors == "model":
-        return draws, "model"
-    group = fit["clusters"]
-    target = group["score_cov_cluster"].sel(clustering=errors).to_numpy()
-    draws["score"] = _stretch(draws["score"], group["score_cov"].to_numpy(), target)
-    return draws, errors
-
-
-def preference_draws(fit: xr.DataTree, errors: str = "auto") -> Iterator[np.ndarray]:
-    """Yield the draws of P in chunks of shape (n, K, K), chain after chain.
-
-    They are derived from the parameters through the model's own link, so K x K draws never
-    have to fit in memory. `errors` is that of :func:`posterior_draws`.
-    """
-    draws, _ = posterior_draws(fit, errors)
-    model = model_of(fit)
-    total = n_draws(fit)
-    n_arms = fit["posterior"].sizes["arm"]
-    step = max(1, CHUNK_BYTES // (8 * n_arms**2))
-    for start in range(0, total, step):
-        yield model.preference({name: v[start : start + step] for name, v in draws.items()})
-
-
-def _of_attributes(
-    fit: xr.DataTree, draws: dict[str, np.ndarray], errors: str
-) -> tuple[dict[str, np.ndarray], str]:
-    """Return the draws of a model of attributes with these errors."""
-    group = fit["parameter_clusters"] if "parameter_clusters" in fit else None
-    known = [] if group is None else [str(c) for c in group["clustering"].to_numpy()]
-    if errors not in ("auto", "model", *known):
-        raise ValueError(f"errors should be one of {['auto', 'model', *known]}, got {errors!r}")
-    if errors == "model" or group is None:
-        return draws, "model"
-    n = draws["coefficient"].shape[1]
-    own = group["covariance"].to_numpy()
-    robust = dict(zip(known, group["covariance_cluster"].to_numpy(), strict=True))
-    if errors == "auto":
-        size = {c: float(v.diagonal()[:n].mean()) for c, v in robust.items()}
-        errors = max(size, key=lambda c: size[c])
-        if not size[errors] > own.diagonal()[:n].mean():
-            return draws, "model"
-    blocks = [str(b) for b in np.atleast_1d(group.attrs["blocks"])]
-    x = np.column_stack([draws[name] for name in blocks])
-    have, want, mean = _root(own), _root(robust[errors]), x.mean(axis=0)
-    x = mean + (want @ np.linalg.solve(have, (x - mean).T)).T
-    widths = [1 if draws[name].ndim == 1 else draws[name].shape[1] for name in blocks]
-    parts = np.split(x, np.cumsum(widths)[:-1], axis=1)
-    for name, part in zip(blocks, parts, strict=True):
-        draws[name] = part.reshape(draws[name].shape)
-    arms = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
-    return draws | {"score": model_of(fit).scores(draws, arms)}, errors
-
-
-def _root(covariance: np.ndarray) -> np.ndarray:
-    """Return the symmetric square root of a covariance matrix, which may be singular."""
-    values, vectors = np.linalg.eigh(covariance)
-    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+def check_fit(fit: Any) -> None:
+    """Raise TypeError unless `fit` looks like what `bayesduel.fit` returned."""
+    if not isinstance(fit, xr.DataTree) or "posterior" not in fit or "model" not in fit.attrs:
+        raise TypeError(f"fit should be what bayesduel.fit returned, got {type(fit).__name__}")
 
 
 def _widest(fit: xr.DataTree) -> str:
@@ -147,12 +233,36 @@ def _widest(fit: xr.DataTree) -> str:
     return str(wide["clustering"].to_numpy()[np.nanargmax(wide.to_numpy())])
 
 
-def _stretch(score: np.ndarray, own: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Map draws around their mean so that covariance `own` becomes `target` (both centred)."""
-    from bayesduel.inference.linear_predictor import centre, reduce, uncentre
+def _stretched(
+    fit: xr.DataTree, draws: Mapping[str, np.ndarray], clustering: str
+) -> dict[str, np.ndarray]:
+    """Return the draws mapped around their mean to the covariance of a clustering."""
+    group = fit["clusters"]
+    blocks = [str(b) for b in np.atleast_1d(group.attrs["blocks"])]
+    own = group["covariance"].to_numpy()
+    robust = group["covariance_cluster"].sel(clustering=clustering).to_numpy()
+    known = {**draws, "score_free": uncentre(draws["score"])} if "score_free" in blocks else draws
+    x = np.column_stack([known[name] for name in blocks])
+    mean = x.mean(axis=0)
+    x = mean + (_root(robust) @ np.linalg.solve(_root(own), (x - mean).T)).T
+    widths = np.atleast_1d(group.attrs["lengths"])
+    found = dict(draws)
+    for name, part in zip(blocks, np.split(x, np.cumsum(widths)[:-1], axis=1), strict=True):
+        if name == "score_free":
+            found["score"] = centre(part)
+        else:
+            found[name] = part.reshape(draws[name].shape)
+    if "score_free" not in blocks:
+        arms = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
+        without = {name: v for name, v in found.items() if name != "score"}
+        found |= model_of(fit).scores_of(without, arms)
+    return found
 
-    mean = score.mean(axis=0)
-    free = uncentre(score - mean)
-    have, want = (np.linalg.cholesky(reduce(m)) for m in (own, target))
-    standard = np.linalg.solve(have, free.T)
-    return mean + centre((want @ standard).T)
+
+def _root(covariance: np.ndarray) -> np.ndarray:
+    """Return the lower Cholesky factor, or the symmetric root where there is none."""
+    try:
+        return np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(covariance)
+        return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T

@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 
 from bayesduel.intervals import eti
-from bayesduel.posterior.drawn import Draws, points
+from bayesduel.models.response import expected_score
+from bayesduel.posterior.draws import Draws
 from bayesduel.preference import (
     CRITERIA,
     beats,
@@ -22,13 +23,13 @@ from bayesduel.preference import (
 )
 from bayesduel.preference.scores import EQUAL
 
-__all__ = ["PairSummary", "Standings", "Ties", "pair_summary", "standings"]
+__all__ = ["ElectionResult", "PairSummary", "Ties", "hold_elections", "pair_summary"]
 
 Ties = Literal["strict", "half"]
 
 
 @dataclass(frozen=True, eq=False)
-class Standings:
+class ElectionResult:
     """Results of the election held in each draw.
 
     Attributes
@@ -61,7 +62,7 @@ class Standings:
     unbeaten: np.ndarray
 
 
-def standings(draws: Draws, rope: float, ties: Ties = "strict") -> Standings:
+def hold_elections(draws: Draws, rope: float, ties: Ties = "strict") -> ElectionResult:
     """Hold the elections.
 
     Parameters
@@ -75,12 +76,12 @@ def standings(draws: Draws, rope: float, ties: Ties = "strict") -> Standings:
     """
     if draws.score is None:
         return _by_matrix(draws, rope, ties)
-    if not getattr(draws.model, "notions_agree", True):
+    if not draws.model.criteria_agree:
         return replace(_by_matrix(draws, rope, ties), rank=ranks(draws.score))
     return _by_score(draws, draws.score, rope)
 
 
-def _by_score(draws: Draws, score: np.ndarray, rope: float) -> Standings:
+def _by_score(draws: Draws, score: np.ndarray, rope: float) -> ElectionResult:
     """Hold the elections of a score model, whose criteria agree.
 
     Where i has the larger score its row of P lies above j's everywhere, and so i leads j by
@@ -92,7 +93,7 @@ def _by_score(draws: Draws, score: np.ndarray, rope: float) -> Standings:
     share = (best / best.sum(1, keepdims=True)).mean(0)
     sole = best & (best.sum(1, keepdims=True) == 1)
     probability = np.stack([sole.mean(0), shared, shared, shared, share])
-    return Standings(
+    return ElectionResult(
         probability=probability,
         share=np.stack([sole.mean(0), share, share, share, share]),
         support=shared,
@@ -104,7 +105,7 @@ def _by_score(draws: Draws, score: np.ndarray, rope: float) -> Standings:
     )
 
 
-def _by_matrix(draws: Draws, rope: float, ties: Ties) -> Standings:
+def _by_matrix(draws: Draws, rope: float, ties: Ties) -> ElectionResult:
     shape = (draws.n_draws, draws.n_arms)
     probability, share = (np.zeros((len(CRITERIA), draws.n_arms)) for _ in range(2))
     support, smith = np.zeros(draws.n_arms), np.zeros(draws.n_arms)
@@ -132,7 +133,7 @@ def _by_matrix(draws: Draws, rope: float, ties: Ties) -> Standings:
         support += (mixture > 0).sum(0)
         smith += smith_set(P).sum(0)
     n = draws.n_draws
-    return Standings(
+    return ElectionResult(
         probability=probability / n,
         share=share / n,
         support=support / n,
@@ -180,7 +181,7 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
     total = np.zeros((K, n))
     score = None if draws.score is None else draws.score[:: draws.pair_step].T
     for i, j, chances in draws.outcomes():
-        p = points(chances)
+        p = expected_score(chances)
         for arm in np.unique(i):  # its opponents are distinct
             row = i == arm
             total[arm] += p[row].sum(0)

@@ -12,7 +12,8 @@ import xarray as xr
 from scipy.special import xlogy
 
 from bayesduel.intervals import eti
-from bayesduel.posterior.drawn import Draws, draws_of, points
+from bayesduel.models.response import expected_score
+from bayesduel.posterior.draws import Draws, draws_of
 from bayesduel.posterior.verdict import tied_group
 from bayesduel.preference import beats, copeland_scores
 from bayesduel.preference.scores import EQUAL
@@ -82,7 +83,7 @@ def next_pairs(
     worth = np.concatenate(bits)
     best = np.argsort(-worth, kind="stable")[: int(n)]
     i, j = np.concatenate(first)[best], np.concatenate(second)[best]
-    preference = points(draws.chances(slice(None), i, j)).T
+    preference = expected_score(draws.chances(slice(None), i, j)).T
     low, high = eti(preference, 0.95)
     counts = fit["constant_data"]
     met = np.asarray(counts["wins"]) + np.asarray(counts["wins"]).T + np.asarray(counts["ties"])

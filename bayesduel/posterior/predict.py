@@ -9,7 +9,7 @@ import xarray as xr
 from scipy.special import ndtr, stdtr
 
 from bayesduel.intervals import eti
-from bayesduel.posterior.drawn import CHUNK, Draws, draws_of
+from bayesduel.posterior.draws import CHUNK, Draws, draws_of
 
 __all__ = ["predict"]
 
@@ -18,10 +18,10 @@ def predict(
     fit: xr.DataTree,
     left: str | Sequence[str],
     right: str | Sequence[str],
-    prob: float = 0.95,
+    ci_prob: float = 0.95,
     *,
-    errors: str = "auto",
-    order: bool = False,
+    covariance: str = "auto",
+    left_advantage: bool = False,
 ) -> xr.Dataset:
     """Return the probabilities that `left` wins, ties and loses against `right`.
 
@@ -31,12 +31,13 @@ def predict(
         What `bayesduel.fit` returned.
     left, right
         Labels of arms: one each, or sequences of the same length (one may be a single label).
-    prob
-        Posterior probability that the intervals hold, in (0, 1).
-    errors
-        Whose errors the intervals carry: see `bayesduel.winners`.
-    order
-        Whether `left` has the advantage of its side, in a model of margins that learned one.
+    ci_prob
+        Probability of the intervals, in (0, 1).
+    covariance
+        Of the draws: see `bayesduel.winners`.
+    left_advantage
+        Whether `left` has the advantage of its side, in a model that learned one
+        (:class:`bayesduel.models.OrderEffect`): a home game.
 
     Returns
     -------
@@ -46,7 +47,7 @@ def predict(
     ``_upper``, an equal-tailed interval for the probability itself. Where the model has no
     tie, ``win`` and ``loss`` are those of a duel that must be decided. A model of margins
     adds ``margin``, the median of the next margin of `left` over `right`, and ``margin_lower``
-    and ``margin_upper``, between which it lies with probability `prob`: noise included.
+    and ``margin_upper``, between which it lies with probability `ci_prob`: noise included.
 
     Raises
     ------
@@ -55,15 +56,14 @@ def predict(
     TypeError, ValueError
         If lengths differ, an arm meets itself, or another argument is out of its range.
     """
-    if not 0 < prob < 1:
-        raise ValueError(f"prob should be in (0, 1), got {prob}")
-    draws, labels, errors = draws_of(fit, errors)
-    if order and not getattr(draws.model, "order_effect", False):
+    if not 0 < ci_prob < 1:
+        raise ValueError(f"ci_prob should be in (0, 1), got {ci_prob}")
+    draws, labels, covariance = draws_of(fit, covariance)
+    if left_advantage and not draws.model.reads_order:
         raise ValueError(
-            "order should be False for a fit that learned no advantage of the left side"
+            "left_advantage should be False for a fit that learned no advantage of the left side "
+            f"(OrderEffect), got a fit of {draws.model.name}"
         )
-    if order and not hasattr(draws.model, "margin"):
-        raise ValueError("order should be False: only models of margins predict with it")
     single = _is_label(left) and _is_label(right)
     sides = [[side] if _is_label(side) else list(side) for side in (left, right)]
     length = max(len(side) for side in sides)
@@ -80,14 +80,13 @@ def predict(
     step = max(1, CHUNK // draws.n_draws)
     for start in range(0, length, step):
         here = slice(start, start + step)
-        with_order = {"order": True} if order else {}
-        chances = draws.chances(slice(None), i[here], j[here], **with_order)
-        if hasattr(draws.model, "margin"):
-            limits = _next_margin(draws, i[here], j[here], prob, order)
+        chances = draws.chances(slice(None), i[here], j[here], left_advantage=left_advantage)
+        limits = _next_margin(draws, i[here], j[here], ci_prob, left_advantage)
+        if limits is not None:
             parts.setdefault("margin", []).append(limits)
         for outcome in [o for o in ("win", "tie", "loss") if o in chances]:
             p = np.ascontiguousarray(chances[outcome].T)
-            summary = np.stack([p.mean(1), *eti(p, prob)])
+            summary = np.stack([p.mean(1), *eti(p, ci_prob)])
             parts.setdefault(outcome, []).append(summary)
     variables: dict[str, Any] = {}
     for name, found in parts.items():
@@ -99,19 +98,25 @@ def predict(
             "left": ("duel", [labels[k] for k in i]),
             "right": ("duel", [labels[k] for k in j]),
         },
-        attrs={"prob": prob, "errors": errors, "model": str(fit.attrs["model"])},
+        attrs={"ci_prob": ci_prob, "covariance": covariance, "model": str(fit.attrs["model"])},
     )
     return predicted.isel(duel=0) if single else predicted
 
 
 def _next_margin(
-    draws: Draws, left: np.ndarray, right: np.ndarray, prob: float, order: bool
-) -> np.ndarray:
-    """Return median, lower and upper end of the next margins, shape (3, n), by bisection."""
-    middle, spread, degrees = draws.model.margin(draws.posterior, left, right, order=order)
+    draws: Draws, left: np.ndarray, right: np.ndarray, ci_prob: float, left_advantage: bool
+) -> np.ndarray | None:
+    """Return median, lower and upper end of the next margins, shape (3, n), by bisection.
+
+    None where the model is not of margins.
+    """
+    given = draws.model.margins(draws.posterior, left, right, left_advantage=left_advantage)
+    if given is None:
+        return None
+    middle, spread, degrees = given
     normal = bool(np.isinf(degrees).all())
     wide = 10.0 * spread.max(axis=0)
-    levels = np.array([0.5, (1 - prob) / 2, (1 + prob) / 2])
+    levels = np.array([0.5, (1 - ci_prob) / 2, (1 + ci_prob) / 2])
     found = np.empty((3, len(left)))
     for k, level in enumerate(levels):
         low, high = middle.min(axis=0) - wide, middle.max(axis=0) + wide

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.posterior.drawn import Draws, check_fit, draws_of
+from bayesduel.posterior.draws import Draws, check_fit, draws_of
 from bayesduel.preference import borda_scores, ranks
 from bayesduel.text import join, probability
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["TopSets", "check_k", "counted_sets", "top_sets"]
+__all__ = ["TopK", "check_k", "counted_sets", "top_k"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TopSets:
-    """What `top_sets` found.
+class TopK:
+    """What `top_k` found.
 
     Attributes
     ----------
@@ -34,8 +34,8 @@ class TopSets:
         the k best, ``error`` (its Monte Carlo standard error) and ``rank_mean`` (1 is best).
     ranked_by
         "score", or "Borda score" where arms do not rank by a score.
-    errors
-        Whose errors: see :func:`bayesduel.winners`.
+    covariance
+        Of the draws: see :func:`bayesduel.winners`.
     model, source
         Of the fit.
     n_draws
@@ -49,14 +49,14 @@ class TopSets:
     n_sets: int
     members: "pd.DataFrame"
     ranked_by: str
-    errors: str
+    covariance: str
     model: str
     source: str
     n_draws: int
     monte_carlo_error: float
 
     def __repr__(self) -> str:
-        return f"<TopSets: {self.sentence}>"
+        return f"<TopK: {self.sentence}>"
 
     @property
     def sentence(self) -> str:
@@ -84,7 +84,7 @@ class TopSets:
             "n_sets": self.n_sets,
             "members": self.members.reset_index().to_dict("records"),
             "ranked_by": self.ranked_by,
-            "errors": self.errors,
+            "covariance": self.covariance,
             "model": self.model,
             "source": self.source,
             "n_draws": self.n_draws,
@@ -92,7 +92,7 @@ class TopSets:
         }
 
 
-def top_sets(fit: "xr.DataTree", k: int, *, n: int = 10, errors: str = "auto") -> TopSets:
+def top_k(fit: "xr.DataTree", k: int, *, n: int = 10, covariance: str = "auto") -> TopK:
     """Return the most probable sets of the k best arms, and each arm's probability to be in.
 
     In every posterior draw arms rank by score (by Borda score where the model does not rank
@@ -107,12 +107,12 @@ def top_sets(fit: "xr.DataTree", k: int, *, n: int = 10, errors: str = "auto") -
         How many; from 1 to K - 1.
     n
         How many sets to list, at most.
-    errors
-        Whose errors, as in :func:`bayesduel.winners`.
+    covariance
+        As in :func:`bayesduel.winners`.
 
     Returns
     -------
-    Sets and members with their probabilities, as frames, and a sentence: see :class:`TopSets`.
+    Sets and members with their probabilities, as frames, and a sentence: see :class:`TopK`.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def top_sets(fit: "xr.DataTree", k: int, *, n: int = 10, errors: str = "auto") -
     import pandas as pd
 
     check_fit(fit)
-    draws, labels, errors = draws_of(fit, errors)
+    draws, labels, covariance = draws_of(fit, covariance)
     n_arms = len(labels)
     check_k(k, n_arms)
     if isinstance(n, bool) or n != int(n) or n < 1:
@@ -154,13 +154,13 @@ def top_sets(fit: "xr.DataTree", k: int, *, n: int = 10, errors: str = "auto") -
     )
     order = np.lexsort((mean, -inside))
     first = float(probability[0])
-    return TopSets(
+    return TopK(
         k=k,
         sets=sets,
         n_sets=len(masks),
         members=members.iloc[order],
         ranked_by="Borda score" if draws.score is None else "score",
-        errors=errors,
+        covariance=covariance,
         model=str(fit.attrs["model"]),
         source=str(fit.attrs.get("source", "")),
         n_draws=draws.n_draws,

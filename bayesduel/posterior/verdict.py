@@ -23,8 +23,8 @@ from typing import Literal
 
 import numpy as np
 
-from bayesduel.posterior.drawn import Draws
-from bayesduel.posterior.election import PairSummary, Standings
+from bayesduel.posterior.draws import Draws
+from bayesduel.posterior.election import ElectionResult, PairSummary
 from bayesduel.posterior.verdict_text import (
     cycle_words,
     names_of,
@@ -35,7 +35,7 @@ from bayesduel.posterior.verdict_text import (
 )
 from bayesduel.preference import CRITERIA
 
-__all__ = ["Kind", "Verdict", "judge", "tied_group", "tiers"]
+__all__ = ["Kind", "Verdict", "decide", "tied_group", "tiers"]
 
 Kind = Literal["winner", "tied", "undecided", "cycle", "not comparable"]
 
@@ -66,9 +66,9 @@ class Verdict:
     probability: float
 
 
-def judge(
+def decide(
     draws: Draws,
-    found: Standings,
+    found: ElectionResult,
     pairs: PairSummary,
     labels: Sequence[str],
     *,
@@ -204,7 +204,7 @@ def _safe(unbeaten: np.ndarray, confidence: float) -> np.ndarray:
     return safe[np.argsort(-singly[safe], kind="stable")]
 
 
-def _cycle(draws: Draws, found: Standings, pairs: PairSummary) -> tuple[np.ndarray, float]:
+def _cycle(draws: Draws, found: ElectionResult, pairs: PairSummary) -> tuple[np.ndarray, float]:
     """Return a cycle, and the probability that every arm loses to the one it likeliest does."""
     if draws.score is not None or draws.n_arms < 3:
         return np.array([], dtype=int), 0.0
@@ -217,7 +217,7 @@ def _cycle(draws: Draws, found: Standings, pairs: PairSummary) -> tuple[np.ndarr
     return np.array(path[path.index(step) :]), held / draws.n_draws
 
 
-def _candidates(found: Standings, confidence: float) -> tuple[np.ndarray, float]:
+def _candidates(found: ElectionResult, confidence: float) -> tuple[np.ndarray, float]:
     """Return the smallest set that holds the best arm (Copeland) with `confidence`."""
     share = found.share[CRITERIA.index("copeland")]
     order = np.argsort(-share, kind="stable")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesduel.posterior.election import PairSummary, Standings
+from bayesduel.posterior.election import ElectionResult, PairSummary
 from bayesduel.preference import CRITERIA
 from bayesduel.text import SENTENCE, join, percent, probability, shorten
 
@@ -54,7 +54,7 @@ def tied_words(names: list[str], everyone: bool, rope: float, joint: float) -> s
     )
 
 
-def cycle_words(labels: Sequence[str], around: np.ndarray, p: float, found: Standings) -> str:
+def cycle_words(labels: Sequence[str], around: np.ndarray, p: float, found: ElectionResult) -> str:
     """Return the sentences for a cycle: its arms, and the winners by other criteria."""
     short = [shorten(label, SENTENCE) for label in labels]
     steps = [
@@ -77,7 +77,7 @@ def cycle_words(labels: Sequence[str], around: np.ndarray, p: float, found: Stan
     return words + (f" The top cycle is {join(cycle)}." if len(cycle) > 1 else "")
 
 
-def undecided_words(labels: Sequence[str], arms: np.ndarray, p: float, found: Standings) -> str:
+def undecided_words(labels: Sequence[str], arms: np.ndarray, p: float, found: ElectionResult) -> str:
     """Return the sentences for a log that does not decide which arm is best."""
     names = names_of(labels, arms)
     exists = float(found.sole.any(1).mean())

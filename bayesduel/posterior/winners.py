@@ -6,40 +6,45 @@ into a sentence.
 """
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import xarray as xr
 
 from bayesduel.intervals import eti
-from bayesduel.posterior.drawn import check_fit, draws_of
+from bayesduel.posterior.draws import check_fit, draws_of
 from bayesduel.posterior.election import (
+    ElectionResult,
     PairSummary,
-    Standings,
     Ties,
+    hold_elections,
     pair_summary,
-    standings,
 )
 from bayesduel.posterior.top_k import counted_sets
-from bayesduel.posterior.verdict import Verdict, judge, tiers
+from bayesduel.posterior.verdict import Verdict, decide, tiers
 from bayesduel.posterior.winners_dataset import Winners
 from bayesduel.preference import CRITERIA
 from bayesduel.text import join
 
-if TYPE_CHECKING:
-    from bayesduel.criticism.check import Check
+__all__ = ["Winners", "check_decision", "winners"]
 
-__all__ = ["Winners", "check_judging", "winners"]
+
+class HasFit(Protocol):
+    """What holds a fit, as a check does."""
+
+    @property
+    def fit(self) -> xr.DataTree:
+        """The fit that was picked."""
 
 
 def winners(
-    fit: "xr.DataTree | Check",
+    fit: xr.DataTree | HasFit,
     *,
     rope: float = 0.02,
     confidence: float = 0.95,
     k: int | None = None,
     ties: Ties = "strict",
-    errors: str = "auto",
+    covariance: str = "auto",
 ) -> Winners:
     """Return who wins, under every criterion, with uncertainty, and the verdict.
 
@@ -58,9 +63,9 @@ def winners(
     ties
         What an opponent at exactly 1/2 counts for in Copeland scores: "strict" (nothing) or
         "half".
-    errors
-        Whose errors: "model" (every vote independent), "judge", "pair and group" (robust to
-        repeated votes), or "auto", the widest that applies; ``attrs["errors"]`` says which.
+    covariance
+        "model" (every vote independent), "judge" or "pair and group" (cluster-robust), or
+        "auto", the widest that applies; ``attrs["covariance"]`` says which.
 
     Returns
     -------
@@ -91,17 +96,17 @@ def winners(
     given: Any = fit
     tree = given if isinstance(given, xr.DataTree) else getattr(given, "fit", given)
     check_fit(tree)
-    check_judging(rope, confidence)
+    check_decision(rope, confidence)
     if ties not in ("strict", "half"):
         raise ValueError(f"ties should be 'strict' or 'half', got {ties!r}")
-    draws, labels, errors = draws_of(tree, errors)
+    draws, labels, covariance = draws_of(tree, covariance)
     n_arms = len(labels)
     k = min(3, n_arms - 1) if k is None else k
     if isinstance(k, bool) or k != int(k) or not 1 <= k <= n_arms:
         raise ValueError(f"k should be a whole number from 1 to {n_arms}, got {k}")
     k = int(k)
 
-    found = standings(draws, rope, ties)
+    found = hold_elections(draws, rope, ties)
     pairs = pair_summary(draws, confidence)
     effective = float(tree.attrs["importance_ess"])
     error = float(np.sqrt(confidence * (1 - confidence) / effective))
@@ -110,7 +115,7 @@ def winners(
     if len(parts) > 1:
         verdict, inside = _in_parts(draws, labels, parts, ties, **options)
     else:
-        verdict, inside = judge(draws, found, pairs, labels, **options), []
+        verdict, inside = decide(draws, found, pairs, labels, **options), []
     order = np.lexsort((-pairs.borda.mean(0), found.rank.mean(0)))
     tier, tier_error = tiers(found.rank, order, confidence)
     masks, chances = counted_sets(found.rank, k)
@@ -129,7 +134,7 @@ def winners(
         "top_set_probability": top_probability,
         "tier_error": tier_error,
         "ties": ties,
-        "errors": errors,
+        "covariance": covariance,
         "ranked_by": "Borda score" if draws.score is None else "score",
         "n_draws": draws.n_draws,
         "pair_draws": pairs.n_draws,
@@ -151,7 +156,7 @@ def winners(
 # -- in calling order ----------------------------------------------------------------------
 
 
-def check_judging(rope: float, confidence: float) -> None:
+def check_decision(rope: float, confidence: float) -> None:
     """Raise ValueError where `winners` would refuse what is asked of a verdict."""
     if not 0 <= rope < 0.5:
         raise ValueError(f"rope should be in [0, 0.5), got {rope}")
@@ -172,9 +177,9 @@ def _in_parts(
             inside.append({"arms": part, "verdict": "", "verdict_kind": "alone"})
             continue
         within = draws.among(arms)
-        judged = judge(
+        judged = decide(
             within,
-            standings(within, options["rope"], ties),
+            hold_elections(within, options["rope"], ties),
             pair_summary(within, options["confidence"]),
             part,
             **options,
@@ -205,7 +210,7 @@ def _in_parts(
 
 
 def _variables(
-    found: Standings,
+    found: ElectionResult,
     pairs: PairSummary,
     order: np.ndarray,
     tier: np.ndarray,

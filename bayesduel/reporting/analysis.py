@@ -127,7 +127,7 @@ def analyse(
     with warnings.catch_warnings():  # the log's warnings have been given once
         warnings.simplefilter("ignore", UserWarning)
         free, free_reason, free_unit = None, "", "duel"
-        agree = "score" in fit["posterior"] and getattr(model, "notions_agree", True)
+        agree = model.criteria_agree
         if agree and duels.n_arms > FREE_ARMS:
             free_reason = (
                 f"With more than {FREE_ARMS} arms this is left to a fit of its own "

@@ -30,8 +30,8 @@ class AttributeAnalysis:
     table
         What :func:`bayesduel.coefficients` returned.
     told
-        What :func:`bayesduel.posterior.coefficients.told_share` returned, or None where the model
-        lets the attributes tell everything.
+        What :func:`bayesduel.posterior.coefficients.explained_share` returned, or None where the
+        model lets the attributes tell everything.
     new
         What :func:`bayesduel.predict_items` returned, or None.
     calibration, plain
@@ -55,7 +55,7 @@ class AttributeAnalysis:
         """What the attributes say, for a reader."""
         from bayesduel.text import join, probability
 
-        prob = self.table.attrs["prob"]
+        prob = self.table.attrs["ci_prob"]
         table = self.table[self.table["column"] != ""]  # the side is no attribute
         more = table.index[table["lower"] > 0].tolist()
         less = table.index[table["upper"] < 0].tolist()
@@ -87,14 +87,14 @@ class AttributeAnalysis:
         mean, lower, upper = (max(0.0, 100 * x) for x in self.told)
         return (
             f"The attributes tell {mean:.0f} % of the differences between items "
-            f"({100 * self.table.attrs['prob']:g} % interval {lower:.0f} to {upper:.0f} %, "
+            f"({100 * self.table.attrs['ci_prob']:g} % interval {lower:.0f} to {upper:.0f} %, "
             "adjusted for their number); the rest is what the table does not hold."
         )
 
     @property
     def errors_words(self) -> str:
         """Whose errors the intervals carry."""
-        used = self.table.attrs["errors"]
+        used = self.table.attrs["covariance"]
         if "taste" in self.fit["posterior"]:
             n = self.fit["posterior"].sizes["judge"]
             return (
@@ -102,7 +102,7 @@ class AttributeAnalysis:
                 "judge's, and their intervals carry the differences between judges."
             )
         if used == "model":
-            if "parameter_clusters" in self.fit:
+            if "clusters" in self.fit:
                 return "Counting repeated votes whole does not widen the intervals."
             few = json.loads(self.fit.attrs.get("clusters_left_out", "{}"))
             told = " and ".join(f"{n} by {name}" for name, n in few.items())
@@ -112,7 +112,7 @@ class AttributeAnalysis:
                     "the intervals take votes as independent and are too narrow."
                 )
             return ""
-        group = self.fit["parameter_clusters"]
+        group = self.fit["clusters"]
         n = int(group["n_clusters"].sel(clustering=used))
         rough = " That is few clusters, so these errors are rough." if n < 40 else ""
         return (
@@ -163,14 +163,14 @@ def analyse_attributes(
     from bayesduel.criticism.calibration import held_out
     from bayesduel.data.read.items import read_items
     from bayesduel.inference.fit import fit as fit_model
-    from bayesduel.posterior.coefficients import coefficients, predict_items, told_share
+    from bayesduel.posterior.coefficients import coefficients, explained_share, predict_items
 
     read = None if new is None else read_items(new, like=model.items)
     step("fitting")
     options: dict[str, Any] = {} if draws is None else {"draws": draws}
     fit = fit_model(duels, model, method, seed=seed, **options)  # type: ignore[arg-type]
     table = coefficients(fit, confidence)
-    told = told_share(fit, confidence) if model.item_effect else None
+    told = explained_share(fit, confidence) if "effect_scale" in model.hypers else None
     predicted = None if read is None else predict_items(fit, read, confidence, seed=seed)
     found, plain, reason = None, None, "it was not asked for"
     if check:
@@ -223,7 +223,7 @@ def write_page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    prob = a.table.attrs["prob"]
+    prob = a.table.attrs["ci_prob"]
     forest = draw(
         plots.plot_coefficients,
         coefficients_size(len(a.table)),

@@ -86,24 +86,15 @@ def diagnostics(a: "Analysis") -> list[dict[str, Any]]:
 
 def cluster_words(a: "Analysis") -> str:
     """Tell which errors the report uses and what they change."""
-    if a.fit.attrs["link"] == "margin":
-        return (
-            "Models of margins take every duel as independent: they have no cluster-robust "
-            f"errors.{_repeats(a)}"
-        )
-    used = str(a.winners.attrs["errors"])
+    used = str(a.winners.attrs["covariance"])
     few = json.loads(a.fit.attrs.get("clusters_left_out", "{}"))
+    if reason := a.fit.attrs.get("clusters_reason"):
+        return f"Repeated votes are taken as independent: {reason}.{_repeats(a)}"
     left_out = "".join(
         f" Votes are repeated by {name} too, but {n} clusters are too few to tell how they vary:"
         " errors that rest on them would be too small."
         for name, n in few.items()
     )
-    if "parameter_clusters" in a.fit:
-        shown = "the report uses the model's own" if used == "model" else f"used: those by {used}"
-        return (
-            "The log repeats votes; counted whole they give other errors of the coefficients and "
-            f"of what follows from them ({shown}).{left_out}"
-        )
     if "clusters" not in a.fit:
         return left_out.strip()
     group = a.fit["clusters"].dataset

@@ -56,9 +56,9 @@ def analyse_margins(
     seed
         Whole number.
     """
-    from bayesduel.criticism.posterior_predictive import margin_check
+    from bayesduel.criticism.posterior_predictive import check_margins
     from bayesduel.inference.fit import fit as fit_model
-    from bayesduel.models import PerturbedThurstone, ThurstoneScore
+    from bayesduel.models import OrderEffect, PerturbedThurstone, ThurstoneScore
     from bayesduel.posterior.draws import model_of
 
     if duels.votes is None or duels.votes.margin is None:
@@ -72,19 +72,21 @@ def analyse_margins(
         warnings.simplefilter("ignore", UserWarning)
         try:
             own = model_of(fit)
-            if own.link != "margin":
-                own = ThurstoneScore(order_effect=True)
+            if own.outcome != "margin":
+                own = OrderEffect(ThurstoneScore())
                 fit = fit_model(duels, own, draws=DRAWS, seed=seed, log_likelihood=False)
             perturbed = None
-            if duels.n_arms <= RESIDUAL_ARMS and isinstance(own, ThurstoneScore):
-                loose = PerturbedThurstone(order_effect=own.order_effect)
+            if duels.n_arms <= RESIDUAL_ARMS and own.ranks_by_score:
+                loose = (
+                    OrderEffect(PerturbedThurstone()) if own.reads_order else PerturbedThurstone()
+                )
                 if (duels.pairs().first_wins.size < duels.n_duels) and duels.n_arms > 2:
                     perturbed = fit_model(
                         duels, loose, draws=DRAWS, seed=seed, log_likelihood=False
                     )
         except ValueError as error:
             return None, f"Not this log: {error}."
-    return MarginAnalysis(fit=fit, check=margin_check(fit, seed=seed), perturbed=perturbed), ""
+    return MarginAnalysis(fit=fit, check=check_margins(fit, seed=seed), perturbed=perturbed), ""
 
 
 def margin_part(a: MarginAnalysis, order: np.ndarray) -> dict[str, Any]:

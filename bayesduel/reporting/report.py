@@ -79,10 +79,10 @@ def report(
     import xarray as xr
 
     from bayesduel.data.duels import Duels
-    from bayesduel.posterior.winners import check_judging
+    from bayesduel.posterior.winners import check_decision
     from bayesduel.reporting.analysis import analyse, log_of
 
-    check_judging(rope, confidence)
+    check_decision(rope, confidence)
     path = Path(path)
     if path.is_dir() or not path.parent.is_dir():
         raise FileNotFoundError(f"path should be a file in a folder that exists, got {path}")
@@ -186,8 +186,7 @@ def _part(a: "Analysis", label: str | None, prefix: str) -> dict[str, Any]:
         "tier_words": sections.tier_words(w),
         "rank_words": sections.rank_words(w),
         "uncertain_words": sections.uncertain_words(w),
-        "is_score_model": "score" in a.fit["posterior"]
-        and getattr(model_of(a.fit), "notions_agree", True),
+        "is_score_model": model_of(a.fit).criteria_agree,
         "criteria": sections.criterion_rows(w if a.free is None else a.free),
         "criterion_words": sections.criterion_words(w if a.free is None else a.free),
         "free_words": "" if a.free is None else a.free.attrs["verdict"],
@@ -201,8 +200,8 @@ def _part(a: "Analysis", label: str | None, prefix: str) -> dict[str, Any]:
         "cluster_words": provenance.cluster_words(a),
         "cluster_head": head,
         "cluster_rows": cluster,
-        "errors": w.attrs["errors"],
-        "by_margins": a.fit.attrs["link"] == "margin",
+        "errors": w.attrs["covariance"],
+        "by_margins": a.fit.attrs["outcome"] == "margin",
         "margins": None if a.margins is None else margin_part(a.margins, w["order"].values),
         "margins_reason": a.margins_reason,
         "pairs": sections.pair_rows(a),

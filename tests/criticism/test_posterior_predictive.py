@@ -47,7 +47,7 @@ def log_of(left, right, margin, weight=None):
 def checked(duels, model=MODEL, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return bd.margin_check(bd.fit(duels, model, "laplace", draws=400), 400, **options)
+        return bd.check_margins(bd.fit(duels, model, "laplace", draws=400), 400, **options)
 
 
 def test_statistics_by_hand():
@@ -140,7 +140,7 @@ def test_replicated_margins_are_for_arviz():
 
     duels = draw_log(5)
     fit = bd.fit(duels, MODEL, "laplace", draws=400)
-    tree = bd.replicate_margins(fit, 100, seed=1)
+    tree = bd.posterior_predictive(fit, 100, seed=1)
     made = tree["posterior_predictive"]["margin"]
     assert dict(made.sizes) == {"chain": 1, "draw": 100, "vote": duels.n_duels}
     told = bd.predict(fit, "a", "b")
@@ -166,7 +166,7 @@ def test_pictures_show_what_was_found():
     plt.close(fig)
     for draw in (bd.plot_margins, bd.plot_pair_residuals):
         with pytest.raises(
-            TypeError, match=r"check should be what bayesduel\.margin_check returned"
+            TypeError, match=r"check should be what bayesduel\.check_margins returned"
         ):
             draw({})
 
@@ -174,12 +174,12 @@ def test_pictures_show_what_was_found():
 def test_bad_arguments_are_named():
     duels = draw_log(1)
     with pytest.raises(ValueError, match="fit should be of a model of margins, got one of bradley"):
-        bd.margin_check(bd.fit(duels, BradleyTerry()))
+        bd.check_margins(bd.fit(duels, BradleyTerry()))
     fit = bd.fit(duels, MODEL, "laplace", draws=400)
     with pytest.raises(ValueError, match="draws should be a whole number >= 20, got 3"):
-        bd.margin_check(fit, 3)
+        bd.check_margins(fit, 3)
     with pytest.raises(TypeError, match=r"fit should be what bayesduel\.fit returned"):
-        bd.replicate_margins(None)
+        bd.posterior_predictive(None)
 
 
 @pytest.mark.slow
@@ -217,7 +217,8 @@ def test_what_the_report_tells_of_a_fit():
     duels = draw_log(2, pair=0.9)
     fit = bd.fit(duels, MODEL, "laplace", draws=400)
     part = margin_part(
-        MarginAnalysis(fit=fit, check=bd.margin_check(fit, 400), perturbed=None), np.arange(6)[::-1]
+        MarginAnalysis(fit=fit, check=bd.check_margins(fit, 400), perturbed=None),
+        np.arange(6)[::-1],
     )
     assert part["residual_words"] == ""
     assert [words for words, _ in part["parameters"]] == [

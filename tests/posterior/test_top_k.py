@@ -45,7 +45,7 @@ def test_sets_are_counted_by_hand():
 
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_probabilities_are_shares_of_draws(fit, k):
-    found = bd.top_sets(fit, k, n=100)
+    found = bd.top_k(fit, k, n=100)
     score = fit["posterior"]["score"].to_numpy().reshape(-1, 5)
     best = [frozenset("abcde"[a] for a in np.argsort(-row)[:k]) for row in score]
     for row in found.sets.to_dict("records"):
@@ -61,7 +61,7 @@ def test_probabilities_are_shares_of_draws(fit, k):
 
 
 def test_the_same_set_as_winners_and_words(fit):
-    found, winners = bd.top_sets(fit, 2), bd.winners(fit, k=2)
+    found, winners = bd.top_k(fit, 2), bd.winners(fit, k=2)
     assert json.loads(winners.attrs["top_set"]) == list(found.sets["arms"][0]) == ["a", "b"]
     assert winners.attrs["top_set_probability"] == found.sets["probability"][0]
     assert found.sentence.startswith("Most probable top 2: a and b (probability ")
@@ -70,7 +70,7 @@ def test_the_same_set_as_winners_and_words(fit):
 
 def test_arms_without_scores_rank_by_borda(log):
     fit = bd.fit(log, PreferenceMatrix(), draws=500)
-    found = bd.top_sets(fit, 2)
+    found = bd.top_k(fit, 2)
     assert found.ranked_by == "Borda score"
     inside = bd.winners(fit, k=2)["top_k_probability"]
     assert np.allclose(found.members["probability"].sort_index(), inside)
@@ -79,14 +79,14 @@ def test_arms_without_scores_rank_by_borda(log):
 @pytest.mark.parametrize("k", [0, 5, 6, 1.5, True, -1])
 def test_k_outside_its_range_is_refused(fit, k):
     with pytest.raises(ValueError, match="k should be a whole number from 1 to 4, got"):
-        bd.top_sets(fit, k)
+        bd.top_k(fit, k)
 
 
 def test_other_bad_arguments_are_named(fit):
     with pytest.raises(ValueError, match="n should be a whole number >= 1, got 0"):
-        bd.top_sets(fit, 2, n=0)
+        bd.top_k(fit, 2, n=0)
     with pytest.raises(TypeError, match=r"fit should be what bayesduel\.fit returned"):
-        bd.top_sets({}, 2)
+        bd.top_k({}, 2)
 
 
 # -- the command ----------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def test_margins_are_used_where_there_are_some(path, tmp_path, fit):
     assert told == json.loads((tmp_path / "top.json").read_text(encoding="utf-8"))
     assert told["sets"][0]["arms"] == ["a", "b"]
     assert told["sets"][0]["probability"] == pytest.approx(
-        bd.top_sets(fit, 2).sets["probability"][0], abs=0.05
+        bd.top_k(fit, 2).sets["probability"][0], abs=0.05
     )
     assert sum(row["probability"] for row in told["members"]) == pytest.approx(2)
 

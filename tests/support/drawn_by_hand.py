@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.models import BradleyTerry, PreferenceMatrix
-from bayesduel.posterior.drawn import Draws
+from bayesduel.posterior.draws import Draws
 
 
 def matrix_draws(P: np.ndarray) -> Draws:

@@ -1,0 +1,356 @@
+"""Responses: how likely each outcome of a duel is, given its linear predictor.
+
+A model is a linear predictor and a response. The predictor says how much better left is than
+right; the response turns that into probabilities of outcomes. Every predictor and every layer
+works with every response through the methods of :class:`Response`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from scipy.special import expit, gammaln, ndtr, softmax
+
+if TYPE_CHECKING:
+    from bayesduel.models.cells import ModelCells, Seen
+
+__all__ = ["Bernoulli", "Davidson", "Response", "expected_score"]
+
+outcome_name = "outcome"
+
+
+class Response(ABC):
+    """The distribution of outcomes given the linear predictor.
+
+    Attributes
+    ----------
+    outcome
+        What is observed: "win" (a tie counts half a win), "win or tie", or "margin".
+    score_unit
+        Unit of the scores in words.
+    score_scale
+        Scale of the half-normal prior of a learned scale of the scores, in `unit`.
+    hypers
+        Names of the positive parameters of the response.
+    by_vote
+        Whether every vote is a cell of its own.
+    coupled
+        Whether the duels of a pair share a parameter that the likelihood integrates out.
+    counts_add_up
+        Whether a cell's data are counts, so that those of two logs add up.
+    ranks_by_score, criteria_agree
+        Whether the larger score is the better arm; whether every criterion of a winner then
+        names the same arm.
+    """
+
+    outcome: ClassVar[str]
+    score_unit: str = "logits"
+    score_scale: float
+    hypers: tuple[str, ...] = ()
+    by_vote: bool = False
+    coupled: bool = False
+    counts_add_up: bool = True
+    ranks_by_score: bool = True
+    criteria_agree: bool = True
+    dims: Mapping[str, tuple[str, ...]] = {}
+    coords: Mapping[str, Any] = {}
+
+    @abstractmethod
+    def data(self, duels: Any, seen: "Seen", *, explicit: bool) -> dict[str, np.ndarray]:
+        """Return the outcomes of cells as ``pm.Data``.
+
+        With `explicit`, what the duels of a pair share is a parameter of the model, and
+        ``pair_of_cell`` names the pair.
+        """
+
+    @abstractmethod
+    def respond(
+        self, eta: Any, given: Mapping[str, Any], parameters: Mapping[str, Any], *, flat: bool
+    ) -> dict[str, Any]:
+        """Add the outcomes of cells with predictor `eta` to the model in context.
+
+        Returns the parameters of the response by name.
+        """
+
+    @abstractmethod
+    def outcome_probabilities(
+        self, eta: np.ndarray, parameters: Mapping[str, Any], first: Any, second: Any
+    ) -> dict[str, np.ndarray]:
+        """Return ``win``, ``loss`` and (some) ``tie`` of first where the predictor is `eta`.
+
+        Shapes (..., n); `parameters` have their draws first; `first` and `second` are indices
+        of arms, (n,).
+        """
+
+    @abstractmethod
+    def log_likelihood(
+        self, eta: np.ndarray, parameters: Mapping[str, Any], data: Mapping[str, np.ndarray]
+    ) -> np.ndarray:
+        """Return the log likelihood of cells, (draws, cells), where the predictor is `eta`.
+
+        `parameters` have their draws first; `data` is what the model registers.
+        """
+
+    def unit(self, given: Mapping[str, Any]) -> Any:
+        """Return the unit of the scores, on which priors stand."""
+        return 1.0
+
+    def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
+        """Raise ValueError unless the outcomes of the log determine this response."""
+        return
+
+    def margin(
+        self, eta: np.ndarray, parameters: Mapping[str, Any], first: Any, second: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Return location, scale and degrees of freedom of the next margin, or None."""
+        return None
+
+    def start(self, cells: "ModelCells") -> dict[str, Any]:
+        """Return logarithms of the hyperparameters from which a search starts, by name."""
+        return {}
+
+    def complete(
+        self,
+        posterior: Mapping[str, np.ndarray],
+        eta: Callable[[slice], np.ndarray],
+        cells: "ModelCells",
+        rng: np.random.Generator,
+    ) -> dict[str, np.ndarray]:
+        """Return the draws with what the likelihood integrates out drawn too.
+
+        `eta` returns the predictor of all cells for some draws, (draws, cells).
+        """
+        return dict(posterior)
+
+    def tie_rule(self, duels: Any) -> str:
+        """Return in words what a tie of the log counts for."""
+        if not duels.n_ties:
+            return "no ties" if duels.tie_rule != "drop" else "ties left out"
+        return self._tie_rule
+
+    _tie_rule: ClassVar[str] = "a tie counts half a win for each side"
+
+
+def expected_score(probabilities: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the probability of a win plus half the probability of a tie."""
+    if "tie" in probabilities:
+        return probabilities["win"] + probabilities["tie"] / 2
+    return probabilities["win"]
+
+
+@dataclass(frozen=True)
+class Bernoulli(Response):
+    """Win or loss, with a logistic or a normal link; a tie counts half a win for each side.
+
+    Parameters
+    ----------
+    link
+        "logit" (Bradley-Terry) or "probit" (Thurstone, Case V).
+    """
+
+    link: str = "logit"
+
+    outcome: ClassVar[str] = "win"
+
+    @property
+    def score_scale(self) -> float:  # type: ignore[override]
+        """Scale of the prior of a learned scale: as decided a population in either link."""
+        return 2.0 if self.link == "logit" else 1.2
+
+    def data(self, duels: Any, seen: "Seen", *, explicit: bool) -> dict[str, np.ndarray]:
+        """Return ``n`` duels and the first arm's ``points``, a tie counting half."""
+        counts = seen.counts[:, :2] + seen.counts[:, 2:] / 2
+        return {
+            "n": counts.sum(axis=-1),
+            "log_coefficient": log_coefficient(counts),
+            "points": counts[:, 0],
+        }
+
+    @property
+    def score_unit(self) -> str:  # type: ignore[override]
+        """Unit of the scores in words."""
+        return f"{self.link}s"
+
+    @property
+    def _density(self) -> Any:
+        return _logit_density if self.link == "logit" else _probit_density
+
+    def log_likelihood(
+        self, eta: np.ndarray, parameters: Mapping[str, Any], data: Mapping[str, np.ndarray]
+    ) -> np.ndarray:
+        """Return the binomial log likelihood of cells, (draws, cells)."""
+        return evaluated(self._density, data["points"], eta, data["n"], data["log_coefficient"])
+
+    def respond(
+        self, eta: Any, given: Mapping[str, Any], parameters: Mapping[str, Any], *, flat: bool
+    ) -> dict[str, Any]:
+        """Add the binomial outcomes of cells; there is no other parameter."""
+        import pymc as pm
+
+        pm.CustomDist(
+            outcome_name,
+            eta,
+            given["n"],
+            given["log_coefficient"],
+            logp=self._density,
+            random=_draw_logit if self.link == "logit" else _draw_probit,
+            observed=given["points"],
+            dims="cell",
+        )
+        return {}
+
+    def outcome_probabilities(
+        self, eta: np.ndarray, parameters: Mapping[str, Any], first: Any, second: Any
+    ) -> dict[str, np.ndarray]:
+        """Return ``win`` and ``loss``, shape (..., n)."""
+        if self.link == "logit":
+            return {"win": expit(eta), "loss": expit(-eta)}
+        return {"win": ndtr(eta), "loss": ndtr(-eta)}
+
+
+@dataclass(frozen=True)
+class Davidson(Response):
+    """Win, loss or tie: Davidson's model, with one tendency to tie."""
+
+    outcome: ClassVar[str] = "win or tie"
+    score_scale: ClassVar[float] = 2.0
+    coords: ClassVar[Mapping[str, Any]] = {"result": ["first", "second", "tie"]}
+    _tie_rule: ClassVar[str] = "a tie is an outcome"
+
+    def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
+        """Raise where the log has no third outcome, or a flat prior leaves it undetermined."""
+        if duels.tie_rule != "keep":
+            raise ValueError(
+                f"the Davidson model needs the ties: read the log with ties='keep', "
+                f"got a log read with ties={duels.tie_rule!r}"
+            )
+        if flat and duels.n_ties == 0:
+            raise ValueError("scale should be finite for a log without ties, got inf")
+
+    def data(self, duels: Any, seen: "Seen", *, explicit: bool) -> dict[str, np.ndarray]:
+        """Return ``n`` duels and the ``counts`` of first wins, second wins and ties."""
+        return {
+            "n": seen.counts.sum(axis=-1),
+            "log_coefficient": log_coefficient(seen.counts),
+            "counts": seen.counts,
+        }
+
+    def log_likelihood(
+        self, eta: np.ndarray, parameters: Mapping[str, Any], data: Mapping[str, np.ndarray]
+    ) -> np.ndarray:
+        """Return the multinomial log likelihood of cells, (draws, cells)."""
+        tie = np.asarray(parameters["tie"])[:, None]
+        return evaluated(
+            _davidson_density, data["counts"], eta, tie, data["n"], data["log_coefficient"]
+        )
+
+    def respond(
+        self, eta: Any, given: Mapping[str, Any], parameters: Mapping[str, Any], *, flat: bool
+    ) -> dict[str, Any]:
+        """Add the tendency to tie and the multinomial outcomes of cells."""
+        import pymc as pm
+
+        tie = pm.Flat("tie") if flat else pm.Normal("tie", -0.7, 1.5)
+        pm.CustomDist(
+            outcome_name,
+            eta,
+            tie,
+            given["n"],
+            given["log_coefficient"],
+            logp=_davidson_density,
+            random=_draw_davidson,
+            signature="(),(),(),()->(3)",
+            observed=given["counts"],
+            dims=("cell", "result"),
+        )
+        return {"tie": tie}
+
+    def outcome_probabilities(
+        self, eta: np.ndarray, parameters: Mapping[str, Any], first: Any, second: Any
+    ) -> dict[str, np.ndarray]:
+        """Return ``win``, ``tie`` and ``loss``, shape (..., n)."""
+        half = np.asarray(eta) / 2
+        tie = np.broadcast_to(np.asarray(parameters["tie"])[..., None], half.shape)
+        win, loss, tied = np.moveaxis(softmax(np.stack([half, -half, tie], -1), axis=-1), -1, 0)
+        return {"win": win, "tie": tied, "loss": loss}
+
+
+def evaluated(density: Callable[..., Any], *arguments: np.ndarray) -> np.ndarray:
+    """Return the value of a density that is written as a PyTensor graph at arrays."""
+    arrays = [np.ascontiguousarray(a, dtype=float) for a in arguments]
+    return _compiled(density, tuple(tuple(n == 1 for n in a.shape) for a in arrays))(*arrays)
+
+
+@lru_cache(maxsize=64)
+def _compiled(density: Callable[..., Any], shapes: tuple[tuple[bool, ...], ...]) -> Any:
+    """Compile a density for arguments whose axes of length one are marked."""
+    import pytensor
+    import pytensor.tensor as pt
+
+    inputs = [pt.tensor(dtype="float64", shape=tuple(1 if u else None for u in s)) for s in shapes]
+    return pytensor.function(inputs, density(*inputs), on_unused_input="ignore")
+
+
+def log_coefficient(counts: np.ndarray) -> np.ndarray:
+    """Return the log number of orders of outcomes with these counts, (cells,) of (cells, r)."""
+    return gammaln(counts.sum(axis=-1) + 1) - gammaln(counts + 1).sum(axis=-1)
+
+
+# -- densities as PyTensor graphs, and draws from them -------------------------------------
+
+
+def _logit_density(points: Any, eta: Any, n: Any, log_coefficient: Any) -> Any:
+    import pytensor.tensor as pt
+
+    return points * eta - n * pt.softplus(eta) + log_coefficient
+
+
+def _draw_logit(
+    eta: np.ndarray, n: np.ndarray, log_coefficient: np.ndarray,
+    rng: np.random.Generator, size: Any = None,
+) -> np.ndarray:  # fmt: skip
+    return rng.binomial(n.astype(np.int64), expit(eta), size=size).astype(float)
+
+
+def _probit_density(points: Any, eta: Any, n: Any, log_coefficient: Any) -> Any:
+    return points * _log_phi(eta) + (n - points) * _log_phi(-eta) + log_coefficient
+
+
+def _draw_probit(
+    eta: np.ndarray, n: np.ndarray, log_coefficient: np.ndarray,
+    rng: np.random.Generator, size: Any = None,
+) -> np.ndarray:  # fmt: skip
+    return rng.binomial(n.astype(np.int64), ndtr(eta), size=size).astype(float)
+
+
+def _log_phi(x: Any) -> Any:
+    """Return log Phi(x), accurate in the far tail."""
+    import pytensor.tensor as pt
+
+    root = np.sqrt(2.0)
+    low = pt.switch(x < 0.0, x, 0.0)  # each branch sees only arguments it is finite at
+    high = pt.switch(x < 0.0, 0.0, x)
+    tail = pt.log(pt.erfcx(-low / root) / 2.0) - low**2 / 2.0
+    return pt.switch(x < 0.0, tail, pt.log1p(-pt.erfc(high / root) / 2.0))
+
+
+def _davidson_density(counts: Any, eta: Any, tie: Any, n: Any, log_coefficient: Any) -> Any:
+    import pytensor.tensor as pt
+
+    # log(exp(eta / 2) + exp(-eta / 2) + exp(tie)); elementwise, unlike pt.logaddexp
+    total = tie + pt.softplus(eta / 2 + pt.softplus(-eta) - tie)
+    decided = (counts[..., 0] - counts[..., 1]) * eta / 2
+    return decided + counts[..., 2] * tie - n * total + log_coefficient
+
+
+def _draw_davidson(
+    eta: np.ndarray, tie: np.ndarray, n: np.ndarray, log_coefficient: np.ndarray,
+    rng: np.random.Generator, size: Any = None,
+) -> np.ndarray:  # fmt: skip
+    half = np.asarray(eta) / 2
+    weights = np.stack([half, -half, np.broadcast_to(tie, half.shape)], axis=-1)
+    chance = softmax(weights, axis=-1)
+    return rng.multinomial(np.asarray(n).astype(np.int64), chance, size=size).astype(float)
