@@ -77,7 +77,9 @@ def cycle_words(labels: Sequence[str], around: np.ndarray, p: float, found: Elec
     return words + (f" The top cycle is {join(cycle)}." if len(cycle) > 1 else "")
 
 
-def undecided_words(labels: Sequence[str], arms: np.ndarray, p: float, found: ElectionResult) -> str:
+def undecided_words(
+    labels: Sequence[str], arms: np.ndarray, p: float, found: ElectionResult
+) -> str:
     """Return the sentences for a log that does not decide which arm is best."""
     names = names_of(labels, arms)
     exists = float(found.sole.any(1).mean())
