@@ -1,1 +1,1 @@
-"""Logs of duels, pulls and items: what they hold, how they are read, and their health."""
+"""Logs of duels, pulls and items: their parts, how they are read, and their health."""

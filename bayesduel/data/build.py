@@ -26,7 +26,7 @@ def parts_of_votes(
     tie_rule: TieRule,
     read_summary: ReadSummary | None,
 ) -> dict[str, Any]:
-    """Return the fields of a log from one entry a vote; see ``Duels.from_votes``."""
+    """Return the fields of a log from one entry per vote; see ``Duels.from_votes``."""
     points = np.asarray(list(outcome), dtype=float)
     n = len(points)
     left_label, right_label = _labels(left, n, "left"), _labels(right, n, "right")
@@ -37,7 +37,7 @@ def parts_of_votes(
         raise ValueError(f"time should have length {n} like outcome, got {len(times)}")
     differences = {str(k): _column(v, n, str(k)) for k, v in (covariates or {}).items()}
     if n == 0:
-        raise ValueError("a log should hold at least one duel between two arms, got none")
+        raise ValueError("a log should contain at least one duel between two arms, got none")
     _check(np.isin(points, (0.0, 0.5, 1.0)), points, "outcome should be 0, 0.5 or 1")
     _check(is_whole(weights), weights, "weight should be a whole number of identical duels "
            "(sampling weights are not supported)")  # fmt: skip
@@ -100,7 +100,7 @@ def parts_of_wins(
     for name, matrix in (("wins", wins), ("ties", ties)):
         if not is_whole(matrix).all():
             bad = matrix[~is_whole(matrix)][0]
-            raise ValueError(f"{name} should hold whole numbers >= 0, got {bad}")
+            raise ValueError(f"{name} should contain whole numbers >= 0, got {bad}")
         if matrix.diagonal().any():
             raise ValueError(f"{name} should have a diagonal of 0, got {matrix.diagonal()}")
     if not (ties == ties.T).all():
@@ -158,5 +158,5 @@ def _arms(seen: set[str], arms: Sequence[str] | None) -> tuple[str, ...]:
     labels = tuple(sorted(str(a) for a in arms))
     unknown = sorted(seen - set(labels))
     if unknown:
-        raise ValueError(f"arms should list every arm of the log, got none for {unknown[:5]}")
+        raise ValueError(f"arms should contain every arm of the log, got none of {unknown[:5]}")
     return labels

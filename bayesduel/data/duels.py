@@ -1,12 +1,12 @@
-"""Duels: a log of pairwise comparisons, as labels, tallies and (when they matter) votes.
+"""Duels: a log of pairwise comparisons, as labels, counts and, where needed, votes.
 
 One orientation everywhere: ``wins[i, j]`` is the number of times arm i beat arm j.
-The log is kept at three levels, each derived from the one before:
+A log has three levels, each derived from the one before:
 
-- ``votes``, one row a vote, only when the log names judges, groups, times or margins;
-- ``cells``, one row an *ordered* pair that met, so that the order of presentation
-  (home side, first shown) is kept;
-- ``tally()``, dense ``(K, K)`` matrices, and ``pairs()``, one row an *unordered* pair.
+- ``votes``, one row per vote, only if the log has judges, groups, times or margins;
+- ``cells``, one row per *ordered* pair that met, which keeps the order of presentation (home
+  side, first shown);
+- ``tally()``, dense ``(K, K)`` matrices, and ``pairs()``, one row per *unordered* pair.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,15 +34,15 @@ class Duels:
     Attributes
     ----------
     arms
-        Labels, sorted; an arm's index is its place here.
+        Labels, sorted; the index of an arm is its position here.
     cells
         Counts by ordered pair (left, right).
     tie_rule
         "keep": ties are an outcome; "half": each is half a win for both; "drop": left out.
     votes
-        Row by row, when the log names judges, groups, times or margins; else None.
+        Votes, if the log has judges, groups, times or margins; else None.
     read_summary
-        What reading the log saw.
+        Counts made while the log was read.
     """
 
     arms: tuple[str, ...]
@@ -53,14 +53,14 @@ class Duels:
 
     def __post_init__(self) -> None:
         if len(self.arms) < 2:
-            raise ValueError(f"a log should hold at least two arms, got {list(self.arms)}")
+            raise ValueError(f"a log should contain at least two arms, got {list(self.arms)}")
         if len(set(self.arms)) != len(self.arms):
             repeated = sorted({a for a in self.arms if self.arms.count(a) > 1})
             raise ValueError(f"arms should have distinct labels, got repeated {repeated}")
         if self.tie_rule not in ("keep", "half", "drop"):
             raise ValueError(f"tie_rule should be 'keep', 'half' or 'drop', got {self.tie_rule!r}")
         if not self.n_duels > 0:
-            raise ValueError("a log should hold at least one duel between two arms, got none")
+            raise ValueError("a log should contain at least one duel between two arms, got none")
         for array in self.cells:
             array.setflags(write=False)
 
@@ -81,30 +81,30 @@ class Duels:
         tie_rule: TieRule = "keep",
         read_summary: ReadSummary | None = None,
     ) -> "Duels":
-        """Build a log from one entry a vote.
+        """Build a log from one entry per vote.
 
         Parameters
         ----------
         left, right
             Labels of the two arms, length n.
         outcome
-            1 where left won, 0 where right won, 0.5 for a tie, length n.
+            1 if left won, 0 if right won, 0.5 for a tie, length n.
         weight
-            Whole numbers of identical duels, length n. Default: 1 each.
+            Numbers of identical duels, whole, length n. Default: 1 each.
         margin
             Left's score minus right's, length n.
         judge, group
-            Labels of who judged and of the unit within which votes are not independent.
+            Labels of the judge, and of the group within which votes are not independent.
         time
             datetime64 or float array, length n.
         covariates
             What differs between the sides, left minus right, by name, each of length n.
         arms
-            Labels to keep although they may not occur. Default: those that occur.
+            Labels of the log, including those that do not occur. Default: those that occur.
         tie_rule
-            What a tie counts for.
+            How ties count, as in the class.
         read_summary
-            What reading saw; default: counts of this call.
+            Counts made while the votes were read. Default: those of this call.
 
         Raises
         ------
@@ -150,7 +150,7 @@ class Duels:
         ties
             Times i and j tied, whole numbers, symmetric, shape (K, K).
         tie_rule
-            What a tie counts for.
+            How ties count, as in the class.
 
         Raises
         ------
@@ -166,7 +166,7 @@ class Duels:
 
     @property
     def n_duels(self) -> int:
-        """Number of duels, weights counted, self-duels left out."""
+        """Number of duels, with weights and without self-duels."""
         return int(self.cells.left_wins.sum() + self.cells.right_wins.sum() + self.n_ties)
 
     @property
@@ -226,7 +226,7 @@ class Duels:
         KeyError
             If a label is not in the log.
         ValueError
-            If the log names no judges or groups, or if no duel is left.
+            If the log has no judges or groups, or if no duel is left.
         """
         parts = Parts(self.arms, self.cells, self.votes)
         if judges is not None or groups is not None:
@@ -236,9 +236,9 @@ class Duels:
         return replace(self, **parts._asdict())
 
     def summary(self) -> "pd.DataFrame":
-        """Return one row an arm, best win rate first.
+        """Return one row per arm, in order of win rate.
 
-        Columns: duels, wins, losses, ties, opponents (how many it met) and win_rate
+        Columns: duels, wins, losses, ties, opponents (number of arms met) and win_rate
         (half a win for a tie).
         """
         import pandas as pd

@@ -201,44 +201,44 @@ def table(h: "Health") -> list[tuple[str, str]]:
 
 def sentences(h: "Health") -> list[str]:
     """Return the warnings, the most serious first."""
-    told = []
+    found = []
     if len(h.components) > 1:
         parts = "; ".join(join(part, NAMED) for part in h.components[:NAMED])
         more = f"; and {len(h.components) - NAMED:,} more" if len(h.components) > NAMED else ""
-        told.append(
+        found.append(
             f"The comparison graph has {len(h.components):,} components ({parts}{more}): "
             "comparisons across components depend on the prior alone."
         )
     if not h.n_decisive:
-        told.append("Every duel is a tie: the log has no information on differences between arms.")
+        found.append("Every duel is a tie: the log has no information on differences between arms.")
     if h.is_thin:
-        told.append(
+        found.append(
             f"{count(h.n_duels, 'duel')} for {h.n_arms:,} arms, fewer than {DUELS_PER_SCORE} per "
             "score: intervals are wide and depend on the prior."
         )
     if not h.strongly_connected and h.n_decisive:
-        told.append(
+        found.append(
             "Maximum-likelihood scores do not exist, because wins do not lead from every arm to "
             "every other: a prior is needed."
         )
     for word, who in (("lost", h.never_lost), ("won", h.never_won)):
         if who:
-            told.append(f"{count(len(who), 'arm')} never {word}: {join(who, NAMED)}.")
+            found.append(f"{count(len(who), 'arm')} never {word}: {join(who, NAMED)}.")
     for r in h.repeats:
         if r.n_repeated:
-            told.append(
+            found.append(
                 f"{r.n_votes:,} votes in {count(r.n_units, 'unit')} of {r.unit}: votes within a "
                 "unit are not independent."
             )
     if h.n_decisive and h.first_share in (0, 1) and h.n_decisive > DUELS_PER_SCORE:
         side = "first" if h.first_share == 1 else "second"
-        told.append(
+        found.append(
             f"The arm listed {side} won every decisive duel: the order of the columns gives the "
             "winner, not the order of presentation."
         )
     elif h.n_decisive and _order_counts(h):
         low, high = (100 * x for x in h.first_interval)
-        told.append(
+        found.append(
             f"The arm listed first won {100 * h.first_share:.1f} % of the {h.n_decisive:,} "
             f"decisive duels (95 % interval {low:.1f} to {high:.1f} %). This may be an effect of "
             "the order of presentation or a home advantage, unless stronger arms were listed "
@@ -246,26 +246,26 @@ def sentences(h: "Health") -> list[str]:
             "effect ignore it."
         )
     if h.n_bad_rows:
-        told.append(f"{_were(h.n_bad_rows, 'bad row')} left out.")
+        found.append(f"{_were(h.n_bad_rows, 'bad row')} left out.")
     if h.n_duplicates:
-        told.append(f"{_were(h.n_duplicates, 'duplicate row')} kept.")
+        found.append(f"{_were(h.n_duplicates, 'duplicate row')} kept.")
     if h.n_self_duels:
-        told.append(f"{_were(h.n_self_duels, 'self-duel')} left out.")
+        found.append(f"{_were(h.n_self_duels, 'self-duel')} left out.")
     if h.n_both_bad:
-        told.append(f"{_were(h.n_both_bad, 'duel')} marked both bad, which counts as a tie.")
+        found.append(f"{_were(h.n_both_bad, 'duel')} marked both bad, which counts as a tie.")
     if h.alike:
         pairs = "; ".join(
             f"{shorten(a, SENTENCE)!r} and {shorten(b, SENTENCE)!r}" for a, b in h.alike[:NAMED]
         )
-        told.append(f"{count(len(h.alike), 'pair')} of labels look alike: {pairs}.")
-    return told
+        found.append(f"{count(len(h.alike), 'pair')} of labels look alike: {pairs}.")
+    return found
 
 
 def _order_counts(h: "Health") -> bool:
     """Return whether the interval of the first side's share is clearly above or below half.
 
-    False if most pairs were always listed in the same order: the share then says nothing of the
-    order, since it cannot be separated from strength.
+    False if most pairs were always listed in the same order: the share is then
+    confounded with strength.
     """
     low, high = h.first_interval
     both = 2 * h.n_pairs_both_ways >= h.n_pairs_met

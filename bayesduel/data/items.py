@@ -1,7 +1,7 @@
-"""Items with attributes: the table as a model takes it, a design matrix with named columns.
+"""Items with attributes: the design matrix of a model, with named columns.
 
-Numeric columns are standardised over the table, their means and deviations kept; a column of
-words is one 0/1 indicator for each level but one, the reference.
+Numeric columns are standardised over the table, and their means and standard deviations kept. A
+categorical column has one 0/1 indicator for each level except the reference.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Attribute", "Items", "dependent"]
 
-DEPENDENT = 1e-8  # share of a column's length that the others leave, below which they say it
+DEPENDENT = 1e-8  # relative residual norm below which a column is linearly dependent
 
 
 class Attribute(NamedTuple):
@@ -26,13 +26,13 @@ class Attribute(NamedTuple):
     Attributes
     ----------
     name
-        Of the coefficient: the column's, with the level where it is an indicator.
+        Name of the coefficient: that of the column, with the level of an indicator.
     column
         Column of the table.
     level, reference
-        The level it indicates and the one it is told against; "" where it is a number.
+        Level of an indicator and its reference level; "" for a numeric column.
     mean, deviation
-        What is taken off and what one standard unit is; 0 and 1 for an indicator.
+        Mean and standard deviation over the table; 0 and 1 for an indicator.
     """
 
     name: str
@@ -50,13 +50,13 @@ class Items:
     Attributes
     ----------
     labels
-        Of the items, as the log spells them, shape (m,).
+        Labels of the items, as in the log, shape (m,).
     attributes
-        Columns of the design, n of them.
+        Columns of the design, length n.
     values
-        On their original scale (0 or 1 for an indicator), shape (m, n).
+        Attributes on their original scale (0 or 1 for an indicator), shape (m, n).
     source
-        Where they came from.
+        File names or the kind of frame.
     """
 
     labels: tuple[str, ...]
@@ -74,7 +74,7 @@ class Items:
 
     @property
     def deviations(self) -> np.ndarray:
-        """One standard unit of each attribute on its original scale, shape (n,)."""
+        """Standard deviations of the attributes, 1 for an indicator, shape (n,)."""
         return np.array([a.deviation for a in self.attributes])
 
     def matrix(self, labels: Sequence[str] | None = None) -> np.ndarray:
@@ -83,7 +83,7 @@ class Items:
         Raises
         ------
         ValueError
-            If a label is not in the table; the message names those that are not.
+            If a label is not in the table.
         """
         means = np.array([a.mean for a in self.attributes])
         standard = (self.values - means) / self.deviations
@@ -93,13 +93,13 @@ class Items:
         unknown = [label for label in labels if label not in place]
         if unknown:
             raise ValueError(
-                f"items should hold every item of the log: {self.source} has no "
+                f"items should contain every item of the log, got {self.source} without "
                 f"{join(unknown, quote=True)}"
             )
         return standard[[place[label] for label in labels]]
 
     def to_dataset(self) -> "xr.Dataset":
-        """Return them as a Dataset that a fit can carry."""
+        """Return the items as a Dataset, which is stored with a fit."""
         import xarray as xr
 
         columns = {
@@ -143,7 +143,7 @@ class Items:
 
 
 def dependent(matrix: np.ndarray) -> tuple[int, np.ndarray] | None:
-    """Return the first column that those before it (and a constant) determine, and those.
+    """Return the first column that is linearly dependent on those before it and a constant.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def dependent(matrix: np.ndarray) -> tuple[int, np.ndarray] | None:
 
     Returns
     -------
-    The column and the columns that it is made of, or None where the rank is n.
+    The column, and the columns of which it is a combination; None if there is none.
     """
     centred = matrix - matrix.mean(axis=0)
     for k in range(centred.shape[1]):

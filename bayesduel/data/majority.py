@@ -1,7 +1,7 @@
-"""Units of a log: all the votes on one pair by one judge, or in one group.
+"""Majority votes of the units of a log: the votes on one pair by one judge, or in one group.
 
-Votes within a unit are not independent. Where that cannot be modelled, one verdict a unit is
-what can be counted.
+Votes within a unit are not independent. A method that needs independent observations takes the
+majority of each unit as one.
 """
 
 from typing import TYPE_CHECKING, Literal
@@ -15,10 +15,10 @@ __all__ = ["one_verdict_per_unit", "repeated_role"]
 
 
 def repeated_role(duels: "Duels") -> Literal["group", "judge"] | None:
-    """Return the role within which the log votes on a pair more than once, if any.
+    """Return the role, group before judge, that has several votes on some pair, or None.
 
-    Groups are looked at before judges; ties are no votes here. A role with one unit only (a
-    log of one judge) is no role: nothing then tells the judge from the arms.
+    Ties are not counted. A role with a single label (a log of one judge) does not count: its
+    effect cannot be separated from that of the arms.
     """
     roles: tuple[Literal["group", "judge"], ...] = ("group", "judge")
     for role in roles:
@@ -34,15 +34,15 @@ def repeated_role(duels: "Duels") -> Literal["group", "judge"] | None:
 
 
 def one_verdict_per_unit(duels: "Duels", role: Literal["group", "judge"]) -> "Duels":
-    """Return the log with one duel for each pair and group (or judge): its majority.
+    """Return the log with one duel for each pair and group (or judge): the majority vote.
 
-    Ties do not vote; a unit whose votes are level gives no duel; a vote without a group (or
-    judge) is a unit of its own.
+    Ties are not counted; a unit with as many votes for either arm has no duel; a vote without a
+    group (or judge) is a unit of its own.
 
     Raises
     ------
     ValueError
-        If the log does not name groups (or judges), or if no unit has a majority.
+        If the log has no groups (or judges), or if no unit has a majority.
     """
     from bayesduel.data.duels import Duels
 
@@ -54,16 +54,16 @@ def one_verdict_per_unit(duels: "Duels", role: Literal["group", "judge"]) -> "Du
     np.add.at(wins, (low, high), majority > 0)
     np.add.at(wins, (high, low), majority < 0)
     if not wins.any():
-        raise ValueError(f"some pair and {role} should have a majority, got level votes only")
+        raise ValueError(f"some pair and {role} should have a majority, got equal votes only")
     return Duels.from_wins(wins, duels.arms)
 
 
 def _by_unit(duels: "Duels", role: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return pair, unit and weighted outcome for the lower arm of each vote that is no tie."""
+    """Return pair, unit and weighted outcome for the lower arm of each vote that is not a tie."""
     votes = duels.votes
     code = None if votes is None else getattr(votes, role)
     if votes is None or code is None:
-        raise ValueError(f"duels should name a {role} for each vote, got a log without")
+        raise ValueError(f"duels should have a {role} for each vote, got a log without {role}s")
     low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
     pair = low.astype(np.int64) * duels.n_arms + high
     unit = np.where(code >= 0, code, -1 - np.arange(len(votes)))  # without one: its own unit

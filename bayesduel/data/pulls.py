@@ -1,4 +1,4 @@
-"""Pulls: a log of items shown one at a time, each of which paid or did not."""
+"""Pulls: a log of items shown one at a time, with a reward of 0 or 1."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ __all__ = ["Pulls"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Pulls:
-    """Items shown one at a time, tallied: bought or not, clicked or not, passed or not.
+    """Counts of items shown one at a time: bought or not, clicked or not, passed or not.
 
     Attributes
     ----------
     arms
         Labels of the items, in alphabetical order, shape (K,).
     n
-        How often each was shown, shape (K,).
+        Number of times each was shown, shape (K,).
     successes
-        How often it paid, shape (K,).
+        Number of rewards, shape (K,).
     source
         Where the log came from.
     """
@@ -33,7 +33,7 @@ class Pulls:
     def __post_init__(self) -> None:
         n, successes = (np.array(x, dtype=float) for x in (self.n, self.successes))
         if len(self.arms) == 0:
-            raise ValueError("a log should hold at least one pull, got none")
+            raise ValueError("a log should contain at least one pull, got none")
         if len(set(self.arms)) < len(self.arms):
             raise ValueError(f"arms should be distinct labels, got {list(self.arms)[:8]}")
         for name, counts in (("n", n), ("successes", successes)):
@@ -57,13 +57,12 @@ class Pulls:
     def from_rows(
         cls, items: Iterable[Any], rewards: Iterable[Any], *, source: str = "memory"
     ) -> "Pulls":
-        """Return the log of one entry a pull: the item shown, and 1 or 0.
+        """Build a log from one entry per pull: the item shown, and a reward of 0 or 1.
 
         Raises
         ------
         ValueError
-            If they are not equally long, or a reward is neither 1 nor 0; the message tells the
-            row, from 0.
+            If lengths differ, or a reward is neither 1 nor 0; the message gives the row, from 0.
         """
         labels = np.array([str(x) for x in items], dtype=object)
         paid = np.asarray(list(rewards), dtype=float)
@@ -84,12 +83,12 @@ class Pulls:
 
     @property
     def n_arms(self) -> int:
-        """How many items."""
+        """Number of items."""
         return len(self.arms)
 
     @property
     def n_pulls(self) -> int:
-        """How many pulls."""
+        """Number of pulls."""
         return int(self.n.sum())
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""The parts a log of duels is made of: votes, cells, pairs, tallies, and how it was read."""
+"""Parts of a log of duels: votes, cells, pairs, tallies, and the summary of reading it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -39,7 +39,7 @@ class Tally(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """One row an ordered pair that met: all arrays have shape (n_cells,)."""
+    """Counts by ordered pair that met: arrays of shape (n_cells,)."""
 
     left: np.ndarray
     right: np.ndarray
@@ -49,7 +49,7 @@ class Cells(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """One row an unordered pair that met, ``first < second``: shape (n_pairs,)."""
+    """Counts by unordered pair that met, ``first < second``: arrays of shape (n_pairs,)."""
 
     first: np.ndarray
     second: np.ndarray
@@ -60,7 +60,7 @@ class Pairs(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Votes:
-    """The votes themselves, one row each, in the order of the log.
+    """Votes, one row each, in the order of the log.
 
     Attributes
     ----------
@@ -69,16 +69,16 @@ class Votes:
     outcome
         +1 where left won, -1 where right won, 0 for a tie; int8.
     weight
-        How many identical duels the row stands for, int64.
+        Number of identical duels that the row represents, int64.
     margin
         Left's score minus right's, float64, or None.
     judge, group
         Indices into `judges` and `groups` (int32, -1 where missing), or None.
     time
-        datetime64[us] (NaT where missing), or float64 where times are plain numbers, or None.
+        datetime64[us] (NaT where missing), float64 if times are numbers, or None.
     covariates
-        What differs between the sides, left minus right, float64, shape (n_votes, covariates), in
-        the order of `covariate_names`; or None.
+        Covariates of the duel, left minus right, float64, shape (n_votes, covariates), in the
+        order of `covariate_names`; or None.
     """
 
     left: np.ndarray
@@ -112,28 +112,28 @@ class Votes:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadSummary:
-    """What reading the log saw on the way in; health reports it.
+    """Counts made while a log was read, for :func:`bayesduel.health`.
 
     Attributes
     ----------
     source
         File names or the kind of frame.
     columns
-        Which column was taken for which role, e.g. ``{"left": "model_a"}``.
+        The column of each role, e.g. ``{"left": "model_a"}``.
     guessed
         The roles in `columns` that were guessed rather than given.
     n_rows
         Rows in the source.
     n_self_duels, n_both_bad, n_ties_dropped, n_zero_weight
-        Duels of an arm with itself (left out), ties called "both bad", ties left
+        Duels of an arm with itself (left out), ties marked "both bad", ties left
         out under ``ties="drop"``, rows of weight 0.
     n_duplicates
         Rows identical in every column to an earlier one (kept), or None if unknown.
     n_bad_rows
         Rows left out under ``on_bad="skip"``.
     bad_rows
-        (where, what is wrong) for each of these. From a frame that is tallied where it
-        lives, one entry stands for all rows with the same content.
+        (where, what is wrong) for each of these. For a lazy frame, which is tallied by its
+        own engine, one entry represents all rows with the same content.
     """
 
     source: str = "memory"

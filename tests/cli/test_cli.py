@@ -278,7 +278,7 @@ def test_the_table_says_what_groups_mean_and_is_never_certain(tmp_path):
     path = tmp_path / "parts.csv"
     path.write_text("left,right,outcome\n" + "a,b,left\n" * 60 + "x,y,left\ny,x,left\n" * 30)
     shown = " ".join(run("winners", path, "--draws", "400").stdout.split())
-    assert "rests on the prior alone" in shown and " group " in shown
+    assert "depend on the prior alone" in shown and " group " in shown
     assert "[0," not in shown and ", 100]" not in shown
 
 

@@ -216,7 +216,7 @@ def test_tallies_cannot_be_written_to():
         ({"margin": [1]}, "margin should have length 5 like outcome, got 1"),
         ({"judge": ["x"]}, "judge should have length 5 like outcome, got 1"),
         ({"time": np.arange(3)}, "time should have length 5 like outcome, got 3"),
-        ({"arms": ["a", "b"]}, r"arms should list every arm of the log, got none for \['c'\]"),
+        ({"arms": ["a", "b"]}, r"arms should contain every arm of the log, got none of \['c'\]"),
         ({"tie_rule": "third"}, "tie_rule should be 'keep', 'half' or 'drop', got 'third'"),
     ],
 )
@@ -230,9 +230,9 @@ def test_bad_votes(change, message):
     ("arguments", "message"),
     [
         ({"wins": [1, 2]}, r"wins should be a square matrix, got shape \(2,\)"),
-        ({"wins": [[0, -1], [0, 0]]}, "wins should hold whole numbers >= 0, got -1.0"),
-        ({"wins": [[0, 0.5], [0, 0]]}, "wins should hold whole numbers >= 0, got 0.5"),
-        ({"wins": [[0, np.nan], [0, 0]]}, "wins should hold whole numbers >= 0, got nan"),
+        ({"wins": [[0, -1], [0, 0]]}, "wins should contain whole numbers >= 0, got -1.0"),
+        ({"wins": [[0, 0.5], [0, 0]]}, "wins should contain whole numbers >= 0, got 0.5"),
+        ({"wins": [[0, np.nan], [0, 0]]}, "wins should contain whole numbers >= 0, got nan"),
         ({"wins": [[1, 1], [0, 0]]}, "wins should have a diagonal of 0"),
         ({"wins": [[0, 1], [0, 0]], "ties": [[0, 1], [0, 0]]}, "ties should be symmetric, got 1.0"),
         ({"wins": [[0, 1], [0, 0]], "ties": [[0]]}, r"ties should have shape \(2, 2\)"),

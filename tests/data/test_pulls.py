@@ -181,7 +181,7 @@ def test_words_and_files_are_read(tmp_path):
         (
             lambda i: bd.fit(bd.Pulls.from_rows(["a", "x"], [1, 0]), LogisticAttributes(items=i)),
             ValueError,
-            "has no 'x'",
+            "without 'x'",
         ),
         (
             lambda i: bd.fit(

@@ -227,7 +227,7 @@ def test_items_of_the_log_that_are_not_in_the_table_are_named():
     duels, _ = shipped("springall")
     items = datasets.items("springall")
     fewer = replace(items, labels=items.labels[1:], values=items.values[1:])
-    with pytest.raises(ValueError, match=r"has no 'flavour 0\.6 gel 0\.0'"):
+    with pytest.raises(ValueError, match=r"without 'flavour 0\.6 gel 0\.0'"):
         bd.fit(duels, AttributeDuels(items=fewer))
 
 

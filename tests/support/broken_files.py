@@ -12,12 +12,14 @@ def empty_file(rng):
 
 @case
 def header_only(rng):
-    return Broken("log.csv", b"left,right,outcome\n", ": should hold duels, holds no rows")
+    return Broken("log.csv", b"left,right,outcome\n", ": should contain duels, got no rows")
 
 
 @case
 def blank_first_line(rng):
-    return Broken("log.csv", b"\n" + text(rows(rng)), ", line 1: should be a header line, is blank")
+    return Broken(
+        "log.csv", b"\n" + text(rows(rng)), ", line 1: should be a header line, got a blank line"
+    )
 
 
 @case
@@ -25,7 +27,7 @@ def no_header(rng):
     return Broken(
         "log.csv",
         text(rows(rng)).split(b"\n", 1)[1],
-        r": no column for right .*header line there\?.* 'left'$",
+        r": no column for right .*header line missing\?.* 'left'$",
     )
 
 
@@ -37,12 +39,12 @@ def wrong_columns(rng):
 
 @case
 def one_column(rng):
-    return Broken("log.csv", b"left\na\nb\n", ": no column for right .* is the header line there")
+    return Broken("log.csv", b"left\na\nb\n", ": no column for right .* is the header line missing")
 
 
 @case
 def no_outcome_column(rng):
-    return Broken("log.csv", b"left,right\na,b\n", ": no column says who won")
+    return Broken("log.csv", b"left,right\na,b\n", ": no column for the outcome")
 
 
 @case
@@ -53,31 +55,33 @@ def repeated_column(rng):
 
 @case
 def one_arm(rng):
-    return Broken("log.csv", b"left,right,outcome\na,a,left\n", ": a log should hold at least two")
+    return Broken(
+        "log.csv", b"left,right,outcome\na,a,left\n", ": a log should contain at least two"
+    )
 
 
 @case
 def all_self_duels(rng):
     data = b"left,right,outcome\n" + b"a,a,left\nb,b,right\n" * 20
-    return Broken("log.csv", data, ": a log should hold at least one duel between two arms")
+    return Broken("log.csv", data, ": a log should contain at least one duel between two arms")
 
 
 @case
 def nothing_but_zero_weights(rng):
     data = b"left,right,outcome,weight\na,b,left,0\n"
-    return Broken("log.csv", data, ": a log should hold at least one duel between two arms")
+    return Broken("log.csv", data, ": a log should contain at least one duel between two arms")
 
 
 @case
 def outcomes_nobody_understands(rng):
     data = text([[*f[:2], "?!"] for f in rows(rng)])
-    return Broken("log.csv", data, r": column 'outcome' should say who won .* got '\?!'")
+    return Broken("log.csv", data, r": column 'outcome' should give the winner .* got '\?!'")
 
 
 @case
 def outcomes_that_are_sides_or_arms(rng):
     data = b"left,right,outcome\n" + b"a,b,a\nb,a,a\n" * 20
-    return Broken("log.csv", data, ": column 'outcome' should say who won in one way, got 'a'")
+    return Broken("log.csv", data, ": column 'outcome' should be unambiguous, got 'a'")
 
 
 @case
@@ -88,15 +92,17 @@ def utf16(rng):
 @case
 def utf16_without_a_mark(rng):
     data = text(rows(rng)).decode().encode("utf-16-le")
-    return Broken("log.csv", data, ": should be text, line 1 holds a NUL at byte 1")
+    return Broken("log.csv", data, ": should be text, got a NUL in line 1 at byte 1")
 
 
 @case
 def binary_file(rng):
     data = b"\x93NUMPY\x01\x00" + bytes(rng.integers(0, 256, size=5_000, dtype=np.uint8))
-    return Broken("log.csv", data, ": should be (text|UTF-8), line 1 holds .* at byte")
+    return Broken("log.csv", data, ": should be (text|UTF-8), got .* in line 1 at byte")
 
 
 @case
 def excel_file(rng):
-    return Broken("log.csv", b"PK\x03\x04" + bytes(100), r": is a zip archive .*\(byte 0")
+    return Broken(
+        "log.csv", b"PK\x03\x04" + bytes(100), r": should be a table, got a zip archive .*\(byte 0"
+    )

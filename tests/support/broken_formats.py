@@ -13,7 +13,7 @@ from tests.support.breaking import HEADER, Broken, case, pick, rows, text
 def truncated_gzip(rng):
     data = gzip.compress(text(rows(rng)), mtime=0)
     cut = int(rng.integers(len(data) // 2, len(data) - 1))
-    return Broken("log.csv.gz", data[:cut], ", line .* gzip data is damaged or cut short")
+    return Broken("log.csv.gz", data[:cut], ", line .* gzip data is damaged or truncated")
 
 
 @case
@@ -25,7 +25,7 @@ def gzip_without_its_checksum(rng):
 @case
 def truncated_gzip_header(rng):
     data = gzip.compress(text(rows(rng)), mtime=0)
-    return Broken("log.csv.gz", data[:6], ", line 1: the gzip data is damaged or cut short")
+    return Broken("log.csv.gz", data[:6], ", line 1: the gzip data is damaged or truncated")
 
 
 @case
@@ -33,7 +33,7 @@ def truncated_zstd(rng):
     lines = text([f for _ in range(400) for f in rows(rng)])
     data = pa.Codec("zstd").compress(lines).to_pybytes()
     cut = int(rng.integers(len(data) // 2, len(data) - 1))
-    return Broken("log.csv.zst", data[:cut], ".* zstd data is damaged or cut short")
+    return Broken("log.csv.zst", data[:cut], ".* zstd data is damaged or truncated")
 
 
 @case
@@ -58,7 +58,7 @@ def parquet(table: list[list[str]]) -> bytes:
 def truncated_parquet(rng):
     data = parquet(rows(rng))
     cut = int(rng.integers(len(data) // 2, len(data) - 1))
-    return Broken("log.parquet", data[:cut], f": the Parquet file is cut short.* byte {cut:,}")
+    return Broken("log.parquet", data[:cut], f": the Parquet file is truncated.* byte {cut:,}")
 
 
 @case
@@ -102,17 +102,17 @@ def with_object(rng, line_of: Callable[[str], str], message: str) -> Broken:
 
 @case
 def truncated_object(rng):
-    return with_object(rng, lambda line: line[:20] + "\n", "is not a JSON object")
+    return with_object(rng, lambda line: line[:20] + "\n", "should be a JSON object")
 
 
 @case
 def array_for_an_object(rng):
-    return with_object(rng, lambda line: '["a", "b", "left"]\n', "should hold a JSON object")
+    return with_object(rng, lambda line: '["a", "b", "left"]\n', "should be a JSON object")
 
 
 @case
 def two_objects_on_a_line(rng):
-    return with_object(rng, lambda line: line.strip() + line, "is not a JSON object")
+    return with_object(rng, lambda line: line.strip() + line, "should be a JSON object")
 
 
 @case
@@ -123,7 +123,9 @@ def another_key(rng):
 @case
 def key_twice(rng):
     return with_object(
-        rng, lambda line: line.replace("right", "left", 1), "names the key 'left' twice"
+        rng,
+        lambda line: line.replace("right", "left", 1),
+        "should have distinct keys, got 'left' twice",
     )
 
 
@@ -149,4 +151,4 @@ def json_by_another_name(rng):
 def truncated_gzip_of_json(rng):
     data = gzip.compress("".join(objects(rows(rng))).encode(), mtime=0)
     cut = int(rng.integers(len(data) // 2, len(data) - 1))
-    return Broken("log.jsonl.gz", data[:cut], ".* gzip data is damaged or cut short")
+    return Broken("log.jsonl.gz", data[:cut], ".* gzip data is damaged or truncated")

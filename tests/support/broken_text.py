@@ -154,20 +154,20 @@ def impossible_date(rng):
 @case
 def too_few_fields(rng):
     return with_line(
-        rng, lambda f: ",".join(f[:2]).encode() + b"\n", "should have 3 fields .* has 2"
+        rng, lambda f: ",".join(f[:2]).encode() + b"\n", "should have 3 fields .* got 2"
     )
 
 
 @case
 def too_many_fields(rng):
     return with_line(
-        rng, lambda f: ",".join(f[:4]).encode() + b"\n", "should have 3 fields .* has 4"
+        rng, lambda f: ",".join(f[:4]).encode() + b"\n", "should have 3 fields .* got 4"
     )
 
 
 @case
 def line_of_a_million_characters(rng):
-    return with_line(rng, lambda f: b"x" * 1_000_000 + b"\n", "should have 3 fields .* has 1")
+    return with_line(rng, lambda f: b"x" * 1_000_000 + b"\n", "should have 3 fields .* got 1")
 
 
 @case
@@ -190,12 +190,12 @@ def invalid_utf8(rng):
 
 @case
 def carriage_return_in_a_line(rng):
-    return with_line(rng, lambda f: b"arm\r 1,arm 2,left\n", "holds a carriage return")
+    return with_line(rng, lambda f: b"arm\r 1,arm 2,left\n", "should end as line 1 does")
 
 
 @case
 def one_line_end_of_windows(rng):
-    return with_line(rng, lambda f: b"arm 1,arm 2,left\r\n", "holds a carriage return .* or ends")
+    return with_line(rng, lambda f: b"arm 1,arm 2,left\r\n", "should end as line 1 does")
 
 
 @case

@@ -1,7 +1,7 @@
 """Small real logs from the literature, shipped with the package.
 
-Each is a CSV beside this file, in the schema of :func:`bayesduel.read_duels`, typed in from
-the paper its entry in ``catalogue.json`` cites.
+Each is a CSV file in the format of :func:`bayesduel.read_duels`, typed in from the paper that
+its entry in ``catalogue.json`` cites.
 """
 
 import json
@@ -20,28 +20,28 @@ __all__ = ["Dataset", "describe", "items", "load", "names", "text"]
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
-    """What is known of a shipped log.
+    """Description of a shipped log.
 
     Attributes
     ----------
     name
-        What :func:`load` takes.
+        Name for :func:`load`.
     title
         What was compared, in one line.
     citation
-        Where it was published.
+        The publication.
     sides
-        What left and right mean.
+        Meaning of left and right.
     winner
-        What it means to win.
+        Meaning of a win.
     shows
-        What the log is good for showing, in a few words.
+        What the log illustrates, in a few words.
     note
-        What an analyst should know.
+        A caveat for analysts.
     n_duels, n_arms, n_ties
         Counts, weights included, ties kept.
     by
-        The column that splits it into logs of their own, or None.
+        Column whose values are separate logs, or None.
     """
 
     name: str
@@ -63,7 +63,7 @@ def names() -> tuple[str, ...]:
 
 
 def describe(name: str) -> Dataset:
-    """Return what is known of a shipped log.
+    """Return the description of a shipped log.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def load(name: str, *, by: str | None = None, **reading: Any) -> "Duels | dict[s
     name
         One of :func:`names`.
     by
-        A column that splits the file into logs of their own.
+        Column whose values are separate logs.
     reading
         Options of :func:`bayesduel.read_duels`.
 
@@ -148,7 +148,7 @@ def items(name: str, **reading: Any) -> "Items":
 
 
 def text(name: str) -> str:
-    """Return a shipped log's CSV as it is.
+    """Return the CSV file of a shipped log as text.
 
     Raises
     ------

@@ -1,10 +1,10 @@
-"""Which column of a log plays which role: as given, by its own name, or guessed.
+"""Roles of the columns of a log: as given, by their own names, or guessed.
 
-The rules of guessing are the tables below. Names are compared without regard to case,
+The rules for guessing are the tables below. Names are compared without regard to case,
 spaces, ``_``, ``-`` and ``.``. Two columns are the two arms when they are a stem and the two
 words of a side (``model_a``/``model_b``, ``player1``/``player2``, ``home_team``/``away_team``,
-``winner``/``loser``), the first match in the order of `SIDES`, then of `STEMS`. With winner
-and loser the left arm always won, unless a column of outcomes is given.
+``winner``/``loser``), the first match in the order of `SIDES`, then of `STEMS`. If they are
+winner and loser, the left arm won every duel, unless a column of outcomes is given.
 """
 
 import re
@@ -50,14 +50,14 @@ SAMPLING = ("samplingweight", "sampleweight", "pweight", "probabilityweight", "s
 
 @dataclass(frozen=True, kw_only=True)
 class Roles:
-    """The column of each role; None where a log has none.
+    """The column of each role, or None.
 
     Attributes
     ----------
     left, right
         The two arms.
     outcome
-        Who won. None: the sign of the margin says it or, without margin, left always won.
+        The winner. None: the sign of the margin gives it or, without margin, left always won.
     margin, margin_right
         Left's score minus right's; with `margin_right`, the two scores.
     judge, group, time, weight, by
@@ -92,24 +92,24 @@ class Roles:
 
     @property
     def words(self) -> dict[str, str]:
-        """The roles as a reader says them: two scores are one margin."""
-        said = self.taken
-        if "margin_right" in said:
-            said["margin"] = f"{said['margin']} - {said.pop('margin_right')}"
-        return said
+        """The columns by role for display, with two scores as one margin."""
+        named = self.taken
+        if "margin_right" in named:
+            named["margin"] = f"{named['margin']} - {named.pop('margin_right')}"
+        return named
 
     @property
     def by_vote(self) -> bool:
-        """Whether the votes themselves are needed, or only their tallies."""
+        """Whether votes are needed, or only their counts."""
         return any(x is not None for x in (self.margin, self.judge, self.group, self.time))
 
     @property
     def notice(self) -> str:
-        """What was guessed, e.g. ``left=model_a, right=model_b (guessed)``; "" if nothing."""
+        """The guessed columns, e.g. ``left=model_a, right=model_b (guessed)``; "" if nothing."""
         if not self.guessed:
             return ""
-        said = self.words
-        return ", ".join(f"{r}={said[r]}" for r in said if r in self.guessed) + " (guessed)"
+        named = self.words
+        return ", ".join(f"{r}={named[r]}" for r in named if r in self.guessed) + " (guessed)"
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def assign(
     Raises
     ------
     ValueError
-        If a column that is given, or needed, is not there, or serves two roles.
+        If a column that is given or needed does not exist, or has two roles.
     """
     finder = _Finder(columns, source)
     if by is not None:
@@ -193,8 +193,8 @@ def assign(
     if "outcome" not in finder.found and "margin" not in finder.found:
         if outcome is not False and "loser" not in side:
             raise ValueError(
-                f"{source}: no column says who won (outcome=, or margin= with one column or "
-                f"two scores); {finder.there}"
+                f"{source}: no column for the outcome (outcome=, or margin= with one column "
+                f"or two scores); {finder.there}"
             )
     unused = tuple(c for c in columns if plain(c) in SAMPLING)
     return Roles(**finder.found, guessed=tuple(finder.guessed), unused=unused)
@@ -219,12 +219,12 @@ class _Finder:
         return f"the columns are {shown}" + (f" and {more} more" if more > 0 else "")
 
     def free(self, name: str) -> str | None:
-        """Return the column of that plain name, if there is one without a role."""
+        """Return the column of that plain name, if it has no role yet."""
         column = self._by_plain.get(name)
         return None if column in self.found.values() else column
 
     def take(self, role: str, column: str) -> None:
-        """Give `role` a column by its exact name."""
+        """Assign a column to `role` by its exact name."""
         if column not in self.columns:
             near = get_close_matches(column, self.columns, n=1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
@@ -237,7 +237,7 @@ class _Finder:
         self.found[role] = column
 
     def guess(self, role: str, names: Sequence[str]) -> bool:
-        """Give `role` the first column of these plain names; its own name is no guess."""
+        """Assign to `role` its own name, else guess the first column with one of `names`."""
         if role in self.columns and role not in self.found.values():
             self.found[role] = role
             return True
@@ -282,8 +282,8 @@ def _find_arms(finder: _Finder, left: str, right: str) -> tuple[str, str]:
                 finder.guessed.append(role)
             return side
     raise ValueError(
-        f"{finder.source}: no column for {' and '.join(default)} (left= and right= name them; is "
-        f"the header line there?); {finder.there}"
+        f"{finder.source}: no column for {' and '.join(default)} (set left= and right=; is the "
+        f"header line missing?); {finder.there}"
     )
 
 

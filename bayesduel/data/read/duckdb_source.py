@@ -1,4 +1,4 @@
-"""Files of duels, read through DuckDB: tallied there, or as votes batch by batch."""
+"""Files read through DuckDB: counted there, or as rows batch by batch."""
 
 import os
 import shutil
@@ -41,14 +41,14 @@ def open_files(path: Any, *, skip: bool) -> Iterator["FileSource"]:
     path
         A path, a glob, or a list of either.
     skip
-        Whether lines that cannot be parsed are left out (and told of) or refused.
+        Whether lines that cannot be parsed are left out (and listed) or refused.
 
     Raises
     ------
     OSError
-        If a file is not there or cannot be opened.
+        If a file does not exist or cannot be opened.
     ValueError
-        If a file is not what its name says, or the files' columns differ.
+        If the bytes of a file contradict its name, or the files' columns differ.
     """
     with (
         tempfile.TemporaryDirectory(prefix="bayesduel-") as folder,
@@ -70,17 +70,17 @@ class FileSource:
         self._plain = {f.path: self._unpacked(f, folder) for f in self._files}
         self._types = self._check_columns()
 
-    # -- what a reader asks -------------------------------------------------------------
+    # -- for readers ------ -------------------------------------------------------------
 
     @property
     def words(self) -> str:
-        """The files, as a log tells of its source."""
+        """The files as text."""
         if len(self._files) == 1:
             return self._files[0].path
         return f"{len(self._files)} files: {', '.join(f.path for f in self._files)}"
 
     def columns(self, wanted: set[str]) -> list[str]:
-        """Return the names of the columns; JSON lines are searched to the end for `wanted`."""
+        """Return the names of the columns; JSON lines are read to the end for `wanted`."""
         for file in self._files:
             if file.format == "jsonl" and wanted - set(self._types):
                 keys = keys_of(file.path, file.compression, float("inf"))
@@ -88,12 +88,12 @@ class FileSource:
         return [name for name in self._types if name]
 
     def rows(self, roles: Roles, kind: TimeKind | None = None) -> Rows:
-        """Return the log's votes, or its tallies where `roles` needs no more.
+        """Return the votes of the log, or counts of equal rows if `roles` needs no votes.
 
         Raises
         ------
         ValueError
-            If a file is damaged, or lines cannot be parsed and are not to be skipped.
+            If a file is damaged, or a line cannot be parsed and `skip` is False.
         """
         with self._explaining(roles):
             batches = (
@@ -116,7 +116,7 @@ class FileSource:
             return coded(self._batches(self._log(columns, self.skip)), columns.taken)
 
     def numbered(self, roles: Roles | Columns) -> Iterator[Numbered]:
-        """Yield the rows, with the line or row each is on, in chunks."""
+        """Yield the rows in chunks, with the line or row number of each."""
         for file in self._files:
             if file.format != "parquet":
                 yield from numbered_records(file, roles)
@@ -134,12 +134,12 @@ class FileSource:
     def duplicates(self, roles: Roles) -> dict[str | None, int]:
         """Return how many rows equal an earlier one in every column, by label of `roles.by`.
 
-        Rows are compared by a 64-bit hash: among n different rows, two are taken for equal
-        with probability about n^2 / 2^65.
+        Rows are compared by a 64-bit hash: among n different rows, two have equal
+        hashes with probability about n^2 / 2^65.
         """
         columns = sorted(self.columns(set()))
         parts = []
-        for file, scan in self._scans(self.skip, tell=False):
+        for file, scan in self._scans(self.skip, keep_rejects=False):
             key = self._field(file, roles.by) if roles.by else "NULL"
             fields = ", ".join(self._field(file, c) for c in columns)
             parts.append(f"SELECT {key} AS part, hash({fields}) AS h FROM {scan}")
@@ -150,7 +150,7 @@ class FileSource:
     # -- queries ------------------------------------------------------------------------
 
     def _log(self, roles: Roles | Columns, skip: bool) -> str:
-        """Return the query for the columns of `roles`, named by role, one row a vote."""
+        """Return the query for the columns of `roles`, named by role, one row per vote."""
         parts = []
         for file, scan in self._scans(skip):
             taken = [f"{self._field(file, c)} AS {name_of(r)}" for r, c in roles.taken.items()]
@@ -171,7 +171,7 @@ class FileSource:
             yield from stacked(self._batches(query), few)
 
     def _few_outcomes(self, roles: Roles, log: str) -> pa.Array | None:
-        """Return the outcomes if they are few and it costs next to nothing to look first."""
+        """Return the outcomes if they are few and quick to find, else None."""
         if roles.outcome is None or any(f.format != "parquet" for f in self._files):
             return None
         if self._types[roles.outcome].split("(")[0] not in PLAIN:
@@ -180,7 +180,7 @@ class FileSource:
         found = pa.Table.from_batches(self._batches(query)).column("outcome")
         return found.combine_chunks() if 0 < len(found) <= FEW else None
 
-    def _scans(self, skip: bool, *, tell: bool = True) -> Iterator[tuple[LogFile, str]]:
+    def _scans(self, skip: bool, *, keep_rejects: bool = True) -> Iterator[tuple[LogFile, str]]:
         """Yield a table function for each kind of file, with the first file of the kind."""
 
         def kind(file: LogFile) -> tuple[Any, ...]:
@@ -189,9 +189,9 @@ class FileSource:
         for _, alike in groupby(self._files, kind):
             files = list(alike)
             paths = f"[{', '.join(text_in_sql(self._plain[f.path]) for f in files)}]"
-            yield files[0], self._scan(files[0], paths, skip, tell)
+            yield files[0], self._scan(files[0], paths, skip, keep_rejects)
 
-    def _scan(self, file: LogFile, paths: str, skip: bool, tell: bool) -> str:
+    def _scan(self, file: LogFile, paths: str, skip: bool, keep_rejects: bool) -> str:
         """Return the table function that reads some files, every field of text as text."""
         if file.format == "parquet":
             return f"read_parquet({paths})"
@@ -204,11 +204,11 @@ class FileSource:
                 f"columns={{{fields}}}, ignore_errors={str(skip).lower()}{packing})"
             )
         fields = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(file.columns)))
-        telling = (
+        rejects = (
             ", store_rejects=true, rejects_limit=0, rejects_table='refused', "
             "rejects_scan='refused_scans'"
         )
-        skipping = f", ignore_errors=true{telling if tell else ''}" if skip else ""
+        skipping = f", ignore_errors=true{rejects if keep_rejects else ''}" if skip else ""
         return (
             f"read_csv({paths}, auto_detect=false, header=true, columns={{{fields}}}, "
             f"delim={text_in_sql(file.delimiter)}, quote='\"', escape='\"', nullstr='', "
@@ -224,9 +224,9 @@ class FileSource:
     # -- checks -------------------------------------------------------------------------
 
     def _unpacked(self, file: LogFile, folder: str) -> str:
-        """Return where DuckDB finds a file.
+        """Return the path of a file for DuckDB.
 
-        Compressed Parquet is unpacked; a name that DuckDB would take for a glob gets another.
+        Compressed Parquet is decompressed; a name that is also a glob is replaced by a link.
         """
         place = os.path.join(folder, f"{self._files.index(file)}.{file.format}")
         if file.format != "parquet" or file.compression == "none":
@@ -240,7 +240,7 @@ class FileSource:
         return place
 
     def _check_columns(self) -> dict[str, str]:
-        """Return the columns of the log with their types; refuse files that differ."""
+        """Return the columns of the log with their types; raise ValueError if files differ."""
         first = self._columns_of(self._files[0])
         everything = dict(first)
         for file in self._files[1:]:
@@ -248,10 +248,10 @@ class FileSource:
             everything |= ours
             if ours != first and file.format != "jsonl":
                 differ = sorted(set(ours.items()) ^ set(first.items()))
-                said = ", ".join(f"{name!r} ({kind})" for name, kind in differ[:4])
+                shown = ", ".join(f"{name!r} ({kind})" for name, kind in differ[:4])
                 raise ValueError(
                     f"{file.path}, line 1: the files of a log should have the same columns, this "
-                    f"one and {self._files[0].path} differ in {said}"
+                    f"one and {self._files[0].path} differ in {shown}"
                 )
         return everything
 
@@ -276,7 +276,7 @@ class FileSource:
             raise self._explained(error, roles) from None
 
     def _explained(self, error: duckdb.Error, roles: Roles | Columns) -> ValueError:
-        """Return what the failure of a query says about the files, with the line if it can."""
+        """Return an error for a failed query that names the file, and the line if it can."""
         for file in self._files:
             found = explain_lines(file) if file.format == "jsonl" else None
             if found is not None:
@@ -295,6 +295,6 @@ class FileSource:
         return ValueError(f"{where}: {what}" + (f" (and {more:,} more such lines)" * (more > 0)))
 
     def _refused(self, *, must_go_on: bool) -> list[tuple[str, str]]:
-        """Return where and why lines of text files were refused."""
+        """Return the places of refused lines of text files, and the reasons."""
         texts = [file for file in self._files if file.format == "csv"]
         return refused_lines(self._con, texts, must_go_on=must_go_on) if texts else []

@@ -1,9 +1,9 @@
 """Read a log of duels from files or a frame.
 
-The way of a log: the columns are given roles (``columns``), its rows come in as codes, tallied
-where they live if the votes themselves are not needed (``files``, ``frames``, ``rows``), the
-outcomes are understood (``outcomes``), what is wrong with a row is found (``examining``) and
-where it is (``locating``), and what is sound becomes a log (``assembling``).
+The steps: assign roles to the columns (``columns``); read the rows as codes, counted by the
+engine of the source if votes are not needed (``source``, ``duckdb_source``,
+``narwhals_source``, ``rows``); read the outcomes (``outcomes``); find the bad rows (``faults``)
+and their lines (``line_numbers``); build a log of the valid rows (``log_from_rows``).
 """
 
 import sys
@@ -33,7 +33,7 @@ OnBad = Literal["error", "skip"]
 
 @dataclass(frozen=True)
 class _Fault:
-    """A row that was left out: where, what is wrong, how many rows, and of which part."""
+    """A row that was left out: its place, what is wrong, the number of rows, and the part."""
 
     where: str
     what: str
@@ -66,38 +66,38 @@ def read_duels(  # type: ignore[misc]
 ) -> Duels | dict[str, Duels]:
     """Read a log of duels.
 
-    Columns that are not given are found by their usual names, and what was guessed is printed
-    to stderr; the rules are in :mod:`bayesduel.data.read.columns`. The spellings of outcomes that
-    are understood are in :mod:`bayesduel.data.read.outcomes`. Labels are kept as written, but for
-    white space around them; those of a numeric column are its numbers as text (1 and 1.0 differ).
-    A label spelled like a missing value ("", NA, NaN, null, None) is a bad row.
+    Columns that are not given are found by their usual names, and guesses are printed to stderr;
+    the rules are in :mod:`bayesduel.data.read.columns`, and the spellings of outcomes in
+    :mod:`bayesduel.data.read.outcomes`. Labels are kept as written, without surrounding white
+    space; those of a numeric column are its numbers as text (1 and 1.0 differ). A row with a
+    missing label ("", NA, NaN, null, None) is a bad row.
 
     Parameters
     ----------
     path_or_frame
         A path, a glob, or a list of either: CSV, TSV (UTF-8, with a header line), JSON lines
         or Parquet, each plain, .gz or .zst. Or a frame: pandas, Polars, PyArrow, DuckDB, Dask,
-        PySpark, Ibis; lazy ones are tallied where they live.
+        PySpark, Ibis; rows of lazy frames are counted by their own engine.
     left, right
         Columns of the two arms.
     outcome
-        Column of who won. False: left won every duel, or the margin says who.
+        Column of the winner. False: left won every duel, or the margin gives the winner.
     margin
-        Column of left's score minus right's, or the two columns of their scores. Where there
-        is no outcome its sign says who won. False: none, whatever the columns are called.
+        Column of left's score minus right's, or the two columns of their scores. Without an
+        outcome its sign gives the winner. False: no margin, whatever the names of the columns.
     judge, group, time
-        Columns of who judged, of the unit within which votes are not independent, and of when.
-        False: none. Where one of them or a margin is there, the votes are kept.
+        Columns of the judge, of the group within which votes are not independent, and of the
+        time. False: none. The votes are kept if there is one of them or a margin.
     weight
-        Column of how many identical duels a row stands for, whole numbers. False: none.
+        Column of the number of identical duels that a row represents. False: none.
     ties
         "keep" them as an outcome, count "half" a win for each arm, or "drop" them.
     on_bad
-        "error" refuses a log with a bad row, naming it; "skip" leaves bad rows out and lists
-        them in the log's ``read_summary`` (and, with `by`, leaves out parts that are no log, and
-        says so on stderr).
+        "error" raises ValueError for the first bad row; "skip" leaves bad rows out and lists
+        them in ``read_summary`` (with `by`, parts without a duel are left out with a message on
+        stderr).
     by
-        Column whose every value is a log of its own.
+        Column whose values are separate logs.
 
     Returns
     -------
@@ -106,9 +106,9 @@ def read_duels(  # type: ignore[misc]
     Raises
     ------
     OSError
-        If a file is not there or cannot be opened.
+        If a file does not exist or cannot be opened.
     ValueError
-        If a column is not there, a file is malformed, a row is bad (under
+        If a column does not exist, a file is malformed, a row is bad (under
         ``on_bad="error"``), or no duel between two arms is left.
     TypeError
         If an argument is of the wrong kind.
@@ -140,7 +140,7 @@ def _read(
     rows = source.rows(roles)
     n_rows = int(rows.n.sum()) + len(source.refused)
     if n_rows == 0:
-        raise ValueError(f"{source.name}: should hold duels, holds no rows")
+        raise ValueError(f"{source.name}: should contain duels, got no rows")
     try:
         reading = decide_reading(rows, roles)
     except ValueError as error:
@@ -157,7 +157,7 @@ def _read(
     if len(lines) + examined.n_bad == n_rows:
         first = next(iter((*lines, *faults)))
         raise ValueError(
-            f"{source.name}: should hold a sound row, all {n_rows:,} are bad, the first at "
+            f"{source.name}: should contain a valid row, got {n_rows:,} bad rows, the first at "
             f"{first.where}: {first.what}"
         )
     log = label_rows(rows, examined)
@@ -188,21 +188,21 @@ def _read(
     result = {}
     for label, part in parts_of(log).items():
         n_bad = sum(f.n for f in faults if f.part == label)
-        told = read_summary(label, int(part.n.sum()) + n_bad)
+        summary = read_summary(label, int(part.n.sum()) + n_bad)
         try:
-            result[label] = assemble(part, ties, told, by_vote=roles.by_vote)
+            result[label] = assemble(part, ties, summary, by_vote=roles.by_vote)
         except ValueError as error:
             fault = f"{source.name}, {roles.by}={label}: {error}"
             if on_bad == "error":
                 raise ValueError(fault) from None
             print(f"left out {fault}", file=sys.stderr)
     if not result:
-        raise ValueError(f"{source.name}: should hold a log in some {roles.by}, holds none")
+        raise ValueError(f"{source.name}: should contain a log for some {roles.by}, got none")
     return result
 
 
 def _check_arguments(given: dict[str, Any], by: Any) -> None:
-    """Refuse arguments that are no names of columns."""
+    """Raise TypeError unless arguments are names of columns."""
     for name, value in given.items():
         if name in ("left", "right"):
             allowed = isinstance(value, str)
@@ -221,7 +221,7 @@ def _check_arguments(given: dict[str, Any], by: Any) -> None:
 def _locate(
     source: "FileSource | FrameSource", roles: Roles, reading: Reading | None, kind: TimeKind
 ) -> Iterator[_Fault]:
-    """Yield the bad rows with the places they are in."""
+    """Yield the bad rows with their places."""
     for chunk in source.numbered(roles):
         rows = Rows.from_batches([chunk.batch], roles.taken, kind)
         found = examine(rows, reading, dates=kind == "date")
@@ -238,7 +238,7 @@ def _locate(
 
 
 def _part_of(value: Any) -> str | None:
-    """Return the label of the part that a value of the column `by` names."""
+    """Return the label of the part for a value of the column `by`."""
     text = text_of(value)
     return None if text is None else label_of(text)
 

@@ -1,7 +1,7 @@
-"""What is wrong with the rows of a log, row by row, and in which words to say it.
+"""Bad rows of a log: the rules, and the messages.
 
-The same function looks at all rows at once, to count the bad ones, and at the rows of a file
-one chunk at a time, to find the lines they are on.
+The same function checks all rows at once, to count the bad ones, and the rows of a file chunk by
+chunk, to find their lines.
 """
 
 import re
@@ -21,7 +21,7 @@ MISSING = ("", "NaN", "nan", "NA", "N/A", "#N/A", "<NA>", "NaT", "null", "NULL",
 LONGEST_LABEL = 10_000
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]|\r(?!\n)")
 
-# (role, rule): what a row can be faulted for, in the order in which it is looked for.
+# (role, rule): the rules in the order in which they are checked.
 FAULTS = (
     ("", ""),
     ("left", "should name an arm"),
@@ -31,28 +31,28 @@ FAULTS = (
     ("right", "should name an arm without control characters or byte-order marks"),
     ("right", f"should name an arm in at most {LONGEST_LABEL:,} characters"),
     ("by", "should name a log"),
-    ("outcome", "should be {said}"),
-    ("margin", "should be a finite number (margin=False, --margin none: do without it)"),
-    ("margin", "should agree with outcome {outcome} (margin=False, --margin none: do without it)"),
+    ("outcome", "should be {accepted}"),
+    ("margin", "should be a finite number (margin=False or --margin none ignores it)"),
+    ("margin", "should agree with outcome {outcome} (margin=False or --margin none ignores it)"),
     ("weight", "should be a whole number of identical duels (sampling weights are not supported)"),
-    ("time", "should be an ISO date or time (time=False, --time none: do without it)"),
-    ("time", "should be a number (time=False, --time none: do without it)"),
+    ("time", "should be an ISO date or time (time=False or --time none ignores it)"),
+    ("time", "should be a number (time=False or --time none ignores it)"),
 )
 LEFT, RIGHT, BY, OUTCOME, MARGIN, AGREE, WEIGHT, DATE, TIME = 1, 4, 7, 8, 9, 10, 11, 12, 13
 
 
 @dataclass
 class Examined:
-    """What was found in some rows.
+    """Outcomes and faults of rows.
 
     Attributes
     ----------
     fault
-        Place in `FAULTS` of the first fault of each entry, 0 where it has none; int8.
+        Index into `FAULTS` of the first fault of each entry, 0 for none; int8.
     outcome
         1 left, -1 right, 0 tie, `UNREADABLE`; int8.
     n_bad
-        Rows with a fault, those of an entry with a bad weight included.
+        Number of rows with a fault, including those of an entry with a bad weight.
     """
 
     fault: np.ndarray
@@ -61,13 +61,13 @@ class Examined:
 
 
 def label_of(text: str) -> str | None:
-    """Return the label a text stands for, or None where it spells a missing value."""
+    """Return a text without surrounding white space, or None if it is a missing value."""
     label = text.strip()
     return None if label in MISSING else label
 
 
 def decide_reading(rows: Rows, roles: Roles) -> Reading | None:
-    """Return how the outcomes of `rows` are read, or None where the log has no such column."""
+    """Return how the outcomes of `rows` are read, or None without such a column."""
     if rows.outcome is None:
         return None
     ok = (rows.left.code >= 0) & (rows.right.code >= 0) & (rows.outcome.code >= 0)
@@ -121,17 +121,19 @@ def examine(rows: Rows, reading: Reading | None, *, dates: bool) -> Examined:
 
 
 def explain(fault: int, roles: Roles, reading: Reading | None, values: dict[str, Any]) -> str:
-    """Return the words for a fault: the column, the rule and the value of a row.
+    """Return the message for a fault: column, rule and value.
 
     Parameters
     ----------
     fault
-        Its place in `FAULTS`.
+        Index into `FAULTS`.
     values
-        What the row holds in each role; nothing is shown for a role that is not there.
+        Values of the row by role; the message has no value for a role that is missing here.
     """
     role, rule = FAULTS[fault]
-    rule = rule.format(said=reading.said if reading else "", outcome=shown(values.get("outcome")))
+    rule = rule.format(
+        accepted=reading.accepted if reading else "", outcome=shown(values.get("outcome"))
+    )
     got = shown(values.get(role))
     column = repr(roles.taken[role])
     if role == "margin" and roles.margin_right is not None:
@@ -147,7 +149,7 @@ def refusal(where: str, what: str, more: int) -> ValueError:
 
 
 def shown(value: Any) -> str:
-    """Return a value as a message shows it, at most 60 characters."""
+    """Return a value for a message, at most 60 characters."""
     if value is None:
         return "nothing"
     text = repr(value if not isinstance(value, str) else value[:200])
@@ -170,6 +172,6 @@ def _label_faults(column: Coded) -> np.ndarray:
 def _disagree(outcome: np.ndarray, sign: np.ndarray) -> np.ndarray:
     """Return where a margin contradicts an outcome.
 
-    A decisive outcome with margin 0 is none: shoot-outs and tie-breaks end like that.
+    A decisive outcome with margin 0 is allowed, as after a shoot-out or tie-break.
     """
     return ((outcome == 0) & (sign != 0)) | (outcome * sign == -1)

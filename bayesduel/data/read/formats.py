@@ -1,7 +1,7 @@
-"""What kind of file a log is, told by its name and its first bytes, and the columns it has.
+"""The format of a file, from its name and its first bytes, and its columns.
 
 CSV and TSV (comma, semicolon, tab or bar; a header line; UTF-8), JSON lines and Parquet, each
-plain, ``.gz`` or ``.zst``. A name that says one thing and bytes that say another are refused.
+plain, ``.gz`` or ``.zst``. A file whose first bytes contradict its name is refused.
 """
 
 import codecs
@@ -41,18 +41,18 @@ MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
 ARCHIVES = {b"PK\x03\x04": "a zip archive (an Excel file?)", b"%PDF": "a PDF file",
             b"\x89PNG": "a PNG picture", b"SQLite": "an SQLite database"}  # fmt: skip
 DELIMITERS = ",;\t|"
-HEAD = 65_536  # bytes looked at to tell what a file is
+HEAD = 65_536  # bytes read to recognise the format
 KEYED = 1_000  # JSON lines whose keys are taken for the columns
 
 
 @dataclass(frozen=True)
 class LogFile:
-    """A file of duels and how it is written.
+    """A file and its format.
 
     Attributes
     ----------
     path
-        Where it is.
+        Path of the file.
     format
         "csv", "jsonl" or "parquet".
     compression
@@ -60,7 +60,7 @@ class LogFile:
     delimiter
         Between the fields of a text file; "" otherwise.
     columns
-        Names, in the order of the file; empty for Parquet, whose own schema says them.
+        Names, in the order of the file; empty for Parquet, which has a schema.
     """
 
     path: str
@@ -71,7 +71,7 @@ class LogFile:
 
 
 def expand(path: Any) -> list[str]:
-    """Return the files that a path, a glob or a list of either stands for, sorted in a glob.
+    """Return the files of a path, a glob (sorted) or a list of either.
 
     Raises
     ------
@@ -94,29 +94,29 @@ def expand(path: Any) -> list[str]:
 
 
 def recognise(name: str) -> LogFile:
-    """Return how the file `name` is written.
+    """Return the format of the file `name`.
 
     Raises
     ------
     OSError
         If it cannot be opened.
     ValueError
-        If its bytes are not what its name says, or it has no header, or no columns.
+        If its bytes contradict its name, or it has no header line or no columns.
     """
     if not os.path.exists(name):
         raise FileNotFoundError(f"{name}: no such file")
     if os.path.isdir(name):
-        raise IsADirectoryError(f"{name}: is a directory, not a file (a glob names many files)")
+        raise IsADirectoryError(f"{name}: should be a file, got a directory (see globs)")
     suffixes = [s.lower() for s in Path(name).suffixes]
     compression = COMPRESSIONS.get(suffixes[-1], "none") if suffixes else "none"
     if compression != "none":
         suffixes.pop()
-    said = FORMATS.get(suffixes[-1]) if suffixes else None
+    expected = FORMATS.get(suffixes[-1]) if suffixes else None
     try:
         with open(name, "rb") as stream:
             start = stream.read(8)
     except PermissionError:
-        raise PermissionError(f"{name}: not allowed to read it") from None
+        raise PermissionError(f"{name}: permission denied") from None
     if not start:
         raise ValueError(f"{name}: the file is empty")
     for kind, magic in MAGIC.items():
@@ -126,10 +126,10 @@ def recognise(name: str) -> LogFile:
                 f"compression but its first bytes are {start!r} (byte 0)"
             )
     head = _head(name, compression)
-    found = _format_of(name, head, said)
-    if said is not None and said != found:
+    found = _format_of(name, head, expected)
+    if expected is not None and expected != found:
         raise ValueError(
-            f"{name}: its name says {NAMES[said]} but its first bytes are {head[:8]!r} (byte 0)"
+            f"{name}: its name says {NAMES[expected]} but its first bytes are {head[:8]!r} (byte 0)"
         )
     if found == "parquet":
         return LogFile(name, found, compression, "", ())
@@ -141,20 +141,20 @@ def recognise(name: str) -> LogFile:
 
 
 def open_bytes(name: str, compression: str) -> IO[bytes]:
-    """Open a file for its bytes as they are before compression."""
+    """Open a file for its decompressed bytes."""
     return pa.input_stream(name, compression=None if compression == "none" else compression)
 
 
 def verify(name: str, compression: str) -> None:
-    """Unpack a compressed file to its end.
+    """Decompress a file to its end.
 
-    DuckDB takes a gzip stream with a wrong checksum, or a zstd stream that was cut short, for
-    the whole file.
+    DuckDB accepts a gzip stream with a wrong checksum, or a truncated zstd stream, as the whole
+    file.
 
     Raises
     ------
     ValueError
-        If the stream is damaged or cut short, with the last line that could be unpacked.
+        If the stream is damaged or truncated, with the last line that could be read.
     """
     done = lines = 0
     for size in (1 << 20, 1 << 6):  # a second time in small steps, to come close to the damage
@@ -169,8 +169,8 @@ def verify(name: str, compression: str) -> None:
         except OSError as error:
             fault = error
     raise ValueError(
-        f"{name}, line {lines + 1}: the {compression} data is damaged or cut short after this "
-        f"line begins ({fault})"
+        f"{name}, line {lines + 1}: the {compression} data is damaged or truncated after the "
+        f"start of this line ({fault})"
     )
 
 
@@ -187,17 +187,17 @@ def open_csv(name: str, compression: str, delimiter: str) -> Iterator[Any]:
 
 
 def json_object(line: str) -> dict[str, Any] | str:
-    """Return the object a line of JSON holds, or what is wrong with the line."""
+    """Return the object in a line of JSON, or what is wrong with the line."""
     try:
         found = json.loads(line, object_pairs_hook=_pairs)
     except json.JSONDecodeError as error:
-        return f"is not a JSON object ({error.msg} at character {error.pos + 1})"
+        return f"should be a JSON object ({error.msg} at character {error.pos + 1})"
     except _RepeatedKey as error:
-        return f"names the key {str(error)!r} twice"
+        return f"should have distinct keys, got {str(error)!r} twice"
     except RecursionError:
-        return "is nested too deeply"
+        return "should be a JSON object, got one nested too deeply"
     if not isinstance(found, dict):
-        return f"should hold a JSON object, holds {line.strip()[:40]!r}"
+        return f"should be a JSON object, got {line.strip()[:40]!r}"
     return found
 
 
@@ -223,34 +223,34 @@ def _head(name: str, compression: str) -> bytes:
         raise
 
 
-def _format_of(name: str, head: bytes, said: str | None) -> str:
+def _format_of(name: str, head: bytes, expected: str | None) -> str:
     if not head:
         raise ValueError(f"{name}: the file is empty")
     if head.startswith(b"PAR1"):
         return "parquet"
     for magic, what in ARCHIVES.items():
         if head.startswith(magic):
-            raise ValueError(f"{name}: is {what}, not a log (byte 0 is {head[:4]!r})")
+            raise ValueError(f"{name}: should be a table, got {what} (byte 0 is {head[:4]!r})")
     text = head.removeprefix(codecs.BOM_UTF8).lstrip()
-    if text.startswith(b"{") or (said == "jsonl" and text.startswith(b"[")):
+    if text.startswith(b"{") or (expected == "jsonl" and text.startswith(b"[")):
         return "jsonl"
     return "csv"
 
 
 def _check_text(name: str, head: bytes) -> None:
-    """Refuse what is not UTF-8 text from its first bytes on."""
+    """Raise ValueError unless the first line is UTF-8 text."""
     for bom in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         if head.startswith(bom):
-            raise ValueError(f"{name}: should be UTF-8, is UTF-16 (byte 0 is {head[:2]!r})")
+            raise ValueError(f"{name}: should be UTF-8, got UTF-16 (byte 0 is {head[:2]!r})")
     first = head.split(b"\n", 1)[0]
     if b"\0" in first:
-        raise ValueError(f"{name}: should be text, line 1 holds a NUL at byte {first.index(0)}")
+        raise ValueError(f"{name}: should be text, got a NUL in line 1 at byte {first.index(0)}")
     try:
         codecs.getincrementaldecoder("utf-8")().decode(first)
     except UnicodeDecodeError as error:
         byte = first[error.start : error.start + 1]
         raise ValueError(
-            f"{name}: should be UTF-8, line 1 holds {byte!r} at byte {error.start}"
+            f"{name}: should be UTF-8, got {byte!r} in line 1 at byte {error.start}"
         ) from None
 
 
@@ -258,13 +258,13 @@ def _header(name: str, compression: str, head: bytes, tabbed: bool) -> tuple[str
     """Return the delimiter of a text file and the names in its header line."""
     first = re.split("\r|\n", head.decode("utf-8-sig", errors="replace"), maxsplit=1)[0]
     if not first.strip():
-        raise ValueError(f"{name}, line 1: should be a header line, is blank")
+        raise ValueError(f"{name}, line 1: should be a header line, got a blank line")
     order = "\t" + DELIMITERS if tabbed else DELIMITERS
     delimiter = max(order, key=first.count)
     with open_csv(name, compression, delimiter) as reader:
         columns = tuple(field.strip() for field in next(reader))
     if any(len(column) > 1_000 for column in columns):
-        raise ValueError(f"{name}, line 1: should be a header line, holds over 1,000 characters")
+        raise ValueError(f"{name}, line 1: should be a header line, got over 1,000 characters")
     named = [column for column in columns if column]
     for column in named:
         if named.count(column) > 1:
@@ -291,5 +291,5 @@ def keys_of(name: str, compression: str, n_lines: float) -> tuple[str, ...]:
             if number + 1 >= n_lines:
                 break
     if not keys:
-        raise ValueError(first_fault or f"{name}: should hold JSON objects, holds blank lines")
+        raise ValueError(first_fault or f"{name}: should contain JSON objects, got blank lines")
     return tuple(keys)

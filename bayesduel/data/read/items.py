@@ -144,7 +144,7 @@ def _texts(column: Coded) -> list[str | None]:
 
 
 def _rule(texts: list[str | None], name: str, like: Items | None) -> Callable[[str], str]:
-    """Return a function that says what is wrong with a value of a column, "" if nothing."""
+    """Return a function that returns what is wrong with a value of a column, "" if nothing."""
     if like is None:
         numeric = all(FINITE.fullmatch(t.strip()) or INFINITE.fullmatch(t.strip())
                       for t in texts if t is not None and label_of(t))  # fmt: skip
@@ -157,7 +157,7 @@ def _rule(texts: list[str | None], name: str, like: Items | None) -> Callable[[s
 
 
 def _fault(item: str, rules: Mapping[str, Callable[[str], str]]) -> Fault:
-    """Return a function that says what is wrong with the rows of a table, one after another."""
+    """Return a function that returns what is wrong with the rows of a table, one after another."""
     seen: set[str] = set()
 
     def fault(values: Mapping[str, str | None]) -> str:

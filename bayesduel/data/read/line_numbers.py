@@ -1,6 +1,6 @@
-"""Where in a file something is wrong: lines of text, rows of Parquet.
+"""Line numbers of bad rows in text files, row numbers in Parquet files.
 
-Nothing here runs on a sound file.
+Nothing here runs for a valid file.
 """
 
 import io
@@ -32,16 +32,16 @@ BLOCK = 1 << 20
 
 @dataclass
 class Numbered:
-    """Some rows of a log and where they are.
+    """Rows of a log and their places.
 
     Attributes
     ----------
     places
-        Such as "votes.csv, line 17", one a row.
+        The place of each row, such as "votes.csv, line 17".
     batch
         Columns named by role.
     reasons
-        What is wrong with a row that could not even be parsed, by its place here.
+        What is wrong with rows that could not be parsed, by their index here.
     """
 
     places: list[str]
@@ -50,7 +50,7 @@ class Numbered:
 
 
 def numbered_records(file: LogFile, roles: Roles | Columns) -> Iterator[Numbered]:
-    """Yield the rows of a text file in chunks; lines that are no records are left out."""
+    """Yield the rows of a text file in chunks; lines that are not records are left out."""
     lines = _csv_rows(file, roles) if file.format == "csv" else _json_rows(file, roles)
     while chunk := list(islice(lines, CHUNK)):
         columns = {
@@ -72,7 +72,7 @@ def numbered_rows(file: LogFile, batches: Iterable[pa.RecordBatch]) -> Iterator[
 
 
 def explain_lines(file: LogFile) -> ValueError | None:
-    """Return an error naming the first line of a file that is not a JSON object, if any."""
+    """Return an error for the first line of a file that is not a JSON object, or None."""
     faults = ((line, reason) for line, reason, _ in _json_lines(file) if reason)
     first = next(faults, None)
     if first is None:
@@ -85,12 +85,12 @@ def explain_lines(file: LogFile) -> ValueError | None:
 def refused_lines(
     con: duckdb.DuckDBPyConnection, files: Sequence[LogFile], *, must_go_on: bool
 ) -> list[tuple[str, str]]:
-    """Return where and why DuckDB refused lines of text files, in their order.
+    """Return the places of lines that DuckDB refused, and the reasons, in order.
 
     Raises
     ------
     ValueError
-        With `must_go_on`, if a quote left open swallowed lines: what follows it is lost.
+        With `must_go_on`, if an open quote spans lines: the rows after it cannot be read.
     """
     found = con.execute(
         "SELECT DISTINCT ON (file_path, line_byte_position) file_path, line_byte_position, "
@@ -107,39 +107,39 @@ def refused_lines(
             where = f"{file.path}, line {line}"
             what = _refusal(kind, text or "", message, len(file.columns))
             if must_go_on and kind == "UNQUOTED VALUE" and len((text or "").splitlines()) > 1:
-                raise ValueError(f"{where}: {what}, and the rows after it cannot be told apart")
+                raise ValueError(f"{where}: {what}, so the rows after it cannot be separated")
             result.append((where, what))
     return result
 
 
 def parse_fault(file: LogFile, error: Exception) -> ValueError:
-    """Return an error for a file that cannot be read, with the place where one can be found."""
-    said = str(error).split("\n")[0].removeprefix("Invalid Input Error: ").rstrip(". ")
-    if "invalid state" in said:
+    """Return an error for a file that cannot be read, with the line if it can be found."""
+    reason = str(error).split("\n")[0].removeprefix("Invalid Input Error: ").rstrip(". ")
+    if "invalid state" in reason:
         line = _odd_line_end(file)
         if line:
             return ValueError(
-                f"{file.path}, line {line}: holds a carriage return that ends no line, or ends "
-                f"otherwise than line 1 does"
+                f"{file.path}, line {line}: should end as line 1 does, got another line ending "
+                f"or a carriage return inside the line"
             )
-    if "No magic bytes" in said or "too small" in said:
+    if "No magic bytes" in reason or "too small" in reason:
         with open_bytes(file.path, file.compression) as stream:
             size = len(stream.read()) if file.compression != "none" else stream.seek(0, 2)
-        said = f"the Parquet file is cut short: no closing PAR1 before its end at byte {size:,}"
-        return ValueError(f"{file.path}: {said}")
-    return ValueError(f"{file.path}: cannot be read as {file.format}: {said}")
+        reason = f"the Parquet file is truncated: no closing PAR1 before its end at byte {size:,}"
+        return ValueError(f"{file.path}: {reason}")
+    return ValueError(f"{file.path}: cannot be read as {file.format}: {reason}")
 
 
 def _refusal(kind: str, text: str, message: str, n_columns: int) -> str:
-    """Return why a line was refused, in our words."""
+    """Return what is wrong with a line that DuckDB refused."""
     got = shown(text.rstrip("\r\n"))
     if kind in ("MISSING COLUMNS", "TOO MANY COLUMNS"):
         n = message.rsplit(":", 1)[-1].strip()
-        return f"should have {n_columns} fields like the header line, has {n}: {got}"
+        return f"should have {n_columns} fields like the header line, got {n}: {got}"
     if kind == "UNQUOTED VALUE":
         return f"has a quote that is not closed, or closed inside a field: {got}"
     if kind == "INVALID ENCODING":
-        return f"should be UTF-8, holds bytes that are not: {got}"
+        return f"should be UTF-8, got other bytes: {got}"
     if kind == "LINE SIZE OVER MAXIMUM":
         return f"should be at most 2,000,000 bytes long: {got}"
     return f"cannot be parsed ({message.splitlines()[0]}): {got}"
@@ -177,7 +177,7 @@ def _json_lines(file: LogFile) -> Iterator[tuple[int, str, dict[str, Any]]]:
             try:
                 found = json_object(data.decode("utf-8"))
             except UnicodeDecodeError as error:
-                found = f"should be UTF-8, holds {data[error.start :][:1]!r} at byte {error.start}"
+                found = f"should be UTF-8, got {data[error.start :][:1]!r} at byte {error.start}"
             if isinstance(found, str):
                 yield number, found, {}
             else:

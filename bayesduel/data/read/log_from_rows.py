@@ -1,4 +1,4 @@
-"""From rows that were read and examined to a log, or to one log for each part."""
+"""Build a log, or one log for each part, from rows that were read and checked."""
 
 from dataclasses import dataclass, replace
 
@@ -15,20 +15,20 @@ __all__ = ["Labelled", "assemble", "label_rows", "parts_of"]
 
 @dataclass
 class Labelled:
-    """The sound rows of a log, their labels made into numbers; arrays of shape (n_entries,).
+    """The valid rows of a log, with labels as indices; arrays of shape (n_entries,).
 
     Attributes
     ----------
     arms
         Labels, sorted.
     left, right
-        Places in `arms`, int32.
+        Indices into `arms`, int32.
     votes
-        The rows, by places in `arms`; ``weight`` is how many duels an entry stands for.
+        The rows as votes; ``weight`` is the number of duels that an entry represents.
     n, n_zero
-        Rows an entry stands for, and those of weight 0.
+        Number of rows that an entry represents, and number of those with weight 0.
     both_bad
-        Whether its outcome says that both were bad.
+        Whether the outcome is "both bad".
     """
 
     arms: tuple[str, ...]
@@ -52,7 +52,7 @@ class Labelled:
 
 
 def label_rows(rows: Rows, examined: Examined) -> Labelled:
-    """Return the sound rows, with labels stripped of surrounding white space.
+    """Return the valid rows, with labels stripped of surrounding white space.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def label_rows(rows: Rows, examined: Examined) -> Labelled:
 def assemble(
     log: Labelled, tie_rule: TieRule, read_summary: ReadSummary, *, by_vote: bool
 ) -> Duels:
-    """Return the log of some rows, and count in its read_summary what they hold.
+    """Return the log of some rows, with their counts in its read summary.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def assemble(
 
 
 def parts_of(log: Labelled) -> dict[str, Labelled]:
-    """Return the rows of each part, its judges and groups alone, in the order of the labels."""
+    """Return the rows of each part with its own judges and groups, in the order of the labels."""
     from bayesduel.data.subset import compact
 
     assert log.part is not None

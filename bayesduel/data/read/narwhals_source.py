@@ -1,9 +1,9 @@
-"""Frames of duels, through Narwhals: pandas, Polars, PyArrow, DuckDB, Dask, PySpark, Ibis.
+"""Frames read through Narwhals: pandas, Polars, PyArrow, DuckDB, Dask, PySpark, Ibis.
 
-A frame in memory hands over the columns that are needed as Arrow. A lazy one (a Polars or
-Dask frame, a DuckDB relation, a table of Spark or of a database through Ibis) is tallied
-where it lives: only the counts of equal rows come over, unless judges, groups, times or
-margins ask for the votes.
+The columns of a frame in memory are converted to Arrow. The rows of a lazy frame (Polars, Dask,
+a DuckDB relation, a table of Spark or of a database through Ibis) are counted by its own engine,
+and only the counts of equal rows are collected, unless votes are needed for judges, groups,
+times or margins.
 """
 
 from collections.abc import Iterator
@@ -22,17 +22,17 @@ __all__ = ["FrameSource"]
 
 
 class FrameSource:
-    """A frame whose rows are duels.
+    """A frame as a source of rows.
 
     Parameters
     ----------
     frame
-        Anything Narwhals understands as a frame.
+        Any frame that Narwhals supports.
 
     Raises
     ------
     TypeError
-        If it is no frame.
+        If `frame` is not a frame.
     """
 
     def __init__(self, frame: Any) -> None:
@@ -41,7 +41,7 @@ class FrameSource:
         except TypeError:
             raise TypeError(
                 "path_or_frame should be a path, a glob, a list of paths or a frame that Narwhals "
-                f"understands, got {type(frame).__module__}.{type(frame).__qualname__}"
+                f"supports, got {type(frame).__module__}.{type(frame).__qualname__}"
             ) from None
         self._lazy = isinstance(self._frame, nw.LazyFrame)
         self._schema = dict(self._frame.collect_schema())
@@ -56,7 +56,7 @@ class FrameSource:
         return [str(name) for name in self._schema]
 
     def rows(self, roles: Roles, kind: TimeKind | None = None) -> Rows:
-        """Return the frame's votes, or its tallies where `roles` needs no more."""
+        """Return the votes of the frame, or counts of equal rows if `roles` needs no votes."""
         self._check_kinds(roles)
         self._taken_over = self._tally(roles) if self._tallied(roles) else self._votes(roles)
         return Rows.from_batches(_batches(self._taken_over), roles.taken, kind)
@@ -67,7 +67,7 @@ class FrameSource:
         return coded(_batches(self._taken_over), columns.taken)
 
     def numbered(self, roles: Roles | Columns) -> Iterator[Numbered]:
-        """Yield the rows with their numbers from 0; tallies with their content."""
+        """Yield the rows with their numbers from 0, counts of equal rows with their content."""
         assert self._taken_over is not None
         table, start = self._taken_over, 0
         if self._tallied(roles):  # equal rows come in any order
@@ -84,7 +84,7 @@ class FrameSource:
     def duplicates(self, roles: Roles) -> dict[str | None, int] | None:
         """Return how many rows equal an earlier one in every column, by label of `roles.by`.
 
-        None where columns of lists or objects cannot be compared.
+        None if there are columns of lists or objects, which cannot be compared.
         """
         if any(dtype.is_nested() or dtype == nw.Object for dtype in self._schema.values()):
             return None
@@ -110,7 +110,7 @@ class FrameSource:
         return (frame.collect("pyarrow") if self._lazy else frame).to_arrow()
 
     def _tally(self, roles: Roles) -> pa.Table:
-        """Return counts of equal rows, made where the frame lives."""
+        """Return counts of equal rows, computed by the engine of the frame."""
         keys = [role for role in roles.taken if role != "weight"]
         frame = self._frame.select(
             *(self._plain(column).alias(role) for role, column in roles.taken.items())
@@ -128,19 +128,19 @@ class FrameSource:
         return frame.group_by(*keys).agg(*counts).collect("pyarrow").to_arrow()
 
     def _plain(self, column: str) -> Any:
-        """Return a column, as text where its own kind is not text, a number or a time."""
+        """Return a column, cast to text unless it has text, numbers or times."""
         expression, dtype = nw.col(column), self._schema[column]
         if dtype in (nw.Categorical, nw.Enum, nw.Object):
             return expression.cast(nw.String)
         return expression
 
     def _check_kinds(self, roles: Roles) -> None:
-        """Refuse weights of text that would have to be counted where the frame lives."""
+        """Raise ValueError for weights of text in a lazy frame."""
         if roles.weight is not None and self._tallied(roles):
             dtype = self._schema[roles.weight]
             if not dtype.is_numeric():
                 raise ValueError(
-                    f"{self.name}: column {roles.weight!r} should hold numbers, holds {dtype} "
+                    f"{self.name}: column {roles.weight!r} should contain numbers, got {dtype} "
                     f"(cast it before reading)"
                 )
 
@@ -150,6 +150,6 @@ def _batches(table: pa.Table) -> list[pa.RecordBatch]:
 
 
 def _content(row: dict[str, Any], roles: Roles | Columns) -> str:
-    """Return the words for where the rows of a tally are."""
+    """Return the place of equal rows: their content."""
     held = (f"{c}={shown(row[r])}" for r, c in roles.taken.items() if r != "weight")
     return f"where {', '.join(held)}"

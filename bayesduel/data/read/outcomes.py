@@ -1,6 +1,6 @@
-"""How a log says who won: the spellings of outcomes, and which of them a log uses.
+"""Spellings of outcomes, and the choice of the one that a log uses.
 
-A log's outcomes are read in one of these ways, the one that reads most of its rows:
+The outcomes of a log are read in the one of these ways that reads most of its rows:
 
 - words for the left arm, the right arm and a tie: the pairs in `WORDS`, or the names of the
   log's own two columns (``model_a``);
@@ -9,8 +9,8 @@ A log's outcomes are read in one of these ways, the one that reads most of its r
 - the winner's own name.
 
 Words are compared without regard to case, spaces, ``_``, ``-`` and ``.``, and any of `TIES`
-is a tie in every way. Where coded outcomes and names of arms both read a log but disagree
-(arms called "a" and "b", outcomes "a" and "b"), it is refused as ambiguous.
+is a tie in every way. A log that can be read by codes and by names of arms, with different
+results (arms called "a" and "b", outcomes "a" and "b"), is refused as ambiguous.
 """
 
 import re
@@ -53,15 +53,15 @@ class Reading:
 
     Attributes
     ----------
-    said
-        What is understood, for messages.
+    accepted
+        The outcomes that are understood, for messages.
     codes
-        1, -1 or 0 (left, right, tie) of each plain word and number.
+        1, -1 or 0 (left, right, tie) for each plain word and number.
     by_name
-        Whether an outcome may name the winner.
+        Whether an outcome may be the label of the winner.
     """
 
-    said: str
+    accepted: str
     codes: dict[str | float, int]
     by_name: bool = False
 
@@ -93,21 +93,21 @@ NAMES = Reading("the winner's name or tie", TIE_WORDS, by_name=True)
 def choose_reading(
     left: Coded, right: Coded, outcome: Coded, n: np.ndarray, columns: tuple[str, str, str]
 ) -> Reading:
-    """Return the way to read a log's outcomes that reads most of its rows.
+    """Return the way to read the outcomes of a log that reads most of its rows.
 
     Parameters
     ----------
     left, right, outcome
-        Texts of the arms and of who won.
+        Texts of the arms and of the outcome.
     n
-        How many rows of the log each entry stands for, shape (n_entries,).
+        Number of rows that each entry represents, shape (n_entries,).
     columns
         The names of the columns of left, right and outcome.
 
     Raises
     ------
     ValueError
-        If no way reads half of the rows, or two ways that disagree read them equally well.
+        If no way reads half of the rows, or two ways read them with different results.
     """
     present = outcome.code >= 0
     count = np.bincount(outcome.code[present], n[present], len(outcome.values))
@@ -123,45 +123,47 @@ def choose_reading(
         if apart.any() and min(most, by_name) >= 0.9 * max(most, by_name):
             k = int(np.flatnonzero(apart)[0])
             raise ValueError(
-                f"column {columns[2]!r} should say who won in one way, got "
+                f"column {columns[2]!r} should be unambiguous, got "
                 f"{outcome.values[outcome.code[k]]!r} for {left.values[left.code[k]]!r} against "
-                f"{right.values[right.code[k]]!r}, which could be a side or the name of an arm; "
-                f"write left, right and tie"
+                f"{right.values[right.code[k]]!r}, which is a side and an arm; use left, "
+                f"right and tie"
             )
         if by_name > most:
             chosen, most = NAMES, by_name
     if most < 0.5 * count.sum():
         seen = [repr(outcome.values[k][:40]) for k in np.argsort(-count, kind="stable")[:5]]
         raise ValueError(
-            f"column {columns[2]!r} should say who won (left/right/tie, 1/0/0.5, 1/-1/0, a/b, "
-            f"model_a/model_b or the winner's name), got {', '.join(seen)}"
+            f"column {columns[2]!r} should give the winner (left/right/tie, 1/0/0.5, 1/-1/0, a/b, "
+            f"model_a/model_b or the winner's label), got {', '.join(seen)}"
         )
     return chosen
 
 
 def says_both_bad(text: str) -> bool:
-    """Return whether an outcome says that both arms were bad: a tie, told apart."""
+    """Return whether an outcome is "both bad", which is a tie that is counted separately."""
     return _key(text) in BOTH_BAD_WORDS
 
 
 def _coded_ways(
     columns: tuple[str, str, str], keys: list[str | float], count: np.ndarray
 ) -> list[Reading]:
-    """Return the ways that need no names of arms, those to be preferred first."""
+    """Return the ways that need no names of arms, in order of preference."""
     pairs = {(plain(columns[0]), plain(columns[1])): f"{columns[0]}, {columns[1]} or tie"}
     pairs |= {pair: f"{pair[0]}, {pair[1]} or tie" for pair in WORDS if pair not in pairs}
-    ways = [Reading(said, TIE_WORDS | {a: LEFT, b: RIGHT}) for (a, b), said in pairs.items()]
+    ways = [
+        Reading(accepted, TIE_WORDS | {a: LEFT, b: RIGHT}) for (a, b), accepted in pairs.items()
+    ]
     times = {key: count[[k == key for k in keys]].sum() for key in (-1.0, 0.0)}
-    for said, codes in NUMBERS.items():
+    for accepted, codes in NUMBERS.items():
         # A stray -1 among thousands of zeros is a fault, not a code that makes them all ties.
         stray = times[-1.0] < 0.01 * (times[-1.0] + times[0.0])
-        if said != SIGNED or (times[-1.0] > 0 and not stray):
-            ways.append(Reading(said, TIE_WORDS | codes))
+        if accepted != SIGNED or (times[-1.0] > 0 and not stray):
+            ways.append(Reading(accepted, TIE_WORDS | codes))
     return ways
 
 
 def _key(text: str) -> str | float:
-    """Return an outcome as it is compared: a number, or a word; 1-0 keeps its hyphen."""
+    """Return an outcome for comparison: a number or a plain word (1-0 keeps its hyphen)."""
     try:
         return float(text)
     except ValueError:

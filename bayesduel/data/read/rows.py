@@ -1,7 +1,7 @@
-"""Rows of a log as codes and numbers: from Arrow columns to NumPy arrays.
+"""Rows of a log as NumPy arrays of codes and numbers, from Arrow columns.
 
-A source (files or a frame) hands over Arrow batches whose columns are named by their roles.
-Texts become integer codes at once, so a log takes a few bytes a vote, whatever its labels.
+A source (files or a frame) yields Arrow batches with columns named by role. Texts are encoded as
+integers at once, so that a vote takes a few bytes whatever its labels.
 """
 
 import datetime
@@ -34,7 +34,7 @@ TimeKind = str  # "number" or "date"
 
 @dataclass
 class Coded:
-    """A column of text: distinct values as written, and which of them each row has.
+    """A column of text: its distinct values as written, and the code of each row.
 
     Attributes
     ----------
@@ -50,24 +50,24 @@ class Coded:
 
 @dataclass
 class Rows:
-    """Rows of a log, or tallies of its rows with the same content; arrays of shape (n_entries,).
+    """Rows of a log, or counts of equal rows; arrays of shape (n_entries,).
 
     Attributes
     ----------
     left, right, outcome, judge, group, by
-        Texts, or None where the log has no such column.
+        Texts, or None without such a column.
     n
-        Rows an entry stands for, int64.
+        Number of rows that an entry represents, int64.
     weight
-        Duels it stands for, from weights that are whole numbers; float64.
+        Number of duels, from weights that are whole numbers; float64.
     n_bad_weight, n_zero_weight
-        How many of its rows have a weight that is no whole number, or 0; whole numbers.
+        Number of its rows with a weight that is not a whole number, or 0; whole numbers.
     margin
-        Left's score minus right's, NaN where it is no number; or None.
+        Left's score minus right's, NaN where not a number; or None.
     time
         datetime64[us] or float64, or None.
     unreadable_time
-        Where there is a time that cannot be read, bool, or None.
+        Whether there is a time that cannot be read, bool, or None.
     """
 
     left: Coded
@@ -91,22 +91,22 @@ class Rows:
     def from_batches(
         cls, batches: Iterable[pa.RecordBatch], columns: dict[str, str], kind: TimeKind | None
     ) -> "Rows":
-        """Take in votes, or tallies, batch by batch.
+        """Collect votes, or counts of equal rows, batch by batch.
 
         Parameters
         ----------
         batches
-            Columns named by role; tallies also have ``n_rows`` and, with weights,
+            Columns named by role; counts also have ``n_rows`` and, with weights,
             ``n_bad_weight`` and ``n_zero_weight`` (and `weight` is a sum).
         columns
-            The log's own name of each role, for messages.
+            The column of each role, for messages.
         kind
-            How to read times of text; None: as most of the first batch.
+            How to read times given as text; None: as most of the first batch.
 
         Raises
         ------
         ValueError
-            If a column holds something else than text, numbers or times.
+            If a column contains anything but text, numbers or times.
         """
         parts: dict[str, list[np.ndarray]] = {}
         encoders = {role: _Encoder() for role in TEXTS if role in columns}
@@ -147,7 +147,7 @@ def coded(batches: Iterable[pa.RecordBatch], columns: Mapping[str, str]) -> dict
     batches
         Columns named by role.
     columns
-        The table's own name of each role, for messages.
+        The column of each role, for messages.
 
     Raises
     ------
@@ -162,14 +162,14 @@ def coded(batches: Iterable[pa.RecordBatch], columns: Mapping[str, str]) -> dict
 
 
 class _Encoder:
-    """Codes of the texts of a column that comes in batches."""
+    """Encoder of a column of text that comes in batches."""
 
     def __init__(self) -> None:
         self._batches: list[pa.DictionaryArray] = []
 
     def add(self, column: pa.Array, name: str) -> None:
         if pa.types.is_nested(column.type):
-            raise ValueError(f"column {name!r} should hold text or numbers, holds {column.type}")
+            raise ValueError(f"column {name!r} should contain text or numbers, got {column.type}")
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
         self._batches.append(column)
@@ -189,7 +189,7 @@ class _Encoder:
 
 
 def text_of(value: Any) -> str | None:
-    """Return a label or an outcome as text: numbers as Python writes them, 1 and 1.0 apart."""
+    """Return a value as text: numbers as Python writes them, so that 1 and 1.0 differ."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -207,7 +207,7 @@ def numbers(column: pa.Array, name: str) -> np.ndarray:
     Raises
     ------
     ValueError
-        If the column holds neither numbers nor text.
+        If the column contains neither numbers nor text.
     """
     column = _flat(column)
     kind = column.type
@@ -218,13 +218,13 @@ def numbers(column: pa.Array, name: str) -> np.ndarray:
         readable = pc.match_substring_regex(text, pattern=f"^({NUMBER})$")
         column = pc.if_else(readable, text, pa.scalar(None, kind))
     elif not (_is_number(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind)):
-        raise ValueError(f"column {name!r} should hold numbers, holds {kind}")
+        raise ValueError(f"column {name!r} should contain numbers, got {kind}")
     values = pc.cast(column, pa.float64(), safe=False)
     return values.fill_null(np.nan).to_numpy(zero_copy_only=False)
 
 
 def time_kind(column: pa.Array) -> TimeKind:
-    """Return "number" if most times that are there are numbers, else "date"."""
+    """Return "number" if most known times are numbers, else "date"."""
     column = _flat(column)
     if _is_text(column.type):
         present = _present(column)
@@ -234,14 +234,14 @@ def time_kind(column: pa.Array) -> TimeKind:
 
 
 def times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.ndarray]:
-    """Return times, float64 or datetime64[us] in UTC, and where one cannot be read.
+    """Return times, float64 or datetime64[us] in UTC, and which cannot be read.
 
-    Text is read as ISO 8601; a missing time is NaN or NaT and no fault.
+    Text is read as ISO 8601; a missing time is NaN or NaT, not a fault.
 
     Raises
     ------
     ValueError
-        If the column holds neither times nor numbers nor text.
+        If the column contains neither times nor numbers nor text.
     """
     column = _flat(column)
     if pa.types.is_null(column.type):
@@ -260,13 +260,13 @@ def times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.n
         days = parsed.tz_localize(None).to_numpy().astype("datetime64[us]")
         return days, present & np.isnat(days)
     if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
-        raise ValueError(f"column {name!r} should hold times, holds {column.type}")
+        raise ValueError(f"column {name!r} should contain times, got {column.type}")
     days = pc.cast(column, pa.timestamp("us"), safe=False).to_numpy(zero_copy_only=False)
     return days.astype("datetime64[us]"), np.zeros(len(column), dtype=bool)
 
 
 def _keep_counts(batch: pa.RecordBatch, columns: dict[str, str], keep: Any) -> None:
-    """Keep how many rows and duels each entry of `batch` stands for, where not one."""
+    """Keep the number of rows and duels of each entry of `batch`, where not one."""
     if "n_rows" in batch.schema.names:  # tallied by the source
         n_rows = np.nan_to_num(numbers(batch.column("n_rows"), "n_rows"))
         keep("n", n_rows.astype(np.int64))
@@ -286,10 +286,10 @@ def _keep_counts(batch: pa.RecordBatch, columns: dict[str, str], keep: Any) -> N
 
 
 def _present(column: pa.Array) -> np.ndarray:
-    """Return where a column of text says something, bool."""
+    """Return which entries of a column of text are not blank, bool."""
     stripped = pc.utf8_trim_whitespace(column)
-    said = pc.fill_null(pc.greater(pc.utf8_length(stripped), 0), False)
-    return said.to_numpy(zero_copy_only=False)
+    filled = pc.fill_null(pc.greater(pc.utf8_length(stripped), 0), False)
+    return filled.to_numpy(zero_copy_only=False)
 
 
 def _nulls(column: pa.Array) -> np.ndarray:
@@ -297,7 +297,7 @@ def _nulls(column: pa.Array) -> np.ndarray:
 
 
 def _flat(column: pa.Array) -> pa.Array:
-    """Return a column without dictionary or views, which some of Arrow's functions lack."""
+    """Return a column decoded from dictionaries and views, for Arrow functions that need it."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column

@@ -1,8 +1,8 @@
-"""SQL that counts the equal rows of a log.
+"""SQL that counts equal rows of a log.
 
-Rows are grouped by their two arms and their outcome as it is written. Where the few outcomes
-of a log are known beforehand each gets columns of its own, which makes for a third of the
-groups and is twice as fast with many arms; :func:`stacked` puts them under one another again.
+Rows are grouped by the two arms and the outcome as written. If a log has few outcomes and they
+are known, each has its own columns of counts, which makes a third of the groups and is twice as
+fast with many arms; :func:`stacked` turns these columns into rows.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,11 +34,11 @@ def count_query(
     log
         Query whose columns are named by role.
     roles
-        Its columns but for the weight.
+        Its columns except the weight.
     weight
-        SQL type of the column of weights, or None: rows are counted once.
+        SQL type of the column of weights, or None to count rows.
     outcomes
-        SQL type of the column of outcomes, and all its values; None: any.
+        SQL type of the column of outcomes, and all its values; None if unknown.
     """
     keys = [role for role in roles if outcomes is None or role != "outcome"]
     grouped, counts = ", ".join(name_of(k) for k in keys), COUNTS
@@ -54,20 +54,20 @@ def count_query(
     columns = [f"({count})::DOUBLE AS {name}" for name, count in counts.items()]
     if outcomes is not None:
         kind, values = outcomes
-        told = [
+        conditions = [
             "outcome IS NULL" if text is None else f"outcome = CAST({text_in_sql(text)} AS {kind})"
             for text in map(text_of, values)
         ]
         columns = [
             f"({count} FILTER ({condition}))::DOUBLE AS {name}_{i}"
-            for i, condition in enumerate(told)
+            for i, condition in enumerate(conditions)
             for name, count in counts.items()
         ]
     return f"SELECT {grouped}, {', '.join(columns)} FROM ({log}) GROUP BY {grouped}"
 
 
 def stacked(batches: Iterable[pa.RecordBatch], outcomes: pa.Array) -> Iterator[pa.RecordBatch]:
-    """Yield counts with an outcome of their own as counts by outcome, those above 0."""
+    """Yield the counts above 0, with columns by outcome turned into rows."""
     for batch in batches:
         for i in range(len(outcomes)):
             columns = {}
@@ -84,10 +84,10 @@ def stacked(batches: Iterable[pa.RecordBatch], outcomes: pa.Array) -> Iterator[p
 
 
 def name_of(column: str) -> str:
-    """Return a column's name as SQL writes it."""
+    """Return the name of a column quoted for SQL."""
     return '"' + column.replace('"', '""') + '"'
 
 
 def text_in_sql(value: str) -> str:
-    """Return a text as SQL writes it."""
+    """Return a text quoted for SQL."""
     return "'" + value.replace("'", "''") + "'"

@@ -39,7 +39,7 @@ def test_skipping_bad_lines_of_json(tmp_path):
         f"{path}, line 6",
         f"{path}, line 7",
     ]
-    assert "is not a JSON object" in duels.read_summary.bad_rows[0][1]
+    assert "should be a JSON object" in duels.read_summary.bad_rows[0][1]
 
 
 def test_skipping_does_not_let_an_open_quote_swallow_the_log(tmp_path):
@@ -84,12 +84,12 @@ def test_by_reads_one_log_for_each_value(tmp_path, capsys):
 def test_by_names_the_part_that_is_no_log(tmp_path, capsys):
     path = tmp_path / "log.csv"
     path.write_text("who,left,right,outcome\ns1,a,b,left\ns2,a,a,left\n")
-    with pytest.raises(ValueError, match="who=s2: a log should hold at least two arms"):
+    with pytest.raises(ValueError, match="who=s2: a log should contain at least two arms"):
         bd.read_duels(path, by="who")
     assert list(bd.read_duels(path, by="who", on_bad="skip")) == ["s1"]
-    assert "who=s2: a log should hold at least two arms" in capsys.readouterr().err
+    assert "who=s2: a log should contain at least two arms" in capsys.readouterr().err
     path.write_text("who,left,right,outcome\ns2,a,a,left\n")
-    with pytest.raises(ValueError, match="should hold a log in some who"):
+    with pytest.raises(ValueError, match="should contain a log for some who"):
         bd.read_duels(path, by="who", on_bad="skip")
     path.write_text("who,left,right,outcome\ns1,a,b,left\n,a,b,left\n")
     with pytest.raises(ValueError, match="line 3: column 'who' should name a log"):
@@ -133,7 +133,7 @@ def test_a_log_of_bad_rows_only(tmp_path):
     path = tmp_path / "log.csv"
     for line in ("a,b", "a,b,up,0,x", ",b,left,0,x"):
         path.write_text(f"left,right,outcome,margin,judge\n{line}\n")
-        with pytest.raises(ValueError, match=r"all 1 are bad, the first at .*line 2|who won"):
+        with pytest.raises(ValueError, match=r"got 1 bad rows, the first at .*line 2|the winner"):
             bd.read_duels(path, on_bad="skip")
 
 

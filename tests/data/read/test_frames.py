@@ -165,13 +165,13 @@ def test_mixed_objects_are_not_taken_for_equal():
 
 def test_weights_of_text_in_a_lazy_frame_are_refused():
     frame = pl.LazyFrame({**ROWS, "n": ["1"] * 7})
-    with pytest.raises(ValueError, match="column 'n' should hold numbers, holds String"):
+    with pytest.raises(ValueError, match="column 'n' should contain numbers, got String"):
         bd.read_duels(frame)
     assert bd.read_duels(frame.collect()).n_duels == 6
 
 
 def test_an_empty_frame():
-    with pytest.raises(ValueError, match="pandas DataFrame: should hold duels, holds no rows"):
+    with pytest.raises(ValueError, match="pandas DataFrame: should contain duels, got no rows"):
         bd.read_duels(pd.DataFrame({"left": [], "right": [], "outcome": []}))
 
 

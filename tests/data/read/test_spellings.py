@@ -54,7 +54,7 @@ def test_numbers_are_names_where_only_names_fit(tmp_path):
 def test_numbers_that_could_be_names_are_refused(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("left,right,outcome\n1,2,1\n2,1,1\n2,1,2\n")
-    with pytest.raises(ValueError, match="could be a side or the name of an arm"):
+    with pytest.raises(ValueError, match="is a side and an arm"):
         bd.read_duels(path)
 
 
