@@ -1,4 +1,4 @@
-"""What a policy may know: a NamedTuple of arrays that compiled code reads."""
+"""The belief of a policy about P: a NamedTuple of arrays that compiled code reads."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
@@ -39,7 +39,7 @@ BOUNDS = {
 
 
 class Belief(NamedTuple):
-    """What is known about P after some duels.
+    """The belief about P after some duels.
 
     Attributes
     ----------

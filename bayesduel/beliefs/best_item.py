@@ -1,7 +1,7 @@
-"""Which item is best under a preference vector: one pass over the table of attributes.
+"""The best item under a preference vector: one pass over the table of attributes.
 
-The table lies in column order, so that the passes read memory in its order and the compiler
-makes them vector instructions: items are taken a block at a time.
+The table is in column order and is read in blocks of items, so that memory is read in order and
+the compiler can vectorise the passes.
 """
 
 from math import sqrt
@@ -19,7 +19,7 @@ BLOCK = 512  # items whose running sums stay in the fastest memory
 
 @compiled
 def best_item(belief, z):
-    """Return the item with the largest value times chance under `z`; the first of several.
+    """Return the item with the largest value times probability under `z`; ties by index.
 
     Where all values are equal that is the largest u'z. The value of a success may differ
     (known rewards): then it is the largest v logistic(u'z).
@@ -53,7 +53,7 @@ def aim_at(belief, z, aim):
 
 @compiled
 def most_optimistic(belief, z, width):
-    """Return the item with the largest worth at `width` standard deviations above `z`.
+    """Return the item with the largest upper confidence bound, `width` standard deviations wide.
 
     The standard deviations are those of u'z under the belief's covariance. They are worked out
     for the items only that their length does not rule out already.
@@ -85,7 +85,7 @@ def most_optimistic(belief, z, width):
 
 @compiled
 def widest_apart(belief, champion, z, width):
-    """Return the item that a duel with `champion` says most about, of those that may beat it.
+    """Return the item that differs most uncertainly from `champion`, of those that may beat it.
 
     An item may beat it if its utility under `z` lies less than `width` standard deviations
     of the difference below the champion's. The champion itself where there is none.
@@ -146,7 +146,7 @@ def measure(u, root, offset):
 
 @compiled
 def stretch(covariance):
-    """Return by how much R with R'R = covariance makes a vector longer, at most, and a hair."""
+    """Return the norm of R with R'R = covariance, rounded up."""
     return sqrt(np.linalg.eigvalsh(covariance)[-1]) * (1 + 1e-9)
 
 
@@ -158,7 +158,7 @@ def half_inverse(covariance):
 
 @compiled
 def worths(belief, utility):
-    """Return what order items: utilities, or values times chances where values differ."""
+    """Return the worths of items: utilities, or values times probabilities where values differ."""
     if equal_values(belief):
         return utility
     for k in range(len(utility)):

@@ -1,4 +1,4 @@
-"""Independent Beta posteriors, one a pair.
+"""Independent Beta posteriors, one per pair.
 
 References
 ----------

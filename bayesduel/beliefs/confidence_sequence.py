@@ -1,10 +1,10 @@
-"""Confidence sequences: bounds that hold at every number of duels at once.
+"""Confidence sequences: bounds valid at all numbers of duels simultaneously.
 
-*Betting.* A gambler who bets that the coin is not q multiplies his money by
-``(theta/q)`` or ``((1-theta)/(1-q))`` a flip. Averaged over theta under Beta(1/2, 1/2) his
-money is a martingale if q is the truth, so it ever exceeds exp(budget) with probability
-at most exp(-budget): the q under which it has not are the interval. His money depends on
-the tallies alone, and the interval is Chernoff's with a larger budget.
+*Betting.* A bettor against the probability q multiplies the wealth by ``theta/q`` after a win and
+``(1-theta)/(1-q)`` after a loss. Averaged over theta under Beta(1/2, 1/2) the wealth is a
+martingale if q is the truth, so it ever exceeds exp(budget) with probability at most
+exp(-budget): the interval holds the q under which it has not. The wealth depends only on the
+tallies, and the interval is Chernoff's with a larger budget.
 
 *Stitched.* A radius by the law of the iterated logarithm, in closed form and wider.
 
@@ -61,13 +61,13 @@ def betting_upper(wins, losses, budget):
     n = wins + losses
     if n == 0:
         return inf
-    # ln of the gambler's money if q is the empirical mean: minus what learning theta cost.
-    money = lgamma(wins + 0.5) + lgamma(losses + 0.5) - lgamma(n + 1) - log(pi)
+    # ln of the wealth if q is the empirical mean.
+    wealth = lgamma(wins + 0.5) + lgamma(losses + 0.5) - lgamma(n + 1) - log(pi)
     if wins > 0:
-        money -= wins * log(wins / n)
+        wealth -= wins * log(wins / n)
     if losses > 0:
-        money -= losses * log(losses / n)
-    return largest_within(wins / n, (budget - money) / n)
+        wealth -= losses * log(losses / n)
+    return largest_within(wins / n, (budget - wealth) / n)
 
 
 @compiled

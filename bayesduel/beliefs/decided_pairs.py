@@ -26,9 +26,9 @@ class DecidedPairs(NamedTuple):
     Attributes
     ----------
     beats
-        i surely beats j: lower[i, j] > 1/2, which is upper[j, i] < 1/2. Shape (K, K).
+        Whether i beats j by its bound: lower[i, j] > 1/2, that is upper[j, i] < 1/2. Shape (K, K).
     until
-        The last t at which i still surely beats j, shape (K, K); infinite if undecided.
+        The last t at which the pair stays decided for i, shape (K, K); infinite if undecided.
     due
         The smallest entry of each row of `until`, shape (K,).
     sure_wins, sure_losses
@@ -115,7 +115,7 @@ def refresh(decided, belief, alpha, t):
 
 @compiled
 def settle(decided, belief, i, j, alpha, t):
-    """Decide the duel of i and j at time t, and until when."""
+    """Decide the pair i, j at time t, and until when."""
     if i != j:
         for winner, loser in ((i, j), (j, i)):
             beats = surely_beats(belief, winner, loser, alpha, t)
@@ -132,13 +132,13 @@ def settle(decided, belief, i, j, alpha, t):
 
 @compiled
 def surely_beats(belief, i, j, alpha, t):
-    """Return whether lower[i, j] > 1/2 at time t, in the very arithmetic of ``bounds``."""
+    """Return whether lower[i, j] > 1/2 at time t, by the arithmetic of ``bounds``."""
     return 1 - upper_bound(belief, j, i, 2 * alpha * log(t)) > 0.5
 
 
 @compiled
 def crossing(belief, i, j, alpha, t):
-    """Return the last time at which i, which surely beats j at time t, still does.
+    """Return the last time at which the pair, decided for i at time t, stays decided.
 
     The closed form, then corrected by single steps to what ``bounds`` computes.
     """
@@ -157,7 +157,7 @@ def crossing(belief, i, j, alpha, t):
 
 @compiled
 def flip(decided, winner, loser, beats):
-    """Note that `winner` now surely beats `loser`, or no longer does."""
+    """Write that the pair is now decided for `winner`, or no longer is."""
     decided.beats[winner, loser] = beats
     change = 1 if beats else -1
     decided.sure_wins[winner] += change

@@ -1,13 +1,14 @@
-"""What a policy may know of items with attributes: counts, and one preference vector.
+"""Beliefs about items with attributes: counts, and the posterior of a preference vector.
 
-A pull shows one item u and pays with chance logistic(u'z); a duel shows two and the
+A pull shows one item u and is rewarded with probability logistic(u'z); a duel shows two, and the
 difference of their attributes takes the place of u. The belief holds the counts of items,
 the mode of z and its curvature, so memory grows with the table of attributes and the square of
 their number, never with pairs.
-The mode is found again over all tallied rewards whenever their number has grown by a tenth;
-in between it moves with every reward (``learning.py``). Up to 4,096 different directions are
-tallied; when there are more, the posterior so far, normal around its mode, becomes the prior of
-what follows.
+
+The mode is recomputed over all tallied rewards whenever their number has grown by a tenth; in
+between it is updated with every reward (``logistic_laplace.py``). Up to 4,096 different
+directions are tallied; after that the normal approximation of the posterior becomes the prior of
+the following rewards.
 """
 
 from dataclasses import dataclass
@@ -36,17 +37,17 @@ GROWTH = 0.1  # the mode is found again over all tallied pulls when they have gr
 
 
 class ItemSet(NamedTuple):
-    """What a policy is told of the items before it shows any.
+    """The items that a policy may show.
 
     Attributes
     ----------
     attributes
         Shape (m, n), in column order; on the sphere the standard basis, shape (n, n).
     values
-        What a success of each item is worth, shape (m,); shape (1,) where all are alike.
+        Value of a success of each item, shape (m,); shape (1,) where all are equal.
     sphere
-        Whether any unit vector may be shown; its index is then n, and where it points stands
-        in the policy's memory, as ``aim``.
+        Whether any unit vector may be shown; its index is then n, and the vector itself is
+        ``aim`` in the policy's memory.
     """
 
     attributes: np.ndarray
@@ -55,7 +56,7 @@ class ItemSet(NamedTuple):
 
 
 class ItemBelief(NamedTuple):
-    """What is known after some pulls or duels.
+    """The belief about items after some pulls or duels.
 
     Attributes
     ----------
@@ -112,18 +113,18 @@ class ItemBelief(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """Pulls and rewards of each item, and nothing that one says of another."""
+    """Counts of pulls and rewards of each item, without a model of attributes."""
 
     learns = False
 
-    def init(self, offer: ItemSet) -> ItemBelief:
+    def init(self, items: ItemSet) -> ItemBelief:
         """Return the belief before the first pull."""
-        return _fresh(offer, learns=False, scale=1.0)
+        return _fresh(items, learns=False, scale=1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Logistic:
-    """The posterior of the preference vector by mode and curvature.
+    """Laplace posterior of the preference vector of a logistic model.
 
     Parameters
     ----------
@@ -144,17 +145,17 @@ class Logistic:
         if not 0 < self.scale < inf:
             raise ValueError(f"scale should be positive and finite, got {self.scale}")
 
-    def init(self, offer: ItemSet) -> ItemBelief:
+    def init(self, items: ItemSet) -> ItemBelief:
         """Return the belief before the first pull: the prior."""
-        return _fresh(offer, learns=True, scale=self.scale)
+        return _fresh(items, learns=True, scale=self.scale)
 
 
-def _fresh(offer: ItemSet, *, learns: bool, scale: float) -> ItemBelief:
-    m, n = offer.attributes.shape
+def _fresh(items: ItemSet, *, learns: bool, scale: float) -> ItemBelief:
+    m, n = items.attributes.shape
     return ItemBelief(
-        attributes=np.asfortranarray(offer.attributes),
-        values=offer.values,
-        sphere=offer.sphere,
+        attributes=np.asfortranarray(items.attributes),
+        values=items.values,
+        sphere=items.sphere,
         learns=learns,
         pulls=np.zeros(m, np.int64),
         successes=np.zeros(m, np.int64),
@@ -174,15 +175,15 @@ def _fresh(offer: ItemSet, *, learns: bool, scale: float) -> ItemBelief:
     )
 
 
-def finite_only(policy: object, offer: ItemSet) -> None:
-    """Refuse a sphere, for policies that look at every item.
+def finite_only(policy: object, items: ItemSet) -> None:
+    """Raise ValueError if the items are a sphere, for policies that need a finite table.
 
     Raises
     ------
     ValueError
         Naming policies that can play on it.
     """
-    if offer.sphere:
+    if items.sphere:
         raise ValueError(
             f"problem should have a table of items for {type(policy).__name__}, got a sphere "
             "(TwoPhase, GLMETC and LogisticThompson play there)"
@@ -197,7 +198,7 @@ def paid_best(belief: ItemBelief) -> int:
 
 @compiled
 def record_pull(belief, arm, success):
-    """Enter one pull of an item: with `success` (1 or 0) the only way it is learned from."""
+    """Record one pull of an item with its `success`, 1 or 0."""
     belief.last[0], belief.last[1] = arm, -1
     belief.n_pulls[0] += 1
     belief.pulls[arm] += 1
@@ -212,7 +213,7 @@ def record_pull(belief, arm, success):
 
 @compiled
 def record_aimed(belief, aim, success):
-    """Enter one pull of the point `aim` of the sphere, shape (n,)."""
+    """Record one pull of the point `aim` of the sphere, shape (n,)."""
     n_rows, again = belief.n_rows[0], belief.last[0] == len(aim)
     belief.last[0], belief.last[1] = len(aim), -1
     belief.n_pulls[0] += 1
@@ -223,7 +224,7 @@ def record_aimed(belief, aim, success):
 
 @compiled
 def record_duel(belief, i, j, won):
-    """Enter one duel of items i and j, which i won if `won` is 1; a self-duel teaches nothing."""
+    """Record one duel of items i and j, won by i if `won` is 1; a self-duel only counts."""
     belief.last[0], belief.last[1] = i, j
     belief.n_pulls[0] += 1
     belief.pulls[i] += 1
@@ -236,7 +237,7 @@ def record_duel(belief, i, j, won):
 
 @compiled
 def enter(belief, row, x, success):
-    """Learn from one reward of the direction `x`, which stands in `row`."""
+    """Update the posterior by one reward of the direction `x`, which is in `row`."""
     belief.tries[row] += 1
     belief.paid[row] += success
     n_pulls = belief.n_pulls[0]

@@ -1,4 +1,4 @@
-"""Logistic regression, reward by reward or over all tallied pulls: mode and curvature.
+"""Bayesian logistic regression by mode and curvature, online or over all tallied pulls.
 
 References
 ----------

@@ -2,11 +2,10 @@
 
 A margin of i over j is ``N(gamma_i - gamma_j, sigma_ij^2)``. Given the variances the scores
 solve a weighted graph Laplacian; given the scores each variance has a closed form. The two
-half-steps never lower the likelihood; Newton's method shortens the climb (``climbing``).
+half-steps never lower the likelihood; Newton's method accelerates them (``margin_newton``).
 
-Beware: with a variance for every pair the likelihood has many local optima, and without a
-floor it is unbounded (a pair fitted exactly). Every optimum here depends on the start and on
-the floor.
+With a variance for every pair the likelihood has many local optima, and without a floor it is
+unbounded (a pair fitted exactly). Every optimum here depends on the start and on the floor.
 
 References
 ----------
@@ -58,7 +57,7 @@ def fit_margins(
     tolerance: float = 1e-12,
     max_rounds: int = 20_000,
 ) -> MarginFit:
-    """Return the local maximum of the likelihood that is climbed to from a start.
+    """Return a local maximum of the likelihood, reached from a start.
 
     Parameters
     ----------
@@ -76,7 +75,7 @@ def fit_margins(
     tolerance
         Stop when no score, in pooled standard deviations, moves by more.
     max_rounds
-        Give up after so many.
+        Largest number of rounds.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""Two accounts of the same margins, by sample means and by the model, and how far they differ.
+"""Moments of the scores by sample means and by the model, and their intransitivity index.
 
-Both say of every arm the mean and the variance of its score, the sum of its mean margins.
+Both give the mean and the variance of every arm's score, the sum of its mean margins.
 
 References
 ----------
@@ -18,13 +18,15 @@ from bayesduel.beliefs.margins import pair_variances
 from bayesduel.jit import compiled
 
 __all__ = [
-    "fitted_account",
-    "followed_account",
+    "fitted_moments",
     "gap",
     "intransitivity",
+    "mean_scores",
+    "model_scores",
     "opening",
-    "sample_account",
+    "sample_moments",
     "spreads",
+    "updated_moments",
 ]
 
 INDICES = ("predictive", "posterior")
@@ -43,7 +45,7 @@ def opening(t, n_arms):
 
 
 @compiled
-def sample_account(margins, shrinkage):
+def sample_moments(margins, shrinkage):
     """Return mean margins, scatters and variances, (K, K) each, the pooled one and the floor."""
     n_arms = len(margins.n)
     mean = np.zeros((n_arms, n_arms))
@@ -54,8 +56,8 @@ def sample_account(margins, shrinkage):
 
 
 @compiled
-def fitted_account(margins, shrinkage, mean, scatter, pooled, floor, score):
-    """Climb from `score`, written with the result; return the fitted variances, (K, K)."""
+def fitted_moments(margins, shrinkage, mean, scatter, pooled, floor, score):
+    """Fit from the start `score`, which is overwritten; return the fitted variances, (K, K)."""
     fitted = np.zeros_like(mean)
     step = STEP * np.sqrt(max(pooled, floor))
     climb(margins.n, mean, scatter, pooled, floor, shrinkage, score, fitted, step, 10000)
@@ -63,8 +65,8 @@ def fitted_account(margins, shrinkage, mean, scatter, pooled, floor, score):
 
 
 @compiled
-def followed_account(margins, shrinkage, mean, scatter, pooled, floor, score, kept):
-    """Do as ``fitted_account``, `score` and `kept` being those of the fit a duel before."""
+def updated_moments(margins, shrinkage, mean, scatter, pooled, floor, score, kept):
+    """Do as ``fitted_moments``, with `score` and `kept` of the fit one duel before."""
     fitted = np.zeros_like(mean)
     step = STEP * np.sqrt(max(pooled, floor))
     follow(margins, mean, scatter, pooled, floor, shrinkage, score, fitted, step, kept)
@@ -85,7 +87,7 @@ def spreads(variance, n):
 
 @compiled
 def gap(mu, variance, mu_fitted, fitted, n, posterior):
-    """Return the index from the two accounts of means and variances."""
+    """Return the index from both means and variances."""
     if posterior:
         a, b = spreads(variance, n), spreads(fitted, n)
     else:
@@ -97,8 +99,33 @@ def gap(mu, variance, mu_fitted, fitted, n, posterior):
     return 1 - np.exp(-total / (2 * len(mu)))
 
 
+@compiled
+def mean_scores(margins, memory):
+    """Return each arm's sum of mean margins, shape (K,)."""
+    n_arms = len(margins.n)
+    total = np.zeros(n_arms)
+    for i in range(n_arms):
+        for j in range(n_arms):
+            if margins.n[i, j] > 0:
+                total[i] += margins.total[i, j] / margins.n[i, j]
+    return total
+
+
+@compiled
+def model_scores(margins, memory):
+    """Return K times the fitted scores, or ``mean_scores`` while a pair has fewer than 2 duels."""
+    for i in range(len(margins.n)):
+        for j in range(i):
+            if margins.n[i, j] < 2:
+                return mean_scores(margins, memory)
+    mean, scatter, _, pooled, floor = sample_moments(margins, 0.0)
+    score = mean.sum(axis=1) / len(mean)
+    fitted_moments(margins, 0.0, mean, scatter, pooled, floor, score)
+    return len(score) * score
+
+
 def intransitivity(margins: Any, index: str = "predictive") -> float:
-    """Return how far the transitive model is from the sample means, in [0, 1].
+    """Return the intransitivity index: the distance of model and sample means, in [0, 1].
 
     ``1 - exp(-(1/2K) sum_i [KL(S_i || S*_i) + KL(S*_i || S_i)])``, where S_i and S*_i are
     normal, with the mean of arm i's score by the samples and by the model.
@@ -124,8 +151,8 @@ def intransitivity(margins: Any, index: str = "predictive") -> float:
         raise ValueError(f"margins should hold 2 duels a pair, got {margins.n[apart].min():g}")
     if not (np.isfinite(margins.total).all() and np.isfinite(margins.squares).all()):
         raise ValueError("margins should be finite, got infinite or missing ones")
-    mean, scatter, variance, pooled, floor = sample_account(margins, 0.0)
+    mean, scatter, variance, pooled, floor = sample_moments(margins, 0.0)
     mu = mean.sum(axis=1)
     score = mu / len(mu)
-    fitted = fitted_account(margins, 0.0, mean, scatter, pooled, floor, score)
+    fitted = fitted_moments(margins, 0.0, mean, scatter, pooled, floor, score)
     return float(gap(mu, variance, len(mu) * score, fitted, margins.n, index == "posterior"))

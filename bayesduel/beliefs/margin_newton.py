@@ -1,9 +1,9 @@
-"""The compiled climb to a maximum of the likelihood of Gaussian margins.
+"""Newton ascent to a maximum of the likelihood of Gaussian margins.
 
 Two half-steps alternate: weighted least squares for the scores, a closed form for the
 variances; neither ever lowers the likelihood. Where every pair has its own variance, Newton's
-method on the scores' profile takes over, and leaves to the half-steps whatever step has no
-positive curvature or does not climb.
+method on the profile likelihood of the scores is used, with half-steps wherever the curvature is
+not positive or a Newton step does not increase the likelihood.
 
 References
 ----------
@@ -31,7 +31,7 @@ def start_scores(margins, mean):
 
 @compiled
 def climb(n, mean, scatter, pooled, floor, shrinkage, score, variance, step, max_rounds):
-    """Climb to a local optimum with a variance for every pair; return the rounds taken.
+    """Ascend to a local optimum with a variance for every pair; return the rounds taken.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def slopes(n, mean, scatter, pooled, floor, shrinkage, score, newton, matrix, ri
 
 @compiled
 def eliminate(matrix, right):
-    """Solve a symmetric system in place, given its upper triangle; return if it is positive."""
+    """Solve a symmetric system in place by its upper triangle; return whether it is positive."""
     size = len(right)
     for k in range(size):
         pivot = matrix[k, k]

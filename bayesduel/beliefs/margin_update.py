@@ -1,4 +1,4 @@
-"""The fit followed from duel to duel: the inverse Hessian is kept, and updated by rank one.
+"""Rank-one updates of the maximum likelihood fit, from duel to duel.
 
 One more duel changes one weight of the Hessian of the scores' profile much and the others
 little. The kept inverse takes up the one by the formula of Sherman & Morrison and then serves
@@ -25,7 +25,7 @@ PRECISION = 1e-3  # Of the climb's last step: here an error shrinks by a factor,
 
 
 class Kept(NamedTuple):
-    """What is kept between fits.
+    """State kept between fits.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Kept(NamedTuple):
 
 
 def nothing_kept(n_arms: int) -> Kept:
-    """Return what is kept before the first fit: nothing, and no room where it is of no use."""
+    """Return the state before the first fit, of minimal size where it is not used."""
     size = n_arms if n_arms >= FEWEST_ARMS else 1
     return Kept(
         np.zeros((size - 1, size - 1)), np.zeros((size, size)), np.full(2, -1, dtype=np.int64)
@@ -52,7 +52,7 @@ def nothing_kept(n_arms: int) -> Kept:
 
 @compiled
 def follow(margins, mean, scatter, pooled, floor, shrinkage, score, variance, step, kept):
-    """Do as ``climb``, from the last fit and with what is kept of it.
+    """Do as ``climb``, from the last fit and its kept state.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def curvature(n, mean, scatter, pooled, floor, shrinkage, lead):
 
 @compiled
 def update(kept, i, j, w):
-    """Take a pair's new weight into the inverse; return whether that can be done."""
+    """Update the inverse by the new weight of a pair; return whether that is possible."""
     change = w - kept.weight[i, j]
     size = len(kept.inverse)
     column = np.zeros(size)
@@ -125,7 +125,7 @@ def update(kept, i, j, w):
 
 @compiled
 def walk(n, mean, scatter, pooled, floor, shrinkage, score, step, inverse):
-    """Move the scores by the inverse times the slope; return whether the steps die out."""
+    """Move the scores by the inverse times the gradient; return whether the steps converge."""
     n_arms = len(score)
     slope = np.empty(n_arms)
     trial = np.empty(n_arms)
@@ -152,7 +152,7 @@ def walk(n, mean, scatter, pooled, floor, shrinkage, score, step, inverse):
 
 @compiled
 def write_variances(n, mean, scatter, pooled, floor, shrinkage, score, variance):
-    """Write each pair's variance at its best for the scores."""
+    """Write the variance of each pair that is optimal for the scores."""
     n_arms = len(score)
     for i in range(n_arms):
         for j in range(i):
@@ -165,7 +165,7 @@ def write_variances(n, mean, scatter, pooled, floor, shrinkage, score, variance)
 
 @compiled
 def renew(n, mean, scatter, pooled, floor, shrinkage, score, kept):
-    """Make the inverse at the scores; return whether the Hessian is positive there."""
+    """Compute the inverse at the scores; return whether the Hessian is positive there."""
     n_arms = len(score)
     inverse = kept.inverse
     inverse[:] = 0.0

@@ -1,8 +1,7 @@
-"""What is known after score duels: how often each pair met, by how much, how variably.
+"""Sufficient statistics of score duels: counts, sums and sums of squares by pair.
 
-A score duel of (i, j) says by how much i beat j: its margin, a real number. Everything here
-works on counts, sums and sums of squares by pair; a margin enters through ``record_margin``
-and nowhere else. Wins and losses are margins of 1/2 and -1/2: where there are no others,
+The margin of a score duel of (i, j) is the real number by which i beat j. A margin enters only
+through ``record_margin``. Wins and losses are margins of 1/2 and -1/2: where there are no others,
 variances are a proportion's, ``p (1 - p)``.
 """
 
@@ -67,7 +66,7 @@ def no_margins(n_arms: int) -> Margins:
 
 @compiled
 def record_margin(margins, i, j, margin):
-    """Enter the margin of i over j, i != j."""
+    """Record the margin of i over j, i != j."""
     margins.n[i, j] += 1
     margins.n[j, i] += 1
     margins.total[i, j] += margin
@@ -137,7 +136,7 @@ def pair_variances(margins, shrinkage, mean, scatter, variance):
 
 @compiled
 def wins_alone(margins):
-    """Return whether all margins are 1/2 or -1/2, as those of wins and losses are."""
+    """Return whether all margins are 1/2 or -1/2, those of wins and losses."""
     n_arms = len(margins.n)
     for i in range(n_arms):
         for j in range(i):

@@ -1,9 +1,9 @@
-"""Beliefs by a model of ``bayesduel.models``: what a duel teaches about other pairs too.
+"""Beliefs by the posterior of a model of ``bayesduel.models``, refitted between duels.
 
 The model is fitted in Python between batches of duels (whoever runs the duels calls
 ``refreshed`` when ``due`` says so) and hands over posterior draws of P in the same
-``Belief``, so that the same compiled policy reads them. Between fits the draws stand still
-while the tallies go on.
+``Belief``, so that the same compiled policy reads them. Between fits the draws are constant while
+the tallies are updated.
 
 References
 ----------
@@ -36,7 +36,7 @@ MODELLED = {**BOUNDS, "gaussian": BY_GAUSSIAN, "quantile": BY_RANKED}
 
 @dataclass(frozen=True)
 class Laplace(BeliefSpec):
-    """The posterior of a model by mode and curvature, refitted as duels come in.
+    """Laplace approximation of the posterior of a model, refitted as duels are recorded.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Laplace(BeliefSpec):
     draws
         Posterior draws kept, at least 100.
     growth
-        Fit again when this share of new duels has come in, > 0.
+        Refit after this relative growth of the number of duels, > 0.
     bounds
         "gaussian": normal quantiles of logit P, from the mean and spread of the draws;
         "quantile": of the draws themselves, which refuse a budget finer than they can tell;
@@ -75,7 +75,7 @@ class Laplace(BeliefSpec):
             raise ValueError(f"bounds should be one of {sorted(MODELLED)}, got {self.bounds!r}")
 
     def init(self, n_arms: int) -> Belief:
-        """Return the belief before the first duel: uniform and independent until it is in."""
+        """Return the belief before the first duel: uniform and independent."""
         belief = fresh(n_arms, MODELLED[self.bounds], FROM_DRAWS)
         rng = np.random.default_rng(n_arms)
         draws = np.full((self.draws, n_arms, n_arms), 0.5)
@@ -85,11 +85,11 @@ class Laplace(BeliefSpec):
         return informed(belief, draws)
 
     def due(self, n_duels: int) -> int:
-        """Return after how many duels to fit again, having fitted after `n_duels`."""
+        """Return after how many duels to refit, having fitted after `n_duels`."""
         return max(n_duels + 1, ceil(n_duels * (1 + self.growth)))
 
     def refreshed(self, belief: Belief, seed: int) -> Belief:
-        """Return the belief with draws that know of every duel so far."""
+        """Return the belief with posterior draws given all duels so far."""
         if not belief.wins.any():
             return belief
         from bayesduel.data.duels import Duels
@@ -114,7 +114,7 @@ class Laplace(BeliefSpec):
 
 @dataclass(frozen=True)
 class MCMC(Laplace):
-    """The posterior of a model by NUTS, refitted as duels come in.
+    """Posterior of a model by NUTS, refitted as duels are recorded.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class MCMC(Laplace):
     draws
         Posterior draws kept, at least 100.
     growth
-        Fit again when this share of new duels has come in, > 0.
+        Refit after this relative growth of the number of duels, > 0.
     bounds
         As for :class:`Laplace`; by default quantiles of the draws.
 
@@ -158,7 +158,7 @@ def gaussian_upper(location, spread, budget):
 
 @compiled
 def ranked_upper(ranked, budget):
-    """Return the draw that a share exp(-budget) of the draws exceeds, or fewer.
+    """Return the upper quantile of the draws at probability exp(-budget).
 
     Parameters
     ----------
@@ -168,12 +168,14 @@ def ranked_upper(ranked, budget):
     Raises
     ------
     ValueError
-        If the draws are too few to tell so small a share.
+        If there are too few draws for so small a probability.
     """
     n = len(ranked)
     above = int(n * exp(-budget))
     if above < 1:
-        raise ValueError("draws should be more for so fine a budget (bounds='gaussian' needs none)")
+        raise ValueError(
+            "draws should be at least exp(budget): use more draws or bounds='gaussian'"
+        )
     return ranked[max(n - 1 - above, 0)]
 
 

@@ -1,28 +1,7 @@
-"""What is known about P, and the two questions a policy may ask of it.
+"""Queries of a belief about P: bounds, draws and observed shares; recording an outcome.
 
-``bounds(belief, budget)`` gives a lower and an upper bound on every entry of P, each
-failing with probability at most ``exp(-budget)``; ``sample(belief, rng)`` gives one draw
-of P. Schedules (``budget = 2 alpha ln t``) and union bounds belong to the policy. An
-outcome enters through ``record`` and nowhere else.
-
-=========================  ================================  ===========================
-recipe                     bounds                            sample
-=========================  ================================  ===========================
-``Hoeffding``, ``KL``,     an inverted inequality; each at   refused
-``Bernstein``              a number of duels fixed before
-``ConfidenceSequence``     valid at all times at once        refused
-``Beta``                   quantiles, or one of the above    independent Beta posteriors
-``Laplace(model)``,        normal or draws' quantiles, or    a posterior draw of the
-``MCMC(model)``            one of the above                  model, as of the last fit
-=========================  ================================  ===========================
-
-Items with attributes have a belief of their own, ``Counts`` or ``Logistic``: see
-``logistic.py``, and ``choosing.py`` for which of them is best.
-
-Everything here is compiled and branches on ``belief.kind``, so that one compiled policy
-serves every recipe. Laws, held by tests: ``upper = 1 - lower.T``; the diagonal is one
-half; bounds widen with the budget; relabelling arms commutes with everything; coverage
-is what is promised.
+Everything here is compiled and branches on ``belief.kind``, so that one compiled policy serves
+every specification of a belief.
 """
 
 from math import sqrt
@@ -39,35 +18,19 @@ from bayesduel.beliefs.belief import (
     BY_STITCHED,
     FROM_DRAWS,
     FROM_NOTHING,
-    Belief,
-    BeliefSpec,
-    require_sampling,
 )
-from bayesduel.beliefs.bernstein import Bernstein, bernstein_upper
-from bayesduel.beliefs.beta import Beta, beta_upper
-from bayesduel.beliefs.confidence_sequence import ConfidenceSequence, betting_upper, stitched_upper
-from bayesduel.beliefs.hoeffding import Hoeffding, hoeffding_upper
-from bayesduel.beliefs.item_belief import Counts, Logistic
-from bayesduel.beliefs.kl import KL, kl_upper
-from bayesduel.beliefs.model_posterior import MCMC, Laplace, gaussian_upper, ranked_upper
+from bayesduel.beliefs.bernstein import bernstein_upper
+from bayesduel.beliefs.beta import beta_upper
+from bayesduel.beliefs.confidence_sequence import betting_upper, stitched_upper
+from bayesduel.beliefs.hoeffding import hoeffding_upper
+from bayesduel.beliefs.kl import kl_upper
+from bayesduel.beliefs.model_posterior import gaussian_upper, ranked_upper
 from bayesduel.jit import compiled
 
 __all__ = [
-    "KL",
-    "MCMC",
-    "Belief",
-    "BeliefSpec",
-    "Bernstein",
-    "Beta",
-    "ConfidenceSequence",
-    "Counts",
-    "Hoeffding",
-    "Laplace",
-    "Logistic",
     "bounds",
     "pick",
     "record",
-    "require_sampling",
     "sample",
     "sample_against",
     "share",
@@ -79,18 +42,18 @@ __all__ = [
 
 @compiled
 def bounds(belief, budget):
-    """Return lower and upper bounds on P, each entry failing with chance exp(-budget).
+    """Return lower and upper bounds on P, each failing with probability exp(-budget).
 
     Parameters
     ----------
     belief
-        What is known.
+        The belief.
     budget
         Minus the logarithm of the one-sided failure probability of an entry, >= 0.
 
     Returns
     -------
-    Two arrays of shape (K, K), diagonal 1/2; infinite where nothing is known yet.
+    Two arrays of shape (K, K), diagonal 1/2; infinite before the first duel of a pair.
     """
     n_arms = belief.wins.shape[0]
     lower = np.full((n_arms, n_arms), 0.5)
@@ -113,7 +76,7 @@ def bounds(belief, budget):
 
 @compiled
 def upper_against(belief, arm, budget):
-    """Return upper bounds on every arm's chance to beat `arm`, shape (K,); 1/2 at `arm`."""
+    """Return upper bounds on P[:, arm], shape (K,); 1/2 at `arm`."""
     n_arms = belief.wins.shape[0]
     upper = np.full(n_arms, 0.5)
     for j in range(n_arms):
@@ -171,7 +134,7 @@ def sample(belief, rng):
 
 @compiled
 def sample_against(belief, arm, rng):
-    """Return one draw of every arm's chance to beat `arm`, shape (K,); 1/2 at `arm`.
+    """Return one draw of P[:, arm], shape (K,); 1/2 at `arm`.
 
     Raises
     ------
@@ -194,7 +157,7 @@ def sample_against(belief, arm, rng):
 
 @compiled
 def shares(belief):
-    """Return the share of duels i won against j, shape (K, K); 1/2 where they never met."""
+    """Return the shares of duels won by i against j, shape (K, K); 1/2 where they never met."""
     n_arms = belief.wins.shape[0]
     share = np.full((n_arms, n_arms), 0.5)
     for i in range(n_arms):
@@ -207,21 +170,21 @@ def shares(belief):
 
 @compiled
 def share(belief, i, j):
-    """Return the share of duels i won against j; 1/2 where they never met or i is j."""
+    """Return the share of duels won by i against j; 1/2 where they never met or i is j."""
     n = belief.wins[i, j] + belief.wins[j, i]
     return belief.wins[i, j] / n if n > 0 else 0.5
 
 
 @compiled
 def record(belief, pair, outcome):
-    """Enter one outcome: the only way anything is learned.
+    """Record one outcome.
 
     Parameters
     ----------
     belief
         Its `wins`, `last` and `n_duels` are written.
     pair
-        (i, j). A self-duel is counted and teaches nothing.
+        (i, j). A self-duel is counted, and changes no wins.
     outcome
         1 if i won, 0 if j won, 0.5 for a tie (half a win each).
     """

@@ -1,4 +1,4 @@
-"""Is a win probability above or below one half? Tests that may be looked at after every duel.
+"""Sequential sign tests of whether a win probability is above or below one half.
 
 *Mixture.* If p <= 1/2, the wealth ``integral over theta in [1/2, 1] of 2 (2 theta)^w
 (2 - 2 theta)^l`` is a supermartingale that starts at 1, so it ever reaches exp(budget) with
@@ -8,7 +8,7 @@ probability at most exp(-budget); the mirror image for p >= 1/2.
 
 *Epochs.* The same with one chance ``6 / (pi k)^2`` for all n from 2^(k-1) on, k = 1 + log2 n.
 Chernoff's bound holds at one n only, so nothing proves this; the exact law of wrong answers
-within 8,000 duels of a fair coin is a twelfth of what is promised, or less.
+within 8,000 duels of a fair coin is at most a twelfth of the nominal probability.
 
 References
 ----------
@@ -27,7 +27,7 @@ __all__ = ["sign_by_epochs", "sign_by_mixture", "sign_by_union"]
 
 @compiled
 def sign_by_mixture(wins, losses, budget):
-    """Return 1 or -1 once p is surely above or below 1/2, else 0.
+    """Return 1 or -1 once the test decides that p is above or below 1/2, else 0.
 
     Each wrong answer is ever given with probability at most exp(-budget).
     """
@@ -38,7 +38,7 @@ def sign_by_mixture(wins, losses, budget):
 
 @compiled
 def sign_by_mixture_above(wins, losses, budget):
-    """Return 1 once p is surely above 1/2, else 0."""
+    """Return 1 once the test decides that p is above 1/2, else 0."""
     n = wins + losses
     # The wealth is at most 2 exp(n d(share)): most looks end here.
     if n == 0 or log(2.0) + n * divergence_from_half(wins / n) < budget:
@@ -50,7 +50,7 @@ def sign_by_mixture_above(wins, losses, budget):
 
 @compiled
 def sign_by_union(wins, losses, budget):
-    """Return 1 or -1 once p is surely above or below 1/2, else 0.
+    """Return 1 or -1 once the test decides that p is above or below 1/2, else 0.
 
     Any wrong answer is ever given with probability at most exp(-budget).
     """

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.beliefs.margin_moments import fitted_account, intransitivity, sample_account
+from bayesduel.beliefs.margin_moments import fitted_moments, intransitivity, sample_moments
 from bayesduel.beliefs.margins import Margins, no_margins, wins_alone
 
 if TYPE_CHECKING:
@@ -68,9 +68,9 @@ def margin_index(
     if wins_alone(margins):
         return None
     index = intransitivity(margins)
-    mean, scatter, _, pooled, floor = sample_account(margins, 0.0)
+    mean, scatter, _, pooled, floor = sample_moments(margins, 0.0)
     score = mean.mean(axis=1)
-    fitted_account(margins, 0.0, mean, scatter, pooled, floor, score)
+    fitted_moments(margins, 0.0, mean, scatter, pooled, floor, score)
     above = np.triu_indices(duels.n_arms, 1)
     center = (score[:, None] - score)[above]
     number, scatter = margins.n[above], np.maximum(scatter[above], floor)

@@ -1,40 +1,55 @@
-"""Policies: which pair to duel next. One paper's algorithm a file.
+"""Policies: which pair to duel next. One paper per file.
 
-A policy is a frozen dataclass of hyperparameters with ``init(n_arms) -> Memory`` and
-``select``, the compiled rule ``select(belief, memory, t, rng) -> (i, j)``. The rule reads
-the belief and may write its memory's arrays and nothing else; t counts the duel about to
-be chosen, from 1. Each has `source` and `guarantee`, one line each.
+A policy is a frozen dataclass of hyperparameters with ``init(n_arms) -> Memory`` and the compiled
+rule ``select(belief, memory, t, rng) -> (i, j)``. The rule reads the belief and may write the
+arrays of its memory and nothing else; t is the number of the duel about to be chosen, from 1.
+Every policy has `reference`, `guarantee` and `setting`, and inherits the other defaults of its
+setting from ``policy.py``.
 
-To add one, read ``dts.py`` (the pattern), then:
+=====================  ==========================================================================
+Copeland regret        ``CCB``, ``CWRMED``, ``DTS``, ``DTSPlus``, ``ECWRMED``, ``SCB``,
+                       ``SupKLUCB``
+Condorcet regret       ``BeatTheMean``, ``InterleavedFilter``, ``MergeRUCB``, ``RCS``, ``RMED1``,
+                       ``RMED2``, ``RUCB``, ``SelfSparring``
+identify a winner      ``ActionElimination``, ``PBR``, ``RankEl``, ``SAVAGE``
+baselines              ``UCB1``, ``Uniform``
+items with attributes  ``GLMETC``, ``KLUCB``, ``LogisticDuelThompson``, ``LogisticThompson``,
+                       ``LogisticUCB``, ``ThompsonBeta``, ``TwoPhase`` (``contextual``)
+the k best arms        see ``top_k``
+=====================  ==========================================================================
 
-- Helpers and rule are module-level functions under ``@compiled``, which call one another
-  and the belief layer by name; no closures, no functions as arguments.
-- Whole-array NumPy where the paper has sets and maxima; ties by ``pick(mask, rng)``.
-- A policy that needs to know the horizon has ``horizon: int | None = None``, which a
-  simulation fills in; one that identifies a winner has ``answer: Answer`` in its memory
-  (``answers.py``) and duels that answer with itself; one that recommends something other
-  than the arm with most wins above one half has ``recommend(belief, memory) -> int``.
-- Where O(K^2) a step hurts and Hoeffding's bound is the default, ``beliefs/standings.py``
-  keeps what is decided by crossing times (see ``rucb.py``), tested equal to the plain rule.
-- A policy for items with attributes has `shows`, 1 or 2, how many it names; its belief is one of
-  ``beliefs/logistic.py`` and its ``init`` takes the ``ItemSet`` of the items. With 1 the rule
-  returns one index; on a sphere the index n stands for the vector in its memory's `aim`. One with
-  a proved bound gives its growing part as ``bound(times, offer)``.
-- Name it here in ``__all__`` and in ``bayesduel/__init__.py``; hand-worked rounds go to
-  ``tests/policies/test_NAME.py``; ``tests/test_contracts.py`` finds it by itself, and
-  ``python tests/reference/make_policy_traces.py`` stores its fixed-seed trace.
+To add a policy, read ``dts.py`` (the pattern), then:
+
+- Write the file in this order: docstring with References and Deviations, memory, the rule, its
+  helpers, the class. The rule and its helpers are module-level functions under ``@compiled`` that
+  call one another and the belief layer by name; no closures, no functions as arguments.
+- Use whole-array NumPy where the paper has sets and maxima, and ``pick(mask, rng)`` for ties.
+- Inherit from ``PairPolicy``; from ``HorizonPolicy`` if the policy needs the horizon and
+  identifies a winner (its memory then has ``answer: Answer``, and it duels the answer with
+  itself). Override ``recommend`` if it recommends another arm than the Copeland winner of the
+  observed shares.
+- Where O(K^2) a step is too slow and Hoeffding's bound is the default, use
+  ``beliefs/decided_pairs.py`` (see ``rucb.py``).
+- A policy for items with attributes inherits from ``ItemPolicy``; its belief is one of
+  ``beliefs/item_belief.py`` and its ``init`` takes an ``ItemSet``. With `shows` = 1 the rule
+  returns one index; on a sphere the index n stands for the vector `aim` of its memory.
+- Add the name to ``__all__`` here and to ``bayesduel/__init__.py``; hand-worked rounds go to
+  ``tests/policies/test_FILE.py``; ``tests/contracts/test_policies.py`` finds the policy by
+  itself, and ``python tests/reference/make_policy_traces.py`` stores its fixed-seed trace.
 """
 
 from bayesduel.policies.action_elimination import ActionElimination
 from bayesduel.policies.beat_the_mean import BeatTheMean
 from bayesduel.policies.ccb import CCB
-from bayesduel.policies.contextual.glm_etc import GLMETC
-from bayesduel.policies.contextual.kl_ucb import KLUCB
-from bayesduel.policies.contextual.logistic_duel_thompson import LogisticDuelThompson
-from bayesduel.policies.contextual.logistic_thompson import LogisticThompson
-from bayesduel.policies.contextual.logistic_ucb import LogisticUCB
-from bayesduel.policies.contextual.thompson_beta import ThompsonBeta
-from bayesduel.policies.contextual.two_phase import TwoPhase
+from bayesduel.policies.contextual import (
+    GLMETC,
+    KLUCB,
+    LogisticDuelThompson,
+    LogisticThompson,
+    LogisticUCB,
+    ThompsonBeta,
+    TwoPhase,
+)
 from bayesduel.policies.cw_rmed import CWRMED, ECWRMED
 from bayesduel.policies.dts import DTS, DTSPlus
 from bayesduel.policies.interleaved_filter import InterleavedFilter

@@ -1,10 +1,10 @@
 """Action elimination on duels: identification of a bandit's best arm, naive or wrapped.
 
-Play the arms in turn; drop one whose upper bound lies below another's lower bound; when one
-is left, it is the answer. *Wrapped* (``reward="opponent"``): an arm's reward is its duel with
+Play the arms in turn and drop each arm whose upper bound lies below another's lower bound; the
+last arm left is the answer. *Wrapped* (``reward="opponent"``): an arm's reward is its duel with
 a random opponent, so that the best arm is the Borda winner. *Naive* (``reward="pair"``): the
-bandit's arms are the ordered pairs, so that it looks for the most lopsided pair, and then
-answers what the shares so far say of the Copeland winner.
+bandit's arms are the ordered pairs: the rule finds the most lopsided pair, and the answer is the
+Copeland winner of the observed shares.
 
 References
 ----------
@@ -38,7 +38,7 @@ REWARDS = ("opponent", "pair")
 
 
 class Memory(NamedTuple):
-    """What action elimination keeps between duels.
+    """State of action elimination between duels.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name the possible arm or pair with fewest plays, or the answer against itself."""
+    """Return the active arm or pair with fewest plays, or the answer against itself."""
     if memory.answer.arm[0] >= 0:
         return memory.answer.arm[0], memory.answer.arm[0]
     take_reward(memory.rewards, belief)
@@ -88,7 +88,7 @@ def select(belief, memory, t, rng):
 
 @compiled
 def eliminate(active, n, mean, budget):
-    """Drop from `active` every arm that another surely exceeds."""
+    """Drop every arm whose upper bound is below the largest lower bound."""
     best = -inf
     for i in range(len(n)):
         for j in range(len(n)):
@@ -102,25 +102,25 @@ def eliminate(active, n, mean, budget):
 
 @compiled
 def copeland_winner(mean, rng):
-    """Return an arm that wins most of its duels against most others."""
+    """Return a Copeland winner of the observed shares, ties at random."""
     wins = (mean > 0.5).sum(axis=1)
     return pick(wins == wins.max(), rng)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ActionElimination(HorizonPolicy):
-    """Explore until a bandit's best arm is sure, then duel the answer with itself.
+    """Action elimination: identify the best arm of a bandit, then exploit it by self-duels.
 
     Parameters
     ----------
     belief
-        Only its tallies are read.
+        The belief; only its tallies of wins are read.
     reward
         "opponent": an arm against a random other. "pair": each ordered pair is an arm.
     horizon
-        Duels in all, for the union bound. Default: the simulation's.
+        Total number of duels, for the union bound. Default: the simulation's.
     delta
-        Chance that the bandit's best arm is another. Default: 1 / horizon.
+        Probability of a wrong answer. Default: 1 / horizon.
 
     Raises
     ------
@@ -134,7 +134,7 @@ class ActionElimination(HorizonPolicy):
     delta: float | None = None
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Even-Dar et al., JMLR 2006, as in Urvoy et al., ICML 2013"
-    guarantee: ClassVar[str] = "wrapped: the Borda winner with chance 1 - delta; naive: none"
+    guarantee: ClassVar[str] = "wrapped: the Borda winner with probability 1 - delta; naive: none"
 
     def __post_init__(self) -> None:
         if self.reward not in REWARDS:

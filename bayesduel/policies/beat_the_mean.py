@@ -1,9 +1,9 @@
-"""Beat the Mean: arms duel random others, and whoever surely loses to the mean arm goes.
+"""Beat the Mean: eliminate the arms that lose to the average of the active arms.
 
 References
 ----------
 Yue & Joachims, "Beat the Mean Bandit", ICML 2011, Algorithm 1. Deviation: an arm does not
-duel itself, which would be a coin flip that teaches nothing.
+duel itself, since a self-duel carries no information.
 """
 
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ __all__ = ["BeatTheMean"]
 
 
 class Memory(NamedTuple):
-    """What Beat the Mean keeps between duels.
+    """State of Beat the Mean between duels.
 
     Attributes
     ----------
     log_inverse_delta, factor
         ln(1 / delta), and the radius is ``factor sqrt(ln(1 / delta) / n)``.
     active
-        Arms still in, shape (K,).
+        Arms not eliminated, shape (K,).
     wins, duels
         Of i as first arm against j, shape (K, K).
     asked
@@ -48,7 +48,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name the arm met least often among those left, and a random other of them."""
+    """Return the active arm with fewest duels, and a random other active arm."""
     if memory.answer.arm[0] >= 0:
         return memory.answer.arm[0], memory.answer.arm[0]
     learn(belief, memory, rng)
@@ -67,7 +67,7 @@ def select(belief, memory, t, rng):
 
 @compiled
 def learn(belief, memory, rng):
-    """Count the duel asked for, for its first arm only; remove an arm that surely loses."""
+    """Count the last duel, for its first arm only; eliminate the worst arm if it is separated."""
     i, j = belief.last[0], belief.last[1]
     if i < 0 or i != memory.asked[0] or j != memory.asked[1]:
         return
@@ -96,18 +96,18 @@ def learn(belief, memory, rng):
 
 @dataclass(frozen=True, kw_only=True)
 class BeatTheMean(HorizonPolicy):
-    """Eliminate arms that lose to the mean of those left, then exploit the last.
+    """Beat the Mean: eliminate arms that lose to the average, then exploit the last one.
 
     Parameters
     ----------
     belief
-        Only its tallies are read.
+        The belief; only its tallies of wins are read.
     horizon
-        Duels in all. Default: the simulation's.
+        Total number of duels. Default: the simulation's.
     gamma
-        Degree of stochastic transitivity assumed, >= 1.
+        Assumed degree of relaxed stochastic transitivity, >= 1.
     factor
-        Of the radius: the paper's 3; others ran 1.
+        Factor of the confidence radius: 3 in the paper; 1 in some experiments.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""The mean reward of an arm that meets random opponents: its Borda score, as a bandit's arm.
+"""Rewards of duels against random opponents, whose expectation is the Borda score.
 
-Only the first arm of a duel is rewarded, since only its opponent was drawn.
+Only the first arm of a duel is rewarded, since only its opponent was drawn at random.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,7 @@ __all__ = ["Rewards", "duel_random_opponent", "mean_rewards", "no_rewards", "tak
 
 
 class Rewards(NamedTuple):
-    """What the arms won against random opponents.
+    """Rewards of the arms against random opponents.
 
     Attributes
     ----------
@@ -36,12 +36,14 @@ def no_rewards(n_arms: int) -> Rewards:
 def mean_rewards(rewards: Rewards) -> np.ndarray:
     """Return each arm's mean reward, 1/2 where it has none, shape (K,)."""
     n = rewards.duels
-    return np.divide(rewards.points, n, out=np.full(len(n), 0.5), where=n > 0)
+    mean = np.full(len(n), 0.5)
+    np.divide(rewards.points, n, out=mean, where=n > 0)
+    return mean
 
 
 @compiled
 def duel_random_opponent(rewards, belief, i, rng):
-    """Return arm i and a uniform other arm, and remember that they were asked for."""
+    """Return arm i and a uniformly random other arm, and note that their duel is asked for."""
     j = int(rng.random() * (len(rewards.duels) - 1))
     j += j >= i
     asked = rewards.asked
@@ -51,7 +53,7 @@ def duel_random_opponent(rewards, belief, i, rng):
 
 @compiled
 def take_reward(rewards, belief):
-    """Count the duel asked for, if it is the one recorded since; return its arm, else -1."""
+    """Count the duel asked for if it was recorded; return its first arm, else -1."""
     asked, i, j = rewards.asked, belief.last[0], belief.last[1]
     if i < 0 or i != asked[0] or j != asked[1] or belief.n_duels[0] != asked[3] + 1:
         return -1

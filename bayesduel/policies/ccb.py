@@ -1,7 +1,7 @@
 """Copeland Confidence Bound (CCB).
 
-An optimistic Copeland winner meets the arm most likely to beat it, with the search for
-opponents narrowed to small sets of arms that have beaten each loser before.
+The champion is an optimistic Copeland winner, the challenger the arm with the largest upper bound
+against it. The search for opponents is narrowed to small sets of arms that beat each loser.
 
 References
 ----------
@@ -25,20 +25,20 @@ __all__ = ["CCB"]
 
 
 class Memory(NamedTuple):
-    """What CCB keeps between duels.
+    """State of CCB between duels.
 
     Attributes
     ----------
     alpha
         Exploration constant.
     decided
-        What is decided; its `watched` rows are the sets B^i of arms that have beaten i.
+        The decided pairs; the `watched` rows are the sets B^i of arms that have beaten i.
     potential
         The set B of potential winners, shape (K,).
     size
         The sizes of the sets B^i, shape (K,).
     losses
-        The believed number of losses of a Copeland winner, shape (1,).
+        The assumed number of losses of a Copeland winner, shape (1,).
     """
 
     alpha: float
@@ -125,7 +125,7 @@ def select(belief, memory, t, rng):
 
 @compiled
 def reset(memory):
-    """Forget all that was concluded; the tallies stay."""
+    """Reset all conclusions; the tallies stay."""
     memory.potential[:] = True
     memory.size[:] = 0
     memory.losses[0] = len(memory.potential)
@@ -184,7 +184,7 @@ class CCB(PairPolicy):
     Parameters
     ----------
     belief
-        What bounds P. Default: Hoeffding's inequality, kept by crossing times.
+        The belief that bounds P. Default: Hoeffding's inequality, kept by crossing times.
     alpha
         Exploration constant, > 0.5.
 

@@ -1,8 +1,8 @@
-"""Copeland-winners RMED: duel what the asymptotic optimum would still have us learn.
+"""Copeland-winners RMED (CW-RMED and ECW-RMED): follow the asymptotically optimal allocation.
 
-The information gathered so far either makes an empirical Copeland winner sure, which is then
-dueled with itself, or falls short of the cheapest allocation that would (``allocations.py``),
-and the pairs that fall short are duelled in turn.
+If the information so far confirms an empirical Copeland winner, that arm duels itself. Otherwise
+the pairs whose information falls short of the cheapest allocation that would confirm one
+(``cw_rmed_allocation.py``) are duelled in turn.
 
 References
 ----------
@@ -28,7 +28,7 @@ __all__ = ["CWRMED", "ECWRMED"]
 
 
 class Memory(NamedTuple):
-    """What CW-RMED keeps between duels.
+    """State of CW-RMED between duels.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name a pair that is hardly known, else the next of the list."""
+    """Return a pair with too few or too close duels, else the next pair of the list."""
     n_arms = belief.wins.shape[0]
     least = memory.alpha * sqrt(log(t))
     close = memory.beta / max(1.0, log(max(1.0, log(t))))
@@ -69,7 +69,7 @@ def select(belief, memory, t, rng):
 
 @compiled
 def renew(belief, memory, log_t):
-    """List what to duel next: a sure winner with itself, or what the cheapest plan lacks."""
+    """List the next pairs: a confirmed winner with itself, or what the cheapest plan lacks."""
     P = shares(belief)
     n_arms = len(P)
     known = np.zeros((n_arms, n_arms))
@@ -108,11 +108,11 @@ class CWRMED(PairPolicy):
     Parameters
     ----------
     belief
-        Only its tallies are read.
+        The belief; only its tallies of wins are read.
     alpha
         Every pair is duelled at least ``alpha sqrt(ln t)`` times, > 0.
     beta
-        A pair whose share is within ``beta / ln ln t`` of 1/2 is duelled on, >= 0. A true
+        A pair whose share is within ``beta / ln ln t`` of 1/2 is duelled again, >= 0. A true
         tie is then duelled for ever; 0 avoids that.
 
     Raises
@@ -142,16 +142,16 @@ class CWRMED(PairPolicy):
 
 @dataclass(frozen=True, kw_only=True)
 class ECWRMED(CWRMED):
-    """Efficient CW-RMED: a closed-form allocation, at most a constant dearer.
+    """Efficient CW-RMED: a closed-form allocation, optimal up to a constant factor.
 
     Parameters
     ----------
     belief
-        Only its tallies are read.
+        The belief; only its tallies of wins are read.
     alpha
         Every pair is duelled at least ``alpha sqrt(ln t)`` times, > 0.
     beta
-        A pair whose share is within ``beta / ln ln t`` of 1/2 is duelled on, >= 0.
+        A pair whose share is within ``beta / ln ln t`` of 1/2 is duelled again, >= 0.
 
     Raises
     ------

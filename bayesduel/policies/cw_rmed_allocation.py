@@ -1,4 +1,4 @@
-"""How much to know about each pair so that no rival of a Copeland winner is plausible.
+"""The cheapest information about each pair that confirms a Copeland winner.
 
 With ``x_ij = N_ij d(p_ij) / ln t`` the information about a pair, i1 a winner, i2 a rival and
 m the wins it lacks plus one, the reversals worth a win to i2 are the pairs (i1, j) that i1
@@ -30,7 +30,7 @@ BROKEN = 1 - 1e-9  # a row's left side below this is broken
 
 @compiled
 def costs(P):
-    """Return the regret of a unit of information about each pair, shape (K, K)."""
+    """Return the regret per unit of information about each pair, shape (K, K)."""
     n_arms = len(P)
     wins = np.zeros(n_arms)
     for i in range(n_arms):
@@ -47,7 +47,7 @@ def costs(P):
 
 @compiled
 def lacking(P, i1, i2):
-    """Return the wins that i2 would have to gain on i1 to overtake it."""
+    """Return the number of wins that i2 would have to gain on i1 to overtake it."""
     lack = 1
     for j in range(len(P)):
         lack += P[i1, j] > 0.5
@@ -57,7 +57,7 @@ def lacking(P, i1, i2):
 
 @compiled
 def broken_row(P, x, i1, i2, outright, row):
-    """Write the row of rule (B), if `outright`, else (A), that x breaks most.
+    """Write the most violated row of rule (B), if `outright`, else of rule (A).
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def is_sure(P, x, i1):
 
 @compiled
 def cheapest(P, cost, i1):
-    """Return the cheapest information that makes i1 sure, shape (K, K), symmetric."""
+    """Return the cheapest information that confirms i1, shape (K, K), symmetric."""
     n_arms = len(P)
     n = n_arms * (n_arms - 1) // 2
     # The dictionary: basic = constant + table @ nonbasic, nonbasic = 0. Variables 0..n-1 are
@@ -162,7 +162,7 @@ def cheapest(P, cost, i1):
 
 @compiled
 def grown(table):
-    """Return the table with room for as many rows again as it has columns."""
+    """Return the table with as many additional rows as it has columns."""
     more = np.zeros((len(table) + table.shape[1], table.shape[1]))
     more[: len(table)] = table
     return more
@@ -260,7 +260,7 @@ def relaxed(P, cost, i1):
 
 @compiled
 def superiors_of(P, i1, i2):
-    """Return who beats i2, i1 apart."""
+    """Return the arms other than i1 that beat i2."""
     chosen = np.empty(len(P), np.int64)
     n = 0
     for j in range(len(P)):
@@ -272,7 +272,7 @@ def superiors_of(P, i1, i2):
 
 @compiled
 def is_sure_relaxed(P, x, i1):
-    """Return whether the information x satisfies ECW-RMED's own conditions."""
+    """Return whether the information x satisfies the conditions of ECW-RMED."""
     for i2 in range(len(P)):
         if i2 == i1:
             continue

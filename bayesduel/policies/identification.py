@@ -1,7 +1,7 @@
-"""The answer of a policy that identifies a winner: which arm, when it was sure, else its best.
+"""The answer of a policy that identifies a winner: the arm, and when it was decided.
 
-A memory with an `answer` field says that the policy explores first and then duels its
-answer with itself; traces record when.
+Such a policy has an `answer` field in its memory; it explores first and then duels its answer with
+itself. Traces record when.
 """
 
 from typing import NamedTuple
@@ -15,27 +15,27 @@ __all__ = ["Answer", "best_by_shares", "conclude", "no_answer"]
 
 
 class Answer(NamedTuple):
-    """Which arm (-1 until it is known) and after how many duels (-1), shape (1,) each."""
+    """The arm and the number of duels before the decision, shape (1,) each; -1 until then."""
 
     arm: np.ndarray
     time: np.ndarray
 
 
 def no_answer() -> Answer:
-    """Return the answer before there is one."""
+    """Return the empty answer."""
     return Answer(np.full(1, -1, np.int64), np.full(1, -1, np.int64))
 
 
 @compiled
 def conclude(answer, arm, t):
-    """Answer `arm` before duel t, and return the self-duel that exploits it."""
+    """Store `arm` as the answer before duel t, and return the self-duel that exploits it."""
     answer.arm[0] = arm
     answer.time[0] = t - 1
     return arm, arm
 
 
 def best_by_shares(belief: Belief) -> int:
-    """Return the arm that wins more often than not against most others.
+    """Return the Copeland winner of the observed shares.
 
     Ties by the mean share of duels won, then by the first index.
     """

@@ -1,4 +1,4 @@
-"""Interleaved Filter: an incumbent duels all others in turn until one of them surely wins.
+"""Interleaved Filter: an incumbent duels all candidates in turn until one of them beats it.
 
 References
 ----------
@@ -22,7 +22,7 @@ __all__ = ["InterleavedFilter"]
 
 
 class Memory(NamedTuple):
-    """What the filter keeps between duels.
+    """State of the filter between duels.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name the incumbent and its next candidate, or the answer against itself."""
+    """Return the incumbent and its next candidate, or the answer against itself."""
     if memory.answer.arm[0] >= 0:
         return memory.answer.arm[0], memory.answer.arm[0]
     place, candidates = memory.place, memory.candidates
@@ -67,7 +67,7 @@ def select(belief, memory, t, rng):
 
 @compiled
 def install(belief, memory, arm):
-    """Make `arm` the incumbent, its record starting now."""
+    """Make `arm` the incumbent, with new counts of wins and losses."""
     memory.place[0] = arm
     memory.candidates[arm] = False
     memory.before[0] = belief.wins[arm]
@@ -76,7 +76,7 @@ def install(belief, memory, arm):
 
 @compiled
 def end_round(belief, memory, rng):
-    """Drop who surely loses to the incumbent; replace it if one surely wins."""
+    """Drop candidates separated below the incumbent; replace it by one separated above."""
     incumbent, candidates = memory.place[0], memory.candidates
     victors = np.zeros(len(candidates), np.bool_)
     ahead = np.zeros(len(candidates), np.bool_)
@@ -97,14 +97,14 @@ def end_round(belief, memory, rng):
 
 @dataclass(frozen=True, kw_only=True)
 class InterleavedFilter(HorizonPolicy):
-    """Explore by successive incumbents, then exploit the last.
+    """Interleaved Filter: explore by successive incumbents, then exploit the last one.
 
     Parameters
     ----------
     belief
-        Only its tallies are read.
+        The belief; only its tallies of wins are read.
     horizon
-        Duels in all. Default: the simulation's.
+        Total number of duels. Default: the simulation's.
     version
         2 prunes, 1 does not.
 

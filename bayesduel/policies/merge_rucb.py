@@ -1,4 +1,4 @@
-"""MergeRUCB: RUCB within small batches of arms, which merge as arms drop out.
+"""MergeRUCB: RUCB within small batches of arms, which merge as arms are eliminated.
 
 References
 ----------
@@ -21,7 +21,7 @@ __all__ = ["MergeRUCB"]
 
 
 class Memory(NamedTuple):
-    """What MergeRUCB keeps between duels.
+    """State of MergeRUCB between duels.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ BATCHES, STAGE = range(2)  # of Memory.stages
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name an arm of this turn's batch, and the arm of it most likely to beat it."""
+    """Return an arm of this turn's batch, and the challenger with the largest upper bound."""
     if memory.answer.arm[0] >= 0:
         return memory.answer.arm[0], memory.answer.arm[0]
     batch, stages = memory.batch, memory.stages
@@ -90,7 +90,7 @@ def deal(memory, rng):
 
 @compiled
 def drop_beaten(belief, batch, turn, budget):
-    """Drop arms that surely lose to an arm still in their batch."""
+    """Eliminate arms whose upper bound against an arm of their batch is below 1/2."""
     for k in range(len(batch)):
         if batch[k] == turn:
             for other in range(len(batch)):
@@ -157,7 +157,7 @@ class MergeRUCB(PairPolicy):
     Parameters
     ----------
     belief
-        What bounds P.
+        The belief that bounds P.
     alpha
         Exploration constant, > 0.5.
     batch_size

@@ -1,7 +1,7 @@
-"""Preference-Based Racing (PBR): race the arms, round after round, to the best k of them.
+"""Preference-Based Racing (PBR): racing for the k best arms.
 
-Every round duels each pair that still matters once; arms whose score is surely among the k
-best are selected, those surely not are discarded.
+Every round duels once each pair that can still change the selection. Arms whose score is among
+the k best by its bounds are selected, arms whose score is not are discarded.
 
 References
 ----------
@@ -35,7 +35,7 @@ CRITERIA = {"copeland": COPELAND, "borda": BORDA, "random_walk": WALK}
 
 
 class Memory(NamedTuple):
-    """What PBR keeps between duels.
+    """State of PBR between duels.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Memory(NamedTuple):
     current
         Pairs still to duel in this round, first index below the second, shape (K, K).
     selected, discarded
-        Arms surely among the k best, and surely not, shape (K,).
+        Arms decided to be among the k best, and not to be, shape (K,).
     answer
         The best arm, once the race is over.
     """
@@ -61,7 +61,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name the next pair of the round, or the answer against itself."""
+    """Return the next pair of the round, or the answer against itself."""
     if memory.answer.arm[0] >= 0:
         return memory.answer.arm[0], memory.answer.arm[0]
     current = memory.current
@@ -86,7 +86,7 @@ def best(belief, memory):
 
 @compiled
 def scores(belief, criterion):
-    """Return the arms' scores, were the shares the truth, shape (K,)."""
+    """Return the scores of the arms by the observed shares, shape (K,)."""
     share = shares(belief)
     if criterion == COPELAND:
         return (share > 0.5).sum(axis=1).astype(np.float64)
@@ -97,7 +97,7 @@ def scores(belief, criterion):
 
 @compiled
 def end_round(belief, memory):
-    """Select and discard what is sure, and list the pairs of the next round."""
+    """Select and discard the decided arms, and list the pairs of the next round."""
     lower, upper = bounds(belief, memory.budget)
     n_arms = len(lower)
     if memory.criterion == WALK:
@@ -121,7 +121,7 @@ def end_round(belief, memory):
 
 @compiled
 def enlist(belief, memory, settled):
-    """List the pairs that are not settled, below the cap, and of an undecided arm."""
+    """List the unsettled pairs of an undecided arm, below the cap."""
     n_arms = len(settled)
     undecided = ~(memory.selected | memory.discarded)
     for i in range(n_arms):
@@ -133,7 +133,7 @@ def enlist(belief, memory, settled):
 
 @dataclass(frozen=True, kw_only=True)
 class PBR(HorizonPolicy):
-    """Race to the k best arms; on regret runs, then duel the best with itself.
+    """Preference-based racing for the k best arms; in simulations of regret, then self-duels.
 
     On score duels (``bayesduel.select_top``) it races by mean margins: under "borda", with
     the experiment's k and its budget for the horizon.
@@ -141,15 +141,15 @@ class PBR(HorizonPolicy):
     Parameters
     ----------
     belief
-        What bounds P.
+        The belief that bounds P.
     criterion
         By which score: "copeland", "borda" or "random_walk".
     k
         How many arms to select.
     horizon
-        Duels in all. Default: the simulation's.
+        Total number of duels. Default: the simulation's.
     delta
-        Chance of a wrong selection. Default: 1 / horizon.
+        Probability of a wrong selection. Default: 1 / horizon.
     cap
         Duels a pair at most. Default: the horizon.
 
@@ -167,7 +167,7 @@ class PBR(HorizonPolicy):
     cap: float | None = None
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Busa-Fekete et al., ICML 2013, Algorithms 1 to 4"
-    guarantee: ClassVar[str] = "right with chance 1 - delta under copeland and borda"
+    guarantee: ClassVar[str] = "correct with probability 1 - delta under copeland and borda"
 
     def __post_init__(self) -> None:
         if self.criterion not in CRITERIA:
@@ -244,7 +244,7 @@ class PBR(HorizonPolicy):
         return int(np.argmax(scores(belief, memory.criterion)))
 
     def selection(self, belief: Belief, memory: Memory) -> np.ndarray:
-        """Return the k arms selected: the sure ones, then the best so far; bool, shape (K,)."""
+        """Return the k selected arms: the decided ones, then the best so far; bool, shape (K,)."""
         rank = np.lexsort((-scores(belief, memory.criterion), memory.discarded, ~memory.selected))
         chosen = np.zeros(len(rank), dtype=bool)
         chosen[rank[: memory.k]] = True

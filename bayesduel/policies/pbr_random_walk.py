@@ -1,4 +1,4 @@
-"""The random walk that leaves an arm for those that beat it, and how sure its law is.
+"""The random walk from each arm to the arms that beat it, and bounds on its stationary law.
 
 References
 ----------
@@ -15,7 +15,7 @@ __all__ = ["stationary", "walk_is_settled"]
 
 @compiled
 def stationary(share):
-    """Return the stationary law of the walk that leaves j for i as P[i, j], shape (K,)."""
+    """Return the stationary law of the walk from j to i proportional to P[i, j], shape (K,)."""
     n_arms = len(share)
     system = np.zeros((n_arms, n_arms + 1))
     for j in range(n_arms):
@@ -53,7 +53,7 @@ def eliminate(system):
 
 @compiled
 def walk_is_settled(share, upper, k):
-    """Return whether the k-th and the next entry of the stationary law are surely apart."""
+    """Return whether the bounds separate the k-th and the next entry of the stationary law."""
     n_arms = len(share)
     law = stationary(share)
     # [I - walk + 1 law | I], whose inverse less 1 law is the group inverse.

@@ -5,31 +5,46 @@ methods. ``setting`` says what the policy is for, ``shows`` how many arms or ite
 step.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from bayesduel.beliefs import Belief
-from bayesduel.beliefs.item_belief import ItemSet
+from bayesduel.beliefs import Belief, BeliefSpec, Counts, Logistic
+from bayesduel.beliefs.item_belief import ItemBelief, ItemSet
 from bayesduel.policies.identification import Answer, best_by_shares
 
 __all__ = ["HorizonPolicy", "ItemPolicy", "MarginPolicy", "PairPolicy"]
 
 
-class PairPolicy:
+class PairPolicy(ABC):
     """Defaults of a policy that names a pair of arms and learns who won.
 
     Attributes
     ----------
+    belief
+        The specification of the belief that its rule reads.
+    select
+        The compiled rule, ``select(belief, memory, t, rng) -> (i, j)``.
+    reference, guarantee
+        The paper, and what is proved, in one line each.
     setting
         "pairs".
     shows
         2.
     """
 
+    belief: BeliefSpec
+    select: ClassVar[Any]
+    reference: ClassVar[str]
+    guarantee: ClassVar[str]
     setting: ClassVar[str] = "pairs"
     shows: ClassVar[int] = 2
+
+    @abstractmethod
+    def init(self, n_arms: int) -> Any:
+        """Return the memory before the first duel."""
 
     def for_horizon(self, horizon: int) -> Self:
         """Return the policy with this horizon, if it needs one and has none."""
@@ -63,7 +78,10 @@ class HorizonPolicy(PairPolicy):
 
     def for_horizon(self, horizon: int) -> Self:
         """Return the policy with this horizon, if it has none."""
-        return self if self.horizon is not None else replace(self, horizon=horizon)  # type: ignore[type-var]
+        if self.horizon is not None:
+            return self
+        filled: Self = replace(cast(Any, self), horizon=horizon)
+        return filled
 
     def answer(self, memory: Any) -> Answer | None:
         """Return the identified winner and when, -1 each until it is known."""
@@ -90,11 +108,13 @@ class HorizonPolicy(PairPolicy):
             raise ValueError(f"delta should be in (0, 1), got {delta}")
 
 
-class ItemPolicy:
+class ItemPolicy(ABC):
     """Defaults of a policy that shows items with attributes, one or two at a time.
 
     Attributes
     ----------
+    belief, select, reference, guarantee
+        As for ``PairPolicy``; the rule returns one index where one item is shown.
     setting
         "items".
     shows
@@ -102,8 +122,20 @@ class ItemPolicy:
         one was preferred.
     """
 
+    belief: Counts | Logistic
+    select: ClassVar[Any]
+    reference: ClassVar[str]
+    guarantee: ClassVar[str]
     setting: ClassVar[str] = "items"
     shows: ClassVar[int] = 1
+
+    @abstractmethod
+    def init(self, items: ItemSet) -> Any:
+        """Return the memory before the first pull."""
+
+    @abstractmethod
+    def recommend(self, belief: ItemBelief, memory: Any) -> int | np.ndarray:
+        """Return the best item so far; on a sphere, its unit vector."""
 
     def for_horizon(self, horizon: int) -> Self:
         """Return the policy: none of items needs the horizon."""
@@ -116,6 +148,9 @@ class ItemPolicy:
 
 class MarginPolicy:
     """Defaults of a policy that selects the k best arms from the margins of score duels.
+
+    It has two compiled functions, the rule ``select(margins, memory, t, rng) -> (i, j)`` and
+    ``scores(margins, memory)``, by which the k best are selected.
 
     Attributes
     ----------

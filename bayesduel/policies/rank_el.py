@@ -1,4 +1,4 @@
-"""RankEl: duel every undecided pair in turn until the ranking by Copeland score is sure.
+"""RankEl: duel every undecided pair in turn until the Copeland ranking is decided.
 
 References
 ----------
@@ -23,7 +23,7 @@ __all__ = ["RankEl"]
 
 
 class Memory(NamedTuple):
-    """What RankEl keeps between duels.
+    """State of RankEl between duels.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name the next pair of the round, or the answer against itself."""
+    """Return the next pair of the round, or the answer against itself."""
     if memory.answer.arm[0] >= 0:
         return memory.answer.arm[0], memory.answer.arm[0]
     current = memory.current
@@ -62,11 +62,11 @@ def select(belief, memory, t, rng):
 
 @compiled
 def end_round(belief, memory):
-    """List the pairs of the next round, none if the ranking is sure.
+    """List the pairs of the next round, none if the ranking is decided.
 
     Returns
     -------
-    What to rank by, shape (K,): the sure wins, equals by the possible ones.
+    The ranking score, shape (K,): decided wins, then possible wins.
     """
     lower, upper = bounds(belief, memory.budget)
     n_arms = len(lower)
@@ -91,16 +91,16 @@ def end_round(belief, memory):
 
 @dataclass(frozen=True, kw_only=True)
 class RankEl(HorizonPolicy):
-    """Elicit the Copeland ranking, then duel its first arm with itself.
+    """RankEl: elicit the Copeland ranking, then exploit its first arm by self-duels.
 
     Parameters
     ----------
     belief
-        What bounds P.
+        The belief that bounds P.
     horizon
-        Duels in all. Default: the simulation's.
+        Total number of duels. Default: the simulation's.
     delta
-        Chance of a wrong ranking. Default: 1 / horizon.
+        Probability of a wrong ranking. Default: 1 / horizon.
     epsilon
         An arm beats another if it wins with more than 1/2 + epsilon, in [0, 1/2).
     rho
@@ -119,7 +119,7 @@ class RankEl(HorizonPolicy):
     rho: float = 0
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Busa-Fekete, Szörényi & Hüllermeier, AAAI 2014"
-    guarantee: ClassVar[str] = "ranking right up to rho with chance 1 - delta"
+    guarantee: ClassVar[str] = "ranking correct up to rho with probability 1 - delta"
 
     def __post_init__(self) -> None:
         self.check_horizon(self.delta)

@@ -1,7 +1,8 @@
 """Relative Confidence Sampling (RCS).
 
-Sample the preference matrix; an arm that wins every sampled duel is champion, and if there
-is none, the arm that has been champion least often. It meets the arm most likely to beat it.
+Sample the preference matrix. The champion is the arm that beats all others in the sample or, if
+there is none, the arm that has been champion least often; the challenger has the largest upper
+bound against it.
 
 References
 ----------
@@ -31,7 +32,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name the next pair, (champion, challenger)."""
+    """Return the next pair, (champion, challenger)."""
     n_arms = len(memory.crowned)
     wins = (sample(belief, rng) >= 0.5).sum(axis=1)
     if wins.max() == n_arms:  # its own diagonal 1/2 included
@@ -51,7 +52,7 @@ class RCS(PairPolicy):
     Parameters
     ----------
     belief
-        What it samples from. Default: the paper's independent Beta(1, 1),
+        The posterior it samples. Default: the paper's independent Beta(1, 1),
         bounded by Hoeffding's inequality.
     alpha
         Exploration constant, > 0.5.

@@ -1,8 +1,8 @@
 """Relative Minimum Empirical Divergence (RMED1 and RMED2).
 
-An arm's divergence is the evidence, in the duels it is losing, that it does not beat all
-others. Arms whose divergence is within ln t of the smallest are drawn in turn, each against
-the likely Condorcet winner (RMED1) or the opponent that refutes it most cheaply (RMED2).
+The divergence of an arm is the evidence, from the duels it is losing, that it is not the Condorcet
+winner. Arms whose divergence is within ln t of the smallest are drawn in turn, each against the
+likely Condorcet winner (RMED1) or the opponent that refutes it at least regret (RMED2).
 
 References
 ----------
@@ -26,7 +26,7 @@ __all__ = ["RMED1", "RMED2"]
 
 
 class Memory(NamedTuple):
-    """What RMED keeps between duels.
+    """State of RMED between duels.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ DRAWN, CLEARED, SEEN, WANTED, FROM = range(5)  # of Memory.place
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name the next pair: an arm that may be the winner, and who could refute it."""
+    """Return the next pair: an arm that may be the winner, and the opponent to refute it."""
     # First every pair once; RMED2 then keeps every pair at alpha ln ln t duels.
     due = 1.0
     if memory.place[CLEARED] >= 1 and memory.alpha > 0 and t >= 3:
@@ -95,7 +95,7 @@ def first_below(belief, memory, due):
 
 @compiled
 def update(belief, memory):
-    """Sum the divergences of the two arms that met last; of all, after a jump."""
+    """Recompute the divergences of the two arms that met last, or of all after several duels."""
     n_arms = len(memory.divergence)
     new = belief.n_duels[0] - memory.place[SEEN]
     memory.place[SEEN] = belief.n_duels[0]
@@ -112,7 +112,7 @@ def update(belief, memory):
 
 @compiled
 def renew(memory, likely, log_t):
-    """Take the arm drawn last off L_R, add the possible to L_N, begin anew when L_C is done."""
+    """Remove the last arm from L_R, add the plausible arms to L_N, start anew when L_C is done."""
     lists, drawn = memory.lists, memory.place[DRAWN]
     lists[REMAINING, drawn] = False
     least = memory.divergence[likely]
@@ -128,7 +128,7 @@ def renew(memory, likely, log_t):
 
 @compiled
 def opponent(belief, memory, arm, likely, t, rng):
-    """Return whom `arm` meets: whoever is likeliest to refute that it is the winner."""
+    """Return the opponent most likely to refute that `arm` is the winner."""
     n_arms = len(memory.divergence)
     if memory.alpha > 0:
         cheapest, price = -1, inf
@@ -153,7 +153,7 @@ def opponent(belief, memory, arm, likely, t, rng):
 
 @compiled
 def met(belief, i, j):
-    """Return how often i and j have met; 0 for an arm and itself."""
+    """Return the number of duels of i and j; 0 for an arm and itself."""
     return belief.wins[i, j] + belief.wins[j, i]
 
 
@@ -176,7 +176,7 @@ class RMED1(PairPolicy):
     Parameters
     ----------
     belief
-        Only its tallies are read.
+        The belief; only its tallies of wins are read.
     slack
         c in ``f(K) = c K^1.01``.
 
@@ -208,7 +208,7 @@ class RMED2(PairPolicy):
     Parameters
     ----------
     belief
-        Only its tallies are read.
+        The belief; only its tallies of wins are read.
     slack
         c in ``f(K) = c K^1.01``.
     alpha

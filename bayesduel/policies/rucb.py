@@ -1,7 +1,7 @@
 """Relative Upper Confidence Bound (RUCB).
 
-An arm that may still be the Condorcet winner, on its best behaviour, meets the arm most
-likely to beat it.
+The champion is an arm that may still be the Condorcet winner by its upper bounds; the challenger
+has the largest upper bound against it.
 
 References
 ----------
@@ -25,7 +25,7 @@ __all__ = ["RUCB"]
 
 
 class Memory(NamedTuple):
-    """The hypothesised best arm (-1 if none), shape (1,), and what is decided."""
+    """The hypothesised best arm (-1 if none), shape (1,), and the decided pairs."""
 
     alpha: float
     best: np.ndarray
@@ -68,7 +68,7 @@ class RUCB(PairPolicy):
     Parameters
     ----------
     belief
-        What bounds P. Default: Hoeffding's inequality, kept by crossing times.
+        The belief that bounds P. Default: Hoeffding's inequality, kept by crossing times.
     alpha
         Exploration constant, > 0.5; the expected regret bound needs alpha > 1.
 

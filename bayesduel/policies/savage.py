@@ -1,7 +1,7 @@
 """Sensitivity Analysis of VAriables for Generic Exploration (SAVAGE).
 
-Keep an interval for every unknown; duel the least known unknown on which the decision may
-still depend; stop when none is left, and exploit the decision for the rest.
+Keep a confidence interval for every pair; duel the pair with fewest duels on which the decision
+may still depend; stop when none is left, and exploit the decision by self-duels.
 
 References
 ----------
@@ -29,7 +29,7 @@ CRITERIA = {"copeland": COPELAND, "condorcet": CONDORCET, "borda": BORDA}
 
 
 class Memory(NamedTuple):
-    """What SAVAGE keeps between duels.
+    """State of SAVAGE between duels.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name the least known pair that matters, or the answer against itself."""
+    """Return the active pair with fewest duels, or the answer against itself."""
     if memory.answer.arm[0] >= 0:
         return memory.answer.arm[0], memory.answer.arm[0]
     learn(belief, memory, rng)
@@ -84,7 +84,7 @@ def select(belief, memory, t, rng):
 
 @compiled
 def decision(memory, rng):
-    """Return the winner if it is sure, else -1."""
+    """Return the winner if it is decided, else -1."""
     lower = memory.lower
     n_arms = len(lower)
     if memory.criterion == BORDA:
@@ -121,7 +121,7 @@ def decision(memory, rng):
 
 @compiled
 def alike(below, above, epsilon):
-    """Tell whether, by bounds on scores, all possible winners' are within epsilon > 0."""
+    """Return whether the scores of all possible winners are within epsilon > 0 of each other."""
     if epsilon <= 0:
         return False
     best = below.max()
@@ -153,19 +153,19 @@ def least_known_pair(belief, memory, rng):
 
 @dataclass(frozen=True, kw_only=True)
 class SAVAGE(HorizonPolicy):
-    """Explore until the winner is sure, then duel it with itself.
+    """SAVAGE: explore until the winner is decided, then exploit it by self-duels.
 
     Parameters
     ----------
     belief
-        What bounds P; the default, Hoeffding's inequality, is the paper's.
+        The belief that bounds P; the default, Hoeffding's inequality, is the paper's.
     criterion
-        Whose winner: "copeland", "condorcet" or "borda" (which duels random opponents).
+        The winner to identify: "copeland", "condorcet" or "borda" (which duels random opponents).
     horizon
-        Duels in all, for the union bound. Default: the simulation's. ``math.inf``: a bound
+        Total number of duels, for the union bound. Default: the simulation's. ``math.inf``: a bound
         for every horizon.
     delta
-        Chance of a wrong answer. Default: 1 / horizon.
+        Probability of a wrong answer. Default: 1 / horizon.
     epsilon
         Accept a winner by this much: under "condorcet" an arm that loses to none by more;
         otherwise one whose score, in [0, 1], can fall short of no possible winner's by more.
@@ -194,7 +194,9 @@ class SAVAGE(HorizonPolicy):
     steps: int = 100
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Urvoy et al., ICML 2013, Algorithms 1 to 4"
-    guarantee: ClassVar[str] = "right with chance 1 - delta; O(sum over pairs of ln(K T) / gap^2)"
+    guarantee: ClassVar[str] = (
+        "correct with probability 1 - delta; O(sum over pairs of ln(K T) / gap^2)"
+    )
 
     def __post_init__(self) -> None:
         if self.criterion not in CRITERIA:
@@ -251,7 +253,7 @@ class SAVAGE(HorizonPolicy):
         )
 
     def recommend(self, belief: Belief, memory: Memory) -> int:
-        """Return the winner, were the shares so far the truth."""
+        """Return the winner by the observed shares."""
         if self.criterion == "borda":
             return int(mean_rewards(memory.rewards).argmax())
         return best_by_shares(belief)

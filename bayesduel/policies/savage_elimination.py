@@ -27,7 +27,7 @@ COPELAND, CONDORCET, BORDA = range(3)
 
 @compiled
 def learn(belief, memory, rng):
-    """Bring the intervals up to date with the belief, and drop what does not matter."""
+    """Update the intervals by the belief, and drop the unknowns that no longer matter."""
     n_arms = len(memory.lower)
     new = belief.n_duels[0] - memory.seen[0]
     memory.seen[0] = belief.n_duels[0]
@@ -52,7 +52,7 @@ def learn(belief, memory, rng):
 
 @compiled
 def learn_pair(belief, memory, i, j):
-    """Tighten the interval of a pair; start afresh if the intersection is empty."""
+    """Tighten the interval of a pair; replace it if the intersection is empty."""
     lower, n_arms = memory.lower, len(memory.lower)
     n = belief.wins[i, j] + belief.wins[j, i]
     if n == 0:
@@ -79,7 +79,7 @@ def learn_mean(memory, i):
 
 @compiled
 def budget_of(memory, n, n_unknown):
-    """Return ln(eta(n) / delta): a union over unknowns and numbers of duels."""
+    """Return ln(eta(n) / delta): a union bound over unknowns and numbers of duels."""
     if memory.horizon == inf:
         return log(pi * pi * n_unknown * n * n / 3) - log(memory.delta)
     return log(2 * n_unknown * memory.horizon) - log(memory.delta)
@@ -87,7 +87,7 @@ def budget_of(memory, n, n_unknown):
 
 @compiled
 def depends(memory):
-    """Drop from `active` what the decision formally does not depend on."""
+    """Drop from `active` the unknowns that the decision provably does not depend on."""
     lower, active = memory.lower, memory.active
     n_arms = len(lower)
     if memory.criterion == BORDA:
@@ -117,9 +117,9 @@ def depends(memory):
 
 @compiled
 def sampled_depends(memory, i, j, rng):
-    """Look for a point of the box where redrawing P[i, j] changes the winners.
+    """Return whether redrawing P[i, j] changes the winners at a sampled point of the box.
 
-    True is always right; False may be wrong, the less often the more points are tried.
+    True is always correct; False may be wrong, the less often the more points are tried.
     """
     n_arms = len(memory.lower)
     x = np.full((n_arms, n_arms), 0.5)
@@ -150,6 +150,6 @@ def redraw(x, lower, i, j, rng):
 
 @compiled
 def copeland_winners(x):
-    """Return who beats most others, shape (K,)."""
+    """Return the Copeland winners, bool, shape (K,)."""
     wins = (x > 0.5).sum(axis=1)
     return wins == wins.max()

@@ -1,13 +1,13 @@
 """Scalable Copeland Bandits (SCB).
 
-In rounds of squared length: find a Copeland winner by best-arm identification, where the
-reward of an arm is whether it beats a random other arm, which a sign test on their duels
-tells; then duel the answer with itself until the round is over, and start again.
+In rounds of squared length: find a Copeland winner by best-arm identification, where the reward
+of an arm is whether it beats a random other arm by a sign test on their duels; then duel the
+answer with itself until the round is over, and start again.
 
 References
 ----------
 Zoghi, Karnin, Whiteson & de Rijke, "Copeland Dueling Bandits", NIPS 2015, Algorithms 2, 3
-and 4. Deviations: the sign tests are ``beliefs/sign_test.py`` ("sufficiently many times" is
+and 4. Deviations: the sign tests are ``beliefs/sequential_sign.py`` ("sufficiently many times" is
 not specified there); with ``cache`` (default) each pair is decided once a round and an
 arm's opponents are drawn without replacement, so that scores become exact; identification
 also stops when one arm is left (with epsilon = 0 the printed test never passes) or when
@@ -34,7 +34,7 @@ MIXTURE, UNION, EPOCHS = range(3)
 
 
 class Memory(NamedTuple):
-    """What SCB keeps between duels.
+    """State of SCB between duels.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ ROUND, START, WINNER, SWEEP, PLACE, LAST = range(6)  # of Memory.clock
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name the pair under test, or the round's winner against itself."""
+    """Return the pair under test, or the winner of the round against itself."""
     clock = memory.clock
     if clock[START] == 0 or t - clock[START] >= 2.0 ** (2.0 ** clock[ROUND]):
         start_round(belief, memory, t, rng)
@@ -94,7 +94,7 @@ def select(belief, memory, t, rng):
 
 @compiled
 def start_round(belief, memory, t, rng):
-    """Forget the last round."""
+    """Reset the state of the last round."""
     clock, n_arms = memory.clock, len(memory.active)
     clock[ROUND] += 1
     clock[START] = t
@@ -118,7 +118,7 @@ def start_round(belief, memory, t, rng):
 
 @compiled
 def test(belief, memory, i, j):
-    """Return 1 or -1 once the duels of i and j tell who is better, else 0."""
+    """Return 1 or -1 once the sign test decides the pair, else 0."""
     n_arms, r = len(memory.active), memory.clock[ROUND]
     wins = belief.wins[i, j] - memory.before[i, j]
     losses = belief.wins[j, i] - memory.before[j, i]
@@ -139,7 +139,7 @@ def round_budget(r):
 
 @compiled
 def next_reward(belief, memory, rng):
-    """Turn to the next active arm's next opponent; end a sweep when all have had theirs."""
+    """Go to the next opponent of the next active arm; end a sweep after the last arm."""
     clock, n_arms = memory.clock, len(memory.active)
     clock[PLACE] += 1
     while clock[PLACE] < n_arms and not memory.active[clock[PLACE]]:
@@ -169,7 +169,7 @@ def reward(memory, i, j, rng):
 
 @compiled
 def end_sweep(memory, rng):
-    """Drop arms whose interval lies below another's; conclude if it is clear who wins.
+    """Drop arms whose interval lies below another's; conclude if one arm is left.
 
     The best-arm identification of Algorithm 4 at delta_r: after s rewards each, the
     interval of an arm is all q with ``s kl(mean, q) <= ln(4 s K / delta) + 2 ln ln s``.
@@ -202,7 +202,7 @@ class SCB(PairPolicy):
     Parameters
     ----------
     belief
-        Only its tallies are read.
+        The belief; only its tallies of wins are read.
     first_round
         Rounds have ``2^(2^r)`` duels, r from this on.
     sign_test
@@ -255,7 +255,7 @@ class SCB(PairPolicy):
         )
 
     def recommend(self, belief: Belief, memory: Memory) -> int:
-        """Return the latest round's winner; before there is one, the best by the shares."""
+        """Return the last winner of a round; before the first, the best by the observed shares."""
         for winner in (memory.clock[WINNER], memory.clock[LAST]):
             if winner >= 0:
                 return int(winner)

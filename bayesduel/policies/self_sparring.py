@@ -1,4 +1,4 @@
-"""Self-Sparring: two independent Thompson draws of how often an arm wins choose both arms.
+"""Self-Sparring: both arms by independent Thompson draws of an arm's probability to win.
 
 References
 ----------
@@ -28,7 +28,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name two arms, each the best of its own draw; they may coincide."""
+    """Return two arms, each the best of its own draw; they may coincide."""
     n_arms = memory.record.shape[1]
     new = belief.n_duels[0] - memory.seen[0]
     memory.seen[0] = belief.n_duels[0]
@@ -41,7 +41,7 @@ def select(belief, memory, t, rng):
 
 @compiled
 def draw(belief, memory, rng):
-    """Return the arm with the largest sampled chance to win."""
+    """Return the arm with the largest sampled probability to win."""
     n_arms = memory.record.shape[1]
     chance = np.empty(n_arms)
     for i in range(n_arms):
@@ -52,12 +52,12 @@ def draw(belief, memory, rng):
 
 @dataclass(frozen=True, kw_only=True)
 class SelfSparring(PairPolicy):
-    """Both arms by Thompson sampling of one Beta posterior an arm.
+    """Self-Sparring: both arms by Thompson sampling of one Beta posterior per arm.
 
     Parameters
     ----------
     belief
-        A ``Beta``; its prior is that of an arm's chance to win.
+        A ``Beta``; its prior is that of an arm's probability to win.
 
     Raises
     ------

@@ -1,9 +1,9 @@
 """Sup-KLUCB: KL-UCB over pairs, each rewarded by the product of its arms' scores.
 
-An arm may be paired with itself, which is how the best is exploited and also what can go
-wrong: an arm that happens to beat all others in the data has score 1, its pair with itself
-has the largest index there is, that pair teaches nothing, and so it is played for ever.
-This absorbing state is often entered by the wrong arm when arms are few.
+An arm may be paired with itself, which exploits the best arm and has a risk: an arm that beats all
+others in the data has score 1, its pair with itself has the largest possible index, that pair
+carries no information, and so it is played for ever. With few arms the wrong arm often enters
+this absorbing state.
 
 References
 ----------
@@ -38,7 +38,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name the next pair, which may be an arm with itself."""
+    """Return the next pair, which may be an arm with itself."""
     n_arms = len(memory.self_duels)
     if belief.n_duels[0] > memory.seen[0] and belief.last[0] == belief.last[1]:
         memory.self_duels[belief.last[0]] += 1
@@ -78,7 +78,7 @@ def select(belief, memory, t, rng):
 
 @compiled
 def scores(belief, copeland):
-    """Return the arms' scores as the shares say, in [0, 1], shape (K,)."""
+    """Return the scores of the arms by the observed shares, in [0, 1], shape (K,)."""
     share = shares(belief)
     n_arms = len(share)
     if copeland:
@@ -103,9 +103,9 @@ class SupKLUCB(PairPolicy):
     Parameters
     ----------
     belief
-        Only its tallies are read.
+        The belief; only its tallies of wins are read.
     score
-        What makes an arm good: "copeland" or "borda".
+        The score of an arm: "copeland" or "borda".
     index_tolerance
         Indices are rounded down to a multiple of this, and ties drawn from at random. 0:
         exact comparison, the literal rule. A positive value explores longer; it is a

@@ -1,10 +1,10 @@
-"""UCB1 on duels: a bandit for one arm a step, used as it is or wrapped.
+"""UCB1 on duels: a multi-armed bandit policy, naive or wrapped.
 
 *Wrapped* (``reward="opponent"``): the bandit's arms are ours, and an arm's reward is its
 duel with a random opponent, so that the best arm is the Borda winner. *Naive*
 (``reward="pair"``): the bandit's arms are the ordered pairs, rewarded where the first wins,
-so that it duels the most lopsided pair, whoever wins most. Both are baselines: their regret
-is linear, the one's since opponents stay random, the other's since it never asks who is best.
+so that it duels the most lopsided pair. Both are baselines with linear regret: the first since
+opponents stay random, the second since it does not look for the best arm.
 
 References
 ----------
@@ -37,7 +37,7 @@ REWARDS = ("opponent", "pair")
 
 
 class Memory(NamedTuple):
-    """Whether the arms are pairs, and what arms won against random opponents."""
+    """Whether the arms are pairs, and the rewards against random opponents."""
 
     pairs: bool
     rewards: Rewards
@@ -45,7 +45,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name the arm with the largest index and a random opponent, or the pair with it."""
+    """Return the arm with the largest index and a random opponent, or the pair with it."""
     n_arms = len(memory.rewards.duels)
     if memory.pairs:
         index = np.full((n_arms, n_arms), -np.inf)
@@ -71,12 +71,12 @@ def upper(points, n, t):
 
 @dataclass(frozen=True, kw_only=True)
 class UCB1(PairPolicy):
-    """The upper confidence bound of a bandit, naive or wrapped.
+    """UCB1: the upper confidence bound policy of a bandit, naive or wrapped.
 
     Parameters
     ----------
     belief
-        Only its tallies are read.
+        The belief; only its tallies of wins are read.
     reward
         "opponent": an arm against a random other. "pair": each ordered pair is an arm.
 

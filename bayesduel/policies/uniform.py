@@ -1,8 +1,7 @@
-"""Uniform: every pair in turn, in a fresh random order each round.
+"""Uniform: round-robin over all pairs, in a new random order each round.
 
-The reference line of every plot, and the baseline of every identification and of every
-selection of the k best: by the fitted model it shows how much of a policy's success is the
-model's and how much is the allocation's.
+The baseline of every comparison. With `by` = "model" it shows how much of a policy's success in
+selecting the k best arms is due to the fitted model, and how much to the allocation.
 
 References
 ----------
@@ -15,7 +14,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from bayesduel.beliefs import BeliefSpec, Hoeffding
-from bayesduel.beliefs.margin_scoring import mean_scores, model_scores
+from bayesduel.beliefs.margin_moments import mean_scores, model_scores
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import MarginPolicy, PairPolicy
 
@@ -30,7 +29,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name the next pair of the round, drawn among those still to come."""
+    """Return the next pair of the round, drawn among those not yet duelled."""
     n_pairs = len(memory.order)
     place = (t - 1) % n_pairs
     other = place + int(rng.random() * (n_pairs - place))
@@ -44,16 +43,15 @@ def select(belief, memory, t, rng):
 
 @dataclass(frozen=True, kw_only=True)
 class Uniform(PairPolicy, MarginPolicy):
-    """Round-robin over all pairs, self-duels left out; on wins as on margins.
+    """Round-robin over all pairs, without self-duels; on wins and on margins.
 
     Parameters
     ----------
     belief
-        On regret runs: kept for whoever reads the outcome; the choice of pairs ignores it.
+        The belief of a simulation of regret; the choice of pairs does not use it.
     by
-        Where the k best are selected (``bayesduel.select_top``): what chooses them, "means",
-        each arm's sum of mean margins, or "model", the fitted scores (until every pair has met
-        twice: "means"). Regret runs name the best by the shares of wins.
+        The scores by which the k best arms are selected from margins: "means", each arm's sum of
+        mean margins, or "model", the fitted scores ("means" until every pair has met twice).
 
     Raises
     ------

@@ -1,25 +1,33 @@
-"""Functions of the preference matrix P: winners, scores, rankings and cycles."""
+"""Functions of the preference matrix P: winners, scores, rankings and cycles.
 
-from bayesduel.preference.scores import (
-    CRITERIA,
-    Criterion,
+``P[i, j]`` is the probability that i beats j; ``P[j, i] = 1 - P[i, j]`` and the diagonal is
+1/2. Every function takes shape (..., K, K) and keeps the leading axes (draws, chains). i
+*beats* j when ``P[i, j] > 1/2``; at exactly 1/2 they tie, and by default a tie counts for
+neither. Nothing depends on how the arms are numbered, except that `kemeny`, `slater` and
+`rank_order` must put equal arms in some order.
+"""
+
+from bayesduel.preference.copeland import (
     beats,
-    borda_scores,
     check_preference,
     condorcet_winner,
     copeland_scores,
     cyclic_triads,
     decided_triads,
-    kemeny,
+    smith_set,
+)
+from bayesduel.preference.kemeny import kemeny, slater
+from bayesduel.preference.scores import (
+    CRITERIA,
+    Criterion,
+    borda_scores,
     random_walk_scores,
     rank_order,
     ranks,
-    slater,
-    smith_set,
     top_k,
-    von_neumann,
     winner_mask,
 )
+from bayesduel.preference.von_neumann import von_neumann
 
 __all__ = [
     "CRITERIA",

@@ -1,6 +1,6 @@
-"""Who beats whom: what a preference matrix says when only majorities are read.
+"""Functions of the majority relation: Copeland scores, Condorcet winner, Smith set, cycles.
 
-Here too are the rules every preference matrix keeps (`check_preference`).
+`check_preference` checks the rules of a preference matrix.
 """
 
 from collections.abc import Iterator
@@ -70,9 +70,9 @@ def check_preference(P: Any, name: str = "P") -> np.ndarray:
 
 
 def beats(P: Any) -> np.ndarray:
-    """Return where i beats j, bool, shape (..., K, K): ``P[i, j] > 1/2 > P[j, i]``."""
+    """Return whether i beats j, bool, shape (..., K, K): ``P[i, j] > 1/2 > P[j, i]``."""
     P = check_preference(P)
-    return P > opposite(P)
+    return np.asarray(P > opposite(P))
 
 
 def copeland_scores(P: Any, ties: Literal["strict", "half"] = "strict") -> np.ndarray:
@@ -97,7 +97,7 @@ def copeland_scores(P: Any, ties: Literal["strict", "half"] = "strict") -> np.nd
     if ties not in ("strict", "half"):
         raise ValueError(f"ties should be 'strict' or 'half', got {ties!r}")
     won = beats(P)
-    return _points(won, ties) / (won.shape[-1] - 1)
+    return np.asarray(_points(won, ties) / (won.shape[-1] - 1))
 
 
 def condorcet_winner(P: Any) -> np.ndarray:
@@ -128,24 +128,24 @@ def smith_set(P: Any) -> np.ndarray:
 
 
 def cyclic_triads(P: Any) -> np.ndarray:
-    """Return in how many triples i beats j, j beats k and k beats i; int, shape (...)."""
+    """Return the number of triples with a cycle: i beats j, j beats k, k beats i; int, (...)."""
     P = check_preference(P)
     return _closed_walks(P > opposite(P)) // 3
 
 
 def decided_triads(P: Any) -> np.ndarray:
-    """Return in how many triples no two arms tie, int, shape (...)."""
+    """Return the number of triples without a tie, int, shape (...)."""
     P = check_preference(P)
     return _closed_walks(P != opposite(P)) // 6
 
 
 def opposite(P: np.ndarray) -> np.ndarray:
-    """Return the matrices seen from the other side, ``P[..., j, i]``."""
+    """Return the transposed matrices, ``P[..., j, i]``."""
     return np.swapaxes(P, -1, -2)
 
 
 def blocks(P: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield (where it starts, some matrices), the leading axes flattened."""
+    """Yield (start, matrices) for consecutive blocks, with the leading axes flattened."""
     flat = P.reshape(-1, *P.shape[-2:])
     size = max(1, BLOCK // flat[0].size)
     for start in range(0, len(flat), size):

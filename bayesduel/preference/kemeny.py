@@ -1,10 +1,48 @@
-"""The cheapest ranking of all: dynamic programming over the set of arms still to be placed."""
+"""Kemeny and Slater rankings: exact by dynamic programming, approximate by local search.
+
+``kemeny`` and ``slater`` minimise their cost over all rankings, for up to 16 arms. ``reordered``
+moves single arms until no move improves the ranking, for any number of arms.
+"""
+
+from typing import Any
 
 import numpy as np
 
-__all__ = ["MAX_ARMS", "cheapest_order"]
+from bayesduel.jit import compiled
+from bayesduel.preference.copeland import beats, check_preference, opposite
+
+__all__ = ["MAX_ARMS", "cheapest_order", "kemeny", "reordered", "slater"]
 
 MAX_ARMS = 16  # 2^K subsets, K of them a step: 16 takes hundredths of a second, 20 seconds
+SWEEPS = 50
+
+
+def kemeny(P: Any) -> np.ndarray:
+    """Return the ranking that disagrees least with P, best arm first, shape (..., K).
+
+    It minimises the sum of ``P[b, a]`` over pairs ranked a above b, exactly. Of several, the
+    first in the order of the arms' indices.
+
+    Raises
+    ------
+    ValueError
+        If there are more than 16 arms.
+    """
+    return _over_matrices(opposite(check_preference(P)))
+
+
+def slater(P: Any) -> np.ndarray:
+    """Return the ranking that reverses fewest majorities, best arm first, shape (..., K).
+
+    It minimises the number of pairs ranked a above b where b beats a, exactly. Several are
+    common; the first in the order of the arms' indices is returned.
+
+    Raises
+    ------
+    ValueError
+        If there are more than 16 arms.
+    """
+    return _over_matrices(opposite(beats(P)).astype(float))
 
 
 def cheapest_order(cost: np.ndarray) -> np.ndarray:
@@ -58,3 +96,52 @@ def cheapest_order(cost: np.ndarray) -> np.ndarray:
         order.append(int(np.argmax(total <= total.min() + 1e-9)))
         left ^= 1 << order[-1]
     return np.array(order)
+
+
+@compiled
+def reordered(order, gain):
+    """Return an order that no move of a single arm improves, starting from `order`.
+
+    Parameters
+    ----------
+    order
+        Arms, best first, shape (K,).
+    gain
+        What placing i anywhere above j is worth, antisymmetric, shape (K, K).
+
+    Returns
+    -------
+    Arms, best first, shape (K,): a local maximum of the sum of gains.
+    """
+    order = order.copy()
+    n_arms = len(order)
+    for _ in range(SWEEPS):
+        moved = False
+        for arm in range(n_arms):
+            at = 0
+            while order[at] != arm:
+                at += 1
+            best, target, worth = 1e-9, at, 0.0
+            for k in range(at - 1, -1, -1):  # upwards, past order[k]
+                worth += 2 * gain[arm, order[k]]
+                if worth > best:
+                    best, target = worth, k
+            worth = 0.0
+            for k in range(at + 1, n_arms):  # downwards
+                worth += 2 * gain[order[k], arm]
+                if worth > best:
+                    best, target = worth, k
+            if target != at:
+                moved = True
+                step = 1 if target > at else -1
+                for k in range(at, target, step):
+                    order[k] = order[k + step]
+                order[target] = arm
+        if not moved:
+            break
+    return order
+
+
+def _over_matrices(cost: np.ndarray) -> np.ndarray:
+    flat = cost.reshape(-1, *cost.shape[-2:])
+    return np.stack([cheapest_order(c) for c in flat]).reshape(cost.shape[:-1])

@@ -1,18 +1,47 @@
-"""Maximin mixtures of symmetric zero-sum games: the arithmetic behind von Neumann winners.
+"""Von Neumann winners: maximin mixtures of symmetric zero-sum games.
 
 A symmetric game has a skew payoff matrix A and value 0. One interior-point iteration solves
-many games of one size at once; every answer is then certified (no column beats the mixture),
-and one that is not goes to scipy's HiGHS instead.
+many games of one size at once; every solution is then certified (no column beats the mixture),
+and a solution without certificate is replaced by that of scipy's HiGHS.
 """
+
+from typing import Any
 
 import numpy as np
 
-__all__ = ["linear_programme", "maximin"]
+from bayesduel.preference.copeland import check_preference, opposite, smith_set
+
+__all__ = ["linear_programme", "maximin", "von_neumann"]
 
 CERTIFICATE = 1e-8  # what any column may win from the returned mixture, in units of max |A|
 CENTRED_AT = 1e-6  # gap at which a game is brought to the very middle of its path
 NOTED_AT = 1e-10  # gap below which rounding moves a solution that is one of many
 BLOCK = 4_000_000  # entries of A worked on at once
+
+
+def von_neumann(P: Any) -> np.ndarray:
+    """Return the maximin mixture of the game with payoff ``2 P - 1``, shape (..., K), sum 1.
+
+    No arm beats the mixture with probability above 1/2. A Condorcet winner is the whole of
+    it; otherwise it lies within the Smith set, to which the game is cut down first. Where
+    exact ties allow many mixtures, the one that mixes all arms that any of them mixes.
+
+    References
+    ----------
+    Dudík, Hofmann, Schapire, Slivkins & Zoghi, "Contextual Dueling Bandits", COLT 2015;
+    the maximal lotteries of Fishburn, Review of Economic Studies 1984.
+    """
+    P = check_preference(P)
+    flat = P.reshape(-1, *P.shape[-2:])
+    cycle = smith_set(P).reshape(len(flat), -1)
+    out = cycle.astype(float)  # already right where the set is a single arm
+    size = cycle.sum(1)
+    for m in np.unique(size[size > 1]):
+        draws = np.flatnonzero(size == m)
+        arms = np.nonzero(cycle[draws])[1].reshape(-1, m)
+        game = 2 * flat[draws[:, None, None], arms[:, :, None], arms[:, None, :]] - 1
+        out[draws[:, None], arms] = maximin((game - opposite(game)) / 2)
+    return out.reshape(P.shape[:-1])
 
 
 def maximin(A: np.ndarray) -> np.ndarray:
@@ -75,7 +104,7 @@ def linear_programme(A: np.ndarray) -> np.ndarray:
             f"HiGHS found no maximin mixture of a game of {m} arms: {result.message}"
         )
     q = np.where(result.x[:m] > CERTIFICATE, result.x[:m], 0.0)
-    return q / q.sum()
+    return np.asarray(q / q.sum())
 
 
 def _follow_path(A: np.ndarray, max_iterations: int = 60, gap: float = 1e-13) -> np.ndarray:
@@ -153,4 +182,4 @@ def _step(
 def _free(x: np.ndarray, dx: np.ndarray, s: np.ndarray, ds: np.ndarray) -> np.ndarray:
     """Return the longest step in [0, 1] that keeps x and s positive, shape (n,)."""
     shrink = np.maximum((-dx / x).max(1), (-ds / s).max(1))
-    return 1.0 / np.maximum(shrink, 1.0)
+    return np.asarray(1.0 / np.maximum(shrink, 1.0))

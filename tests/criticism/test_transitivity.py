@@ -15,7 +15,7 @@ from bayesduel.criticism.transitivity.lapse_model import LOGISTIC, _fit
 from bayesduel.criticism.transitivity.triads import closed_triads, cyclicity, sureties
 from bayesduel.data.duels import Duels
 from bayesduel.preference import cyclic_triads, decided_triads
-from bayesduel.preference.kemeny_search import reordered
+from bayesduel.preference.kemeny import reordered
 from tests.support.simulated_logs import ORDERED, shown, simulate
 
 # -- the statistic --------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def chance_of_ever_answering(test, p, budget, horizon, wrong):
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_wrong_answers_are_as_rare_as_promised(test):
+def test_wrong_answers_are_as_rare_as_the_nominal_rate(test):
     for p in (0.5, 0.45):
         for budget in (1.0, 3.0):
             wrong = chance_of_ever_answering(test, p, budget, 300, wrong=1)

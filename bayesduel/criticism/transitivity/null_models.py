@@ -17,7 +17,7 @@ from bayesduel.criticism.transitivity.design import Meetings
 from bayesduel.criticism.transitivity.isotonic import monotone
 from bayesduel.criticism.transitivity.lapse_model import LOGISTIC, NORMAL, Ladder, climb
 from bayesduel.criticism.transitivity.triads import sureties
-from bayesduel.preference.kemeny_search import reordered
+from bayesduel.preference.kemeny import reordered
 
 __all__ = ["STRONG_WORLDS", "WORLDS", "World", "Worlds"]
 

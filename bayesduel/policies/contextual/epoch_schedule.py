@@ -1,4 +1,4 @@
-"""How long each exploitation lasts: f(l) pulls in epoch l, growing but never exponentially.
+"""Schedules of exploitation: f(l) pulls in epoch l, growing slower than exponentially.
 
 References
 ----------
@@ -32,7 +32,7 @@ LONGEST = 2.0**62
 
 
 class Schedule(NamedTuple):
-    """A schedule that compiled code can read: its kind, a parameter, and given lengths."""
+    """A schedule for compiled code: its kind, a parameter, and given lengths."""
 
     kind: int
     parameter: float

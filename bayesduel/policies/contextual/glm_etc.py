@@ -1,15 +1,14 @@
-"""GLM-ETC: the epochs of Two-Phase, a logistic fit of everything seen, an optimal design.
+"""GLM-ETC: explore-then-commit with a logistic fit of all pulls and an optimal design.
 
-What Two-Phase leaves on the table: the pulls of its exploitation, and a basis that need not be
-where items are least certain. Here every pull feeds the fit, and exploration follows a
-D-optimal design (which, by Kiefer and Wolfowitz, also makes the least certain item as certain
-as can be).
+The epochs are those of Two-Phase, which does not use the pulls of its exploitation and explores a
+basis. Here every pull enters the fit, and exploration follows a D-optimal design, which also
+minimises the largest variance over all items (Kiefer and Wolfowitz).
 
 References
 ----------
 Ours, after Filippi, Cappé, Garivier & Szepesvári, "Parametric bandits: the generalized linear
 case", NIPS 2010, for the fit, and ``two_phase.py`` for the epochs. Two-Phase's proof does not
-carry over: its epochs are independent because exploitation is not learned from.
+carry over: it needs epochs that are independent of the exploitation.
 """
 
 from collections.abc import Sequence
@@ -29,7 +28,7 @@ __all__ = ["GLMETC"]
 
 
 class Memory(NamedTuple):
-    """What GLM-ETC keeps; what it learns stands in the belief.
+    """State of GLM-ETC; the fit itself is in the belief.
 
     Attributes
     ----------
@@ -56,7 +55,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name the next item."""
+    """Return the next item."""
     n = len(belief.mode)
     if memory.place[0] < n:
         memory.place[0] += 1
@@ -80,7 +79,7 @@ def select(belief, memory, t, rng):
 
 @dataclass(frozen=True, kw_only=True)
 class GLMETC(ItemPolicy):
-    """Explore then commit, again and again, on the logistic fit of all pulls.
+    """GLM-ETC: repeated explore-then-commit on a logistic fit of all pulls.
 
     Parameters
     ----------
@@ -110,18 +109,18 @@ class GLMETC(ItemPolicy):
             object.__setattr__(self, "schedule", tuple(self.schedule))
         self._schedule(ItemSet(np.eye(2), np.ones(1), False))
 
-    def _schedule(self, offer: ItemSet) -> Schedule:
+    def _schedule(self, items: ItemSet) -> Schedule:
         name = self.schedule
         if name is None:
-            name = "linear" if offer.sphere else "stretched"
-        n = offer.attributes.shape[1]
+            name = "linear" if items.sphere else "stretched"
+        n = items.attributes.shape[1]
         return schedule_of(name, power=self.power, depth=self.depth, n_attributes=n)
 
-    def init(self, offer: ItemSet) -> Memory:
+    def init(self, items: ItemSet) -> Memory:
         """Return the memory before the first pull."""
-        design, weight = optimal_design(offer.attributes)
+        design, weight = optimal_design(items.attributes)
         return Memory(
-            schedule=self._schedule(offer),
+            schedule=self._schedule(items),
             design=design,
             weight=weight,
             taken=np.zeros(len(design)),
@@ -129,9 +128,9 @@ class GLMETC(ItemPolicy):
             place=np.zeros(1, np.int64),
             left=np.full(1, -1, np.int64),
             best=np.full(1, -1, np.int64),
-            aim=np.zeros(offer.attributes.shape[1]),
+            aim=np.zeros(items.attributes.shape[1]),
         )
 
     def recommend(self, belief: ItemBelief, memory: Memory) -> int | np.ndarray:
-        """Return the item that is best under the mode; on the sphere, where it points."""
+        """Return the best item under the posterior mode; on the sphere, its unit vector."""
         return recommended(belief, belief.mode)

@@ -1,11 +1,11 @@
-"""KL-UCB: every item for itself, by the Chernoff bound on its share of success.
+"""KL-UCB: the item with the largest Chernoff bound on its probability of success.
 
 References
 ----------
 Garivier & Cappé, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT 2011,
 Algorithm 1. Deviations: none (c = 0, as the authors recommend in practice, by default). An
-item's bound is computed only if it exceeds the highest one so far, which a comparison of
-divergences tells; the choice is that of the plain rule.
+item's bound is computed only if a comparison of divergences shows that it exceeds the highest one
+so far; the choice is that of the plain rule.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ __all__ = ["KLUCB"]
 
 
 class Memory(NamedTuple):
-    """What KL-UCB keeps beside the counts.
+    """State of KL-UCB beside the counts.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name the next item: every one once, then the one of the highest bound."""
+    """Return the next item: each item once, then the item with the highest bound."""
     m = len(belief.pulls)
     last = belief.last[0]
     if last >= 0:
@@ -81,7 +81,7 @@ def select(belief, memory, t, rng):
 
 @compiled
 def upper(belief, k, budget):
-    """Return the upper bound on the chance of item k, which was shown."""
+    """Return the upper bound on the success probability of item k, which was shown."""
     n = belief.pulls[k]
     return largest_within(belief.successes[k] / n, budget / n)
 
@@ -94,12 +94,12 @@ def logarithms(q):
 
 @dataclass(frozen=True, kw_only=True)
 class KLUCB(ItemPolicy):
-    """KL-UCB, for items of which one is shown at a time; it does not look at attributes.
+    """KL-UCB, for items shown one at a time; attributes are not used.
 
     Parameters
     ----------
     belief
-        Kept for whoever reads the rewards; the choice reads counts only.
+        The belief; the choice reads its counts only.
     c
         Factor of ln ln t in the bound, >= 0; the paper proves its bound for 3 and plays 0.
 
@@ -119,11 +119,11 @@ class KLUCB(ItemPolicy):
         if not self.c >= 0:
             raise ValueError(f"c should be >= 0, got {self.c}")
 
-    def init(self, offer: ItemSet) -> Memory:
+    def init(self, items: ItemSet) -> Memory:
         """Return the memory before the first pull."""
-        finite_only(self, offer)
-        return Memory(float(self.c), np.zeros(len(offer.attributes)), np.zeros(1, np.int64))
+        finite_only(self, items)
+        return Memory(float(self.c), np.zeros(len(items.attributes)), np.zeros(1, np.int64))
 
     def recommend(self, belief: ItemBelief, memory: Memory) -> int:
-        """Return the item that has paid best a pull."""
+        """Return the item with the largest mean reward."""
         return paid_best(belief)

@@ -1,14 +1,15 @@
-"""Thompson sampling for duels of items with attributes: a drawn vector elects the champion.
+"""Thompson sampling for duels of items with attributes.
 
-The challenger is the best item under a second draw, or, for information, the item of which a
-duel with the champion says most among those that may still beat it.
+The champion is the best item under one posterior draw of the preference vector. The challenger is
+the best item under a second draw or, for information, the item whose difference in utility to the
+champion is most uncertain, among the items that may still beat it.
 
 References
 ----------
 Sui, Zhuang, Burdick & Yue, "Multi-dueling bandits with dependent arms", UAI 2017, for two
 independent draws. Saha, "Optimal algorithms for stochastic contextual preference bandits",
-NeurIPS 2021 (MaxInP), for the most informative pair among promising items. Deviations: MaxInP
-takes the widest pair of all promising items, at a cost of m^2; here the champion is drawn and
+NeurIPS 2021 (MaxInP), for the most informative pair among items that may be best. Deviations:
+MaxInP takes the widest pair of all such items, at a cost of m^2; here the champion is drawn and
 the widest pair with it is taken, at a cost of m.
 """
 
@@ -26,7 +27,7 @@ __all__ = ["LogisticDuelThompson"]
 
 
 class Memory(NamedTuple):
-    """Whether challengers are chosen for information, and the width's factor."""
+    """Whether challengers are chosen for information, and the factor of the width."""
 
     informative: bool
     alpha: float
@@ -34,7 +35,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name the next pair, (champion, challenger)."""
+    """Return the next pair, (champion, challenger)."""
     champion = best_item(belief, draw_preference(belief, rng))
     if not memory.informative:
         return champion, best_item(belief, draw_preference(belief, rng))
@@ -49,7 +50,7 @@ class LogisticDuelThompson(ItemPolicy):
     Parameters
     ----------
     belief
-        The posterior it draws from.
+        The posterior it samples.
     challenger
         "thompson": best under a second draw; the same item may be named twice, which costs
         nothing if it is the best. "information": the largest standard deviation of the
@@ -84,11 +85,11 @@ class LogisticDuelThompson(ItemPolicy):
         if not self.alpha > 0:
             raise ValueError(f"alpha should be positive, got {self.alpha}")
 
-    def init(self, offer: ItemSet) -> Memory:
+    def init(self, items: ItemSet) -> Memory:
         """Return the memory before the first duel."""
-        finite_only(self, offer)
+        finite_only(self, items)
         return Memory(self.challenger == "information", float(self.alpha))
 
     def recommend(self, belief: ItemBelief, memory: Memory) -> int:
-        """Return the item that is best under the mode."""
+        """Return the best item under the posterior mode."""
         return int(best_item(belief, belief.mode))

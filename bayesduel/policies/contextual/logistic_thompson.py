@@ -1,4 +1,4 @@
-"""Thompson sampling of a preference vector: show the item that is best under one draw of it.
+"""Thompson sampling of a preference vector: the best item under one posterior draw.
 
 References
 ----------
@@ -22,14 +22,14 @@ __all__ = ["LogisticThompson"]
 
 
 class Memory(NamedTuple):
-    """On the sphere, where the item shown points, shape (n,)."""
+    """The item shown, on the sphere: a unit vector, shape (n,)."""
 
     aim: np.ndarray
 
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name the next item."""
+    """Return the next item."""
     z = draw_preference(belief, rng)
     if belief.sphere:
         return aim_at(belief, z, memory.aim)
@@ -38,12 +38,12 @@ def select(belief, memory, t, rng):
 
 @dataclass(frozen=True, kw_only=True)
 class LogisticThompson(ItemPolicy):
-    """Thompson sampling on a Laplace posterior, for items of which one is shown at a time.
+    """Thompson sampling on a Laplace posterior, for items shown one at a time.
 
     Parameters
     ----------
     belief
-        The posterior it draws from.
+        The posterior it samples.
 
     Raises
     ------
@@ -62,10 +62,10 @@ class LogisticThompson(ItemPolicy):
                 f"belief of LogisticThompson should be Logistic(), got {self.belief!r}"
             )
 
-    def init(self, offer: ItemSet) -> Memory:
+    def init(self, items: ItemSet) -> Memory:
         """Return the memory before the first pull."""
-        return Memory(np.zeros(offer.attributes.shape[1]))
+        return Memory(np.zeros(items.attributes.shape[1]))
 
     def recommend(self, belief: ItemBelief, memory: Memory) -> int | np.ndarray:
-        """Return the item that is best under the mode; on the sphere, where it points."""
+        """Return the best item under the posterior mode; on the sphere, its unit vector."""
         return recommended(belief, belief.mode)

@@ -1,4 +1,4 @@
-"""GLM-UCB: show the item whose utility may be highest, mode plus a multiple of its error.
+"""GLM-UCB: the item with the largest upper confidence bound on its utility.
 
 References
 ----------
@@ -23,20 +23,20 @@ __all__ = ["LogisticUCB"]
 
 
 class Memory(NamedTuple):
-    """The width's factor."""
+    """The factor of the width."""
 
     alpha: float
 
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name the next item."""
+    """Return the next item."""
     return most_optimistic(belief, belief.mode, memory.alpha * sqrt(log(1.0 + t)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogisticUCB(ItemPolicy):
-    """Optimism on a Laplace posterior, for items of which one is shown at a time.
+    """Upper confidence bounds on a Laplace posterior, for items shown one at a time.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ class LogisticUCB(ItemPolicy):
         if not self.alpha > 0:
             raise ValueError(f"alpha should be positive, got {self.alpha}")
 
-    def init(self, offer: ItemSet) -> Memory:
+    def init(self, items: ItemSet) -> Memory:
         """Return the memory before the first pull."""
-        finite_only(self, offer)
+        finite_only(self, items)
         return Memory(float(self.alpha))
 
     def recommend(self, belief: ItemBelief, memory: Memory) -> int:
-        """Return the item that is best under the mode."""
+        """Return the best item under the posterior mode."""
         return int(best_item(belief, belief.mode))

@@ -1,4 +1,4 @@
-"""Which items to show in order to learn about all: bases, spanners, optimal designs.
+"""Designs of exploration: bases, barycentric spanners and D-optimal designs.
 
 References
 ----------
@@ -113,6 +113,6 @@ def optimal_design(attributes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _lacking(rank: int, n: int) -> ValueError:
     return ValueError(
-        f"attributes should have rank n = {n}, one dimension an attribute, got rank {rank}: "
-        "some attributes say what others do"
+        f"attributes should have rank n = {n}, the number of attributes, got rank {rank}: "
+        "some attributes are linear combinations of others"
     )

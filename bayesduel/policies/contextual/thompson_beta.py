@@ -1,4 +1,4 @@
-"""Thompson sampling of independent chances: every item for itself, uniform prior.
+"""Thompson sampling of independent success probabilities, uniform priors.
 
 References
 ----------
@@ -28,7 +28,7 @@ __all__ = ["ThompsonBeta"]
 
 
 class Memory(NamedTuple):
-    """Items in an order in which those shown come first, and each item's place, shape (m,)."""
+    """Items with the shown ones first, each item's place, shape (m,), and the number shown."""
 
     order: np.ndarray
     place: np.ndarray
@@ -37,7 +37,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name the item of the largest draw."""
+    """Return the item with the largest posterior draw."""
     m, n_shown = len(belief.pulls), memory.n_shown[0]
     last = belief.last[0]
     if last >= 0 and memory.place[last] >= n_shown:  # it was new: it joins those shown
@@ -64,12 +64,12 @@ def select(belief, memory, t, rng):
 
 @dataclass(frozen=True, kw_only=True)
 class ThompsonBeta(ItemPolicy):
-    """Thompson sampling of one Beta posterior an item; it does not look at attributes.
+    """Thompson sampling of one Beta posterior per item; attributes are not used.
 
     Parameters
     ----------
     belief
-        Kept for whoever reads the rewards; the choice reads counts only.
+        The belief; the choice reads its counts only.
 
     Raises
     ------
@@ -82,12 +82,12 @@ class ThompsonBeta(ItemPolicy):
     reference: ClassVar[str] = "Thompson 1933; Kaufmann et al., ALT 2012"
     guarantee: ClassVar[str] = "regret sum over items of gap / kl ln T: grows with their number"
 
-    def init(self, offer: ItemSet) -> Memory:
+    def init(self, items: ItemSet) -> Memory:
         """Return the memory before the first pull."""
-        finite_only(self, offer)
-        m = len(offer.attributes)
+        finite_only(self, items)
+        m = len(items.attributes)
         return Memory(np.arange(m), np.arange(m), np.zeros(1, np.int64))
 
     def recommend(self, belief: ItemBelief, memory: Memory) -> int:
-        """Return the item that has paid best a pull."""
+        """Return the item with the largest mean reward."""
         return paid_best(belief)

@@ -1,18 +1,18 @@
-"""Two-Phase: explore a basis of items once an epoch, exploit for longer and longer.
+"""Two-Phase: explore a basis of items once an epoch, then exploit for growing lengths.
 
-In epoch l each of n linearly independent items is shown once; if none of them has always or
-never paid, their shares of success determine the preference vector, and the item that is best
-under it is shown f(l) times. What the exploitation pays teaches nothing.
+In epoch l each of n linearly independent items is shown once. If each of them has both successes
+and failures, their shares of success determine the preference vector, and the best item under it
+is shown f(l) times. Rewards of the exploitation are not used.
 
 References
 ----------
 Jiang & Srikant, "Parametrized stochastic multi-armed bandits with binary rewards", arXiv
 1111.4460, section II; regret by its Theorem III.5 (finite sets of items) and Theorem IV.6 (the
-unit sphere). Deviations: where an epoch is bad
-(some basis item has paid always or never) the vector of the last good epoch is used, and zero
-before there is one, which shows the first item; the paper's choice is not known to us, and
-as exploitation teaches nothing it costs only while bad epochs last. The basis is a barycentric
-spanner by default, the paper's is any. On the sphere the schedule is f(l) = l by default.
+unit sphere). Deviations: in a bad epoch (some basis item has only successes or only failures) the
+vector of the last good epoch is used, and zero before there is one, which shows the first item;
+the paper does not state its choice, and as exploitation is not used for estimation the choice
+matters only while bad epochs last. The basis is a barycentric spanner by default, any basis in
+the paper. On the sphere the schedule is f(l) = l by default.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ __all__ = ["TwoPhase"]
 
 
 class Memory(NamedTuple):
-    """What Two-Phase keeps, of size n whatever the items and the horizon.
+    """State of Two-Phase, of size n whatever the number of items and the horizon.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(belief, memory, t, rng):
-    """Name the next item."""
+    """Return the next item."""
     n = len(memory.basis)
     shown = memory.noted[0]
     if shown >= 0:
@@ -111,7 +111,7 @@ def select(belief, memory, t, rng):
 
 @compiled
 def estimate(memory):
-    """Solve for the vector that the basis items' shares of success imply, if the epoch is good."""
+    """Estimate the preference vector from the basis items' shares of success, in a good epoch."""
     n, epoch = len(memory.basis), memory.epoch[0]
     odds = np.empty(n)
     for i in range(n):
@@ -127,12 +127,12 @@ def estimate(memory):
 
 @dataclass(frozen=True, kw_only=True)
 class TwoPhase(ItemPolicy):
-    """Two-Phase, for items with attributes of which one is shown at a time.
+    """Two-Phase, for items with attributes shown one at a time.
 
     Parameters
     ----------
     belief
-        Kept for whoever reads the rewards; the choice reads counts only.
+        The belief; the choice reads its counts only.
     schedule
         f: "stretched" floor(e^sqrt(l)); "polynomial" floor(l^power); "iterated"
         floor(e^(l / ln^(depth)(l + c))), the paper's, with c the least that keeps the
@@ -174,23 +174,23 @@ class TwoPhase(ItemPolicy):
         if self.basis not in ("spanner", "arbitrary"):
             raise ValueError(f"basis should be 'spanner' or 'arbitrary', got {self.basis!r}")
 
-    def _schedule(self, offer: ItemSet) -> Schedule:
+    def _schedule(self, items: ItemSet) -> Schedule:
         name = self.schedule
         if name is None:
-            name = "linear" if offer.sphere else "stretched"
-        n = offer.attributes.shape[1]
+            name = "linear" if items.sphere else "stretched"
+        n = items.attributes.shape[1]
         return schedule_of(name, power=self.power, depth=self.depth, n_attributes=n)
 
-    def init(self, offer: ItemSet) -> Memory:
+    def init(self, items: ItemSet) -> Memory:
         """Return the memory before the first pull."""
         choose = spanner if self.basis == "spanner" else arbitrary_basis
-        basis = choose(offer.attributes)
+        basis = choose(items.attributes)
         n = len(basis)
         return Memory(
-            schedule=self._schedule(offer),
+            schedule=self._schedule(items),
             smooth=bool(self.smooth),
             basis=basis,
-            rows=np.ascontiguousarray(offer.attributes[basis]),
+            rows=np.ascontiguousarray(items.attributes[basis]),
             paid=np.zeros(n, np.int64),
             noted=np.array([-1, 0]),
             epoch=np.ones(1, np.int64),
@@ -203,21 +203,21 @@ class TwoPhase(ItemPolicy):
         )
 
     def recommend(self, belief: ItemBelief, memory: Memory) -> int | np.ndarray:
-        """Return the item that is best under the last estimate; on the sphere, where it points."""
+        """Return the best item under the last estimate; on the sphere, its unit vector."""
         return recommended(belief, memory.preference)
 
-    def bound(self, times: np.ndarray, offer: ItemSet) -> np.ndarray:
-        """Return the growing part of the bound at each of `times`.
+    def bound(self, times: np.ndarray, items: ItemSet) -> np.ndarray:
+        """Return the growing part of the regret bound at each of `times`.
 
         For a table of items ``n (f^-1(t) + 1)`` times the largest value; on the sphere n times
         the number of epochs whose exploitation fits in t, plus one: ``n sqrt(2 t)`` where f(l)
         is l. What is left out is a constant that depends on the problem, and on the sphere a
-        factor that does. NaN on the sphere under schedules that grow faster than l: exploration
-        is not what costs most there, and the theorem does not speak of them.
+        factor that does. NaN on the sphere under schedules that grow faster than l: the theorem
+        does not cover them.
         """
-        schedule, n = self._schedule(offer), offer.attributes.shape[1]
-        if offer.sphere and schedule.kind not in (LINEAR, SHARED):
+        schedule, n = self._schedule(items), items.attributes.shape[1]
+        if items.sphere and schedule.kind not in (LINEAR, SHARED):
             return np.full(len(times), np.nan)
-        count = epochs_within if offer.sphere else epochs_by
+        count = epochs_within if items.sphere else epochs_by
         epochs = np.array([count(schedule, int(t)) for t in times], dtype=float)
-        return n * (epochs + 1) * offer.values.max()
+        return np.asarray(n * (epochs + 1) * items.values.max())

@@ -1,14 +1,14 @@
 """Top-k selection with score duels: which pair to duel next to find the k best arms.
 
-The target is the k arms of largest score, the sum of an arm's mean margins over the others.
-A policy is a frozen dataclass of hyperparameters with ``init(n_arms) -> Memory`` and two
-compiled functions of the margins' sufficient statistics: ``select(margins, memory, t, rng)
--> (i, j)``, (-1, -1) once it is done, and ``scores(margins, memory)``, by which the k best
-are chosen. `k` (and `budget`, where a policy has one) is filled in by an experiment. Two policies
+The target is the k arms with the largest score, the sum of an arm's mean margins over the others.
+A policy is a frozen dataclass of hyperparameters with ``init(n_arms) -> Memory`` and two compiled
+functions of the sufficient statistics of the margins: ``select(margins, memory, t, rng) ->
+(i, j)``, (-1, -1) once it has finished, and ``scores(margins, memory)``, by which the k best are
+selected. ``on_margins(k, budget)`` fills in the k (and the budget) of an experiment. Two policies
 of ``bayesduel.policies`` select the k best as well: ``Uniform`` and ``PBR(criterion="borda")``.
 
-``margins`` holds the statistics, ``likelihood`` the fast maximum likelihood, ``promise`` the
-chance of a right choice after one more duel.
+The statistics are in ``bayesduel.beliefs.margins``, the maximum likelihood fit in
+``bayesduel.beliefs.margin_mle``.
 """
 
 from bayesduel.beliefs.margin_mle import MarginFit, fit_margins

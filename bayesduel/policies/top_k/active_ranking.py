@@ -1,4 +1,4 @@
-"""Active ranking (AR): each undecided arm meets random opponents until it is surely in or out.
+"""Active ranking (AR): each undecided arm meets random opponents until it is decided.
 
 References
 ----------
@@ -10,7 +10,7 @@ margins; at a fixed budget the best means fill the places still open.
 """
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import e, log, sqrt
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ __all__ = ["ActiveRanking"]
 
 
 class Memory(NamedTuple):
-    """What AR keeps between duels.
+    """State of AR between duels.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Memory(NamedTuple):
     mean, scatter, duels
         Of each arm's own record: mean margin, sum of squares about it, number; shape (K,).
     place
-        1 surely among the k best, -1 surely not, 0 undecided; shape (K,).
+        1 among the k best, -1 not, 0 undecided; shape (K,).
     turn
         The arm whose record the last duel belongs to, -1 before the first; shape (1,).
     entered
@@ -50,7 +50,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(margins, memory, t, rng):
-    """Name the next undecided arm and a random other; (-1, -1) once all are decided."""
+    """Return the next undecided arm and a random opponent; (-1, -1) once all are decided."""
     n_arms = len(memory.mean)
     enter(margins, memory)
     arm = memory.turn[0] + 1
@@ -70,7 +70,7 @@ def select(margins, memory, t, rng):
 
 @compiled
 def enter(margins, memory):
-    """Add the last margin to the record of the arm whose turn it was."""
+    """Add the last margin to the statistics of the arm whose turn it was."""
     arm = memory.turn[0]
     if memory.entered[0] == margins.n_duels[0]:
         return
@@ -83,14 +83,14 @@ def enter(margins, memory):
 
 @compiled
 def decide(memory):
-    """Place the arms whose means are clear of the other side of the cut, after a round."""
+    """Decide the arms whose means are separated from the other side of the cut."""
     n_arms = len(memory.mean)
     rounds = memory.duels.max()
     if rounds < 2:
         return
     sd = sqrt(memory.scatter.sum() / max(memory.duels.sum() - n_arms, 1))
     inner = log(n_arms / memory.delta)
-    beta = inner + 0.75 * log(max(inner, np.e)) + 1.5 * log(1 + log(max(rounds / 2, 1.0)))
+    beta = inner + 0.75 * log(max(inner, e)) + 1.5 * log(1 + log(max(rounds / 2, 1.0)))
     radius = sd * sqrt(2 * beta / rounds)
     open_places = memory.k - (memory.place == 1).sum()
     active = np.nonzero(memory.place == 0)[0]
@@ -108,7 +108,7 @@ def decide(memory):
 
 @compiled
 def scores(margins, memory):
-    """Return means, with the arms surely in above and those surely out below, shape (K,)."""
+    """Return means, with the selected arms above and the rejected ones below, shape (K,)."""
     enter(margins, memory)
     far = 2 * (np.abs(memory.mean).max() + 1)
     return memory.mean + far * memory.place
@@ -116,15 +116,14 @@ def scores(margins, memory):
 
 @dataclass(frozen=True, kw_only=True)
 class ActiveRanking(PlacesSettings):
-    """Duel every undecided arm with a random opponent, round by round.
+    """Active ranking: duel every undecided arm with a random opponent, round by round.
 
     Parameters
     ----------
     k
         How many arms to select. Default: the experiment's.
     delta
-        Chance of a wrong selection, in (0, 1). It stops, its budget not spent, once all arms
-        are decided.
+        Probability of a wrong selection, in (0, 1). The policy stops once all arms are decided.
 
     Raises
     ------

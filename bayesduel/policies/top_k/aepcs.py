@@ -1,8 +1,8 @@
-"""Which duel most raises the chance of naming the right k arms, as POCBAm reckons it.
+"""Approximate expected probability of correct selection (AEPCS), the criterion of POCBAm.
 
-Each arm's score is taken as ``N(mu_i, s_i^2)``; the k best are right if all of them lie above
-a threshold c and all others below. One more duel of i and j shrinks s_i and s_j and nothing
-else, so the product over arms is kept as a sum of logarithms of which two terms change.
+Each arm's score is taken as ``N(mu_i, s_i^2)``; the selection is correct if all of the k best lie
+above a threshold c and all others below. One more duel of i and j reduces only s_i and s_j, so the
+product over arms is kept as a sum of logarithms of which two terms change.
 
 References
 ----------
@@ -17,7 +17,7 @@ import numpy as np
 
 from bayesduel.jit import compiled
 
-__all__ = ["best_pair", "log_normal_cdf", "log_promises", "promising_pair", "standings"]
+__all__ = ["best_pair", "best_pair_by_gain", "distances", "log_gains_of_pairs", "log_normal_cdf"]
 
 
 @compiled
@@ -33,8 +33,8 @@ def log_normal_cdf(z):
 
 
 @compiled
-def standings(mu, spread, k):
-    """Return how far each arm is on the side of the threshold where it stands, shape (K,).
+def distances(mu, spread, k):
+    """Return the distance of each arm from the threshold, on its side, shape (K,).
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def standings(mu, spread, k):
 
 
 @compiled
-def log_promises(mu, spread, variance, n, k):
-    """Return by how much one more duel of each pair raises ln AEPCS, shape (K, K).
+def log_gains_of_pairs(mu, spread, variance, n, k):
+    """Return the increase of ln AEPCS by one more duel of each pair, shape (K, K).
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def log_promises(mu, spread, variance, n, k):
         How many to select, in 1..K-1.
     """
     n_arms = len(mu)
-    away = standings(mu, spread, k)
+    away = distances(mu, spread, k)
     base = np.empty(n_arms)
     for i in range(n_arms):
         base[i] = log_normal_cdf(away[i] / sqrt(spread[i]))
@@ -90,14 +90,14 @@ def log_promises(mu, spread, variance, n, k):
 
 
 @compiled
-def promising_pair(mu, spread, variance, n, k, rng):
-    """Return the pair whose next duel promises most, ties at random.
+def best_pair_by_gain(mu, spread, variance, n, k, rng):
+    """Return the pair whose next duel increases AEPCS most, ties at random.
 
-    As ``best_pair(log_promises(...))``, but a pair is passed over if even two arms surely on
-    their side would not raise the product as much as the best pair so far.
+    As ``best_pair(log_gains_of_pairs(...))``, but a pair is skipped if its gain cannot exceed
+    that of the best pair so far.
     """
     n_arms = len(mu)
-    away = standings(mu, spread, k)
+    away = distances(mu, spread, k)
     base = np.empty(n_arms)
     for i in range(n_arms):
         base[i] = log_normal_cdf(away[i] / sqrt(spread[i]))
@@ -109,7 +109,7 @@ def promising_pair(mu, spread, variance, n, k, rng):
         for place in range(later):
             i = order[place]
             if -base[i] - base[j] < most:
-                break  # the arms after i are surer still
+                break  # the gains of the arms after i are smaller still
             less = variance[i, j] / (n[i, j] * (n[i, j] + 1))
             up = log_normal_cdf(away[i] / sqrt(spread[i] - less)) - base[i]
             up += log_normal_cdf(away[j] / sqrt(spread[j] - less)) - base[j]

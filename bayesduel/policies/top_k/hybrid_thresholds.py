@@ -1,8 +1,8 @@
-"""What the intransitivity index is where the model is true: thresholds for the hybrid.
+"""Null quantiles of the intransitivity index: thresholds of the hybrid policy.
 
-The index does not change when scores are shifted or margins rescaled, so that under a true
-model its law depends on the number of arms, on the duels and on how the spreads differ alone.
-It falls as duels come in: no one threshold tells a false model from a true one at all times.
+The index does not change when scores are shifted or margins rescaled. If the model is true, its
+law therefore depends only on the number of arms, the number of duels and the standard deviations.
+It decreases with the number of duels: no single threshold is right at all times.
 
 References
 ----------
@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from bayesduel.beliefs.margin_moments import fitted_account, gap, sample_account
+from bayesduel.beliefs.margin_moments import fitted_moments, gap, sample_moments
 from bayesduel.beliefs.margins import no_margins
 
 __all__ = ["null_thresholds"]
@@ -67,8 +67,8 @@ def _null_index(
     margins.total[:] -= margins.total.T
     margins.squares[:] += margins.squares.T
     margins.n_duels[0] = n * len(sd)
-    mean, scatter, variance, pooled, floor = sample_account(margins, shrinkage)
+    mean, scatter, variance, pooled, floor = sample_moments(margins, shrinkage)
     mu = mean.sum(axis=1)
     score = mu / n_arms
-    fitted = fitted_account(margins, shrinkage, mean, scatter, pooled, floor, score)
+    fitted = fitted_moments(margins, shrinkage, mean, scatter, pooled, floor, score)
     return float(gap(mu, variance, n_arms * score, fitted, margins.n, posterior))

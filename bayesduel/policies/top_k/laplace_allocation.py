@@ -1,13 +1,13 @@
-"""Allocation on the covariance of the fitted scores: what the model says a duel teaches.
+"""Allocation by the covariance of the fitted scores.
 
 Under ``margin ~ N(gamma_i - gamma_j, sigma_ij^2)`` the scores' covariance is the inverse of
-the weighted graph Laplacian, and one more duel of (i, j) changes all of it, by a rank-one
-update: what is learned of i and j is learned of everybody they met. ML-POCBAm, whose
-variances are sums of the pairs' own, does not see this.
+the weighted graph Laplacian, and one more duel of (i, j) changes all of it by a rank-one update:
+a duel of i and j also informs about their other opponents. ML-POCBAm, whose variances are sums
+over pairs, does not use this.
 
 References
 ----------
-None: ours. The threshold and the promise replace those of Groves & Branke (``promise``).
+None: ours. The criterion of ``score_covariance`` replaces that of Groves & Branke (``aepcs``).
 """
 
 from dataclasses import dataclass
@@ -15,21 +15,21 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.margin_moments import followed_account, opening, sample_account
+from bayesduel.beliefs.margin_moments import opening, sample_moments, updated_moments
 from bayesduel.beliefs.margin_update import Kept, nothing_kept
 from bayesduel.jit import compiled
-from bayesduel.policies.top_k import laplace_residual as wary
+from bayesduel.policies.top_k import laplace_residual
 from bayesduel.policies.top_k.aepcs import best_pair
-from bayesduel.policies.top_k.score_covariance import promises, score_covariance
+from bayesduel.policies.top_k.score_covariance import choice_gains, score_covariance
 from bayesduel.policies.top_k.settings import WarmUpSettings
 
 __all__ = ["LaplaceAllocation"]
 
 
 class Memory(NamedTuple):
-    """Settings, and the scores last fitted, from which the next fit starts, shape (K,).
+    """Settings, and the last fitted scores, from which the next fit starts, shape (K,).
 
-    `started` says whether there are any; `kept` is what else is kept of that fit.
+    `started` is whether there are any; `kept` is the rest of the state of that fit.
     """
 
     k: int
@@ -42,13 +42,13 @@ class Memory(NamedTuple):
 
 @compiled
 def select(margins, memory, t, rng):
-    """Name the next pair: the warm-up in turn, then the one that promises most."""
+    """Return the next pair: the warm-up in turn, then the pair with the largest gain."""
     n_arms = len(memory.fitted)
     if t <= memory.warm_up * n_arms * (n_arms - 1) // 2:
         return opening(t, n_arms)
     variance = refit(margins, memory)
     covariance = score_covariance(margins.n, variance)
-    return best_pair(promises(memory.fitted, covariance, variance, memory.k), rng)
+    return best_pair(choice_gains(memory.fitted, covariance, variance, memory.k), rng)
 
 
 @compiled
@@ -61,23 +61,23 @@ def scores(margins, memory):
 @compiled
 def refit(margins, memory):
     """Fit again from the last fit; return the fitted variances, shape (K, K)."""
-    mean, scatter, _, pooled, floor = sample_account(margins, memory.shrinkage)
+    mean, scatter, _, pooled, floor = sample_moments(margins, memory.shrinkage)
     if not memory.started[0]:
         memory.fitted[:] = mean.sum(axis=1) / len(mean)
         memory.started[0] = True
-    return followed_account(
+    return updated_moments(
         margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted, memory.kept
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class LaplaceAllocation(WarmUpSettings):
-    """Duel the pair that most sharpens the differences on which the choice hangs.
+    """Duel the pair that most reduces the uncertainty of the selection.
 
-    As it stands it trusts the model, and more than uniform duels do: where margins are not
-    differences of scores, even by little, it errs more than either. With
-    ``residual="learned"`` it learns how far they are from it: where the model is true it pays
-    for that with some of its lead, elsewhere it errs no more than sample means do
+    By default it relies on the model: where mean margins deviate from differences of scores, even
+    by little, it errs more often than uniform duels with the model or with sample means. With
+    ``residual="learned"`` it estimates the deviation: where the model is true this costs some of
+    its advantage, elsewhere it errs no more often than sample means
     (``examples/topk_perturbed.py``).
 
     Parameters
@@ -89,8 +89,8 @@ class LaplaceAllocation(WarmUpSettings):
     shrinkage
         How many duels the pooled variance counts for in every pair's.
     residual
-        How far the mean margins are taken to be from differences of scores: "none", or
-        "learned" as duels come in.
+        The assumed deviation of mean margins from differences of scores: "none", or "learned"
+        from the duels.
 
     Raises
     ------
@@ -117,15 +117,15 @@ class LaplaceAllocation(WarmUpSettings):
         """
         given = (self._places(n_arms), int(self.warm_up), float(self.shrinkage))
         if self.residual == "learned":
-            return wary.remember(n_arms, *given)
+            return laplace_residual.initial_memory(n_arms, *given)
         return Memory(*given, np.zeros(n_arms), np.zeros(1, np.bool_), nothing_kept(n_arms))
 
     @property
     def select(self) -> Any:
         """The compiled rule."""
-        return wary.select if self.residual == "learned" else select
+        return laplace_residual.select if self.residual == "learned" else select
 
     @property
     def scores(self) -> Any:
         """The compiled scores by which the k best are chosen."""
-        return wary.scores if self.residual == "learned" else scores
+        return laplace_residual.scores if self.residual == "learned" else scores

@@ -1,14 +1,14 @@
-"""Allocation on a covariance that knows how far from transitive the margins are.
+"""Allocation by the covariance of scores under a mixed model with residuals.
 
-As ``covariance``, for mean margins ``gamma_i - gamma_j + eps_ij``, ``eps_ij ~ N(0, d^2)``,
-with d learned as duels come in (``residual``). A pair's mean margin is then a compromise of
-what the model and what its own duels say, and an arm's score, the sum of its pairs' means, has
-the covariance of both parts. At d = 0 this is the allocation by the model, at large d one by
-sample means.
+As ``score_covariance``, for mean margins ``gamma_i - gamma_j + eps_ij``, ``eps_ij ~ N(0, d^2)``,
+with d estimated from the duels (``residual_variance``). The predicted mean margin of a pair is a
+weighted mean of the model's and the sample's, and an arm's score, the sum over its pairs, has the
+covariance of both parts. At d = 0 this is the allocation by the model, at large d one by sample
+means.
 
 References
 ----------
-None: ours. The compromise is the best linear unbiased predictor of a mixed model (Henderson,
+None: ours. The prediction is the best linear unbiased predictor of a mixed model (Henderson,
 Biometrics 1975).
 """
 
@@ -16,14 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.margin_moments import opening, sample_account
+from bayesduel.beliefs.margin_moments import opening, sample_moments
 from bayesduel.beliefs.margin_newton import least_squares
 from bayesduel.jit import compiled
 from bayesduel.policies.top_k.aepcs import best_pair
 from bayesduel.policies.top_k.residual_variance import grid_of_sizes, learned_square, quantiles
 from bayesduel.policies.top_k.score_covariance import score_covariance, slopes
 
-__all__ = ["Memory", "remember", "scores", "select"]
+__all__ = ["Memory", "initial_memory", "scores", "select"]
 
 FIRST, THEN = 30, 3  # Half-steps of the first fit, and of each that starts from the last.
 
@@ -54,7 +54,7 @@ class Memory(NamedTuple):
     normal: np.ndarray
 
 
-def remember(n_arms: int, k: int, warm_up: int, shrinkage: float) -> Memory:
+def initial_memory(n_arms: int, k: int, warm_up: int, shrinkage: float) -> Memory:
     """Return the memory before the first duel."""
     return Memory(
         k=k,
@@ -71,20 +71,20 @@ def remember(n_arms: int, k: int, warm_up: int, shrinkage: float) -> Memory:
 
 @compiled
 def select(margins, memory, t, rng):
-    """Name the next pair: the warm-up in turn, then the one that promises most."""
+    """Return the next pair: the warm-up in turn, then the pair with the largest gain."""
     n_arms = len(memory.fitted)
     if t <= memory.warm_up * n_arms * (n_arms - 1) // 2:
         return opening(t, n_arms)
     mean = refit(margins, memory)
-    mu, own, trust = compromise(margins.n, mean, memory)
-    return best_pair(promises(margins.n, mu, own, trust, memory), rng)
+    mu, own, weight = predicted(margins.n, mean, memory)
+    return best_pair(choice_gains(margins.n, mu, own, weight, memory), rng)
 
 
 @compiled
 def scores(margins, memory):
     """Return the sums of the pairs' predicted mean margins, shape (K,)."""
     mean = refit(margins, memory)
-    return compromise(margins.n, mean, memory)[0]
+    return predicted(margins.n, mean, memory)[0]
 
 
 @compiled
@@ -94,7 +94,7 @@ def refit(margins, memory):
     Scores by weighted least squares and variances by expectation-maximisation take turns; d
     is learned again every K duels.
     """
-    mean, scatter, variance, pooled, floor = sample_account(margins, memory.shrinkage)
+    mean, scatter, variance, pooled, floor = sample_moments(margins, memory.shrinkage)
     done, n = memory.done, margins.n
     if done[0] == margins.n_duels[0]:
         return mean
@@ -127,8 +127,8 @@ def refit(margins, memory):
 
 
 @compiled
-def compromise(n, mean, memory):
-    """Return predicted scores, and what is left to a pair's own duels and to the model.
+def predicted(n, mean, memory):
+    """Return predicted scores, and the variance of and weight of the model in each pair's mean.
 
     Returns
     -------
@@ -139,16 +139,16 @@ def compromise(n, mean, memory):
     square = memory.square[0]
     mu = np.zeros(n_arms)
     own = np.zeros((n_arms, n_arms))
-    trust = np.zeros((n_arms, n_arms))
+    weight = np.zeros((n_arms, n_arms))
     for i in range(n_arms):
         for j in range(n_arms):
             if i != j:
                 v = memory.variance[i, j] / n[i, j]
-                trust[i, j] = v / (square + v)
-                own[i, j] = (1 - trust[i, j]) * v
+                weight[i, j] = v / (square + v)
+                own[i, j] = (1 - weight[i, j]) * v
                 model = memory.fitted[i] - memory.fitted[j]
-                mu[i] += mean[i, j] + trust[i, j] * (model - mean[i, j])
-    return mu, own, trust
+                mu[i] += mean[i, j] + weight[i, j] * (model - mean[i, j])
+    return mu, own, weight
 
 
 @compiled
@@ -161,31 +161,31 @@ def laplacian(weight):
 
 
 @compiled
-def score_law(n, own, trust, memory):
-    """Return the covariances of scores, of scores with the model's, and of the model's."""
+def score_law(n, own, weight, memory):
+    """Return the covariances of scores, of scores with the model's scores, and of the latter."""
     total = memory.variance + n * memory.square[0]
     model = score_covariance(n, total)
-    spread = laplacian(trust)
+    spread = laplacian(weight)
     across = spread @ model
     return laplacian(own) + across @ spread, across, model
 
 
 @compiled
-def promises(n, mu, own, trust, memory):
-    """Return the first-order rise of ln of the chance by pair, up to a factor, shape (K, K).
+def choice_gains(n, mu, own, weight, memory):
+    """Return the first-order increase of ln of the probability by pair, up to a factor, (K, K).
 
     One more duel of (i, j) shows its mean margin m with noise; the variance of a difference of
     scores falls by its squared covariance with m over the variance of what is shown.
     """
     n_arms = len(mu)
-    covariance, across, model = score_law(n, own, trust, memory)
+    covariance, across, model = score_law(n, own, weight, memory)
     slope = slopes(mu, covariance, memory.k)
     one = slope @ across
     two = across.T @ one
     gain = np.zeros((n_arms, n_arms))
     for i in range(n_arms):
         for j in range(i):
-            u, b = own[i, j], trust[i, j]
+            u, b = own[i, j], weight[i, j]
             rise = u * u * (slope[i, i] + slope[j, j] - 2 * slope[i, j])
             rise += 2 * u * b * (one[i, i] - one[i, j] - one[j, i] + one[j, j])
             rise += b * b * (two[i, i] + two[j, j] - 2 * two[i, j])

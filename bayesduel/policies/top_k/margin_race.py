@@ -1,4 +1,4 @@
-"""Preference-based racing (PBR) on score duels: race the arms by their mean margins.
+"""Preference-based racing (PBR) on score duels, by mean margins.
 
 Every round duels each pair of an undecided arm once. An arm's score is the mean of its mean
 margins (the Borda score, where margins are wins less 1/2), its radius the mean of its pairs'
@@ -20,7 +20,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.margin_moments import sample_account
+from bayesduel.beliefs.margin_moments import sample_moments
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import MarginPolicy
 
@@ -28,17 +28,17 @@ __all__ = ["MarginRace", "radii"]
 
 
 class Memory(NamedTuple):
-    """What the race keeps between duels.
+    """State of the race between duels.
 
     Attributes
     ----------
     k, budget, cap, bernstein
-        Settings: minus the log of an interval's chance to fail, duels a pair at most, and
-        which inequality.
+        Settings: minus the log of the failure probability of an interval, the maximal number of
+        duels of a pair, and whether the bound is Bernstein's.
     current
         Pairs still to duel in this round, first index below the second, shape (K, K).
     place
-        1 surely among the k best, -1 surely not, 0 undecided; shape (K,).
+        1 among the k best, -1 not, 0 undecided; shape (K,).
     """
 
     k: int
@@ -51,7 +51,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(margins, memory, t, rng):
-    """Name the next pair of the round; (-1, -1) once the race is over."""
+    """Return the next pair of the round; (-1, -1) once the race is over."""
     current = memory.current
     if not current.any():
         end_round(margins, memory)
@@ -73,7 +73,7 @@ def radii(margins, budget, bernstein):
     ``sqrt(2 v L / n) + 14 s L / (3 (n - 1))``, v the pair's own variance. Infinite for a pair
     that never met (under Bernstein: that met once).
     """
-    mean, _, variance, pooled, floor = sample_account(margins, 0.0)
+    mean, _, variance, pooled, floor = sample_moments(margins, 0.0)
     n_arms = len(mean)
     sd = sqrt(max(pooled, floor))
     level = budget + log(2.0)
@@ -95,7 +95,7 @@ def radii(margins, budget, bernstein):
 
 @compiled
 def end_round(margins, memory):
-    """Select and discard what is sure, and list the pairs of the next round."""
+    """Select and discard the decided arms, and list the pairs of the next round."""
     n_arms = len(memory.place)
     if margins.n_duels[0] < n_arms * (n_arms - 1):
         memory.current[:] = np.triu(np.ones((n_arms, n_arms), np.bool_), 1)
@@ -116,14 +116,14 @@ def end_round(margins, memory):
 
 @compiled
 def scores(margins, memory):
-    """Return sums of mean margins, the sure arms above and below all others, shape (K,)."""
-    mean = sample_account(margins, 0.0)[0].sum(axis=1)
+    """Return sums of mean margins, the decided arms above and below all others, shape (K,)."""
+    mean = sample_moments(margins, 0.0)[0].sum(axis=1)
     return mean + 2 * (np.abs(mean).max() + 1) * memory.place
 
 
 @dataclass(frozen=True, kw_only=True)
 class MarginRace(MarginPolicy):
-    """Race on margins to the k best arms; its settings are those of ``PBR``, all given."""
+    """Racing on margins for the k best arms, with the settings of ``PBR``."""
 
     k: int
     horizon: float

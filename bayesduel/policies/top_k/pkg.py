@@ -1,14 +1,13 @@
-"""PKG: the pairwise knowledge gradient, the duel that most raises the expected best sum.
+"""PKG: the pairwise knowledge gradient.
 
-One more duel of (i, j) moves the score of i up by what it moves that of j down. Its worth is
-the expected rise of the sum of the k largest scores.
+One more duel of (i, j) moves the scores of i and j by opposite amounts. Its value is the expected
+increase of the sum of the k largest scores.
 
 References
 ----------
 After Groves & Branke, "Sequential sampling for optimal top-k selection with pairwise
 comparisons", 2019 (derived anew, that paper's text not being at hand). Variances are taken
-as known. With bounded outcomes it can stop looking at pairs whose next duel cannot change
-the set.
+as known. With bounded outcomes it can neglect pairs whose next duel cannot change the set.
 """
 
 from dataclasses import dataclass
@@ -17,8 +16,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.margin_moments import opening, sample_account
-from bayesduel.beliefs.margin_scoring import mean_scores
+from bayesduel.beliefs.margin_moments import mean_scores, opening, sample_moments
 from bayesduel.jit import compiled
 from bayesduel.policies.top_k.aepcs import best_pair, log_unit_loss
 from bayesduel.policies.top_k.settings import WarmUpSettings
@@ -36,17 +34,17 @@ class Memory(NamedTuple):
 
 @compiled
 def select(margins, memory, t, rng):
-    """Name the next pair: the warm-up in turn, then the largest gain."""
+    """Return the next pair: the warm-up in turn, then the pair with the largest gain."""
     n_arms = len(margins.n)
     if t <= memory.warm_up * n_arms * (n_arms - 1) // 2:
         return opening(t, n_arms)
-    mean, _, variance, _, _ = sample_account(margins, memory.shrinkage)
+    mean, _, variance, _, _ = sample_moments(margins, memory.shrinkage)
     return best_pair(log_gains(mean.sum(axis=1), variance, margins.n, memory.k), rng)
 
 
 @compiled
 def log_gains(score, variance, n, k):
-    """Return the log of the expected rise of the sum of the k largest scores, shape (K, K).
+    """Return the log expected increase of the sum of the k largest scores, shape (K, K).
 
     Parameters
     ----------
@@ -108,7 +106,7 @@ def others(score, sums, rank, i, j, m):
 
 @dataclass(frozen=True, kw_only=True)
 class PKG(WarmUpSettings):
-    """Allocate by the one-step gain in the expected sum of the k best scores.
+    """Pairwise knowledge gradient: the one-step gain in the expected sum of the k best scores.
 
     Parameters
     ----------

@@ -1,9 +1,8 @@
-"""POCBAm, ML-POCBAm and the hybrid: duels that make the choice of the k best surer.
+"""POCBAm, ML-POCBAm and their hybrid: allocation by the probability of correct selection.
 
-POCBAm trusts the sample means of the margins, pair by pair. ML-POCBAm trusts the model
-``margin ~ N(gamma_i - gamma_j, sigma_ij^2)``, fitted again after every duel. The hybrid asks
-before each duel how far the two accounts are apart (``intransitivity``) and uses the model
-while they agree.
+POCBAm uses the sample means of the margins, pair by pair. ML-POCBAm uses the model
+``margin ~ N(gamma_i - gamma_j, sigma_ij^2)``, fitted again after every duel. The hybrid compares
+the two before each duel (``intransitivity``) and uses the model while they agree.
 
 References
 ----------
@@ -19,15 +18,15 @@ import numpy as np
 
 from bayesduel.beliefs.margin_moments import (
     INDICES,
-    followed_account,
     gap,
     opening,
-    sample_account,
+    sample_moments,
     spreads,
+    updated_moments,
 )
 from bayesduel.beliefs.margin_update import Kept, nothing_kept
 from bayesduel.jit import compiled
-from bayesduel.policies.top_k.aepcs import promising_pair
+from bayesduel.policies.top_k.aepcs import best_pair_by_gain
 from bayesduel.policies.top_k.hybrid_thresholds import null_thresholds
 from bayesduel.policies.top_k.settings import WarmUpSettings
 
@@ -35,7 +34,7 @@ __all__ = ["HybridPOCBAm", "MLPOCBAm", "POCBAm"]
 
 
 class Memory(NamedTuple):
-    """What the family keeps between duels.
+    """State of the three policies between duels.
 
     Attributes
     ----------
@@ -65,31 +64,31 @@ class Memory(NamedTuple):
 
 @compiled
 def select(margins, memory, t, rng):
-    """Name the next pair: the warm-up in turn, then the one that promises most."""
+    """Return the next pair: the warm-up in turn, then the pair with the largest gain."""
     n_arms = len(memory.fitted)
     if t <= memory.warm_up * n_arms * (n_arms - 1) // 2:
         return opening(t, n_arms)
-    mu, spread, variance = account(margins, memory)
-    return promising_pair(mu, spread, variance, margins.n, memory.k, rng)
+    mu, spread, variance = moments(margins, memory)
+    return best_pair_by_gain(mu, spread, variance, margins.n, memory.k, rng)
 
 
 @compiled
 def scores(margins, memory):
     """Return the scores by which the k best are chosen, shape (K,)."""
-    return account(margins, memory)[0]
+    return moments(margins, memory)[0]
 
 
 @compiled
-def account(margins, memory):
-    """Return means and variances of the scores, and the margins' variances, that are trusted."""
-    mean, scatter, variance, pooled, floor = sample_account(margins, memory.shrinkage)
+def moments(margins, memory):
+    """Return means and variances of scores, and variances of margins, by model or sample."""
+    mean, scatter, variance, pooled, floor = sample_moments(margins, memory.shrinkage)
     mu = mean.sum(axis=1)
     if memory.threshold == -np.inf:
         return mu, spreads(variance, margins.n), variance
     if not memory.started[0]:
         memory.fitted[:] = mu / len(mu)
         memory.started[0] = True
-    fitted = followed_account(
+    fitted = updated_moments(
         margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted, memory.kept
     )
     mu_fitted = len(mu) * memory.fitted
@@ -106,7 +105,7 @@ def account(margins, memory):
 
 @dataclass(frozen=True, kw_only=True)
 class _Family(WarmUpSettings):
-    """What POCBAm, ML-POCBAm and the hybrid share."""
+    """Common part of POCBAm, ML-POCBAm and the hybrid."""
 
     select: ClassVar = staticmethod(select)
     scores: ClassVar = staticmethod(scores)
@@ -137,7 +136,7 @@ class _Family(WarmUpSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class POCBAm(_Family):
-    """Allocate by the sample means and variances of every pair.
+    """POCBAm: allocation by the sample means and variances of every pair.
 
     Parameters
     ----------
@@ -157,7 +156,7 @@ class POCBAm(_Family):
 
 @dataclass(frozen=True, kw_only=True)
 class MLPOCBAm(_Family):
-    """Allocate by the fitted scores and variances, fitted again after every duel.
+    """ML-POCBAm: allocation by fitted scores and variances, fitted again after every duel.
 
     Parameters
     ----------
@@ -179,7 +178,7 @@ class MLPOCBAm(_Family):
 
 @dataclass(frozen=True, kw_only=True)
 class HybridPOCBAm(_Family):
-    """Use the model while the intransitivity index is below a threshold, else sample means.
+    """Hybrid: the model while the intransitivity index is below a threshold, else sample means.
 
     Parameters
     ----------

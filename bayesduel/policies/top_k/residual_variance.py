@@ -1,10 +1,10 @@
-"""How far from differences of scores the mean margins are: the residual's size, learned.
+"""Restricted maximum likelihood of the residual variance of mean margins.
 
 The mean margin of a pair is ``gamma_i - gamma_j + eps_ij``, ``eps_ij ~ N(0, d^2)``. The
 likelihood of d is that of the pairs' sample means: of each pair the variance is integrated
 out against its posterior given the scatter (flat on its logarithm), and the scores by their
-normal approximation, as restricted maximum likelihood does; with scores at their best instead,
-d is put far too low, since the most precise pairs are fitted almost exactly.
+normal approximation, as in restricted maximum likelihood; with the maximum likelihood scores d
+would be far too low, since the most precise pairs are fitted almost exactly.
 
 References
 ----------
@@ -27,18 +27,18 @@ ROUNDS = 4  # of reweighted least squares for each d
 
 
 def grid_of_sizes() -> np.ndarray:
-    """Return the sizes d looked at, in pooled standard deviations of a margin."""
-    return np.r_[0.0, np.geomspace(0.03, 3, 16)]
+    """Return the grid of d, in pooled standard deviations of a margin."""
+    return np.concatenate([[0.0], np.geomspace(0.03, 3, 16)])
 
 
 def quantiles() -> np.ndarray:
-    """Return the normal quantiles at which a variance's posterior is looked at."""
-    return ndtri((np.arange(POINTS) + 0.5) / POINTS)
+    """Return the normal quantiles at which the posterior of a variance is evaluated."""
+    return np.asarray(ndtri((np.arange(POINTS) + 0.5) / POINTS))
 
 
 @compiled
 def learned_square(n, mean, scatter, pooled, floor, score, sizes, normal):
-    """Return the posterior mean of d^2, all sizes alike beforehand.
+    """Return the posterior mean of d^2 under a uniform prior on the grid.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""The covariance of fitted scores, and what one more duel does to the choice they lead to.
+"""The covariance of fitted scores, and the effect of one more duel on the selection.
 
-The criterion is the chance that no arm left out beats an arm taken, as if their differences
-were independent; a duel's promise is its first-order rise of that chance's logarithm.
+The criterion is the probability that no rejected arm exceeds a selected one, as if the differences
+were independent; the gain of a duel is the first-order increase of its logarithm.
 
 References
 ----------
@@ -15,7 +15,7 @@ import numpy as np
 from bayesduel.jit import compiled
 from bayesduel.policies.top_k.aepcs import log_normal_cdf
 
-__all__ = ["promises", "score_covariance", "slopes"]
+__all__ = ["choice_gains", "score_covariance", "slopes"]
 
 
 @compiled
@@ -51,7 +51,7 @@ def score_covariance(n, variance):
 
 @compiled
 def slopes(score, covariance, k):
-    """Return the slope of ln of the chance by the variances of differences, as a Laplacian.
+    """Return the derivative of ln of the probability by variances of differences, as a Laplacian.
 
     Scaled by the largest, so that none underflows where all are small. Shape (K, K).
     """
@@ -81,8 +81,8 @@ def slopes(score, covariance, k):
 
 
 @compiled
-def promises(score, covariance, variance, k):
-    """Return the first-order rise of ln of the chance by pair, up to a factor, shape (K, K).
+def choice_gains(score, covariance, variance, k):
+    """Return the first-order increase of ln of the probability by pair, up to a factor, (K, K).
 
     One more duel of (i, j) takes ``(c_i - c_j)^2 w / (1 + w v_ij)`` from the variance of each
     difference, c the row of the covariance, v_ij the variance of i's lead over j, w the

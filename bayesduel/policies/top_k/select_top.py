@@ -1,7 +1,7 @@
 """SELECT / TOP: knock-out tournaments of matches of nu duels each.
 
-TOP splits the arms into k random groups, finds each group's winner by a knock-out (SELECT),
-keeps the winners sorted, and k times takes the best of them and refills from its group.
+TOP splits the arms into k random groups, finds the winner of each group by a knock-out (SELECT),
+keeps the winners sorted, and k times selects the best of them and refills from its group.
 
 References
 ----------
@@ -23,7 +23,7 @@ __all__ = ["SelectTop", "most_matches"]
 
 
 class Memory(NamedTuple):
-    """What TOP keeps between duels.
+    """State of TOP between duels.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Memory(NamedTuple):
 
 @compiled
 def select(margins, memory, t, rng):
-    """Name the pair of the match being played; (-1, -1) once all k are taken."""
+    """Return the pair of the current match; (-1, -1) once all k arms are selected."""
     if t == 1:
         memory.order[:] = rng.permutation(len(memory.order))
         memory.coins[:] = rng.random(len(memory.coins))
@@ -69,14 +69,14 @@ def select(margins, memory, t, rng):
 
 @compiled
 def scores(margins, memory):
-    """Return 2 for the arms taken, 1 for group winners waiting, 0 for others, shape (K,)."""
+    """Return 2 for selected arms, 1 for waiting group winners, 0 for others, shape (K,)."""
     enter(margins, memory)
     return memory.state.astype(np.float64)
 
 
 @compiled
 def enter(margins, memory):
-    """Add the last duel to its match, if it is not there yet; go on to the next match."""
+    """Add the last duel to its match if it is new; continue with the next match."""
     done, pair = memory.done, memory.pair
     if pair[0] < 0 or margins.n_duels[0] == done[0] * memory.length + done[1]:
         return
@@ -94,7 +94,7 @@ def enter(margins, memory):
 
 @compiled
 def play_on(memory):
-    """Replay TOP with the matches that are over, up to the first that is not: the next pair."""
+    """Replay TOP with the finished matches up to the first unfinished one: the next pair."""
     n_arms, k = len(memory.order), memory.k
     state = memory.state
     state[:] = 0
@@ -171,7 +171,7 @@ def knock_out(memory, group, which, asked):
 
 @compiled
 def match(memory, i, j, asked):
-    """Return who won the next match, or -1, its pair noted, if it is still to be played."""
+    """Return the winner of the next match, or -1 after noting its pair if it is not played."""
     if asked[0] < memory.done[0]:
         asked[0] += 1
         return memory.winners[asked[0] - 1]
@@ -191,9 +191,9 @@ def most_matches(n_arms: int, k: int) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class SelectTop(PlacesSettings):
-    """Play knock-outs; matches are as long as the budget surely allows.
+    """SELECT / TOP: knock-outs with matches as long as the budget allows.
 
-    It has no use for half a budget: a curve takes one run for each of its budgets.
+    It needs the whole budget: a curve takes one run for each of its budgets.
 
     Parameters
     ----------
@@ -263,5 +263,5 @@ class SelectTop(PlacesSettings):
         return replace(self, budget=budget)
 
     def opening(self, n_arms: int) -> int:
-        """Return the fewest duels with which it can play."""
+        """Return the smallest budget with which it can play."""
         return most_matches(n_arms, int(self.k or 1))

@@ -10,7 +10,7 @@ __all__ = ["PlacesSettings", "WarmUpSettings"]
 
 @dataclass(frozen=True, kw_only=True)
 class PlacesSettings(MarginPolicy):
-    """How many arms to select.
+    """The number of arms to select.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class PlacesSettings(MarginPolicy):
 
 @dataclass(frozen=True, kw_only=True)
 class WarmUpSettings(PlacesSettings):
-    """How many arms to select, after which warm-up, with which pooling of variances.
+    """The number of arms to select, the warm-up and the pooling of variances.
 
     Parameters
     ----------

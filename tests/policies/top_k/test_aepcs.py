@@ -1,4 +1,4 @@
-"""What a duel promises: the compiled formulas against plain ones, quadrature and inverses."""
+"""Gains of a duel: the compiled formulas against plain ones, quadrature and inverses."""
 
 from itertools import combinations
 
@@ -8,17 +8,17 @@ from scipy import special, stats
 
 from bayesduel.policies.top_k import fit_margins
 from bayesduel.policies.top_k.aepcs import (
+    best_pair_by_gain,
+    log_gains_of_pairs,
     log_normal_cdf,
-    log_promises,
     log_unit_loss,
-    promising_pair,
 )
 from bayesduel.policies.top_k.pkg import log_gains
-from bayesduel.policies.top_k.score_covariance import promises, score_covariance
+from bayesduel.policies.top_k.score_covariance import choice_gains, score_covariance
 from tests.support.dealing import accounts, dealt
 
 
-def promise(mu, spread, k, threshold):
+def aepcs(mu, spread, k, threshold):
     """The product over arms, as printed."""
     top = np.argsort(-mu)[:k]
     z = (mu - threshold) / np.sqrt(spread)
@@ -33,10 +33,10 @@ def test_the_log_of_the_normal_cdf_is_accurate_in_both_tails():
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])
-def test_promises_are_ratios_of_the_printed_products(k):
+def test_gains_are_ratios_of_the_printed_products(k):
     margins, _ = dealt(6, 4, k)
     _, variance, mu, spread = accounts(margins)
-    gain = log_promises(mu, spread, variance, margins.n, k)
+    gain = log_gains_of_pairs(mu, spread, variance, margins.n, k)
     order = np.argsort(-mu)
     a, b = order[k - 1], order[k]
     sa, sb = np.sqrt(spread[a]), np.sqrt(spread[b])
@@ -46,27 +46,27 @@ def test_promises_are_ratios_of_the_printed_products(k):
         more[i, j] += 1
         more[j, i] += 1
         fresh = (variance / (more + np.eye(6))).sum(axis=1)
-        ratio = promise(mu, fresh, k, c) / promise(mu, spread, k, c)
+        ratio = aepcs(mu, fresh, k, c) / aepcs(mu, spread, k, c)
         np.testing.assert_allclose(gain[i, j], np.log(ratio), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_arms", [5, 30, 100])
-def test_the_pair_named_is_the_most_promising_without_underflow(n_arms):
+def test_the_pair_named_is_the_best_without_underflow(n_arms):
     margins, _ = dealt(n_arms, 3, n_arms)
     _, variance, mu, spread = accounts(margins)
     k = n_arms * 2 // 5
-    gain = log_promises(mu, spread, variance, margins.n, k)
+    gain = log_gains_of_pairs(mu, spread, variance, margins.n, k)
     assert np.isfinite(gain).all()
-    i, j = promising_pair(mu, spread, variance, margins.n, k, np.random.default_rng(0))
+    i, j = best_pair_by_gain(mu, spread, variance, margins.n, k, np.random.default_rng(0))
     assert i < j
     assert gain[i, j] == gain.max() > 0
 
 
-def test_equal_promises_are_drawn_at_random():
+def test_equal_gains_are_drawn_at_random():
     ones = np.ones((4, 4)) - np.eye(4)
     mu, spread = np.array([1.0, 1.0, -1.0, -1.0]), np.full(4, 3.0)
     rng = np.random.default_rng(1)
-    named = [promising_pair(mu, spread, ones, 4 * ones, 2, rng) for _ in range(600)]
+    named = [best_pair_by_gain(mu, spread, ones, 4 * ones, 2, rng) for _ in range(600)]
     counts = np.unique(named, axis=0, return_counts=True)[1]
     assert len(counts) == 6
     assert stats.chisquare(counts).pvalue > 1e-6
@@ -103,7 +103,7 @@ def log_chance(score, covariance, k):
 
 
 @pytest.mark.parametrize("k", [1, 3, 5])
-def test_the_laplace_promise_is_the_slope_of_the_chance(k):
+def test_the_laplace_gain_is_the_slope_of_the_chance(k):
     """Against a full inverse after a hundredth of a duel more of each pair, up to a factor."""
     margins, _ = dealt(6, 20, k)
     fit = fit_margins(margins)
@@ -111,7 +111,7 @@ def test_the_laplace_promise_is_the_slope_of_the_chance(k):
     centre = np.eye(6) - 1 / 6
     pseudo = np.linalg.pinv(laplacian(margins.n, fit.variance))
     np.testing.assert_allclose(centre @ covariance @ centre, pseudo, atol=1e-14)
-    gain = promises(fit.score, covariance, fit.variance, k)
+    gain = choice_gains(fit.score, covariance, fit.variance, k)
     base = log_chance(fit.score, pseudo, k)
     ratios = []
     for i, j in combinations(range(6), 2):
@@ -125,11 +125,11 @@ def test_the_laplace_promise_is_the_slope_of_the_chance(k):
     np.testing.assert_allclose(ratios, np.mean(ratios), rtol=0.02)
 
 
-def test_the_laplace_promise_does_not_underflow():
+def test_the_laplace_gain_does_not_underflow():
     margins, _ = dealt(6, 20, 1)
     fit = fit_margins(margins)
     covariance = score_covariance(margins.n, fit.variance)
-    gain = promises(1e4 * np.arange(6.0), covariance, fit.variance, 2)
+    gain = choice_gains(1e4 * np.arange(6.0), covariance, fit.variance, 2)
     assert np.isfinite(gain).all() and gain.max() > 0
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import bayesduel as bd
-from bayesduel.beliefs.margin_moments import sample_account
+from bayesduel.beliefs.margin_moments import sample_moments
 from bayesduel.policies.top_k import fit_margins, no_margins, record_margin
 from bayesduel.problems import Drawn, Matrix, bradley_terry, named
 from bayesduel.problems.margins import draw_margin
@@ -30,22 +30,22 @@ def test_variances_are_those_of_proportions():
     for i, j, wins, losses in ((0, 1, 3, 0), (0, 2, 1, 1), (1, 2, 0, 2)):
         for margin in [0.5] * wins + [-0.5] * losses:
             record_margin(margins, i, j, margin)
-    mean, scatter, variance, pooled, _ = sample_account(margins, 0.0)
+    mean, scatter, variance, pooled, _ = sample_moments(margins, 0.0)
     np.testing.assert_allclose(variance[[0, 0, 1], [1, 2, 2]], [4 / 25, 1 / 4, 3 / 16])
     np.testing.assert_allclose(scatter[[0, 0, 1], [1, 2, 2]], [12 / 25, 1 / 2, 3 / 8])
     assert pooled == pytest.approx((12 / 25 + 1 / 2 + 3 / 8) / 7)
     np.testing.assert_allclose(mean[0], [0, 0.5, 0])
-    shrunk = sample_account(margins, 2.0)[2]
+    shrunk = sample_moments(margins, 2.0)[2]
     np.testing.assert_allclose(shrunk[0, 1], (2 * pooled + 12 / 25) / 5)
     assert np.isfinite(fit_margins(margins).score).all()
     record_margin(margins, 0, 1, 0.0)  # a margin that is no win: the sample's own variances
-    assert sample_account(margins, 0.0)[2][1, 2] == pytest.approx(0, abs=1e-5)
+    assert sample_moments(margins, 0.0)[2][1, 2] == pytest.approx(0, abs=1e-5)
 
 
 def test_other_margins_keep_their_own_variances():
     margins, rows = dealt(4, 5, 0)
     own = rows[(rows[:, 0] == 2) & (rows[:, 1] == 1), 2]
-    assert sample_account(margins, 0.0)[2][2, 1] == pytest.approx(own.var(ddof=1))
+    assert sample_moments(margins, 0.0)[2][2, 1] == pytest.approx(own.var(ddof=1))
 
 
 def test_a_matrix_deals_wins_by_its_chances_and_ranks_by_borda():

@@ -1,4 +1,4 @@
-"""The allocation that learns how intransitive margins are: its law, its promise, its d."""
+"""The allocation under a mixed model: covariance, gains, residual variance."""
 
 from itertools import combinations
 
@@ -6,24 +6,23 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesduel.beliefs.margin_moments import sample_account
-from bayesduel.policies.top_k import LaplaceAllocation, fit_margins
-from bayesduel.policies.top_k import laplace_residual as wary
+from bayesduel.beliefs.margin_moments import sample_moments
+from bayesduel.policies.top_k import LaplaceAllocation, fit_margins, laplace_residual
 from bayesduel.policies.top_k.residual_variance import grid_of_sizes, learned_square, quantiles
-from bayesduel.policies.top_k.score_covariance import promises, score_covariance
+from bayesduel.policies.top_k.score_covariance import choice_gains, score_covariance
 from tests.support.dealing import dealt, frozen
 
 
 def fitted(margins, square, k=2):
     """A memory with the fit at a given d^2, and the account it leads to."""
-    memory = wary.remember(len(margins.n), k, 3, 0.0)
+    memory = laplace_residual.initial_memory(len(margins.n), k, 3, 0.0)
     memory.square[0] = square
     memory.done[1] = margins.n_duels[0]  # d is not learned
-    mean = wary.refit(margins, memory)
+    mean = laplace_residual.refit(margins, memory)
     for _ in range(200):  # to the end of the climb
         memory.done[0] -= 1
-        wary.refit(margins, memory)
-    return memory, mean, *wary.compromise(margins.n, mean, memory)
+        laplace_residual.refit(margins, memory)
+    return memory, mean, *laplace_residual.predicted(margins.n, mean, memory)
 
 
 def conditioned(n, mean, variance, square):
@@ -44,24 +43,24 @@ def conditioned(n, mean, variance, square):
 
 
 @pytest.mark.parametrize("square", [0.0, 0.01, 0.3])
-def test_the_compromise_is_the_posterior_of_the_scores(square):
+def test_the_prediction_is_the_posterior_of_the_scores(square):
     margins, _ = dealt(6, 9, 4, 0.2)
-    memory, mean, mu, own, trust = fitted(margins, square)
+    memory, mean, mu, own, weight = fitted(margins, square)
     expected, covariance = conditioned(margins.n, mean, memory.variance, square)
     np.testing.assert_allclose(mu, expected, atol=1e-5)
-    ours = wary.score_law(margins.n, own, trust, memory)[0]
+    ours = laplace_residual.score_law(margins.n, own, weight, memory)[0]
     np.testing.assert_allclose(ours, covariance, atol=1e-5)
 
 
 def test_its_ends_are_the_model_and_the_sample_means():
     margins, _ = dealt(6, 9, 5)
-    memory, mean, mu, own, trust = fitted(margins, 0.0)
+    memory, mean, mu, own, weight = fitted(margins, 0.0)
     fit = fit_margins(margins)
     np.testing.assert_allclose(mu, 6 * fit.score, atol=1e-4)
     np.testing.assert_allclose(memory.variance, fit.variance, rtol=1e-3)
-    ours = wary.promises(margins.n, mu, own, trust, memory)
+    ours = laplace_residual.choice_gains(margins.n, mu, own, weight, memory)
     covariance = score_covariance(margins.n, memory.variance)
-    plain = promises(memory.fitted, covariance, memory.variance, 2)
+    plain = choice_gains(memory.fitted, covariance, memory.variance, 2)
     above = np.triu_indices(6, 1)
     np.testing.assert_allclose(ours[above] / ours.max(), plain[above] / plain.max(), rtol=1e-6)
     mu = fitted(margins, 1e6)[2]
@@ -69,12 +68,12 @@ def test_its_ends_are_the_model_and_the_sample_means():
 
 
 @pytest.mark.parametrize("square", [0.003, 0.1])
-def test_the_promise_is_the_slope_of_the_chance(square):
+def test_the_gain_is_the_slope_of_the_chance(square):
     """Against conditioning anew after a hundredth of a duel more of each pair."""
     margins, _ = dealt(6, 20, 7, 0.2)
-    memory, mean, mu, own, trust = fitted(margins, square)
-    gain = wary.promises(margins.n, mu, own, trust, memory)
-    covariance, _, model = wary.score_law(margins.n, own, trust, memory)
+    memory, mean, mu, own, weight = fitted(margins, square)
+    gain = laplace_residual.choice_gains(margins.n, mu, own, weight, memory)
+    covariance, _, model = laplace_residual.score_law(margins.n, own, weight, memory)
 
     def log_chance(covariance):
         order = np.argsort(-mu)
@@ -93,7 +92,7 @@ def test_the_promise_is_the_slope_of_the_chance(square):
         more[j, i] += 0.01
         fresh = conditioned(more, mean, memory.variance, square)[1]
         lead = model[i, i] + model[j, j] - 2 * model[i, j]
-        v = own[i, j] + trust[i, j] ** 2 * lead
+        v = own[i, j] + weight[i, j] ** 2 * lead
         whole = 1 / (1 + v / memory.variance[i, j])  # a whole duel teaches less than 100 parts
         ratios.append(gain[i, j] / (100 * (log_chance(fresh) - base) * whole))
     np.testing.assert_allclose(ratios, np.mean(ratios), rtol=0.03)
@@ -106,7 +105,7 @@ def test_d_is_learned(d):
     found = []
     for seed in range(12):
         margins, _ = dealt(10, 60, seed, d)
-        mean, scatter, _, pooled, floor = sample_account(margins, 0.0)
+        mean, scatter, _, pooled, floor = sample_moments(margins, 0.0)
         start = mean.sum(axis=1) / 10
         arguments = (margins.n, mean, scatter, pooled, floor, start, grid_of_sizes(), quantiles())
         found.append(learned_square(*arguments))
@@ -120,7 +119,7 @@ def test_no_residual_is_found_where_there_is_none():
     """d is below a quarter of the spread of the scores, whose range is 1."""
     for seed in range(6):
         margins, _ = dealt(10, 30, 50 + seed)
-        mean, scatter, _, pooled, floor = sample_account(margins, 0.0)
+        mean, scatter, _, pooled, floor = sample_moments(margins, 0.0)
         start = mean.sum(axis=1) / 10
         arguments = (margins.n, mean, scatter, pooled, floor, start, grid_of_sizes(), quantiles())
         assert np.sqrt(learned_square(*arguments)) < 0.08

@@ -24,7 +24,7 @@ from bayesduel.policies.top_k import (
     no_margins,
     record_margin,
 )
-from bayesduel.policies.top_k.aepcs import log_promises
+from bayesduel.policies.top_k.aepcs import log_gains_of_pairs
 from bayesduel.policies.top_k.hybrid_thresholds import null_thresholds
 from tests.support.dealing import accounts, dealt, frozen, play
 
@@ -54,13 +54,13 @@ def test_pocbam_and_its_model_name_the_pairs_of_their_accounts():
     margins, _ = dealt(6, 5, 8)
     frozen(margins)
     _, variance, mu, spread = accounts(margins)
-    gain = log_promises(mu, spread, variance, margins.n, 2)
+    gain = log_gains_of_pairs(mu, spread, variance, margins.n, 2)
     rule = POCBAm(k=2)
     pair = rule.select(margins, rule.init(6), 1000, np.random.default_rng(0))
     assert gain[pair] == gain.max()
     fit = fit_margins(margins)
     spread = (fit.variance / (margins.n + np.eye(6))).sum(axis=1)
-    gain = log_promises(6 * fit.score, spread, fit.variance, margins.n, 2)
+    gain = log_gains_of_pairs(6 * fit.score, spread, fit.variance, margins.n, 2)
     rule = MLPOCBAm(k=2)
     memory = rule.init(6)
     pair = rule.select(margins, memory, 1000, np.random.default_rng(0))
