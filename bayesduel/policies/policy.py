@@ -15,10 +15,30 @@ from bayesduel.beliefs import Belief, BeliefSpec, Counts, Logistic
 from bayesduel.beliefs.item_belief import ItemBelief, ItemSet
 from bayesduel.policies.identification import Answer, best_by_shares
 
-__all__ = ["HorizonPolicy", "ItemPolicy", "MarginPolicy", "PairPolicy"]
+__all__ = ["HorizonPolicy", "ItemPolicy", "MarginPolicy", "PairPolicy", "Policy"]
 
 
-class PairPolicy(ABC):
+class Policy:
+    """Defaults of every policy."""
+
+    def for_horizon(self, horizon: int) -> Self:
+        """Return the policy with this horizon, if it needs one and has none."""
+        return self
+
+    def on_margins(self, k: int, budget: int) -> Any:
+        """Return the policy that selects the k best arms from score duels.
+
+        Raises
+        ------
+        TypeError
+            If there is none.
+        """
+        raise TypeError(
+            f"policies should be those of bayesduel.policies.top_k, Uniform or PBR, got {self!r}"
+        )
+
+
+class PairPolicy(Policy, ABC):
     """Defaults of a policy that names a pair of arms and learns who won.
 
     Attributes
@@ -45,22 +65,6 @@ class PairPolicy(ABC):
     @abstractmethod
     def init(self, n_arms: int) -> Any:
         """Return the memory before the first duel."""
-
-    def for_horizon(self, horizon: int) -> Self:
-        """Return the policy with this horizon, if it needs one and has none."""
-        return self
-
-    def on_margins(self, k: int, budget: int) -> Any:
-        """Return the policy that selects the k best arms from score duels.
-
-        Raises
-        ------
-        TypeError
-            If there is none.
-        """
-        raise TypeError(
-            f"policies should be those of bayesduel.policies.top_k, Uniform or PBR, got {self!r}"
-        )
 
     def recommend(self, belief: Belief, memory: Any) -> int:
         """Return the best arm so far: by default, the Copeland winner of the observed shares."""
@@ -108,7 +112,7 @@ class HorizonPolicy(PairPolicy):
             raise ValueError(f"delta should be in (0, 1), got {delta}")
 
 
-class ItemPolicy(ABC):
+class ItemPolicy(Policy, ABC):
     """Defaults of a policy that shows items with attributes, one or two at a time.
 
     Attributes
@@ -137,16 +141,12 @@ class ItemPolicy(ABC):
     def recommend(self, belief: ItemBelief, memory: Any) -> int | np.ndarray:
         """Return the best item so far; on a sphere, its unit vector."""
 
-    def for_horizon(self, horizon: int) -> Self:
-        """Return the policy: none of items needs the horizon."""
-        return self
-
     def bound(self, times: np.ndarray, items: ItemSet) -> np.ndarray | None:
         """Return the growing part of a proved regret bound at `times`, or None."""
         return None
 
 
-class MarginPolicy:
+class MarginPolicy(Policy):
     """Defaults of a policy that selects the k best arms from the margins of score duels.
 
     It has two compiled functions, the rule ``select(margins, memory, t, rng) -> (i, j)`` and

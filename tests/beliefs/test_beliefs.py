@@ -32,7 +32,7 @@ from bayesduel.policies import DTS
 from benchmarks import coverage
 from benchmarks.coverage import SIZES, TRUTHS, chance_of_ever_failing, chance_of_failing
 
-RECIPES = (
+SPECS = (
     Hoeffding(),
     KL(),
     Bernstein(),
@@ -42,12 +42,12 @@ RECIPES = (
     Beta(prior=0.5),
     Beta(bounds="hoeffding"),
 )
-every_recipe = pytest.mark.parametrize("recipe", RECIPES, ids=repr)
+every_spec = pytest.mark.parametrize("spec", SPECS, ids=repr)
 
 
-def believed(recipe, wins):
-    """The belief of a recipe after the tallies `wins`."""
-    belief = recipe.init(len(wins))
+def believed(spec, wins):
+    """The belief of a spec after the tallies `wins`."""
+    belief = spec.init(len(wins))
     belief.wins[:] = wins
     belief.n_duels[0] = int(wins.sum())
     return belief
@@ -64,18 +64,18 @@ def tallies(n_arms, seed, most=40):
 # -- laws ----------------------------------------------------------------------------------
 
 
-@every_recipe
+@every_spec
 @pytest.mark.parametrize("budget", [0.0, 0.7, 4.0, 30.0])
-def test_upper_mirrors_lower_and_diagonal_is_half(recipe, budget):
-    lower, upper = bounds(believed(recipe, tallies(5, 1)), budget)
+def test_upper_mirrors_lower_and_diagonal_is_half(spec, budget):
+    lower, upper = bounds(believed(spec, tallies(5, 1)), budget)
     np.testing.assert_allclose(upper, 1 - lower.T, rtol=0, atol=1e-15)
     assert (lower.diagonal() == 0.5).all()
     assert (upper.diagonal() == 0.5).all()
 
 
-@every_recipe
-def test_bounds_widen_with_the_budget_and_hold_the_share(recipe):
-    belief = believed(recipe, tallies(6, 2))
+@every_spec
+def test_bounds_widen_with_the_budget_and_hold_the_share(spec):
+    belief = believed(spec, tallies(6, 2))
     budgets = [0.8, 0.9, 2.0, 5.0, 20.0, 100.0]
     lowers, uppers = zip(*(bounds(belief, b) for b in budgets), strict=True)
     for narrow, wide in pairwise(lowers):
@@ -84,43 +84,43 @@ def test_bounds_widen_with_the_budget_and_hold_the_share(recipe):
         assert (wide >= narrow).all()
     met = belief.wins + belief.wins.T > 0
     # A quantile bound is about the posterior, which shrinks the share: allow for its prior.
-    slack = 0.1 if isinstance(recipe, Beta) else 1e-12
+    slack = 0.1 if isinstance(spec, Beta) else 1e-12
     assert (lowers[0] <= shares(belief) + slack)[met].all()
     assert (uppers[0] >= shares(belief) - slack)[met].all()
 
 
-@every_recipe
-def test_relabelling_commutes(recipe):
+@every_spec
+def test_relabelling_commutes(spec):
     wins = tallies(6, 3)
     order = np.random.default_rng(4).permutation(6)
-    lower, upper = bounds(believed(recipe, wins), 3.0)
-    relabelled = bounds(believed(recipe, wins[np.ix_(order, order)]), 3.0)
+    lower, upper = bounds(believed(spec, wins), 3.0)
+    relabelled = bounds(believed(spec, wins[np.ix_(order, order)]), 3.0)
     np.testing.assert_array_equal(relabelled[0], lower[np.ix_(order, order)])
     np.testing.assert_array_equal(relabelled[1], upper[np.ix_(order, order)])
 
 
-@every_recipe
-def test_upper_against_is_a_column_of_bounds(recipe):
-    belief = believed(recipe, tallies(5, 5))
+@every_spec
+def test_upper_against_is_a_column_of_bounds(spec):
+    belief = believed(spec, tallies(5, 5))
     for arm in range(5):
         np.testing.assert_array_equal(
             upper_against(belief, arm, 2.5), bounds(belief, 2.5)[1][:, arm]
         )
 
 
-@pytest.mark.parametrize("recipe", [r for r in RECIPES if not isinstance(r, Beta)], ids=repr)
-def test_nothing_is_excluded_before_the_first_duel(recipe):
-    lower, upper = bounds(recipe.init(3), 0.0)
+@pytest.mark.parametrize("spec", [r for r in SPECS if not isinstance(r, Beta)], ids=repr)
+def test_nothing_is_excluded_before_the_first_duel(spec):
+    lower, upper = bounds(spec.init(3), 0.0)
     off = ~np.eye(3, dtype=bool)
     assert (upper[off] >= 1).all()
     assert (lower[off] <= 0).all()
 
 
 def test_recipes_pickle_compare_and_refuse():
-    for recipe in RECIPES:
-        assert pickle.loads(pickle.dumps(recipe)) == recipe
+    for spec in SPECS:
+        assert pickle.loads(pickle.dumps(spec)) == spec
         with pytest.raises(ValueError, match="n_arms should be at least 2, got 1"):
-            recipe.init(1)
+            spec.init(1)
     with pytest.raises(ValueError, match=r"prior should be positive and finite, got 0"):
         Beta(prior=0)
     with pytest.raises(ValueError, match=r"bounds should be one of .* got 'exact'"):

@@ -11,14 +11,14 @@ from bayesduel.models import BradleyTerry
 from bayesduel.policies import CCB, DTS, RUCB
 
 
-def believed(recipe, seed=0):
-    belief = recipe.init(4)
+def believed(spec, seed=0):
+    belief = spec.init(4)
     wins = [[0, 12, 9, 20], [5, 0, 9, 14], [4, 7, 0, 0], [2, 4, 0, 0]]  # 2 and 3 never met
     for i in range(4):
         for j in range(4):
             for _ in range(wins[i][j]):
                 record(belief, (i, j), 1.0)
-    return recipe.refreshed(belief, seed)
+    return spec.refreshed(belief, seed)
 
 
 def test_normal_quantiles_are_exact():
@@ -44,8 +44,8 @@ def test_laws_of_a_modelled_belief():
 
 
 def test_laplace_draws_are_those_of_fit():
-    recipe = Laplace(BradleyTerry(scale=1.0), draws=400)
-    belief = believed(recipe, seed=5)
+    spec = Laplace(BradleyTerry(scale=1.0), draws=400)
+    belief = believed(spec, seed=5)
     duels = bd.Duels.from_wins(belief.wins)
     posterior = bd.fit(
         duels, BradleyTerry(scale=1.0), "laplace", draws=400, seed=5, clusters=False
@@ -64,23 +64,23 @@ def test_quantiles_refuse_a_budget_finer_than_the_draws():
 
 @pytest.mark.parametrize("policy", [DTS, RUCB, CCB])
 def test_the_same_policy_on_another_belief(policy):
-    recipe = Laplace(BradleyTerry(), draws=200, growth=0.5)
+    spec = Laplace(BradleyTerry(), draws=200, growth=0.5)
     P = np.array([[0.5, 0.7, 0.85], [0.3, 0.5, 0.7], [0.15, 0.3, 0.5]])
-    trace = bd.simulate([policy(), policy(belief=recipe)], P, 150, replications=2, seed=3)
+    trace = bd.simulate([policy(), policy(belief=spec)], P, 150, replications=2, seed=3)
     assert trace["trace"]["wins"].isel(time=-1).sum(("arm", "opponent")).min() > 0
-    again = bd.simulate(policy(belief=recipe), P, 150, replications=2, seed=3)
+    again = bd.simulate(policy(belief=spec), P, 150, replications=2, seed=3)
     np.testing.assert_array_equal(again["trace"]["wins"][0], trace["trace"]["wins"][1])
 
 
 def test_refits_grow_apart_and_know_ties():
-    recipe = Laplace(BradleyTerry(), growth=0.1)
-    assert [recipe.due(n) for n in (1, 5, 20, 1000)] == [2, 6, 22, 1100]
-    belief = recipe.init(3)
+    spec = Laplace(BradleyTerry(), growth=0.1)
+    assert [spec.due(n) for n in (1, 5, 20, 1000)] == [2, 6, 22, 1100]
+    belief = spec.init(3)
     record(belief, (0, 1), 0.5)
     record(belief, (0, 1), 1.0)
-    fitted = recipe.refreshed(belief, 1)
+    fitted = spec.refreshed(belief, 1)
     assert fitted.location[0, 1] > 0
-    assert recipe.refreshed(recipe.init(3), 1).draws.shape == (1000, 3, 3)  # nothing to fit
+    assert spec.refreshed(spec.init(3), 1).draws.shape == (1000, 3, 3)  # nothing to fit
 
 
 @pytest.mark.slow

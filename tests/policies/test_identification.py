@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import bayesduel as bd
-from bayesduel.problems import Matrix
+from bayesduel.problems import Matrix, named
 from bayesduel.simulation.replication import label
 
 ANSWERING = [
@@ -91,3 +91,25 @@ def test_errors_are_at_most_delta_and_exploration_grows_as_delta_shrinks(policy)
         assert (found != 1).sum() <= stats.binom.isf(1e-6, 200, delta)
         lengths.append(answered.mean())
     assert lengths[1] > 1.1 * lengths[0]
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [bd.BeatTheMean(), bd.InterleavedFilter(), bd.InterleavedFilter(version=1), bd.MergeRUCB()],
+    ids=str,
+)
+def test_eliminators_identify_and_exploit(policy):
+    problem = named("flat", n_arms=9, e=0.4)
+    trace = bd.simulate(policy, problem, 40_000, replications=6, seed=2, record=[40_000])
+    assert (trace["trace"]["recommended"] == 0).all()
+    answered = trace["trace"]["answered"].values.ravel()
+    assert ((answered > 0) & (answered < 40_000)).all()
+
+
+@pytest.mark.parametrize("policy", [bd.PBR(), bd.PBR(criterion="borda"), bd.RankEl()], ids=label)
+def test_races_identify_and_exploit(policy):
+    problem = named("flat", n_arms=4, e=0.35)
+    trace = bd.simulate(policy, problem, 10_000, replications=6, seed=2, record=[10_000])
+    assert (trace["trace"]["recommended"] == 0).all()
+    answered = trace["trace"]["answered"].values.ravel()
+    assert ((answered > 0) & (answered < 10_000)).all()

@@ -1,41 +1,41 @@
-"""Hand-worked rounds of RCS and D-TS+."""
+"""Hand-worked rounds of D-TS and D-TS+."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from bayesduel.beliefs import Hoeffding
+from bayesduel.beliefs import Beta, Hoeffding
 from bayesduel.beliefs.kl import divergence_from_half
-from bayesduel.policies import DTS, RCS, DTSPlus
+from bayesduel.policies import DTS, DTSPlus
 from bayesduel.policies.dts import confirmation_cost
-from tests.support.asking import ask, remembered
+from tests.support.asking import ask
 
-SURE = 400.0
-
-
-def test_rcs_crowns_a_sampled_condorcet_winner():
-    # Arm 0 beats 1 and 2 in every draw; u_10 and u_20 are below u_00 = 1/2.
-    wins = [[0, SURE, SURE], [0, 0, 5], [0, 5, 0]]
-    assert ask(RCS(), wins, 1000) == {(0, 0): 60}
-    _, memory = remembered(RCS(), wins, 1000)
-    assert memory.crowned.tolist() == [1, 0, 0]
+SURE = 400.0  # 400 wins of 400: radius sqrt(0.51 ln t / 400) is far below 1/2.
 
 
-def test_rcs_without_one_takes_the_arm_crowned_least():
-    def crowned(memory):
-        memory.crowned[:] = [3, 1, 2]
-
-    cycle = [[0, SURE, 0], [0, 0, SURE], [SURE, 0, 0]]
-    # Champion 1; 0 beats it for sure, so u_01 is the largest.
-    assert ask(RCS(), cycle, 1000, prepare=crowned) == {(1, 0): 60}
-    _, memory = remembered(RCS(), cycle, 1000, prepare=crowned)
-    assert memory.crowned.tolist() == [3, 2, 2]
+def chain():
+    """Arm 0 surely beats 1 and 2; 1 and 2 stand at 5 : 5."""
+    return np.array([[0, SURE, SURE], [0, 0, 5.0], [0, 5.0, 0]])
 
 
-def test_rcs_challenger_may_be_anyone_as_yet_unmet():
-    counts = ask(RCS(), np.zeros((3, 3)), 1, seeds=range(300))
-    assert all(i != j for i, j in counts)  # u_jc is infinite where j and c never met
-    assert len(counts) == 6
+def test_dts_duels_a_sure_winner_with_itself():
+    assert ask(DTS(), chain(), 1000) == {(0, 0): 60}
+
+
+def test_dts_elects_among_the_possible_and_challenges_by_column():
+    # t = 100: radius sqrt(0.51 * 4.605 / n). Arm 2 lost 60 of 60 to 0 and to 1 (radius 0.2):
+    # it is out. 0 and 1 are open at 30 : 20 (radius 0.217): both may be winners.
+    wins = np.array([[0, 30, 60], [20, 0, 60], [0, 0, 0.0]])
+    counts = ask(DTS(), wins, 100, seeds=range(400))
+    # A champion's only undecided duels are with itself and the other contender. Champion 0 is
+    # elected when theta_01 > 1/2, Beta(31, 21); else 1. Then the challenger is whoever has
+    # theta' largest: the other if theta' > 1/2, else itself. The two draws are independent.
+    p = stats.beta(31, 21).sf(0.5)
+    expected = {(0, 0): p * p, (0, 1): p * (1 - p), (1, 0): (1 - p) * p, (1, 1): (1 - p) ** 2}
+    assert set(counts) <= set(expected)
+    seen = [counts.get(pair, 0) for pair in expected]
+    # Exact law of the four counts by its chi-square; 1e-6.
+    assert stats.chisquare(seen, 400 * np.array(list(expected.values()))).pvalue > 1e-6
 
 
 def test_dts_plus_price_by_hand():
@@ -80,9 +80,13 @@ def test_dts_plus_prefers_the_cheaper_of_two_evenly():
     assert stats.binomtest(first, 400, 0.5).pvalue > 1e-6
 
 
-def test_settings_are_checked():
-    for policy in (RCS, DTSPlus):
-        with pytest.raises(ValueError, match=r"alpha should be > 0.5, got 0.4"):
-            policy(alpha=0.4)
-        with pytest.raises(ValueError, match=f"belief of {policy.__name__} should be"):
-            policy(belief=Hoeffding())
+@pytest.mark.parametrize("policy", [DTS, DTSPlus])
+def test_settings_are_checked(policy):
+    for alpha in (0.4, 0.5, float("nan")):
+        with pytest.raises(ValueError, match=f"alpha should be > 0.5, got {alpha}"):
+            policy(alpha=alpha)
+    with pytest.raises(
+        ValueError, match=f"belief of {policy.__name__} should be .* can be sampled"
+    ):
+        policy(belief=Hoeffding())
+    assert policy(belief=Beta(prior=0.5)) != policy()

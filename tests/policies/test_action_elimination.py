@@ -1,4 +1,4 @@
-"""The baselines that treat duels as a bandit's plays: UCB1 and action elimination."""
+"""Action elimination on duels: wrapped and naive, by hand, and its errors."""
 
 from math import log, sqrt
 
@@ -7,8 +7,7 @@ import pytest
 from scipy import stats
 
 import bayesduel as bd
-from bayesduel.beliefs import record
-from bayesduel.policies import SAVAGE, UCB1, ActionElimination, BeatTheMean
+from bayesduel.policies import ActionElimination
 from bayesduel.problems import named
 from tests.support.asking import ask, remembered
 
@@ -20,28 +19,6 @@ def met(points, duels):
         memory.rewards.points[:], memory.rewards.duels[:] = points, duels
 
     return prepare
-
-
-def test_ucb1_wrapped_by_hand():
-    # Before play 101 ln 100 = 4.605: 0.6 + sqrt(9.21/60) = 0.992, 0.5 + sqrt(9.21/30) = 1.054,
-    # 0.2 + sqrt(9.21/10) = 1.160: the arm known least is next, against either other.
-    asked = ask(UCB1(), np.zeros((3, 3)), 101, prepare=met([36, 15, 2], [60, 30, 10]))
-    assert set(asked) == {(2, 0), (2, 1)}
-    # With 4 times the plays: 0.796, 0.777, 0.680.
-    asked = ask(UCB1(), np.zeros((3, 3)), 101, prepare=met([144, 60, 8], [240, 120, 40]))
-    assert set(asked) == {(0, 1), (0, 2)}
-    asked = ask(UCB1(), np.zeros((3, 3)), 5, prepare=met([1, 0, 1], [2, 0, 2]))
-    assert set(asked) == {(1, 0), (1, 2)}  # never played comes first
-
-
-def test_ucb1_naive_looks_for_the_most_lopsided_pair():
-    # Index before play 61, ln 60 = 4.09: 12/20 + 0.640, 8/20 + 0.640; 17/20 + 0.640 is largest.
-    wins = [[0, 12, 17], [8, 0, 11], [3, 9, 0]]
-    assert ask(UCB1(reward="pair"), wins, 61) == {(0, 2): 60}
-    trace = bd.simulate(UCB1(reward="pair"), "cyclic-4", 20_000, replications=4, seed=1)
-    pairs = trace["trace"]["wins"].isel(time=-1, policy=0).sum("replication").values
-    cycle = pairs[[1, 2, 3], [2, 3, 1]].sum()  # the pairs of 0.9, which the winner is not in
-    assert cycle > 0.8 * pairs.sum()
 
 
 def test_elimination_wrapped_by_hand():
@@ -93,32 +70,6 @@ def test_wrapped_elimination_answers_the_borda_winner_with_errors_below_delta():
     assert np.median(sooner) < np.median(answered)  # exploration grows as delta shrinks
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [
-        UCB1(),
-        ActionElimination(horizon=1000),
-        SAVAGE(criterion="borda", horizon=1000),
-        BeatTheMean(horizon=1000),
-    ],
-    ids=lambda p: type(p).__name__,
-)
-def test_a_duel_is_counted_once_however_often_is_asked(policy):
-    """Two arms: the pair just told is asked for again half of the time."""
-    belief, memory = policy.belief.init(2), policy.init(2)
-    rng = np.random.default_rng(0)
-
-    def counted():
-        rewards = getattr(memory, "rewards", memory)
-        return rewards.duels.sum()
-
-    for t in range(1, 41):
-        for _ in range(3):
-            i, j = policy.select(belief, memory, t, rng)
-        assert counted() == t - 1
-        record(belief, (i, j), 1.0)
-
-
 def test_settings_are_checked():
     for bad, message in (
         ({"reward": "elo"}, "reward should be one of"),
@@ -127,7 +78,5 @@ def test_settings_are_checked():
     ):
         with pytest.raises(ValueError, match=message):
             ActionElimination(**bad)
-    with pytest.raises(ValueError, match="reward should be one of"):
-        UCB1(reward="elo")
     with pytest.raises(ValueError, match="horizon should be given"):
         ActionElimination().init(3)

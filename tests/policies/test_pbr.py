@@ -1,4 +1,4 @@
-"""PBR and RankEl: races by hand, and what they select."""
+"""PBR: races by hand, and what they select."""
 
 from math import log
 
@@ -11,28 +11,8 @@ from bayesduel.policies import PBR, RankEl
 from bayesduel.policies.pbr import stationary
 from bayesduel.preference import random_walk_scores
 from bayesduel.problems import named
-from bayesduel.simulation.replication import label
 from tests.support.asking import remembered
-
-N = 4000.0  # duels of a decided pair: the radius at T = 1000 is 0.06
-
-
-def tallies(shares):
-    """Wins from the shares of the pairs named, N duels each; 50 : 50 of 100 elsewhere."""
-    n_arms = 4
-    wins = np.full((n_arms, n_arms), 50.0)
-    np.fill_diagonal(wins, 0)
-    for (i, j), p in shares.items():
-        wins[i, j], wins[j, i] = N * p, N * (1 - p)
-    return wins
-
-
-def over(memory):
-    memory.current[:] = False
-
-
-def listed(memory, pair):
-    return {pair, *map(tuple, np.argwhere(memory.current).tolist())}
+from tests.support.races import listed, over, tallies
 
 
 def test_a_round_duels_every_active_pair_once():
@@ -101,34 +81,6 @@ def test_the_cap_ends_the_race_with_the_best_so_far():
     assert policy.selection(belief, memory).tolist() == [True, True, False, False]
 
 
-def test_rank_el_by_hand():
-    policy = RankEl(horizon=1000)
-    assert policy.init(4).budget == pytest.approx(log(2 * 6 * 1000 * 1000))
-    order = {(0, 1): 0.8, (0, 2): 0.8, (0, 3): 0.8, (1, 2): 0.8, (1, 3): 0.8}
-    # (2, 3) is open, so arms 2 and 3 may stand either way: one pair unclear.
-    pair, memory = remembered(policy, tallies(order), 1, prepare=over)
-    assert listed(memory, pair) == {(2, 3)}
-    pair, memory = remembered(RankEl(horizon=1000, rho=1), tallies(order), 1, prepare=over)
-    assert pair == (0, 0)
-    pair, memory = remembered(policy, tallies({**order, (2, 3): 0.8}), 1, prepare=over)
-    assert pair == (0, 0)
-    assert memory.answer.arm[0] == 0
-    # Nobody wins by more than 0.35: with that epsilon all six pairs are surely no win.
-    pair, memory = remembered(
-        RankEl(horizon=1000, epsilon=0.4), tallies({**order, (2, 3): 0.8}), 1, prepare=over
-    )
-    assert pair[0] == pair[1]
-
-
-@pytest.mark.parametrize("policy", [PBR(), PBR(criterion="borda"), RankEl()], ids=label)
-def test_they_identify_and_exploit(policy):
-    problem = named("flat", n_arms=4, e=0.35)
-    trace = bd.simulate(policy, problem, 10_000, replications=6, seed=2, record=[10_000])
-    assert (trace["trace"]["recommended"] == 0).all()
-    answered = trace["trace"]["answered"].values.ravel()
-    assert ((answered > 0) & (answered < 10_000)).all()
-
-
 def test_errors_are_at_most_delta_and_racing_longer_as_delta_shrinks():
     lengths = []
     for delta in (0.2, 0.002):
@@ -140,28 +92,6 @@ def test_errors_are_at_most_delta_and_racing_longer_as_delta_shrinks():
         assert wrong <= stats.binom.isf(1e-6, 200, delta)
         lengths.append(float(trace["trace"]["answered"].mean()))
     assert lengths[1] > 1.1 * lengths[0]
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: PBR(criterion="elo"), "criterion should be one of"),
-        (lambda: PBR(k=0), "k should be at least 1, got 0"),
-        (lambda: PBR(k=4, horizon=10).init(4), "n_arms should be more than k = 4, got 4"),
-        (lambda: PBR(horizon=0), "horizon should be at least 1, got 0"),
-        (lambda: PBR(delta=2), r"delta should be in \(0, 1\), got 2"),
-        (lambda: PBR(cap=0), "cap should be at least 1, got 0"),
-        (lambda: PBR().init(4), "horizon should be given where no simulation"),
-        (lambda: RankEl(horizon=0), "horizon should be at least 1, got 0"),
-        (lambda: RankEl(delta=0.0), r"delta should be in \(0, 1\), got 0.0"),
-        (lambda: RankEl(epsilon=0.5), r"epsilon should be in \[0, 0.5\), got 0.5"),
-        (lambda: RankEl(rho=-1), "rho should be >= 0, got -1"),
-        (lambda: RankEl().init(4), "horizon should be given where no simulation"),
-    ],
-)
-def test_settings_are_checked(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
 
 
 def duels_for_a_random_walk(P, horizon):
@@ -182,3 +112,20 @@ def test_random_walk_race_lasts_as_long_as_its_bound_says():
     np.testing.assert_allclose(trace["trace"]["answered"], expected, rtol=0.02)
     # As the docstring tells: far beyond 1e5 on Cyclic-4, where it indeed does not stop.
     assert duels_for_a_random_walk(named("cyclic-4").P, 1e5) == pytest.approx(6 * 526_246, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: PBR(criterion="elo"), "criterion should be one of"),
+        (lambda: PBR(k=0), "k should be at least 1, got 0"),
+        (lambda: PBR(k=4, horizon=10).init(4), "n_arms should be more than k = 4, got 4"),
+        (lambda: PBR(horizon=0), "horizon should be at least 1, got 0"),
+        (lambda: PBR(delta=2), r"delta should be in \(0, 1\), got 2"),
+        (lambda: PBR(cap=0), "cap should be at least 1, got 0"),
+        (lambda: PBR().init(4), "horizon should be given where no simulation"),
+    ],
+)
+def test_settings_are_checked(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -1,0 +1,62 @@
+"""Compiled functions: cached for new processes, refreshed when lost, and the only untyped ones."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bayesduel.jit import with_globals
+from bayesduel.policies import DTS
+from tests.contracts.test_policies import play
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("beliefs", "policies", "preference")
+
+
+def test_a_cached_policy_starts_in_a_new_process_without_compiling():
+    P = np.array([[0.5, 0.8], [0.2, 0.5]])
+    wins = play(DTS(), P, 50)[0].wins
+    code = (
+        "import numpy as np; from tests.contracts.test_policies import play, driver;"
+        "from bayesduel.policies import DTS;"
+        "wins = play(DTS(), np.array([[0.5, 0.8], [0.2, 0.5]]), 50)[0].wins.tolist();"
+        "stats = driver(DTS()).stats;"
+        "print(wins, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    assert out.splitlines()[-1] == f"{wins.tolist()} 1 0"
+
+
+@pytest.mark.parametrize("error", [AttributeError, ModuleNotFoundError])
+def test_an_index_of_lost_types_counts_as_empty(error, monkeypatch):
+    """A cache written before a type was renamed cannot be unpickled, and is compiled anew."""
+    from numba.core.caching import IndexDataCacheFile
+
+    def lost(self):
+        raise error("Can't get attribute 'Standings'")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(IndexDataCacheFile, "_load_index", lost)
+        copy = with_globals(_plain, f"doubled_{error.__name__}")
+        assert copy(3) == 6
+
+
+def _plain(x):
+    return 2 * x
+
+
+def test_only_compiled_functions_are_without_types():
+    untyped = []
+    for room in ROOMS:
+        for path in sorted((ROOT / "bayesduel" / room).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if not isinstance(node, ast.FunctionDef) or node.returns is not None:
+                    continue
+                if not any(getattr(d, "id", "") == "compiled" for d in node.decorator_list):
+                    untyped.append(f"{path.relative_to(ROOT)}: {node.name}")
+    assert not untyped

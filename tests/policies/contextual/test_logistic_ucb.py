@@ -1,0 +1,18 @@
+"""Settings of LogisticUCB."""
+
+import pytest
+
+import bayesduel as bd
+from bayesduel.beliefs.item_belief import Counts
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: bd.LogisticUCB(alpha=0), "alpha should be positive, got 0"),
+        (lambda: bd.LogisticUCB(belief=Counts()), r"should be Logistic\(\), got Counts"),
+    ],
+)
+def test_bad_settings_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
