@@ -26,19 +26,19 @@ PROPER = set(
 PLAIN = set(
     """
     1 2 action active add against analysis as asking attributes best binary bots build choose
-    cli column command common compare comparison confidence conjugate console contextual cost
-    count criteria criticism data datatree decided dense density describe difference
-    distribution effect election elimination estimate expected family figure filter floor format
-    from function graph grid group hybrid hyper identification indices inference init
-    interaction interrupting join kind label level library line linear list literature load
-    lower main mask matrices mean merge method mixture mle name named names next no number open
-    optimal option outcome parallel parse perturbed phase pick plot plots plus population
-    predict probability process progress query question race random rate read record recorded
-    replay replicate require result row running sample sampling save schedule select selection
-    sequence sequential server set sets sign simulate simulation size spec sphere split stacked
-    standard statistics stop stopping store style subset success summary table test text the
-    threshold time times transform two uneven uniform update upper validation value variance
-    varying version walk write
+    cli column command common compare comparison compiled confidence conjugate console
+    contextual cost count criteria criticism data datatree decided default dense density
+    describe difference distribution effect election elimination estimate expected family figure
+    filter floor format from function graph grid group hybrid hyper identification indices
+    inference init interaction interrupting join kind label level library line linear list
+    literature load lower main mask matrices mean merge method mixture mle name named names next
+    no number open optimal option outcome parallel parse perturbed phase pick plot plots plus
+    population predict probability process progress query question race random rate read record
+    recorded replay replicate require result row running sample sampling save schedule select
+    selection sequence sequential server set sets sign simulate simulation size spec sphere
+    split stacked standard standardised statistics stop stopping store style subset success
+    summary table tastes terms test text the threshold time times transform two uneven uniform
+    update upper validation value variance varying version walk write
     """.split()
 )
 LEAVING = {"drawn", "folding", "reporting", "topk"}  # of files that still wait for their new names

@@ -65,7 +65,9 @@ class Laplace(BeliefSpec):
     method: ClassVar[Literal["laplace", "nuts"]] = "laplace"
 
     def __post_init__(self) -> None:
-        if not hasattr(self.model, "build"):
+        from bayesduel.models.model import Model
+
+        if not isinstance(self.model, Model):
             raise TypeError(f"model should be a model such as BradleyTerry(), got {self.model!r}")
         if not self.draws >= 100:
             raise ValueError(f"draws should be at least 100, got {self.draws}")
