@@ -35,7 +35,7 @@ MODELS = (
 )
 METHODS = ("auto", "laplace", "nuts")
 LEAST_DRAWS = 100  # as bayesduel.fit has it, known here before anything heavy is imported
-_READING = "left right outcome margin judge group time weight ties on_bad by".split()
+_READING = "left right outcome margin judge group time weight covariates ties on_bad by".split()
 _OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight")
 _FITTING = ("model", "method", "draws", "seed")
 
@@ -59,6 +59,13 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(f"--{role}", metavar="COLUMN", help=text) for role, text in roles.items()
     ]
     options += [
+        click.option(
+            "--covariates",
+            metavar="A,B,...",
+            help="Columns of what differs between the sides of a duel, left minus right (or "
+            "their names on each side); the model learns their effects, and winners are those "
+            "of duels in which nothing differs.",
+        ),
         click.option(
             "--ties",
             type=click.Choice(["keep", "half", "drop"]),
@@ -162,6 +169,8 @@ def _column(name: str, value: str) -> Any:
     """Return what :func:`bayesduel.read_duels` takes for what the command line was given."""
     if name in _OPTIONAL and value == "none":
         return False
+    if name == "covariates":
+        return [column.strip() for column in value.split(",") if column.strip()]
     if name == "margin" and "," in value:
         return tuple(value.split(","))
     return value

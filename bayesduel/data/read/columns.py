@@ -9,7 +9,7 @@ winner and loser, the left arm won every duel, unless a column of outcomes is gi
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import ClassVar
 
@@ -62,6 +62,11 @@ class Roles:
         Left's score minus right's; with `margin_right`, the two scores.
     judge, group, time, weight, by
         As in :func:`bayesduel.read_duels`.
+    covariates
+        Names of the covariates, in the order in which they were asked for.
+    covariate_columns
+        Their columns: ``covariate_0``, ... and, where a covariate is the difference of two
+        columns, ``covariate_0_right``, ...
     guessed
         Roles that were guessed rather than given.
     unused
@@ -78,6 +83,8 @@ class Roles:
     time: str | None = None
     weight: str | None = None
     by: str | None = None
+    covariates: tuple[str, ...] = ()
+    covariate_columns: Mapping[str, str] = field(default_factory=dict)
     guessed: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
 
@@ -88,7 +95,8 @@ class Roles:
             "left", "right", "outcome", "margin", "margin_right", "judge", "group", "time",
             "weight", "by",
         )  # fmt: skip
-        return {n: getattr(self, n) for n in names if getattr(self, n) is not None}
+        own = {n: getattr(self, n) for n in names if getattr(self, n) is not None}
+        return own | dict(self.covariate_columns)
 
     @property
     def words(self) -> dict[str, str]:
@@ -96,12 +104,16 @@ class Roles:
         named = self.taken
         if "margin_right" in named:
             named["margin"] = f"{named['margin']} - {named.pop('margin_right')}"
+        for k, name in enumerate(self.covariates):
+            own, right = named.pop(f"covariate_{k}"), named.pop(f"covariate_{k}_right", None)
+            named[f"covariate {name}"] = own if right is None else f"{own} - {right}"
         return named
 
     @property
     def by_vote(self) -> bool:
         """Whether votes are needed, or only their counts."""
-        return any(x is not None for x in (self.margin, self.judge, self.group, self.time))
+        asked = (self.margin, self.judge, self.group, self.time)
+        return any(x is not None for x in asked) or bool(self.covariates)
 
     @property
     def notice(self) -> str:
@@ -152,6 +164,7 @@ def assign(
     time: Given,
     weight: Given,
     by: str | None,
+    covariates: Sequence[str] = (),
 ) -> Roles:
     """Return the roles of `columns`, guessing those that are not given.
 
@@ -180,6 +193,7 @@ def assign(
         finder.take("outcome", outcome)
 
     side = _find_arms(finder, left, right)
+    extra = _find_covariates(finder, covariates, side)
     if "outcome" not in finder.found and outcome is not False and "loser" not in side:
         finder.guess("outcome", (*OUTCOMES,))
     if margin is None:
@@ -197,7 +211,13 @@ def assign(
                 f"or two scores); {finder.there}"
             )
     unused = tuple(c for c in columns if plain(c) in SAMPLING)
-    return Roles(**finder.found, guessed=tuple(finder.guessed), unused=unused)
+    return Roles(
+        **{role: column for role, column in finder.found.items() if role not in extra},
+        covariates=tuple(covariates),
+        covariate_columns=extra,
+        guessed=tuple(finder.guessed),
+        unused=unused,
+    )
 
 
 class _Finder:
@@ -285,6 +305,24 @@ def _find_arms(finder: _Finder, left: str, right: str) -> tuple[str, str]:
         f"{finder.source}: no column for {' and '.join(default)} (set left= and right=; is the "
         f"header line missing?); {finder.there}"
     )
+
+
+def _find_covariates(
+    finder: _Finder, covariates: Sequence[str], side: tuple[str, str]
+) -> dict[str, str]:
+    """Return the columns of covariates: one of that name, or that name on each of two sides."""
+    found: dict[str, str] = {}
+    for k, name in enumerate(covariates):
+        pairs = finder.pairs([plain(name)], [side, *SIDES])
+        _, first, second = next(pairs, (side, "", ""))
+        if name in finder.columns or not first:
+            finder.take(f"covariate_{k}", name)
+        else:
+            finder.take(f"covariate_{k}", first)
+            finder.take(f"covariate_{k}_right", second)
+        own = (f"covariate_{k}", f"covariate_{k}_right")
+        found |= {role: finder.found[role] for role in own if role in finder.found}
+    return found
 
 
 def _find_margin(finder: _Finder, side: tuple[str, str]) -> None:

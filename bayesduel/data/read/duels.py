@@ -7,7 +7,7 @@ and their lines (``line_numbers``); build a log of the valid rows (``log_from_ro
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
@@ -60,6 +60,7 @@ def read_duels(  # type: ignore[misc]
     group: Given = None,
     time: Given = None,
     weight: Given = None,
+    covariates: Sequence[str] = (),
     ties: TieRule = "keep",
     on_bad: OnBad = "error",
     by: str | None = None,
@@ -90,6 +91,10 @@ def read_duels(  # type: ignore[misc]
         time. False: none. The votes are kept if there is one of them or a margin.
     weight
         Column of the number of identical duels that a row represents. False: none.
+    covariates
+        Names of what differs between the sides of a duel, left minus right: columns of these
+        names, or of these names on each side (``length`` is ``length_a`` minus ``length_b``
+        where the arms are ``model_a`` and ``model_b``). The votes are kept.
     ties
         "keep" them as an outcome, count "half" a win for each arm, or "drop" them.
     on_bad
@@ -120,10 +125,13 @@ def read_duels(  # type: ignore[misc]
     given = {"left": left, "right": right, "outcome": outcome, "margin": margin, "judge": judge,
              "group": group, "time": time, "weight": weight}  # fmt: skip
     _check_arguments(given, by)
+    wanted = _names_of(covariates)
     with open_source(path_or_frame, skip=on_bad == "skip") as source:
         asked = {c for c in (*given.values(), by) if isinstance(c, str)}
         asked |= set(margin) if isinstance(margin, tuple) else set()
-        roles = assign(source.columns(asked), source.name, **given, by=by)  # type: ignore[arg-type]
+        asked |= set(wanted)
+        columns = source.columns(asked)
+        roles = assign(columns, source.name, **given, by=by, covariates=wanted)  # type: ignore[arg-type]
         if roles.notice:
             print(f"read {source.name}: {roles.notice}", file=sys.stderr)
         for column in roles.unused:
@@ -160,7 +168,7 @@ def _read(
             f"{source.name}: should contain a valid row, got {n_rows:,} bad rows, the first at "
             f"{first.where}: {first.what}"
         )
-    log = label_rows(rows, examined)
+    log = label_rows(rows, examined, roles.covariates)
     repeated = None
     if roles.judge is not None or roles.time is not None:
         repeated = source.duplicates(roles)
@@ -199,6 +207,16 @@ def _read(
     if not result:
         raise ValueError(f"{source.name}: should contain a log for some {roles.by}, got none")
     return result
+
+
+def _names_of(covariates: Any) -> tuple[str, ...]:
+    """Return the names of covariates; refuse what is no list of different names."""
+    if isinstance(covariates, str) or not isinstance(covariates, Sequence):
+        raise TypeError(f"covariates should be a list of names of columns, got {covariates!r}")
+    names = tuple(covariates)
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise TypeError(f"covariates should be different names of columns, got {covariates!r}")
+    return names
 
 
 def _check_arguments(given: dict[str, Any], by: Any) -> None:

@@ -39,6 +39,7 @@ FAULTS = (
     ("time", "should be a number (time=False or --time none ignores it)"),
 )
 LEFT, RIGHT, BY, OUTCOME, MARGIN, AGREE, WEIGHT, DATE, TIME = 1, 4, 7, 8, 9, 10, 11, 12, 13
+COVARIATE = 14  # and the place of the covariate beyond it
 
 
 @dataclass
@@ -48,7 +49,8 @@ class Examined:
     Attributes
     ----------
     fault
-        Index into `FAULTS` of the first fault of each entry, 0 for none; int8.
+        Index into `FAULTS` of the first fault of each entry, 0 for none; int16. Faults of covariates
+        follow those of `FAULTS`, one a covariate.
     outcome
         1 left, -1 right, 0 tie, `UNREADABLE`; int8.
     n_bad
@@ -91,7 +93,7 @@ def examine(rows: Rows, reading: Reading | None, *, dates: bool) -> Examined:
         Whether times are dates (or numbers).
     """
     n = len(rows)
-    fault = np.zeros(n, dtype=np.int8)
+    fault = np.zeros(n, dtype=np.int16)
 
     def blame(where: np.ndarray, what: int | np.ndarray) -> None:
         fault[:] = np.where((fault == 0) & where, what, fault)
@@ -115,6 +117,9 @@ def examine(rows: Rows, reading: Reading | None, *, dates: bool) -> Examined:
             blame(_disagree(outcome, np.sign(np.nan_to_num(rows.margin))), AGREE)
     if rows.unreadable_time is not None:
         blame(rows.unreadable_time, DATE if dates else TIME)
+    if rows.covariates is not None:
+        for k, values in enumerate(rows.covariates.T):
+            blame(np.isnan(values), COVARIATE + k)
     blame((rows.n_bad_weight > 0) & (rows.n_bad_weight == rows.n), WEIGHT)
     n_bad = int(rows.n[fault > 0].sum() + rows.n_bad_weight[fault == 0].sum())
     return Examined(fault, outcome, n_bad)
@@ -130,15 +135,16 @@ def explain(fault: int, roles: Roles, reading: Reading | None, values: dict[str,
     values
         Values of the row by role; the message has no value for a role that is missing here.
     """
-    role, rule = FAULTS[fault]
+    covariate = (f"covariate_{fault - COVARIATE}", "should be a finite number")
+    role, rule = FAULTS[fault] if fault < COVARIATE else covariate
     rule = rule.format(
         accepted=reading.accepted if reading else "", outcome=shown(values.get("outcome"))
     )
     got = shown(values.get(role))
     column = repr(roles.taken[role])
-    if role == "margin" and roles.margin_right is not None:
-        column = f"{column} - {roles.margin_right!r}"
-        got = f"{got} and {shown(values.get('margin_right'))}"
+    if f"{role}_right" in roles.taken:
+        column = f"{column} - {roles.taken[f'{role}_right']!r}"
+        got = f"{got} and {shown(values.get(f'{role}_right'))}"
     return f"column {column} {rule}" + (f", got {got}" if role in values else "")
 
 

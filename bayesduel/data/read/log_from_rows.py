@@ -51,7 +51,7 @@ class Labelled:
         )
 
 
-def label_rows(rows: Rows, examined: Examined) -> Labelled:
+def label_rows(rows: Rows, examined: Examined, covariates: tuple[str, ...] = ()) -> Labelled:
     """Return the valid rows, with labels stripped of surrounding white space.
 
     Raises
@@ -90,6 +90,8 @@ def label_rows(rows: Rows, examined: Examined) -> Labelled:
             group=group,
             groups=groups,
             time=None if rows.time is None else rows.time[ok],
+            covariates=None if rows.covariates is None else rows.covariates[ok],
+            covariate_names=covariates,
         ),
         n=rows.n[ok] - rows.n_bad_weight[ok],
         n_zero=rows.n_zero_weight[ok],

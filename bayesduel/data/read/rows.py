@@ -5,6 +5,7 @@ integers at once, so that a vote takes a few bytes whatever its labels.
 """
 
 import datetime
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -66,6 +67,8 @@ class Rows:
         Left's score minus right's, NaN where not a number; or None.
     time
         datetime64[us] or float64, or None.
+    covariates
+        Left minus right, NaN where it is no number, shape (n_entries, covariates); or None.
     unreadable_time
         Whether there is a time that cannot be read, bool, or None.
     """
@@ -83,6 +86,7 @@ class Rows:
     margin: np.ndarray | None = None
     time: np.ndarray | None = None
     unreadable_time: np.ndarray | None = None
+    covariates: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.n)
@@ -119,12 +123,11 @@ class Rows:
                 encoder.add(batch.column(role), columns[role])
             _keep_counts(batch, columns, keep)
             if "margin" in columns:
-                margin = numbers(batch.column("margin"), columns["margin"])
-                if "margin_right" in columns:
-                    right = numbers(batch.column("margin_right"), columns["margin_right"])
-                    with np.errstate(invalid="ignore"):
-                        margin = margin - right
-                keep("margin", np.where(np.isfinite(margin), margin, np.nan))
+                keep("margin", _difference(batch, columns, "margin"))
+            if "covariate_0" in columns:
+                roles = [r for r in columns if re.fullmatch(r"covariate_[0-9]+", r)]
+                found = [_difference(batch, columns, role) for role in roles]
+                keep("covariates", np.column_stack(found))
             if "time" in columns:
                 kind = kind or time_kind(batch.column("time"))
                 time, unreadable = times(batch.column("time"), columns["time"], kind)
@@ -263,6 +266,16 @@ def times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.n
         raise ValueError(f"column {name!r} should contain times, got {column.type}")
     days = pc.cast(column, pa.timestamp("us"), safe=False).to_numpy(zero_copy_only=False)
     return days.astype("datetime64[us]"), np.zeros(len(column), dtype=bool)
+
+
+def _difference(batch: pa.RecordBatch, columns: dict[str, str], role: str) -> np.ndarray:
+    """Return a column of left minus right, or the difference of two; NaN where not finite."""
+    values = numbers(batch.column(role), columns[role])
+    if f"{role}_right" in columns:
+        right = numbers(batch.column(f"{role}_right"), columns[f"{role}_right"])
+        with np.errstate(invalid="ignore"):
+            values = values - right
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def _keep_counts(batch: pa.RecordBatch, columns: dict[str, str], keep: Any) -> None:
