@@ -49,8 +49,8 @@ class Examined:
     Attributes
     ----------
     fault
-        Index into `FAULTS` of the first fault of each entry, 0 for none; int16. Faults of covariates
-        follow those of `FAULTS`, one a covariate.
+        Index into `FAULTS` of the first fault of each entry, 0 for none; int16. Faults of
+        covariates follow those of `FAULTS`, one a covariate.
     outcome
         1 left, -1 right, 0 tie, `UNREADABLE`; int8.
     n_bad
