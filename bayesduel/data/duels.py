@@ -274,6 +274,7 @@ class Duels:
             if self.votes.group is not None:
                 parts.append(f"{len(self.votes.groups):,} groups")
             parts += [n for n in ("margin", "time") if getattr(self.votes, n) is not None]
+            parts += self.votes.covariate_names
         return f"<Duels: {', '.join(parts)}; from {self.read_summary.source}>"
 
     def _repr_html_(self) -> str:

@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 
 import bayesduel as bd
 from bayesduel.data import datasets
-from bayesduel.models import AttributeDuels, LogisticAttributes
+from bayesduel.models import Covariates, LogisticAttributes
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +204,7 @@ def test_words_and_files_are_read(tmp_path):
         (lambda i: LogisticAttributes(items=i, sparsity=1), ValueError, r"in \(0, 1\)"),
         (lambda i: LogisticAttributes(items=i, sparsity="few"), TypeError, "sparsity should be"),
         (
-            lambda i: AttributeDuels(items=i, sparsity=0.5, scale=np.inf, item_effect=False),
+            lambda i: Covariates(i, sparsity=0.5, scale=np.inf, item_effect=False),
             ValueError,
             "scale should be finite with a sparsity",
         ),
@@ -215,7 +215,7 @@ def test_words_and_files_are_read(tmp_path):
                 "laplace",
             ),
             ValueError,
-            "method should be 'nuts' or 'auto' with a sparsity",
+            "method should be 'nuts' or 'auto' for logistic-attributes",
         ),
     ],
 )

@@ -63,10 +63,10 @@ class Roles:
     judge, group, time, weight, by
         As in :func:`bayesduel.read_duels`.
     covariates
-        Names of the covariates, in the order in which they were asked for.
+        Names of the covariates, in the order given.
     covariate_columns
-        Their columns: ``covariate_0``, ... and, where a covariate is the difference of two
-        columns, ``covariate_0_right``, ...
+        Their columns by role: ``covariate_0``, ... and, for the difference of two columns,
+        ``covariate_0_right``, ...
     guessed
         Roles that were guessed rather than given.
     unused
@@ -310,7 +310,7 @@ def _find_arms(finder: _Finder, left: str, right: str) -> tuple[str, str]:
 def _find_covariates(
     finder: _Finder, covariates: Sequence[str], side: tuple[str, str]
 ) -> dict[str, str]:
-    """Return the columns of covariates: one of that name, or that name on each of two sides."""
+    """Return the columns of covariates: one of that name, or one for each side."""
     found: dict[str, str] = {}
     for k, name in enumerate(covariates):
         pairs = finder.pairs([plain(name)], [side, *SIDES])

@@ -92,9 +92,9 @@ def read_duels(  # type: ignore[misc]
     weight
         Column of the number of identical duels that a row represents. False: none.
     covariates
-        Names of what differs between the sides of a duel, left minus right: columns of these
-        names, or of these names on each side (``length`` is ``length_a`` minus ``length_b``
-        where the arms are ``model_a`` and ``model_b``). The votes are kept.
+        Names of covariates of the duel: columns of left minus right, or columns of these names
+        for each side (``length`` is ``length_a`` minus ``length_b`` if the arms are ``model_a``
+        and ``model_b``). The votes are kept.
     ties
         "keep" them as an outcome, count "half" a win for each arm, or "drop" them.
     on_bad
@@ -210,7 +210,7 @@ def _read(
 
 
 def _names_of(covariates: Any) -> tuple[str, ...]:
-    """Return the names of covariates; refuse what is no list of different names."""
+    """Return the names of covariates; raise TypeError unless they are distinct names."""
     if isinstance(covariates, str) or not isinstance(covariates, Sequence):
         raise TypeError(f"covariates should be a list of names of columns, got {covariates!r}")
     names = tuple(covariates)

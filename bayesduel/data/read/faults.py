@@ -39,7 +39,7 @@ FAULTS = (
     ("time", "should be a number (time=False or --time none ignores it)"),
 )
 LEFT, RIGHT, BY, OUTCOME, MARGIN, AGREE, WEIGHT, DATE, TIME = 1, 4, 7, 8, 9, 10, 11, 12, 13
-COVARIATE = 14  # and the place of the covariate beyond it
+COVARIATE = 14  # plus the index of the covariate
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Examined:
     ----------
     fault
         Index into `FAULTS` of the first fault of each entry, 0 for none; int16. Faults of
-        covariates follow those of `FAULTS`, one a covariate.
+        covariates follow those of `FAULTS`, one per covariate.
     outcome
         1 left, -1 right, 0 tie, `UNREADABLE`; int8.
     n_bad

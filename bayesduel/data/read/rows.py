@@ -68,7 +68,8 @@ class Rows:
     time
         datetime64[us] or float64, or None.
     covariates
-        Left minus right, NaN where it is no number, shape (n_entries, covariates); or None.
+        Covariates of the duel, left minus right, NaN where not a finite number, float64, shape
+        (n_entries, covariates); or None.
     unreadable_time
         Whether there is a time that cannot be read, bool, or None.
     """

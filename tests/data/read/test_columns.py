@@ -180,3 +180,22 @@ def test_labels_are_kept_as_written_but_for_space_around(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text('left,right,outcome\n 1 ,1.0,left\n01,none,left\n"x, y","Zoë\n",left\n')
     assert bd.read_duels(path).arms == ("01", "1", "1.0", "Zoë", "none", "x, y")
+
+
+def test_covariates_are_read_with_the_votes(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("left,right,outcome,length,lists\na,b,left,120,1\nb,c,right,-30.5,0\n")
+    votes = bd.read_duels(path, covariates=["lists", "length"]).votes
+    assert votes.covariate_names == ("lists", "length")
+    assert votes.covariates.tolist() == [[1, 120], [0, -30.5]]
+    by_memory = bd.Duels.from_votes("ab", "bc", [1, 0], covariates={"lists": [1, 0]}).votes
+    assert by_memory.covariates.tolist() == [[1], [0]]
+    path.write_text("left,right,outcome,length_left,length_right\na,b,left,120,20\n")
+    assert bd.read_duels(path, covariates=["length"]).votes.covariates.tolist() == [[100]]
+    path.write_text("left,right,outcome,length\na,b,left,120\nb,c,right,long\n")
+    with pytest.raises(ValueError, match=r"column 'length' should be a finite .* got 'long'"):
+        bd.read_duels(path, covariates=["length"])
+    with pytest.raises(ValueError, match="no column 'lists' for covariate_0"):
+        bd.read_duels(path, covariates=["lists"])
+    with pytest.raises(TypeError, match="covariates should be a list of names of columns"):
+        bd.read_duels(path, covariates="length")
