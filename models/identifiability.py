@@ -11,7 +11,7 @@ __all__ = ["check_determined", "check_flat"]
 
 
 def check_flat(model: Any, duels: Any) -> None:
-    """Raise unless maximum likelihood of a model of who wins exists on a log.
+    """Raise unless a log determines the parameters of a model that have a flat prior.
 
     Raises
     ------
@@ -20,24 +20,25 @@ def check_flat(model: Any, duels: Any) -> None:
         covariates separate wins from losses.
     """
     cells = model.cells(duels)
-    items, duel = model.items, model.predictor.duel
-    if items is None and duel is None and not model.reads_order:
+    arms, duel = model.predictor.arms, model.predictor.duel
+    with_duel = duel is not None and duel.flat
+    if arms.flat and arms.items is None and not (with_duel or model.reads_order):
         _check_connected(duels)
         return
     names, columns = [], []
-    if items is not None:
-        matrix = items.matrix(duels.arms)
+    if arms.flat and arms.items is not None:
+        matrix = arms.items.matrix(duels.arms)
         columns.append(matrix[cells.data["first"]] - matrix[cells.data["second"]])
-        names += list(items.names)
-    else:
+        names += list(arms.items.names)
+    elif arms.flat:
         _check_components(duels)
         unit = np.eye(duels.n_arms)[:, :-1]
         columns.append(unit[cells.data["first"]] - unit[cells.data["second"]])
         names += list(duels.arms[:-1])
-    if duel is not None:
+    if with_duel:
         columns.append(cells.data["covariate_values"])
         names += list(duel.columns)
-    if model.reads_order:
+    if model.reads_order:  # a layer over a flat prior is flat, and so is this one alone
         columns.append(np.ones((len(cells), 1)))
         names.append("order")
     design = np.column_stack(columns)

@@ -367,7 +367,7 @@ class ComposedModel(Model):
 
     def check(self, log: Any) -> None:
         """Raise ValueError unless the log determines what this model estimates."""
-        self.response.check(log, ordered=self.reads_order, flat=self.flat)
+        self.response.check(log, ordered=self.reads_order, flat=self.predictor.flat)
         if self.flat and self.response.counts_add_up:
             from bayesduel.models.identifiability import check_flat
 
@@ -398,7 +398,7 @@ class ComposedModel(Model):
         """Return the log as the likelihood sees it, tallied once."""
         if isinstance(log, ModelCells):
             return log
-        self.response.check(log, ordered=self.reads_order, flat=self.flat)
+        self.response.check(log, ordered=self.reads_order, flat=self.predictor.flat)
         seen = self.seen(log, each=each)
         return self.cells_of(log, seen)
 
@@ -459,7 +459,7 @@ class ComposedModel(Model):
             parameters = self.latents(given, cells.log, centred=centred)
             eta = self.eta(parameters, given)
             eta.name = "eta"
-            self.response.respond(eta, given, parameters, flat=self.flat)
+            self.response.respond(eta, given, parameters, flat=self.predictor.flat)
         return model
 
     def example(self) -> tuple["Model", Any]:

@@ -6,13 +6,18 @@ from scipy import stats
 from scipy.special import betaln
 
 from bayesduel.data.duels import Duels
-from bayesduel.inference.conjugate import densities, tables
+from bayesduel.inference import linear_predictor as linear_predictors
+from bayesduel.inference.conjugate import ConjugatePairs
+from bayesduel.inference.design import centre, reduce, uncentre
 from bayesduel.inference.hyper_grid import explore
-from bayesduel.inference.laplace import conditionals, find_mode, propose, widened
-from bayesduel.inference.linear_predictor import centre, derivatives, reduce, uncentre
+from bayesduel.inference.laplace import Laplace, conditionals, find_mode
 from bayesduel.inference.nuts import well_informed
-from bayesduel.inference.psis import certify, resample
+from bayesduel.inference.psis import importance_weights, resample
 from bayesduel.models import BradleyTerry, Davidson, PreferenceMatrix, Thurstone
+
+
+def linear_predictor(model, duels):
+    return linear_predictors.linear_predictor(model, model.cells(duels))
 
 
 def random_log(n_arms: int, n_duels: int, spread: float, seed: int, ties: float = 0.0) -> Duels:
@@ -44,7 +49,7 @@ def test_centre_is_an_isometry_onto_vectors_that_sum_to_zero():
 )
 def test_derivatives_equal_finite_differences(model):
     duels = random_log(6, 80, 1.0, seed=1, ties=0.2)
-    derivative = derivatives(model, duels)
+    derivative = linear_predictor(model, duels)
     rng = np.random.default_rng(2)
     x, hyper, h = rng.normal(size=derivative.size), 0.3, 1e-5
     parts = derivative.parts(x, hyper)
@@ -62,7 +67,7 @@ def test_derivatives_equal_finite_differences(model):
     value, cells = derivative.cells(x, hyper)
     assert value == pytest.approx(parts.value, abs=1e-9)
     _, by_extra = derivative.slopes(x, hyper)
-    if derivative.extras:
+    if derivative.terms.own:
         step = steps[-1]
         moved = derivative.cells(x + step, hyper)[1] - derivative.cells(x - step, hyper)[1]
         np.testing.assert_allclose(by_extra[:, 0], moved / (2 * h), atol=1e-6)
@@ -72,13 +77,13 @@ def test_derivatives_equal_finite_differences(model):
 def test_one_compilation_serves_logs_of_any_size():
     model = BradleyTerry()
     small, large = random_log(3, 9, 1.0, 1), random_log(12, 300, 1.0, 2)
-    first, second = derivatives(model, small), derivatives(model, large)
-    assert first.compiled is second.compiled
+    first, second = linear_predictor(model, small), linear_predictor(model, large)
+    assert first.terms is second.terms
     assert find_mode(second, 0.0).x.shape == (11,)
 
 
 def test_newton_finds_where_the_gradient_vanishes():
-    derivative = derivatives(BradleyTerry(), random_log(20, 400, 2.0, seed=3))
+    derivative = linear_predictor(BradleyTerry(), random_log(20, 400, 2.0, seed=3))
     mode = find_mode(derivative, 0.5)
     assert np.abs(derivative.parts(mode.x, 0.5).gradient).max() < 1e-9
     precision = derivative.parts(mode.x, 0.5).precision
@@ -87,7 +92,7 @@ def test_newton_finds_where_the_gradient_vanishes():
 
 def test_flat_prior_without_a_maximum_is_an_error_not_an_overflow():
     wins = np.array([[0, 3, 2], [0, 0, 4], [0, 1, 0]])
-    derivative = derivatives(BradleyTerry(scale=np.inf), Duels.from_wins(wins))
+    derivative = linear_predictor(BradleyTerry(scale=np.inf), Duels.from_wins(wins))
     with pytest.raises(FloatingPointError):
         find_mode(derivative, 0.0)
 
@@ -111,11 +116,11 @@ def test_certificate_separates_good_from_hopeless_proposals():
     x = rng.normal(size=4000)
     good = stats.norm(0, 0.95).logpdf(x) - stats.norm.logpdf(x)
     bad = stats.cauchy(0, 5).logpdf(x) - stats.norm.logpdf(x)
-    assert certify(good).khat < 0.5
-    assert certify(good).effective > 3500
-    assert certify(bad).khat > 0.7
-    assert certify(np.zeros(100)).effective == 100
-    assert certify(np.array([0.0, np.nan])).khat == np.inf
+    assert importance_weights(good).khat < 0.5
+    assert importance_weights(good).effective > 3500
+    assert importance_weights(bad).khat > 0.7
+    assert importance_weights(np.zeros(100)).effective == 100
+    assert importance_weights(np.array([0.0, np.nan])).khat == np.inf
 
 
 def test_resampling_keeps_each_draw_in_proportion():
@@ -125,44 +130,44 @@ def test_resampling_keeps_each_draw_in_proportion():
     np.testing.assert_allclose(counts, 1000 * weights, atol=1)
 
 
-def test_pair_tables_are_beta_posteriors():
-    """With the concentration given, a pair's posterior is exactly Beta."""
+def conjugate(model, duels):
+    return ConjugatePairs.of(model, model.cells(duels))
+
+
+def test_pairs_are_beta_given_the_concentration():
+    """With the concentration given, a pair's posterior is exactly Beta; one that never met too."""
     duels = Duels.from_wins(np.array([[0, 9, 0], [2, 0, 40], [0, 35, 0]]))
-    density = densities(PreferenceMatrix(concentration=3.0), duels)
-    table = tables(density).conditionals[0]
-    draws, log_q = table.draw(20_000, np.random.default_rng(8))
-    theta = 1 / (1 + np.exp(-draws))
-    for k, (a, b) in enumerate([(1.5 + 9, 1.5 + 2), (1.5 + 40, 1.5 + 35)]):
-        assert stats.kstest(theta[:, k], stats.beta(a, b).cdf).pvalue > 1e-6
-        # The tabulated normalising constant is that of the beta-binomial law.
-        exact = betaln(a, b) - betaln(1.5, 1.5) + density.data["log_coefficient"][k]
-        assert table.log_mass[k] == pytest.approx(exact, abs=1e-3)
-    laws = [stats.beta(10.5, 3.5), stats.beta(41.5, 36.5)]
-    exact = sum(
-        law.logpdf(theta[:, k]) + np.log(theta[:, k] * (1 - theta[:, k]))
-        for k, law in enumerate(laws)
-    )
-    np.testing.assert_allclose(log_q, exact, atol=0.01)
+    exact = conjugate(PreferenceMatrix(concentration=3.0), duels)
+    found = exact.propose(20_000, np.random.default_rng(8), log_likelihood=True)
+    assert (found.log_ratio == 0).all()
+    laws = [stats.beta(1.5 + 9, 1.5 + 2), stats.beta(1.5, 1.5), stats.beta(1.5 + 40, 1.5 + 35)]
+    for k, law in enumerate(laws):
+        assert stats.kstest(found.x[:, k], law.cdf).pvalue > 1e-6
+    cells = stats.binom([11, 75], found.x[:, [0, 2]]).logpmf([9, 40])
+    np.testing.assert_allclose(found.log_likelihood, cells, rtol=1e-9)
+    # The reported density is that of the pairs' beta-binomial laws, up to a constant.
+    wins, losses = np.array([9, 40]), np.array([2, 35])
+    evidence = (betaln(1.5 + wins, 1.5 + losses) - betaln(1.5, 1.5)).sum()
+    np.testing.assert_allclose(found.log_density, evidence)
 
 
-def test_concentration_grid_equals_the_exact_marginal():
+def test_the_concentration_is_drawn_from_its_exact_marginal():
     duels = random_log(8, 200, 1.5, seed=9)
-    density = densities(PreferenceMatrix(), duels)
-    grid = tables(density)
-    pairs = duels.pairs()
-    half = np.exp(grid.nodes)[:, None] / 2
-    exact = (betaln(half + pairs.first_wins, half + pairs.second_wins) - betaln(half, half)).sum(
-        axis=1
-    )
-    exact += stats.norm(np.log(4.0), 1.0).logpdf(grid.nodes)
-    gap = grid.log_density - exact
-    np.testing.assert_allclose(gap - gap.mean(), 0.0, atol=5e-3)
+    draws = conjugate(PreferenceMatrix(), duels).propose(20_000, np.random.default_rng(3))
+    pairs, at = duels.pairs(), np.linspace(-4, 9, 4001)
+    half = np.exp(at)[:, None] / 2
+    log = (betaln(half + pairs.first_wins, half + pairs.second_wins) - betaln(half, half)).sum(1)
+    log += stats.norm(np.log(4.0), 1.0).logpdf(at)
+    mass = np.cumsum(np.exp(log - log.max()))
+    cdf = np.interp(draws.hyper[:, 0], at, mass / mass[-1])
+    # Stratified draws: their distribution is closer than that of independent ones.
+    assert stats.kstest(cdf, "uniform").statistic < 5e-3
 
 
 def test_laplace_marginal_of_the_scale_is_close_to_quadrature():
     """Two arms: the score difference is one number, so the marginal is an integral."""
     duels = Duels.from_wins(np.array([[0, 12], [5, 0]]))
-    grid = conditionals(derivatives(BradleyTerry(), duels))
+    grid = conditionals(linear_predictor(BradleyTerry(), duels))
     free = np.linspace(-30, 30, 200_001)
     like = 12 * free * np.sqrt(2) - 17 * np.logaddexp(0, free * np.sqrt(2))
     exact = []
@@ -183,16 +188,16 @@ def test_widened_proposals_fit_a_skewed_posterior_better_than_the_mode_does():
     wins[0, 1:] = 1
     wins[np.triu_indices(12, 1)] = 1
     wins[5, 2] = wins[9, 3] = wins[7, 1] = 1
-    derivative = derivatives(BradleyTerry(scale=2.0), Duels.from_wins(wins))
-    grid = conditionals(derivative)
-    wide = widened(derivative, grid)
+    model, duels = BradleyTerry(scale=2.0), Duels.from_wins(wins)
+    narrow = Laplace.of(model, model.cells(duels))
+    wide, derivative = narrow.widened(), narrow.density
     effective = [
-        certify(propose(derivative, g, 4000, np.random.default_rng(1)).log_ratio).effective
-        for g in (grid, wide)
+        importance_weights(a.propose(4000, np.random.default_rng(1)).log_ratio).effective
+        for a in (narrow, wide)
     ]
     assert effective[1] > 1.2 * effective[0]
     # The fixed point: the gradient averaged over the normal distribution vanishes.
-    draws = propose(derivative, wide, 4000, np.random.default_rng(2)).x
+    draws = wide.propose(4000, np.random.default_rng(2)).x
     gradients = np.array([derivative.parts(x, 0.0).gradient for x in draws])
     error = gradients.std(axis=0) / np.sqrt(len(draws))
     assert (abs(gradients.mean(axis=0)) < 5 * error + 0.02).all()

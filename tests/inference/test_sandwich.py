@@ -76,7 +76,7 @@ def test_draws_carry_the_errors_asked_for():
     np.testing.assert_allclose(wide["score"].sum(1), 0.0, atol=1e-9)
     P = np.concatenate(list(preference_draws(tree, "judge")))
     assert P.shape == (4000, 4, 4)
-    with pytest.raises(ValueError, match="errors should be one of"):
+    with pytest.raises(ValueError, match="covariance should be one of"):
         posterior_draws(tree, "annotator")
 
 
@@ -97,6 +97,6 @@ def test_flat_prior_with_few_clusters_has_no_robust_errors_and_no_crash():
     duels = Duels.from_votes(left, right, rng.integers(0, 2, 2000), judge=np.arange(2000) % 10)
     tree = fit(duels, BradleyTerry(scale=np.inf), draws=400)
     assert tree.attrs["clusters_left_out"] == '{"judge": 10}'
-    assert bd.winners(tree).attrs["errors"] == "model"
-    with pytest.raises(ValueError, match="errors should be one of"):
-        bd.winners(tree, errors="judge")
+    assert bd.winners(tree).attrs["covariance"] == "model"
+    with pytest.raises(ValueError, match="covariance should be one of"):
+        bd.winners(tree, covariance="judge")
