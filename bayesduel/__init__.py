@@ -20,7 +20,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "ActionElimination": "bayesduel.policies",
     "ActiveRanking": "bayesduel.policies.top_k",
-    "Asking": "bayesduel.study.study",
+    "Study": "bayesduel.study",
     "BeatTheMean": "bayesduel.policies",
     "CCB": "bayesduel.policies",
     "CWRMED": "bayesduel.policies",
@@ -95,7 +95,7 @@ _HOMES = {
     "regret": "bayesduel.simulation.regret",
     "posterior_predictive": "bayesduel.criticism.posterior_predictive",
     "report": "bayesduel.reporting.report",
-    "select_top": "bayesduel.simulation.simulate_top_k",
+    "simulate_top_k": "bayesduel.simulation",
     "simulate": "bayesduel.simulation",
     "default_models": "bayesduel.criticism.compare",
     "success_difference": "bayesduel.simulation.success",

@@ -53,10 +53,10 @@ def rate(policy: Any, P: np.ndarray, n_duels: int) -> float:
 
     It starts after K^2 duels: some policies begin with one of each pair, which costs less.
     """
-    from bayesduel.simulation.replication import driver, prepare
+    from bayesduel.simulation.interaction import driver, play_pairs
 
-    policy = prepare(policy, 10**8)
-    run = driver(policy)
+    policy = policy.for_horizon(10**8)
+    run = driver(play_pairs, policy.select)
     belief, memory = policy.belief.init(len(P)), policy.init(len(P))
     alone = np.zeros(len(P), np.int64)
     rng, coins = np.random.default_rng(1), np.random.default_rng(2)
@@ -145,7 +145,7 @@ def beside_duelpy(horizon: int = 100_000) -> list[dict[str, Any]]:
         problem = named(name, **settings)
         ours = rate(bd.DTS(), np.array(problem.P), 100_000)
         trace = bd.simulate(
-            bd.DTS(), problem, 10_000, replications=REGRET_RUNS, seed=1, record=[10_000]
+            bd.DTS(), problem, 10_000, replications=REGRET_RUNS, seed=1, record_at=[10_000]
         )
         row: dict[str, Any] = {
             "problem": problem.name,

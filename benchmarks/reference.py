@@ -110,7 +110,7 @@ def measured(figure: Figure, *, replications: int = 0, seed: int, **options: Any
         figure.horizon,
         replications=replications or figure.runs,
         seed=seed,
-        record=[figure.horizon],
+        record_at=[figure.horizon],
         **options,
     )
     return np.asarray(bd.regret(trace).isel(policy=0, time=-1).values)

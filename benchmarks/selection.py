@@ -13,7 +13,7 @@ from scipy import optimize, special
 
 from bayesduel.policies.top_k import MLPOCBAm, no_margins, record_margin
 from bayesduel.problems.margins import draw_margin, score_duels
-from bayesduel.simulation.simulate_top_k import driver
+from bayesduel.simulation.interaction import driver, play_margins
 from benchmarks.tables import show
 
 
@@ -54,7 +54,7 @@ def timed(n_arms, k, steps):
     problem = score_duels(n_arms, rng=rng)
     arms, key = np.arange(n_arms), np.uint64(1)
     rule = MLPOCBAm(k=k)
-    run, warm = driver(rule.select), rule.opening(n_arms)
+    run, warm = driver(play_margins, rule.select), rule.opening(n_arms)
     margins, memory = no_margins(n_arms), rule.init(n_arms)
     run(margins, memory, problem.dice, arms, key, warm + 10, rng)
     seconds, same = [], 0

@@ -56,14 +56,14 @@ def main(arguments: list[str] | None = None) -> None:
     for row, k in zip(panels, (4, 1), strict=True):
         for ax, spread in zip(row, ("sd", "variance"), strict=True):
             problem = Drawn(n_arms=10, generator=score_duels, settings=(("spread", spread),))
-            trace = bd.select_top(
+            trace = bd.simulate_top_k(
                 POLICIES,
                 problem,
                 k,
                 given.budget,
                 replications=given.replications,
                 seed=given.seed,
-                record=times,
+                record_at=times,
                 workers=given.workers,
             )
             bd.plot_success(trace, ax)

@@ -55,14 +55,14 @@ def main(arguments: list[str] | None = None) -> None:
     steps = np.linspace(0, 0.5, 11)
     rates, indices, claims = [], [], []
     for d in steps:
-        trace = bd.select_top(
+        trace = bd.simulate_top_k(
             POLICIES,
             Drawn(n_arms=10, generator=score_duels, settings=(("d", float(d)),)),
             4,
             given.budget,
             replications=given.replications,
             seed=given.seed,
-            record=[given.budget],
+            record_at=[given.budget],
             index=True,
             workers=given.workers,
         )

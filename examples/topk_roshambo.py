@@ -64,14 +64,14 @@ def main(arguments: list[str] | None = None) -> None:
     for population, ax in zip(range(given.populations), panels.flat, strict=False):
         bots = sorted(rng.choice(table.bots, 10, replace=False).tolist())
         problem = RoshamboDuels(table, bots)
-        trace = bd.select_top(
+        trace = bd.simulate_top_k(
             POLICIES,
             problem,
             4,
             given.budget,
             replications=given.replications,
             seed=given.seed + population,
-            record=times,
+            record_at=times,
             workers=given.workers,
         )
         rates = bd.success_rate(trace)

@@ -48,9 +48,9 @@ def main(arguments: list[str] | None = None) -> None:
     }
     first = bd.POCBAm().opening(given.arms)
     at = {part: max(round(part * first), given.arms) for part in PARTS}
-    early = bd.select_top(WITHOUT, budget=first, record=sorted(set(at.values())), **common)
+    early = bd.simulate_top_k(WITHOUT, budget=first, record_at=sorted(set(at.values())), **common)
     last = first + given.arms
-    late = bd.select_top(WARMED_UP, budget=last, record=[first, last], **common)
+    late = bd.simulate_top_k(WARMED_UP, budget=last, record_at=[first, last], **common)
     before, after = bd.success_rate(early), bd.success_rate(late)
     figure, ax = plt.subplots(figsize=(7.2, 4.6), layout="constrained")
     for rates in (before, after):

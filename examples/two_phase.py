@@ -76,7 +76,7 @@ def main(arguments: list[str] | None = None) -> None:
             LogisticItems(n_arms=m, gap=MARGIN),
             horizon,
             replications=runs if m < 10**6 else min(runs, 8),
-            record=[int(horizon)],
+            record_at=[int(horizon)],
             **settings,
         )
         last = bd.regret(trace).isel(time=-1)

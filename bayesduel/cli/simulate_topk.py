@@ -61,7 +61,7 @@ def command(
 ) -> None:
     """Run policies that select the k best arms, and tell how often they are right."""
     from bayesduel.cli.options import check_folder, check_picture
-    from bayesduel.problems.replay import as_score_problem
+    from bayesduel.problems import as_margin_problem
     from bayesduel.simulation.simulate_top_k import select_top
 
     if plot is not None:
@@ -70,7 +70,7 @@ def command(
         _require_trace(output)
     elif output is not None:
         check_folder(output)
-    given = as_score_problem(_problem(problem))
+    given = as_margin_problem(_problem(problem))
     trace = select_top(_policies(policies), given, k, budget, **settings)
     if output is not None:
         _keep(trace, output)

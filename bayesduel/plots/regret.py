@@ -60,7 +60,7 @@ def plot_regret(
     from matplotlib.ticker import FuncFormatter
 
     from bayesduel.simulation.regret import regret, uniform_slope
-    from bayesduel.simulation.simulate import plan_of
+    from bayesduel.simulation.trace import plan_of
 
     values = regret(trace, criterion).load()
     criterion, of_items = str(values.name), "worth" in trace["trace"]

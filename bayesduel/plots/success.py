@@ -18,7 +18,7 @@ def plot_success(trace: "xr.DataTree", ax: "Axes | None" = None, level: float = 
     Parameters
     ----------
     trace
-        What :func:`bayesduel.select_top` returned.
+        What :func:`bayesduel.simulate_top_k` returned.
     ax
         Axes to draw on. Default: those of a new figure.
     level
@@ -29,8 +29,8 @@ def plot_success(trace: "xr.DataTree", ax: "Axes | None" = None, level: float = 
     ValueError
         As :func:`bayesduel.success_rate` does.
     """
-    from bayesduel.simulation.simulate import plan_of
     from bayesduel.simulation.success import success_rate
+    from bayesduel.simulation.trace import plan_of
 
     rates = success_rate(trace, level)
     ax = axes_of_size(ax, (7.2, 4.6))

@@ -1,9 +1,11 @@
 """Where simulated duels come from: named matrices, random families, real logs, fits."""
 
+from bayesduel.problems.convert import as_margin_problem, as_problem
 from bayesduel.problems.items import ItemDuels, ItemPulls, SpherePulls
 from bayesduel.problems.literature import NAMES, named
 from bayesduel.problems.margins import ScoreDuels, score_duels, uneven_duels
-from bayesduel.problems.matrix import FromFit, Matrix, Replay, as_problem
+from bayesduel.problems.matrix import FromFit, Matrix
+from bayesduel.problems.problem import Problem
 from bayesduel.problems.random import (
     Drawn,
     bradley_terry,
@@ -13,7 +15,7 @@ from bayesduel.problems.random import (
     uniform,
 )
 from bayesduel.problems.random_items import LogisticDuels, LogisticItems, UnitSphere
-from bayesduel.problems.replay import BinaryDuels, MarginReplay
+from bayesduel.problems.replay import BinaryDuels, MarginReplay, Replay
 from bayesduel.problems.roshambo import (
     RoshamboDuels,
     RoshamboTable,
@@ -32,12 +34,14 @@ __all__ = [
     "LogisticItems",
     "MarginReplay",
     "Matrix",
+    "Problem",
     "Replay",
     "RoshamboDuels",
     "RoshamboTable",
     "ScoreDuels",
     "SpherePulls",
     "UnitSphere",
+    "as_margin_problem",
     "as_problem",
     "bradley_terry",
     "named",

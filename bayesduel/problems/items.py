@@ -12,12 +12,13 @@ import numpy as np
 from scipy.special import expit
 
 from bayesduel.beliefs.item_belief import ItemSet
+from bayesduel.problems.problem import Problem
 
 __all__ = ["ItemDuels", "ItemPulls", "SpherePulls"]
 
 
 @dataclass(frozen=True, eq=False)
-class ItemPulls:
+class ItemPulls(Problem):
     """Items of which one is shown at a time: it pays with chance logistic(u'z).
 
     Parameters
@@ -44,6 +45,7 @@ class ItemPulls:
     values: np.ndarray | None = None
     name: str = "items"
     source: str = ""
+    setting: ClassVar[str] = "items"
     shows: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
@@ -140,7 +142,7 @@ class ItemDuels(ItemPulls):
 
 
 @dataclass(frozen=True, eq=False)
-class SpherePulls:
+class SpherePulls(Problem):
     """Every unit vector is an item: u pays with chance logistic(u'z).
 
     Parameters
@@ -161,6 +163,7 @@ class SpherePulls:
     preference: np.ndarray
     name: str = "sphere"
     source: str = ""
+    setting: ClassVar[str] = "items"
     shows: ClassVar[int] = 1
 
     def __post_init__(self) -> None:

@@ -7,11 +7,12 @@ duel by duel and pair by pair.
 
 from dataclasses import dataclass, field
 from math import cos, log, pi, sqrt
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from bayesduel.jit import compiled
+from bayesduel.problems.problem import Problem
 
 __all__ = ["Dice", "ScoreDuels", "draw_margin", "lot", "score_duels", "uneven_duels"]
 
@@ -40,7 +41,7 @@ class Dice(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreDuels:
+class ScoreDuels(Problem):
     """Score duels with normal margins ``N(mean_ij, sd_ij^2)``.
 
     Parameters
@@ -67,6 +68,7 @@ class ScoreDuels:
     name: str = "score duels"
     arms: tuple[str, ...] = ()
     source: str = ""
+    setting: ClassVar[str] = "margins"
     dice: Dice = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -2,22 +2,21 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from bayesduel.preference import CRITERIA, check_preference, winner_mask
+from bayesduel.problems.problem import Problem
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesduel.data.duels import Duels
-
-__all__ = ["FromFit", "Matrix", "Replay", "as_problem"]
+__all__ = ["FromFit", "Matrix"]
 
 
 @dataclass(frozen=True, eq=False)
-class Matrix:
+class Matrix(Problem):
     """Duels drawn from a known preference matrix.
 
     Parameters
@@ -41,6 +40,7 @@ class Matrix:
     name: str = "matrix"
     arms: tuple[str, ...] = ()
     source: str = ""
+    setting: ClassVar[str] = "pairs"
 
     def __post_init__(self) -> None:
         P = check_preference(self.P).copy()
@@ -74,43 +74,6 @@ class Matrix:
         return f"{type(self).__name__}({self.name!r}, {self.n_arms} arms)"
 
 
-class Replay(Matrix):
-    """Duels drawn, with replacement, from those of a real log.
-
-    Parameters
-    ----------
-    duels
-        The log; a tie counts half a win for each.
-    never_met
-        What a pair without a duel gives: "error", or "half" for a fair coin.
-    name
-        What plots and traces call it. Default: the log's source.
-
-    Raises
-    ------
-    ValueError
-        If some pair never met and `never_met` is "error"; the message counts them.
-    """
-
-    def __init__(self, duels: "Duels", *, never_met: str = "error", name: str = "") -> None:
-        if never_met not in ("error", "half"):
-            raise ValueError(f"never_met should be 'error' or 'half', got {never_met!r}")
-        tally = duels.tally()
-        points = tally.wins + tally.ties / 2
-        n = points + points.T
-        missing = (n == 0) & ~np.eye(len(n), dtype=bool)
-        if missing.any() and never_met == "error":
-            i, j = np.argwhere(missing)[0]
-            raise ValueError(
-                f"duels should hold every pair to be replayed, got {missing.sum() // 2} pairs "
-                f"that never met, such as {duels.arms[i]!r} and {duels.arms[j]!r} "
-                "(never_met='half', --never-met half: a fair coin for them)"
-            )
-        P = np.divide(points, n, out=np.full_like(points, 0.5), where=n > 0)
-        source = duels.read_summary.source
-        super().__init__(P, name or f"replay of {source}", duels.arms, source)
-
-
 class FromFit(Matrix):
     """One posterior draw of a fit taken as the truth.
 
@@ -140,23 +103,3 @@ class FromFit(Matrix):
         arms = tuple(str(a) for a in np.asarray(fit["constant_data"]["arm"]))
         source = f"draw {draw} of {fit.attrs['model']} on {fit.attrs['source']}"
         super().__init__(chunk[draw - before], f"fit of {fit.attrs['source']}", arms, source)
-
-
-def as_problem(problem: Any) -> Any:
-    """Return a problem from a problem, the name of one, a matrix or a log.
-
-    Raises
-    ------
-    TypeError
-        If it is none of these.
-    """
-    from bayesduel.data.duels import Duels
-    from bayesduel.problems.literature import named
-
-    if isinstance(problem, str):
-        return named(problem)
-    if isinstance(problem, Duels):
-        return Replay(problem)
-    if isinstance(problem, Matrix) or hasattr(problem, "draw") or hasattr(problem, "offer"):
-        return problem
-    return Matrix(problem)

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import ndtr
 
 from bayesduel.preference import copeland_scores
 from bayesduel.problems.matrix import Matrix
+from bayesduel.problems.problem import Problem
 
 __all__ = [
     "Drawn",
@@ -21,7 +23,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn:
+class Drawn(Problem):
     """A family of problems: each replication of a simulation draws its own truth.
 
     Parameters
@@ -41,6 +43,12 @@ class Drawn:
     generator: Callable[..., Any]
     settings: tuple[tuple[str, Any], ...] = ()
     name: str = "drawn"
+    is_family: ClassVar[bool] = True
+
+    @cached_property
+    def setting(self) -> str:
+        """What its problems are played for: one is drawn to know it."""
+        return str(self.draw(np.random.default_rng(0)).setting)
 
     @property
     def arms(self) -> tuple[str, ...]:

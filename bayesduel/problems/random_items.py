@@ -2,18 +2,19 @@
 
 from dataclasses import dataclass
 from math import inf
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
 
 from bayesduel.problems.items import ItemDuels, ItemPulls, SpherePulls
+from bayesduel.problems.problem import Problem
 
 __all__ = ["LogisticDuels", "LogisticItems", "UnitSphere"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogisticItems:
+class LogisticItems(Problem):
     """A family: items scattered on the unit sphere, a preference vector of known length.
 
     Parameters
@@ -45,7 +46,9 @@ class LogisticItems:
     norm: float = 3.0
     condition: float = 1.0
     gap: float | None = None
+    setting: ClassVar[str] = "items"
     shows: ClassVar[int] = 1
+    is_family: ClassVar[bool] = True
     kind: ClassVar[type[ItemPulls]] = ItemPulls
 
     def __post_init__(self) -> None:
@@ -80,7 +83,7 @@ class LogisticItems:
         """In words."""
         return f"items on a sphere, preference of length {self.norm:g}; drawn for every run"
 
-    def draw(self, rng: np.random.Generator) -> ItemPulls:
+    def draw(self, rng: np.random.Generator) -> Any:
         """Return one problem of the family."""
         n = self.n_attributes
         axes = np.geomspace(1.0, self.condition**-0.5, n)
@@ -110,7 +113,7 @@ class LogisticDuels(LogisticItems):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnitSphere:
+class UnitSphere(Problem):
     """A family: every unit vector is an item, the preference vector of known length.
 
     Parameters
@@ -128,7 +131,9 @@ class UnitSphere:
 
     n_attributes: int = 4
     norm: float = 2.0
+    setting: ClassVar[str] = "items"
     shows: ClassVar[int] = 1
+    is_family: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.n_attributes >= 2:
@@ -151,7 +156,7 @@ class UnitSphere:
         """In words."""
         return f"all unit vectors, preference of length {self.norm:g}; drawn for every run"
 
-    def draw(self, rng: np.random.Generator) -> SpherePulls:
+    def draw(self, rng: np.random.Generator) -> Any:
         """Return one problem of the family."""
         z = _directions(1, self.n_attributes, rng)[0] * self.norm
         return SpherePulls(z, name=self.name, source=self.source)

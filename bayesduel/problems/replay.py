@@ -1,6 +1,6 @@
-"""Score duels from what is at hand: a log's margins, or a preference matrix's wins."""
+"""Problems made from data: the duels or the margins of a log, the wins of a preference matrix."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,7 +10,44 @@ from bayesduel.problems.matrix import Matrix
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
-__all__ = ["BinaryDuels", "MarginReplay", "as_score_problem"]
+__all__ = ["BinaryDuels", "MarginReplay", "Replay"]
+
+
+class Replay(Matrix):
+    """Duels drawn, with replacement, from those of a real log.
+
+    Parameters
+    ----------
+    duels
+        The log; a tie counts half a win for each.
+    never_met
+        What a pair without a duel gives: "error", or "half" for a fair coin.
+    name
+        What plots and traces call it. Default: the log's source.
+
+    Raises
+    ------
+    ValueError
+        If some pair never met and `never_met` is "error"; the message counts them.
+    """
+
+    def __init__(self, duels: "Duels", *, never_met: str = "error", name: str = "") -> None:
+        if never_met not in ("error", "half"):
+            raise ValueError(f"never_met should be 'error' or 'half', got {never_met!r}")
+        tally = duels.tally()
+        points = tally.wins + tally.ties / 2
+        n = points + points.T
+        missing = (n == 0) & ~np.eye(len(n), dtype=bool)
+        if missing.any() and never_met == "error":
+            i, j = np.argwhere(missing)[0]
+            raise ValueError(
+                f"duels should hold every pair to be replayed, got {missing.sum() // 2} pairs "
+                f"that never met, such as {duels.arms[i]!r} and {duels.arms[j]!r} "
+                "(never_met='half', --never-met half: a fair coin for them)"
+            )
+        P = np.divide(points, n, out=np.full_like(points, 0.5), where=n > 0)
+        source = duels.read_summary.source
+        super().__init__(P, name or f"replay of {source}", duels.arms, source)
 
 
 class BinaryDuels(ScoreDuels):
@@ -83,34 +120,3 @@ class MarginReplay(ScoreDuels):
         start = np.zeros((n_arms, n_arms, 2), np.int64)
         start[i, j] = ends.T
         object.__setattr__(self, "dice", self.dice._replace(pool=pool, start=start))
-
-
-def as_score_problem(problem: Any) -> Any:
-    """Return a problem of score duels from one, a family, a matrix, the name of one, or a log.
-
-    Of a log the margins are replayed; for its wins, give ``Replay(log)``.
-
-    Raises
-    ------
-    TypeError
-        If it is none of these.
-    """
-    from bayesduel.data.duels import Duels
-    from bayesduel.problems.literature import named
-
-    if isinstance(problem, str):
-        problem = named(problem)
-    elif isinstance(problem, np.ndarray | list):
-        problem = Matrix(np.asarray(problem))
-    if isinstance(problem, Duels):
-        return MarginReplay(problem)
-    if isinstance(problem, Matrix):
-        return BinaryDuels(problem)
-    drawn = hasattr(problem, "draw") and hasattr(problem, "arms")  # items have attributes instead
-    if isinstance(problem, ScoreDuels) or drawn:
-        return problem
-    raise TypeError(
-        "problem should be ScoreDuels(mean, sd), a matrix or the name of one, a family such as "
-        "Drawn(n_arms=10, generator=score_duels) or a log with margins, "
-        f"got {type(problem).__name__}"
-    )

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -171,6 +171,7 @@ class RoshamboDuels(ScoreDuels):
     """
 
     throws: int
+    live: ClassVar[bool] = True
 
     def __init__(self, table: RoshamboTable, bots: Sequence[str] | None = None) -> None:
         bots = table.bots if bots is None else tuple(bots)

@@ -1,13 +1,8 @@
 """Policies played on problems: traces, regret and success."""
 
-from bayesduel.simulation.simulate import (
-    open_trace,
-    recorded_times,
-    simulate,
-)
+from bayesduel.simulation.experiment import recorded_times
+from bayesduel.simulation.simulate import simulate
+from bayesduel.simulation.simulate_top_k import simulate_top_k
+from bayesduel.simulation.trace import open_trace
 
-__all__ = [
-    "open_trace",
-    "recorded_times",
-    "simulate",
-]
+__all__ = ["open_trace", "recorded_times", "simulate", "simulate_top_k"]

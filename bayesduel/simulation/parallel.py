@@ -1,87 +1,72 @@
-"""Where replications run: here, in processes of this machine, or on a Dask cluster."""
+"""Where replications run: in this process, in processes of this machine, or on a Dask cluster."""
 
 import os
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesduel.simulation.interaction import Showing, replicate_items
-from bayesduel.simulation.interrupting import end_with
-from bayesduel.simulation.replication import Recording, replicate
+from bayesduel.simulation.interaction import RUNS
+from bayesduel.simulation.replication import replicate, start
 
-__all__ = ["Task", "here", "on_dask", "on_processes", "warm"]
+__all__ = ["Task", "end_with", "here", "on_dask", "on_processes", "warm"]
 
-# (policy, problem, times, settings, place): one replication, and its row in the progress file.
-Task = tuple[Any, Any, np.ndarray, dict[str, Any], int]
+LOOK = 0.3  # Seconds between two looks at the parent process, or at the progress file.
+
 Report = Callable[[int, int], None]
+Result = tuple[int, dict[str, np.ndarray]]
+
+_parents: set[int] = set()
 
 
-def run(task: Task, progress: str = "", parent: int = 0) -> tuple[int, dict[str, np.ndarray]]:
-    """Run one replication; return its place and what happened.
+class Task(NamedTuple):
+    """One replication of one policy.
 
-    `progress` names a file of int64, one a task, in which the duels done are noted; `parent` is
-    the process to end with, if any.
+    Attributes
+    ----------
+    policy, problem, times, plan, replication
+        As for :func:`bayesduel.simulation.replication.start`.
+    place
+        Its row in the progress file.
     """
-    if parent:
-        end_with(parent)
-    policy, problem, recording, settings, place = unpacked(task)
-    noted = np.memmap(progress, np.int64, "r+") if progress else None
-    for done in played(policy, problem, recording, settings):
-        if noted is not None:
-            noted[place] = done
-    return place, recording.arrays
+
+    policy: Any
+    problem: Any
+    times: np.ndarray
+    plan: dict[str, Any]
+    replication: int
+    place: int
 
 
-def played(policy: Any, problem: Any, recording: Any, settings: dict[str, Any]) -> Iterator[int]:
-    """Run one replication of duels of arms, or of items shown; yield the steps done."""
-    play = replicate_items if getattr(problem, "shows", 0) else replicate
-    return play(policy, problem, recording, **settings)
-
-
-def unpacked(task: Task) -> tuple[Any, Any, Any, dict[str, Any], int]:
-    """Return the task with an empty recording in place of its times."""
-    policy, problem, times, settings, place = task
-    rest = {name: value for name, value in settings.items() if name != "pairs"}
-    kind: Any = Showing if getattr(problem, "shows", 0) else Recording
-    return policy, problem, kind(times, problem.n_arms, settings["pairs"]), rest, place
-
-
-def warm(tasks: Sequence[Task]) -> None:
-    """Compile every policy's loop once, here, so that workers load it from disk."""
-    for task in {repr(task[0]): task for task in tasks}.values():
-        run((*task[:2], np.ones(1, np.int64), *task[3:]))
-
-
-def here(tasks: Sequence[Task], report: Report) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+def here(tasks: Sequence[Task], report: Report) -> Iterator[Result]:
     """Run tasks one after another in this process."""
     for task in tasks:
-        policy, problem, recording, settings, place = unpacked(task)
-        for done in played(policy, problem, recording, settings):
-            report(place, done)
-        yield place, recording.arrays
+        one = start(*task[:-1])
+        for done in replicate(one):
+            report(task.place, done)
+        report(task.place, int(task.times[-1]))
+        yield task.place, one.arrays
 
 
-def on_processes(
-    tasks: Sequence[Task], workers: int, report: Report
-) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+def on_processes(tasks: Sequence[Task], workers: int, report: Report) -> Iterator[Result]:
     """Run tasks in `workers` processes, one BLAS thread each; yield them as they finish."""
     from joblib import Parallel, delayed, parallel_config
 
     warm(tasks)
-    rows = max(task[4] for task in tasks) + 1
+    rows = max(task.place for task in tasks) + 1
     with tempfile.TemporaryDirectory(prefix="bayesduel-") as folder:
         file = Path(folder) / "progress"
         noted = np.memmap(file, np.int64, "w+", shape=(rows,))
         stop = threading.Event()
 
         def watch() -> None:
-            while not stop.wait(0.3):
+            while not stop.wait(LOOK):
                 for task in tasks:
-                    report(task[4], int(noted[task[4]]))
+                    report(task.place, int(noted[task.place]))
 
         watcher = threading.Thread(target=watch, daemon=True)
         watcher.start()
@@ -95,9 +80,7 @@ def on_processes(
             watcher.join()
 
 
-def on_dask(
-    tasks: Sequence[Task], scheduler: str, report: Report
-) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+def on_dask(tasks: Sequence[Task], scheduler: str, report: Report) -> Iterator[Result]:
     """Run tasks on the Dask cluster at address `scheduler`; yield them as they finish."""
     from distributed import Client, as_completed
 
@@ -105,5 +88,51 @@ def on_dask(
         futures = client.map(run, tasks, pure=False)
         for _, result in as_completed(futures, loop=client.loop, with_results=True):
             place, arrays = result
-            report(place, int(tasks[0][2][-1]))
+            report(place, int(tasks[0].times[-1]))
             yield place, arrays
+
+
+def warm(tasks: Sequence[Task]) -> None:
+    """Compile every policy's loop once, in this process, so that workers load it from disk."""
+    for task in {repr(task.policy): task for task in tasks}.values():
+        least = RUNS[task.plan["setting"]].least(task.policy, task.problem.n_arms)
+        run(task._replace(times=np.full(1, least, np.int64)))
+
+
+def run(task: Task, progress: str = "", parent: int = 0) -> Result:
+    """Run one replication; return its place and what was recorded.
+
+    `progress` names a file of int64, one per task, in which the steps done are noted; `parent`
+    is the process to end with, if any.
+    """
+    if parent:
+        end_with(parent)
+    one = start(*task[:-1])
+    noted = np.memmap(progress, np.int64, "r+") if progress else np.zeros(task.place + 1, np.int64)
+    for done in replicate(one):
+        noted[task.place] = done
+    noted[task.place] = task.times[-1]
+    return task.place, one.arrays
+
+
+def end_with(parent: int) -> None:
+    """End this process as soon as the process `parent`, which started it, has ended.
+
+    Compiled code answers no signal, so a thread looks for the parent. Does nothing in the parent
+    itself, and on Windows, where the parent's number does not change.
+
+    Parameters
+    ----------
+    parent
+        Process number.
+    """
+    if parent == os.getpid() or parent in _parents:
+        return
+    _parents.add(parent)
+    threading.Thread(target=_look, args=(parent,), daemon=True).start()
+
+
+def _look(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(LOOK)
+    os._exit(1)

@@ -21,13 +21,13 @@ Of items with attributes, with `v` the value of a success and `p` its chance:
 =================  ====================================================================
 """
 
-import json
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from bayesduel.preference import borda_scores, check_preference, condorcet_winner, copeland_scores
+from bayesduel.simulation.trace import plan_of
 
 __all__ = ["FORMULAS", "check_criterion", "pair_costs", "regret", "uniform_slope"]
 
@@ -110,14 +110,13 @@ def check_criterion(problem: Any, criterion: str | None, detail: str = "auto") -
         If `criterion` is unknown, of another kind of problem, needs a Condorcet winner that there
         is not, or tallies of pairs that `detail` does not keep.
     """
-    shows = getattr(problem, "shows", 0)
-    if shows:
-        _own_criterion(shows, criterion)
+    if problem.setting == "items":
+        _own_criterion(problem.shows, criterion)
         return
     if criterion in OF_PAIRS and detail == "arms":
         raise ValueError(f"detail should be 'pairs' for {criterion} regret, got 'arms'")
     fair = np.array([[0.5, 0.5 + 1e-6], [0.5 - 1e-6, 0.5]])  # stands for what is yet to be drawn
-    pair_costs(getattr(problem, "P", fair), criterion or "copeland")
+    pair_costs(fair if problem.is_family else problem.P, criterion or "copeland")
 
 
 def _own_criterion(shows: int, criterion: str | None) -> str:
@@ -133,7 +132,7 @@ def _own_criterion(shows: int, criterion: str | None) -> str:
 def _of_items(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:
     """Return the regret of a trace of items: what the best would have been worth, less this."""
     problem, counts = trace["problem"].to_dataset(), trace["trace"].to_dataset()
-    own = _own_criterion(json.loads(trace.attrs["plan"])["shows"], criterion)
+    own = _own_criterion(plan_of(trace)["shows"], criterion)
     total = problem["best"] * trace["time"] - counts["worth"]
     total = total.transpose("policy", "replication", "time").astype(float)
     total.name = own

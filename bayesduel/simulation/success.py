@@ -21,7 +21,7 @@ def success_rate(trace: "xr.DataTree", level: float = 0.95) -> "xr.Dataset":
     Parameters
     ----------
     trace
-        What :func:`bayesduel.select_top` returned.
+        What :func:`bayesduel.simulate_top_k` returned.
     level
         Of the exact binomial intervals (Clopper & Pearson 1934), in (0, 1).
 
@@ -132,7 +132,7 @@ def opportunity_cost(trace: "xr.DataTree") -> "xr.DataArray":
     Parameters
     ----------
     trace
-        What :func:`bayesduel.select_top` returned.
+        What :func:`bayesduel.simulate_top_k` returned.
 
     Returns
     -------
@@ -151,5 +151,5 @@ def opportunity_cost(trace: "xr.DataTree") -> "xr.DataArray":
 
 def _sets(trace: "xr.DataTree") -> tuple["xr.DataArray", "xr.DataArray"]:
     if "trace" not in trace or "selected" not in trace["trace"]:
-        raise ValueError("trace should be what bayesduel.select_top returned")
+        raise ValueError("trace should be what bayesduel.simulate_top_k returned")
     return trace["trace"].dataset["selected"], trace["problem"].dataset["best"]

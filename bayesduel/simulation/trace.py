@@ -1,8 +1,8 @@
 """The trace of a simulation: what happened, as a DataTree, in memory or on disk.
 
-On disk it is a Zarr store with one chunk a policy and replication, written when that run
-is complete; a marker written after it says so. A killed simulation finds its finished
-runs there and repeats the others, with the same numbers.
+On disk it is a Zarr store with one chunk per policy and replication, written when that run is
+complete; a marker is written after it. A simulation that was killed finds its finished runs there
+and repeats the others, with the same numbers.
 """
 
 import json
@@ -15,35 +15,16 @@ import numpy as np
 import xarray as xr
 import zarr
 
+from bayesduel.simulation.interaction import Layout, Truth
+
 __all__ = [
     "MemoryTrace",
     "StoredTrace",
     "finished_trace",
     "keep_finished",
     "open_trace",
-    "tree_of",
+    "plan_of",
 ]
-
-# Dimensions and values of each variable of the problem.
-Truth = Mapping[str, tuple[tuple[str, ...], np.ndarray]]
-
-
-def layout(plan: Mapping[str, Any]) -> dict[str, tuple[tuple[str, ...], Any]]:
-    """Return the dimensions and type of each variable of a trace."""
-    if plan.get("shows"):
-        from bayesduel.simulation.interaction import layout_of_items
-
-        return layout_of_items(plan)
-    count = np.int32 if plan["horizon"] < 2**30 else np.int64
-    run = ("policy", "replication")
-    pair = ("arm", "opponent")
-    return {
-        "duels": ((*run, "time", "arm"), count),
-        "self_duels": ((*run, "time", "arm"), count),
-        "wins": ((*run, "time", *pair) if plan["pairs"] else (*run, *pair), count),
-        "recommended": ((*run, "time"), np.int32),
-        "answered": (run, np.int64),
-    }
 
 
 class MemoryTrace:
@@ -57,16 +38,22 @@ class MemoryTrace:
         Labels of policies and arms, replications, recorded times.
     truth
         What the problem's group holds: dimensions and values of each variable.
+    layout
+        Dimensions and type of each variable of the trace.
     """
 
     def __init__(
-        self, plan: Mapping[str, Any], coordinates: Mapping[str, Any], truth: Truth
+        self,
+        plan: Mapping[str, Any],
+        coordinates: Mapping[str, Any],
+        truth: Truth,
+        layout: Layout,
     ) -> None:
         self.plan, self.coordinates, self.truth = dict(plan), dict(coordinates), truth
+        self.layout = layout
         sizes = _sizes(coordinates)
         self.arrays = {
-            name: np.zeros([sizes[d] for d in dims], kind)
-            for name, (dims, kind) in layout(plan).items()
+            name: np.zeros([sizes[d] for d in dims], kind) for name, (dims, kind) in layout.items()
         }
 
     def finished(self) -> np.ndarray:
@@ -80,7 +67,15 @@ class MemoryTrace:
 
     def tree(self) -> xr.DataTree:
         """Return the trace."""
-        return tree_of(self.plan, self.coordinates, self.truth, self.arrays)
+        variables = {name: (self.layout[name][0], array) for name, array in self.arrays.items()}
+        root = xr.Dataset(coords=self.coordinates, attrs={"plan": json.dumps(self.plan)})
+        return xr.DataTree.from_dict(
+            {
+                "/": root,
+                "/trace": xr.Dataset(variables),
+                "/problem": xr.Dataset(dict(self.truth)),
+            }
+        )
 
 
 class StoredTrace:
@@ -90,7 +85,7 @@ class StoredTrace:
     ----------
     path
         The folder. If it holds a trace of the same plan, that one is continued.
-    plan, coordinates, truth
+    plan, coordinates, truth, layout
         As for :class:`MemoryTrace`.
 
     Raises
@@ -106,10 +101,11 @@ class StoredTrace:
         plan: Mapping[str, Any],
         coordinates: Mapping[str, Any],
         truth: Truth,
+        layout: Layout,
     ) -> None:
         self.path = path
         if not path.exists():
-            _create(path, plan, coordinates, truth)
+            _create(path, plan, coordinates, truth, layout)
         try:
             self.group: Any = zarr.open_group(path, mode="r+")
             known = json.loads(str(self.group.attrs["plan"]))
@@ -196,18 +192,9 @@ def open_trace(path: Any) -> xr.DataTree:
     return tree
 
 
-def tree_of(
-    plan: Mapping[str, Any],
-    coordinates: Mapping[str, Any],
-    truth: Truth,
-    arrays: Mapping[str, np.ndarray],
-) -> xr.DataTree:
-    """Return a trace from its parts."""
-    dims = layout(plan)
-    trace = xr.Dataset({name: (dims[name][0], array) for name, array in arrays.items()})
-    problem = xr.Dataset(dict(truth))
-    root = xr.Dataset(coords=dict(coordinates), attrs={"plan": json.dumps(dict(plan))})
-    return xr.DataTree.from_dict({"/": root, "/trace": trace, "/problem": problem})
+def plan_of(trace: xr.DataTree) -> dict[str, Any]:
+    """Return the settings of the simulation that made a trace."""
+    return dict(json.loads(trace.attrs["plan"]))
 
 
 def _sizes(coordinates: Mapping[str, Any]) -> dict[str, int]:
@@ -215,7 +202,11 @@ def _sizes(coordinates: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _create(
-    path: Path, plan: Mapping[str, Any], coordinates: Mapping[str, Any], truth: Truth
+    path: Path,
+    plan: Mapping[str, Any],
+    coordinates: Mapping[str, Any],
+    truth: Truth,
+    layout: Layout,
 ) -> None:
     """Make an empty store beside `path`, then move it there in one step."""
     if not path.parent.is_dir():
@@ -228,7 +219,7 @@ def _create(
     for name, values in coordinates.items():
         _fill(group, name, (name,), np.asarray(values))
     trace = group.create_group("trace")
-    for name, (dims, kind) in layout(plan).items():
+    for name, (dims, kind) in layout.items():
         shape = tuple(sizes[d] for d in dims)
         trace.create_array(
             name,

@@ -1,1 +1,5 @@
-"""Live studies: ask for the next pair, tell the outcome."""
+"""Studies: ask a policy for the next pair, tell the outcome."""
+
+from bayesduel.study.study import Study
+
+__all__ = ["Study"]

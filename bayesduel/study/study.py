@@ -1,31 +1,32 @@
-"""A policy asked by hand: which pair to duel next, and then who won.
+"""A study: ask a policy which pair to duel next, and tell it the outcome.
 
-For duels that are not simulated: votes of people, games, experiments. The pair asked for stays
-the same until its outcome is told.
+For duels that are not simulated: votes of people, games, experiments. The pair stays the same until
+its outcome is told. A study lives in memory.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from bayesduel.beliefs import record
+from bayesduel.beliefs import BeliefSpec, record
 from bayesduel.data.duels import Duels
 from bayesduel.policies.policy import PairPolicy
-from bayesduel.simulation.replication import recommend, streams
+from bayesduel.simulation.interaction import recommend
+from bayesduel.simulation.replication import streams
 
-__all__ = ["Asking"]
+__all__ = ["Study"]
 
 
-class Asking:
-    """One run of a policy, duel by duel.
+class Study:
+    """One run of a policy with an ask-and-tell interface.
 
-    ``ask`` names a pair and ``tell`` enters its outcome, the only way anything is learned: to
-    ask again changes nothing. The same seed and outcomes give the same pairs, those of
+    ``ask`` returns a pair and ``tell`` enters its outcome. Asking again changes nothing. The same
+    seed and outcomes give the same pairs as
     ``bayesduel.simulate(policy, ..., replications=1, permute=False)``.
 
     Parameters
     ----------
     policy
-        A policy of pairs, such as ``DTS()``; one that needs to know the horizon has to name it.
+        A policy of pairs, such as ``DTS()``. If it needs the horizon, the horizon should be given.
     arms
         Labels, different from one another, at least two.
     seed
@@ -34,8 +35,8 @@ class Asking:
     Raises
     ------
     ValueError, TypeError
-        If `arms` or `seed` are not as described, or the policy is none of pairs, refuses the
-        number of arms or needs a horizon.
+        If an argument is not as described, or the policy refuses the number of arms or needs a
+        horizon.
     """
 
     def __init__(self, policy: Any, arms: Sequence[str], *, seed: int = 0) -> None:
@@ -43,7 +44,7 @@ class Asking:
             raise ValueError(f"arms should be at least two different labels, got {arms!r}")
         if not (isinstance(seed, int) and seed >= 0):
             raise ValueError(f"seed should be a whole number >= 0, got {seed!r}")
-        if not isinstance(policy, PairPolicy):
+        if not (isinstance(policy, PairPolicy) and isinstance(policy.belief, BeliefSpec)):
             raise TypeError(f"policy should be one of pairs, such as DTS(), got {policy!r}")
         self.policy = policy
         self.arms = tuple(str(arm) for arm in arms)
@@ -57,8 +58,8 @@ class Asking:
     def ask(self) -> tuple[str, str]:
         """Return the pair to duel next, the same until its outcome is told.
 
-        An arm paired with itself is the policy's answer for now: such a duel costs nothing and
-        teaches nothing. Tell that arm as its winner to go on.
+        An arm paired with itself is the arm that the policy would choose now: such a duel has no
+        regret and gives no information. Tell that arm as the winner to continue.
         """
         if self._pending is None:
             t = self.n_duels + 1
@@ -98,28 +99,28 @@ class Asking:
 
     @property
     def n_duels(self) -> int:
-        """How many outcomes were told."""
+        """Number of outcomes told."""
         return len(self._told)
 
     @property
     def recommended(self) -> str:
-        """The arm that the policy would name now."""
+        """The arm that the policy would choose now."""
         return self.arms[recommend(self.policy, self._belief, self._memory)]
 
     @property
     def answered(self) -> bool:
-        """Whether a policy that identifies a winner is sure of it."""
-        answer = getattr(self._memory, "answer", None)
+        """Whether the policy has identified a winner."""
+        answer = self.policy.answer(self._memory)
         return answer is not None and bool(answer.time[0] >= 0)
 
     @property
     def duels(self) -> Duels:
-        """What was told, as a log; an arm's duels with itself are left out.
+        """The outcomes told, as a log without the duels of an arm with itself.
 
         Raises
         ------
         ValueError
-            If nothing was told yet.
+            If no outcome of two arms was told yet.
         """
         told = [(i, j, outcome) for i, j, outcome in self._told if i != j]
         left, right, outcome = zip(*told, strict=True) if told else ((), (), ())

@@ -29,7 +29,7 @@ def test_it_tells_draws_and_keeps_what_select_top_finds(tmp_path, kept):
     trace = bd.open_trace(out)
     problem = Drawn(n_arms=5, generator=score_duels, settings=(("d", 0.1),))
     policies = [bd.POCBAm(), bd.PKG(warm_up=4)]
-    again = bd.select_top(policies, problem, 2, 60, replications=12, seed=3)
+    again = bd.simulate_top_k(policies, problem, 2, 60, replications=12, seed=3)
     np.testing.assert_array_equal(trace["trace"]["selected"], again["trace"]["selected"])
     rows = json.loads(run(*args, "--json"))["policies"]
     rates = bd.success_rate(again).isel(time=-1)

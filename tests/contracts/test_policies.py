@@ -26,8 +26,14 @@ from bayesduel.problems import (
     SpherePulls,
     named,
 )
-from bayesduel.simulation.interaction import item_driver
-from bayesduel.simulation.replication import driver, label, prepare
+from bayesduel.simulation.interaction import (
+    driver,
+    play_item_duels,
+    play_pairs,
+    play_pulls,
+    play_sphere,
+)
+from bayesduel.simulation.replication import label
 
 HORIZON = 400
 EXTRA = [
@@ -53,11 +59,12 @@ every_item_policy = pytest.mark.parametrize("policy", OF_ITEMS, ids=label)
 
 def play(policy, P, horizon, seed=0):
     """The belief and self-duels after `horizon` duels by the compiled driver."""
-    policy = prepare(policy, max(horizon, 2))
+    policy = policy.for_horizon(max(horizon, 2))
     belief, memory = policy.belief.init(len(P)), policy.init(len(P))
     alone = np.zeros(len(P), np.int64)
     rng, coins = np.random.default_rng(seed), np.random.default_rng(seed + 1)
-    driver(policy)(belief, memory, np.ascontiguousarray(P), alone, 1, horizon, rng, coins)
+    run = driver(play_pairs, policy.select)
+    run(belief, memory, np.ascontiguousarray(P), alone, 1, horizon, rng, coins)
     return belief, alone
 
 
@@ -67,7 +74,8 @@ def play_items(policy, problem, horizon, seed=0):
     belief, memory = policy.belief.init(offer), policy.init(offer)
     facts = (problem.preference,) if offer.sphere else (problem.utility, problem.worth)
     rng, coins = np.random.default_rng(seed), np.random.default_rng(seed + 1)
-    run = item_driver(policy, offer.sphere)
+    loop = play_sphere if offer.sphere else (play_pulls, play_item_duels)[policy.shows - 1]
+    run = driver(loop, policy.select)
     run(belief, memory, *facts, sums, 1, horizon, rng, coins)
     return belief, sums
 
@@ -112,7 +120,7 @@ def test_is_a_frozen_record_that_pickles_and_tells_its_source(policy):
 @every_pair_policy
 def test_select_reads_the_belief_and_writes_only_its_memory(policy):
     P = named("cyclic-4").P
-    policy = prepare(policy, 300)
+    policy = policy.for_horizon(300)
     belief, memory = policy.belief.init(4), policy.init(4)
     rng, coins = np.random.default_rng(1), np.random.default_rng(2)
     for t in range(1, 121):
@@ -141,7 +149,7 @@ def test_asks_for_exactly_as_many_duels_as_it_is_given(policy, horizon):
 def test_two_arms_suffice_or_are_refused_by_name(policy):
     P = np.array([[0.5, 0.8], [0.2, 0.5]])
     try:
-        prepared = prepare(policy, 200)
+        prepared = policy.for_horizon(200)
         prepared.init(2)
     except ValueError as error:
         assert "n_arms should be" in str(error)
@@ -209,8 +217,8 @@ def test_the_belief_is_of_the_size_of_the_table(policy):
 
 @every_pair_policy
 def test_time_a_step_does_not_grow_with_the_horizon(policy):
-    policy, P = prepare(policy, 200_000), named("mslr-5").P
-    run, belief, memory = driver(policy), policy.belief.init(5), policy.init(5)
+    policy, P = policy.for_horizon(200_000), named("mslr-5").P
+    run, belief, memory = driver(play_pairs, policy.select), policy.belief.init(5), policy.init(5)
     alone = np.zeros(5, np.int64)
     rng, coins = np.random.default_rng(1), np.random.default_rng(2)
     run(belief, memory, P, alone, 1, 1000, rng, coins)

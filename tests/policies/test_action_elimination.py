@@ -58,14 +58,14 @@ def test_wrapped_elimination_answers_the_borda_winner_with_errors_below_delta():
     """The Condorcet winner of this matrix is arm 1, its Borda winner arm 2."""
     problem, delta = named("bvsc", n_arms=4, e=0.05), 0.05
     policy = ActionElimination(delta=delta)
-    trace = bd.simulate(policy, problem, 6000, replications=200, seed=2, record=[6000])
+    trace = bd.simulate(policy, problem, 6000, replications=200, seed=2, record_at=[6000])
     answered = trace["trace"]["answered"].values
     assert (answered > 0).mean() > 0.9
     named_arm = trace["trace"]["recommended"].isel(time=-1).values
     wrong = int((named_arm[answered > 0] != 1).sum())
     assert wrong <= stats.binom.isf(1e-6, 200, delta)
     sooner = bd.simulate(
-        ActionElimination(delta=0.5), problem, 6000, replications=50, seed=2, record=[6000]
+        ActionElimination(delta=0.5), problem, 6000, replications=50, seed=2, record_at=[6000]
     )["trace"]["answered"].values
     assert np.median(sooner) < np.median(answered)  # exploration grows as delta shrinks
 

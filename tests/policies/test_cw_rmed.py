@@ -108,7 +108,7 @@ def test_a_sure_winner_meets_itself_and_else_the_list_holds_what_is_lacking(poli
 def test_exact_skips_what_does_not_matter():
     """On cyclic-4 the exact plan is 1.8 times cheaper than the closed form, and it shows."""
     trace = bd.simulate(
-        [CWRMED(), ECWRMED()], "cyclic-4", 30_000, replications=12, seed=3, record=[30_000]
+        [CWRMED(), ECWRMED()], "cyclic-4", 30_000, replications=12, seed=3, record_at=[30_000]
     )
     regret = bd.regret(trace).isel(time=-1).mean("replication").values
     assert regret[0] < regret[1]

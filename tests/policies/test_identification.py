@@ -43,7 +43,7 @@ def easy(best, n_arms=4, gap=0.3):
 
 def answers(policy, P, horizon, **settings):
     """The arm recommended at the end, one a run."""
-    trace = bd.simulate(policy, P, horizon, record=[horizon], **settings)
+    trace = bd.simulate(policy, P, horizon, record_at=[horizon], **settings)
     return trace["trace"]["recommended"].values.ravel(), trace["trace"]["answered"].values.ravel()
 
 

@@ -68,20 +68,20 @@ def test_the_winner_is_found_equally_well_at_every_index(policy):
 @every_learner
 def test_regret_stops_growing_once_the_winner_is_known(policy):
     """The second half costs next to nothing: a policy can duel its winner with itself."""
-    trace = bd.simulate(policy, easy(1), 20_000, replications=8, seed=3, record=[10_000, 20_000])
+    trace = bd.simulate(policy, easy(1), 20_000, replications=8, seed=3, record_at=[10_000, 20_000])
     first, both = bd.regret(trace).isel(policy=0).mean("replication").values
     assert both - first < 0.25 * first
     assert (both - first) / 10_000 < 0.01
 
 
 def test_rucb_is_linear_without_a_condorcet_winner():
-    trace = bd.simulate(bd.RUCB(), "hudry-13", 40_000, replications=3, record=[20_000, 40_000])
+    trace = bd.simulate(bd.RUCB(), "hudry-13", 40_000, replications=3, record_at=[20_000, 40_000])
     half, whole = bd.regret(trace).mean("replication").values[0]
     assert np.log2(whole / half) > 0.9  # the slope of log regret in log t
 
 
 def test_ccb_is_not_linear_there():
-    trace = bd.simulate(bd.CCB(), "hudry-13", 40_000, replications=3, record=[20_000, 40_000])
+    trace = bd.simulate(bd.CCB(), "hudry-13", 40_000, replications=3, record_at=[20_000, 40_000])
     half, whole = bd.regret(trace).mean("replication").values[0]
     assert np.log2(whole / half) < 0.3
 

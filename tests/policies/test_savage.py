@@ -128,7 +128,7 @@ def test_errors_are_at_most_delta_and_exploration_grows_as_delta_shrinks():
     for delta in (0.2, 0.002):
         policy = SAVAGE(delta=delta, criterion="condorcet")
         problem = named("flat", n_arms=3, e=0.1)
-        trace = bd.simulate(policy, problem, 6000, replications=200, seed=4, record=[6000])
+        trace = bd.simulate(policy, problem, 6000, replications=200, seed=4, record_at=[6000])
         wrong = int((trace["trace"]["recommended"] != 0).sum())
         # The exact binomial law at its worst, delta: more errors than this has chance 1e-6.
         assert wrong <= stats.binom.isf(1e-6, 200, delta)
@@ -189,7 +189,7 @@ def test_epsilon_stops_where_winners_tie(criterion):
         criterion=criterion, delta=0.05, epsilon=0.34 if criterion == "copeland" else 0.15
     )
     trace = bd.simulate(
-        {"exact": exact, "near": near}, P, 10_000, replications=5, seed=3, record=[10_000]
+        {"exact": exact, "near": near}, P, 10_000, replications=5, seed=3, record_at=[10_000]
     )["trace"]
     assert (trace["answered"].sel(policy="exact") == -1).sum() >= 4
     assert (trace["answered"].sel(policy="near") > 0).all()

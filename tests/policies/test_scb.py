@@ -24,7 +24,9 @@ def test_rounds_have_squared_lengths_and_the_papers_delta():
 
 
 def test_it_exploits_the_winner_until_the_round_ends_and_then_explores_again():
-    trace = bd.simulate(SCB(), "cyclic-4", 70_000, replications=6, record=[20_000, 65_812, 70_000])
+    trace = bd.simulate(
+        SCB(), "cyclic-4", 70_000, replications=6, record_at=[20_000, 65_812, 70_000]
+    )
     regret = bd.regret(trace).isel(policy=0)
     assert (regret.sel(time=65_812) == regret.sel(time=20_000)).sum() >= 5  # flat ...
     assert (regret.sel(time=70_000) > regret.sel(time=65_812) + 500).all()  # ... and again

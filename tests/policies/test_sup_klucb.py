@@ -69,7 +69,9 @@ def test_the_absorbing_state():
 
     for t in (11, 1000, 10**9):
         assert ask(SupKLUCB(), wins, t, prepare=alone) == {(0, 0): 60}
-    trace = bd.simulate(SupKLUCB(), "cyclic-4", 4000, replications=40, seed=5, record=[2000, 4000])
+    trace = bd.simulate(
+        SupKLUCB(), "cyclic-4", 4000, replications=40, seed=5, record_at=[2000, 4000]
+    )
     regret = bd.regret(trace).isel(policy=0)
     later = regret.isel(time=1) - regret.isel(time=0)
     stuck = later > 0.3 * 2000  # each wrong self-duel costs 2/3

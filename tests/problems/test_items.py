@@ -98,7 +98,7 @@ def test_results_depend_on_nothing_but_the_seed(reference, tmp_path):
     same(reference, bd.open_trace(out))
     with pytest.raises(ValueError, match="policies is"):
         bd.simulate(bd.TwoPhase(), FAMILY, 300, **given, out=out)
-    often = bd.simulate(POLICIES, FAMILY, 300, **given, record=range(1, 301))
+    often = bd.simulate(POLICIES, FAMILY, 300, **given, record_at=range(1, 301))
     times = reference["time"].values
     for name in ("worth", "paid", "recommended"):
         np.testing.assert_array_equal(

@@ -65,8 +65,8 @@ def test_a_table_is_kept(table, tmp_path):
 def test_the_best_is_selected_live_and_in_any_process(table):
     problem = RoshamboDuels(table)
     settings = {"replications": 3, "seed": 2, "record": [90]}
-    here = bd.select_top([bd.POCBAm(), bd.PKG()], problem, 1, 90, **settings)
-    there = bd.select_top([bd.POCBAm(), bd.PKG()], problem, 1, 90, workers=2, **settings)
+    here = bd.simulate_top_k([bd.POCBAm(), bd.PKG()], problem, 1, 90, **settings)
+    there = bd.simulate_top_k([bd.POCBAm(), bd.PKG()], problem, 1, 90, workers=2, **settings)
     selected = here["trace"]["selected"]
     np.testing.assert_array_equal(selected, there["trace"]["selected"])
     np.testing.assert_array_equal(here["trace"]["duels"], there["trace"]["duels"])

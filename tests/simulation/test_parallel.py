@@ -12,8 +12,7 @@ import pytest
 
 import bayesduel as bd
 from bayesduel.problems import named
-from bayesduel.simulation.interrupting import LONGEST, STRETCH, Pace
-from bayesduel.simulation.replication import Recording, prepare, replicate
+from bayesduel.simulation.replication import LONGEST, STRETCH, Pace, replicate, start
 
 BEGUN = """
 import os, sys
@@ -29,15 +28,16 @@ def noted(n_arms, rng):
     return made(n_arms, rng=rng)
 
 def simulate():
-    bd.simulate(bd.Uniform(), problem, 10**10, replications=4, record=[10**10], workers=2)
+    bd.simulate(bd.Uniform(), problem, 10**10, replications=4, record_at=[10**10], workers=2)
 
-def select_top():
-    bd.select_top(bd.Uniform(), problem, 2, 10**8, replications=4, record=[10**8], workers=2)
+def simulate_top_k():
+    times = [10**10]
+    bd.simulate_top_k(bd.Uniform(), problem, 2, 10**10, replications=4, record_at=times, workers=2)
 
 if __name__ == "__main__":
-    made = {"simulate": uniform, "select_top": score_duels}[sys.argv[2]]
+    made = {"simulate": uniform, "simulate_top_k": score_duels}[sys.argv[2]]
     problem = Drawn(n_arms=5, generator=noted)
-    {"simulate": simulate, "select_top": select_top}[sys.argv[2]]()
+    {"simulate": simulate, "simulate_top_k": simulate_top_k}[sys.argv[2]]()
 """
 
 
@@ -45,7 +45,7 @@ def alive(process):
     return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
 
 
-@pytest.mark.parametrize("what", ["simulate", "select_top"])
+@pytest.mark.parametrize("what", ["simulate", "simulate_top_k"])
 def test_workers_end_with_their_parent(what, tmp_path):
     script, begun = tmp_path / "begun.py", tmp_path / "begun"
     script.write_text(BEGUN)
@@ -70,7 +70,7 @@ def test_workers_end_with_their_parent(what, tmp_path):
 def test_a_stretch_is_about_as_long_as_it_should_be(monkeypatch):
     """At 1,000 duels a second: from 64 by factors of at most 4 to what takes STRETCH."""
     clock = [0.0]
-    monkeypatch.setattr("bayesduel.simulation.interrupting.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("bayesduel.simulation.replication.time.perf_counter", lambda: clock[0])
     pace, seen = Pace(), []
     for _ in range(4):
         pace.start()
@@ -95,14 +95,12 @@ def test_results_do_not_depend_on_the_stretches(monkeypatch):
     """One duel at a time, or all of them at once."""
     policies = [bd.DTS(), bd.SCB(), bd.Uniform()]
     problem = named("cyclic-4")
+    plan = {"setting": "pairs", "seed": 3, "permute": True, "pairs": True, "horizon": 300}
     told = []
     for stretch in (1, LONGEST):
         monkeypatch.setattr(Pace, "stop", lambda self, played, n=stretch: setattr(self, "duels", n))
-        recordings = [Recording(np.array([10, 300]), 4, True) for _ in policies]
-        for policy, recording in zip(policies, recordings, strict=True):
-            run = replicate(
-                prepare(policy, 300), problem, recording, seed=3, replication=0, permute=True
-            )
-            assert sum(1 for _ in run) >= (237 if stretch == 1 else 2)  # 64 duels come first
-        told.append([r.arrays["wins"] for r in recordings])
+        runs = [start(p.for_horizon(300), problem, np.array([10, 300]), plan, 0) for p in policies]
+        for run in runs:
+            assert sum(1 for _ in replicate(run)) >= (237 if stretch == 1 else 2)  # 64 come first
+        told.append([run.arrays["wins"] for run in runs])
     np.testing.assert_array_equal(*told)

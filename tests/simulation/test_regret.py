@@ -14,7 +14,7 @@ matplotlib.use("Agg")
 @pytest.fixture(scope="module")
 def trace():
     policies = [bd.DTS(), bd.Uniform()]
-    return bd.simulate(policies, "mslr-5", 600, replications=3, seed=5, record=[1, 10, 300, 600])
+    return bd.simulate(policies, "mslr-5", 600, replications=3, seed=5, record_at=[1, 10, 300, 600])
 
 
 def test_costs_by_hand():
@@ -68,7 +68,7 @@ def test_arms_suffice_for_sums_over_arms(trace):
         600,
         replications=3,
         seed=5,
-        record=[1, 10, 300, 600],
+        record_at=[1, 10, 300, 600],
         detail="arms",
     )
     for criterion in ("copeland", "condorcet", "borda"):

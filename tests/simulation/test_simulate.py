@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -16,8 +15,8 @@ import bayesduel as bd
 from bayesduel.problems import Drawn, uniform
 from bayesduel.simulation import recorded_times
 from bayesduel.simulation.progress import progress_bar
-from bayesduel.simulation.replication import prepare, streams
-from bayesduel.simulation.simulate import plan_of
+from bayesduel.simulation.replication import streams
+from bayesduel.simulation.trace import plan_of
 
 
 def same(a, b):
@@ -66,7 +65,7 @@ def test_results_do_not_depend_on_the_other_policies_or_replications(reference):
 
 def test_results_do_not_depend_on_when_they_are_recorded(reference):
     often = bd.simulate(
-        [bd.RUCB(), bd.DTS()], "cyclic-4", 300, replications=4, seed=11, record=range(1, 301)
+        [bd.RUCB(), bd.DTS()], "cyclic-4", 300, replications=4, seed=11, record_at=range(1, 301)
     )
     times = reference["time"].values
     np.testing.assert_array_equal(
@@ -205,7 +204,7 @@ def test_recorded_times():
     assert recorded_times([3, 5], 10).tolist() == [3, 5, 10]
     for bad in ([0, 5], [5, 5], [5, 11], [1.5], []):
         with pytest.raises(
-            ValueError, match=r"record should be increasing whole numbers in 1\.\.10"
+            ValueError, match=r"record_at should be increasing whole numbers in 1\.\.10"
         ):
             recorded_times(bad, 10)
 
@@ -219,7 +218,7 @@ def test_recorded_times():
         ({"seed": -1}, ValueError, "seed should be a whole number >= 0, got -1"),
         ({"replications": 0}, ValueError, "replications should be a whole number >= 1, got 0"),
         ({"workers": 0}, ValueError, "workers should be a whole number >= 1, got 0"),
-        ({"record": "often"}, ValueError, "record should be 'log', 'linear' or times"),
+        ({"record_at": "often"}, ValueError, "record_at should be 'log', 'linear' or times"),
         ({"detail": "all"}, ValueError, "detail should be 'auto', 'pairs' or 'arms', got 'all'"),
         ({"backend": "ray"}, ValueError, "backend should be 'processes' or 'dask', got 'ray'"),
         ({"backend": "dask"}, ValueError, "scheduler should be the address"),
@@ -229,7 +228,7 @@ def test_recorded_times():
         ({"policies": "DTS"}, TypeError, r"policies such as DTS\(\), got 'DTS'"),
         ({"policies": bd.POCBAm()}, ValueError, "ones that play cyclic-4 .*, got POCBAm"),
         ({"policies": bd.CCB(belief="kl")}, TypeError, "belief of CCB should be one of bayesduel"),
-        ({"record": 5}, TypeError, "record should be 'log', 'linear' or times, got 5"),
+        ({"record_at": 5}, TypeError, "record_at should be 'log', 'linear' or times, got 5"),
         ({"problem": [[0.5]]}, ValueError, "K >= 2"),
         ({"problem": "nowhere"}, ValueError, "name should be one of"),
     ],
@@ -254,13 +253,9 @@ def test_progress_tells_rate_and_time_left(capsys):
 
 
 def test_horizons_are_given_to_policies_that_need_one():
-    @dataclass(frozen=True)
-    class Needs:
-        horizon: int | None = None
-
-    assert prepare(Needs(), 70).horizon == 70
-    assert prepare(Needs(5), 70).horizon == 5
-    assert prepare(bd.DTS(), 70) == bd.DTS()
+    assert bd.SAVAGE().for_horizon(70).horizon == 70
+    assert bd.SAVAGE(horizon=5).for_horizon(70).horizon == 5
+    assert bd.DTS().for_horizon(70) == bd.DTS()
 
 
 def test_the_plan_is_json(reference):

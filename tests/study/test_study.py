@@ -6,10 +6,10 @@ import pytest
 import bayesduel as bd
 from bayesduel import policies
 from bayesduel.problems import named
-from bayesduel.simulation.replication import label, prepare, streams
+from bayesduel.simulation.replication import label, streams
 
 OF_PAIRS = [getattr(policies, name)() for name in policies.__all__]
-OF_PAIRS = [prepare(p, 150) for p in OF_PAIRS if p.setting == "pairs"]
+OF_PAIRS = [p.for_horizon(150) for p in OF_PAIRS if p.setting == "pairs"]
 LAPLACE = bd.DTS(belief=bd.Laplace(bd.models.BradleyTerry(), draws=100))
 P = named("cyclic-4").P
 ARMS = named("cyclic-4").arms
@@ -17,7 +17,7 @@ ARMS = named("cyclic-4").arms
 
 def played(policy, seed, n_duels, asked_again=0):
     """A run against the coins of a simulation's first replication."""
-    run, coins = bd.Asking(policy, ARMS, seed=seed), streams(seed, 0)[1]
+    run, coins = bd.Study(policy, ARMS, seed=seed), streams(seed, 0)[1]
     for _ in range(n_duels):
         left, right = run.ask()
         for _ in range(asked_again):
@@ -31,7 +31,7 @@ def played(policy, seed, n_duels, asked_again=0):
 def test_a_run_is_the_simulated_one_however_often_is_asked(policy):
     horizon = 40 if policy is LAPLACE else 150
     run = played(policy, 5, horizon, asked_again=2)
-    trace = bd.simulate(policy, "cyclic-4", horizon, seed=5, permute=False, record=[horizon])
+    trace = bd.simulate(policy, "cyclic-4", horizon, seed=5, permute=False, record_at=[horizon])
     there = trace["trace"].to_dataset().isel(policy=0, replication=0)
     tally = run.duels.tally()
     np.testing.assert_array_equal(tally.wins, there["wins"].isel(time=0))
@@ -41,7 +41,7 @@ def test_a_run_is_the_simulated_one_however_often_is_asked(policy):
 
 
 def test_an_answer_meets_itself():
-    run = bd.Asking(bd.SAVAGE(horizon=2000), ["a", "b", "c"], seed=1)
+    run = bd.Study(bd.SAVAGE(horizon=2000), ["a", "b", "c"], seed=1)
     while not run.answered:
         left, right = run.ask()
         run.tell(min(left, right))
@@ -52,7 +52,7 @@ def test_an_answer_meets_itself():
 
 
 def test_ties_are_half_a_win_each():
-    run = bd.Asking(bd.Uniform(), ["a", "b"])
+    run = bd.Study(bd.Uniform(), ["a", "b"])
     assert set(run.ask()) == {"a", "b"}
     run.tell(None)
     assert run.duels.tally().ties[0, 1] == 1
@@ -61,15 +61,15 @@ def test_ties_are_half_a_win_each():
 def test_bad_input_is_refused():
     for arms in (["a"], ["a", "a"], ["1", 1], "ab"):
         with pytest.raises(ValueError, match="arms should be at least two different labels"):
-            bd.Asking(bd.DTS(), arms)
+            bd.Study(bd.DTS(), arms)
     with pytest.raises(ValueError, match="seed should be a whole number >= 0, got -1"):
-        bd.Asking(bd.DTS(), "a b".split(), seed=-1)
+        bd.Study(bd.DTS(), "a b".split(), seed=-1)
     for policy in (bd.TwoPhase(), bd.POCBAm(k=1), "DTS"):
         with pytest.raises(TypeError, match="policy should be one of pairs"):
-            bd.Asking(policy, ["a", "b"])
+            bd.Study(policy, ["a", "b"])
     with pytest.raises(ValueError, match="horizon should be given"):
-        bd.Asking(bd.SAVAGE(), ["a", "b"])
-    run = bd.Asking(bd.DTS(), ["a", "b"])
+        bd.Study(bd.SAVAGE(), ["a", "b"])
+    run = bd.Study(bd.DTS(), ["a", "b"])
     with pytest.raises(ValueError, match="tell should follow ask"):
         run.tell("a")
     run.ask()

@@ -16,7 +16,7 @@ from bayesduel.policies.contextual.epoch_schedule import (
 )
 from bayesduel.policies.contextual.optimal_design import arbitrary_basis, optimal_design, spanner
 from bayesduel.problems import ItemPulls, LogisticItems, UnitSphere
-from bayesduel.simulation.interaction import item_driver
+from bayesduel.simulation.interaction import driver, play_pulls
 
 PLAIN = {"power": 2.0, "depth": 1, "n_attributes": 3}
 
@@ -168,7 +168,7 @@ def test_the_number_of_bad_epochs_follows_its_exact_law():
     p = np.array([0.85, 0.3])
     problem = ItemPulls(np.eye(2), np.log(p / (1 - p)))
     policy = bd.TwoPhase(schedule="linear")
-    run = item_driver(policy, False)
+    run = driver(play_pulls, policy.select)
     n_epochs, n_runs = 12, 2000
     horizon = 2 * n_epochs + n_epochs * (n_epochs + 1) // 2
     bad = np.zeros(n_runs)

@@ -7,9 +7,8 @@ from scipy import stats
 import bayesduel as bd
 from bayesduel.beliefs.margin_moments import sample_moments
 from bayesduel.policies.top_k import fit_margins, no_margins, record_margin
-from bayesduel.problems import Drawn, Matrix, bradley_terry, named
+from bayesduel.problems import Drawn, Matrix, as_margin_problem, bradley_terry, named
 from bayesduel.problems.margins import draw_margin
-from bayesduel.problems.replay import as_score_problem
 from tests.support.dealing import dealt
 
 POLICIES = {
@@ -50,7 +49,7 @@ def test_other_margins_keep_their_own_variances():
 
 def test_a_matrix_deals_wins_by_its_chances_and_ranks_by_borda():
     P = np.array([[0.5, 0.8, 0.35], [0.2, 0.5, 0.9], [0.65, 0.1, 0.5]])
-    problem = as_score_problem(Matrix(P))
+    problem = as_margin_problem(Matrix(P))
     np.testing.assert_allclose(problem.scores, P.sum(axis=1) - 1.5)
     drawn = np.array([draw_margin(problem.dice, 0, 1, n, np.uint64(5)) for n in range(4000)])
     assert set(drawn.tolist()) == {-0.5, 0.5}
@@ -60,14 +59,16 @@ def test_a_matrix_deals_wins_by_its_chances_and_ranks_by_borda():
 
 def test_every_policy_selects_on_wins():
     """The k-th and the next score are 0.4 apart, their standard error at 6,000 duels is 0.05."""
-    trace = bd.select_top(POLICIES, named("arithmetic-8"), 3, 6000, replications=3, record=[6000])
+    trace = bd.simulate_top_k(
+        POLICIES, named("arithmetic-8"), 3, 6000, replications=3, record_at=[6000]
+    )
     selected = trace["trace"]["selected"].isel(time=-1)
     np.testing.assert_array_equal(selected, np.broadcast_to(np.arange(8) < 3, selected.shape))
 
 
 def test_a_family_of_matrices_is_drawn_from():
     family = Drawn(n_arms=5, generator=bradley_terry)
-    trace = bd.select_top(bd.POCBAm(), family, 2, 60, replications=3)
+    trace = bd.simulate_top_k(bd.POCBAm(), family, 2, 60, replications=3)
     scores = trace["problem"]["score"].values
     np.testing.assert_allclose(scores.sum(axis=1), 0, atol=1e-12)
     assert len(np.unique(scores[:, 0])) == 3

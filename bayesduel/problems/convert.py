@@ -1,0 +1,93 @@
+"""Problems from what a user gives: a problem, the name of one, a matrix or a log."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bayesduel.data.duels import Duels
+from bayesduel.problems.literature import named
+from bayesduel.problems.matrix import Matrix
+from bayesduel.problems.problem import Problem
+from bayesduel.problems.replay import BinaryDuels, MarginReplay, Replay
+
+__all__ = ["as_margin_problem", "as_problem"]
+
+
+def as_problem(problem: Any) -> Any:
+    """Return a problem from a problem, the name of one, a preference matrix or a log.
+
+    Raises
+    ------
+    ValueError
+        If there is no problem of that name, or the matrix is not a preference matrix.
+    """
+    if isinstance(problem, Problem):
+        return problem
+    if isinstance(problem, str):
+        return named(problem)
+    if isinstance(problem, Duels):
+        return Replay(problem)
+    return Matrix(problem)
+
+
+def as_margin_problem(problem: Any) -> Any:
+    """Return a problem of margins from one, a problem of pairs, a matrix, a name or a log.
+
+    Wins and losses become margins of 1/2 and -1/2. The margins of a log are replayed; for its
+    wins, give ``Replay(log)``.
+
+    Raises
+    ------
+    TypeError
+        If it is none of these.
+    ValueError
+        If there is no problem of that name, or a pair of the log has no margin.
+    """
+    if isinstance(problem, Duels):
+        return MarginReplay(problem)
+    if isinstance(problem, str | np.ndarray | list):
+        problem = as_problem(problem)
+    if isinstance(problem, Problem):
+        if problem.setting == "margins":
+            return problem
+        if problem.setting == "pairs":
+            return BinaryFamily(problem) if problem.is_family else BinaryDuels(problem)
+    raise TypeError(
+        "problem should be ScoreDuels(mean, sd), a matrix or the name of one, a family such as "
+        "Drawn(n_arms=10, generator=score_duels) or a log with margins, "
+        f"got {type(problem).__name__}"
+    )
+
+
+@dataclass(frozen=True)
+class BinaryFamily(Problem):
+    """A family of preference matrices played for margins: each draw as ``BinaryDuels``."""
+
+    family: Any
+    setting: ClassVar[str] = "margins"
+    is_family: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """The name of the family of matrices."""
+        return str(self.family.name)
+
+    @property
+    def source(self) -> str:
+        """The source of the family of matrices."""
+        return str(self.family.source)
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """Labels of the arms."""
+        return tuple(self.family.arms)
+
+    @property
+    def n_arms(self) -> int:
+        """How many arms."""
+        return int(self.family.n_arms)
+
+    def draw(self, rng: np.random.Generator) -> Any:
+        """Return one problem of the family."""
+        return BinaryDuels(self.family.draw(rng))

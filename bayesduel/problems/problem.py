@@ -1,0 +1,53 @@
+"""The contract of a problem: what a simulation may ask of it.
+
+A simulation reads these attributes and calls these methods; it never asks which class a problem
+is. ``setting`` and ``shows`` are named as those of the policies
+(:mod:`bayesduel.policies.policy`) that can play it:
+
+=========  =======================================================================================
+setting    what a problem of this setting has beside what every problem has
+=========  =======================================================================================
+`pairs`    ``P``, the preference matrix, shape (K, K); ``arms``, K labels
+`margins`  ``scores``, the true scores, shape (K,); ``arms``; ``dice``, which compiled code draws
+           margins with; if ``live``, ``play(i, j, nth, key)`` in its place
+`items`    ``offer``, the set of items; ``preference``; ``best`` and ``typical``, the worth of the
+           best item and of one drawn at random; but for a sphere, ``utility`` and ``worth``,
+           shape (m,)
+=========  =======================================================================================
+"""
+
+from typing import ClassVar, Self
+
+import numpy as np
+
+__all__ = ["Problem"]
+
+
+class Problem:
+    """What every problem has, with the defaults that most problems share.
+
+    Attributes
+    ----------
+    setting
+        What is played: "pairs", "margins" or "items".
+    shows
+        How many arms or items a step shows.
+    is_family
+        Whether every replication draws a problem of its own.
+    live
+        Whether duels are played outside compiled code.
+    name
+        What plots and traces call it.
+    source
+        Where it comes from.
+    n_arms
+        How many arms, or items with an index.
+    """
+
+    shows: ClassVar[int] = 2
+    is_family: ClassVar[bool] = False
+    live: ClassVar[bool] = False
+
+    def draw(self, rng: np.random.Generator) -> Self:
+        """Return a problem of the family; a problem that is not a family returns itself."""
+        return self

@@ -1,0 +1,222 @@
+"""An experiment: every policy, in every replication, to a trace.
+
+:func:`bayesduel.simulate` and :func:`bayesduel.simulate_top_k` say what is recorded; how it is run
+and kept is the same.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayesduel import __version__
+from bayesduel.policies.policy import Policy
+from bayesduel.simulation.interaction import RUNS
+from bayesduel.simulation.parallel import Task, here, on_dask, on_processes
+from bayesduel.simulation.progress import progress_bar
+from bayesduel.simulation.replication import label, streams
+from bayesduel.simulation.trace import MemoryTrace, StoredTrace, finished_trace, keep_finished
+
+__all__ = ["experiment", "labelled", "recorded_times", "whole"]
+
+SMALL = 2_000_000  # Fewer duels than this are not worth starting processes for.
+
+
+def experiment(
+    policies: Mapping[str, Any],
+    problem: Any,
+    times: np.ndarray,
+    settings: Mapping[str, Any],
+    *,
+    replications: int,
+    seed: int,
+    permute: bool,
+    workers: int | None,
+    backend: str,
+    scheduler: str | None,
+    out: Any,
+    progress: bool | None,
+) -> xr.DataTree:
+    """Run policies on a problem and return the trace.
+
+    Parameters
+    ----------
+    policies
+        Policies with all of their settings, by label.
+    problem
+        A problem or a family of problems.
+    times
+        When to record, increasing, shape (n_times,); the last is the horizon.
+    settings
+        `setting`, which says what a run is, and the settings that such a run reads. They become
+        part of the plan of the trace.
+    replications, seed, permute, workers, backend, scheduler, out, progress
+        As for :func:`bayesduel.simulate`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+    """
+    replications = whole(replications, "replications", 1)
+    seed = whole(seed, "seed", 0)
+    if backend not in ("processes", "dask"):
+        raise ValueError(f"backend should be 'processes' or 'dask', got {backend!r}")
+    if backend == "dask" and not scheduler:
+        raise ValueError("scheduler should be the address of a Dask cluster, got none")
+    if workers is not None:
+        workers = whole(workers, "workers", 1)
+    kind = RUNS[settings["setting"]]
+    drawn = (problem.draw(streams(seed, r)[0]) for r in range(replications))
+    truth = kind.truth(problem, drawn, settings)
+    plan = {
+        "problem": problem.name,
+        "source": problem.source,
+        "truth": hashlib.sha256(b"".join(v.tobytes() for _, v in truth.values())).hexdigest(),
+        "policies": {name: repr(policy) for name, policy in policies.items()},
+        "times": hashlib.sha256(times.tobytes()).hexdigest(),
+        "replications": replications,
+        "seed": seed,
+        "permute": permute,
+        "versions": {"bayesduel": __version__, "numpy": np.__version__},
+        **settings,
+    }
+    layout = kind.layout(plan)
+    coordinates: dict[str, Any] = {
+        "policy": list(policies),
+        "replication": np.arange(replications),
+        "time": times,
+    }
+    used = {dim for dims, _ in layout.values() for dim in dims}
+    coordinates |= {d: list(problem.arms) for d in ("arm", "opponent") if d in used}
+    coordinates |= {"item": np.arange(problem.n_arms)} if "item" in used else {}
+
+    netcdf = Path(out) if out is not None and str(out).endswith(".nc") else None
+    if netcdf is not None and netcdf.exists():
+        return finished_trace(netcdf, plan)
+    trace: MemoryTrace | StoredTrace
+    if out is None:
+        trace = MemoryTrace(plan, coordinates, truth, layout)
+    else:
+        folder = Path(f"{netcdf}.partial" if netcdf is not None else out)
+        trace = StoredTrace(folder, plan, coordinates, truth, layout)
+    finished = trace.finished()
+    tasks = [
+        Task(policy, problem, times, plan, r, p * replications + r)
+        for r in range(replications)
+        for p, policy in enumerate(policies.values())
+        if not finished[p, r]
+    ]
+    horizon = int(times[-1])
+    total = len(policies) * replications * horizon
+    already = total - len(tasks) * horizon
+    if workers is None:
+        workers = 1 if total - already < SMALL else _processors()
+    with progress_bar(total, already, progress) as report:
+        results: Iterable[tuple[int, dict[str, np.ndarray]]]
+        if tasks and backend == "dask":
+            results = on_dask(tasks, str(scheduler), report)
+        elif tasks and min(workers, len(tasks)) > 1:
+            results = on_processes(tasks, workers, report)
+        else:
+            results = here(tasks, report)
+        for place, arrays in results:
+            trace.write(*divmod(place, replications), arrays)
+    if netcdf is not None and isinstance(trace, StoredTrace):
+        return keep_finished(netcdf, trace)
+    return trace.tree()
+
+
+def labelled(policies: Any) -> dict[str, Any]:
+    """Return policies by label: those of a mapping, or one or several with labels made here.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or two of the same label.
+    TypeError
+        If one is not a policy.
+    """
+    if isinstance(policies, Mapping):
+        named = {str(name): p for name, p in policies.items()}
+    else:
+        several = isinstance(policies, Iterable) and not isinstance(policies, str)
+        listed = list(policies) if several else [policies]
+        named = {label(p): p for p in listed}
+        if len(named) < len(listed):
+            raise ValueError(f"policies should be different ones, got {[label(p) for p in listed]}")
+    if not named:
+        raise ValueError("policies should hold at least one policy, got none")
+    for p in named.values():
+        if not isinstance(p, Policy):
+            raise TypeError(f"policies should be policies such as DTS(), got {p!r}")
+    return named
+
+
+def recorded_times(record_at: Any, horizon: int) -> np.ndarray:
+    """Return the times to record, increasing; the last one is the horizon.
+
+    Parameters
+    ----------
+    record_at
+        "log" (30 times a decade), "linear" (200 times) or the times themselves.
+    horizon
+        How many steps.
+
+    Raises
+    ------
+    ValueError
+        If they are neither "log", "linear" nor increasing whole numbers in 1..horizon.
+    TypeError
+        If `record_at` is neither text nor iterable.
+    """
+    if isinstance(record_at, str):
+        if record_at == "log":
+            n_points = max(2, round(30 * np.log10(horizon)) + 1)
+            points = np.geomspace(1, horizon, n_points)
+        elif record_at == "linear":
+            points = np.linspace(horizon / 200, horizon, 200)
+        else:
+            raise ValueError(f"record_at should be 'log', 'linear' or times, got {record_at!r}")
+        times = np.unique(np.maximum(1, np.round(points)).astype(np.int64))
+    else:
+        if not isinstance(record_at, Iterable):
+            raise TypeError(f"record_at should be 'log', 'linear' or times, got {record_at!r}")
+        given = np.asarray(list(record_at))
+        times = given.astype(np.int64)
+        increasing = times.size > 0 and (np.diff(times) > 0).all() and (times == given).all()
+        if not (increasing and times[0] >= 1 and times[-1] <= horizon):
+            raise ValueError(
+                f"record_at should be increasing whole numbers in 1..{horizon}, "
+                f"got {given.tolist()}"
+            )
+    times = times[times < horizon]
+    return np.append(times, np.int64(horizon))
+
+
+def whole(value: Any, name: str, least: int) -> int:
+    """Return a whole number of at least `least`, which may be given as a float such as 1e6.
+
+    Raises
+    ------
+    ValueError
+        If it is not whole, or too small.
+    TypeError
+        If it is not a number.
+    """
+    try:
+        number = int(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"{name} should be a whole number >= {least}, got {value!r}") from error
+    if number != value or number < least:
+        raise ValueError(f"{name} should be a whole number >= {least}, got {value!r}")
+    return number
+
+
+def _processors() -> int:
+    from joblib import cpu_count
+
+    return int(cpu_count())
