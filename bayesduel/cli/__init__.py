@@ -1,7 +1,8 @@
 """The command line: ``bayesduel COMMAND``.
 
-Each command is one file of :mod:`bayesduel.cli`; to add one, write the file and name it
-in `COMMANDS`. Nothing heavy is imported before a command runs, so ``--help`` is quick.
+Each command is one file of :mod:`bayesduel.cli` (the lists share ``lists.py``); to add one,
+write the file and name it in `COMMANDS`. Nothing heavy is imported before a command runs, so
+``--help`` is quick.
 
 Exit status: 0 done, 1 a fault of ours, 2 bad input (one line on stderr says what), 130 stopped
 by Ctrl-C.
@@ -11,7 +12,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -29,10 +30,11 @@ COMMANDS = (
     "health",
     "datasets",
     "simulate",
-    "simulate-topk",
     "problems",
     "policies",
 )
+
+LISTS = ("datasets", "problems", "policies")  # Commands of the file lists.py.
 
 BAD_INPUT = 2
 FAULT = 1
@@ -50,7 +52,11 @@ class Commands(click.Group):
         """Return the command of that name, or None."""
         if cmd_name not in COMMANDS:
             return None
-        return import_module(f"bayesduel.cli.{cmd_name.replace('-', '_')}").command
+        if cmd_name in LISTS:
+            command = getattr(import_module("bayesduel.cli.lists"), cmd_name)
+        else:
+            command = import_module(f"bayesduel.cli.{cmd_name}").command
+        return cast(click.Command, command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -1,14 +1,18 @@
-"""Objects written on a command line: ``CCB,DTS(alpha=0.6)`` to the policies it names."""
+"""Objects from a command line: the policies that ``CCB,DTS(alpha=0.6)`` names, a problem."""
 
 import ast
 from collections.abc import Mapping
 from dataclasses import is_dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import click
 
-__all__ = ["constructed"]
+__all__ = ["constructed", "known_policies", "policies_of", "problem_of"]
+
+FAMILIES = ("score_duels", "uneven_duels", "bradley_terry", "thurstone", "perturbed_thurstone")
+ITEM_FAMILIES = ("LogisticDuels", "LogisticItems", "UnitSphere")
 
 
 def constructed(
@@ -53,6 +57,92 @@ def constructed(
             )
         made.append(_object(part, outer, inner))
     return made
+
+
+def known_policies(setting: str) -> dict[str, Any]:
+    """Return the policies that play a setting ("pairs", "margins" or "items"), by name."""
+    from bayesduel import policies
+    from bayesduel.policies import top_k
+    from bayesduel.policies.policy import MarginPolicy
+
+    if setting != "margins":
+        return {n: kind for n, kind in _named(policies).items() if kind.setting == setting}
+    both = {"PBR": policies.PBR, "Uniform": policies.Uniform}
+    kinds = _named(top_k).items()
+    return {**{n: kind for n, kind in kinds if issubclass(kind, MarginPolicy)}, **both}
+
+
+def policies_of(text: str, setting: str | None) -> list[Any]:
+    """Return the policies of a list such as ``CCB,DTS(alpha=0.6)``.
+
+    Parameters
+    ----------
+    text
+        The list.
+    setting
+        The setting that they should play; None for pairs and items.
+
+    Raises
+    ------
+    click.UsageError
+        As :func:`constructed` does.
+    """
+    from bayesduel import beliefs, models, policies
+
+    kinds = _named(policies) if setting is None else known_policies(setting)
+    return constructed(text, "--policies", kinds, (beliefs, models))
+
+
+def problem_of(text: str) -> Any:
+    """Return what ``--problem`` stands for: a named problem, a family of problems, or a log.
+
+    Raises
+    ------
+    click.UsageError
+        If it is none of these, or a family refuses its settings.
+    """
+    from bayesduel import problems
+    from bayesduel.data import datasets
+
+    if text in problems.NAMES:
+        return problems.named(text)
+    if Path(text).exists() or text in datasets.names():
+        from bayesduel.cli.options import read_log
+
+        return read_log(text, {})[None]
+    name = text.partition("(")[0].strip()
+    if name not in FAMILIES + ITEM_FAMILIES:
+        raise click.UsageError(
+            "--problem should be a log (a file, or a dataset of `bayesduel datasets`), one of "
+            f"{', '.join(problems.NAMES)}, or a family of {', '.join(FAMILIES + ITEM_FAMILIES)} "
+            f"with its settings, got {text!r}"
+        )
+    kind = _drawn(name) if name in FAMILIES else getattr(problems, name)
+    made = constructed(text, "--problem", {name: kind})
+    if len(made) != 1:
+        raise click.UsageError(f"--problem should be one family, got {text!r}")
+    return made[0]
+
+
+def _drawn(family: str) -> Any:
+    """Return a function from settings to the family of problems of that generator."""
+    import inspect
+
+    from bayesduel import problems
+
+    generator = getattr(problems, family)
+    known = set(inspect.signature(generator).parameters) - {"rng"}
+
+    def drawn(n_arms: int = 10, **settings: Any) -> Any:
+        unknown = sorted(set(settings) - known)
+        if unknown:
+            raise ValueError(f"settings should be of {', '.join(sorted(known))}, got {unknown}")
+        given = tuple(sorted(settings.items()))
+        return problems.Drawn(
+            n_arms=n_arms, generator=generator, settings=given, name=family.replace("_", " ")
+        )
+
+    return drawn
 
 
 def _named(module: ModuleType) -> dict[str, Any]:

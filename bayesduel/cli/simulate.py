@@ -1,4 +1,4 @@
-"""``bayesduel simulate``: dueling-bandit policies on a problem, their regret, a picture."""
+"""``bayesduel simulate``: policies on a problem, by their regret or by the k best they select."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,22 +11,18 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 REGRETS = ("copeland", "copeland_sum", "condorcet", "condorcet_sum", "weak", "strong", "borda")
+OF_REGRET = ("--regret", "--detail", "--never-met")
 
 
 @click.command("simulate")
 @click.option(
     "--problem",
     required=True,
-    metavar="NAME|LOG",
-    help="A name of `bayesduel problems`; a family of items with settings, such as "
-    "LogisticItems(n_arms=1000, gap=0.05); or a log to replay (a file or a shipped dataset).",
-)
-@click.option(
-    "--never-met",
-    type=click.Choice(["error", "half"]),
-    default="error",
-    show_default=True,
-    help="Of a log: what to do with pairs that never met; half: toss a fair coin.",
+    metavar="NAME|FAMILY|LOG",
+    help="A name of `bayesduel problems`; a family with settings, drawn anew in each run, such as "
+    "bradley_terry(n_arms=10), score_duels(n_arms=10,d=0.1) (with --k) or "
+    "LogisticItems(n_arms=1000,gap=0.05); or a log to replay (a file or a shipped dataset; with "
+    "--k its margins).",
 )
 @click.option(
     "--policies",
@@ -35,117 +31,190 @@ REGRETS = ("copeland", "copeland_sum", "condorcet", "condorcet_sum", "weak", "st
     help="Names of `bayesduel policies`, with settings where wanted: CCB,DTS(alpha=0.6).",
 )
 @click.option("--horizon", type=float, required=True, help="Duels of a run, such as 1e6.")
-@click.option("--replications", type=int, default=10, show_default=True, help="Runs of each.")
+@click.option("--k", type=int, help="Select the k best arms, in place of minimising regret.")
+@click.option("--replications", type=int, help="Runs of each policy.  [default: 10; with --k, 100]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
+@click.option(
+    "--record-at",
+    type=click.Choice(["log", "linear"]),
+    default="log",
+    show_default=True,
+    help="Spacing of the recorded times.",
+)
 @click.option(
     "--regret",
     "criterion",
     type=click.Choice(REGRETS),
-    help="Which regret to tell and to draw.  [default: copeland; of items, their own]",
-)
-@click.option(
-    "--record",
-    type=click.Choice(["log", "linear"]),
-    default="log",
-    show_default=True,
-    help="When to record.",
+    help="Which regret to print and to plot.  [default: copeland; for items, their own]",
 )
 @click.option(
     "--detail",
     type=click.Choice(["auto", "pairs", "arms"]),
-    default="auto",
-    show_default=True,
-    help="Whether the trace keeps tallies of pairs or of arms.",
+    help="Whether the trace keeps tallies of pairs or of arms.  [default: auto]",
 )
-@click.option("--workers", type=int, help="Processes.  [default: one a processor]")
+@click.option(
+    "--never-met",
+    type=click.Choice(["error", "half"]),
+    help="For a log: what pairs that never met give; half: a fair coin.  [default: error]",
+)
+@click.option("--index", is_flag=True, help="With --k: record the intransitivity indices too.")
+@click.option("--workers", type=int, help="Processes.  [default: one per processor]")
 @click.option(
     "--backend",
     type=click.Choice(["processes", "dask"]),
     default="processes",
     show_default=True,
-    help="Where the runs are made.",
+    help="Where the replications run.",
 )
-@click.option("--scheduler", metavar="ADDRESS", help="Of the Dask cluster.")
+@click.option("--scheduler", metavar="ADDRESS", help="Address of the Dask cluster.")
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="Keep the trace here: a Zarr folder, which a killed simulation goes on with, or .nc.",
+    help="Keep the trace here: a Zarr folder or a .nc file. An interrupted simulation continues.",
 )
-@click.option("--plot", type=click.Path(path_type=Path), help="Draw regret into this picture.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Save a plot to this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     problem: str,
     policies: str,
     horizon: float,
+    k: int | None,
     criterion: str | None,
-    never_met: str,
+    detail: str | None,
+    never_met: str | None,
+    index: bool,
     output: Path | None,
     plot: Path | None,
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Run policies on a problem, many times over, and tell their regret."""
+    """Run policies on a problem, many times, and print their regret or how often they are right."""
     from bayesduel.cli.options import check_picture
-    from bayesduel.simulation import simulate
-    from bayesduel.simulation.regret import OF_PAIRS, check_criterion, regret
 
+    of_regret = dict(zip(OF_REGRET, (criterion, detail, never_met), strict=True))
+    given = [option for option, value in of_regret.items() if value is not None]
+    if k is not None and given:
+        raise click.UsageError(f"{given[0]} is for regret, got it with --k {k}")
+    if k is None and index:
+        raise click.UsageError("--index is for --k, got it without")
     if plot is not None:
         check_picture(plot)
-    given = _problem(problem, never_met)
-    check_criterion(given, criterion, settings["detail"])
-    if criterion in OF_PAIRS:
-        settings["detail"] = "pairs"
-    trace = simulate(_policies(policies), given, horizon, out=output, **settings)
-    values = regret(trace, criterion)
-    criterion, formula = str(values.name), values.attrs["formula"]
-    rows = _rows(trace, values)
-    if plot is not None:
-        _draw(trace, criterion, plot)
+    settings["out"] = output
+    if settings["replications"] is None:
+        settings["replications"] = 10 if k is None else 100
+    if k is None:
+        result = _regret(problem, policies, horizon, criterion, detail, never_met, plot, settings)
+    else:
+        result = _top_k(problem, policies, horizon, k, plot, {"index": index, **settings})
     if as_json:
         from bayesduel.cli.console import print_json
 
-        print_json({"regret": criterion, "formula": formula, "policies": rows})
+        print_json({name: result[name] for name in result if name not in ("heading", "table")})
         return
-    _tell(rows, given.name, criterion, formula, settings["replications"], horizon)
+    from bayesduel.cli.console import out
+
+    console = out()
+    console.print(result["heading"])
+    console.print(_table(*result["table"]))
 
 
-def _problem(text: str, never_met: str) -> Any:
-    """Return what a family of items stands for, the replay of a log, or the problem of a name."""
-    from bayesduel.cli.options import read_log
-    from bayesduel.data import datasets
-    from bayesduel.problems import (
-        NAMES,
-        LogisticDuels,
-        LogisticItems,
-        Replay,
-        UnitSphere,
-        named,
+def _regret(
+    problem: str,
+    policies: str,
+    horizon: float,
+    criterion: str | None,
+    detail: str | None,
+    never_met: str | None,
+    plot: Path | None,
+    settings: dict[str, Any],
+) -> dict[str, Any]:
+    """Return what to print of a simulation of regret."""
+    from bayesduel.cli.parse import policies_of, problem_of
+    from bayesduel.data.duels import Duels
+    from bayesduel.plots.regret import plot_regret
+    from bayesduel.problems import Replay
+    from bayesduel.simulation import simulate
+    from bayesduel.simulation.regret import OF_PAIRS, check_criterion, regret
+
+    given = problem_of(problem)
+    if isinstance(given, Duels):
+        given = Replay(given, never_met=never_met or "error")
+    check_criterion(given, criterion, detail or "auto")
+    settings["detail"] = "pairs" if criterion in OF_PAIRS else detail or "auto"
+    trace = simulate(policies_of(policies, None), given, horizon, **settings)
+    values = regret(trace, criterion)
+    if plot is not None:
+        _save(plot_regret, trace, plot, criterion)
+    criterion, formula = str(values.name), values.attrs["formula"]
+    rows = _regret_rows(trace, values)
+    step = "pull" if criterion == "pull" else "duel"
+    heading = (
+        f"{given.name}: cumulative {criterion} regret, {formula} a {step},\n"
+        f"after {horizon:,.0f} {step}s, {_runs(settings)}\n"
     )
-
-    families = {kind.__name__: kind for kind in (LogisticDuels, LogisticItems, UnitSphere)}
-    if text.partition("(")[0].strip() in families:
-        from bayesduel.cli.parse import constructed
-
-        made = constructed(text, "--problem", families)
-        if len(made) != 1:
-            raise click.UsageError(f"--problem should be one family, got {text!r}")
-        return made[0]
-    if text not in NAMES and (Path(text).exists() or text in datasets.names()):
-        return Replay(read_log(text, {})[None], never_met=never_met)
-    return named(text)
-
-
-def _policies(text: str) -> list[Any]:
-    """Return the policies of a list such as ``CCB,DTS(alpha=0.6)``."""
-    from bayesduel import beliefs, models, policies
-    from bayesduel.cli.parse import constructed
-
-    return constructed(text, "--policies", policies, (beliefs, models))
+    cells = [
+        [
+            row["policy"],
+            *(f"{value:,.0f}" for value in list(row.values())[1:-1]),
+            str(row["runs_that_answered"] or ""),
+        ]
+        for row in rows
+    ]
+    columns = ["s.e.", "quartile", "median", "quartile", "answered"]
+    return {
+        "regret": criterion,
+        "formula": formula,
+        "policies": rows,
+        "heading": heading,
+        "table": (["policy", "mean", *columns], cells),
+    }
 
 
-def _rows(trace: "xr.DataTree", values: "xr.DataArray") -> list[dict[str, Any]]:
-    """Return what to tell of each policy: regret at the horizon over the runs."""
+def _top_k(
+    problem: str,
+    policies: str,
+    horizon: float,
+    k: int,
+    plot: Path | None,
+    settings: dict[str, Any],
+) -> dict[str, Any]:
+    """Return what to print of a simulation of top-k selection."""
+    from bayesduel.cli.parse import policies_of, problem_of
+    from bayesduel.plots.success import plot_success
+    from bayesduel.problems import as_margin_problem
+    from bayesduel.simulation import simulate_top_k
+
+    given = as_margin_problem(problem_of(problem))
+    trace = simulate_top_k(policies_of(policies, "margins"), given, k, horizon, **settings)
+    if plot is not None:
+        _save(plot_success, trace, plot)
+    rows = _top_k_rows(trace)
+    heading = (
+        f"{given.name}: {k} of {given.n_arms}, after {horizon:,.0f} duels, {_runs(settings)}: how "
+        "often the set is\nexactly right, and the score that the selected set gives away\n"
+    )
+    cells = [
+        [
+            row["policy"],
+            f"{100 * row['rate']:.1f} %",
+            f"{100 * row['low']:.1f} to {100 * row['high']:.1f} %",
+            f"{row['cost']:.3g}",
+            f"{row['spent']:,.0f}",
+        ]
+        for row in rows
+    ]
+    return {
+        "k": k,
+        "horizon": horizon,
+        "policies": rows,
+        "heading": heading,
+        "table": (["policy", "right", "95 %", "cost", "duels"], cells),
+    }
+
+
+def _regret_rows(trace: "xr.DataTree", values: "xr.DataArray") -> list[dict[str, Any]]:
+    """Return for each policy its regret at the horizon over the runs."""
     import numpy as np
 
     last = values.isel(time=-1).load()
@@ -170,42 +239,50 @@ def _rows(trace: "xr.DataTree", values: "xr.DataArray") -> list[dict[str, Any]]:
     return rows
 
 
-def _tell(
-    rows: list[dict[str, Any]],
-    problem: str,
-    criterion: str,
-    formula: str,
-    replications: int,
-    horizon: float,
-) -> None:
+def _top_k_rows(trace: "xr.DataTree") -> list[dict[str, Any]]:
+    """Return for each policy its success rate, opportunity cost and duels at the horizon."""
+    from bayesduel.simulation.success import opportunity_cost, success_rate
+
+    rates = success_rate(trace).isel(time=-1)
+    cost = opportunity_cost(trace).isel(time=-1).mean("replication")
+    spent = trace["trace"]["spent"].isel(time=-1).mean("replication")
+    return [
+        {
+            "policy": name,
+            **{part: float(rates[part].sel(policy=name)) for part in ("rate", "low", "high")},
+            "cost": float(cost.sel(policy=name)),
+            "spent": float(spent.sel(policy=name)),
+        }
+        for name in rates["policy"].values.tolist()
+    ]
+
+
+def _runs(settings: dict[str, Any]) -> str:
+    n_runs = settings["replications"]
+    return "1 run" if n_runs == 1 else f"{n_runs} runs"
+
+
+def _table(columns: list[str], rows: list[list[str]]) -> Any:
+    """Return a table without lines: the names of the policies are folded, numbers are not."""
     from rich.table import Table
 
-    from bayesduel.cli.console import out
-
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("policy", overflow="fold")
-    for column in ("mean", "s.e.", "quartile", "median", "quartile", "answered"):
+    table.add_column(columns[0], overflow="fold")
+    for column in columns[1:]:
         table.add_column(column, justify="right", no_wrap=True, min_width=len(column))
     for row in rows:
-        numbers = [f"{value:,.0f}" for value in list(row.values())[1:-1]]
-        table.add_row(row["policy"], *numbers, str(row["runs_that_answered"] or ""))
-    console = out()
-    runs = "run" if replications == 1 else "runs"
-    step = "pull" if criterion == "pull" else "duel"
-    console.print(f"{problem}: cumulative {criterion} regret, {formula} a {step},")
-    console.print(f"after {horizon:,.0f} {step}s, {replications} {runs}\n")
-    console.print(table)
+        table.add_row(*row)
+    return table
 
 
-def _draw(trace: "xr.DataTree", criterion: str, path: Path) -> None:
+def _save(draw: Any, trace: "xr.DataTree", path: Path, *arguments: Any) -> None:
+    """Draw a trace and save the figure."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from bayesduel.plots.regret import plot_regret
-
     figure, ax = plt.subplots(figsize=(7.2, 4.6), layout="constrained")
-    plot_regret(trace, criterion, ax)
+    draw(trace, *arguments, ax=ax)
     figure.savefig(path, dpi=150)
     plt.close(figure)

@@ -48,11 +48,11 @@ def as_margin_problem(problem: Any) -> Any:
         return MarginReplay(problem)
     if isinstance(problem, str | np.ndarray | list):
         problem = as_problem(problem)
-    if isinstance(problem, Problem):
-        if problem.setting == "margins":
-            return problem
-        if problem.setting == "pairs":
-            return BinaryFamily(problem) if problem.is_family else BinaryDuels(problem)
+    setting = problem.setting if isinstance(problem, Problem) else None
+    if setting == "margins":
+        return problem
+    if setting == "pairs":
+        return BinaryFamily(problem) if problem.is_family else BinaryDuels(problem)
     raise TypeError(
         "problem should be ScoreDuels(mean, sd), a matrix or the name of one, a family such as "
         "Drawn(n_arms=10, generator=score_duels) or a log with margins, "

@@ -16,7 +16,7 @@ setting    what a problem of this setting has beside what every problem has
 =========  =======================================================================================
 """
 
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class Problem:
         How many arms, or items with an index.
     """
 
+    setting: Any
     shows: ClassVar[int] = 2
     is_family: ClassVar[bool] = False
     live: ClassVar[bool] = False

@@ -50,6 +50,8 @@ PAIR = ("arm", "opponent")
 class Run(ABC):
     """One replication as it goes: the state between two stretches.
 
+    ``prepare``, ``refit`` and ``finish`` do nothing unless a run needs them.
+
     Attributes
     ----------
     times
@@ -89,21 +91,21 @@ class Run(ABC):
         """Return the fewest steps that the policy can be run for."""
         return 1
 
-    def prepare(self, time: int) -> None:
+    def prepare(self, time: int) -> None:  # noqa: B027
         """Make ready to play until `time`."""
 
     @abstractmethod
     def play(self, last: int) -> None:
         """Play until step `last`, or until the policy has finished."""
 
-    def refit(self) -> None:
+    def refit(self) -> None:  # noqa: B027
         """Refit the belief, if that is due after ``done`` steps."""
 
     @abstractmethod
     def record(self, place: int) -> None:
         """Record what holds at the time of that index."""
 
-    def finish(self) -> None:
+    def finish(self) -> None:  # noqa: B027
         """Record what is kept of the end only."""
 
 

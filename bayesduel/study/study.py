@@ -46,7 +46,7 @@ class Study:
             raise ValueError(f"seed should be a whole number >= 0, got {seed!r}")
         if not (isinstance(policy, PairPolicy) and isinstance(policy.belief, BeliefSpec)):
             raise TypeError(f"policy should be one of pairs, such as DTS(), got {policy!r}")
-        self.policy = policy
+        self.policy: Any = policy
         self.arms = tuple(str(arm) for arm in arms)
         self._belief = policy.belief.init(len(self.arms))
         self._memory = policy.init(len(self.arms))

@@ -10,6 +10,16 @@ import bayesduel as bd
 from bayesduel import policies, problems
 from bayesduel.cli import main
 
+TOP_K = (
+    "ActiveRanking",
+    "HybridPOCBAm",
+    "LaplaceAllocation",
+    "MLPOCBAm",
+    "PKG",
+    "POCBAm",
+    "SelectTop",
+)
+
 
 def run(*args, status=0):
     result = CliRunner().invoke(main, list(args))
@@ -101,7 +111,7 @@ def test_pairs_that_never_met_toss_a_coin_if_asked():
         ({"--policies": "CCB(beta=1)"}, "CCB: "),
         ({"--policies": "DTS(belief=Laplase())"}, "one of KL, MCMC"),
         ({"--policies": "DTS(alpha=2*3)"}, "got '2 * 3'"),
-        ({"--problem": "mars"}, "name should be one of"),
+        ({"--problem": "mars"}, "--problem should be a log (a file, or a dataset of"),
         ({"--problem": "LogisticItems(gap=2)"}, "LogisticItems: gap should be in"),
         ({"--problem": "UnitSphere(),UnitSphere()"}, "--problem should be one family"),
         ({"--horizon": "0"}, "horizon should be a whole number >= 1"),
@@ -110,6 +120,8 @@ def test_pairs_that_never_met_toss_a_coin_if_asked():
         ({"--problem": "chameleons"}, "490 pairs that never met, such as 'C01' and 'C02' (never_"),
         ({"--plot": "regret.doc"}, "--plot should end in one of"),
         ({"--problem": "hudry-13", "--regret": "weak"}, "that this problem has a winner of"),
+        ({"--index": None}, "--index is for --k"),
+        ({"--problem": "score_duels"}, "problem should be one of pairs or of items"),
         ({"--regret": "weak", "--detail": "arms"}, "detail should be 'pairs' for weak regret"),
         ({"--problem": "unit-sphere", "--regret": "borda"}, "criterion should be 'pull'"),
     ],
@@ -117,7 +129,7 @@ def test_pairs_that_never_met_toss_a_coin_if_asked():
 def test_bad_input_is_one_line_and_status_2(change, message, capfd):
     given = {"--problem": "mslr-5", "--policies": "CCB", "--horizon": "10", **change}
     with pytest.raises(SystemExit) as stopped:
-        main(["simulate", *(part for pair in given.items() for part in pair)])
+        main(["simulate", *(part for pair in given.items() for part in pair if part)])
     assert stopped.value.code == 2
     said = capfd.readouterr().err
     assert message in said
@@ -130,6 +142,10 @@ def test_problems_and_policies_are_listed():
     assert told["tennis-8"]["winners"]["copeland"] == ["1", "7"]
     assert "hudry-13" in run("problems")
     told = json.loads(run("policies", "--json"))
-    assert set(told) == set(policies.__all__)
+    assert set(told) == {*policies.__all__, *TOP_K}
     assert all(entry["reference"] and entry["guarantee"] for entry in told.values())
-    assert "SupKLUCB" in run("policies")
+    assert told["Uniform"]["settings"] == told["PBR"]["settings"] == ["pairs", "margins"]
+    assert told["TwoPhase"]["settings"] == ["items"]
+    assert told["POCBAm"]["settings"] == ["margins"]
+    told = run("policies")
+    assert all(name in told for name in ("SupKLUCB", "POCBAm", "LogisticDuelThompson"))

@@ -1,4 +1,4 @@
-"""``bayesduel simulate-topk``."""
+"""``bayesduel simulate --k``."""
 
 import json
 
@@ -12,16 +12,16 @@ from bayesduel.problems import Drawn, score_duels
 
 
 def run(*args):
-    result = CliRunner().invoke(main, ["simulate-topk", *args])
+    result = CliRunner().invoke(main, ["simulate", *args])
     assert result.exit_code == 0, result.output
     return result.output
 
 
 @pytest.mark.parametrize("kept", ["trace.nc", "trace.zarr"])
-def test_it_tells_draws_and_keeps_what_select_top_finds(tmp_path, kept):
+def test_it_tells_draws_and_keeps_what_simulate_top_k_finds(tmp_path, kept):
     out, plot = tmp_path / kept, tmp_path / "success.png"
     args = ["--problem", "score_duels(n_arms=5,d=0.1)", "--policies", "POCBAm,PKG(warm_up=4)"]
-    args += ["--k", "2", "--budget", "60", "--replications", "12", "--seed", "3"]
+    args += ["--k", "2", "--horizon", "60", "--replications", "12", "--seed", "3"]
     told = run(*args, "-o", str(out), "--plot", str(plot))
     assert "score duels: 2 of 5, after 60 duels, 12 runs" in told
     assert "PKG(warm_up=4)" in told
@@ -40,14 +40,14 @@ def test_it_tells_draws_and_keeps_what_select_top_finds(tmp_path, kept):
 def test_a_named_problem_is_played_for_wins_and_a_log_replayed(tmp_path):
     args = ["--k", "1", "--replications", "3", "--json"]
     told = run(
-        "--problem", "linear", "--policies", "PBR(criterion='borda')", "--budget", "300", *args
+        "--problem", "linear", "--policies", "PBR(criterion='borda')", "--horizon", "300", *args
     )
     assert json.loads(told)["policies"][0]["policy"] == "PBR(criterion='borda')"
     log = tmp_path / "log.csv"
     rows = ["left,right,margin", *(["a,b,3", "b,c,2", "a,c,4", "b,a,1"] * 3)]
     log.write_text("\n".join(rows) + "\n")
     policies = "Uniform,Uniform(by='model')"
-    told = run("--problem", str(log), "--policies", policies, "--budget", "90", *args)
+    told = run("--problem", str(log), "--policies", policies, "--horizon", "90", *args)
     assert [row["rate"] for row in json.loads(told)["policies"]] == [1, 1]
 
 
@@ -65,16 +65,18 @@ def test_a_named_problem_is_played_for_wins_and_a_log_replayed(tmp_path):
         ({"--problem": "score_duels(d=-1)"}, "d should be >= 0, got -1"),
         ({"--k": "10"}, "k should be in 1..9, got 10"),
         ({"--k": "0"}, "k should be a whole number >= 1"),
-        ({"--budget": "100"}, "at least 135, the fewest duels POCBAm needs for 3 of 10, got 100"),
-        ({"--budget": "inf"}, "budget should be a whole number"),
+        ({"--horizon": "100"}, "at least 135, the fewest duels POCBAm needs for 3 of 10, got 100"),
+        ({"--horizon": "inf"}, "budget should be a whole number"),
         ({"--plot": "/nowhere/at/all.png"}, "folder that exists"),
         ({"-o": "/nowhere/at/all.nc"}, "folder that exists"),
+        ({"--regret": "weak"}, "--regret is for regret, got it with --k 3"),
+        ({"--detail": "arms"}, "--detail is for regret, got it with --k 3"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(change, message, capfd):
-    given = {"--problem": "score_duels", "--policies": "POCBAm", "--k": "3", "--budget": "200"}
+    given = {"--problem": "score_duels", "--policies": "POCBAm", "--k": "3", "--horizon": "200"}
     with pytest.raises(SystemExit) as stopped:
-        main(["simulate-topk", *(part for pair in {**given, **change}.items() for part in pair)])
+        main(["simulate", *(part for pair in {**given, **change}.items() for part in pair)])
     assert stopped.value.code == 2
     said = capfd.readouterr().err
     assert message in said
@@ -87,19 +89,21 @@ def test_nothing_but_a_trace_is_written_over(tmp_path, capfd, name):
     inside = kept / "letter.txt" if name == "folder" else kept
     inside.parent.mkdir(exist_ok=True)
     inside.write_text("Dear reader")
-    given = ["--problem", "score_duels", "--policies", "POCBAm", "--k", "3", "--budget", "200"]
+    given = ["--problem", "score_duels", "--policies", "POCBAm", "--k", "3", "--horizon", "200"]
     with pytest.raises(SystemExit) as stopped:
-        main(["simulate-topk", *given, "-o", str(kept)])
+        main(["simulate", *given, "-o", str(kept)])
     assert stopped.value.code == 2
-    assert "-o should be new or a trace to replace" in capfd.readouterr().err
+    assert "out should be new or a trace" in capfd.readouterr().err
     assert inside.read_text() == "Dear reader"
 
 
-def test_a_trace_is_replaced(tmp_path):
-    for name in ("trace.nc", "trace.zarr"):
-        for seed in ("1", "2"):
-            run(
-                *("--problem", "linear", "--policies", "Uniform", "--k", "1", "--budget", "90"),
-                *("--replications", "2", "--seed", seed, "-o", str(tmp_path / name)),
-            )
-        assert json.loads(bd.open_trace(tmp_path / name).attrs["plan"])["seed"] == 2
+@pytest.mark.parametrize("name", ["trace.nc", "trace.zarr"])
+def test_the_same_simulation_continues_and_another_is_refused(tmp_path, capfd, name):
+    given = ["--problem", "linear", "--policies", "Uniform", "--k", "1", "--horizon", "90"]
+    given += ["--replications", "2", "-o", str(tmp_path / name)]
+    first = run(*given, "--seed", "1")
+    assert run(*given, "--seed", "1") == first
+    with pytest.raises(SystemExit):
+        main(["simulate", *given, "--seed", "2"])
+    assert "seed is 1 and not 2" in capfd.readouterr().err
+    assert json.loads(bd.open_trace(tmp_path / name).attrs["plan"])["seed"] == 1
