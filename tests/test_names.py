@@ -25,12 +25,12 @@ PROPER = set(
 )
 PLAIN = set(
     """
-    1 2 action active add against analysis as asking attributes best binary bots build choose
+    1 2 action active add against analysis as attributes best binary bots build choose
     cli column command common compare comparison compiled confidence conjugate console
-    contextual cost count criteria criticism data datatree decided default dense density
-    describe difference distribution effect election elimination estimate expected family figure
-    filter floor format from function graph grid group hybrid hyper identification indices
-    inference init interaction interrupting join kind label level library line linear list
+    contextual convert cost count criteria criticism data datatree decided default dense density
+    describe difference distribution effect election elimination estimate expected experiment
+    family figure filter floor format from function graph grid group hybrid hyper identification indices
+    inference init interaction join kind label level library line linear list
     literature load lower main mask matrices mean merge method mixture mle name named names next
     no number open optimal option outcome parallel parse perturbed phase pick plot plots plus
     population predict probability process progress query question race random rate read record

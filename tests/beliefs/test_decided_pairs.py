@@ -10,7 +10,7 @@ from bayesduel.policies import CCB, RUCB
 from bayesduel.policies import ccb as ccb_file
 from bayesduel.policies import rucb as rucb_file
 from bayesduel.problems import named, uniform
-from bayesduel.simulation.replication import driver
+from bayesduel.simulation.interaction import driver, play_pairs
 
 
 def test_decided_pairs_by_crossings_equal_a_survey_at_every_step():
@@ -44,14 +44,10 @@ def test_crossing_times_choose_as_the_plain_rule_does(file, policy, name):
     results = []
     plain = with_globals(file.select.py_func, "select_by_survey", update=survey)
     for rule in (file.select, plain):
-
-        class Other:
-            select = rule
-
         belief, memory = policy.belief.init(len(P)), policy.init(len(P))
         alone = np.zeros(len(P), np.int64)
         rng, coins = np.random.default_rng(5), np.random.default_rng(6)
-        driver(Other)(belief, memory, P, alone, 1, 20_000, rng, coins)
+        driver(play_pairs, rule)(belief, memory, P, alone, 1, 20_000, rng, coins)
         results.append((belief.wins, alone))
     np.testing.assert_array_equal(results[0][0], results[1][0])
     np.testing.assert_array_equal(results[0][1], results[1][1])

@@ -100,7 +100,7 @@ def test_errors_are_at_most_delta_and_exploration_grows_as_delta_shrinks(policy)
 )
 def test_eliminators_identify_and_exploit(policy):
     problem = named("flat", n_arms=9, e=0.4)
-    trace = bd.simulate(policy, problem, 40_000, replications=6, seed=2, record=[40_000])
+    trace = bd.simulate(policy, problem, 40_000, replications=6, seed=2, record_at=[40_000])
     assert (trace["trace"]["recommended"] == 0).all()
     answered = trace["trace"]["answered"].values.ravel()
     assert ((answered > 0) & (answered < 40_000)).all()
@@ -109,7 +109,7 @@ def test_eliminators_identify_and_exploit(policy):
 @pytest.mark.parametrize("policy", [bd.PBR(), bd.PBR(criterion="borda"), bd.RankEl()], ids=label)
 def test_races_identify_and_exploit(policy):
     problem = named("flat", n_arms=4, e=0.35)
-    trace = bd.simulate(policy, problem, 10_000, replications=6, seed=2, record=[10_000])
+    trace = bd.simulate(policy, problem, 10_000, replications=6, seed=2, record_at=[10_000])
     assert (trace["trace"]["recommended"] == 0).all()
     answered = trace["trace"]["answered"].values.ravel()
     assert ((answered > 0) & (answered < 10_000)).all()

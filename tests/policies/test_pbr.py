@@ -86,7 +86,7 @@ def test_errors_are_at_most_delta_and_racing_longer_as_delta_shrinks():
     for delta in (0.2, 0.002):
         problem = named("flat", n_arms=3, e=0.1)
         trace = bd.simulate(
-            PBR(delta=delta), problem, 8000, replications=200, seed=4, record=[8000]
+            PBR(delta=delta), problem, 8000, replications=200, seed=4, record_at=[8000]
         )
         wrong = int((trace["trace"]["recommended"] != 0).sum())
         assert wrong <= stats.binom.isf(1e-6, 200, delta)
@@ -108,7 +108,7 @@ def duels_for_a_random_walk(P, horizon):
 def test_random_walk_race_lasts_as_long_as_its_bound_says():
     P = np.array([[0.5, 0.9], [0.1, 0.5]])
     expected = duels_for_a_random_walk(P, 20_000)
-    trace = bd.simulate(PBR(criterion="random_walk"), P, 20_000, replications=6, record=[20_000])
+    trace = bd.simulate(PBR(criterion="random_walk"), P, 20_000, replications=6, record_at=[20_000])
     np.testing.assert_allclose(trace["trace"]["answered"], expected, rtol=0.02)
     # As the docstring tells: far beyond 1e5 on Cyclic-4, where it indeed does not stop.
     assert duels_for_a_random_walk(named("cyclic-4").P, 1e5) == pytest.approx(6 * 526_246, rel=1e-3)
