@@ -44,7 +44,7 @@ class Problem:
         How many arms, or items with an index.
     """
 
-    setting: Any
+    setting: ClassVar[Any]
     shows: ClassVar[int] = 2
     is_family: ClassVar[bool] = False
     live: ClassVar[bool] = False
