@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 import bayesduel as bd
 from bayesduel.criticism.calibration import Calibration, _bins, held_out
-from bayesduel.criticism.folding import cut, rows_of
+from bayesduel.criticism.cross_validation import cut, rows_of
 from bayesduel.data.duels import Duels
 
 
@@ -163,7 +163,7 @@ def ordered_log(role=None, seed=0):
 @pytest.mark.parametrize("role", [None, "judge", "group"])
 def test_the_advantage_of_the_left_side_is_held_out_with_its_side(role):
     """It is all there is to know: the log loss is the entropy of 4 in 5, not a coin's."""
-    from bayesduel.models import AttributeDuels
+    from bayesduel.models import BradleyTerry, Covariates, OrderEffect
 
     log = ordered_log(role)
     table = {"item": [f"i{k}" for k in range(6)], "x": np.arange(6.0)}
@@ -182,8 +182,9 @@ def test_the_advantage_of_the_left_side_is_held_out_with_its_side(role):
     if role is not None:  # both orders of a unit are in one fold
         fold = np.stack([part.sum(0) > 0 for part in parts]).argmax(axis=0)
         assert all(len(set(fold[rows[5] == u])) == 1 for u in np.unique(rows[5]))
-    with_order = held_out(log, AttributeDuels(items=items, order_effect=True), folds=4, draws=400)
-    without = held_out(log, AttributeDuels(items=items), folds=4, draws=400)
+    plain = BradleyTerry(Covariates(items))
+    with_order = held_out(log, OrderEffect(plain), folds=4, draws=400)
+    without = held_out(log, plain, folds=4, draws=400)
     entropy = -(0.8 * np.log(0.8) + 0.2 * np.log(0.2))
     # The sample's own share differs by a standard error of 0.014: 0.02 nats; four of them.
     assert abs(with_order.log_loss - entropy) < 0.08

@@ -73,7 +73,7 @@ def test_what_is_compared_is_the_likelihood_without_its_number_of_orders(model):
     (units,) = units_of(duels, [model], "pair")
     mine = np.concatenate(list(log_likelihoods(model, posterior, units)), axis=1)
     kept = tree["log_likelihood"]["outcome"].values.reshape(mine.shape)
-    orders = model.data(duels)["log_coefficient"]
+    orders = model.cells(duels).data["log_coefficient"]
     np.testing.assert_allclose(mine, kept - orders, atol=1e-9)
 
 
@@ -95,7 +95,11 @@ def test_units_leave_the_log():
     for unit in ("pair", "duel"):
         (units,) = units_of(duels, [Davidson()], unit)
         rest = without(duels, units, np.array([0, 2]))
-        gone = units.counts[:0] if unit == "duel" else units.counts[[0, 2]].sum()
+        wins, ties = duels.tally("separate")
+        gone = sum(
+            wins[i, j] + wins[j, i] + ties[i, j]
+            for i, j in zip(units.first[[0, 2]], units.second[[0, 2]], strict=True)
+        )
         assert duels.n_duels - rest.n_duels == (2 if unit == "duel" else gone)
         assert rest.arms == duels.arms
         if unit == "pair":
@@ -177,7 +181,8 @@ def test_progress_ends_at_one():
         ({"folds": -1}, ValueError, "folds should be a whole number >= 0"),
         ({"models": []}, ValueError, "at least one model"),
         ({"models": ["bradley-terry", "bradley-terry"]}, ValueError, "distinct names"),
-        ({"models": ["thurstone-score"]}, ValueError, "which scores margins"),
+        ({"models": ["thurstone-score"]}, ValueError, "duels should have margins"),
+        ({"models": ["thurstone-score", "thurstone"]}, ValueError, "margins are what thurstone-sc"),
         ({"models": ["elo"]}, ValueError, "model should be one of"),
     ],
 )

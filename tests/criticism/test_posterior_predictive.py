@@ -8,14 +8,14 @@ import pytest
 from scipy import stats
 
 import bayesduel as bd
-from bayesduel.criticism.margin_residuals import (
+from bayesduel.criticism.posterior_predictive import CHECKS
+from bayesduel.criticism.standardised_residuals import (
     EDGES,
     grouped,
     histogram,
     normal_scores,
     statistics,
 )
-from bayesduel.criticism.posterior_predictive import CHECKS
 from bayesduel.data.duels import Duels
 from bayesduel.models import BradleyTerry, PerturbedThurstone, ThurstoneScore
 
@@ -173,7 +173,7 @@ def test_pictures_show_what_was_found():
 
 def test_bad_arguments_are_named():
     duels = draw_log(1)
-    with pytest.raises(ValueError, match="fit should be of a model of margins, got one of bradley"):
+    with pytest.raises(ValueError, match="only layer is OrderEffect, got one of bradley"):
         bd.check_margins(bd.fit(duels, BradleyTerry()))
     fit = bd.fit(duels, MODEL, "laplace", draws=400)
     with pytest.raises(ValueError, match="draws should be a whole number >= 20, got 3"):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bayesduel.intervals import eti
 from bayesduel.models import BradleyTerry, Davidson
-from bayesduel.posterior.election import interval, pair_summary, standings
+from bayesduel.posterior.election import hold_elections, pair_summary
 from bayesduel.posterior.winners import winners
 from bayesduel.preference import CRITERIA
 from tests.support.drawn_by_hand import (
@@ -21,7 +22,7 @@ from tests.support.drawn_by_hand import (
 
 
 def test_four_elections_by_hand():
-    found = standings(matrix_draws(np.stack([ORDERED, CYCLE, LEVEL, LAST])), rope=0.02)
+    found = hold_elections(matrix_draws(np.stack([ORDERED, CYCLE, LEVEL, LAST])), rope=0.02)
     probability = dict(zip(CRITERIA, found.probability, strict=True))
     share = dict(zip(CRITERIA, found.share, strict=True))
     # Condorcet: 0, nobody, nobody (an exact tie), 2.
@@ -59,13 +60,13 @@ def test_a_tie_may_count_half():
     P = np.full((4, 4), 0.5)
     for i, j in ((0, 2), (1, 2), (1, 3), (3, 0)):
         P[i, j], P[j, i] = 0.7, 0.3
-    strict = standings(matrix_draws(P[None]), 0.0).probability[1]
-    half = standings(matrix_draws(P[None]), 0.0, ties="half").probability[1]
+    strict = hold_elections(matrix_draws(P[None]), 0.0).probability[1]
+    half = hold_elections(matrix_draws(P[None]), 0.0, ties="half").probability[1]
     # strict: 0:1, 1:2, 2:0, 3:1; half: 0:1.5, 1:2.5, 2:0.5, 3:1.5
     assert strict.tolist() == half.tolist() == [0, 1, 0, 0]
     P[1, 3] = P[3, 1] = 0.5
-    strict = standings(matrix_draws(P[None]), 0.0).probability[1]
-    half = standings(matrix_draws(P[None]), 0.0, ties="half").probability[1]
+    strict = hold_elections(matrix_draws(P[None]), 0.0).probability[1]
+    half = hold_elections(matrix_draws(P[None]), 0.0, ties="half").probability[1]
     # strict: 0:1, 1:1, 3:1; half: 0:1.5, 1:2, 2:0.5, 3:2
     assert strict.tolist() == [1, 1, 0, 1]
     assert half.tolist() == [0, 1, 0, 1]
@@ -78,7 +79,7 @@ def test_scores_and_their_matrices_elect_alike(model):
     more = {"tie": rng.normal(size=300)} if model.name == "davidson" else {}
     by_score = score_draws(score, model, **more)
     by_matrix = matrix_draws(model.preference({"score": score, **more}))
-    one, two = standings(by_score, 0.05), standings(by_matrix, 0.05)
+    one, two = hold_elections(by_score, 0.05), hold_elections(by_matrix, 0.05)
     for name in ("probability", "share", "support", "smith", "rank", "sole", "unbeaten"):
         np.testing.assert_allclose(getattr(one, name), getattr(two, name), atol=1e-9, err_msg=name)
     first, second = pair_summary(by_score, 0.9), pair_summary(by_matrix, 0.9)
@@ -88,7 +89,7 @@ def test_scores_and_their_matrices_elect_alike(model):
 
 
 def test_exactly_equal_scores_share_the_win():
-    found = standings(score_draws(np.array([[1.0, 1.0, 0.0], [2.0, 1.0, 0.0]])), 0.02)
+    found = hold_elections(score_draws(np.array([[1.0, 1.0, 0.0], [2.0, 1.0, 0.0]])), 0.02)
     np.testing.assert_allclose(found.probability[:2], [[0.5, 0, 0], [1, 0.5, 0]])
     np.testing.assert_allclose(found.share[1], [0.75, 0.25, 0])
 
@@ -111,5 +112,5 @@ def test_two_arms_against_the_beta_law():
 
 def test_intervals_are_symmetric_order_statistics():
     values = np.random.default_rng(3).permutation(np.arange(100.0))
-    assert interval(values, 0.9) == (5.0, 94.0)
-    assert interval(values[:1], 0.9) == (values[0], values[0])
+    assert eti(values, 0.9) == (5.0, 94.0)
+    assert eti(values[:1], 0.9) == (values[0], values[0])

@@ -54,13 +54,13 @@ def test_intervals_hold_what_they_say():
     n, law = 20_000, stats.beta(8, 4)
     theta = np.full((n, 3), 0.5)
     theta[:, 1] = law.rvs(n, random_state=np.random.default_rng(0))  # pairs 01, 02, 12
-    found = predict(tree("preference-matrix", theta=theta), "ash", "cedar", prob=0.8)
+    found = predict(tree("preference-matrix", theta=theta), "ash", "cedar", ci_prob=0.8)
     spread = stats.norm.isf(0.5e-6) * law.std() / np.sqrt(n)
     assert abs(float(found["win"]) - law.mean()) < spread
     k = int(n * 0.1) + 1  # an order statistic's level under the law is Beta(k, n + 1 - k)
     for level in (law.cdf(found["win_lower"]), law.sf(found["win_upper"])):
         assert 1e-6 < stats.beta(k, n + 1 - k).cdf(level) < 1 - 1e-6
-    other = predict(tree("preference-matrix", theta=theta), "cedar", "ash", prob=0.8)
+    other = predict(tree("preference-matrix", theta=theta), "cedar", "ash", ci_prob=0.8)
     for name in ("", "_lower", "_upper"):
         assert float(other["loss" + name]) == pytest.approx(float(found["win" + name]))
 
@@ -89,8 +89,8 @@ def test_an_unknown_label_is_told_its_neighbour():
         (([], []), "at least one"),
         (("ash", "ash"), "left and right should differ, got 'ash' twice"),
         (("ash", ["cedar", "ash"]), "got 'ash' twice"),
-        (("ash", "cedar", 1.0), r"prob should be in \(0, 1\), got 1.0"),
-        (("ash", "cedar", 0), r"prob should be in \(0, 1\), got 0"),
+        (("ash", "cedar", 1.0), r"ci_prob should be in \(0, 1\), got 1.0"),
+        (("ash", "cedar", 0), r"ci_prob should be in \(0, 1\), got 0"),
     ],
 )
 def test_bad_arguments_are_named(arguments, words):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayesduel.posterior import drawn
+from bayesduel.posterior import draws
 from bayesduel.posterior.winners import Winners, winners
 from tests.support.drawn_by_hand import beta_draws, matrix_draws, score_draws, tree
 
@@ -88,7 +88,7 @@ def test_the_most_probable_top_set():
 
 
 def test_thinned_pairs_are_said_to_be(monkeypatch):
-    monkeypatch.setattr(drawn, "PAIR_NUMBERS", 900)
+    monkeypatch.setattr(draws, "PAIR_NUMBERS", 900)
     w = winners(tree(score_draws(np.random.default_rng(7).normal(size=(1000, 3)))))
     assert w.attrs["n_draws"] == 1000
     assert w.attrs["pair_draws"] == 250  # every 4th: 3 pairs times 1000 over 900, rounded up
@@ -150,7 +150,10 @@ def test_json_holds_what_is_printed(some, tmp_path):
         ({"k": 4}, "got 4"),
         ({"k": 1.5}, "got 1.5"),
         ({"ties": "keep"}, "ties should be 'strict' or 'half', got 'keep'"),
-        ({"errors": "robust"}, r"errors should be one of \['auto', 'model'\], got 'robust'"),
+        (
+            {"covariance": "robust"},
+            r"covariance should be one of \['auto', 'model'\], got 'robust'",
+        ),
         ({"rope": float("nan")}, "got nan"),
     ],
 )
@@ -216,7 +219,7 @@ def test_repeated_votes_widen_the_intervals():
             group += [f"g{g}"] * 5
     duels = Duels.from_votes(left, right, outcome, group=group)
     tree_ = fit(duels, method="laplace")
-    naive, robust = winners(tree_, errors="model"), winners(tree_)
-    assert (naive.attrs["errors"], robust.attrs["errors"]) == ("model", "pair and group")
+    naive, robust = winners(tree_, covariance="model"), winners(tree_)
+    assert (naive.attrs["covariance"], robust.attrs["covariance"]) == ("model", "pair and group")
     width = [(w["preference_upper"] - w["preference_lower"]).values.max() for w in (naive, robust)]
     assert 1.7 < width[1] / width[0] < 2.8  # sqrt(5) but for the prior and sampling
