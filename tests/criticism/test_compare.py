@@ -95,7 +95,7 @@ def test_units_leave_the_log():
     for unit in ("pair", "duel"):
         (units,) = units_of(duels, [Davidson()], unit)
         rest = without(duels, units, np.array([0, 2]))
-        wins, ties = duels.tally("separate")
+        wins, ties = duels.tally("keep")
         gone = sum(
             wins[i, j] + wins[j, i] + ties[i, j]
             for i, j in zip(units.first[[0, 2]], units.second[[0, 2]], strict=True)

@@ -137,8 +137,9 @@ def test_a_saved_fit_is_read(fit, tmp_path):
 def test_the_order_effect_is_an_option_of_other_commands_too(command, path, tmp_path):
     output = tmp_path / ("fit.nc" if command == "fit" else "page.html")
     common = (command, path, "-o", output, "--draws", 200, "--order-effect")
-    refused = run(*common)
-    assert refused.exit_code == 2 and "got --model bradley-terry" in refused.stderr
+    refused = run(*common, "--model", "preference-matrix")
+    assert refused.exit_code == 2
+    assert "--order-effect cannot be used with --model preference-matrix" in refused.stderr
     assert not output.exists()
     result = run(*common, "--model", "thurstone-score")
     assert result.exit_code == 0, result.output
@@ -147,7 +148,14 @@ def test_the_order_effect_is_an_option_of_other_commands_too(command, path, tmp_
             assert "order" in saved["posterior"]
     else:
         page = output.read_text(encoding="utf-8")
-        assert "order_effect = True" in page and "advantage of the left side" in page
+        assert "order-effect(thurstone-score)" in page and "advantage of the left side" in page
+
+
+@pytest.mark.parametrize("model", ["bradley-terry", "thurstone", "davidson"])
+def test_every_model_with_a_linear_predictor_takes_an_order_effect(model):
+    result = run("topk", "springall", "--k", 2, "--order-effect", "--model", model, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["model"] == f"order-effect({model})"
 
 
 @pytest.mark.parametrize(
@@ -156,8 +164,7 @@ def test_the_order_effect_is_an_option_of_other_commands_too(command, path, tmp_
         (["--k", 9], "k should be a whole number from 1 to 8, got 9"),
         (["--k", 0], "0 is not in the range x>=1"),
         ([], "Missing option '--k'"),
-        (["--k", 2, "--order-effect"], "--order-effect needs a log with margins"),
-        (["--k", 2, "--order-effect", "--model", "davidson"], "is for models of margins (thur"),
+        (["--k", 2, "--order-effect", "--model", "preference-matrix"], "--order-effect cannot be"),
         (["--k", 2, "--model", "thurstone-score"], "duels should have margins"),
         (["--k", 2, "-o", "nowhere/top.json"], "-o should be in a folder that exists"),
     ],
