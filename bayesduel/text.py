@@ -97,10 +97,10 @@ def p_value(p: float, draws: int) -> str:
     return f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
 
 
-def rounded(middle: float, lower: float, upper: float) -> tuple[str, str, str]:
-    """Return an estimate and its interval, to two significant digits of the interval's width."""
+def rounded(middle: float, lower: float, upper: float, figures: int = 2) -> tuple[str, str, str]:
+    """Return an estimate and its interval, to `figures` significant digits of its width."""
     width = max(upper - lower, 1e-300)
-    digits = int(np.clip(1 - np.floor(np.log10(width)), 0, 6))
+    digits = int(np.clip(figures - 1 - np.floor(np.log10(width)), 0, 6))
     return f"{middle:.{digits}f}", f"{lower:.{digits}f}", f"{upper:.{digits}f}"
 
 

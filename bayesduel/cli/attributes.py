@@ -1,4 +1,4 @@
-"""``bayesduel attributes``: what makes items win, from a log and a table of items."""
+"""``bayesduel attributes``: effects of the items' attributes, from a log and a table of items."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+SHOWN = ("verdict", "coefficients", "new")  # sections that are printed
 
-@click.command("attributes", short_help="Say which attributes of items win in LOG.")
+
+@click.command("attributes", short_help="Estimate the effects of items' attributes in LOG.")
 @log_argument
 @click.option(
     "--items",
@@ -24,12 +26,12 @@ __all__ = ["command"]
 @click.option(
     "--item", metavar="COLUMN", default="item", show_default=True, help="Column of the labels."
 )
-@click.option("--leave-out", metavar="A,B", help="Columns of the table not to take.")
-@click.option("--predict", metavar="TABLE", help="File of new items, to be predicted.")
-@click.option("--order-effect", is_flag=True, help="Let the left side have an advantage.")
-@click.option("--judge-effect", is_flag=True, help="Let judges want different things.")
+@click.option("--leave-out", metavar="A,B", help="Columns of the table to leave out.")
+@click.option("--predict", metavar="TABLE", help="File of new items to predict.")
+@click.option("--order-effect", is_flag=True, help="Include an advantage of the left side.")
+@click.option("--judge-effect", is_flag=True, help="Give each judge coefficients of their own.")
 @click.option(
-    "--no-item-effect", is_flag=True, help="Take the attributes to tell everything of an item."
+    "--no-item-effect", is_flag=True, help="Include no effects of items beyond their attributes."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="HTML file to write.")
@@ -45,35 +47,35 @@ __all__ = ["command"]
     "--sparsity",
     type=click.FloatRange(min=0, min_open=True),
     metavar="NUMBER",
-    help="How many of many attributes are thought to count: a horseshoe prior.",
+    help="Expected number of attributes with an effect: a horseshoe prior.",
 )
 @click.option(
     "--method", type=click.Choice(METHODS), default=METHODS[0], show_default=True,
-    help="How the posterior is found; auto takes Laplace where it is certified.",
+    help="How the posterior is computed; auto uses Laplace where its diagnostics are good.",
 )  # fmt: skip
 @click.option("--draws", type=click.IntRange(min=1), help="Posterior draws.")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
 )
 @click.option(
-    "--confidence",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    "--ci-prob",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
-    help="What intervals hold.",
+    help="Posterior probability of the intervals.",
 )
 @click.pass_obj
-def command(argv: list[str], log: str, **options: Any) -> None:
-    """Say which attributes of items win in LOG, and how surely.
+def command(argv: list[str], /, log: str, **options: Any) -> None:
+    """Estimate the effects of items' attributes on winning in LOG, with uncertainty.
 
-    The table of items has one row an item: its label, numbers, and words (levels told against
-    the most frequent one).
+    The table of items has one row an item: its label, numbers, and words (levels of a
+    categorical attribute, compared with the most frequent one).
     """
     import shlex
 
-    from bayesduel.cli.console import print_json, remark, steps
+    from bayesduel.cli.console import print_json, remark, show, steps
     from bayesduel.models import BradleyTerry, Covariates, JudgeTastes, OrderEffect
-    from bayesduel.reporting.attributes import analyse_attributes, write_page
+    from bayesduel.reporting import analyse_attributes, report, sections
 
     output = options["output"]
     if output is not None:
@@ -101,15 +103,14 @@ def command(argv: list[str], log: str, **options: Any) -> None:
             new=options["predict"],
             check=output is not None,
             step=step,
-            **{name: options[name] for name in ("method", "draws", "seed", "confidence")},
+            **{name: options[name] for name in ("method", "draws", "seed", "ci_prob")},
         )
         if output is not None:
-            step("drawing")
-            write_page(a, output, command=shlex.join(["bayesduel", *argv]))
+            report(a, output, command=shlex.join(["bayesduel", *argv]), step=step)
     if options["as_json"]:
-        print_json(_told(a))
+        print_json(_json(a))
     else:
-        _show(a)
+        show(s for s in sections(a) if s.id in SHOWN)
     if output is not None:
         remark(f"wrote {output}")
 
@@ -127,74 +128,18 @@ def _items(log: str, options: dict[str, Any]) -> "Items":
     return datasets.items(log, leave_out=out)
 
 
-def _told(a: "AttributeAnalysis") -> dict[str, Any]:
-    """Return what JSON tells."""
-    told = {
+def _json(a: "AttributeAnalysis") -> dict[str, Any]:
+    """Return the content of the JSON output."""
+    content = {
         "sentence": a.sentence,
-        "prob": a.table.attrs["ci_prob"],
-        "errors": a.table.attrs["covariance"],
+        "ci_prob": a.table.attrs["ci_prob"],
+        "covariance": a.table.attrs["covariance"],
         "method": a.fit.attrs["method"],
         "method_reason": a.fit.attrs["method_reason"],
         "khat": a.fit.attrs["khat"],
-        "share_told_by_attributes": a.told,
+        "explained_share": a.explained,
         "coefficients": a.table.reset_index().to_dict("records"),
     }
     if a.new is not None:
-        told["new_items"] = a.new.reset_index().to_dict("records")
-    return told
-
-
-def _show(a: "AttributeAnalysis") -> None:
-    from rich.table import Table
-
-    from bayesduel.cli.console import out
-    from bayesduel.reporting.attribute_rows import spread_words
-    from bayesduel.text import number_with_interval, percent, rounded
-
-    console = out()
-    console.print(a.sentence, style="bold")
-    console.print(a.told_words)
-    if a.errors_words:
-        console.print(a.errors_words)
-    console.print()
-    level = f"{100 * a.table.attrs['ci_prob']:g} %"
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("attribute")
-    for name in (f"log odds a unit [{level}]", "odds ratio", "win rate", "Pr(> 0)"):
-        table.add_column(name, justify="right", no_wrap=True)
-    if "judge_spread" in a.table:
-        table.add_column("judges +-", justify="right", no_wrap=True)
-    for name, row in a.table.iterrows():
-        ends = ("", "_lower", "_upper")
-        odds = rounded(*(row[f"odds_ratio{end}"] for end in ends))[0]
-        change = rounded(*(100 * row[f"change{end}"] for end in ends))[0]
-        coefficient = number_with_interval(row["coefficient"], row["lower"], row["upper"])
-        cells = [str(name), coefficient, odds, change, f"{percent(row['positive'])} %"]
-        if "judge_spread" in a.table:
-            cells.append(spread_words(row))
-        table.add_row(*cells)
-    console.print(table)
-    levels = a.table[a.table["level"] != ""]
-    references = dict(zip(levels["column"], levels["reference"], strict=True))
-    against = "".join(f"; {c} against {r}" for c, r in references.items())
-    apart = "; judges +-: how far judges differ, log odds a unit" * ("judge_spread" in a.table)
-    console.print(
-        "\none unit more, all else equal; win rate: points in a hundred from one half, against an "
-        f"otherwise equal item{against}{apart}",
-        style="dim",
-    )
-    if a.new is not None:
-        console.print()
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        table.add_column("new item")
-        for name in (f"win rate [{level}]", "better than all", "extrapolated"):
-            table.add_column(name, justify="right", no_wrap=True)
-        for name, row in a.new.iterrows():
-            table.add_row(
-                str(name),
-                f"{100 * row['win_rate']:.0f} % [{100 * row['win_rate_lower']:.0f}, "
-                f"{100 * row['win_rate_upper']:.0f}]",
-                f"{percent(row['beats_best'])} %",
-                f"{int(row['outside'])}" if row["outside"] else "",
-            )
-        console.print(table)
+        content["new_items"] = a.new.reset_index().to_dict("records")
+    return content

@@ -1,4 +1,4 @@
-"""``bayesduel check``: does a ranking explain LOG, and which model to believe."""
+"""``bayesduel check``: is LOG transitive, and which model predicts best."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,20 +13,18 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("check", short_help="Ask whether a ranking explains LOG, and where it fails.")
+@click.command("check", short_help="Test whether LOG is transitive, and compare models.")
 @log_argument
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Write a page, one HTML file."
-)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="HTML file to write.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--models",
     metavar="NAMES",
-    help="Models to compare, with commas, layers around them in brackets: "
+    help="Models to compare, separated by commas, layers around them in brackets: "
     "bradley-terry,order-effect(blade-chest(bradley-terry)).  [default: by what is found]",
 )
-@click.option("--quick", is_flag=True, help="Compare no models, draw fewer logs.")
-@click.option("--title", help="Heading of the page.  [default: where the log came from]")
+@click.option("--quick", is_flag=True, help="Compare no models and draw fewer replicated logs.")
+@click.option("--title", help="Heading of the HTML file.  [default: the source of the log]")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
 )
@@ -34,6 +32,7 @@ __all__ = ["command"]
 @click.pass_obj
 def command(
     argv: list[str],
+    /,
     log: str,
     output: Path | None,
     as_json: bool,
@@ -43,15 +42,15 @@ def command(
     seed: int,
     **options: Any,
 ) -> None:
-    """Ask whether a ranking explains LOG, where it fails, and which model predicts best.
+    """Test whether LOG is transitive, show where it is not, and compare models.
 
-    "transitive" is false in the JSON only where evidence at the 5 % level contradicts it.
+    "transitive" is false in the JSON only where the test rejects it at the 5 % level.
     """
     import shlex
 
-    from bayesduel.cli.console import print_json, remark, steps
+    from bayesduel.cli.console import print_json, remark, show, steps
     from bayesduel.criticism.check import check
-    from bayesduel.reporting.check import page
+    from bayesduel.reporting import report, sections
 
     if output is not None:
         check_folder(output)
@@ -70,10 +69,10 @@ def command(
                 duels, compared, quick=quick, seed=seed, step=named, progress=share
             )
         if output is not None:
-            step("drawing")
-            output.write_text(
-                page(found, title, shlex.join(["bayesduel", *argv])), encoding="utf-8"
-            )
+            checks = {str(label): one for label, one in found.items()}
+            argument = found[None] if None in found else checks
+            command = shlex.join(["bayesduel", *argv])
+            report(argument, output, title=title, command=command, step=step)
     if output is not None:
         remark(f"wrote {output}")
     if as_json:
@@ -81,29 +80,13 @@ def command(
         print_json(plain[None] if None in plain else plain)
         return
     for label, one in found.items():
-        _show(label, one)
+        show((s for s in sections(one) if s.id != "reproduce"), label)
 
 
-def _models(names: str) -> "list[Any]":
+def _models(names: str) -> list[Any]:
     from bayesduel.models import named
 
     try:
         return [named(name.strip()) for name in names.split(",")]
     except ValueError as error:
         raise click.UsageError(f"--models: {error}") from error
-
-
-def _show(label: str | None, check: "Check") -> None:
-    from bayesduel.cli.console import out
-
-    console = out()
-    if label is not None:
-        console.rule(label, align="left", style="dim")
-    first, *rest = check.sentences
-    console.print(first, style="bold")
-    for words in rest:
-        console.print(f"\n{words}")
-    if check.cycles and not check.transitive:
-        console.print("\nLikeliest cycles:", style="bold")
-        for cycle in check.cycles[:5]:
-            console.print(f"- {cycle.around}: {cycle.probability:.2f}")

@@ -1,16 +1,16 @@
-"""What the commands print: results on stdout, progress and remarks on stderr."""
+"""Output of the commands: results on stdout, progress and remarks on stderr."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
-__all__ = ["err", "out", "print_json", "remark", "share", "steps", "working"]
+__all__ = ["err", "out", "print_json", "remark", "share", "show", "steps", "working"]
 
 
 def out() -> "Console":
@@ -32,6 +32,15 @@ def remark(message: str) -> None:
     click.echo(f"bayesduel: {message}", err=True)
 
 
+def show(blocks: "Iterable[RenderableType]", label: str | None = None) -> None:
+    """Print sections or blocks of a report, under the label of their log if it has one."""
+    console = out()
+    if label is not None:
+        console.rule(label, align="left", style="dim")
+    for block in blocks:
+        console.print(block)
+
+
 def print_json(value: Any) -> None:
     """Print a value as JSON, with NaN and infinities as null."""
     from bayesduel.text import to_json
@@ -41,7 +50,7 @@ def print_json(value: Any) -> None:
 
 @contextmanager
 def steps() -> Iterator[Callable[[str], None]]:
-    """Show which step the work is at, on stderr, where that is a terminal.
+    """Show the current step on stderr, where that is a terminal.
 
     Yields a function to call with the name of each step before it begins.
     """
@@ -59,7 +68,7 @@ def steps() -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def working(message: str) -> Iterator[None]:
-    """Show that work goes on, on stderr, where that is a terminal."""
+    """Show that work is in progress on stderr, where that is a terminal."""
     with steps() as step:
         step(message)
         yield
@@ -67,7 +76,7 @@ def working(message: str) -> Iterator[None]:
 
 @contextmanager
 def share(message: str) -> Iterator[Callable[[float], None]]:
-    """Show the share of the work done, on stderr, where that is a terminal.
+    """Show the share of the work done on stderr, where that is a terminal.
 
     Yields a function to call with that share, from 0 to 1.
     """

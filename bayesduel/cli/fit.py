@@ -32,7 +32,7 @@ __all__ = ["command"]
 def command(log: str, output: Path, **options: Any) -> None:
     """Fit a model to LOG and save the posterior (a NetCDF file for ArviZ and xarray).
 
-    Under --by there is a file for each log, its label added to the name.
+    With --by there is a file for each log, with its label in the name.
     """
     from bayesduel.cli.console import remark
 

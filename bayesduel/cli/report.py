@@ -1,4 +1,4 @@
-"""``bayesduel report``: one HTML file that tells of a log."""
+"""``bayesduel report``: a report on a log, as one HTML file."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from bayesduel.cli.options import (
 __all__ = ["command"]
 
 
-@click.command("report", short_help="Write a report on LOG, one HTML file.")
+@click.command("report", short_help="Write a report on LOG, as one HTML file.")
 @log_argument
 @click.option(
     "-o",
@@ -28,20 +28,20 @@ __all__ = ["command"]
     show_default=True,
     help="File to write.",
 )
-@click.option("--title", help="Heading.  [default: where the log came from]")
+@click.option("--title", help="Heading.  [default: the source of the log]")
 @reading_options
 @fitting_options
 @judging_options
 @click.pass_obj
-def command(argv: list[str], log: str, output: Path, title: str | None, **options: Any) -> None:
-    """Write a report on LOG: verdict, ranking, checks, and how it was made.
+def command(argv: list[str], /, log: str, output: Path, title: str | None, **options: Any) -> None:
+    """Write a report on LOG: verdict, ranking, checks, model and diagnostics.
 
-    The file needs no network. Under --by it has a part for each log.
+    The file needs no network. With --by it has a part for each log.
     """
     import shlex
 
     from bayesduel.cli.console import remark, steps
-    from bayesduel.reporting.report import report
+    from bayesduel.reporting import report
 
     check_folder(output)
     model = chosen_model(options["model"], options)

@@ -1,4 +1,4 @@
-"""``bayesduel topk``: which arms are the k best, and how surely."""
+"""``bayesduel topk``: the k best arms of a log, with uncertainty."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,22 +16,25 @@ from bayesduel.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bayesduel.posterior.top_k import TopK
+    from bayesduel.reporting.section import Block
 
 __all__ = ["command"]
 
 ROWS = 30  # arms listed in the terminal; --json has all
 
 
-@click.command("topk", short_help="Say which are the k best in LOG, and how surely.")
+@click.command("topk", short_help="Show the k best arms of LOG, with uncertainty.")
 @log_argument
-@click.option("--k", "k", type=click.IntRange(min=1), required=True, help="How many.")
+@click.option("--k", "k", type=click.IntRange(min=1), required=True, help="Number of arms.")
 @click.option(
     "--sets",
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="How many sets to list, at most.",
+    help="Number of sets to list, at most.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, all arms.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File for the JSON.")
@@ -43,12 +46,12 @@ ROWS = 30  # arms listed in the terminal; --json has all
 )
 @sampling_options
 def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
-    """Say which are the k best in LOG (or in a fit.nc that `bayesduel fit` saved).
+    """Show the k best arms of LOG (or of a fit.nc that `bayesduel fit` saved).
 
-    Lists the most probable sets of k arms, and how probable each arm is to be among the k
-    best: by how much duels were won where LOG has margins, else by who won.
+    Lists the most probable sets of k arms, and the probability of each arm to be among the k
+    best: by margins where LOG has them, otherwise by wins.
     """
-    from bayesduel.cli.console import print_json, remark, working
+    from bayesduel.cli.console import print_json, remark, show, working
     from bayesduel.posterior.top_k import check_k, top_k
     from bayesduel.text import to_json
 
@@ -68,15 +71,15 @@ def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
     for label, fit in fits.items():
         with working("counting sets"):
             found[label] = top_k(fit, k, n=sets)
-    told: Any = {label: one.summary() for label, one in found.items()}
-    told = told[None] if None in told else told
+    plain: Any = {label: one.summary() for label, one in found.items()}
+    plain = plain[None] if None in plain else plain
     if output is not None:
-        output.write_text(to_json(told) + "\n", encoding="utf-8")
+        output.write_text(to_json(plain) + "\n", encoding="utf-8")
     if as_json:
-        print_json(told)
+        print_json(plain)
     else:
         for label, one in found.items():
-            _show(label, one)
+            show(_blocks(one), label)
     if output is not None:
         remark(f"wrote {output}")
 
@@ -87,36 +90,36 @@ def _model(named: str | None, duels: Any, options: dict[str, Any]) -> Any:
     return chosen_model(named or ("thurstone-score" if with_margins else "bradley-terry"), options)
 
 
-def _show(label: str | None, found: "TopK") -> None:
-    from rich.table import Table
-
-    from bayesduel.cli.console import out
+def _blocks(found: "TopK") -> "Iterator[Block]":
+    """Yield the sets and the arms, as they are printed."""
+    from bayesduel.reporting.section import Table, Text
     from bayesduel.text import CELL, percent, shorten
 
-    console = out()
-    if label is not None:
-        console.rule(label, align="left", style="dim")
-    console.print(found.sentence, style="bold")
-    console.print(
+    yield Text(found.sentence, "strong")
+    yield Text(
         f"By {found.ranked_by} of the model {found.model}; {found.n_sets:,} different sets in "
         f"{found.n_draws:,} draws.\n",
-        style="dim",
+        "small",
     )
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(f"top {found.k}")
-    table.add_column("probability", justify="right", no_wrap=True)
-    for row in found.sets.to_dict("records"):
-        names = ", ".join(shorten(arm, CELL) for arm in row["arms"])
-        table.add_row(names, f"{percent(row['probability'])} %")
-    console.print(table)
-    console.print()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("arm")
-    table.add_column(f"in the top {found.k}", justify="right", no_wrap=True)
-    table.add_column("mean rank", justify="right", no_wrap=True)
-    for arm, row in found.members.head(ROWS).iterrows():
-        chance = f"{percent(row['probability'])} %"
-        table.add_row(shorten(str(arm), CELL), chance, f"{row['rank_mean']:.1f}")
-    console.print(table)
+    yield Table(
+        columns="tn",
+        heads=(f"top {found.k}", "probability"),
+        rows=tuple(
+            (
+                ", ".join(shorten(arm, CELL) for arm in row["arms"]),
+                f"{percent(row['probability'])} %",
+            )
+            for row in found.sets.to_dict("records")
+        ),
+    )
+    yield Text("")
+    yield Table(
+        columns="lnn",
+        heads=("arm", f"in the top {found.k}", "mean rank"),
+        rows=tuple(
+            (str(arm), f"{percent(row['probability'])} %", f"{row['rank_mean']:.1f}")
+            for arm, row in found.members.head(ROWS).iterrows()
+        ),
+    )
     if len(found.members) > ROWS:
-        console.print(f"... and {len(found.members) - ROWS} more: --json has all")
+        yield Text(f"... and {len(found.members) - ROWS} more: --json has all")

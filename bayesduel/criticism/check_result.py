@@ -1,4 +1,4 @@
-"""The result of a check: what was found, as words, tables, JSON and a page."""
+"""The result of a check: what was found, as text, tables and JSON."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bayesduel.criticism import check_text as wording
+from bayesduel.criticism import check_text
 from bayesduel.criticism.cycle_posterior import Belief, Cycle
 from bayesduel.criticism.intransitivity_index import MarginIndex
 from bayesduel.criticism.transitivity import Evidence
@@ -46,6 +46,13 @@ class OrderShare:
     def clear(self) -> bool:
         """Whether the interval leaves out one half."""
         return not self.interval[0] <= 0.5 <= self.interval[1]
+
+    @property
+    def sentence(self) -> str:
+        """What was found, for a reader."""
+        return check_text.order_words(
+            self.share, self.interval, self.between_level, self.n_decisive, self.clear
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -119,12 +126,22 @@ class Check:
     @property
     def criterion(self) -> Literal["copeland", "condorcet", "von_neumann"]:
         """The winner criterion to use."""
-        return wording.criterion_of(self)
+        if self.transitive:
+            return "copeland"
+        if self.belief is not None and self.belief.condorcet >= check_text.SURE:
+            return "condorcet"
+        return "von_neumann"
 
     @property
     def verdict(self) -> str:
-        """What a person who has to act needs to know, in a few sentences."""
-        return wording.verdict_words(self)
+        """What was found and what to do, in a few sentences."""
+        return " ".join(self.verdict_parts)
+
+    @property
+    def verdict_parts(self) -> tuple[str, str]:
+        """The first sentence of the verdict, and the others."""
+        advice = check_text.advice_words(self.criterion, self.belief, self.comparison, self.beliefs)
+        return check_text.verdict_words(self.evidence, self.cycles, advice)
 
     def using(self, model: str | None) -> "Check":
         """Return this check with winners to be read from one of the models compared.
@@ -204,21 +221,6 @@ class Check:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return text
 
-    def to_html(
-        self,
-        path: str | Path | None = None,
-        *,
-        title: str | None = None,
-        command: str | None = None,
-    ) -> str:
-        """Return the check as one self-contained HTML page, and write it to `path` if given."""
-        from bayesduel.reporting.check import page
-
-        text = page({None: self}, title, command)
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
-        return text
-
     def __repr__(self) -> str:
         return "\n".join(["<Check>", *(f"  {line}" for line in self.sentences)])
 
@@ -229,15 +231,15 @@ class Check:
 
     @property
     def sentences(self) -> list[str]:
-        """The verdict and what it rests on, a paragraph each."""
+        """The verdict and its evidence, a paragraph each."""
         told = (
             self.verdict,
-            wording.evidence_words(self.evidence),
-            wording.naive_words(self.evidence),
-            wording.belief_words(self),
-            wording.margin_words(self),
-            wording.order_words(self),
-            wording.judge_words(self),
+            check_text.evidence_words(self.evidence),
+            check_text.naive_words(self.evidence),
+            check_text.belief_words(self.belief, self.evidence.n_closed),
+            check_text.margin_words(self.margins),
+            "" if self.order is None else self.order.sentence,
+            check_text.judge_words(self.residuals.get("judges")),
             "" if self.comparison is None else self.comparison.sentence,
         )
         return [words for words in told if words]

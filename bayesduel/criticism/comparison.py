@@ -147,12 +147,12 @@ class Comparison:
 
     def to_html(self) -> str:
         """Return the table and the sentence as HTML."""
-        shown = self._shown().rename_axis(index=None, columns="model")
+        shown = self.formatted().rename_axis(index=None, columns="model")
         rows = shown.to_html(border=0, classes="comparison full")
         return f"{rows}<p>{escape(self.sentence)}</p>"
 
-    def _shown(self) -> "pd.DataFrame":
-        """Return the table as it is printed."""
+    def formatted(self) -> "pd.DataFrame":
+        """Return the table as text, with the digits that are printed."""
         import pandas as pd
 
         t = self.table
@@ -173,7 +173,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         head = f"<Comparison of {len(self.table)} models by {self.unit}: {self.observations}>"
-        return f"{head}\n{self._shown().to_string()}\n{self.sentence}"
+        return f"{head}\n{self.formatted().to_string()}\n{self.sentence}"
 
     def _repr_html_(self) -> str:
         return self.to_html()

@@ -1,10 +1,10 @@
-"""Does the model fit? Predictions against what happened."""
+"""Reliability curve: predictions of held-out duels against outcomes."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.style import ACCENT, GREY, INK, axes_of_size, plain
+from bayesduel.plots.style import ACCENT, GREY, INK, NEW, figure, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,36 +16,20 @@ __all__ = ["CALIBRATION_SIZE", "plot_calibration"]
 CALIBRATION_SIZE = (4.4, 4.1)
 
 
-def plot_calibration(calibration: "Calibration", ax: "Axes | None" = None) -> "Axes":
-    """Draw how often held-out duels came out as predicted: a reliability curve.
+@figure(CALIBRATION_SIZE, "bayesduel.criticism.calibration.held_out")
+def plot_calibration(calibration: "Calibration", ax: "Axes" = NEW) -> "Axes":
+    """Plot the reliability curve of held-out duels.
 
-    Each dot is a bin of held-out duels, told from the side that was predicted to win: across,
-    the mean predicted win probability; up, the share of wins that came true (half a win for a
-    tie). Bars are 95 % intervals; on the diagonal, predictions keep their word. The area of a
-    dot goes with the duels in its bin.
+    Each dot is a bin of held-out duels, from the side of the favourite: its mean predicted win
+    probability (horizontal) and its share of wins (vertical; a tie is half a win). Bars are 95 %
+    intervals. On the diagonal, observed shares equal predictions. The area of a dot is
+    proportional to the number of duels in its bin.
 
     Parameters
     ----------
     calibration
         What :func:`bayesduel.criticism.calibration.held_out` returned.
-    ax
-        Axes to draw on. Default: those of a new figure.
-
-    Returns
-    -------
-    The axes.
-
-    Raises
-    ------
-    TypeError
-        If `calibration` is something else.
     """
-    if not hasattr(calibration, "observed"):
-        raise TypeError(
-            "calibration should be what bayesduel.criticism.calibration.held_out returned, "
-            f"got {type(calibration).__name__}"
-        )
-    ax = axes_of_size(ax, CALIBRATION_SIZE)
     x, y = calibration.predicted, calibration.observed
     ax.plot([0.5, 1], [0.5, 1], color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
     ax.vlines(x, calibration.lower, calibration.upper, color=ACCENT, lw=1.2, zorder=2)

@@ -1,10 +1,10 @@
-"""Coefficients: what each attribute counts for, and how surely."""
+"""Coefficients of the items' attributes, with intervals."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.style import ACCENT, GREY, INK, axes_of_size, plain
+from bayesduel.plots.style import ACCENT, GREY, INK, NEW, figure, plain
 from bayesduel.text import shorten
 
 if TYPE_CHECKING:
@@ -21,33 +21,30 @@ def coefficients_size(n_rows: int) -> tuple[float, float]:
     return 6.4, 0.8 + 0.25 * n_rows
 
 
+@figure(lambda fit, **_: coefficients_size(_n_rows(fit)), "bayesduel.fit")
 def plot_coefficients(
     fit: "xr.DataTree",
-    ax: "Axes | None" = None,
+    ax: "Axes" = NEW,
     *,
     ci_prob: float = 0.95,
     covariance: str = "auto",
     judge: str | None = None,
 ) -> "Axes":
-    """Draw the coefficients of a fit of attributes, the most helpful on top.
+    """Plot the coefficients of a fit of attributes, the largest at the top.
 
-    They are in logits for one standard deviation of a numeric attribute, for having the level
-    where it is an indicator, so that rows can be compared. The dot is the posterior mean, the
-    thick bar holds half of the posterior, the thin one `ci_prob` of it; filled dots are those
-    whose thin bar leaves out zero.
+    They are in logits for one standard deviation of a numeric attribute, or for the level of a
+    categorical one, so that rows can be compared. The dot is the posterior mean, the thick bar
+    the 50 % interval, the thin bar that of `ci_prob`; dots are filled where the latter excludes
+    zero.
 
     Parameters
     ----------
     fit
-        A fit of ``BradleyTerry(Covariates(items))``.
-    ax
-        Axes to draw on. Default: those of a new figure.
-    ci_prob, covariance, judge
+        A fit with covariates, as for :func:`bayesduel.coefficients`.
+    ci_prob
+        Posterior probability of the intervals of the thin bars, in (0, 1).
+    covariance, judge
         As in :func:`bayesduel.coefficients`.
-
-    Returns
-    -------
-    The axes.
     """
     from bayesduel.posterior.coefficients import coefficients
 
@@ -55,7 +52,6 @@ def plot_coefficients(
     half = coefficients(fit, 0.5, covariance=covariance, judge=judge)
     order = np.argsort(-wide["standard"].to_numpy(), kind="stable")
     wide, half = wide.iloc[order], half.iloc[order]
-    ax = axes_of_size(ax, coefficients_size(len(wide)))
     y = np.arange(len(wide))
     middle = wide["standard"].to_numpy()
     lower, upper = wide["standard_lower"].to_numpy(), wide["standard_upper"].to_numpy()
@@ -72,3 +68,10 @@ def plot_coefficients(
     ax.set_axisbelow(True)
     plain(ax)
     return ax
+
+
+def _n_rows(fit: "xr.DataTree") -> int:
+    """Return the number of coefficients, that of the side included."""
+    own = {"coefficient", "covariate_effect", "order", "intercept"} & set(fit["posterior"].data_vars)
+    sizes = (fit["posterior"][name].isel(chain=0, draw=0).size for name in own)
+    return sum(int(size) for size in sizes)

@@ -1,10 +1,10 @@
-"""Which model predicts what was left out: differences of elpd with their errors."""
+"""Model comparison: differences of elpd with their standard errors."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.style import ACCENT, GREY, INK, STRONG, axes_of_size, plain, shorten
+from bayesduel.plots.style import ACCENT, GREY, INK, NEW, STRONG, figure, plain, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,26 +21,20 @@ def comparison_size(n_models: int) -> tuple[float, float]:
     return 7.2, 1.1 + 0.34 * n_models
 
 
-def plot_comparison(comparison: "Comparison", ax: "Axes | None" = None) -> "Axes":
-    """Draw how much worse than the best each model predicts, best on top.
+@figure(lambda comparison: comparison_size(len(comparison.table)), "bayesduel.compare_models")
+def plot_comparison(comparison: "Comparison", ax: "Axes" = NEW) -> "Axes":
+    """Plot the difference of each model's elpd from the best, the best at the top.
 
-    The dot is the difference of elpd, the bar two standard errors of it either way. Filled dots
-    cannot be told from the best. At the right stand the stacking weights; a cross marks models
-    with observations whose k-hat is too high and that were not predicted by refits.
+    The dot is the difference of elpd, the bar two standard errors of it on either side. Filled
+    dots: models that cannot be distinguished from the best. Stacking weights are at the right; a
+    cross marks models with observations whose k-hat is too high and that were not refitted.
 
     Parameters
     ----------
     comparison
         What :func:`bayesduel.compare_models` returned.
-    ax
-        Axes to draw on. Default: those of a new figure.
-
-    Returns
-    -------
-    The axes. ``examples/which_model.py`` makes one.
     """
     table = comparison.table
-    ax = axes_of_size(ax, comparison_size(len(table)))
     y = np.arange(len(table))
     gap, error = table["difference"].to_numpy(), table["difference_se"].to_numpy()
     alike = np.isin(table.index, comparison.as_good)

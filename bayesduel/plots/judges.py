@@ -1,10 +1,10 @@
-"""Which judges follow what all agree on, which click at random, which have it the wrong way."""
+"""Sensitivity of judges: who follows the consensus, votes at random, or votes against it."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.style import ACCENT, GREY, INK, STRONG, axes_of_size, every, plain, shorten
+from bayesduel.plots.style import ACCENT, GREY, INK, NEW, STRONG, every, figure, plain, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -21,45 +21,39 @@ def judges_size(n_judges: int) -> tuple[float, float]:
     return 6.4, 1.0 + min(0.24 * n_judges, 10.0)
 
 
-def plot_judges(fit: "xr.DataTree", ax: "Axes | None" = None, *, prob: float = 0.95) -> "Axes":
-    """Draw the sensitivity of each judge, the sharpest on top.
+@figure(lambda fit, **_: judges_size(fit["posterior"].sizes.get("judge", 1)), "bayesduel.fit")
+def plot_judges(fit: "xr.DataTree", ax: "Axes" = NEW, *, ci_prob: float = 0.95) -> "Axes":
+    """Plot the sensitivity of each judge, the highest at the top.
 
-    1 is the average judge, 0 a random clicker, below 0 has it the wrong way round. The dot is
-    the posterior mean, the thin bar holds `prob` of the posterior and the thick one half.
-    Judges whose thin bar holds 0 or lies below are in a colour of their own: hollow where
-    it holds 0 (they may click at random), filled where it lies below.
+    1: the average judge; 0: votes at random; negative: votes against the consensus. The dot is
+    the posterior mean, the thin bar the interval of `ci_prob`, the thick bar the 50 % interval.
+    Judges whose thin bar contains 0 or is below it have a different colour: hollow where it
+    contains 0 (random votes are possible), filled where it is below.
 
     Parameters
     ----------
     fit
         A fit of a model with :class:`bayesduel.models.JudgeReliability`.
-    ax
-        Axes to draw on. Default: those of a new figure.
-    prob
-        Posterior probability that the thin bars hold, in (0, 1).
-
-    Returns
-    -------
-    The axes. ``examples/which_model.py`` makes one.
+    ci_prob
+        Posterior probability of the intervals of the thin bars, in (0, 1).
 
     Raises
     ------
     ValueError
-        If the fit knows no judges, or `prob` is out of its range.
+        If the fit knows no judges, or `ci_prob` is out of its range.
     """
     if "sensitivity" not in fit["posterior"]:
         raise ValueError(
             f"fit should be of a model with JudgeReliability, got {fit.attrs.get('model')!r}"
         )
-    if not 0 < prob < 1:
-        raise ValueError(f"prob should be in (0, 1), got {prob}")
+    if not 0 < ci_prob < 1:
+        raise ValueError(f"ci_prob should be in (0, 1), got {ci_prob}")
     draws = fit["posterior"]["sensitivity"].stack(sample=("chain", "draw"))
     mean = draws.mean("sample").to_numpy()
     order = np.argsort(-mean, kind="stable")
-    tails = [(1 - prob) / 2, 0.25, 0.75, (1 + prob) / 2]
+    tails = [(1 - ci_prob) / 2, 0.25, 0.75, (1 + ci_prob) / 2]
     low, quarter, three, high = draws.quantile(tails, "sample").to_numpy()[:, order]
     mean, names = mean[order], draws["judge"].to_numpy()[order]
-    ax = axes_of_size(ax, judges_size(len(mean)))
     y = np.arange(len(mean))
     wrong, random = high < 0, (low <= 0) & (high >= 0)
     colours = np.where(low > 0, ACCENT, STRONG)

@@ -1,10 +1,10 @@
-"""Margins: residuals as the model says they should be, and as they are."""
+"""Posterior predictive checks of margins: residuals, observed and replicated."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.style import ACCENT, GREY, INK, STRONG, axes_of_size, plain
+from bayesduel.plots.style import ACCENT, GREY, INK, NEW, STRONG, figure, plain
 from bayesduel.text import shorten
 
 if TYPE_CHECKING:
@@ -18,30 +18,18 @@ MARGINS_SIZE = (5.6, 2.8)
 PAIRS_SIZE = (4.6, 4.1)
 
 
-def plot_margins(check: "MarginCheck", ax: "Axes | None" = None) -> "Axes":
-    """Draw the distribution of the standardised residuals of margins.
+@figure(MARGINS_SIZE, "bayesduel.check_margins")
+def plot_margins(check: "MarginCheck", ax: "Axes" = NEW) -> "Axes":
+    """Plot the distribution of the standardised residuals of margins.
 
     Bars: the residuals (mean over posterior draws). Band: the middle 95 % of replicated ones,
-    bar by bar; line: the standard normal. The outermost bars hold what lies beyond.
+    bar by bar; line: the standard normal density. The outermost bars include all beyond them.
 
     Parameters
     ----------
     check
         What :func:`bayesduel.check_margins` returned.
-    ax
-        Axes to draw on. Default: those of a new figure.
-
-    Returns
-    -------
-    The axes.
-
-    Raises
-    ------
-    TypeError
-        If `check` is something else.
     """
-    _check(check)
-    ax = axes_of_size(ax, MARGINS_SIZE)
     width = check.edges[1] - check.edges[0]
     middle = check.edges[:-1] + width / 2
     ax.bar(middle, check.density, width=0.9 * width, color="#9ecae1", lw=0, label="margins")
@@ -66,33 +54,22 @@ def plot_margins(check: "MarginCheck", ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def plot_pair_residuals(check: "MarginCheck", ax: "Axes | None" = None) -> "Axes":
-    """Draw how far pairs are off what their arms' scores say, against normal quantiles.
+@figure(PAIRS_SIZE, "bayesduel.check_margins")
+def plot_pair_residuals(check: "MarginCheck", ax: "Axes" = NEW) -> "Axes":
+    """Plot the residuals of pairs against normal quantiles.
 
-    A pair's residual is the mean of those of its margins times the root of their number. Dots:
-    in increasing order (means over posterior draws); band: the middle 95 % of replicated ones.
-    Dots above the band at the right, below at the left: pairs are off their scores.
+    A pair's residual is the mean of those of its margins times the square root of their number.
+    Dots: in increasing order (means over posterior draws); band: the middle 95 % of replicated
+    ones. Dots above the band at the right, or below it at the left: pairs whose margins the
+    scores do not explain.
 
     Parameters
     ----------
     check
         What :func:`bayesduel.check_margins` returned.
-    ax
-        Axes to draw on. Default: those of a new figure.
-
-    Returns
-    -------
-    The axes.
-
-    Raises
-    ------
-    TypeError
-        If `check` is something else.
     """
     from scipy.special import ndtri
 
-    _check(check)
-    ax = axes_of_size(ax, PAIRS_SIZE)
     n = len(check.ordered)
     quantile = ndtri((np.arange(n) + 0.5) / n)
     ax.fill_between(
@@ -131,11 +108,4 @@ def _name_extremes(check: "MarginCheck", ax: "Axes", quantile: np.ndarray) -> No
             va="center",
             fontsize=8,
             color=INK,
-        )
-
-
-def _check(check: Any) -> None:
-    if not hasattr(check, "ordered_lower"):
-        raise TypeError(
-            f"check should be what bayesduel.check_margins returned, got {type(check).__name__}"
         )

@@ -1,4 +1,4 @@
-"""Who beats whom, and who wins by which criterion: tables drawn as pictures."""
+"""The preference matrix, and winners by criterion, as heat maps."""
 
 from typing import TYPE_CHECKING
 
@@ -9,8 +9,9 @@ from bayesduel.plots.style import (
     DIVERGING,
     GREY,
     INK,
+    NEW,
     SEQUENTIAL,
-    axes_of_size,
+    figure,
     percent_bar,
     place_ticks,
     plain,
@@ -31,6 +32,7 @@ __all__ = [
     "winners_size",
 ]
 
+LEAST = 0.01  # smallest probability for a row of its own among the winners
 CRITERION_NAMES = {
     "condorcet": "Condorcet",
     "copeland": "Copeland",
@@ -46,28 +48,21 @@ def preference_size(n_arms: int) -> tuple[float, float]:
     return side + 2.0, side + 0.6
 
 
-def plot_preference(winners: "xr.Dataset", ax: "Axes | None" = None) -> "Axes":
-    """Draw the probability that the arm of the row beats the arm of the column.
+@figure(
+    lambda winners: preference_size(in_order(winners).sizes["arm"]),
+    "bayesduel.winners",
+)
+def plot_preference(winners: "xr.Dataset", ax: "Axes" = NEW) -> "Axes":
+    """Plot the probability that the arm of the row beats the arm of the column.
 
-    Arms stand in rank order. Purple favours the row, orange the column, white is an even
-    match. Hatched cells are uncertain: their interval contains 1/2. With up to 12 arms the
-    cells hold the posterior mean in per cent.
+    Arms are in rank order. Purple favours the row, orange the column; white is a probability of
+    1/2. Hatched cells are uncertain: their interval contains 1/2. With up to 12 arms the cells
+    show the posterior mean in per cent.
 
     Parameters
     ----------
     winners
         What :func:`bayesduel.winners` returned.
-    ax
-        Axes to draw on. Default: those of a new figure.
-
-    Returns
-    -------
-    The axes.
-
-    Raises
-    ------
-    TypeError
-        If `winners` is something else.
     """
     ranked = in_order(winners)
     mean, lower, upper = (
@@ -77,7 +72,6 @@ def plot_preference(winners: "xr.Dataset", ax: "Axes | None" = None) -> "Axes":
     n_arms = len(mean)
     off = ~np.eye(n_arms, dtype=bool)
     uncertain = (lower <= 0.5) & (upper >= 0.5) & off
-    ax = axes_of_size(ax, preference_size(n_arms))
     image = ax.imshow(
         np.where(off, mean, np.nan), cmap=DIVERGING, vmin=0, vmax=1, interpolation="nearest"
     )
@@ -107,51 +101,31 @@ def winners_size(n_rows: int) -> tuple[float, float]:
     return 5.6, 0.75 + 0.31 * n_rows
 
 
-def plot_winners(winners: "xr.Dataset", ax: "Axes | None" = None, *, least: float = 0.01) -> "Axes":
-    """Draw the probability that each arm wins, by winner criterion.
+@figure(
+    lambda winners, least=LEAST: winners_size(len(_by_criterion(winners, least)[0])),
+    "bayesduel.winners",
+)
+def plot_winners(winners: "xr.Dataset", ax: "Axes" = NEW, *, least: float = LEAST) -> "Axes":
+    """Plot the probability that each arm wins, by winner criterion.
 
-    Arms that reach `least` under no criterion share one row; so, for Condorcet, has the case
-    that no arm beats all others. A win that arms tie for is split between them, so that
-    columns sum to 1 but for rounding. Von Neumann holds the mean weight in the mixture that
-    nothing beats.
+    Arms with less than `least` under every criterion share one row; for Condorcet, another row
+    is for the case that no arm beats all others. A win is divided between arms that tie, so that
+    columns sum to 1 up to rounding. Von Neumann: mean weight in the maximin mixture.
 
     Parameters
     ----------
     winners
         What :func:`bayesduel.winners` returned.
-    ax
-        Axes to draw on. Default: those of a new figure.
     least
-        Smallest probability that earns an arm its own row.
-
-    Returns
-    -------
-    The axes.
+        Smallest probability for which an arm has its own row.
 
     Raises
     ------
-    TypeError
-        If `winners` is something else.
     ValueError
         If `least` is outside [0, 1).
     """
-    if not 0 <= least < 1:
-        raise ValueError(f"least should be in [0, 1), got {least}")
-    ranked = in_order(winners)
-    share = ranked["winner_share"].transpose("arm", "criterion").values
-    own = share.max(1) >= least
-    labels = [shorten(a, 30) for a in ranked["arm"].values[own]]
-    table = [*share[own]]
-    if not own.all():
-        n_others = int((~own).sum())
-        labels.append("the other one" if n_others == 1 else f"the other {n_others}")
-        table.append(share[~own].sum(0))
-    criteria = [str(n) for n in ranked["criterion"].values]
-    none = np.where([n == "condorcet" for n in criteria], 1 - float(ranked["condorcet_exists"]), 0)
-    labels.append("none")
-    table.append(none)
-    values = np.array(table)
-    ax = axes_of_size(ax, winners_size(len(values)))
+    labels, values = _by_criterion(winners, least)
+    criteria = [str(n) for n in winners["criterion"].values]
     ax.imshow(values, cmap=SEQUENTIAL, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
     ax.set_yticks(range(len(labels)), labels)
     ax.set_xticks(range(len(criteria)), [CRITERION_NAMES[n].replace(" ", "\n") for n in criteria])
@@ -171,6 +145,26 @@ def plot_winners(winners: "xr.Dataset", ax: "Axes | None" = None, *, least: floa
             color="white" if p > 0.55 else (INK if p >= 0.005 else GREY),
         )
     return ax
+
+
+def _by_criterion(winners: "xr.Dataset", least: float) -> tuple[list[str], np.ndarray]:
+    """Return the labels of the rows, and the probabilities of shape (rows, criteria)."""
+    if not 0 <= least < 1:
+        raise ValueError(f"least should be in [0, 1), got {least}")
+    ranked = in_order(winners)
+    share = ranked["winner_share"].transpose("arm", "criterion").values
+    own = share.max(1) >= least
+    labels = [shorten(a, 30) for a in ranked["arm"].values[own]]
+    table = [*share[own]]
+    if not own.all():
+        n_others = int((~own).sum())
+        labels.append("the other one" if n_others == 1 else f"the other {n_others}")
+        table.append(share[~own].sum(0))
+    criteria = [str(n) for n in ranked["criterion"].values]
+    none = np.where([n == "condorcet" for n in criteria], 1 - float(ranked["condorcet_exists"]), 0)
+    labels.append("none")
+    table.append(none)
+    return labels, np.array(table)
 
 
 def _hatched(mask: np.ndarray) -> "PathPatch":

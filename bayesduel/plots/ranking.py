@@ -1,4 +1,4 @@
-"""The ranking: where each arm stands, and how surely."""
+"""The ranking, with intervals, and the probability of each rank."""
 
 from typing import TYPE_CHECKING
 
@@ -8,8 +8,9 @@ from bayesduel.plots.style import (
     ACCENT,
     GREY,
     INK,
+    NEW,
     SEQUENTIAL,
-    axes_of_size,
+    figure,
     percent_bar,
     percent_ticks,
     place_ticks,
@@ -58,54 +59,41 @@ def in_order(winners: "xr.Dataset") -> "xr.Dataset":
     TypeError
         If `winners` is not what :func:`bayesduel.winners` returned.
     """
-    if "order" not in getattr(winners, "data_vars", {}):
-        raise TypeError(
-            f"winners should be what bayesduel.winners returned, got {type(winners).__name__}"
-        )
+    if "order" not in winners:
+        raise TypeError("winners should be what bayesduel.winners returned, got another Dataset")
     order = winners["order"].values
     return winners.isel(arm=order, opponent=order)
 
 
-def plot_ranking(
-    winners: "xr.Dataset", ax: "Axes | None" = None, *, places: slice | None = None
-) -> "Axes":
-    """Draw the arms in rank order, best on top, each with its win rate and intervals.
+@figure(
+    lambda winners, places=None: ranking_size(len(_places(winners, places))),
+    "bayesduel.winners",
+)
+def plot_ranking(winners: "xr.Dataset", ax: "Axes" = NEW, *, places: slice | None = None) -> "Axes":
+    """Plot the arms in rank order, the best at the top, with win rates and intervals.
 
     The dot is the posterior mean of the arm's Borda score: the probability that it beats
-    another arm drawn at random. The thick bar holds half of the posterior, the thin one the
-    share that `winners` was asked for. Shading tells the tiers apart, and each is named at
-    its first arm.
+    another arm drawn at random. The thick bar is the 50 % interval, the thin bar the interval of
+    `winners`. Shading separates the tiers, and each is named at its first arm.
 
     Parameters
     ----------
     winners
         What :func:`bayesduel.winners` returned.
-    ax
-        Axes to draw on. Default: those of a new figure, its height suited to the arms.
     places
-        Which places of the ranking to draw, e.g. ``slice(0, 40)``. Default: all.
-
-    Returns
-    -------
-    The axes.
+        Which places of the ranking to plot, e.g. ``slice(0, 40)``. Default: all.
 
     Raises
     ------
-    TypeError
-        If `winners` is something else.
     ValueError
         If `places` leaves no arm.
     """
-    ranked = in_order(winners)
-    place = np.arange(1, ranked.sizes["arm"] + 1)[places or slice(None)]
-    if not len(place):
-        raise ValueError(f"places should leave an arm of {ranked.sizes['arm']}, got {places}")
-    ranked = ranked.isel(arm=place - 1)
+    place = _places(winners, places)
+    ranked = in_order(winners).isel(arm=place - 1)
     mean, lower, quarter, three_quarters, upper = (
         ranked[f"borda_{part}"].values
         for part in ("mean", "lower", "quarter", "three_quarters", "upper")
     )
-    ax = axes_of_size(ax, ranking_size(len(place)))
     y = np.arange(len(place))
     ax.axvline(0.5, color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
     ax.hlines(y, lower, upper, color=ACCENT, lw=1.2, zorder=2)
@@ -122,34 +110,26 @@ def plot_ranking(
     return ax
 
 
-def plot_ranks(winners: "xr.Dataset", ax: "Axes | None" = None) -> "Axes":
-    """Draw the probability of each rank of each arm as a heat map, arms in rank order.
+@figure(
+    lambda winners: ranks_size(in_order(winners).sizes["arm"]),
+    "bayesduel.winners",
+)
+def plot_ranks(winners: "xr.Dataset", ax: "Axes" = NEW) -> "Axes":
+    """Plot the probability of each rank of each arm as a heat map, arms in rank order.
 
-    With up to 12 arms the cells hold the probability in per cent, where it rounds to 1 or
-    more; with more, a scale of square roots beside them makes small probabilities visible.
+    With up to 12 arms the cells show the probability in per cent, where it rounds to 1 or more;
+    with more, the colour scale is that of square roots, so that small probabilities are visible.
 
     Parameters
     ----------
     winners
         What :func:`bayesduel.winners` returned.
-    ax
-        Axes to draw on. Default: those of a new figure.
-
-    Returns
-    -------
-    The axes.
-
-    Raises
-    ------
-    TypeError
-        If `winners` is something else.
     """
     from matplotlib.colors import PowerNorm
 
     ranked = in_order(winners)
     probability = ranked["rank_probability"].transpose("arm", "rank").values
     n_arms = len(probability)
-    ax = axes_of_size(ax, ranks_size(n_arms))
     few = n_arms <= 12
     scale = PowerNorm(1 if few else 0.5, 0, 1 if few else probability.max())
     image = ax.imshow(probability, cmap=SEQUENTIAL, norm=scale, interpolation="nearest")
@@ -162,6 +142,15 @@ def plot_ranks(winners: "xr.Dataset", ax: "Axes | None" = None) -> "Axes":
             text = percent(probability[i, j]).replace(" ", "")
             ax.text(j, i, text, ha="center", va="center", fontsize=8, color=colour)
     return ax
+
+
+def _places(winners: "xr.Dataset", places: slice | None) -> np.ndarray:
+    """Return the ranks to plot, from 1."""
+    n_arms = in_order(winners).sizes["arm"]
+    found = np.arange(1, n_arms + 1)[places or slice(None)]
+    if not len(found):
+        raise ValueError(f"places should leave an arm of {n_arms}, got {places}")
+    return found
 
 
 def _labels(arms: np.ndarray, places: np.ndarray) -> list[str]:

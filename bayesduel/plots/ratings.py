@@ -1,4 +1,4 @@
-"""Ratings over time, with bands."""
+"""Ratings over time, with intervals."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.plots.regret import COLOURS, LINES
-from bayesduel.plots.style import INK, axes_of_size, plain, shorten
+from bayesduel.plots.style import INK, NEW, figure, plain, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -18,45 +18,40 @@ SHOWN = 6
 APART = 0.045  # of the height of the axes, the least distance of two names
 
 
+@figure((7.6, 4.4), "bayesduel.fit")
 def plot_ratings(
     fit: "xr.DataTree",
-    ax: "Axes | None" = None,
+    ax: "Axes" = NEW,
     *,
     arms: Sequence[str] | None = None,
-    prob: float = 0.8,
+    ci_prob: float = 0.8,
 ) -> "Axes":
-    """Draw the rating of some arms over time: posterior means, and bands around them.
+    """Plot the ratings of some arms over time: posterior means, and bands of intervals.
 
-    Ratings of a period are centred over all arms, so a line falls where others rise.
+    Ratings of a period are centred over all arms, so one falls where others rise.
 
     Parameters
     ----------
     fit
         A fit of a model with :class:`bayesduel.models.TimeVarying`.
-    ax
-        Axes to draw on. Default: those of a new figure.
     arms
         Which arms. Default: the six highest in the last period.
-    prob
-        Posterior probability that a band holds at each time, in (0, 1).
-
-    Returns
-    -------
-    The axes. ``examples/which_model.py`` makes one.
+    ci_prob
+        Posterior probability of the interval at each time, in (0, 1).
 
     Raises
     ------
     KeyError
         If an arm is not in the fit.
     ValueError
-        If the fit knows no times, or `prob` is out of its range.
+        If the fit knows no times, or `ci_prob` is out of its range.
     """
     if "rating" not in fit["posterior"]:
         raise ValueError(
             f"fit should be of a model with TimeVarying, got {fit.attrs.get('model')!r}"
         )
-    if not 0 < prob < 1:
-        raise ValueError(f"prob should be in (0, 1), got {prob}")
+    if not 0 < ci_prob < 1:
+        raise ValueError(f"ci_prob should be in (0, 1), got {ci_prob}")
     rating = fit["posterior"]["rating"]
     labels = [str(a) for a in rating["arm"].to_numpy()]
     last = rating.isel(period=-1).mean(("chain", "draw")).to_numpy()
@@ -64,13 +59,14 @@ def plot_ratings(
     unknown = [str(a) for a in chosen if str(a) not in labels]
     if unknown:
         raise KeyError(f"arm {unknown[0]!r} is not in the fit")
-    ax = axes_of_size(ax, (7.6, 4.4))
     time = rating["period"].to_numpy()
     ends = []
     for place, arm in enumerate(chosen):
         draws = rating.isel(arm=labels.index(str(arm)))
         colour = COLOURS[place % len(COLOURS)]
-        low, high = draws.quantile([(1 - prob) / 2, (1 + prob) / 2], ("chain", "draw")).to_numpy()
+        low, high = draws.quantile(
+            [(1 - ci_prob) / 2, (1 + ci_prob) / 2], ("chain", "draw")
+        ).to_numpy()
         mean = draws.mean(("chain", "draw")).to_numpy()
         line = LINES[place // len(COLOURS) % len(LINES)]
         ax.fill_between(time, low, high, color=colour, alpha=0.07, linewidth=0)
@@ -92,23 +88,23 @@ def plot_ratings(
     ax.set_ylim(bottom, top)
     ax.set_xlim(time[0], time[-1])
     unit = fit.attrs["score_unit"]
-    ax.set_ylabel(f"rating, in {unit} (band: {100 * prob:.0f} %)", fontsize=9, color=INK)
+    ax.set_ylabel(f"rating, in {unit} (band: {100 * ci_prob:.0f} %)", fontsize=9, color=INK)
     ax.grid(axis="y", color="#e2e2e2", lw=0.7)
     ax.set_axisbelow(True)
     plain(ax, keep=("bottom",))
     if np.issubdtype(time.dtype, np.datetime64):
         from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-        locator = AutoDateLocator(maxticks=8)
+        locator = AutoDateLocator(maxticks=8)  # type: ignore[no-untyped-call]
         ax.xaxis.set_major_locator(locator)
-        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
     else:
         ax.set_xlabel("time", fontsize=9, color=INK)
     return ax
 
 
 def _spread(heights: Sequence[float], apart: float) -> np.ndarray:
-    """Return `heights` moved as little as needs be to be `apart` from each other."""
+    """Return `heights` moved as little as possible to be at least `apart` from each other."""
     order = np.argsort(heights)
     placed = np.array(heights, dtype=float)[order]
     for _ in range(200):

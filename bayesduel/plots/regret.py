@@ -1,10 +1,10 @@
-"""Regret over time, with intervals, uniform play and the least slope there can be."""
+"""Cumulative regret, with quartiles, uniform play and the asymptotic lower bound."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.style import GREY, INK, axes_of_size, plain
+from bayesduel.plots.style import GREY, INK, NEW, figure, plain
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,20 +20,21 @@ SECONDS = 2_000_000  # n K^3 of truths whose C* is found within seconds.
 FLOORED = {"copeland": 1, "copeland_sum": 2}  # Regrets of which C* gives the least slope.
 
 
+@figure((7.2, 4.6), "bayesduel.simulate")
 def plot_regret(
     trace: "xr.DataTree",
     criterion: str | None = None,
-    ax: "Axes | None" = None,
+    ax: "Axes" = NEW,
     *,
     log_regret: bool | None = None,
     floor: bool | None = None,
 ) -> "Axes":
-    """Draw cumulative regret: the mean, its standard error and the quartiles of the runs.
+    """Plot cumulative regret: the mean, its standard error and the quartiles of the runs.
 
-    Dark bands are the mean plus or minus its standard error, pale ones the quartiles: where
-    the mean leaves them, a few runs went badly wrong. The grey line is uniform play. Under
-    ``copeland`` regret the dotted line rises as C* ln T (``copeland_sum``: twice that), as
-    slowly as any consistent policy can; only its slope means something. Of items with attributes
+    Dark bands are the mean plus or minus its standard error, pale ones the quartiles: where the
+    mean is outside them, a few runs have large regret. The grey line is uniform play. Under
+    ``copeland`` regret the dotted line has the slope C* ln T (``copeland_sum``: twice that), the
+    smallest of any consistent policy; only its slope is meaningful. For items with attributes
     the dotted lines are the growing parts of the bounds of policies that have one.
 
     Parameters
@@ -42,13 +43,11 @@ def plot_regret(
         What :func:`bayesduel.simulate` returned.
     criterion
         Which regret, as in :func:`bayesduel.regret`.
-    ax
-        Axes to draw on. Default: those of a new figure.
     log_regret
-        Whether regret is on a log axis too. Default: where the worst curve ends more than
-        `APART` times above the best, which would lie flat on a plain axis.
+        Whether regret is on a log axis too. Default: where the largest curve ends more than
+        `APART` times above the smallest.
     floor
-        Whether to find C* (of truths drawn anew for each run, its mean) and draw the dotted
+        Whether to compute C* (its mean, where truths are drawn for each run) and plot the dotted
         line. Default: where that takes seconds, up to 125 arms of one truth or 20 of 250;
         beyond, the legend says that it is left out.
 
@@ -65,7 +64,6 @@ def plot_regret(
     values = regret(trace, criterion).load()
     criterion, of_items = str(values.name), "worth" in trace["trace"]
     time = values["time"].values
-    ax = axes_of_size(ax, (7.2, 4.6))
     n_runs = values.sizes["replication"]
     top, ends = 0.0, []
     for k, policy in enumerate(values["policy"].values):
@@ -105,9 +103,9 @@ def plot_regret(
         ax.set_ylim(0, 1.05 * top)
     ax.set_xlim(start, time[-1])
     plan = plan_of(trace)
-    told = f"{n_runs} runs: mean, \u00b1 standard error (dark), quartiles (pale)"
-    told = told if n_runs > 1 else "1 run"
-    ax.set_title(f"{plan['problem']}, {told}", loc="left", fontsize=10, color=INK)
+    runs_words = f"{n_runs} runs: mean, \u00b1 standard error (dark), quartiles (pale)"
+    runs_words = runs_words if n_runs > 1 else "1 run"
+    ax.set_title(f"{plan['problem']}, {runs_words}", loc="left", fontsize=10, color=INK)
     ax.set_xlabel("pulls" if criterion == "pull" else "duels")
     ax.set_ylabel(f"cumulative {criterion} regret,  {values.attrs['formula']}", fontsize=9)
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
@@ -119,7 +117,7 @@ def plot_regret(
 def _floor(
     truths: np.ndarray, times: int, wanted: bool | None, time: np.ndarray, ax: "Axes"
 ) -> None:
-    """Draw `times` C* ln T, C* the mean over truths of shape (n, K, K), or say it is left out."""
+    """Plot `times` C* ln T, C* the mean over truths of shape (n, K, K), or say it is left out."""
     from bayesduel.simulation.regret_lower_bound import least_slope
 
     factor = "" if times == 1 else f"{times} "
@@ -135,7 +133,7 @@ def _floor(
 
 
 def _bounds(trace: "xr.DataTree", ax: "Axes") -> None:
-    """Draw the growing part of each policy's bound, where it has one."""
+    """Plot the growing part of each policy's bound, where it has one."""
     bound = trace["trace"].to_dataset()["bound"].mean("replication").load()
     for k, policy in enumerate(bound["policy"].values):
         shape = bound.sel(policy=policy).values

@@ -1,11 +1,14 @@
-"""How the figures look: colours, labels, axes.
+"""What figures have in common: new axes, colours, labels.
 
 Colours are those of Okabe & Ito ("Color universal design", 2008) and the diverging palette
 PuOr of Brewer (colorbrewer2.org): both are told apart under every common colour blindness.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import inspect
+from collections.abc import Callable, Sequence
+from functools import wraps
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 
@@ -21,10 +24,11 @@ __all__ = [
     "DIVERGING",
     "GREY",
     "INK",
+    "NEW",
     "SEQUENTIAL",
     "STRONG",
-    "axes_of_size",
     "every",
+    "figure",
     "percent_bar",
     "percent_ticks",
     "place_ticks",
@@ -39,6 +43,32 @@ ACCENT = "#0072B2"  # Okabe & Ito, blue
 STRONG = "#D55E00"  # Okabe & Ito, vermillion
 DIVERGING = "PuOr"  # orange below 1/2, white at 1/2, purple above
 SEQUENTIAL = "Blues"
+NEW: Any = None  # stands for the axes of a new figure
+RETURNED = {  # the class of what a function returns
+    "bayesduel.check": "bayesduel.criticism.check_result.Check",
+    "bayesduel.compare_models": "bayesduel.criticism.comparison.Comparison",
+    "bayesduel.criticism.calibration.held_out": "bayesduel.criticism.calibration.Calibration",
+    "bayesduel.fit": "xarray.DataTree",
+    "bayesduel.check_margins": "bayesduel.criticism.posterior_predictive.MarginCheck",
+    "bayesduel.select_top": "xarray.DataTree",
+    "bayesduel.simulate": "xarray.DataTree",
+    "bayesduel.winners": "xarray.Dataset",
+}
+DOCUMENTED = """
+ax
+    Axes to draw on. Default: those of a new figure.
+
+Returns
+-------
+The axes.
+
+Raises
+------
+TypeError
+    If `{name}` is not what :func:`{source}` returned.
+"""
+
+Size = tuple[float, float]
 
 
 def wide_excess(text: str, size: float) -> float:
@@ -60,17 +90,58 @@ def every(n: int, most: int) -> int:
     return step
 
 
-def axes_of_size(ax: "Axes | None", size: tuple[float, float]) -> "Axes":
-    """Return `ax`, or the axes of a new pyplot figure of `size`, (width, height) in inches."""
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
+def figure[**P](
+    size: Size | Callable[..., Size], source: str
+) -> "Callable[[Callable[P, Axes]], Callable[P, Axes]]":
+    """Decorate a plot: check its first argument, and make new axes where none are given.
 
-    return plt.subplots(figsize=size, layout="compressed")[1]
+    It adds to the docstring what all plots have in common: the parameter `ax`, what is returned,
+    and the error of the check.
+
+    Parameters
+    ----------
+    size
+        Width and height in inches of a new figure, or a function that returns them, of the
+        arguments that the plot is called with.
+    source
+        Public function that returns the first argument, one of `RETURNED`. Its class is imported
+        when the plot is called.
+    """
+
+    def decorated(plot: "Callable[P, Axes]") -> "Callable[P, Axes]":
+        signature = inspect.signature(plot)
+        name = next(iter(signature.parameters))
+        module, _, class_name = RETURNED[source].rpartition(".")
+
+        @wraps(plot)
+        def drawn(*args: P.args, **kwargs: P.kwargs) -> "Axes":
+            given = signature.bind(*args, **kwargs)
+            first = given.arguments[name]
+            if not isinstance(first, getattr(import_module(module), class_name)):
+                raise TypeError(
+                    f"{name} should be what {source} returned, got {type(first).__name__}"
+                )
+            if given.arguments.pop("ax", NEW) is not NEW:
+                return plot(*args, **kwargs)
+            import matplotlib.pyplot as plt
+
+            inches = size(**given.arguments) if callable(size) else size
+            new, given.arguments["ax"] = plt.subplots(figsize=inches, layout="compressed")
+            try:
+                return plot(*given.args, **given.kwargs)
+            except Exception:
+                plt.close(new)
+                raise
+
+        text, _, raises = inspect.cleandoc(plot.__doc__ or "").partition("\n\nRaises\n------\n")
+        drawn.__doc__ = f"{text}{DOCUMENTED.format(name=name, source=source)}{raises}"
+        return drawn
+
+    return decorated
 
 
 def plain(ax: "Axes", keep: Sequence[str] = ("bottom",)) -> None:
-    """Take away the frame but for the sides in `keep`, and the tick marks with it."""
+    """Remove tick marks, and the frame except for the sides in `keep`."""
     for side, spine in ax.spines.items():
         spine.set_visible(side in keep)
         spine.set_color(GREY)
@@ -78,7 +149,7 @@ def plain(ax: "Axes", keep: Sequence[str] = ("bottom",)) -> None:
 
 
 def percent_ticks(ax: "Axes", which: str) -> None:
-    """Let an axis ("x" or "y") run from 0 to 1, with ticks in per cent."""
+    """Set an axis ("x" or "y") to 0 to 1, with ticks in per cent."""
     ticks = [0, 0.25, 0.5, 0.75, 1]
     words = [f"{100 * t:.0f} %" for t in ticks]
     if which == "x":
@@ -90,9 +161,9 @@ def percent_ticks(ax: "Axes", which: str) -> None:
 
 
 def place_ticks(ax: "Axes", arms: "np.ndarray", across: str) -> None:
-    """Write the places at the rows and columns of a square picture, few enough to be read.
+    """Label the rows and columns of a square figure with ranks, few enough to be read.
 
-    Rows bear the names of the `arms`, best first, too; `across` says what the columns are.
+    Rows have the names of the `arms`, best first, too; `across` is the label of the columns.
     """
     n_arms = len(arms)
     rows = range(0, n_arms, every(n_arms, 22))
@@ -104,7 +175,7 @@ def place_ticks(ax: "Axes", arms: "np.ndarray", across: str) -> None:
 
 
 def percent_bar(image: "AxesImage", ax: "Axes") -> None:
-    """Put a colour bar in per cent beside `ax`."""
+    """Add a colour bar in per cent beside `ax`."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.8, aspect=24, pad=0.02)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from bayesduel.plots.regret import COLOURS, LINES
-from bayesduel.plots.style import INK, axes_of_size, percent_ticks, plain
+from bayesduel.plots.style import INK, NEW, figure, percent_ticks, plain
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -12,17 +12,16 @@ if TYPE_CHECKING:
 __all__ = ["plot_success"]
 
 
-def plot_success(trace: "xr.DataTree", ax: "Axes | None" = None, level: float = 0.95) -> "Axes":
-    """Draw the share of right sets over the duels spent, with exact binomial intervals.
+@figure((7.2, 4.6), "bayesduel.select_top")
+def plot_success(trace: "xr.DataTree", ax: "Axes" = NEW, ci_prob: float = 0.95) -> "Axes":
+    """Plot the share of correct sets over the number of duels, with exact binomial intervals.
 
     Parameters
     ----------
     trace
-        What :func:`bayesduel.simulate_top_k` returned.
-    ax
-        Axes to draw on. Default: those of a new figure.
-    level
-        Of the intervals.
+        What :func:`bayesduel.select_top` returned.
+    ci_prob
+        Probability of the intervals, in (0, 1).
 
     Raises
     ------
@@ -32,8 +31,7 @@ def plot_success(trace: "xr.DataTree", ax: "Axes | None" = None, level: float = 
     from bayesduel.simulation.success import success_rate
     from bayesduel.simulation.trace import plan_of
 
-    rates = success_rate(trace, level)
-    ax = axes_of_size(ax, (7.2, 4.6))
+    rates = success_rate(trace, ci_prob)
     time = rates["time"].values
     for place, policy in enumerate(rates["policy"].values):
         at = rates.sel(policy=policy)

@@ -1,4 +1,4 @@
-"""Does a ranking explain the log? Cyclicity against chance, misfits, and the cycles themselves."""
+"""Transitivity: cyclicity against null models, the most probable cycles, and residuals."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +9,9 @@ from bayesduel.plots.style import (
     DIVERGING,
     GREY,
     INK,
+    NEW,
     STRONG,
-    axes_of_size,
+    figure,
     percent_bar,
     place_ticks,
     plain,
@@ -35,7 +36,7 @@ __all__ = [
 CYCLICITY_SIZE = (5.8, 2.7)
 CYCLES_SIZE = (5.4, 4.6)
 MOST_ARMS = 8  # arms in the graph of cycles
-SHOWN_FROM = 0.5  # probability of a cycle from which it is drawn beside the likeliest
+SHOWN_FROM = 0.5  # probability from which cycles beside the most probable one are plotted
 SURPRISING = 0.01  # p-value below which a pair is marked
 STYLES: dict[str, Any] = {
     "logistic ladder": "-",
@@ -47,40 +48,32 @@ STYLES: dict[str, Any] = {
 LABELS = {
     "logistic ladder": "logistic scores",
     "normal ladder": "normal scores",
-    "monotone": "any regular ranking",
-    "irregular": "uneven ranking",
-    "reordered": "uneven, reordered",
+    "monotone": "strongly transitive",
+    "irregular": "weakly transitive",
+    "reordered": "weakly transitive, reordered",
 }
 
 
-def plot_cyclicity(check: "Check", ax: "Axes | None" = None) -> "Axes":
-    """Draw how cyclic transitive worlds come out on this design, and how cyclic the log is.
+@figure(CYCLICITY_SIZE, "bayesduel.check")
+def plot_cyclicity(check: "Check", ax: "Axes" = NEW) -> "Axes":
+    """Plot the distribution of the cyclicity of replicated logs, and that of the log.
 
-    Each curve is one transitive world: the distribution of the test's statistic over logs
-    drawn from it. The filled one gives the headline p-value; the vertical line is the log.
+    Each curve is one transitive null model: the distribution of the test statistic over logs
+    replicated from it. The filled one gives the reported p-value; the vertical line is the log.
 
     Parameters
     ----------
     check
         What :func:`bayesduel.check` returned.
-    ax
-        Axes to draw on. Default: those of a new figure.
-
-    Returns
-    -------
-    The axes.
 
     Raises
     ------
-    TypeError
-        If `check` is something else.
     ValueError
         If no triad of the log can close, so that there is nothing to draw.
     """
-    found = _checked(check).evidence
+    found = check.evidence
     if not found.replicated:
         raise ValueError("check should have triads that can close to draw, got none")
-    ax = axes_of_size(ax, CYCLICITY_SIZE)
     values = {world: logs[:, 0] for world, logs in found.replicated.items()}
     low = min(found.statistic, *(float(v.min()) for v in values.values()))
     high = max(found.statistic, *(float(v.max()) for v in values.values()))
@@ -112,7 +105,7 @@ def plot_cyclicity(check: "Check", ax: "Axes | None" = None) -> "Axes":
     ax.set_ylim(0, 1.1 * tallest)
     ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g} %")
     ax.set_xlabel("cyclicity (log of the weights of cyclic triads)", fontsize=9, color=INK)
-    ax.set_ylabel("logs drawn", fontsize=9, color=INK)
+    ax.set_ylabel("replicated logs", fontsize=9, color=INK)
     ax.legend(
         fontsize=8, frameon=False, ncols=3, loc="lower left", bbox_to_anchor=(-0.02, 1.0),
         columnspacing=1.2, handlelength=1.6,
@@ -121,33 +114,25 @@ def plot_cyclicity(check: "Check", ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def plot_cycles(check: "Check", ax: "Axes | None" = None) -> "Axes":
-    """Draw the most probable cycles as arrows, each with the probability of its majority.
+@figure(CYCLES_SIZE, "bayesduel.check")
+def plot_cycles(check: "Check", ax: "Axes" = NEW) -> "Axes":
+    """Plot the most probable cycles as arrows, each with the probability of its majority.
 
-    An arrow leads from the arm that wins to the arm that loses; it is as dark as it is sure.
-    The likeliest cycles are taken, those likelier than not, until eight arms are in the picture.
+    An arrow leads from the arm that wins to the arm that loses; darker arrows are more probable.
+    Cycles with a probability above one half are included until eight arms are in the figure.
 
     Parameters
     ----------
     check
         What :func:`bayesduel.check` returned.
-    ax
-        Axes to draw on. Default: those of a new figure.
-
-    Returns
-    -------
-    The axes.
 
     Raises
     ------
-    TypeError
-        If `check` is something else.
     ValueError
         If there are no cycles to draw.
     """
-    if not _checked(check).cycles:
+    if not check.cycles:
         raise ValueError("check should have found cycles to draw, got none")
-    ax = axes_of_size(ax, CYCLES_SIZE)
     arms: list[str] = []
     arrows: dict[tuple[str, str], float] = {}
     for cycle in check.cycles:
@@ -213,33 +198,26 @@ def residuals_size(n_arms: int) -> tuple[float, float]:
     return side + 2.0, side + 0.6
 
 
-def plot_residuals(check: "Check", ax: "Axes | None" = None) -> "Axes":
-    """Draw what each pair did, arms in rank order, and mark the pairs that no ranking expects.
+@figure(lambda check: residuals_size(check.duels.n_arms), "bayesduel.check")
+def plot_residuals(check: "Check", ax: "Axes" = NEW) -> "Axes":
+    """Plot the results of all pairs, arms in rank order, and mark large residuals.
 
-    Colour: the share of decided duels that the row won (purple) or the column (orange),
-    shrunk by one duel's worth of evenness; grey where a pair never met. A cross marks pairs
-    whose result has a p-value below 0.01 under the fitted transitive model. Above the
-    diagonal a transitive log is purple throughout.
+    Colour: the share of decided duels that the row won (purple) or the column (orange), with half
+    a win added to each; grey where a pair never met. A cross marks pairs whose result has a
+    p-value below 0.01 under the fitted transitive model. In a transitive log all cells above the
+    diagonal are purple, up to chance.
 
     Parameters
     ----------
     check
         What :func:`bayesduel.check` returned.
-    ax
-        Axes to draw on. Default: those of a new figure.
-
-    Returns
-    -------
-    The axes.
 
     Raises
     ------
-    TypeError
-        If `check` is something else.
     ValueError
         If no duel of the log is decided.
     """
-    worlds = _checked(check).evidence.worlds
+    worlds = check.evidence.worlds
     if worlds is None:
         raise ValueError("check should have decided duels to draw, got none")
     met = worlds.met
@@ -251,7 +229,6 @@ def plot_residuals(check: "Check", ax: "Axes | None" = None) -> "Axes":
     a, b = place[met.first], place[met.second]
     share[a, b] = (won + 0.5) / (number + 1)
     share[b, a] = 1 - share[a, b]
-    ax = axes_of_size(ax, residuals_size(n_arms))
     ax.set_facecolor("#e4e4e0")
     image = ax.imshow(share, cmap=DIVERGING, vmin=0, vmax=1, interpolation="nearest")
     pairs = check.residuals["pairs"]
@@ -263,14 +240,6 @@ def plot_residuals(check: "Check", ax: "Axes | None" = None) -> "Axes":
     ax.scatter([*x, *y], [*y, *x], marker="x", s=size, color=STRONG, lw=1.3)
     ax.set_xlim(-0.5, n_arms - 0.5)
     ax.set_ylim(n_arms - 0.5, -0.5)
-    place_ticks(ax, np.array(check.duels.arms, dtype=object)[order], "opponent, by its place")
+    place_ticks(ax, np.array(check.duels.arms, dtype=object)[order], "opponent, by rank")
     percent_bar(image, ax)
     return ax
-
-
-def _checked(check: "Check") -> "Check":
-    if not hasattr(check, "evidence"):
-        raise TypeError(
-            f"check should be what bayesduel.check returned, got {type(check).__name__}"
-        )
-    return check

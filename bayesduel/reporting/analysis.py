@@ -1,4 +1,4 @@
-"""Everything a report tells of one log, computed once."""
+"""Everything a report says of one log, computed once."""
 
 import warnings
 from collections.abc import Callable
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayesduel.criticism.calibration import Calibration
-    from bayesduel.criticism.check import Check
+    from bayesduel.criticism.check_result import Check
     from bayesduel.data.duels import Duels
     from bayesduel.data.health_report import Health
     from bayesduel.posterior.winners import Winners
@@ -18,40 +18,46 @@ if TYPE_CHECKING:
 
 __all__ = ["FREE_ARMS", "Analysis", "analyse", "log_of"]
 
-FREE_ARMS = 60  # up to as many arms, winners are also told without assuming a ranking
+FREE_ARMS = 60  # up to as many arms, a model without transitivity is fitted, too
 FREE_DRAWS = 2000
-TAUGHT = 5  # pairs that would teach most
+PAIRS = 5  # the most informative pairs that are listed
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Analysis:
-    """What a report tells of one log.
+    """What a report says of one log.
 
     Attributes
     ----------
     duels, health, fit, winners
         The log, its health, its fit and the winners of that.
+    ranked_by_score
+        Whether the model of `fit` has one score per arm, so that all criteria have the same
+        winner.
+    by_margins
+        Whether it is a model of margins.
     free
         Winners under a preference matrix, which need not be transitive; None where the model
         is one itself, or where `free_reason` says why there are none.
     free_reason
         Why `free` is None, or "".
     free_unit
-        What `free` takes for one duel: "duel", or the majority verdict of a unit of repeated
-        votes, since its pairs know no clusters.
+        What `free` counts as one duel: "duel", or the majority verdict of a unit of repeated
+        votes, since a preference matrix has no cluster-robust standard errors.
     check
-        Whether a ranking explains the log (a quick check: no models are compared).
+        The check of transitivity (a quick one: no models are compared).
     calibration
         Held-out calibration, or None where `calibration_reason` says why there is none.
     calibration_reason
         Why `calibration` is None, or "".
     margins
-        By how much duels were won, where the log tells and `margins_reason` does not say why
-        not.
+        The analysis of margins, where the log has some and `margins_reason` is "".
     margins_reason
-        Why `margins` is None though there are some, or "".
+        Why `margins` is None though the log has margins, or "".
+    coefficients
+        What :func:`bayesduel.coefficients` returned, where the model has covariates, else None.
     pairs
-        The pairs that would teach most.
+        The most informative pairs.
     warnings
         (name, words) of every warning raised on the way.
     """
@@ -60,6 +66,8 @@ class Analysis:
     health: "Health"
     fit: "xr.DataTree"
     winners: "Winners"
+    ranked_by_score: bool
+    by_margins: bool
     free: "Winners | None"
     free_reason: str
     free_unit: str
@@ -68,6 +76,7 @@ class Analysis:
     calibration_reason: str
     margins: "MarginAnalysis | None"
     margins_reason: str
+    coefficients: "pd.DataFrame | None"
     pairs: "pd.DataFrame"
     warnings: tuple[tuple[str, str], ...]
 
@@ -84,7 +93,7 @@ def analyse(
     confidence: float = 0.95,
     step: Callable[[str], None] = lambda name: None,
 ) -> Analysis:
-    """Return everything a report tells of `duels`.
+    """Return everything a report says of `duels`.
 
     Parameters
     ----------
@@ -102,8 +111,8 @@ def analyse(
     from bayesduel.criticism.calibration import held_out
     from bayesduel.criticism.check import check as check_log
     from bayesduel.data.health import health as health_of
-    from bayesduel.data.majority import one_verdict_per_unit, repeated_role
     from bayesduel.inference.fit import fit as fit_model
+    from bayesduel.posterior.coefficients import coefficients
     from bayesduel.posterior.draws import model_of
     from bayesduel.posterior.information_gain import next_pairs
     from bayesduel.posterior.winners import winners
@@ -117,29 +126,26 @@ def analyse(
             step("fitting")
             options = {} if draws is None else {"draws": draws}
             fit = fit_model(duels, model, method, seed=seed, **options)  # type: ignore[arg-type]
-        step("holding elections")
+        step("computing winners")
         found = winners(fit, rope=rope, confidence=confidence)
     told = tuple(dict.fromkeys((w.category.__name__, str(w.message)) for w in caught))
     for category, words in {(w.category, str(w.message)) for w in caught}:
         warnings.warn(words, category, stacklevel=2)
 
     model = model_of(fit)
+    covariates = {"coefficient", "covariate_effect"} & set(fit["posterior"].data_vars)
+    by_score = model.criteria_agree
     with warnings.catch_warnings():  # the log's warnings have been given once
         warnings.simplefilter("ignore", UserWarning)
         free, free_reason, free_unit = None, "", "duel"
-        agree = model.criteria_agree
-        if agree and duels.n_arms > FREE_ARMS:
+        if by_score and duels.n_arms > FREE_ARMS:
             free_reason = (
-                f"With more than {FREE_ARMS} arms this is left to a fit of its own "
+                f"With more than {FREE_ARMS} arms, fit a model without transitivity separately "
                 "(--model preference-matrix)."
             )
-        elif agree and duels.n_arms > 2:
-            step("fitting without a ranking assumed")
-            role = repeated_role(duels)  # its pairs know no clusters: one verdict a unit instead
-            units = duels if role is None else one_verdict_per_unit(duels, role)
-            if role is not None:
-                free_unit = f"majority verdict of each pair and {role}"
-            loose = fit_model(units, "preference-matrix", draws=FREE_DRAWS, seed=seed)
+        elif by_score and duels.n_arms > 2:
+            step("fitting without transitivity")
+            loose, free_unit = _without_transitivity(duels, seed)
             free = winners(loose, rope=rope, confidence=confidence)
         step("checking transitivity")
         check = check_log(duels, quick=True, seed=seed)
@@ -148,16 +154,18 @@ def analyse(
         try:
             calibration = held_out(duels, model, seed=seed)
         except ValueError as error:
-            calibration_reason = f"Not this log: {error}."
-        step("weighing margins")
+            calibration_reason = f"Not available for this log: {error}."
+        step("analysing margins")
         margins, margins_reason = analyse_margins(duels, fit, seed)
-        step("choosing pairs to ask")
-        pairs = next_pairs(fit, TAUGHT, rope=rope, confidence=confidence)
+        step("choosing informative pairs")
+        pairs = next_pairs(fit, PAIRS, rope=rope, confidence=confidence)
     return Analysis(
         duels=duels,
         health=health,
         fit=fit,
         winners=found,
+        ranked_by_score=by_score,
+        by_margins=fit.attrs["outcome"] == "margin",
         free=free,
         free_reason=free_reason,
         free_unit=free_unit,
@@ -166,6 +174,7 @@ def analyse(
         calibration_reason=calibration_reason,
         margins=margins,
         margins_reason=margins_reason,
+        coefficients=coefficients(fit, confidence) if covariates else None,
         pairs=pairs,
         warnings=told,
     )
@@ -174,7 +183,7 @@ def analyse(
 def log_of(fit: "xr.DataTree") -> "Duels":
     """Return the log that a fit was made of, as its tallies.
 
-    Judges, groups, times and margins are not in a fit, so not in this log either.
+    A fit has no judges, groups, times and margins, so this log has none either.
 
     Raises
     ------
@@ -190,6 +199,18 @@ def log_of(fit: "xr.DataTree") -> "Duels":
     data = fit["constant_data"].dataset
     arms = [str(a) for a in data["arm"].values]
     log = Duels.from_wins(data["wins"].values, arms, ties=data["ties"].values)
-    return replace(
-        log, read_summary=replace(log.read_summary, source=str(fit.attrs.get("source", "a fit")))
-    )
+    summary = replace(log.read_summary, source=str(fit.attrs.get("source", "a fit")))
+    return replace(log, read_summary=summary)
+
+
+def _without_transitivity(duels: "Duels", seed: int) -> tuple["xr.DataTree", str]:
+    """Return a fit of a preference matrix, and what it counts as one duel."""
+    from bayesduel.data.majority import one_verdict_per_unit, repeated_role
+    from bayesduel.inference.fit import fit
+
+    role = repeated_role(duels)
+    if role is None:
+        return fit(duels, "preference-matrix", draws=FREE_DRAWS, seed=seed), "duel"
+    units = one_verdict_per_unit(duels, role)
+    unit = f"majority verdict of each pair and {role}"
+    return fit(units, "preference-matrix", draws=FREE_DRAWS, seed=seed), unit

@@ -1,13 +1,16 @@
-"""The page on attributes: one self-contained HTML file on what makes items win."""
+"""Report sections: coefficients of the items' attributes, and new items."""
 
 import json
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from bayesduel.reporting.section import Cell, Figure, Section, Table, Verdict, blocks
+from bayesduel.text import join, percent, probability, rounded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,12 +19,21 @@ if TYPE_CHECKING:
     from bayesduel.criticism.calibration import Calibration
     from bayesduel.data.duels import Duels
 
-__all__ = ["AttributeAnalysis", "analyse_attributes", "write_page"]
+__all__ = [
+    "AttributeAnalysis",
+    "analyse_attributes",
+    "attributes_verdict_section",
+    "coefficients_section",
+    "new_items_section",
+]
+
+FEW_CLUSTERS = 40  # below which cluster-robust standard errors are called rough
+FIGURES = 3  # significant figures of the width of an interval
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AttributeAnalysis:
-    """What the page tells of one log and its attributes.
+    """What a page says of one log and the attributes of its items.
 
     Attributes
     ----------
@@ -29,9 +41,9 @@ class AttributeAnalysis:
         The log and the fit of a model of attributes.
     table
         What :func:`bayesduel.coefficients` returned.
-    told
-        What :func:`bayesduel.posterior.coefficients.explained_share` returned, or None where the
-        model lets the attributes tell everything.
+    explained
+        What :func:`bayesduel.posterior.coefficients.explained_share` returned, or None where
+        the model has no effects of items.
     new
         What :func:`bayesduel.predict_items` returned, or None.
     calibration, plain
@@ -44,7 +56,7 @@ class AttributeAnalysis:
     duels: "Duels"
     fit: "xr.DataTree"
     table: "pd.DataFrame"
-    told: tuple[float, float, float] | None
+    explained: tuple[float, float, float] | None
     new: "pd.DataFrame | None"
     calibration: "Calibration | None"
     plain: "Calibration | None"
@@ -52,21 +64,19 @@ class AttributeAnalysis:
 
     @property
     def sentence(self) -> str:
-        """What the attributes say, for a reader."""
-        from bayesduel.text import join, probability
-
-        prob = self.table.attrs["ci_prob"]
+        """The attributes whose intervals exclude zero, in a sentence."""
         table = self.table[self.table["column"] != ""]  # the side is no attribute
         more = table.index[table["lower"] > 0].tolist()
         less = table.index[table["upper"] < 0].tolist()
-        level = f"{100 * prob:g} %"
+        level = _level(self.table)
         if not more and not less:
             chance = np.maximum(table["positive"], 1 - table["positive"])
             best = str(chance.idxmax())
-            way = "helps" if table.loc[best, "positive"] > 0.5 else "harms"
+            sign = "positive" if table.loc[best, "positive"] > 0.5 else "negative"
             return (
-                f"No attribute clearly counts: every {level} interval holds zero. The likeliest "
-                f"is {best}, which {way} (probability {probability(chance.max())})."
+                f"No attribute has a clear effect: every {level} interval contains zero. The most "
+                f"probable effect is that of {best}, {sign} with probability "
+                f"{probability(float(chance.max()))}."
             )
         parts = []
         if more:
@@ -74,60 +84,61 @@ class AttributeAnalysis:
         if less:
             parts.append(f"more of {join(less)} wins less")
         words = "; ".join(parts)
-        return f"{words[0].upper()}{words[1:]} (each {level} interval leaves out zero)."
+        which = "interval excludes" if len(more) + len(less) == 1 else "intervals exclude"
+        return f"{words[0].upper()}{words[1:]} ({level} {which} zero)."
 
     @property
-    def told_words(self) -> str:
-        """How much of the differences between items the attributes tell."""
-        if self.told is None:
+    def explained_words(self) -> str:
+        """The share of the differences between items that the attributes explain."""
+        if self.explained is None:
             return (
-                "The model takes the attributes to tell everything: if items differ in ways that "
-                "the table does not hold, these intervals are too narrow."
+                "The model has no effects of items beyond their attributes: if items differ in "
+                "other ways, these intervals are too narrow."
             )
-        mean, lower, upper = (max(0.0, 100 * x) for x in self.told)
+        mean, lower, upper = (max(0.0, 100 * x) for x in self.explained)
         return (
-            f"The attributes tell {mean:.0f} % of the differences between items "
-            f"({100 * self.table.attrs['ci_prob']:g} % interval {lower:.0f} to {upper:.0f} %, "
-            "adjusted for their number); the rest is what the table does not hold."
+            f"The attributes explain {mean:.0f} % of the differences between items "
+            f"({_level(self.table)} interval {lower:.0f} to {upper:.0f} %, adjusted for their "
+            "number); the rest is due to what is not in the table."
         )
 
     @property
-    def errors_words(self) -> str:
-        """Whose errors the intervals carry."""
+    def covariance_words(self) -> str:
+        """Which standard errors the intervals are based on, or "" where all is as usual."""
         used = self.table.attrs["covariance"]
         if "taste" in self.fit["posterior"]:
             n = self.fit["posterior"].sizes["judge"]
             return (
                 f"Each of {n:,} judges has coefficients of their own; these are the average "
-                "judge's, and their intervals carry the differences between judges."
+                "judge's, and their intervals include the differences between judges."
             )
         if used == "model":
             if "clusters" in self.fit:
-                return "Counting repeated votes whole does not widen the intervals."
+                return "Clustering of repeated votes does not increase the standard errors."
             few = json.loads(self.fit.attrs.get("clusters_left_out", "{}"))
-            told = " and ".join(f"{n} by {name}" for name, n in few.items())
+            counts = " and ".join(f"{n} by {name}" for name, n in few.items())
             if few:
                 return (
-                    f"The log repeats votes, but in too few clusters ({told}) to count them whole: "
-                    "the intervals take votes as independent and are too narrow."
+                    f"The log has repeated votes, but too few clusters ({counts}) for "
+                    "cluster-robust standard errors: votes are taken as independent, and the "
+                    "intervals are too narrow."
                 )
             return ""
-        group = self.fit["clusters"]
-        n = int(group["n_clusters"].sel(clustering=used))
-        rough = " That is few clusters, so these errors are rough." if n < 40 else ""
+        n = int(self.fit["clusters"]["n_clusters"].sel(clustering=used))
+        rough = " Estimates from so few clusters are rough." if n < FEW_CLUSTERS else ""
         return (
-            f"The log repeats votes by {used}; they are counted whole ({n:,} clusters), which "
-            f"widens the intervals.{rough}"
+            f"The log has repeated votes by {used}: standard errors are cluster-robust ({n:,} "
+            f"clusters) and larger than the model's.{rough}"
         )
 
     @property
     def held_words(self) -> str:
-        """How well the model predicts duels that it has not seen."""
+        """How well the model predicts held-out duels."""
         if self.calibration is None or self.plain is None:
-            return f"It could not be done: {self.reason}."
+            return f"Not available: {self.reason}."
         return (
-            f"{self.calibration.sentence} Bradley-Terry, which knows no attributes, scores "
-            f"{self.plain.log_loss:.3f} on the same folds."
+            f"{self.calibration.sentence} Bradley-Terry, which has no attributes, has a log loss "
+            f"of {self.plain.log_loss:.3f} on the same folds."
         )
 
 
@@ -139,22 +150,22 @@ def analyse_attributes(
     method: str = "auto",
     draws: int | None = None,
     seed: int = 0,
-    confidence: float = 0.95,
+    ci_prob: float = 0.95,
     check: bool = True,
     step: Callable[[str], None] = lambda name: None,
 ) -> AttributeAnalysis:
-    """Return everything the page tells.
+    """Return everything a page says of attributes.
 
     Parameters
     ----------
     duels, model
-        The log and a :class:`bayesduel.models.AttributeDuels`.
+        The log, and a model whose predictor is ``Covariates(items)``.
     new
         Items to predict, as :func:`bayesduel.read_items` takes them; or None.
     method, draws, seed
         As in :func:`bayesduel.fit`.
-    confidence
-        What intervals hold.
+    ci_prob
+        Posterior probability of the intervals, in (0, 1).
     check
         Whether to predict held-out duels.
     step
@@ -169,9 +180,9 @@ def analyse_attributes(
     step("fitting")
     options: dict[str, Any] = {} if draws is None else {"draws": draws}
     fit = fit_model(duels, model, method, seed=seed, **options)  # type: ignore[arg-type]
-    table = coefficients(fit, confidence)
-    told = explained_share(fit, confidence) if "effect_scale" in model.hypers else None
-    predicted = None if read is None else predict_items(fit, read, confidence, seed=seed)
+    table = coefficients(fit, ci_prob)
+    explained = explained_share(fit, ci_prob) if "effect_scale" in model.hypers else None
+    predicted = None if read is None else predict_items(fit, read, ci_prob, seed=seed)
     found, plain, reason = None, None, "it was not asked for"
     if check:
         step("predicting held-out duels")
@@ -187,7 +198,7 @@ def analyse_attributes(
         duels=duels,
         fit=fit,
         table=table,
-        told=told,
+        explained=explained,
         new=predicted,
         calibration=found,
         plain=plain,
@@ -195,70 +206,119 @@ def analyse_attributes(
     )
 
 
-def write_page(
-    a: AttributeAnalysis, path: str | Path, *, title: str | None = None, command: str | None = None
-) -> Path:
-    """Write the page and return its path.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
-    """
-    from importlib.resources import files
-
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    from bayesduel import __version__, plots
-    from bayesduel.plots.calibration import CALIBRATION_SIZE
-    from bayesduel.plots.coefficients import coefficients_size
-    from bayesduel.reporting import fit as provenance
-    from bayesduel.reporting.attribute_rows import coefficient_row, new_item_row
-    from bayesduel.reporting.figures import draw
-
-    environment = Environment(
-        loader=PackageLoader("bayesduel.reporting"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    prob = a.table.attrs["ci_prob"]
-    forest = draw(
-        plots.plot_coefficients,
-        coefficients_size(len(a.table)),
-        "Coefficients with intervals, the most helpful on top",
-        a.fit,
-        prob=prob,
-    )
-    curve = None
-    if a.calibration is not None:
-        curve = draw(plots.plot_calibration, CALIBRATION_SIZE, "Reliability curve", a.calibration)
-    own: Any = a  # the small print looks at the fit alone
-    page = environment.get_template("attributes.html").render(
-        a=a,
-        title=title or a.duels.read_summary.source,
-        style=(files("bayesduel.reporting") / "templates" / "report.css").read_text(
-            encoding="utf-8"
+def attributes_verdict_section(a: AttributeAnalysis) -> Section:
+    """Return the section on the main result."""
+    verdict = Verdict(
+        headline=a.sentence,
+        text=tuple(filter(None, (a.explained_words, a.covariance_words))),
+        note=(
+            f"From {a.duels.n_duels:,} duels between {a.duels.n_arms} arms, their attributes in "
+            f"{a.fit['items'].attrs['source']}. The effect of each attribute is that with all "
+            "others held equal, taken one at a time."
         ),
-        level=f"{100 * prob:g} %",
-        judges="judge_spread" in a.table,
-        rows=[coefficient_row(str(name), row) for name, row in a.table.iterrows()],
-        new=[]
-        if a.new is None
-        else [new_item_row(str(name), row) for name, row in a.new.iterrows()],
-        items_source=str(a.fit["items"].attrs["source"]),
-        n_items=a.duels.n_arms,
-        n_duels=f"{a.duels.n_duels:,}",
-        forest=forest,
-        curve=curve,
-        model=provenance.model_words(own),
-        diagnostics=provenance.diagnostics(own),
-        seed=a.fit.attrs["seed"],
-        versions=json.loads(a.fit.attrs["versions"]),
-        command=command,
-        version=__version__,
     )
-    path = Path(path)
-    path.write_text(page, encoding="utf-8")
-    return path
+    return Section(id="verdict", body=(verdict,))
+
+
+def coefficients_section(table: "pd.DataFrame", fit: "xr.DataTree") -> Section:
+    """Return the section on coefficients.
+
+    Parameters
+    ----------
+    table
+        What :func:`bayesduel.coefficients` returned.
+    fit
+        The fit it is of.
+    """
+    from bayesduel.plots.coefficients import coefficients_size, plot_coefficients
+
+    level, judges = _level(table), "judge_spread" in table
+    figure = Figure(
+        plot=partial(plot_coefficients, fit, ci_prob=table.attrs["ci_prob"]),
+        size=coefficients_size(len(table)),
+        alt="Coefficients with intervals, the largest at the top",
+        caption="Log odds of winning for one standard deviation more of a numeric attribute, or "
+        "for a level of a categorical one instead of its reference. Dot: posterior mean, filled "
+        f"if the {level} interval excludes zero; thick bar: 50 % interval; thin bar: {level} "
+        "interval.",
+    )
+    of_judges = (
+        " Coefficients are the average judge's; spread of judges: posterior median of the standard "
+        "deviation of their own log odds per unit."
+    )
+    cells = Table(
+        columns="lnnnn" + "n" * judges,
+        heads=(
+            "attribute",
+            f"log odds per unit\n{level} interval",
+            f"odds ratio\n{level} interval",
+            f"win rate, points\n{level} interval",
+            "positive\neffect",
+            *(("spread of\njudges",) if judges else ()),
+        ),
+        rows=tuple(_coefficient(str(name), row) for name, row in table.iterrows()),
+        full=True,
+        caption="For one unit more of the attribute, in the units of the table of items, all else "
+        "equal; or for a level instead of its reference. Win rate: change of the win probability "
+        "against an otherwise equal item, from one half, in percentage points. Positive effect: "
+        f"its posterior probability. Bold: the interval excludes zero.{of_judges * judges}",
+    )
+    return Section(id="coefficients", title="Coefficients", body=blocks(figure, cells))
+
+
+def new_items_section(new: "pd.DataFrame", level: str) -> Section:
+    """Return the section on new items, with intervals of `level`, e.g. "95 %"."""
+    rows = []
+    for name, row in new.iterrows():
+        rate, lower, upper = (100 * row[f"win_rate{end}"] for end in ("", "_lower", "_upper"))
+        rows.append(
+            (
+                str(name),
+                f"{rate:.0f} %",
+                f"{lower:.0f} to {upper:.0f}",
+                f"{percent(float(row['beats_best']))} %",
+                f"{int(row['outside'])}" if row["outside"] else "",
+            )
+        )
+    table = Table(
+        columns="lnnnn",
+        heads=("item", "win rate", f"{level} interval", "better than all", "extrapolated"),
+        rows=tuple(rows),
+        caption="Predicted from attributes alone. Win rate: probability of beating an item of the "
+        "log drawn at random; better than all: probability of a higher score than every item of "
+        "the log; extrapolated: number of attributes outside the range of the table of items.",
+    )
+    return Section(id="new", title="New items", body=(table,))
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _level(table: "pd.DataFrame") -> str:
+    return f"{100 * table.attrs['ci_prob']:g} %"
+
+
+def _coefficient(name: str, row: Any) -> tuple[str | Cell, ...]:
+    """Return one row of the table of coefficients."""
+    ends = ("", "_lower", "_upper")
+    cells = (
+        _estimate(*(row[end] for end in ("coefficient", "lower", "upper"))),
+        _estimate(*(row[f"odds_ratio{end}"] for end in ends)),
+        _estimate(*(100 * row[f"change{end}"] for end in ends)),
+    )
+    spread: tuple[str, ...] = ()
+    if "judge_spread" in row:
+        values = [row[f"judge_spread{end}"] for end in ends]
+        spread = ("" if np.isnan(values[0]) else _estimate(*values).text,)
+    clear = bool(row["lower"] > 0 or row["upper"] < 0)
+    label = Cell(
+        name,
+        small=f"against {row['reference']}" if row["level"] else "",
+        style="strong" if clear else "plain",
+    )
+    return (label, *cells, f"{percent(float(row['positive']))} %", *spread)
+
+
+def _estimate(middle: float, lower: float, upper: float) -> Cell:
+    words, low, high = rounded(middle, lower, upper, FIGURES)
+    return Cell(words, small=f"{low} to {high}")

@@ -1,191 +1,304 @@
-"""A check as a page: its numbers put into words, rows and pictures for the templates."""
+"""Report sections: transitivity, residuals of the transitive model, model comparison."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.criticism import check_text as wording
-from bayesduel.text import CELL, SENTENCE, p_value, percent, shorten
+from bayesduel.criticism import check_text
+from bayesduel.reporting.section import (
+    Block,
+    Figure,
+    Group,
+    Section,
+    Table,
+    Text,
+    Verdict,
+    blocks,
+)
+from bayesduel.text import SENTENCE, p_value, percent, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bayesduel.criticism.check_result import Check
+    from bayesduel.criticism.comparison import Comparison
 
-__all__ = ["page", "told"]
+__all__ = [
+    "check_verdict_section",
+    "comparison_section",
+    "comparison_table",
+    "residuals_section",
+    "transitivity_section",
+]
 
 ROWS = 8  # of a table of residuals
-WORLD_NAMES = {
-    "logistic ladder": "scores, logistic (Bradley-Terry, with lapses)",
-    "normal ladder": "scores, normal (Thurstone, with lapses)",
-    "monotone": "any regular ranking (strongly transitive)",
-    "irregular": "an uneven ranking (weakly transitive), in the order of scores",
-    "reordered": "an uneven ranking, in the order that contradicts fewest majorities",
+NULL_MODELS = {
+    "logistic ladder": "scores, logistic (Bradley-Terry with lapses)",
+    "normal ladder": "scores, normal (Thurstone with lapses)",
+    "monotone": "strongly transitive, no link assumed",
+    "irregular": "weakly transitive, in the order of the scores",
+    "reordered": "weakly transitive, in the order that contradicts fewest majorities",
+}
+RESIDUALS = {
+    "pairs": (
+        "llnnnn",
+        ("first", "second", "won by first", "expected", "z", "adjusted p"),
+        "Largest residuals under the transitive model that fits best. Adjusted p: probability that "
+        "the largest of so many residuals is at least this large.",
+    ),
+    "arms": (
+        "lnnn",
+        ("arm", "opponents", "mean square", "p"),
+        "Mean squared residual of an arm's pairs, 1 if the model holds. p: share of replicated "
+        "logs in which it is at least as large.",
+    ),
+    "judges": (
+        "lnnnn",
+        ("judge", "votes", "agreement", "expected", "z"),
+        "Share of a judge's votes for the arm that the model favours, and its expectation; z of "
+        "the log likelihood of the votes, strongly negative if the model does not expect them. No "
+        "z for fewer than five votes.",
+    ),
 }
 POWER_NAMES = {"three arms": "one cycle of three arms", "throughout": "cycles through all arms"}
 
 
-def page(checks: "Mapping[str | None, Check]", title: str | None, command: str | None) -> str:
-    """Return one HTML page on one check, or on many by label."""
-    from importlib.resources import files
-
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    from bayesduel import __version__
-
-    environment = Environment(
-        loader=PackageLoader("bayesduel.reporting"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["short"] = lambda label: shorten(str(label), CELL)
-    first = next(iter(checks.values()))
-    return environment.get_template("check.html").render(
-        title=title or first.duels.read_summary.source,
-        style=(files("bayesduel.reporting") / "templates" / "report.css").read_text(
-            encoding="utf-8"
+def check_verdict_section(check: "Check") -> Section:
+    """Return the section on the verdict of a check."""
+    headline, rest = check.verdict_parts
+    verdict = Verdict(
+        headline=headline,
+        text=(rest,),
+        note=(
+            f"From {check.duels.n_duels:,} duels between {check.duels.n_arms:,} arms. Evidence of "
+            f"cycles: {check.evidence.strength}."
         ),
-        parts=[{"label": label, **told(one)} for label, one in checks.items()],
-        command=command,
-        version=__version__,
+        settled=not check.transitive,
+    )
+    return Section(id="verdict", body=(verdict,))
+
+
+def transitivity_section(check: "Check", *, verdict: bool = False) -> Section:
+    """Return the section on the test of transitivity.
+
+    Parameters
+    ----------
+    check
+        What :func:`bayesduel.check` returned.
+    verdict
+        Whether the verdict stands at its top.
+    """
+    order = None if check.order is None else Group("Order effect", (Text(check.order.sentence),))
+    belief = check_text.belief_words(check.belief, check.evidence.n_closed)
+    naive = check_text.naive_words(check.evidence)
+    return Section(
+        id="transitivity",
+        title="Transitivity",
+        body=blocks(
+            Text(check.verdict, "strong") if verdict else None,
+            f"{check_text.evidence_words(check.evidence)} {naive}".strip(),
+            _cyclicity_figure(check),
+            _test_in_numbers(check),
+            f"{belief} {_curl_words(check)}".strip(),
+            check_text.margin_words(check.margins),
+            _cycles(check),
+            order,
+        ),
     )
 
 
-def told(check: "Check") -> dict[str, Any]:
-    """Return what the templates tell of a check."""
-    e, b = check.evidence, check.belief
-    headline, rest = wording.verdict_parts(check)
-    draws = len(next(iter(e.replicated.values()))) if e.replicated else 0
-    curl = ""
-    if b is not None:
-        low, high = b.curl[1:]
-        curl = (
-            f"Of these preferences, {percent(b.curl[0])} % is no difference of scores (curl, "
-            f"{percent(low)} to {percent(high)} %), chance included."
+def residuals_section(check: "Check") -> Section:
+    """Return the section on what the transitive model does not explain."""
+    from bayesduel.plots.transitivity import plot_residuals, residuals_size
+
+    figure = None
+    if check.evidence.worlds is not None:
+        figure = Figure(
+            plot=partial(plot_residuals, check),
+            size=residuals_size(check.duels.n_arms),
+            alt="Share of duels won by each pair, in rank order",
+            caption="Arms in the order of the transitive model. Purple: the row won most of its "
+            "decided duels with the column; orange: the column. Crosses: pairs whose result has a "
+            "p-value below 0.01 under that model. Grey: never met.",
+            wide=True,
         )
-        if check.consistence is not None:
-            curl += f" Kendall's coefficient of consistence is {check.consistence:.2f}."
-    return {
-        "verdict": check.verdict,
-        "headline": headline,
-        "rest": rest,
-        "transitive": check.transitive,
-        "strength": e.strength,
-        "p": p_value(e.p_value, draws) if draws else "\u2013",
-        "n_duels": f"{check.duels.n_duels:,}",
-        "n_arms": f"{check.duels.n_arms:,}",
-        "evidence_words": wording.evidence_words(e),
-        "naive_words": wording.naive_words(e),
-        "belief_words": wording.belief_words(check),
-        "curl_words": curl,
-        "margin_words": wording.margin_words(check),
-        "order_words": wording.order_words(check),
-        "worlds": [
-            {
-                "name": WORLD_NAMES[world],
-                "expected": f"{logs[:, 1].mean():,.1f}",
-                "p": p_value(e.p_by_world[world], draws).removeprefix("p = "),
-            }
-            for world, logs in e.replicated.items()
-        ],
-        "closing": f"{e.n_closed:,} of {e.n_all:,} triads can close: their pairs all met.",
-        "strengths": [f"{100 * s:.0f} %" for s in e.power["throughout"]] if e.power else [],
-        "power": [
-            (POWER_NAMES[kind], [f"{percent(v)} %" for v in row.values()])
-            for kind, row in e.power.items()
-        ],
-        "cycles": [
-            {
-                "around": " > ".join(shorten(a, SENTENCE) for a in (*c.arms, c.arms[0])),
-                "probability": f"{percent(c.probability)} %",
-                "counts": ", ".join(f"{won}:{lost}" for won, lost in c.counts),
-            }
-            for c in check.cycles
-        ],
-        "tables": [_table(name, frame) for name, frame in check.residuals.items()],
-        "judge_words": wording.judge_words(check),
-        "comparison": "" if check.comparison is None else check.comparison.to_html(),
-        "beliefs": [
-            {
-                "name": name,
-                "weak": f"{percent(one.weak)} %",
-                "condorcet": f"{percent(one.condorcet)} %",
-                "cyclic": f"{one.cyclic[0]:,.1f} ({one.cyclic[1]:,.0f} to {one.cyclic[2]:,.0f})",
-                "curl": f"{percent(one.curl[0])} %",
-            }
-            for name, one in check.beliefs.items()
-        ],
-        "why_not_compared": check.why_not_compared,
-        "pictures": _pictures(check),
-        "seed": check.seed,
-    }
+    tables = (_residuals(name, frame) for name, frame in check.residuals.items())
+    return Section(id="residuals", title="Residuals", body=blocks(figure, *tables))
+
+
+def comparison_section(check: "Check") -> Section:
+    """Return the section on the models that a check compared."""
+    body: tuple[Block, ...]
+    if check.comparison is None:
+        body = blocks(check.why_not_compared)
+    else:
+        body = blocks(
+            comparison_table(check.comparison), check.comparison.sentence, _cycles_by_model(check)
+        )
+    return Section(id="comparison", title="Model comparison", body=body)
+
+
+def comparison_table(comparison: "Comparison") -> Table:
+    """Return the table of a comparison of models, the best first."""
+    frame = comparison.formatted()
+    return Table(
+        columns="t" + "n" * frame.shape[1],
+        heads=("model", *map(str, frame.columns)),
+        rows=tuple((str(name), *row) for name, row in zip(frame.index, frame.values, strict=True)),
+        full=True,
+        caption="elpd: log predictive density of the units left out, in nats, with its standard "
+        "error (se); difference: from the best model. p_loo: effective number of parameters. "
+        "Weight: in the stacked model. High: observations with k-hat too high for importance "
+        "sampling; refitted: those predicted by a refit without them.",
+    )
 
 
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _table(name: str, frame: "pd.DataFrame") -> dict[str, Any]:
-    """Return title, words, head and rows of a table of residuals."""
-    rows = frame.head(ROWS).to_dict("records")
-    if name == "pairs":
-        return {
-            "title": "Pairs",
-            "words": "The most surprising results under the transitive model that fits best. "
-            "Chance: that the most surprising of so many pairs is this surprising.",
-            "head": [("first", False), ("second", False), ("won by first", True),
-                     ("expected", True), ("z", True), ("chance", True)],
-            "rows": [
-                (r["first"], r["second"], f"{r['observed']:,} of {r['duels']:,}",
-                 f"{r['expected']:,.1f}", f"{r['z']:+.1f}", _chance(r["surprise"]))
-                for r in rows
-            ],
-        }  # fmt: skip
-    if name == "arms":
-        return {
-            "title": "Arms",
-            "words": "Misfit: the mean squared residual of an arm's pairs, 1 where all is well. "
-            "p: the share of logs of that model in which it is at least so large.",
-            "head": [("arm", False), ("opponents", True), ("misfit", True), ("p", True)],
-            "rows": [
-                (r["arm"], f"{r['opponents']:,}", f"{r['misfit']:.2f}", _chance(r["p"]))
-                for r in rows
-            ],
-        }
-    return {
-        "title": "Judges",
-        "words": "How often a judge's votes went to the model's favourite, and how often they "
-        "should; z of the surprise of the votes, far below 0 where they surprise more. No z for "
-        "fewer than five votes.",
-        "head": [("judge", False), ("votes", True), ("agreement", True), ("expected", True),
-                 ("z", True)],
-        "rows": [
-            (r["judge"], f"{r['votes']:,}", f"{percent(r['agreement'])} %",
-             f"{percent(r['expected'])} %", "\u2013" if r["z"] != r["z"] else f"{r['z']:+.1f}")
-            for r in rows
-        ],
-    }  # fmt: skip
+def _cyclicity_figure(check: "Check") -> Figure | None:
+    from bayesduel.plots.transitivity import CYCLICITY_SIZE, plot_cyclicity
+
+    if not check.evidence.replicated:
+        return None
+    return Figure(
+        plot=partial(plot_cyclicity, check),
+        size=CYCLICITY_SIZE,
+        alt="Cyclicity of replicated logs and of this one",
+        caption="Replicated logs on the same design, by null model: scores (logistic or normal), "
+        "strong transitivity (a better ranked arm does at least as well against every opponent), "
+        "and weak transitivity (it only wins more often than not). Filled: the null model that "
+        "gives the p-value; line: this log. Cyclic triads are weighted by the certainty of "
+        "their three majorities.",
+    )
 
 
-def _chance(p: float) -> str:
+def _test_in_numbers(check: "Check") -> Group | None:
+    e = check.evidence
+    if not e.replicated:
+        return None
+    nulls = Table(
+        columns="tnn",
+        heads=("null model", "cyclic triads expected", "p-value"),
+        rows=tuple(
+            (
+                NULL_MODELS[world],
+                f"{logs[:, 1].mean():,.1f}",
+                p_value(e.p_by_world[world], len(logs)).removeprefix("p = "),
+            )
+            for world, logs in e.replicated.items()
+        ),
+        caption="The reported p-value is the largest of the first three; where the last two are "
+        f"at most 0.05 too, the evidence is called strong. All three pairs met in {e.n_closed:,} "
+        f"of {e.n_all:,} triads.",
+    )
+    strengths = tuple(f"won at {100 * s:.0f} %" for s in e.power["throughout"])
+    power = Table(
+        columns="t" + "n" * len(strengths),
+        heads=("alternative", *strengths),
+        rows=tuple(
+            (POWER_NAMES[kind], *(f"{percent(v)} %" for v in row.values()))
+            for kind, row in e.power.items()
+        ),
+        caption="Power: probability that the test rejects transitivity if the log had such cycles.",
+    )
+    return Group("The test in numbers", (nulls, power), folded=True)
+
+
+def _curl_words(check: "Check") -> str:
+    b = check.belief
+    if b is None:
+        return ""
+    share, low, high = map(percent, b.curl)
+    words = (
+        f"Scores do not explain {share} % of these preferences (curl, 95 % interval {low} to "
+        f"{high} %), sampling variation included."
+    )
+    if check.consistence is not None:
+        words += f" Kendall's coefficient of consistence is {check.consistence:.2f}."
+    return words
+
+
+def _cycles(check: "Check") -> Group | None:
+    from bayesduel.plots.transitivity import CYCLES_SIZE, plot_cycles
+
+    if not check.cycles:
+        return None
+    note = figure = None
+    if check.transitive:
+        note = Text("Any log has some cycles; these are no more than expected by chance.", "small")
+    else:
+        figure = Figure(
+            plot=partial(plot_cycles, check),
+            size=CYCLES_SIZE,
+            alt="The most probable cycles",
+            caption="Arrows lead from winner to loser, with the probability of that majority in "
+            "per cent; pairs are estimated independently.",
+        )
+    table = Table(
+        columns="tnn",
+        heads=("cycle", "probability", "won : lost"),
+        rows=tuple(
+            (
+                " > ".join(shorten(a, SENTENCE) for a in (*c.arms, c.arms[0])),
+                f"{percent(c.probability)} %",
+                ", ".join(f"{won}:{lost}" for won, lost in c.counts),
+            )
+            for c in check.cycles
+        ),
+        full=True,
+    )
+    return Group("Most probable cycles", blocks(note, figure, table))
+
+
+def _residuals(name: str, frame: "pd.DataFrame") -> Group:
+    """Return the largest residuals of pairs, arms or judges."""
+    columns, heads, note = RESIDUALS[name]
+    row = {"pairs": _pair, "arms": _arm, "judges": _judge}[name]
+    rows = tuple(row(record) for record in frame.head(ROWS).to_dict("records"))
+    table = Table(columns=columns, heads=heads, rows=rows, full=True)
+    judges = check_text.judge_words(frame) if name == "judges" else ""
+    return Group(name.capitalize(), blocks(judges, Text(note, "small"), table))
+
+
+def _pair(r: Mapping[Any, Any]) -> tuple[str, ...]:
+    won, expected = f"{r['observed']:,} of {r['duels']:,}", f"{r['expected']:,.1f}"
+    return str(r["first"]), str(r["second"]), won, expected, f"{r['z']:+.1f}", _p(r["surprise"])
+
+
+def _arm(r: Mapping[Any, Any]) -> tuple[str, ...]:
+    return str(r["arm"]), f"{r['opponents']:,}", f"{r['misfit']:.2f}", _p(r["p"])
+
+
+def _judge(r: Mapping[Any, Any]) -> tuple[str, ...]:
+    agreement, expected = (f"{percent(r[name])} %" for name in ("agreement", "expected"))
+    z = "\u2013" if r["z"] != r["z"] else f"{r['z']:+.1f}"
+    return str(r["judge"]), f"{r['votes']:,}", agreement, expected, z
+
+
+def _p(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.2g}"
 
 
-def _pictures(check: "Check") -> dict[str, Any]:
-    from bayesduel import plots
-    from bayesduel.plots.transitivity import CYCLES_SIZE, CYCLICITY_SIZE, residuals_size
-    from bayesduel.reporting.figures import draw
-
-    found: dict[str, Any] = {"cyclicity": None, "cycles": None, "residuals": None}
-    if check.evidence.replicated:
-        found["cyclicity"] = draw(
-            plots.plot_cyclicity, CYCLICITY_SIZE, "Cyclicity of drawn logs and of this one", check
-        )
-    if check.cycles and not check.transitive:
-        found["cycles"] = draw(plots.plot_cycles, CYCLES_SIZE, "The likeliest cycles", check)
-    if check.evidence.worlds is not None:
-        size = residuals_size(check.duels.n_arms)
-        found["residuals"] = draw(
-            plots.plot_residuals, size, "Who won, in rank order, misfits marked", check
-        )
-    return found
+def _cycles_by_model(check: "Check") -> Group | None:
+    if not check.beliefs:
+        return None
+    table = Table(
+        columns="tnnnn",
+        heads=("model", "no cycle", "Condorcet winner", "cyclic triads", "curl"),
+        rows=tuple(
+            (
+                name,
+                f"{percent(b.weak)} %",
+                f"{percent(b.condorcet)} %",
+                f"{b.cyclic[0]:,.1f} ({b.cyclic[1]:,.0f} to {b.cyclic[2]:,.0f})",
+                f"{percent(b.curl[0])} %",
+            )
+            for name, b in check.beliefs.items()
+        ),
+        full=True,
+        caption="Probability that no triad is cyclic, and that some arm beats every other; "
+        "expected cyclic triads, with 95 % interval; curl: share of the log odds that no scores "
+        "explain. Of the triads whose pairs all met.",
+    )
+    return Group("Cycles by model", (table,))

@@ -1,7 +1,7 @@
-"""Figures as text: pictures that travel inside an HTML file.
+"""Figures as data URIs, for HTML files that need no other file.
 
 Where labels need letters that the font of the figures lacks (Chinese, emoji), text stays text
-in the picture, so that the reader's own fonts draw it.
+in the picture, and the browser's fonts draw it.
 """
 
 import warnings
@@ -24,38 +24,37 @@ PAD = 0.05  # inches left around a picture
 
 @dataclass(frozen=True)
 class Picture:
-    """An image for an HTML page: its data URI, its size in CSS pixels, and what it shows.
+    """An image for an HTML page.
 
-    `foreign` says whether it holds text that the reader's fonts draw.
+    Attributes
+    ----------
+    uri
+        Its data URI.
+    width, height
+        Its size in CSS pixels.
+    foreign
+        Whether it holds text that the browser's fonts draw.
     """
 
     uri: str
     width: int
     height: int
-    alt: str
     foreign: bool
 
 
 def draw(
-    plot: Callable[..., Any],
-    size: tuple[float, float],
-    alt: str,
-    *given: Any,
-    left: float | None = None,
-    **options: Any,
+    plot: Callable[..., Any], size: tuple[float, float], *, left: float | None = None
 ) -> Picture:
-    """Return ``plot(*given, ax=..., **options)`` as SVG or PNG, whichever is smaller.
+    """Return ``plot(ax=...)`` as SVG or PNG, whichever is smaller.
 
     Where the font lacks a letter it is SVG, and its text is left as text.
 
     Parameters
     ----------
     plot
-        A function of :mod:`bayesduel.plots`.
+        A function of :mod:`bayesduel.plots`, its other arguments bound.
     size
         Width and height in inches; empty margins are cut off.
-    alt
-        What the picture shows, for those who cannot see it.
     left
         Width in inches of the labels on the left, where several pictures should line up.
     """
@@ -78,7 +77,7 @@ def draw(
             axes = figure.add_axes(
                 (west / width, south / height, (east - west) / width, (north - south) / height)
             )
-        plot(*given, ax=axes, **options)
+        plot(ax=axes)
         figure.savefig(png, format="png", dpi=2 * PIXELS, **cut)
         if missing and left is None:
             cut = {"bbox_inches": _box(axes)}
@@ -92,12 +91,12 @@ def draw(
     else:
         kind, data = "png", png.getvalue()
     uri = f"data:image/{kind};base64,{b64encode(data).decode()}"
-    return Picture(uri, across, down, alt, bool(missing))
+    return Picture(uri, across, down, bool(missing))
 
 
 @contextmanager
 def _missing_letters() -> Iterator[list[str]]:
-    """Collect what matplotlib says of letters that its font lacks; pass on all else."""
+    """Collect matplotlib's warnings of missing letters; pass on all other warnings."""
     missing: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -109,7 +108,7 @@ def _missing_letters() -> Iterator[list[str]]:
             else:
                 show(message, *rest, **more)
 
-        warnings.showwarning = sort  # type: ignore[assignment]
+        warnings.showwarning = sort
         yield missing
     for w in caught:
         warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)

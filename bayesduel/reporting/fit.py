@@ -1,4 +1,4 @@
-"""How a fit was made, and how far it can be trusted: the report's small print."""
+"""Report sections: model and diagnostics, cluster-robust standard errors, reproducibility."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -6,93 +6,160 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.reporting.section import Block, Cell, Group, Section, Table, Text, blocks
+
 if TYPE_CHECKING:
     import xarray as xr
 
     from bayesduel.reporting.analysis import Analysis
 
-__all__ = ["cluster_rows", "cluster_words", "diagnostics", "model_words"]
+__all__ = [
+    "Diagnostic",
+    "diagnostics",
+    "errors_section",
+    "fit_section",
+    "reproduce_section",
+]
 
 MODEL_NAMES = {
-    "bradley-terry": "Bradley-Terry (one score an arm, on a logit scale)",
-    "thurstone": "Thurstone (one score an arm, on a probit scale)",
-    "davidson": "Davidson (one score an arm, ties an outcome of their own)",
-    "attribute-duels": "attributes (one coefficient an attribute, on a logit scale)",
-    "thurstone-score": "Thurstone with margins (one score an arm, in the unit of the margins)",
-    "perturbed-thurstone": "Thurstone with margins, and a residual of each pair",
-    "preference-matrix": "preference matrix (one probability a pair, no ranking assumed)",
+    "bradley-terry": "Bradley-Terry (one score per arm, logit link)",
+    "thurstone": "Thurstone (one score per arm, probit link)",
+    "davidson": "Davidson (one score per arm, ties as an outcome)",
+    "attribute-duels": "attributes (one coefficient per attribute, logit link)",
+    "thurstone-score": "Thurstone with margins (one score per arm, in units of the margins)",
+    "perturbed-thurstone": "Thurstone with margins, and a residual for each pair",
+    "preference-matrix": "preference matrix (one probability per pair, no transitivity assumed)",
 }
 METHOD_NAMES = {
     "laplace": "Laplace approximation corrected by importance sampling",
     "nuts": "Hamiltonian Monte Carlo (NUTS)",
 }
 ROUTES = {"sandwich": "sandwich estimator", "bootstrap": "bootstrap of clusters"}
+OPEN_ROWS = 12  # arms up to which the table of standard errors is shown unfolded
+
+Diagnostic = tuple[str, str, str, bool]  # name, value, required value, whether it is met
 
 
-def model_words(a: "Analysis") -> list[tuple[str, str]]:
-    """Return how the fit was made, as (label, words)."""
-    attrs, posterior = a.fit.attrs, a.fit["posterior"].dataset
-    n = posterior.sizes["chain"] * posterior.sizes["draw"]
-    rows = [("model", MODEL_NAMES.get(attrs["model"], attrs["model"]))]
-    settings = json.loads(attrs["model_settings"])
-    if settings:
-        said = ", ".join(f"{k} = {_setting(k, v)}" for k, v in settings.items())
-        rows.append(("settings", said))
-    for name, values in posterior.data_vars.items():
-        if values.ndim == 2:  # a parameter of the whole model
-            low, middle, high = np.quantile(values.values, [0.025, 0.5, 0.975])
-            rows.append((f"{name}, learned", f"{middle:.2f} [{low:.2f}, {high:.2f}] (95 %)"))
-    rows.append(("ties", str(attrs["tie_rule"])))
-    rows.append(("method", f"{METHOD_NAMES[attrs['method']]}: {attrs['method_reason']}"))
-    rows.append(("draws", f"{n:,} in {posterior.sizes['chain']} chains"))
-    rows.append(("seed", str(attrs["seed"])))
-    return rows
+def fit_section(fit: "xr.DataTree") -> Section:
+    """Return the section on the model, its sampling, and the diagnostics."""
+    checks = Table(
+        columns="tntt",
+        heads=("diagnostic", "value", "required", "met"),
+        rows=tuple(
+            (name, value, wanted, "yes" if good else Cell("no", style="alarm"))
+            for name, value, wanted, good in diagnostics(fit)
+        ),
+    )
+    body = (Table(columns="ht", rows=tuple(_model_rows(fit))), checks)
+    return Section(id="fit", title="Model and diagnostics", body=body)
 
 
-def diagnostics(a: "Analysis") -> list[dict[str, Any]]:
-    """Return the sampler's diagnostics, each with what it should be."""
+def diagnostics(fit: "xr.DataTree") -> list[Diagnostic]:
+    """Return the diagnostics of a fit, each with the value that is required."""
     import arviz as az
 
-    fit = a.fit
     names = [str(n) for n in fit["posterior"].data_vars if n != "preference"]
     kept = fit["posterior"].dataset[names]
     rhat = _extreme(az.rhat(kept), max)
     bulk = _extreme(az.ess(kept, method="bulk"), min)
     tail = _extreme(az.ess(kept, method="tail"), min)
     n = fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"]
-    rows = []
+    rows: list[Diagnostic] = []
     if fit.attrs["method"] == "laplace":
-        rows += [
-            _diagnostic(
-                "Pareto k-hat", f"{fit.attrs['khat']:.2f}", "below 0.7", fit.attrs["khat"] < 0.7
-            ),
-            _diagnostic(
-                "effective draws after importance weighting",
-                f"{fit.attrs['importance_ess']:,.0f} of {n:,}",
-                "400 or more",
-                fit.attrs["importance_ess"] >= 400,
-            ),
-        ]
+        khat, effective = float(fit.attrs["khat"]), float(fit.attrs["importance_ess"])
+        name = "effective draws after importance weighting"
+        rows.append(("Pareto k-hat", f"{khat:.2f}", "below 0.7", khat < 0.7))
+        rows.append((name, f"{effective:,.0f} of {n:,}", "400 or more", effective >= 400))
     else:
         diverging = int(fit["sample_stats"]["diverging"].sum())
-        rows.append(_diagnostic("divergences", f"{diverging}", "0", diverging == 0))
-    rows += [
-        _diagnostic("largest R-hat", f"{rhat:.3f}", "below 1.01", rhat < 1.01),
-        _diagnostic("smallest bulk ESS", f"{bulk:,.0f}", "400 or more", bulk >= 400),
-        _diagnostic("smallest tail ESS", f"{tail:,.0f}", "400 or more", tail >= 400),
+        rows.append(("divergences", f"{diverging}", "0", diverging == 0))
+    return [
+        *rows,
+        ("largest R-hat", f"{rhat:.3f}", "below 1.01", rhat < 1.01),
+        ("smallest bulk ESS", f"{bulk:,.0f}", "400 or more", bulk >= 400),
+        ("smallest tail ESS", f"{tail:,.0f}", "400 or more", tail >= 400),
     ]
-    return rows
 
 
-def cluster_words(a: "Analysis") -> str:
-    """Tell which errors the report uses and what they change."""
+def errors_section(a: "Analysis") -> Section:
+    """Return the section on repeated votes and what they do to standard errors."""
+    words = _cluster_words(a)
+    table: Block | None = None
+    if words and "clusters" in a.fit:
+        table = _cluster_table(a)
+        if len(table.rows) > OPEN_ROWS:
+            table = Group("Standard error of each score, before and after", (table,), folded=True)
+    if not words and a.ranked_by_score:
+        words = (
+            "No judge votes twice on a pair, and no group has two votes on a pair: duels are "
+            "taken as independent."
+        )
+    elif not words:
+        words = (
+            "Cluster-robust standard errors are available for models with one score per arm; this "
+            "model takes duels as independent."
+        )
+    return Section(id="errors", title="Cluster-robust standard errors", body=blocks(words, table))
+
+
+def reproduce_section(seed: int, versions: dict[str, str], command: str | None) -> Section:
+    """Return the section on how to make the same numbers again."""
+    told = ", ".join(f"{name} {version}" for name, version in versions.items())
+    words = (
+        f"Seed {seed}. Versions: {told}. The same command with the same versions gives the same "
+        "numbers."
+    )
+    body = blocks(Text(command, "code") if command else None, Text(words, "small"))
+    return Section(id="reproduce", title="Reproducibility", body=body)
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _model_rows(fit: "xr.DataTree") -> list[tuple[str, str]]:
+    """Return how the fit was made, as (label, words)."""
+    attrs, posterior = fit.attrs, fit["posterior"].dataset
+    n = posterior.sizes["chain"] * posterior.sizes["draw"]
+    rows = [("model", MODEL_NAMES.get(attrs["model"], attrs["model"]))]
+    settings = json.loads(attrs["model_settings"])
+    if settings:
+        rows.append(("settings", ", ".join(f"{k} = {_setting(k, v)}" for k, v in settings.items())))
+    for name, values in posterior.data_vars.items():
+        if values.ndim == 2:  # a parameter of the whole model
+            low, middle, high = np.quantile(values.values, [0.025, 0.5, 0.975])
+            rows.append((f"{name}, estimated", f"{middle:.2f} [{low:.2f}, {high:.2f}] (95 %)"))
+    return [
+        *rows,
+        ("ties", str(attrs["tie_rule"])),
+        ("method", f"{METHOD_NAMES[attrs['method']]}: {attrs['method_reason']}"),
+        ("draws", f"{n:,} in {posterior.sizes['chain']} chains"),
+        ("seed", str(attrs["seed"])),
+    ]
+
+
+def _setting(name: str, value: Any) -> Any:
+    """Return a setting in words: what None stands for depends on which it is."""
+    if value is not None:
+        return value
+    return {"degrees": "none (normal)", "sparsity": "none", "unit": "from the log"}.get(
+        name, "estimated"
+    )
+
+
+def _extreme(values: "xr.Dataset", pick: Callable[[Iterable[float]], float]) -> float:
+    """Return the extreme entry of all variables."""
+    return pick(pick(v.values.ravel().tolist()) for v in values.data_vars.values())
+
+
+def _cluster_words(a: "Analysis") -> str:
+    """Return which standard errors the report uses and what they change; "" if all is as usual."""
     used = str(a.winners.attrs["covariance"])
     few = json.loads(a.fit.attrs.get("clusters_left_out", "{}"))
     if reason := a.fit.attrs.get("clusters_reason"):
         return f"Repeated votes are taken as independent: {reason}.{_repeats(a)}"
     left_out = "".join(
-        f" Votes are repeated by {name} too, but {n} clusters are too few to tell how they vary:"
-        " errors that rest on them would be too small."
+        f" Votes are repeated by {name} too, but {n} clusters are too few to estimate their "
+        "variance: standard errors based on them would be too small."
         for name, n in few.items()
     )
     if "clusters" not in a.fit:
@@ -104,55 +171,39 @@ def cluster_words(a: "Analysis") -> str:
         ratio = at["score_se_cluster"].values / group["score_se"].values
         parts.append(
             f"by {name} ({int(at['n_clusters']):,} clusters, {ROUTES[str(at['route'].values)]}) "
-            f"the standard error of a score is {np.median(ratio):.2f} times the model's for the "
-            f"median arm, {ratio.min():.2f} to {ratio.max():.2f} over all"
+            f"the standard error of a score is {np.median(ratio):.2f} times the model-based one "
+            f"for the median arm, {ratio.min():.2f} to {ratio.max():.2f} over all arms"
         )
     if used == "model":
-        chosen = "No clustering widens the errors, so the report uses the model's own."
+        chosen = "No clustering increases the standard errors, so model-based ones are used."
     else:
-        chosen = f"The report uses the wider ones, by {used}."
+        chosen = f"The report uses the larger ones, clustered by {used}."
     return (
-        "The log repeats votes of the same judge, or on the same pair within a group; these are "
-        f"not independent. Counted whole, {'; '.join(parts)}. {chosen}{left_out}"
-    )
-
-
-def cluster_rows(a: "Analysis") -> tuple[list[str], list[list[str]]]:
-    """Return a heading and one row an arm: standard errors before and after."""
-    group = a.fit["clusters"].dataset
-    names = [str(n) for n in group["clustering"].values]
-    head = ["arm", "independent votes", *(f"by {n}" for n in names)]
-    rows = []
-    for k in a.winners["order"].values:
-        after = group["score_se_cluster"].values[:, k]
-        values = [float(group["score_se"].values[k]), *map(float, after)]
-        rows.append([str(a.winners["arm"].values[k]), *(f"{v:.3f}" for v in values)])
-    return head, rows
-
-
-def _setting(name: str, value: Any) -> Any:
-    """Return a setting in words: what None stands for depends on which it is."""
-    if value is not None:
-        return value
-    return {"degrees": "none (normal)", "sparsity": "none", "unit": "from the log"}.get(
-        name, "learned"
+        "The log has repeated votes, by the same judge or on the same pair within a group, which "
+        f"are not independent. Clustered {'; '.join(parts)}. {chosen}{left_out}"
     )
 
 
 def _repeats(a: "Analysis") -> str:
-    """Tell that a log repeats votes, where it does."""
+    """Return that a log has repeated votes, if it has."""
     from bayesduel.inference.sandwich import clusterings
 
     found = " and ".join(clusterings(a.duels))
     if not found:
         return ""
-    return f" This log repeats votes by {found}, so intervals are too narrow."
+    return f" This log has repeated votes by {found}, so the intervals are too narrow."
 
 
-def _extreme(values: "xr.Dataset", pick: Callable[[Iterable[float]], float]) -> float:
-    """Return the extreme entry of all variables."""
-    return pick(pick(v.values.ravel().tolist()) for v in values.data_vars.values())
-
-
-def _diagnostic(name: str, value: str, wanted: str, good: bool) -> dict[str, Any]:
-    return {"name": name, "value": value, "wanted": wanted, "good": bool(good)}
+def _cluster_table(a: "Analysis") -> Table:
+    """Return the standard error of each score, before and after."""
+    group = a.fit["clusters"].dataset
+    names = [str(n) for n in group["clustering"].values]
+    before, after = group["score_se"].values, group["score_se_cluster"].values
+    return Table(
+        columns="l" + "n" * (1 + len(names)),
+        heads=("arm", "independent votes", *(f"by {n}" for n in names)),
+        rows=tuple(
+            (str(a.winners["arm"].values[k]), *(f"{v:.3f}" for v in (before[k], *after[:, k])))
+            for k in a.winners["order"].values
+        ),
+    )

@@ -1,12 +1,14 @@
-"""By how much: what the report tells of the margins of a log."""
+"""Report section: margins, the difference in points by which duels were won."""
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayesduel.intervals import eti
+from bayesduel.reporting.section import Cell, Figure, Group, Section, Table, blocks
 from bayesduel.text import number_with_interval
 
 if TYPE_CHECKING:
@@ -15,17 +17,27 @@ if TYPE_CHECKING:
     from bayesduel.criticism.posterior_predictive import MarginCheck
     from bayesduel.data.duels import Duels
 
-__all__ = ["MarginAnalysis", "analyse_margins", "margin_part"]
+__all__ = ["MarginAnalysis", "analyse_margins", "margins_section"]
 
-MOST_ARMS = 300  # beyond, a model of margins is left to a fit of its own
+MOST_ARMS = 300  # up to as many arms, margins are analysed where the fit is not one of margins
 RESIDUAL_ARMS = 60  # up to as many arms, pairs may have residuals of their own
 DRAWS = 2000
-LISTED = 10  # arms whose scores are listed, and pairs that are farthest off
+LISTED = 10  # arms whose scores are listed
+PAIRS = 5  # pairs with the largest residuals that are listed
+LEVEL = 0.95
+PARAMETERS = {
+    "scale": "standard deviation of the scores (prior)",
+    "noise": "standard deviation of the noise of one margin",
+    "order": "advantage of the left side",
+    "residual_scale": "standard deviation of the residuals of pairs",
+    "shrinkage": "shrinkage of the variances of pairs, in duels",
+    "degrees": "degrees of freedom of the noise",
+}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MarginAnalysis:
-    """What a report tells of margins.
+    """What a report says of margins.
 
     Attributes
     ----------
@@ -34,7 +46,7 @@ class MarginAnalysis:
     check
         Its residuals against replicated ones.
     perturbed
-        A fit with residuals of pairs, or None where there would be none to see.
+        A fit with residuals of pairs, or None where they cannot be estimated.
     """
 
     fit: "xr.DataTree"
@@ -45,14 +57,14 @@ class MarginAnalysis:
 def analyse_margins(
     duels: "Duels", fit: "xr.DataTree", seed: int = 0
 ) -> tuple[MarginAnalysis | None, str]:
-    """Return what a report tells of the margins of a log, or None and why not.
+    """Return the analysis of the margins of a log, or None and the reason.
 
     Parameters
     ----------
     duels
         The log.
     fit
-        The report's fit: it is the one told of, if it is of a model of margins.
+        The report's fit: it is used if it is of a model of margins.
     seed
         Whole number.
     """
@@ -65,7 +77,7 @@ def analyse_margins(
         return None, ""
     if duels.n_arms > MOST_ARMS:
         return None, (
-            f"With more than {MOST_ARMS} arms margins are left to a fit of their own "
+            f"Margins of more than {MOST_ARMS} arms are not analysed here; fit a model of margins "
             "(--model thurstone-score)."
         )
     with warnings.catch_warnings():  # the log's warnings have been given once
@@ -77,20 +89,19 @@ def analyse_margins(
                 fit = fit_model(duels, own, draws=DRAWS, seed=seed, log_likelihood=False)
             perturbed = None
             if duels.n_arms <= RESIDUAL_ARMS and own.ranks_by_score:
-                loose = (
-                    OrderEffect(PerturbedThurstone()) if own.reads_order else PerturbedThurstone()
-                )
+                loose = PerturbedThurstone()
+                loose = OrderEffect(loose) if own.reads_order else loose
                 if (duels.pairs().first_wins.size < duels.n_duels) and duels.n_arms > 2:
                     perturbed = fit_model(
                         duels, loose, draws=DRAWS, seed=seed, log_likelihood=False
                     )
         except ValueError as error:
-            return None, f"Not this log: {error}."
+            return None, f"Not available for this log: {error}."
     return MarginAnalysis(fit=fit, check=check_margins(fit, seed=seed), perturbed=perturbed), ""
 
 
-def margin_part(a: MarginAnalysis, order: np.ndarray) -> dict[str, Any]:
-    """Return what the template needs to tell of margins.
+def margins_section(a: MarginAnalysis, order: np.ndarray, *, own_ranking: bool = False) -> Section:
+    """Return the section on margins.
 
     Parameters
     ----------
@@ -98,102 +109,147 @@ def margin_part(a: MarginAnalysis, order: np.ndarray) -> dict[str, Any]:
         The analysis.
     order
         Indices of the arms in the order of the report's ranking.
+    own_ranking
+        Whether that ranking is by margins, too.
     """
-    posterior = a.fit["posterior"]
-    score = posterior["score"].to_numpy().reshape(-1, posterior.sizes["arm"])
-    labels = [str(arm) for arm in posterior["arm"].to_numpy()]
-    place = np.empty(len(labels), dtype=int)
-    place[np.asarray(order)] = 1 + np.arange(len(labels))
-    best = np.argsort(-score.mean(axis=0), kind="stable")[:LISTED]
-    low, high = eti(np.ascontiguousarray(score.T), 0.95)
-    listed = [
-        {
-            "arm": labels[k],
-            "place": int(place[k]),
-            "score": number_with_interval(score[:, k].mean(), low[k], high[k]),
-        }
-        for k in best
-    ]
-    pairs = [
-        {
-            "pair": f"{row['first']} – {row['second']}",
-            "duels": f"{row['duels']:,}",
-            "off": f"{row['off']:+.2g}",
-            "residual": f"{row['residual']:+.1f}",
-        }
-        for row in a.check.pairs.head(5).to_dict("records")
-    ]
-    least = 1 / (1 + a.check.n_draws)
-    checks = [
-        {
-            "check": name,
-            "observed": f"{row['observed']:.3g}",
-            "expected": f"{row['expected']:.3g}",
-            "p": f"{row['p_value']:.2g}" if row["share"] > least else f"\u2264 {2 * least:.1g}",
-            "failed": name in a.check.failed,
-        }
-        for name, row in a.check.table.iterrows()
-    ]
-    return {
-        "sentence": _sentence(a),
-        "residual_words": _residual_words(a),
-        "parameters": _parameters(a),
-        "scores": listed,
-        "check": a.check.sentence,
-        "checks": checks,
-        "pairs": pairs,
-    }
+    from bayesduel.plots.posterior_predictive import (
+        MARGINS_SIZE,
+        PAIRS_SIZE,
+        plot_margins,
+        plot_pair_residuals,
+    )
+
+    words = " ".join(filter(None, (_order_words(a), _residual_words(a))))
+    margins = Figure(
+        plot=partial(plot_margins, a.check),
+        size=MARGINS_SIZE,
+        alt="Standardised residuals of margins, observed and replicated",
+        caption="Standardised residuals: difference of each margin from its expectation, in "
+        "standard deviations of the noise. Bars: this log; band: the middle 95 % of replicated "
+        "logs.",
+    )
+    pairs = Figure(
+        plot=partial(plot_pair_residuals, a.check),
+        size=PAIRS_SIZE,
+        alt="Residuals of pairs against normal quantiles",
+        caption="Residuals of pairs, over all duels of a pair, in increasing order. Band: what "
+        "noise alone gives; dots outside are pairs whose margins the scores do not explain.",
+    )
+    folded = Group("Checks, and pairs with the largest residuals", _check_tables(a), folded=True)
+    return Section(
+        id="margins",
+        title="Margins",
+        body=blocks(
+            words,
+            _parameter_table(a),
+            _score_table(a, order, own_ranking),
+            a.check.sentence,
+            margins,
+            pairs,
+            folded,
+        ),
+    )
 
 
-def _sentence(a: MarginAnalysis) -> str:
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _order_words(a: MarginAnalysis) -> str:
     posterior = a.fit["posterior"]
     if "order" not in posterior:
-        return "Each margin is taken as the difference of two scores, plus noise."
+        return "Each margin is modelled as the difference of two scores plus noise."
     order = posterior["order"].to_numpy().ravel()
-    low, high = (float(end[0]) for end in eti(order[None], 0.95))
-    words = (
-        "Each margin is taken as the difference of two scores, plus the advantage of the left "
-        "side (home, white, first shown), plus noise. That advantage is "
-        f"{number_with_interval(order.mean(), low, high)} (95 % interval)"
-    )
+    low, high = eti(order, LEVEL)
     if low <= 0 <= high:
-        return f"{words}: there may be none."
-    return f"{words}: the {'left' if low > 0 else 'right'} side is the better one to be on."
+        sides = "the interval contains 0"
+    else:
+        sides = f"the {'left' if low > 0 else 'right'} side has the advantage"
+    return (
+        "Each margin is modelled as the difference of two scores plus the advantage of the left "
+        "side (home, white, first shown) plus noise. That advantage is "
+        f"{_summary(order)} (95 % interval): {sides}."
+    )
 
 
 def _residual_words(a: MarginAnalysis) -> str:
-    """Tell how far from transitive the margins are."""
+    """Return how far from transitive the margins are."""
     fit = a.fit if "residual_scale" in a.fit["posterior"] else a.perturbed
     if fit is None:
         return ""
     d = fit["posterior"]["residual_scale"].to_numpy().ravel()
-    low, high = (float(end[0]) for end in eti(d[None], 0.95))
     score = fit["posterior"]["score"].to_numpy()
     spread = float(np.sqrt(2) * score.std(axis=-1, ddof=1).mean())
     return (
-        "How far from transitive is it? If every pair may be off its scores by a residual of its "
-        "own, these have a standard deviation of "
-        f"{number_with_interval(d.mean(), low, high)}, against {spread:.2g} for the differences of "
-        "scores."
+        "Intransitivity: if every pair may deviate from its scores by a residual of its own, the "
+        f"residuals have a standard deviation of {_summary(d)}, compared with {spread:.2g} for the "
+        "differences of scores."
     )
 
 
-NAMES = {
-    "scale": "spread of the scores (prior deviation)",
-    "noise": "noise of one margin (standard deviation)",
-    "order": "advantage of the left side",
-    "residual_scale": "spread of the residuals of pairs",
-    "shrinkage": "shrinkage of the variances of pairs, in duels",
-    "degrees": "degrees of freedom of the noise",
-}
+def _parameter_table(a: MarginAnalysis) -> Table:
+    posterior = a.fit["posterior"]
+    return Table(
+        columns="tn",
+        heads=("parameter, in units of the margins", "mean [95 % interval]"),
+        rows=tuple(
+            (words, _summary(posterior[name].to_numpy().ravel()))
+            for name, words in PARAMETERS.items()
+            if name in posterior and posterior[name].ndim == 2
+        ),
+    )
 
 
-def _parameters(a: MarginAnalysis) -> list[tuple[str, str]]:
-    posterior, rows = a.fit["posterior"], []
-    for name, words in NAMES.items():
-        if name not in posterior or posterior[name].ndim != 2:
-            continue
-        values = posterior[name].to_numpy().ravel()
-        low, high = (float(end[0]) for end in eti(values[None], 0.95))
-        rows.append((words, number_with_interval(values.mean(), low, high)))
-    return rows
+def _score_table(a: MarginAnalysis, order: np.ndarray, own_ranking: bool) -> Table:
+    posterior = a.fit["posterior"]
+    score = posterior["score"].to_numpy().reshape(-1, posterior.sizes["arm"])
+    labels = [str(arm) for arm in posterior["arm"].to_numpy()]
+    rank = np.empty(len(labels), dtype=int)
+    rank[np.asarray(order)] = 1 + np.arange(len(labels))
+    best = np.argsort(-score.mean(axis=0), kind="stable")[:LISTED]
+    different = " The ranking above is by wins; this table is by margins." * (not own_ranking)
+    return Table(
+        columns="lnn",
+        heads=("highest scores", "score [95 % interval]", "rank above"),
+        rows=tuple((labels[k], _summary(score[:, k]), f"{rank[k]}") for k in best),
+        caption="Score: expected margin against an average arm, without an advantage of either "
+        f"side.{different}",
+    )
+
+
+def _summary(draws: np.ndarray) -> str:
+    """Return the mean and the interval of draws."""
+    low, high = eti(draws, LEVEL)
+    return number_with_interval(draws.mean(), float(low), float(high))
+
+
+def _check_tables(a: MarginAnalysis) -> tuple[Table, Table]:
+    least = 1 / (1 + a.check.n_draws)
+    checks = Table(
+        columns="tnnn",
+        heads=("check", "observed", "expected", "p"),
+        rows=tuple(
+            (
+                Cell(str(name), style="alarm" if name in a.check.failed else "plain"),
+                f"{row['observed']:.3g}",
+                f"{row['expected']:.3g}",
+                f"{row['p_value']:.2g}" if row["share"] > least else f"\u2264 {2 * least:.1g}",
+            )
+            for name, row in a.check.table.iterrows()
+        ),
+        caption="p: twice the posterior predictive p-value, which is conservative. Bold: fails "
+        "at 0.05, adjusted for the number of checks.",
+    )
+    pairs = Table(
+        columns="lnnn",
+        heads=("pair", "duels", "difference", "residual"),
+        rows=tuple(
+            (
+                f"{row['first']} \u2013 {row['second']}",
+                f"{row['duels']:,}",
+                f"{row['off']:+.2g}",
+                f"{row['residual']:+.1f}",
+            )
+            for row in a.check.pairs.head(PAIRS).to_dict("records")
+        ),
+    )
+    return checks, pairs

@@ -1,33 +1,57 @@
-"""The report: one self-contained HTML file on one log, or on many."""
+"""Reports: self-contained HTML files on one log, or on several."""
 
+import json
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from bayesduel.posterior.verdict_text import ACROSS
-from bayesduel.reporting import fit as provenance
-from bayesduel.reporting import ranking as sections
-from bayesduel.reporting.margins import margin_part
-from bayesduel.text import CELL, shorten
+from bayesduel.reporting.analysis import Analysis, analyse, log_of
+from bayesduel.reporting.attributes import (
+    AttributeAnalysis,
+    attributes_verdict_section,
+    coefficients_section,
+    new_items_section,
+)
+from bayesduel.reporting.calibration import calibration_section
+from bayesduel.reporting.check import (
+    check_verdict_section,
+    comparison_section,
+    residuals_section,
+    transitivity_section,
+)
+from bayesduel.reporting.fit import (
+    diagnostics,
+    errors_section,
+    fit_section,
+    reproduce_section,
+)
+from bayesduel.reporting.html import page
+from bayesduel.reporting.log import log_section
+from bayesduel.reporting.margins import margins_section
+from bayesduel.reporting.next_pairs import next_pairs_section
+from bayesduel.reporting.ranking import (
+    caution_words,
+    preferences_section,
+    ranking_section,
+    ranks_section,
+    verdict_section,
+)
+from bayesduel.reporting.section import Cell, Section, Table, blocks
+from bayesduel.reporting.winners import winners_section
 
 if TYPE_CHECKING:
     import xarray as xr
 
+    from bayesduel.criticism.check_result import Check
     from bayesduel.data.duels import Duels
-    from bayesduel.reporting.analysis import Analysis
 
-__all__ = ["report"]
+__all__ = ["report", "sections"]
 
-PLACES = 16  # places of the ranking in one picture, at most: two pictures fill a printed page
-ROWS = 15  # arms with a row of their own among the winners by criterion, about
-LEAST = 0.01  # probability that earns such a row
+Sections = tuple[Section, ...]
 
 
 def report(
-    log: "Duels | xr.DataTree | dict[str, Duels]",
+    log: "Duels | xr.DataTree | Check | AttributeAnalysis | dict[str, Any]",
     path: str | Path = "report.html",
     *,
     duels: "Duels | None" = None,
@@ -41,27 +65,29 @@ def report(
     command: str | None = None,
     step: Callable[[str], None] = lambda name: None,
 ) -> Path:
-    """Write a report: verdict, ranking, checks and how it was made, in one HTML file.
+    """Write a report on a log, a fit or a check, as one HTML file.
 
-    The file needs no network: pictures and style are inside it.
+    The file needs no network: figures and style are inside it.
 
     Parameters
     ----------
     log
-        A log; or a fit of one; or many logs by label, for a report with a part for each.
+        A log; or a fit of one; or what :func:`bayesduel.check` returned; or what
+        :func:`bayesduel.reporting.analyse_attributes` returned; or several logs or checks by
+        label, for a report with a part for each.
     path
         The file to write.
     duels
-        Where `log` is a fit: the log it was made of. Default: its tallies, which know
-        nothing of judges, groups, times and margins.
+        Where `log` is a fit: the log it was made of. Default: its tallies, without judges,
+        groups, times and margins.
     model, method, draws, seed
-        As in :func:`bayesduel.fit`; not looked at where `log` is a fit.
+        As in :func:`bayesduel.fit`; used only where `log` is a log.
     rope, confidence
-        As in :func:`bayesduel.winners`.
+        As in :func:`bayesduel.winners`; used only where `log` is a log or a fit.
     title
         Heading. Default: the source of the log.
     command
-        The command that made the report, to be told in it.
+        The command that made the report, to be shown in it.
     step
         Called with the name of each step before it begins.
 
@@ -76,193 +102,164 @@ def report(
     OSError
         If the file cannot be written.
     """
-    import xarray as xr
-
-    from bayesduel.data.duels import Duels
+    from bayesduel.criticism.check_result import Check
     from bayesduel.posterior.winners import check_decision
-    from bayesduel.reporting.analysis import analyse, log_of
 
     check_decision(rope, confidence)
     path = Path(path)
     if path.is_dir() or not path.parent.is_dir():
         raise FileNotFoundError(f"path should be a file in a folder that exists, got {path}")
-    judging: dict[str, Any] = {"rope": rope, "confidence": confidence}
-    fitting: dict[str, Any] = {"model": model, "method": method, "draws": draws, "seed": seed}
-    analyses: dict[str | None, Analysis] = {}
-    if isinstance(log, Duels):
-        analyses[None] = analyse(log, **fitting, **judging, step=step)
-    elif isinstance(log, xr.DataTree):
-        own = log_of(log) if duels is None else duels
-        analyses[None] = analyse(own, log, seed=int(log.attrs["seed"]), **judging, step=step)
-    elif isinstance(log, dict) and log and all(isinstance(d, Duels) for d in log.values()):
-        for label, one in log.items():
+    several: dict[Any, Any] = log if isinstance(log, dict) and log else {"": log}
+    options: dict[str, Any] = {
+        "model": model, "method": method, "draws": draws, "seed": seed,
+        "rope": rope, "confidence": confidence,
+    }  # fmt: skip
+    found = {}
+    for label, one in several.items():
 
-            def labelled(name: str, label: str = label) -> None:
-                step(f"{label}: {name}")
+        def named(name: str, label: str = label) -> None:
+            step(f"{label}: {name}" if label else name)
 
-            analyses[label] = analyse(one, **fitting, **judging, step=labelled)
-    else:
-        raise TypeError(
-            "log should be a Duels, a fit, or a dict from labels to Duels, "
-            f"got {type(log).__name__}"
-        )
+        found[str(label)] = _analysed(one, duels, options, named)
     step("drawing")
-    path.write_text(_render(analyses, title, command), encoding="utf-8")
+    parts = {label: sections(one, command=command) for label, one in found.items()}
+    first = next(iter(found.values()))
+    heading = f"{len(parts)} logs" if len(parts) > 1 else str(first.duels.read_summary.source)
+    text = page(
+        title or heading,
+        parts,
+        subject="transitivity" if isinstance(first, Check) else "paired comparisons",
+        index=_index(found) if len(parts) > 1 else None,
+    )
+    path.write_text(text, encoding="utf-8")
     return path
+
+
+def sections(
+    given: "Analysis | Check | AttributeAnalysis", *, command: str | None = None
+) -> Sections:
+    """Return the sections of a report, for a page, a terminal or a notebook.
+
+    Parameters
+    ----------
+    given
+        The analysis of a log, a check, or the analysis of attributes.
+    command
+        The command that made it, or None.
+    """
+    if isinstance(given, Analysis):
+        return _of_log(given, command)
+    if isinstance(given, AttributeAnalysis):
+        return _of_attributes(given, command)
+    return _of_check(given, command)
 
 
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _render(analyses: "dict[str | None, Analysis]", title: str | None, command: str | None) -> str:
-    from importlib.resources import files
+def _analysed(
+    one: Any, duels: "Duels | None", options: dict[str, Any], step: Callable[[str], None]
+) -> "Analysis | Check | AttributeAnalysis":
+    """Return what a report is made of, for one log."""
+    import xarray as xr
 
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from bayesduel.criticism.check_result import Check
+    from bayesduel.data.duels import Duels
 
+    if isinstance(one, Check | AttributeAnalysis):
+        return one
+    if isinstance(one, Duels):
+        return analyse(one, **options, step=step)
+    if isinstance(one, xr.DataTree):
+        own = log_of(one) if duels is None else duels
+        options = options | {"seed": int(one.attrs["seed"])}
+        return analyse(own, one, **options, step=step)
+    raise TypeError(
+        "log should be a Duels, a fit, a Check, an AttributeAnalysis, or a dict from labels to "
+        f"these, got {type(one).__name__}"
+    )
+
+
+def _of_log(a: Analysis, command: str | None) -> Sections:
+    doubts = tuple(
+        ("Diagnostics", f"The {name} is {value} and should be {wanted}: results may be inaccurate.")
+        for name, value, wanted, good in diagnostics(a.fit)
+        if not good
+    )
+    words = a.calibration_reason if a.calibration is None else a.calibration.sentence
+    margins = None
+    if a.margins is not None:
+        order = a.winners["order"].values
+        margins = margins_section(a.margins, order, own_ranking=a.by_margins)
+    elif a.margins_reason:
+        margins = Section(id="margins", title="Margins", body=blocks(a.margins_reason))
+    caution = caution_words(a.check, a.free)
+    found = (
+        verdict_section(a.winners, a.duels, a.warnings + doubts, caution),
+        log_section(a.duels, a.health),
+        ranking_section(a.winners, a.duels),
+        ranks_section(a.winners),
+        preferences_section(a.winners),
+        winners_section(a),
+        margins,
+        None if a.coefficients is None else coefficients_section(a.coefficients, a.fit),
+        transitivity_section(a.check, verdict=True),
+        residuals_section(a.check),
+        calibration_section(a.calibration, words),
+        fit_section(a.fit),
+        errors_section(a),
+        next_pairs_section(a.pairs),
+        _reproduce(a.fit, command),
+    )
+    return tuple(section for section in found if section is not None)
+
+
+def _of_check(check: "Check", command: str | None) -> Sections:
     from bayesduel import __version__
 
-    environment = Environment(
-        loader=PackageLoader("bayesduel.reporting"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["short"] = lambda label: shorten(str(label), CELL)
-    first = next(iter(analyses.values()))
-    source = first.duels.read_summary.source
-    many = None not in analyses
-    parts = [
-        _part(a, label, f"p{k}-" if many else "")
-        for k, (label, a) in enumerate(analyses.items(), 1)
-    ]
-    return environment.get_template("report.html").render(
-        title=title or (f"{len(parts)} logs" if many else source),
-        style=(files("bayesduel.reporting") / "templates" / "report.css").read_text(
-            encoding="utf-8"
-        ),
-        parts=parts,
-        many=many,
-        command=command,
-        version=__version__,
+    return (
+        check_verdict_section(check),
+        transitivity_section(check),
+        residuals_section(check),
+        comparison_section(check),
+        reproduce_section(check.seed, {"bayesduel": __version__}, command),
     )
 
 
-def _part(a: "Analysis", label: str | None, prefix: str) -> dict[str, Any]:
-    """Return what the template needs to tell of one log."""
-    import json
-
-    from bayesduel.posterior.draws import model_of
-    from bayesduel.reporting.check import told
-
-    w = a.winners
-    diagnostics = provenance.diagnostics(a)
-    doubts = [
-        f"The {d['name']} is {d['value']} and should be {d['wanted']}: numbers may be off."
-        for d in diagnostics
-        if not d["good"]
-    ]
-    verdict, within = sections.verdict_parts(w)
-    head, cluster = provenance.cluster_rows(a) if "clusters" in a.fit else ([], [])
-    return {
-        "label": label,
-        "prefix": prefix,
-        "source": a.duels.read_summary.source,
-        "verdict": verdict,
-        "within": within,
-        "kind": w.attrs["verdict_kind"],
-        "caution": sections.caution(a),
-        "rope": w.attrs["rope"],
-        "confidence": w.attrs["confidence"],
-        "n_duels": f"{a.duels.n_duels:,}",
-        "n_arms": f"{a.duels.n_arms:,}",
-        "n_ties": a.duels.n_ties,
-        "warnings": sections.warning_words(a) + [("Diagnostics", w) for w in doubts],
-        "n_tiers": int(w["tier"].max()),
-        "facts": sections.facts(a),
-        "health": a.health,
-        "ranking": sections.ranking_rows(a),
-        "across": ACROSS if w.groups() is not None else "",
-        "tier_words": sections.tier_words(w),
-        "rank_words": sections.rank_words(w),
-        "uncertain_words": sections.uncertain_words(w),
-        "is_score_model": model_of(a.fit).criteria_agree,
-        "criteria": sections.criterion_rows(w if a.free is None else a.free),
-        "criterion_words": sections.criterion_words(w if a.free is None else a.free),
-        "free_words": "" if a.free is None else a.free.attrs["verdict"],
-        "free_unit": a.free_unit,
-        "free_reason": a.free_reason,
-        "check": told(a.check),
-        "calibration": a.calibration,
-        "calibration_reason": a.calibration_reason,
-        "model": provenance.model_words(a),
-        "diagnostics": diagnostics,
-        "cluster_words": provenance.cluster_words(a),
-        "cluster_head": head,
-        "cluster_rows": cluster,
-        "errors": w.attrs["covariance"],
-        "by_margins": a.fit.attrs["outcome"] == "margin",
-        "margins": None if a.margins is None else margin_part(a.margins, w["order"].values),
-        "margins_reason": a.margins_reason,
-        "pairs": sections.pair_rows(a),
-        "pair_words": sections.pair_words(a),
-        "versions": json.loads(a.fit.attrs["versions"]),
-        "seed": a.fit.attrs["seed"],
-        "model_name": a.fit.attrs["model"],
-        "pictures": _pictures(a),
-    }
+def _of_attributes(a: AttributeAnalysis, command: str | None) -> Sections:
+    level = f"{100 * a.table.attrs['ci_prob']:g} %"
+    return (
+        attributes_verdict_section(a),
+        coefficients_section(a.table, a.fit),
+        *(() if a.new is None else (new_items_section(a.new, level),)),
+        calibration_section(a.calibration, a.held_words),
+        fit_section(a.fit),
+        _reproduce(a.fit, command),
+    )
 
 
-def _pictures(a: "Analysis") -> dict[str, Any]:
-    """Return the figures of one log."""
-    from bayesduel import plots
-    from bayesduel.plots.calibration import CALIBRATION_SIZE
-    from bayesduel.plots.posterior_predictive import MARGINS_SIZE, PAIRS_SIZE
-    from bayesduel.plots.preference import preference_size, winners_size
-    from bayesduel.plots.ranking import label_width, ranking_size, ranks_size
-    from bayesduel.reporting.figures import draw
+def _reproduce(fit: "xr.DataTree", command: str | None) -> Section:
+    return reproduce_section(fit.attrs["seed"], json.loads(fit.attrs["versions"]), command)
 
-    w, n = a.winners, a.duels.n_arms
-    panels = -(-n // PLACES)  # as even as can be
-    left = label_width(w)
-    forests = [
-        draw(
-            plots.plot_ranking,
-            ranking_size(stop - start),
-            f"Win rates with intervals, places {start + 1} to {stop}",
-            w,
-            left=left,
-            places=slice(start, stop),
-        )
-        for start, stop in pairwise(round(n * k / panels) for k in range(panels + 1))
-    ]
-    criteria = w if a.free is None else a.free
-    best = np.sort(criteria["winner_share"].max("criterion").values)[::-1]
-    least = max(LEAST, float(best[ROWS])) if n > ROWS else LEAST
-    rows = int((best >= least).sum())
-    pictures: dict[str, Any] = {
-        "ranking": forests,
-        "ranks": draw(plots.plot_ranks, ranks_size(n), "Probability of each rank", w),
-        "preference": draw(
-            plots.plot_preference, preference_size(n), "Probability that row beats column", w
-        ),
-        "winners": draw(
-            plots.plot_winners,
-            winners_size(rows + (rows < n) + 1),
-            "Probability of winning, by winner criterion",
-            criteria,
-            least=least,
-        ),
-        "calibration": None,
-    }
-    if a.margins is not None:
-        check = a.margins.check
-        words = "Standardised residuals of margins, observed and replicated"
-        pictures["margins"] = draw(plots.plot_margins, MARGINS_SIZE, words, check)
-        words = "Residuals of pairs against normal quantiles"
-        pictures["pairs"] = draw(plots.plot_pair_residuals, PAIRS_SIZE, words, check)
-    if a.calibration is not None:
-        pictures["calibration"] = draw(
-            plots.plot_calibration, CALIBRATION_SIZE, "Reliability curve", a.calibration
-        )
-    return pictures
+
+def _index(found: dict[str, Any]) -> Section:
+    """Return the section that lists the parts of a report, with links."""
+    rows = []
+    for n, (label, one) in enumerate(found.items(), 1):
+        link = Cell(label, href=f"#p{n}-verdict")
+        rows.append((link, f"{one.duels.n_duels:,}", f"{one.duels.n_arms:,}", _conclusion(one)))
+    heads = ("log", "duels", "arms", "verdict")
+    table = Table(columns="lnnt", heads=heads, rows=tuple(rows), full=True)
+    return Section(id="index", title="All logs", body=(table,))
+
+
+def _conclusion(one: "Analysis | Check | AttributeAnalysis") -> str:
+    """Return the main result of one part, for the table of all."""
+    if isinstance(one, AttributeAnalysis):
+        return one.sentence
+    if not isinstance(one, Analysis):
+        return one.verdict
+    verdict = str(one.winners.attrs["verdict"])
+    if caution_words(one.check, one.free):
+        return f"{verdict} The log has more cycles than transitive models predict."
+    return verdict

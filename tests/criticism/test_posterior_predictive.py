@@ -212,26 +212,28 @@ def test_residuals_of_pairs_are_taken_out_where_the_model_knows_them():
 
 
 def test_what_the_report_tells_of_a_fit():
-    from bayesduel.reporting.margins import MarginAnalysis, margin_part
+    from bayesduel.reporting.margins import MarginAnalysis, margins_section
 
     duels = draw_log(2, pair=0.9)
     fit = bd.fit(duels, MODEL, "laplace", draws=400)
-    part = margin_part(
-        MarginAnalysis(fit=fit, check=bd.check_margins(fit, 400), perturbed=None),
-        np.arange(6)[::-1],
-    )
-    assert part["residual_words"] == ""
-    assert [words for words, _ in part["parameters"]] == [
-        "noise of one margin (standard deviation)"
+    check = bd.check_margins(fit, 400)
+    analysis = MarginAnalysis(fit=fit, check=check, perturbed=None)
+    section = margins_section(analysis, np.arange(6)[::-1])
+    words, parameters, scores, *_, folded = section.body
+    assert "Intransitivity" not in words.words
+    assert [name for name, _ in parameters.rows] == [
+        "standard deviation of the noise of one margin"
     ]
     best = fit["posterior"]["score"].mean(("chain", "draw"))
     order = np.argsort(-best.to_numpy())
-    assert [row["arm"] for row in part["scores"]] == [str(LABELS[k]) for k in order]
-    assert [row["place"] for row in part["scores"]] == [6 - k for k in order]
-    assert part["scores"][0]["score"].startswith(f"{float(best.max()):.2f} [")
-    failed = {row["check"]: row for row in part["checks"] if row["failed"]}
-    assert failed["pairs"]["p"] == "\u2264 0.005"  # twice the least share of 400 draws
-    assert part["pairs"][0]["pair"].count(" \u2013 ") == 1
+    assert [row[0] for row in scores.rows] == [str(LABELS[k]) for k in order]
+    assert [row[2] for row in scores.rows] == [f"{6 - k}" for k in order]
+    assert scores.rows[0][1].startswith(f"{float(best.max()):.2f} [")
+    checks, pairs = folded.body
+    failed = {row[0].text: row for row in checks.rows if row[0].style == "alarm"}
+    assert set(failed) == set(check.failed)
+    assert failed["pairs"][3] == "\u2264 0.005"  # twice the least share of 400 draws
+    assert pairs.rows[0][0].count(" \u2013 ") == 1
 
 
 @pytest.mark.slow
@@ -239,15 +241,15 @@ def test_the_report_tells_of_margins_where_there_are_some(tmp_path):
     path = bd.report(draw_log(6, home=0.8), tmp_path / "report.html", draws=400)
     page = path.read_text(encoding="utf-8")
     for words in (
-        "<h2>By how much</h2>",
+        "<h2>Margins</h2>",
         "advantage of the left side",
-        "the left side is the better one to be on",
-        "noise of one margin (standard deviation)",
-        "How far from transitive is it?",
+        "the left side has the advantage",
+        "standard deviation of the noise of one margin",
+        "Intransitivity: if every pair may deviate",
         "look as the model says by all of 6 checks",
         "Standardised residuals of margins",
         'href="#margins"',
-        "The ranking above is by who won",
+        "The ranking above is by wins",
     ):
         assert words in page, words
 
@@ -265,12 +267,12 @@ def test_the_report_of_a_fit_of_margins_says_what_it_is(tmp_path):
     )
     path = bd.report(judged, tmp_path / "r.html", model=PerturbedThurstone(), draws=400)
     page = path.read_text(encoding="utf-8")
-    assert "Models of margins take every duel as independent" in page
-    assert "This log repeats votes by judge" in page
-    assert "unit = from the log" in page and "residual_scale, learned" in page
-    assert "In a model with one score an arm" not in page
+    assert "Models of margins take duels as independent" in page
+    assert "This log has repeated votes by judge" in page
+    assert "unit = from the log" in page and "residual_scale, estimated" in page
+    assert "In a model with one score per arm" not in page
     assert "All votes of one" not in page
-    assert "spread of the residuals of pairs" in page
+    assert "standard deviation of the residuals of pairs" in page
 
 
 def test_the_report_says_why_it_does_not_tell_of_margins(tmp_path):
@@ -278,7 +280,7 @@ def test_the_report_says_why_it_does_not_tell_of_margins(tmp_path):
     outcome = [1, 0, 1, 0, 1, 1] * 2
     same = Duels.from_votes(left, right, outcome, margin=[0.0] * 12)
     page = bd.report(same, tmp_path / "a.html", draws=400).read_text(encoding="utf-8")
-    assert "Not this log: margins should not all be 0" in page
+    assert "Not available for this log: margins should not all be 0" in page
     none = Duels.from_votes(left, right, outcome)
     page = bd.report(none, tmp_path / "b.html", draws=400).read_text(encoding="utf-8")
-    assert "By how much" not in page
+    assert "Margins" not in page

@@ -217,7 +217,7 @@ def test_what_takes_a_fit_takes_a_fit_of_attributes(tmp_path):
     fit = bd.fit(duels, AttributeDuels(items=items))
     assert len(bd.next_pairs(fit, 2)) == 2
     page = bd.report(fit, tmp_path / "report.html", duels=duels).read_text(encoding="utf-8")
-    assert "attributes (one coefficient an attribute" in page
+    assert "attributes (one coefficient per attribute" in page
 
 
 # -- bad input -----------------------------------------------------------------------------
@@ -307,14 +307,14 @@ def test_the_command_tells_predicts_and_writes_a_page(tmp_path):
         assert row["coefficient"] == pytest.approx(table.loc[row["attribute"], "coefficient"])
     assert [row["item"] for row in told["new_items"]] == ["strong", "weak"]
     assert told["new_items"][0]["win_rate"] > 0.5 > told["new_items"][1]["win_rate"]
-    assert told["share_told_by_attributes"][0] > 0.3
+    assert told["explained_share"][0] > 0.3
     text = page.read_text(encoding="utf-8")
     assert told["sentence"] in text and "More of flavour wins more" in told["sentence"]
-    assert "<b>flavour</b>" in text and "strong" in text and "Bradley-Terry, which" in text
+    assert '<b class="strong">flavour</b>' in text and "strong" in text and "Bradley-Terry, which" in text
     assert text.count("data:image/") == 2 and "http" not in text.replace("http://www.w3.org", "")
     shown = run("springall", "--no-item-effect", "--scale", "inf")
     assert shown.exit_code == 0, shown.stderr
-    assert "The model takes the attributes to tell everything" in " ".join(shown.stdout.split())
+    assert "The model has no effects of items beyond their attributes" in " ".join(shown.stdout.split())
 
 
 @pytest.mark.parametrize(
@@ -378,6 +378,6 @@ def test_the_side_is_not_called_an_attribute():
     fit = bd.fit(log, AttributeDuels(items=items, order_effect=True), "laplace", draws=400)
     table = bd.coefficients(fit)
     assert table.loc["left side", "lower"] > 0
-    rest = dict.fromkeys(("told", "new", "calibration", "plain"))
+    rest = dict.fromkeys(("explained", "new", "calibration", "plain"))
     said = AttributeAnalysis(duels=log, fit=fit, table=table, reason="", **rest).sentence
     assert "left side" not in said

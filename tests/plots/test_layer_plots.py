@@ -91,5 +91,5 @@ def test_fits_without_what_is_drawn_are_refused(plot):
     whole = tree(
         sensitivity=(("judge",), np.zeros((3, 2))), rating=(("period", "arm"), np.zeros((3, 2, 2)))
     )
-    with pytest.raises(ValueError, match=r"prob should be in \(0, 1\), got 2"):
-        plot(whole, prob=2)
+    with pytest.raises(ValueError, match=r"ci_prob should be in \(0, 1\), got 2"):
+        plot(whole, ci_prob=2)

@@ -1,6 +1,8 @@
 """The figures, by what is drawn in them: labels, limits, marks."""
 
+import inspect
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import matplotlib
@@ -11,6 +13,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 
+import bayesduel as bd
 from bayesduel import plots
 from bayesduel.criticism.calibration import Calibration
 from bayesduel.criticism.check import check
@@ -295,12 +298,23 @@ def test_axes_given_are_the_axes_drawn_on(name, nine):
         getattr(plots, name)([1, 2])
 
 
-@pytest.mark.parametrize(
-    "name", ["plot_cyclicity", "plot_cycles", "plot_residuals", "plot_calibration"]
-)
-def test_wrong_kinds_are_refused(name):
-    with pytest.raises(TypeError, match="should be what bayesduel"):
-        getattr(plots, name)("a string")
+@pytest.mark.parametrize("name", [*plots.__all__, "plot_regret", "plot_success"])
+def test_every_plot_refuses_other_kinds_and_documents_its_axes(name):
+    plot = getattr(bd, name)
+    with pytest.raises(TypeError, match=r"should be what bayesduel\.[\w.]+ returned, got str"):
+        plot("a string")
+    assert not plt.get_fignums()
+    assert plot.__doc__.count("\nax\n    Axes to draw on.") == 1
+    assert plot.__doc__.count("Returns\n-------\nThe axes.") == 1
+    assert inspect.signature(plot).parameters["ax"].default is None
+
+
+def test_a_figure_that_fails_is_closed(rock):
+    with pytest.raises(ValueError, match="places should leave an arm"):
+        plots.plot_ranking(winners_of(4), places=slice(9, 12))
+    with pytest.raises(ValueError, match="cycles to draw"):
+        plots.plot_cycles(replace(rock, belief=None))
+    assert not plt.get_fignums()
 
 
 def test_shorten_keeps_both_ends():

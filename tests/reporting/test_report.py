@@ -12,8 +12,8 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.health import DisconnectedWarning
 from bayesduel.posterior.information_gain import next_pairs
 from bayesduel.reporting.analysis import analyse, log_of
-from bayesduel.reporting.ranking import criterion_rows, criterion_words
-from bayesduel.text import percent as per_cent
+from bayesduel.reporting.winners import criterion_rows, criterion_words
+from bayesduel.text import percent
 from tests.support.parsing import Page
 
 SECTIONS = (
@@ -24,7 +24,7 @@ SECTIONS = (
     "preferences",
     "winners",
     "transitivity",
-    "misfits",
+    "residuals",
     "calibration",
     "fit",
     "errors",
@@ -109,7 +109,7 @@ def test_verdict_and_ranking_are_those_of_winners(page, springall):
     found = bd.winners(fit)
     assert found.attrs["verdict"] in page.text["verdict"]
     head, *rows = page.rows["ranking"]
-    assert head[:3] == ["place", "arm", "win rate"] and len(rows) == log.n_arms
+    assert head[:3] == ["rank", "arm", "win rate"] and len(rows) == log.n_arms
     table = found.table()
     counts = log.summary()
     share = dict(
@@ -121,8 +121,8 @@ def test_verdict_and_ranking_are_those_of_winners(page, springall):
         cells = dict(zip(head, row, strict=True))
         assert cells["arm"] == arm
         assert int(cells["tier"]) == want["tier"]
-        assert cells["win rate"] == f"{per_cent(want['borda_mean'])} %"
-        low, high = (per_cent(want[f"borda_{end}"]) for end in ("lower", "upper"))
+        assert cells["win rate"] == f"{percent(want['borda_mean'])} %"
+        low, high = (percent(want[f"borda_{end}"]) for end in ("lower", "upper"))
         assert cells["95 % interval"] == f"{low} to {high}"
         ends = {float(x) for x in cells["rank, 95 %"].split(" to ")}
         assert ends == {want["rank_lower"], want["rank_upper"]}
@@ -142,7 +142,7 @@ def test_log_and_fit_are_told(page, springall):
     assert fit.attrs["method_reason"] in small["method"]
     assert small["Pareto k-hat"] == f"{fit.attrs['khat']:.2f}"
     low, middle, high = np.quantile(fit["posterior"]["scale"].values, [0.025, 0.5, 0.975])
-    assert small["scale, learned"] == f"{middle:.2f} [{low:.2f}, {high:.2f}] (95 %)"
+    assert small["scale, estimated"] == f"{middle:.2f} [{low:.2f}, {high:.2f}] (95 %)"
     assert "half a win" in small["ties"]
 
 
@@ -259,9 +259,9 @@ def test_many_logs_make_one_page_with_an_index(tmp_path):
     assert [row[0] for row in rows] == ["s1", "s8"]
     links = {str(attrs["href"])[1:] for tag, attrs in page.tags if tag == "a"}
     assert links <= set(page.ids)
-    assert "More cycles" in rows[0][3] and "More cycles" not in rows[1][3]
+    assert "more cycles" in rows[0][3] and "more cycles" not in rows[1][3]
     cyclic = page.text["p1-verdict"]  # a log without a ranking is told so at its top
-    assert "more cycles than a ranking explains" in cyclic and "loses to" in cyclic
+    assert "more cycles than transitive models predict" in cyclic and "loses to" in cyclic
 
 
 def test_a_fit_alone_is_enough(springall, tmp_path):
@@ -327,20 +327,22 @@ def elections(share, effective=400.0, order=(0, 1, 2), exists=1.0):
 def test_criteria_disagree_only_beyond_monte_carlo_error():
     even, other = [0.36, 0.35, 0.29], [0.35, 0.36, 0.29]
     words = criterion_words(elections([even, even, other, even, even]))
-    assert "cannot be told: a and b" in words and "The criteria disagree" not in words
+    assert "do not show whether the criteria disagree: a and b" in words
     # 0.5 against 0.3 of 400 draws: 0.2 is 4.6 errors of sqrt(0.8 - 0.04) / 20
     left, right = [0.5, 0.3, 0.2], [0.3, 0.5, 0.2]
-    assert "The criteria disagree. Likeliest winner: a by" in criterion_words(
+    assert "The criteria disagree. Most probable winner: a by" in criterion_words(
         elections([left, left, right, left, left])
     )
-    assert "cannot be told" in criterion_words(elections([left, left, right, left, left], 16.0))
-    assert "cannot be told" in criterion_words(elections([left, left, other, left, left]))
+    assert "do not show whether" in criterion_words(
+        elections([left, left, right, left, left], 16.0)
+    )
+    assert "do not show whether" in criterion_words(elections([left, left, other, left, left]))
     assert "The criteria agree: a" in criterion_words(elections([left] * 5))
 
 
 def test_next_likeliest_of_equals_is_the_better_ranked():
     for row in criterion_rows(elections([[0, 0, 1]] * 5, order=(2, 1, 0))):
-        assert (row["arm"], row["second"], row["second_probability"]) == ("c", "b", "\u2013")
+        assert (row[1], row[3], row[4]) == ("c", "b", "\u2013")
 
 
 @pytest.mark.parametrize(
@@ -348,7 +350,7 @@ def test_next_likeliest_of_equals_is_the_better_ranked():
     [(0, "< 1"), (0.005, "< 1"), (0.0051, "1"), (0.5, "50"), (0.9949, "99"), (0.995, "> 99")],
 )
 def test_nothing_uncertain_is_rounded_to_certainty(p, words):
-    assert per_cent(p) == words
+    assert percent(p) == words
 
 
 # -- bad input -----------------------------------------------------------------------------
@@ -361,7 +363,7 @@ def test_bad_arguments_are_refused_before_any_work(springall, tmp_path):
     with pytest.raises(FileNotFoundError, match="path should be a file"):
         bd.report(log, tmp_path)
     for wrong in ("a.csv", {}, {"a": 1}, None):
-        with pytest.raises(TypeError, match="log should be a Duels, a fit, or a dict"):
+        with pytest.raises(TypeError, match="log should be a Duels, a fit, a Check"):
             bd.report(wrong, tmp_path / "report.html")
     for wrong in (0.5, 1.0):
         with pytest.raises(ValueError, match=r"confidence should be in \(0\.5, 1\)"):

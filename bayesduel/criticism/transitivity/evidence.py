@@ -103,6 +103,11 @@ class Evidence:
         return max(STRONG_WORLDS, key=lambda world: self.p_by_world[world])
 
     @property
+    def n_replicated(self) -> int:
+        """Number of replicated logs of each null model; 0 where no triad could close."""
+        return len(next(iter(self.replicated.values()), ()))
+
+    @property
     def expected(self) -> float:
         """Mean number of cyclic triads in logs of the world of the largest p-value."""
         world = self.likeliest

@@ -1,0 +1,38 @@
+"""Report section: held-out calibration."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from bayesduel.reporting.section import Figure, Section, blocks
+
+if TYPE_CHECKING:
+    from bayesduel.criticism.calibration import Calibration
+
+__all__ = ["calibration_section"]
+
+
+def calibration_section(calibration: "Calibration | None", words: str) -> Section:
+    """Return the section on predictions of held-out duels.
+
+    Parameters
+    ----------
+    calibration
+        What was found, or None where it could not be done.
+    words
+        What it shows, or why there is none.
+    """
+    figure = None
+    if calibration is not None:
+        from bayesduel.plots.calibration import CALIBRATION_SIZE, plot_calibration
+
+        unit = calibration.unit
+        together = f" All votes of one {unit} were held out together." if unit != "duel" else ""
+        figure = Figure(
+            plot=partial(plot_calibration, calibration),
+            size=CALIBRATION_SIZE,
+            alt="Reliability curve",
+            caption="Dot: a bin of held-out duels, from the favourite's side; bar: 95 % interval, "
+            "duels taken as independent. Dashed line: observed shares equal to predictions."
+            f"{together}",
+        )
+    return Section(id="calibration", title="Held-out calibration", body=blocks(words, figure))

@@ -1,0 +1,64 @@
+"""Sections as HTML: one template for pages, one for a section."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from bayesduel.text import CELL, shorten
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["fragment", "page"]
+
+
+def page(title: str, parts: Mapping[str, Sequence[Any]], *, subject: str, index: Any = None) -> str:
+    """Return a self-contained HTML page.
+
+    Parameters
+    ----------
+    title
+        Its heading.
+    parts
+        Sections (:class:`bayesduel.reporting.section.Section`), the verdict first, by the label of
+        their log. Of several parts, links in part n are prefixed with "p", n and "-".
+    subject
+        What the page is about, for the title of its window.
+    index
+        A section that lists the parts, or None.
+    """
+    from importlib.resources import files
+
+    from bayesduel import __version__
+
+    style = files("bayesduel.reporting") / "templates" / "report.css"
+    template = _environment().get_template("page.html")
+    return template.render(
+        title=title,
+        subject=subject,
+        parts=parts,
+        index=index,
+        style=style.read_text(encoding="utf-8"),
+        version=__version__,
+    )
+
+
+def fragment(section: Any) -> str:
+    """Return one section as HTML, for a notebook."""
+    module: Any = _environment().get_template("section.html").module
+    return str(module.section(section, ""))
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("bayesduel.reporting"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["short"] = lambda label: shorten(str(label), CELL)
+    return environment

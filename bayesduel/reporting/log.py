@@ -1,0 +1,72 @@
+"""Report section: the data summary, with the health of the log."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.reporting.section import Alert, Block, Facts, Group, Section, Table, Text, blocks
+from bayesduel.text import percent
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
+    from bayesduel.data.health_report import Health
+
+__all__ = ["health_section", "log_section"]
+
+
+def log_section(duels: "Duels", health: "Health") -> Section:
+    """Return the section on the data: main counts, warnings, and how the log was read."""
+    return Section(id="log", title="Data summary", body=(_facts(duels), *_health(health)))
+
+
+def health_section(health: "Health") -> Section:
+    """Return the section on the health of a log."""
+    return Section(id="health", body=_health(health))
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _facts(duels: "Duels") -> Facts:
+    votes, n_ties = duels.votes, duels.n_ties
+    n_pairs = duels.n_arms * (duels.n_arms - 1) // 2
+    share = f" ({percent(n_ties / duels.n_duels)} %)" if 0 < n_ties < duels.n_duels else ""
+    rows = [
+        ("duels", f"{duels.n_duels:,}"),
+        ("arms", f"{duels.n_arms:,}"),
+        ("pairs that met", f"{len(duels.pairs().first):,} of {n_pairs:,}"),
+        ("ties", f"{n_ties:,}{share}"),
+    ]
+    if votes is not None:
+        if votes.judge is not None:
+            rows.append(("judges", f"{len(votes.judges):,}"))
+        if votes.group is not None:
+            rows.append(("groups", f"{len(votes.groups):,}"))
+        if votes.margin is not None:
+            rows.append(("median margin", f"{np.nanmedian(np.abs(votes.margin)):g}"))
+        if votes.time is not None and votes.time.dtype.kind == "M":
+            known = votes.time[~np.isnat(votes.time)]
+            if len(known):
+                rows += [("from", str(known.min())[:10]), ("to", str(known.max())[:10])]
+    return Facts(tuple(rows))
+
+
+def _health(health: "Health") -> tuple[Block, ...]:
+    columns = ", ".join(
+        f"{role} = {column}{' (guessed)' if role in health.guessed else ''}"
+        for role, column in health.columns.items()
+    )
+    return blocks(
+        Alert("Warnings", health.warnings) if health.warnings else "No problems were found.",
+        Text(f"Read from {health.source}{': ' if columns else ''}{columns}.", "small"),
+        Group("All counts", (Table(columns="ht", rows=tuple(health.table)),), folded=True),
+        _rows_left_out(health) if health.bad_rows else None,
+    )
+
+
+def _rows_left_out(health: "Health") -> Group:
+    shown = len(health.bad_rows)
+    lines = [Text(f"{where}: {what}", "small") for where, what in health.bad_rows]
+    if health.n_bad_rows > shown:
+        lines.append(Text(f"The first {shown} of {health.n_bad_rows:,}.", "small"))
+    return Group("Rows left out", tuple(lines), folded=True)

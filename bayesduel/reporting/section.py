@@ -1,0 +1,313 @@
+"""What a report is made of: sections of sentences, tables and figures.
+
+A section holds its content and nothing of HTML. :mod:`bayesduel.reporting.html` renders it for
+pages and notebooks; ``rich`` prints it in a terminal, without its figures.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from bayesduel.text import CELL, shorten
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+
+    from bayesduel.reporting.figures import Picture
+
+__all__ = [
+    "Alert",
+    "Block",
+    "Cell",
+    "Facts",
+    "Figure",
+    "Group",
+    "Section",
+    "Table",
+    "Text",
+    "Verdict",
+    "blocks",
+]
+
+STYLES = {"plain": "", "small": "dim", "strong": "bold", "alarm": "bold red", "code": ""}
+
+
+class Printed:
+    """What `rich` can print: the lines that ``_printed`` yields."""
+
+    def _printed(self) -> "Iterator[RenderableType]":
+        """Yield what is printed; nothing, for figures."""
+        yield from ()
+
+    def __rich_console__(
+        self, console: "Console", options: "ConsoleOptions"
+    ) -> "Iterator[RenderableType]":
+        return self._printed()
+
+
+@dataclass(frozen=True)
+class Text(Printed):
+    """One paragraph."""
+
+    words: str
+    style: Literal["plain", "small", "strong", "alarm", "code"] = "plain"
+    kind: ClassVar[str] = "text"
+
+    def _printed(self) -> "Iterator[RenderableType]":
+        yield _styled(self.words, STYLES[self.style])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict(Printed):
+    """The main result: a headline and what qualifies it.
+
+    Attributes
+    ----------
+    headline
+        The result in one or two sentences.
+    text
+        Further paragraphs.
+    caution
+        A paragraph in the colour of warnings, or "".
+    note
+        A paragraph in small print, or "".
+    settled
+        Whether the result is definite; sets the colour of the box on a page.
+    """
+
+    headline: str
+    text: tuple[str, ...] = ()
+    caution: str = ""
+    note: str = ""
+    settled: bool = True
+    kind: ClassVar[str] = "verdict"
+
+    def _printed(self) -> "Iterator[RenderableType]":
+        yield _styled(self.headline, "bold")
+        for words in self.text:
+            yield _styled(f"\n{words}")
+        if self.caution:
+            yield _styled(f"\n{self.caution}", "red")
+        if self.note:
+            yield _styled(f"\n{self.note}", "dim")
+
+
+@dataclass(frozen=True)
+class Alert(Printed):
+    """A warning: its title, and one or more sentences."""
+
+    title: str
+    lines: tuple[str, ...]
+    kind: ClassVar[str] = "alert"
+
+    def _printed(self) -> "Iterator[RenderableType]":
+        yield _styled(f"{self.title}:", "bold red")
+        for words in self.lines:
+            yield _styled(f"- {words}")
+
+
+@dataclass(frozen=True)
+class Facts(Printed):
+    """The main counts, as (label, number)."""
+
+    rows: tuple[tuple[str, str], ...]
+    kind: ClassVar[str] = "facts"
+
+    def _printed(self) -> "Iterator[RenderableType]":
+        yield from Table(columns="ht", rows=self.rows)._printed()
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell that is more than its text.
+
+    Attributes
+    ----------
+    text, small
+        The text, and a second line in small print.
+    style
+        "strong" and "alarm" are set in bold.
+    href
+        Where it links to on the page, or "".
+    """
+
+    text: str
+    small: str = ""
+    style: Literal["plain", "strong", "alarm"] = "plain"
+    href: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table(Printed):
+    """Rows of text under headings.
+
+    Attributes
+    ----------
+    columns
+        The kind of each column, one letter each: "l" label (shortened where it is long), "n"
+        number (aligned to the right), "t" text, "h" heading of its row.
+    heads
+        One heading a column; none for a table without headings.
+    rows
+        One text or :class:`Cell` a column.
+    rules
+        Indices of the rows above which a line is drawn.
+    full
+        Whether the table takes the width of the page.
+    caption
+        A note in small print below it.
+    """
+
+    columns: str
+    heads: tuple[str, ...] = ()
+    rows: tuple[tuple[str | Cell, ...], ...]
+    rules: tuple[int, ...] = ()
+    full: bool = False
+    caption: str = ""
+    kind: ClassVar[str] = "table"
+
+    @property
+    def cells(self) -> tuple[tuple[Cell, ...], ...]:
+        """The rows, every cell a :class:`Cell`."""
+        return tuple(
+            tuple(Cell(cell) if isinstance(cell, str) else cell for cell in row)
+            for row in self.rows
+        )
+
+    def _printed(self) -> "Iterator[RenderableType]":
+        from rich.table import Table as RichTable
+
+        table = RichTable(
+            box=None, pad_edge=False, header_style="bold", show_header=bool(self.heads)
+        )
+        for letter, head in zip(self.columns, self.heads or self.columns, strict=True):
+            table.add_column(
+                _styled(head),
+                justify="right" if letter == "n" else "left",
+                style="bold" if letter == "h" else "",
+                no_wrap=letter in "nh",
+                overflow="fold",
+            )
+        for row in self.cells:
+            table.add_row(*map(_cell, self.columns, row))
+        yield table
+        if self.caption:
+            yield _styled(f"\n{self.caption}", "dim")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Figure(Printed):
+    """A figure, drawn when a page asks for it.
+
+    Attributes
+    ----------
+    plot
+        Function of :mod:`bayesduel.plots` with all arguments bound but ``ax``.
+    size
+        Width and height in inches.
+    alt
+        What it shows, for those who cannot see it.
+    caption
+        Text below it.
+    left
+        Width in inches of the labels on the left, where several figures should line up.
+    wide
+        Whether it keeps its width on a small screen, where it is then scrolled.
+    fonts_note
+        Whether its caption says so where the browser's fonts draw the labels.
+    """
+
+    plot: Callable[..., Any]
+    size: tuple[float, float]
+    alt: str
+    caption: str = ""
+    left: float | None = None
+    wide: bool = False
+    fonts_note: bool = False
+    kind: ClassVar[str] = "figure"
+
+    @cached_property
+    def picture(self) -> "Picture":
+        """The figure as an image."""
+        from bayesduel.reporting.figures import draw
+
+        return draw(self.plot, self.size, left=self.left)
+
+
+@dataclass(frozen=True)
+class Group(Printed):
+    """Blocks under a heading of their own; `folded` ones are opened by the reader of a page."""
+
+    title: str
+    body: tuple["Block", ...]
+    folded: bool = False
+    kind: ClassVar[str] = "group"
+
+    def _printed(self) -> "Iterator[RenderableType]":
+        yield _styled(self.title, "bold")
+        yield from _spaced(self.body)
+
+
+Block = Text | Verdict | Alert | Facts | Table | Figure | Group
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section(Printed):
+    """One section: its heading, and blocks in reading order.
+
+    Attributes
+    ----------
+    id
+        Its name in links.
+    title
+        Heading, or "".
+    body
+        Blocks: :class:`Text`, :class:`Verdict`, :class:`Alert`, :class:`Facts`,
+        :class:`Table`, :class:`Figure` and :class:`Group`.
+    """
+
+    id: str
+    title: str = ""
+    body: tuple[Block, ...] = field(default=())
+
+    def _repr_html_(self) -> str:
+        from bayesduel.reporting.html import fragment
+
+        return fragment(self)
+
+    def _printed(self) -> "Iterator[RenderableType]":
+        if self.title:
+            yield _styled(self.title, "bold underline")
+            yield ""
+        yield from _spaced(self.body)
+
+
+def blocks(*given: Block | str | None) -> tuple[Block, ...]:
+    """Return the blocks that are given, strings as paragraphs; None and "" are left out."""
+    return tuple(Text(block) if isinstance(block, str) else block for block in given if block)
+
+
+def _styled(words: str, style: str = "") -> "RenderableType":
+    """Return a text in which brackets are brackets, not markup."""
+    from rich.text import Text as RichText
+
+    return RichText(words, style=style)
+
+
+def _cell(letter: str, cell: Cell) -> "RenderableType":
+    from rich.text import Text as RichText
+
+    words = RichText(shorten(cell.text, CELL) if letter == "l" else cell.text)
+    words.stylize(STYLES[cell.style])
+    if cell.small:
+        words.append(f"\n{cell.small}", style="dim")
+    return words
+
+
+def _spaced(body: tuple[Block, ...]) -> "Iterator[RenderableType]":
+    """Yield blocks with a blank line after each, figures left out."""
+    for block in body:
+        if block.kind != "figure":
+            yield block
+            yield ""

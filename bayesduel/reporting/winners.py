@@ -1,0 +1,156 @@
+"""Report section: winners by criterion."""
+
+from functools import partial
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.preference import CRITERIA
+from bayesduel.reporting.section import Figure, Section, Table, blocks
+from bayesduel.text import SENTENCE, join, percent, shorten
+
+if TYPE_CHECKING:
+    from bayesduel.posterior.winners import Winners
+    from bayesduel.reporting.analysis import Analysis
+
+__all__ = ["criterion_rows", "criterion_words", "winners_section"]
+
+ROWS = 15  # arms with a row of their own in the figure, about
+LEAST = 0.01  # probability for such a row
+NONE = "none"
+CRITERION_NAMES = {
+    "condorcet": "Condorcet (beats every other arm)",
+    "copeland": "Copeland (beats most arms)",
+    "borda": "Borda (highest win rate)",
+    "random_walk": "random walk (beats arms that beat others)",
+    "von_neumann": "von Neumann (weight in the maximin mixture)",
+}
+
+
+def winners_section(a: "Analysis") -> Section:
+    """Return the section on winners by criterion, under a model that lets them differ."""
+    shown = a.winners if a.free is None else a.free
+    caption = (
+        "Probability that each arm wins, by criterion; divided between arms that tie. None: no arm "
+        "beats every other."
+    )
+    return Section(
+        id="winners",
+        title="Winners by criterion",
+        body=blocks(*_words(a), _figure(shown, caption), _table(shown)),
+    )
+
+
+def criterion_rows(winners: "Winners") -> tuple[tuple[str, str, str, str, str], ...]:
+    """Return the two most probable winners by each criterion; of equal ones, the better ranked."""
+    rows = []
+    for name, chances in _chances(winners).items():
+        (first, p), (second, q) = sorted(chances, key=lambda c: -c[1])[:2]
+        other = f"{percent(q)} %" if q > 0 else "\u2013"
+        rows.append((CRITERION_NAMES[name], first, f"{percent(p)} %", second, other))
+    return tuple(rows)
+
+
+def criterion_words(winners: "Winners") -> str:
+    """Return whether the criteria agree, as far as the posterior draws can show.
+
+    Two disagree where each puts its own most probable winner ahead of the other's by more than
+    two Monte Carlo standard errors.
+    """
+    chances = {name: dict(found) for name, found in _chances(winners).items()}
+    first = {name: max(found, key=lambda arm: found[arm]) for name, found in chances.items()}
+    named = {name: arm for name, arm in first.items() if (name, arm) != ("condorcet", NONE)}
+    effective = float(winners.attrs["effective_draws"])
+    differ = any(
+        _ahead(chances[n], a, b, effective) and _ahead(chances[m], b, a, effective)
+        for (n, a), (m, b) in combinations(named.items(), 2)
+        if a != b
+    )
+    leaders = list(dict.fromkeys(named.values()))
+    if len(set(first.values())) == 1:
+        best = shorten(first["condorcet"], SENTENCE)
+        words = f"The criteria agree: {best} is the most probable winner by each."
+    elif len(leaders) > 1 and not differ:
+        words = (
+            f"The draws do not show whether the criteria disagree: {join(leaders)} are the most "
+            "probable winners by some of them, none ahead by more than Monte Carlo error."
+        )
+    else:
+        by_arm: dict[str, list[str]] = {}
+        for name in CRITERIA:
+            if name in named:
+                by_arm.setdefault(named[name], []).append(CRITERION_NAMES[name].split(" (")[0])
+        parts = [f"{shorten(arm, SENTENCE)} by {join(names)}" for arm, names in by_arm.items()]
+        agree = "agree except for Condorcet" if len(by_arm) == 1 else "disagree"
+        words = f"The criteria {agree}. Most probable winner: {'; '.join(parts)}."
+    exists = percent(float(winners["condorcet_exists"]))
+    return f"{words} Some arm beats every other (a Condorcet winner) with probability {exists} %."
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _words(a: "Analysis") -> tuple[str, ...]:
+    """Return what the section is based on, and what it shows."""
+    assumed = "In a model with one score per arm, all criteria have the same winner"
+    if not a.ranked_by_score:
+        return (criterion_words(a.winners),)
+    if a.free is None:
+        (_, arm, chance, *_), *_ = criterion_rows(a.winners)
+        return (
+            f"{assumed} and some arm beats every other, by assumption. {a.free_reason} "
+            f"The most probable winner is {shorten(arm, SENTENCE)} (probability {chance}).",
+        )
+    unit = ""
+    if a.free_unit != "duel":
+        unit = f" (one {a.free_unit} counts as one duel: votes within it are not independent)"
+    return (
+        f"{assumed}. This section is based on a fit with one probability per pair and no "
+        f"transitivity assumed{unit}. {criterion_words(a.free)}",
+        f"Verdict of that fit: {a.free.attrs['verdict']}",
+    )
+
+
+def _figure(winners: "Winners", caption: str) -> Figure:
+    from bayesduel.plots.preference import plot_winners, winners_size
+
+    best = np.sort(winners["winner_share"].max("criterion").values)[::-1]
+    least = max(LEAST, float(best[ROWS])) if len(best) > ROWS else LEAST
+    rows = int((best >= least).sum())
+    return Figure(
+        plot=partial(plot_winners, winners, least=least),
+        size=winners_size(rows + (rows < len(best)) + 1),
+        alt="Probability of winning, by criterion",
+        caption=caption,
+    )
+
+
+def _table(winners: "Winners") -> Table:
+    return Table(
+        columns="llnln",
+        heads=("criterion", "most probable winner", "probability", "next", "probability"),
+        rows=criterion_rows(winners),
+    )
+
+
+def _chances(winners: "Winners") -> dict[str, list[tuple[str, float]]]:
+    """Return (arm, probability) by criterion, in rank order; for Condorcet also of none."""
+    order = winners["order"].values
+    share = winners["winner_share"].transpose("criterion", "arm").values[:, order]
+    arms = [str(a) for a in winners["arm"].values[order]]
+    found = {
+        str(name): list(zip(arms, map(float, p), strict=True))
+        for name, p in zip(winners["criterion"].values, share, strict=True)
+    }
+    found["condorcet"].append((NONE, 1 - float(winners["condorcet_exists"])))
+    return found
+
+
+def _ahead(chances: dict[str, float], first: str, second: str, effective: float) -> bool:
+    """Return whether `first` is more probable than `second` beyond Monte Carlo error.
+
+    The error is that of the difference of two shares of `effective` independent draws.
+    """
+    p, q = (chances.get(arm, 0.0) for arm in (first, second))
+    return bool(p - q > 2 * np.sqrt(max(p + q - (p - q) ** 2, 0.0) / effective))

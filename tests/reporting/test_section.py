@@ -1,0 +1,97 @@
+"""Sections: the same blocks in a page, a notebook and a terminal."""
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from bayesduel.reporting.html import page
+from bayesduel.reporting.section import (
+    Alert,
+    Cell,
+    Facts,
+    Figure,
+    Group,
+    Section,
+    Table,
+    Text,
+    Verdict,
+    blocks,
+)
+from tests.support.parsing import Page
+
+LONG = "x" * 200
+
+
+def drawing(ax):
+    ax.plot([0, 1], [0, 1])
+
+
+@pytest.fixture
+def section():
+    figure = Figure(plot=drawing, size=(3, 2), alt="a line", caption="From 0 to 1.")
+    table = Table(
+        columns="nlt",
+        heads=("rank", "arm", "note\nin two lines"),
+        rows=(
+            ("1", "[bold]a & b", Cell("yes", small="almost", style="strong")),
+            ("2", LONG, Cell("no", style="alarm")),
+        ),
+        rules=(1,),
+        caption="Made by hand.",
+    )
+    return Section(
+        id="one",
+        title="One <section>",
+        body=blocks(
+            Verdict(headline="It is so.", text=("Because.",), caution="Or not.", note="Small."),
+            Alert("Warnings", ("first", "second")),
+            Facts((("duels", "12"),)),
+            "A paragraph.",
+            "",
+            None,
+            figure,
+            Group("More", (table, Text("code", "code")), folded=True),
+        ),
+    )
+
+
+def printed(section) -> str:
+    console = Console(file=StringIO(), width=100)
+    console.print(section)
+    return console.file.getvalue()
+
+
+def test_a_page_and_a_terminal_have_the_same_words(section):
+    html = Page(page("title", {"": (section,)}, subject="test"))
+    words = " ".join(printed(section).split())
+    shown = "It is so.|Because.|Or not.|Small.|second|12|A paragraph.|More|[bold]a & b|almost|no"
+    for text in [*shown.split("|"), "Made by hand.", "in two lines"]:
+        assert text in html.text["one"] and text in words
+    assert LONG not in words and LONG not in html.text["one"]
+    assert LONG in [attrs.get("title") for tag, attrs in html.tags if tag == "td"]
+    assert "From 0 to 1." in html.text["one"] and "From 0 to 1." not in words
+
+
+def test_a_terminal_draws_no_figure(section, monkeypatch):
+    monkeypatch.setattr("bayesduel.reporting.figures.draw", None)
+    assert "A paragraph." in printed(section)
+
+
+def test_a_notebook_shows_the_section_of_the_page(section):
+    html = section._repr_html_()
+    assert html.count("<section") == 1 and "One &lt;section&gt;" in html
+    assert html.strip() in page("title", {"": (section,)}, subject="test")
+
+
+def test_parts_have_links_of_their_own(section):
+    second = Section(id="two", title="Two", body=(Text("End."),))
+    parts = {"a": (section, second), "b": (section, second)}
+    html = Page(page("title", parts, subject="test"))
+    assert html.ids == ["p1-one", "p1-two", "p2-one", "p2-two"]
+    assert [a["href"] for tag, a in html.tags if tag == "a"] == ["#p1-two", "#p2-two"]
+
+
+def test_empty_blocks_are_left_out():
+    assert blocks("", None) == ()
+    assert blocks("a", Text("b")) == (Text("a"), Text("b"))
