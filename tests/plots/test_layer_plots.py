@@ -26,7 +26,7 @@ def tree(**variables):
         for name, (dims, values) in variables.items()
     }
     made = xr.DataTree.from_dict({"posterior": xr.Dataset(data)})
-    made.attrs.update(model="by hand", link="logit", model_settings=json.dumps({}))
+    made.attrs.update(model="by hand", score_unit="logits", model_settings=json.dumps({}))
     return made
 
 
