@@ -18,19 +18,19 @@ ROOT = Path(__file__).parents[1]
 PROPER = set(
     """
     aepcs am bayesduel beat bernstein beta blade bradley carlo ccb chest cw cwrmed davidson dts
-    duckdb ecwrmed el etc glm glmetc hoeffding horseshoe interleaved jit kl klucb mcmc merge
+    duckdb ecwrmed el etc glm glmetc hoeffding horseshoe html interleaved jit kl klucb mcmc merge
     mlpocb monte narwhals neumann newton nuts pbr pkg pocb pocbam psis rcs rmed roshambo rucb
     savage scb self sparring sql sup terry thompson thurstone ucb
     """.split()
 )
 PLAIN = set(
     """
-    1 2 action active add against analysis as attributes best binary bots build choose
+    1 2 action active add against analyse analysis as attributes best binary bots build choose
     cli column command common compare comparison compiled confidence conjugate console
     contextual convert cost count criteria criticism data datatree decided default dense density
     describe difference distribution effect election elimination estimate expected experiment
-    family figure filter floor format from function graph grid group hybrid hyper identification indices
-    inference init interaction join kind label level library line linear list
+    family figure filter floor format from function graph grid group hybrid hyper identification
+    indices inference init interaction join kind label level library line linear list
     literature load lower main mask matrices mean merge method mixture mle name named names next
     no number open optimal option outcome parallel parse perturbed phase pick plot plots plus
     population predict probability process progress query question race random rate read record

@@ -1,6 +1,6 @@
 """The result of a check: what was found, as text, tables and JSON."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
 __all__ = ["Check", "OrderShare"]
+
+SHOWN = 10  # rows of each table of residuals in a dictionary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,10 +211,52 @@ class Check:
         return tree
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was found as plain numbers and words."""
-        from bayesduel.criticism.check_numbers import numbers_of
-
-        return numbers_of(self)
+        """Return what was found; residuals are the first ten rows of each table."""
+        e, b = self.evidence, self.belief
+        return {
+            "transitive": self.transitive,
+            "p_value": e.p_value,
+            "verdict": self.verdict,
+            "evidence": e.strength,
+            "power": e.power,
+            "criterion": self.criterion,
+            "cycles": [
+                {"arms": c.arms, "probability": c.probability, "counts": c.counts}
+                for c in self.cycles
+            ],
+            "comparison": None if self.comparison is None else self.comparison.to_dict(),
+            "why_not_compared": self.why_not_compared,
+            "test": {
+                "p_by_world": e.p_by_world,
+                "p_weak": e.p_weak,
+                "unit": e.unit,
+                "cyclic_triads": e.cyclic,
+                "expected_cyclic_triads": e.expected,
+                "decided_triads": e.decided,
+                "closed_triads": e.n_closed,
+                "triads": e.n_all,
+                "share_of_triads_sampled": e.sampled,
+                "naive_p_value": None if e.naive is None else e.naive.p_value,
+                "naive_would_accuse": None if e.naive is None else not e.naive.transitive,
+            },
+            "belief": None if b is None else _believed(b),
+            "belief_by_model": {name: _believed(one) for name, one in self.beliefs.items()},
+            "consistence": self.consistence,
+            "order": None
+            if self.order is None
+            else {
+                "first_share": self.order.share,
+                "interval": self.order.interval,
+                "between_level_arms": self.order.between_level,
+                "decisive_duels": self.order.n_decisive,
+            },
+            "margins": None if self.margins is None else asdict(self.margins),
+            "residuals": {
+                name: frame.head(SHOWN).to_dict("records") for name, frame in self.residuals.items()
+            },
+            "source": self.duels.read_summary.source,
+            "seed": self.seed,
+        }
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return :meth:`to_dict` as JSON, and write it to `path` if given; NaN becomes null."""
@@ -243,3 +287,19 @@ class Check:
             "" if self.comparison is None else self.comparison.sentence,
         )
         return [words for words in told if words]
+
+
+def _believed(b: Belief) -> dict[str, Any]:
+    """Return posterior probabilities of cycles as a dictionary."""
+    return {
+        "weakly_transitive": b.weak,
+        "weakly_transitive_before": b.weak_prior,
+        "moderately_transitive": b.moderate,
+        "strongly_transitive": b.strong,
+        "condorcet_winner": b.condorcet,
+        "total_order": b.weak,
+        "cyclic_triads": b.cyclic,
+        "cyclic_triads_sampling_error": b.cyclic_error,
+        "curl_share": b.curl,
+        "draws": b.n_draws,
+    }

@@ -126,7 +126,14 @@ class Comparison:
         """
         from bayesduel.criticism.stacking import mix
 
-        return mix(self, draws, self.seed if seed is None else seed, STACKED_BYTES)
+        return mix(
+            self.fits,
+            self.weights,
+            unit=self.unit,
+            draws=draws,
+            seed=self.seed if seed is None else seed,
+            most_bytes=STACKED_BYTES,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain numbers and words, for JSON."""

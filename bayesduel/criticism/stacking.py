@@ -2,34 +2,42 @@
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
-
-if TYPE_CHECKING:
-    from bayesduel.criticism.comparison import Comparison
 
 __all__ = ["mix"]
 
 LEAST = 100
 
 
-def mix(found: "Comparison", draws: int | None, seed: int, most_bytes: int) -> xr.DataTree:
-    """Return the fits of a comparison mixed by their weights; see ``Comparison.stacked``."""
+def mix(
+    fits: Mapping[str, xr.DataTree],
+    weights: Mapping[str, float],
+    *,
+    unit: str,
+    draws: int | None,
+    seed: int,
+    most_bytes: int,
+) -> xr.DataTree:
+    """Return fits of one log mixed by their weights, both by name, the best first.
+
+    `unit` is what was left out to find the weights; for the rest see ``Comparison.stacked``.
+    """
     from bayesduel.posterior.draws import n_draws
 
-    first = found.fits[found.best]
+    first = fits[next(iter(weights))]
     n_arms = first["posterior"].sizes["arm"]
     n_pairs = n_arms * (n_arms - 1) // 2
-    fits = max(n_draws(f) for f in found.fits.values())
-    n = max(LEAST, min(fits, most_bytes // (8 * n_pairs))) if draws is None else draws
+    most = max(n_draws(f) for f in fits.values())
+    n = max(LEAST, min(most, most_bytes // (8 * n_pairs))) if draws is None else draws
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < LEAST:
         raise ValueError(f"draws should be a whole number >= {LEAST}, got {n!r}")
     rng = np.random.default_rng(seed)
-    shares = _shares(found.weights, int(n))
+    shares = _shares(weights, int(n))
     theta = rng.permutation(
-        np.concatenate([_theta(found.fits[name], k, rng) for name, k in shares.items() if k])
+        np.concatenate([_theta(fits[name], k, rng) for name, k in shares.items() if k])
     )
     arms = first["posterior"]["arm"].to_numpy()
     i, j = np.triu_indices(n_arms, 1)
@@ -50,21 +58,21 @@ def mix(found: "Comparison", draws: int | None, seed: int, most_bytes: int) -> x
             "observed_data": first["observed_data"].dataset,
         }
     )
-    weights = sorted(found.weights.items(), key=lambda item: -item[1])
-    words = ", ".join(f"{name} {w:.2f}" for name, w in weights)
+    sorted_weights = sorted(weights.items(), key=lambda item: -item[1])
+    words = ", ".join(f"{name} {w:.2f}" for name, w in sorted_weights)
     # A mixture is known as well as its parts are, each by its share of the draws.
     known = sum(
-        k * min(1.0, found.fits[name].attrs["importance_ess"] / n_draws(found.fits[name]))
+        k * min(1.0, fits[name].attrs["importance_ess"] / n_draws(fits[name]))
         for name, k in shares.items()
     )
     tree.attrs.update(
         {
             **{k: first.attrs[k] for k in ("source", "n_duels", "components", "versions")},
             "model": "stacked",
-            "model_settings": json.dumps({"weights": weights}),
+            "model_settings": json.dumps({"weights": sorted_weights}),
             "outcome": "win",
             "method": "stacking",
-            "method_reason": f"weights by leaving out one {found.unit} at a time: {words}",
+            "method_reason": f"weights by leaving out one {unit} at a time: {words}",
             "seed": seed,
             "khat": float("nan"),
             "importance_ess": float(known),

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 __all__ = ["plot_success"]
 
 
-@figure((7.2, 4.6), "bayesduel.select_top")
+@figure((7.2, 4.6), "bayesduel.simulate_top_k")
 def plot_success(trace: "xr.DataTree", ax: "Axes" = NEW, ci_prob: float = 0.95) -> "Axes":
     """Plot the share of correct sets over the number of duels, with exact binomial intervals.
 
     Parameters
     ----------
     trace
-        What :func:`bayesduel.select_top` returned.
+        What :func:`bayesduel.simulate_top_k` returned.
     ci_prob
         Probability of the intervals, in (0, 1).
 

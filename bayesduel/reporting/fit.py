@@ -1,7 +1,7 @@
 """Report sections: model and diagnostics, cluster-robust standard errors, reproducibility."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,9 +121,9 @@ def _model_rows(fit: "xr.DataTree") -> list[tuple[str, str]]:
     attrs, posterior = fit.attrs, fit["posterior"].dataset
     n = posterior.sizes["chain"] * posterior.sizes["draw"]
     rows = [("model", MODEL_NAMES.get(attrs["model"], attrs["model"]))]
-    settings = json.loads(attrs["model_settings"])
+    settings = ", ".join(_settings(json.loads(attrs["model_settings"])))
     if settings:
-        rows.append(("settings", ", ".join(f"{k} = {_setting(k, v)}" for k, v in settings.items())))
+        rows.append(("settings", settings))
     for name, values in posterior.data_vars.items():
         if values.ndim == 2:  # a parameter of the whole model
             low, middle, high = np.quantile(values.values, [0.025, 0.5, 0.975])
@@ -135,6 +135,15 @@ def _model_rows(fit: "xr.DataTree") -> list[tuple[str, str]]:
         ("draws", f"{n:,} in {posterior.sizes['chain']} chains"),
         ("seed", str(attrs["seed"])),
     ]
+
+
+def _settings(settings: dict[str, Any]) -> Iterator[str]:
+    """Yield each setting of a model, of its predictor and of its layers."""
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            yield from _settings(value)
+        else:
+            yield f"{name} = {_setting(name, value)}"
 
 
 def _setting(name: str, value: Any) -> Any:

@@ -267,7 +267,7 @@ def test_the_report_of_a_fit_of_margins_says_what_it_is(tmp_path):
     )
     path = bd.report(judged, tmp_path / "r.html", model=PerturbedThurstone(), draws=400)
     page = path.read_text(encoding="utf-8")
-    assert "Models of margins take duels as independent" in page
+    assert "Repeated votes are taken as independent: the votes on a pair share" in page
     assert "This log has repeated votes by judge" in page
     assert "unit = from the log" in page and "residual_scale, estimated" in page
     assert "In a model with one score per arm" not in page
