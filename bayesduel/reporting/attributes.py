@@ -258,12 +258,15 @@ def coefficients_section(table: "pd.DataFrame", fit: "xr.DataTree") -> Section:
         ),
         rows=tuple(_coefficient(str(name), row) for name, row in table.iterrows()),
         full=True,
-        caption="For one unit more of the attribute, in the units of the table of items, all else "
+        caption="For one unit more of the attribute or covariate, in its own units, all else "
         "equal; or for a level instead of its reference. Win rate: change of the win probability "
         "against an otherwise equal item, from one half, in percentage points. Positive effect: "
         f"its posterior probability. Bold: the interval excludes zero.{of_judges * judges}",
     )
-    return Section(id="coefficients", title="Coefficients", body=blocks(figure, cells))
+    neutral = ""
+    if "covariate_effect" in fit["posterior"]:
+        neutral = "Ranking and winners are those of duels whose covariates are all zero."
+    return Section(id="coefficients", title="Coefficients", body=blocks(neutral, figure, cells))
 
 
 def new_items_section(new: "pd.DataFrame", level: str) -> Section:
