@@ -77,7 +77,7 @@ def plot_preference(winners: "xr.Dataset", ax: "Axes" = NEW) -> "Axes":
     )
     if uncertain.any():
         ax.add_patch(_hatched(uncertain))
-    place_ticks(ax, ranked["arm"].values, "opponent, by its place in the ranking")
+    place_ticks(ax, ranked["arm"].values, "opponent, by rank")
     percent_bar(image, ax)
     if n_arms <= 12:
         for i, j in zip(*np.nonzero(off), strict=True):
