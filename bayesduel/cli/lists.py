@@ -121,7 +121,7 @@ def _list_datasets(entries: list["Dataset"]) -> None:
         counts = (f"{n:,}" for n in (e.n_duels, e.n_arms, e.n_ties))
         table.add_row(e.name, *counts, e.title)
     out().print(table)
-    out().print("\nbayesduel datasets NAME tells more; bayesduel report NAME makes its report.")
+    out().print("\nbayesduel datasets NAME describes one; bayesduel report NAME makes its report.")
 
 
 def _describe(entry: "Dataset") -> None:

@@ -39,9 +39,10 @@ def costs(P):
     cost = np.zeros((n_arms, n_arms))
     for i in range(n_arms):
         for j in range(n_arms):
-            if i != j and P[i, j] != 0.5:
+            information = divergence_from_half(P[i, j])
+            if i != j and P[i, j] != 0.5 and information > 0:
                 regret = (wins.max() - (wins[i] + wins[j]) / 2) / (n_arms - 1)
-                cost[i, j] = regret / divergence_from_half(P[i, j])
+                cost[i, j] = regret / information
     return cost
 
 

@@ -1,4 +1,4 @@
-"""Where simulated duels come from: named matrices, random families, real logs, fits."""
+"""Problems to simulate: named matrices, random families, replayed logs, fits."""
 
 from bayesduel.problems.convert import as_margin_problem, as_problem
 from bayesduel.problems.items import ItemDuels, ItemPulls, SpherePulls

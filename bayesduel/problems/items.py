@@ -1,4 +1,4 @@
-"""Problems of items with attributes: one is shown and pays or not, or two are and one wins.
+"""Problems of items with attributes: one is shown and rewarded or not, or two are and one wins.
 
 ``Pr(item u pays) = logistic(u'z)``, and ``Pr(u beats w) = logistic((u - w)'z)``.
 """
@@ -19,7 +19,7 @@ __all__ = ["ItemDuels", "ItemPulls", "SpherePulls"]
 
 @dataclass(frozen=True, eq=False)
 class ItemPulls(Problem):
-    """Items of which one is shown at a time: it pays with chance logistic(u'z).
+    """Items of which one is shown at a time, rewarded with probability logistic(u'z).
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class ItemPulls(Problem):
     values
         What a success of each item is worth, shape (m,), positive. Default: 1.
     name
-        What plots and traces call it.
+        The name in plots and traces.
     source
         Where it comes from.
 
@@ -85,7 +85,7 @@ class ItemPulls(Problem):
 
     @property
     def offer(self) -> ItemSet:
-        """What a policy is told."""
+        """The set of items, as policies see it."""
         return ItemSet(self.attributes, np.asarray(self.values), False)
 
     @cached_property
@@ -118,7 +118,7 @@ class ItemPulls(Problem):
 
 
 class ItemDuels(ItemPulls):
-    """Items of which two are shown at a time: u beats w with chance logistic((u - w)'z).
+    """Items of which two are shown at a time: u beats w with probability logistic((u - w)'z).
 
     Parameters and errors are those of :class:`ItemPulls`, without `values`.
     """
@@ -132,7 +132,7 @@ class ItemDuels(ItemPulls):
 
     @cached_property
     def worth(self) -> np.ndarray:
-        """Chance of each item against the best, shape (m,); 1/2 for the best itself."""
+        """Win probability of each item against the best, shape (m,); 1/2 for the best itself."""
         return expit(self.utility - self.utility.max())
 
     def duel(self, pair: tuple[int, int], coin: float) -> float:
@@ -143,14 +143,14 @@ class ItemDuels(ItemPulls):
 
 @dataclass(frozen=True, eq=False)
 class SpherePulls(Problem):
-    """Every unit vector is an item: u pays with chance logistic(u'z).
+    """Every unit vector is an item, rewarded with probability logistic(u'z).
 
     Parameters
     ----------
     preference
         The true vector z, shape (n,), n >= 2, finite and not zero.
     name
-        What plots and traces call it.
+        The name in plots and traces.
     source
         Where it comes from.
 
@@ -181,7 +181,7 @@ class SpherePulls(Problem):
 
     @property
     def offer(self) -> ItemSet:
-        """What a policy is told: the standard basis, and that any unit vector may be shown."""
+        """The set of items, as policies see it: the standard basis and the whole sphere."""
         return ItemSet(np.asfortranarray(np.eye(len(self.preference))), np.ones(1), True)
 
     @property

@@ -1,4 +1,4 @@
-"""A problem: the true preference matrix that simulated duels are drawn from."""
+"""Problems of pairs: the true preference matrix that simulated duels are drawn from."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +24,7 @@ class Matrix(Problem):
     P
         Probability that i beats j, shape (K, K), K >= 2, ``P + P.T = 1``.
     name
-        What plots and traces call it.
+        The name in plots and traces.
     arms
         K labels. Default: "1", "2", ... as the literature numbers them.
     source
@@ -67,7 +67,7 @@ class Matrix(Problem):
         }
 
     def duel(self, pair: tuple[int, int], coin: float) -> float:
-        """Return 1 if the first arm of `pair` wins, else 0, by a uniform `coin` in [0, 1)."""
+        """Return 1 if the first arm of `pair` wins, else 0; `coin` is a uniform draw of [0, 1)."""
         return float(coin < self.P[pair])
 
     def __repr__(self) -> str:
@@ -75,7 +75,7 @@ class Matrix(Problem):
 
 
 class FromFit(Matrix):
-    """One posterior draw of a fit taken as the truth.
+    """The preference matrix of one posterior draw of a fit.
 
     Parameters
     ----------

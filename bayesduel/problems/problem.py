@@ -37,7 +37,7 @@ class Problem:
     live
         Whether duels are played outside compiled code.
     name
-        What plots and traces call it.
+        The name in plots and traces.
     source
         Where it comes from.
     n_arms

@@ -36,7 +36,7 @@ class Drawn(Problem):
     settings
         Further arguments of the generator.
     name
-        What plots and traces call it.
+        The name in plots and traces.
     """
 
     n_arms: int
@@ -47,7 +47,7 @@ class Drawn(Problem):
 
     @cached_property
     def setting(self) -> str:
-        """What its problems are played for: one is drawn to know it."""
+        """The setting of its problems, taken from one that is drawn for the purpose."""
         return str(self.draw(np.random.default_rng(0)).setting)
 
     @property

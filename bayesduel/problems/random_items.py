@@ -72,7 +72,7 @@ class LogisticItems(Problem):
 
     @property
     def name(self) -> str:
-        """What plots and traces call it."""
+        """The name in plots and traces."""
         gap = "" if self.gap is None else f", gap {self.gap:g}"
         squeezed = "" if self.condition == 1 else f", condition {self.condition:g}"
         what = "logistic-items" if self.shows == 1 else "logistic-duels"
@@ -80,7 +80,7 @@ class LogisticItems(Problem):
 
     @property
     def source(self) -> str:
-        """In words."""
+        """How it is drawn, in words."""
         return f"items on a sphere, preference of length {self.norm:g}; drawn for every run"
 
     def draw(self, rng: np.random.Generator) -> Any:
@@ -148,12 +148,12 @@ class UnitSphere(Problem):
 
     @property
     def name(self) -> str:
-        """What plots and traces call it."""
+        """The name in plots and traces."""
         return f"unit-sphere ({self.n_attributes} attributes)"
 
     @property
     def source(self) -> str:
-        """In words."""
+        """How it is drawn, in words."""
         return f"all unit vectors, preference of length {self.norm:g}; drawn for every run"
 
     def draw(self, rng: np.random.Generator) -> Any:

@@ -14,14 +14,14 @@ __all__ = ["BinaryDuels", "MarginReplay", "Replay"]
 
 
 class Replay(Matrix):
-    """Duels drawn, with replacement, from those of a real log.
+    """Duels drawn with replacement from those of a log.
 
     Parameters
     ----------
     duels
         The log; a tie counts half a win for each.
     never_met
-        What a pair without a duel gives: "error", or "half" for a fair coin.
+        What to do with pairs that never met: "error", or "half" for P = 1/2.
     name
         What plots and traces call it. Default: the log's source.
 
@@ -43,7 +43,7 @@ class Replay(Matrix):
             raise ValueError(
                 f"duels should hold every pair to be replayed, got {missing.sum() // 2} pairs "
                 f"that never met, such as {duels.arms[i]!r} and {duels.arms[j]!r} "
-                "(never_met='half', --never-met half: a fair coin for them)"
+                "(never_met='half', --never-met half: P = 1/2 for them)"
             )
         P = np.divide(points, n, out=np.full_like(points, 0.5), where=n > 0)
         source = duels.read_summary.source
@@ -70,7 +70,7 @@ class BinaryDuels(ScoreDuels):
 
 
 class MarginReplay(ScoreDuels):
-    """Score duels drawn, with replacement, from the margins of a real log.
+    """Score duels drawn with replacement from the margins of a log.
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
-"""Score duels played live by OpenSpiel's roshambo bots, with a long-run table as truth.
+"""Score duels played live by OpenSpiel's roshambo bots; the truth is a table of long-run means.
 
 A duel is a short match of rock-paper-scissors between two entrants of the First
 International RoShamBo Programming Competition; its margin is throws won less throws lost.
 Some bots exploit others and are exploited in turn: cycles and spreads are real.
 
-The bots draw their luck from the C library's ``random``; each match seeds it from its own
-number, so that the nth match of a pair has the same margin whoever asks for it, as in every
-other problem here. Bots are always built for the competition's 1,000 throws and stopped
-before: built for fewer, OpenSpiel 2.0.2 writes beyond its arrays.
+The bots use the C library's ``random``; each match seeds it with a number of its own, so that the
+nth match of a pair has the same margin under every policy, as in every other problem here. Bots
+are always built for the competition's 1,000 throws and stopped before: built for fewer,
+OpenSpiel 2.0.2 writes beyond its arrays.
 
 Needs the optional package ``open-spiel`` (``pip install 'bayesduel[roshambo]'``).
 
@@ -44,7 +44,7 @@ def roshambo_bots() -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class RoshamboTable:
-    """What many matches of every pair of bots showed.
+    """Mean and spread of the margins of every pair of bots, over many matches.
 
     Parameters
     ----------

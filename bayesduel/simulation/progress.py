@@ -11,7 +11,7 @@ __all__ = ["progress_bar"]
 def progress_bar(
     total: int, already: int, show: bool | None
 ) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar on stderr; give a function to report (which run, its duels done).
+    """Show a progress bar on stderr; yield a function to report (which run, its duels done).
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def progress_bar(
     already
         Duels that an earlier call has done.
     show
-        Whether to. None: if stderr is a terminal.
+        Whether to show it. None: if stderr is a terminal.
     """
     done: dict[int, int] = {}
     if not (sys.stderr.isatty() if show is None else show):

@@ -1,4 +1,4 @@
-"""Regret, derived from a trace under a formula that is stated and travels with the number.
+"""Regret of a trace; the formula is an attribute of the result.
 
 One duel of (a, b) costs, with ``c`` the Copeland scores (an exact tie counts for neither
 arm), ``B`` the Borda scores and ``Delta_a = P[a*, a] - 1/2`` for the Condorcet winner a*:
@@ -60,8 +60,8 @@ def regret(trace: xr.DataTree, criterion: str | None = None) -> xr.DataArray:
 
     Returns
     -------
-    Dims ``policy``, ``replication``, ``time``; its name is the criterion, its attrs tell the
-    formula.
+    Dims ``policy``, ``replication``, ``time``; its name is the criterion, its attribute
+    ``formula`` the formula.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def regret(trace: xr.DataTree, criterion: str | None = None) -> xr.DataArray:
 
 
 def check_criterion(problem: Any, criterion: str | None, detail: str = "auto") -> None:
-    """Raise, before any duel, what ``regret`` of a trace of this problem would raise.
+    """Check before a simulation that ``regret`` is defined for its trace.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ def simulate_top_k(
     out: Any = None,
     progress: bool | None = None,
 ) -> xr.DataTree:
-    """Run top-k selection policies on score duels; return the sets that they would select.
+    """Run top-k selection policies on score duels and return the sets that they would select.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How often a top-k selection was right, and what a wrong one costs."""
+"""Success rate and opportunity cost of top-k selection."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,10 @@ SAME = 1e-9  # sums of scores that differ by less, next to the largest score, ar
 
 
 def success_rate(trace: "xr.DataTree", level: float = 0.95) -> "xr.Dataset":
-    """Return the share of replications whose set is exactly the k best, with intervals.
+    """Return the proportion of replications that select exactly the k best, with intervals.
 
-    Arms of equal true score stand in for one another: a set is right if no other has a larger
-    sum of true scores. (Ties are common in replays of logs, whose margins are whole numbers.)
+    Arms of equal true score are interchangeable: a set is right if no other has a larger sum of
+    true scores. (Ties are common in replays of logs, whose margins are whole numbers.)
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def success_rate(trace: "xr.DataTree", level: float = 0.95) -> "xr.Dataset":
 def success_difference(
     better: "xr.DataArray", worse: "xr.DataArray", level: float = 0.95
 ) -> "xr.Dataset":
-    """Return how much more often one policy was right than another, on the same replications.
+    """Return the difference of the success rates of two policies on the same replications.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def _score_bound(up: Any, down: Any, n: int, z: float) -> np.ndarray:
 
 
 def opportunity_cost(trace: "xr.DataTree") -> "xr.DataArray":
-    """Return the true scores' sum over the k best minus that over the set named.
+    """Return the sum of the true scores of the k best minus that of the selected set.
 
     Parameters
     ----------

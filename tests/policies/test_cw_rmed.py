@@ -16,12 +16,9 @@ from bayesduel.policies.cw_rmed_allocation import (
     relaxed,
 )
 from bayesduel.problems import named, uniform
-from bayesduel.simulation.regret_lower_bound import (
-    divergence_from_half,
-    relaxed_slope,
-    slopes_by_winner,
-)
+from bayesduel.simulation.regret_lower_bound import slopes_by_winner
 from tests.support.asking import remembered
+from tests.support.ecw_rmed import divergence_from_half, relaxed_slope
 
 NAMES = ("cyclic-4", "mslr-5-c3", "mslr-5-c1", "arithmetic-8", "tennis-8", "hudry-13", "sushi-16")
 

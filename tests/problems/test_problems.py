@@ -21,7 +21,8 @@ from bayesduel.problems import (
     thurstone,
     uniform,
 )
-from bayesduel.simulation.regret_lower_bound import least_slope, relaxed_slope, slopes_by_winner
+from bayesduel.simulation.regret_lower_bound import least_slope, slopes_by_winner
+from tests.support.ecw_rmed import relaxed_slope
 
 # name: arms, Copeland winners, losses of a winner, C*, C_ECW as printed in the literature
 # notes that the matrices come from; None where the printed matrix is rounded too coarsely.

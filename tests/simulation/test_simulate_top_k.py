@@ -17,6 +17,7 @@ from bayesduel.problems import (
     uneven_duels,
 )
 from bayesduel.problems.margins import draw_margin
+from bayesduel.simulation.trace import StoredTrace
 
 BY_SD = Drawn(n_arms=10, generator=score_duels, name="score duels")
 
@@ -75,6 +76,57 @@ def test_results_do_not_depend_on_company_or_workers(trace):
         alone["trace"]["selected"].sel(policy="model"),
         trace["trace"]["selected"].sel(policy="model"),
     )
+
+
+@pytest.mark.parametrize("name", ["trace.zarr", "trace.nc"])
+def test_an_interrupted_simulation_continues_to_the_same_trace(tmp_path, monkeypatch, name):
+    policies = [bd.Uniform(), bd.SelectTop(), bd.PBR(criterion="borda")]
+    settings = {"replications": 3, "seed": 3, "index": True}
+    whole = bd.simulate_top_k(policies, BY_SD, 4, 200, **settings)
+    written, write = [], StoredTrace.write
+
+    def killed(self, *run):
+        if len(written) == 4:
+            raise KeyboardInterrupt
+        written.append(run)
+        write(self, *run)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(StoredTrace, "write", killed)
+        bd.simulate_top_k(policies, BY_SD, 4, 200, out=tmp_path / name, **settings)
+    begun = len(written)
+    monkeypatch.setattr(
+        StoredTrace, "write", lambda self, *run: (written.append(run), write(self, *run))
+    )
+    kept = bd.simulate_top_k(policies, BY_SD, 4, 200, out=tmp_path / name, **settings)
+    assert len(written) == begun + 5  # Nine runs; those written are not played again.
+    assert kept.attrs == whole.attrs
+    for group in ("trace", "problem"):
+        xr.testing.assert_identical(kept[group].to_dataset().load(), whole[group].to_dataset())
+    with pytest.raises(ValueError, match="k is 4 and not 3"):
+        bd.simulate_top_k(bd.Uniform(), BY_SD, 3, 200, out=tmp_path / name, **settings)
+
+
+def test_a_dask_cluster_and_a_progress_bar_give_the_same_trace(capsys):
+    from distributed import LocalCluster
+
+    problem = line()
+    policies, settings = [bd.Uniform(), bd.SelectTop()], {"replications": 3, "seed": 3}
+    here = bd.simulate_top_k(policies, problem, 2, 100, progress=True, **settings)
+    assert "600 of 600" in capsys.readouterr().err
+    with LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        there = bd.simulate_top_k(
+            policies,
+            problem,
+            2,
+            100,
+            backend="dask",
+            scheduler=cluster.scheduler_address,
+            **settings,
+        )
+    xr.testing.assert_identical(there["trace"].to_dataset(), here["trace"].to_dataset())
 
 
 def test_the_order_of_the_arms_does_not_matter_to_the_luck():
