@@ -20,10 +20,10 @@ def test_a_cached_policy_starts_in_a_new_process_without_compiling():
     P = np.array([[0.5, 0.8], [0.2, 0.5]])
     wins = play(DTS(), P, 50)[0].wins
     code = (
-        "import numpy as np; from tests.contracts.test_policies import play, driver;"
+        "import numpy as np; from tests.contracts.test_policies import driver, play, play_pairs;"
         "from bayesduel.policies import DTS;"
         "wins = play(DTS(), np.array([[0.5, 0.8], [0.2, 0.5]]), 50)[0].wins.tolist();"
-        "stats = driver(DTS()).stats;"
+        "stats = driver(play_pairs, DTS().select).stats;"
         "print(wins, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))"
     )
     out = subprocess.run(
