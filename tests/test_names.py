@@ -41,7 +41,7 @@ PLAIN = set(
     update upper validation value variance varying version walk write
     """.split()
 )
-LEAVING = {"drawn", "folding", "reporting", "topk"}  # of files that still wait for their new names
+LEAVING = {"drawn", "reporting", "topk"}  # of files that still wait for their new names
 PRIVATE = (
     "accounts",
     "believing",
