@@ -7,8 +7,9 @@ from scipy.stats import binom
 
 import bayesduel as bd
 from bayesduel.criticism.calibration import Calibration, _bins, held_out
-from bayesduel.criticism.cross_validation import cut, rows_of
+from bayesduel.criticism.cross_validation import cut, rows_of, votes_of
 from bayesduel.data.duels import Duels
+from bayesduel.posterior.draws import posterior_draws
 
 
 def simulated(n_arms: int, n_each: int, seed: int) -> Duels:
@@ -189,3 +190,84 @@ def test_the_advantage_of_the_left_side_is_held_out_with_its_side(role):
     # The sample's own share differs by a standard error of 0.014: 0.02 nats; four of them.
     assert abs(with_order.log_loss - entropy) < 0.08
     assert without.log_loss > with_order.log_loss + 0.1
+
+
+# -- every layer is held out -----------------------------------------------------------------
+
+
+def layered_log(seed: int, kind: str) -> Duels:
+    """Equal arms whose duels depend on a covariate or on the time, or arms of unequal judges."""
+    rng = np.random.default_rng(seed)
+    left, right = (np.tile(x, 40) for x in np.triu_indices(6, 1))
+    time, judge = np.repeat(np.arange(40.0), 15), np.repeat(np.arange(40), 15)
+    x = rng.choice([-1.0, 1.0], len(left))
+    score = np.linspace(-1, 1, 6)
+    chance = {
+        "covariate": expit(2 * x),
+        "time": expit(2 * np.where(time < 20, -1, 1) * (score[left] - score[right])),
+        "judge": np.where(judge < 20, expit(3 * (score[left] - score[right])), 0.5),
+    }[kind]
+    outcome = (rng.random(len(left)) < chance).astype(float)
+    more = {
+        "covariate": {"covariates": {"x": x}},
+        "time": {"time": time},
+        "judge": {"judge": judge},
+    }
+    return Duels.from_votes(left, right, outcome, **more[kind])
+
+
+def test_covariates_of_the_duel_are_held_out_with_their_duel():
+    """They are all there is to know: the log loss is the entropy of expit(2), not a coin's."""
+    from bayesduel.models import BradleyTerry, Covariates, Scores
+
+    log = layered_log(1, "covariate")
+    found = held_out(log, BradleyTerry(Scores() + Covariates(["x"])), folds=3, draws=200)
+    share = expit(2.0)
+    entropy = -(share * np.log(share) + (1 - share) * np.log(1 - share))
+    assert abs(found.log_loss - entropy) < 4 * found.log_loss_error
+    assert held_out(log, folds=3, draws=200).log_loss > np.log(2) - 0.01
+
+
+def test_predictions_of_votes_are_those_of_a_fit_of_the_other_folds():
+    """By hand: each vote with its own covariate, by the fit of the votes of the other folds."""
+    from bayesduel.models import BradleyTerry, Covariates, Scores
+
+    log = layered_log(2, "covariate")
+    model = BradleyTerry(Scores() + Covariates(["x"]))
+    found = held_out(log, model, folds=2, draws=200, seed=3)
+    rows, unit = votes_of(log)
+    assert unit == "vote"
+    votes, arms, total = log.votes, np.array(log.arms), 0.0
+    for held in cut(rows, unit, 2, np.random.default_rng(3)):
+        out = held.sum(0) > 0
+        rest = Duels.from_votes(
+            arms[votes.left[~out]],
+            arms[votes.right[~out]],
+            (votes.outcome[~out] + 1) / 2,
+            covariates={"x": votes.covariates[~out, 0]},
+            arms=log.arms,
+        )
+        fit = bd.fit(rest, model.settled(log), method="laplace", draws=200, seed=3)
+        posterior, _ = posterior_draws(fit, "model")
+        score, slope = posterior["score"], posterior["covariate_effect"]
+        eta = score[:, votes.left[out]] - score[:, votes.right[out]]
+        p = expit(eta + slope * votes.covariates[out, 0]).mean(0)
+        total -= np.where(votes.outcome[out] > 0, np.log(p), np.log1p(-p)).sum()
+    assert found.log_loss == pytest.approx(total / len(votes), rel=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["time", "judge"])
+def test_times_and_judges_are_held_out_with_their_duel(kind):
+    """What a layer knows of the time or of the judge of a vote makes its prediction better."""
+    from bayesduel.models import BradleyTerry, JudgeReliability, TimeVarying
+
+    log = layered_log(3, kind)
+    layer = {
+        "time": TimeVarying(BradleyTerry(), periods=4),
+        "judge": JudgeReliability(BradleyTerry()),
+    }[kind]
+    with_layer = held_out(log, layer, folds=2, draws=200)
+    without = held_out(log, folds=2, draws=200)
+    assert with_layer.log_loss < without.log_loss - 0.03
+    assert int(with_layer.n.sum()) == log.n_duels

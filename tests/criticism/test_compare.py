@@ -5,12 +5,22 @@ import json
 import numpy as np
 import pytest
 import xarray as xr
-from scipy.special import betaln
+from scipy import stats
+from scipy.special import betaln, logsumexp
 
 import bayesduel as bd
 from bayesduel.criticism.cross_validation import log_likelihoods, units_of, without
-from bayesduel.models import BradleyTerry, Davidson, PreferenceMatrix, Thurstone
-from bayesduel.posterior.draws import posterior_draws, preference_draws
+from bayesduel.models import (
+    BradleyTerry,
+    Davidson,
+    JudgeReliability,
+    OrderEffect,
+    PerturbedThurstone,
+    PreferenceMatrix,
+    Thurstone,
+    ThurstoneScore,
+)
+from bayesduel.posterior.draws import model_of, posterior_draws, preference_draws
 
 
 def log_of(P, each, seed, ties=0.0, **columns):
@@ -189,6 +199,129 @@ def test_progress_ends_at_one():
 def test_bad_arguments_are_named(arguments, error, words):
     with pytest.raises(error, match=words):
         bd.compare_models(log_of(ladder(3), 5, 1), **arguments)
+
+
+# -- margins, layers and judges ------------------------------------------------------------------
+
+
+def margin_log(n_arms, each, seed, home=0.0, noise=1.0):
+    """Return margins about differences of scores, left and right in turn."""
+    rng = np.random.default_rng(seed)
+    i, j = (np.repeat(x, each) for x in np.triu_indices(n_arms, 1))
+    swap = np.arange(len(i)) % 2 == 1
+    i, j = np.where(swap, j, i), np.where(swap, i, j)
+    score = rng.normal(size=n_arms)
+    margin = score[i] - score[j] + home + noise * rng.normal(size=len(i))
+    return bd.Duels.from_votes(i, j, (np.sign(margin) + 1) / 2, margin=margin)
+
+
+def density_by_hand(model, posterior, left, right, margin, unit):
+    """Return the log density of margins in each draw; a residual of a pair left out is drawn."""
+    if unit == "duel" or not model.integrates_pair:
+        location, scale, degrees = model.margins(
+            posterior, left, right, left_advantage=model.reads_order
+        )
+        assert np.isinf(degrees).all()
+        return stats.norm.logpdf(margin, location, scale).sum(axis=1)
+    score, noise, spread = (posterior[n] for n in ("score", "noise", "residual_scale"))
+    sign = np.where(left < right, 1.0, -1.0)
+    return np.array(
+        [
+            stats.multivariate_normal.logpdf(
+                margin,
+                score[d][left] - score[d][right],
+                noise[d] ** 2 * np.eye(len(left)) + spread[d] ** 2 * np.outer(sign, sign),
+            )
+            for d in range(len(score))
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ThurstoneScore(),
+        OrderEffect(ThurstoneScore()),
+        pytest.param(PerturbedThurstone(), marks=pytest.mark.slow),
+    ],
+    ids=lambda m: m.name,
+)
+@pytest.mark.filterwarnings("ignore::bayesduel.data.health.ThinDataWarning")
+@pytest.mark.parametrize("unit", ["pair", pytest.param("duel", marks=pytest.mark.slow)])
+def test_margins_left_out_are_predicted_as_by_refits_by_hand(model, unit, monkeypatch):
+    duels = margin_log(3, 3, 1)
+    monkeypatch.setattr("bayesduel.criticism.loo.trusted", lambda n: -10.0)
+    settings = {"method": "laplace", "draws": 200, "seed": 4}
+    found = bd.compare_models(duels, {"it": model}, unit=unit, folds=100, **settings)
+    assert found.observations == "margins" and found.table.n_refitted.iloc[0] == found.n_units
+    settled, votes = model_of(found.fits["it"]), duels.votes
+    place = np.stack([np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)])
+    unit_of = np.unique(place, axis=1, return_inverse=True)[1].ravel()
+    if unit == "duel":
+        unit_of = np.arange(len(votes))
+    exact = []
+    for k in range(unit_of.max() + 1):
+        out = unit_of == k
+        rest = bd.Duels.from_votes(
+            np.array(duels.arms)[votes.left[~out]],
+            np.array(duels.arms)[votes.right[~out]],
+            (votes.outcome[~out] + 1) / 2,
+            margin=votes.margin[~out],
+            arms=duels.arms,
+        )
+        posterior, _ = posterior_draws(bd.fit(rest, settled, **settings), "model")
+        held = (votes.left[out], votes.right[out], votes.margin[out])
+        by_draw = density_by_hand(settled, posterior, *held, unit)
+        exact.append(logsumexp(by_draw) - np.log(len(by_draw)))
+    assert found.n_units == len(exact)
+    # The same draws, but for rounding: the order of duels, which only single ones can change.
+    np.testing.assert_allclose(np.sort(found.pointwise["elpd"][0]), np.sort(exact), rtol=1e-4)
+
+
+@pytest.mark.parametrize("unit", ["pair", "duel"])
+def test_models_of_margins_are_compared_among_themselves(unit):
+    """A home advantage of two standard deviations is told from none."""
+    models = [ThurstoneScore(), OrderEffect(ThurstoneScore()), PerturbedThurstone()]
+    found = bd.compare_models(
+        margin_log(5, 4, 2, home=2.0), models, unit=unit, method="laplace", draws=400, folds=0
+    )
+    assert set(found.table.index) == {m.name for m in models}
+    assert found.best == "order-effect(thurstone-score)"
+    assert "thurstone-score" not in found.as_good
+    assert found.n_units == (10 if unit == "pair" else 40)
+    assert np.isfinite(found.pointwise["elpd"]).all()
+
+
+@pytest.mark.parametrize("unit", ["pair", "duel"])
+def test_a_layer_is_compared_with_what_it_wraps_on_the_same_duels(unit):
+    """The finer cells of a layer stand for the same duels, in their order."""
+    duels = log_of(ladder(4), 8, 3)
+    models = [BradleyTerry(), OrderEffect(BradleyTerry())]
+    plain, layered = units_of(duels, models, unit)
+    assert (plain.first == layered.first).all() and (plain.times == layered.times).all()
+    posterior, _ = posterior_draws(bd.fit(duels, models[0], draws=200), "model")
+    with_none = posterior | {"order": np.zeros(200)}
+    one, two = (
+        np.concatenate(list(log_likelihoods(m, p, u)), axis=1)
+        for m, p, u in zip(models, (posterior, with_none), (plain, layered), strict=True)
+    )
+    np.testing.assert_allclose(one, two, atol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", ["pair", "duel"])
+def test_reliable_judges_are_told_from_random_ones(unit):
+    rng = np.random.default_rng(5)
+    P = ladder(6, 1.0)
+    i, j = (np.tile(x, 12) for x in np.triu_indices(6, 1))
+    judge = np.repeat(np.arange(12), 15)
+    chance = np.where(judge < 6, P[i, j], 0.5)
+    outcome = (rng.uniform(size=len(i)) < chance).astype(float)
+    duels = bd.Duels.from_votes(i, j, outcome, judge=judge)
+    models = [BradleyTerry(), JudgeReliability(BradleyTerry())]
+    found = bd.compare_models(duels, models, unit=unit, draws=400, folds=0)
+    assert found.best == "judge-reliability(bradley-terry)"
+    assert found.n_units == (15 if unit == "pair" else 180)
 
 
 def test_two_arms_are_compared_by_duel_only():

@@ -1,23 +1,33 @@
 """Predictions against closed forms, and what they refuse."""
 
+import json
+
 import numpy as np
 import pytest
 import xarray as xr
 from scipy import stats
 from scipy.special import expit
 
+from bayesduel.models import (
+    BradleyTerry,
+    Davidson,
+    OrderEffect,
+    PerturbedThurstone,
+    Thurstone,
+    ThurstoneScore,
+)
 from bayesduel.posterior import predict as predicting
 from bayesduel.posterior.predict import predict
 
 LABELS = ["ash", "beech", "cedar"]
 
 
-def tree(model: str, **posterior: np.ndarray) -> xr.DataTree:
-    dims = {"score": ("arm",), "theta": ("pair",)}
+def tree(model: str, settings: str = "{}", **posterior: np.ndarray) -> xr.DataTree:
+    dims = {"score": ("arm",), "strength": ("arm",), "theta": ("pair",), "residual": ("pair",)}
     data = {n: (("chain", "draw", *dims.get(n, ())), v[None]) for n, v in posterior.items()}
     fit = xr.DataTree.from_dict({"posterior": xr.Dataset(data, coords={"arm": LABELS})})
     n = len(next(iter(posterior.values())))
-    fit.attrs.update(model=model, model_settings="{}", importance_ess=float(n))
+    fit.attrs.update(model=model, model_settings=settings, importance_ess=float(n))
     return fit
 
 
@@ -48,6 +58,56 @@ def test_davidson_has_three_outcomes():
     weights = np.array([np.exp(0.5), 0.5, np.exp(-0.5)])
     for name, share in zip(("win", "tie", "loss"), weights / weights.sum(), strict=True):
         assert float(found[name]) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    "base",
+    [BradleyTerry(), Thurstone(), Davidson(), ThurstoneScore(), PerturbedThurstone()],
+    ids=lambda model: model.name,
+)
+@pytest.mark.parametrize("advantage", [False, True])
+def test_the_advantage_of_the_left_side_is_added_under_every_response(base, advantage):
+    model = OrderEffect(base)
+    score, residual = np.array([1.0, 0.0, -1.0]), np.array([0.3, -0.2, 0.1])  # pairs 01, 02, 12
+    order, noise, tie = 0.4, 0.5, np.log(0.5)
+    posterior = {
+        "score": np.tile(score, (5, 1)),
+        "order": np.full(5, order),
+        "noise": np.full(5, noise),
+        "residual": np.tile(residual, (5, 1)),
+        "residual_scale": np.full(5, 0.2),
+        "tie": np.full(5, tie),
+    }
+    fit = tree(model.name, json.dumps(model.settings), **posterior)
+    found = predict(fit, ["ash", "cedar"], ["beech", "beech"], left_advantage=advantage)
+    difference = np.array([score[0] - score[1], score[2] - score[1]]) + order * advantage
+    off = np.array([residual[0], -residual[2]])
+    if base.name == "davidson":
+        weights = np.stack([np.exp(difference / 2), np.exp(-difference / 2), [0.5, 0.5]])
+        win, loss, tied = weights / weights.sum(axis=0)
+        np.testing.assert_allclose(found["tie"], tied)
+    else:
+        win = {
+            "bradley-terry": expit(difference),
+            "thurstone": stats.norm.cdf(difference),
+            "thurstone-score": stats.norm.cdf(difference / noise),
+            "perturbed-thurstone": stats.norm.cdf((difference + off) / noise),
+        }[base.name]
+        loss = 1 - win
+    np.testing.assert_allclose(found["win"], win)
+    np.testing.assert_allclose(found["loss"], loss)
+    if base.outcome == "margin":
+        middle = difference + (off if base.name == "perturbed-thurstone" else 0.0)
+        np.testing.assert_allclose(found["margin"], middle, atol=1e-9)
+        half = stats.norm.ppf(0.975) * noise
+        np.testing.assert_allclose(found["margin_upper"] - found["margin"], half)
+        np.testing.assert_allclose(found["margin"] - found["margin_lower"], half)
+
+
+def test_an_advantage_that_was_not_learned_is_refused():
+    fit = tree("bradley-terry", score=np.zeros((5, 3)))
+    with pytest.raises(ValueError, match="learned no advantage of the left side"):
+        predict(fit, "ash", "beech", left_advantage=True)
 
 
 def test_intervals_hold_what_they_say():
