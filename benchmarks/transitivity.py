@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.criticism.transitivity import LEVEL, transitivity_test
-from bayesduel.criticism.transitivity.design import meetings
+from bayesduel.criticism.transitivity.design import design_of
 from bayesduel.data import datasets
 from bayesduel.data.duels import Duels
 from bayesduel.data.majority import repeated_role
@@ -71,7 +71,7 @@ def applies(truth: str, log: Duels) -> bool:
     """
     if truth == "clusters":
         return repeated_role(log) is not None
-    return truth != "order" or meetings(log).has_order
+    return truth != "order" or design_of(log).has_order
 
 
 def clopper_pearson(k: int, n: int) -> tuple[float, float]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.criticism.check_result import Check, OrderShare
-from bayesduel.criticism.cycle_posterior import Belief, Cycle, believe, draw_pairs
+from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior, cycle_posterior, draw_pairs
 from bayesduel.criticism.intransitivity_index import LOGS, MarginIndex, margin_index
 from bayesduel.criticism.residuals import arm_residuals, judge_residuals, pair_residuals
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
     from bayesduel.data.votes import Pairs
 
-__all__ = ["Belief", "Check", "Cycle", "MarginIndex", "OrderShare", "check"]
+__all__ = ["Check", "Cycle", "CyclePosterior", "MarginIndex", "OrderShare", "check"]
 
 COMPARED_ARMS = 200  # up to as many arms, models are compared where none are named
 DRAWS, QUICK_DRAWS = 1000, 200
@@ -85,14 +85,14 @@ def check(
     n_draws = int(np.clip(ENTRIES // len(pairs.first), 100, QUICK_DRAWS if quick else DRAWS))
     belief = None
     if triads.n_closed:
-        belief = believe(draw_pairs(pairs, n_draws, rng), pairs, duels.arms, triads)
+        belief = cycle_posterior(draw_pairs(pairs, n_draws, rng), pairs, duels.arms, triads)
     step("looking at residuals")
     residuals = {}
-    if evidence.worlds is not None:
-        residuals["pairs"] = pair_residuals(evidence.worlds, duels.arms)
-        residuals["arms"] = arm_residuals(evidence.worlds, duels.arms, n_draws, rng)
-        voted = evidence.naive.worlds if evidence.naive is not None else None
-        judged = judge_residuals(duels, voted or evidence.worlds)
+    if evidence.null_models is not None:
+        residuals["pairs"] = pair_residuals(evidence.null_models, duels.arms)
+        residuals["arms"] = arm_residuals(evidence.null_models, duels.arms, n_draws, rng)
+        voted = evidence.naive.null_models if evidence.naive is not None else None
+        judged = judge_residuals(duels, voted or evidence.null_models)
         if judged is not None:
             residuals["judges"] = judged
     n_logs = QUICK_LOGS if quick else LOGS
@@ -118,7 +118,7 @@ def check(
         step("asking every model")
         for name, tree in comparison.fits.items():
             theta = _chances(tree, pairs, n_draws)
-            beliefs[name] = believe(theta, pairs, duels.arms, triads)
+            beliefs[name] = cycle_posterior(theta, pairs, duels.arms, triads)
     return Check(
         duels=duels,
         units=units,
@@ -174,13 +174,13 @@ def _order(duels: "Duels", evidence: Any) -> OrderShare | None:
     from bayesduel.data.health import health
 
     votes = evidence if evidence.naive is None else evidence.naive
-    if votes.worlds is None or not votes.worlds.met.has_order:
+    if votes.worlds is None or not votes.null_models.design.has_order:
         return None
     found = health(duels)
     return OrderShare(
         share=found.first_share,
         interval=found.first_interval,
-        between_level=votes.worlds.first_wins,
+        between_level=votes.null_models.first_wins,
         n_decisive=found.n_decisive,
     )
 

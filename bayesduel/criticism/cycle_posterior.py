@@ -17,7 +17,7 @@ from bayesduel.jit import compiled
 if TYPE_CHECKING:
     from bayesduel.data.votes import Pairs
 
-__all__ = ["Belief", "Cycle", "believe", "curl_share", "draw_pairs"]
+__all__ = ["Cycle", "CyclePosterior", "curl_share", "cycle_posterior", "draw_pairs"]
 
 NAMED = 10  # cycles named
 LOG_CONCENTRATION = np.linspace(np.log(4) - 4, np.log(4) + 5, 181)  # prior: Normal(log 4, 1)
@@ -51,7 +51,7 @@ class Cycle:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Belief:
+class CyclePosterior:
     """Posterior probabilities of transitivity and of cycles.
 
     Attributes
@@ -87,7 +87,9 @@ class Belief:
     n_draws: int
 
 
-def believe(theta: np.ndarray, pairs: "Pairs", labels: tuple[str, ...], triads: Triads) -> Belief:
+def cycle_posterior(
+    theta: np.ndarray, pairs: "Pairs", labels: tuple[str, ...], triads: Triads
+) -> CyclePosterior:
     """Return what draws of the pairs' probabilities say of cycles.
 
     Parameters
@@ -119,7 +121,7 @@ def believe(theta: np.ndarray, pairs: "Pairs", labels: tuple[str, ...], triads: 
     won = _winner(theta, pairs.first, pairs.second, n_arms)
     complete = len(pairs.first) == n_arms * (n_arms - 1) // 2
     prior = lgamma(n_arms + 1) - n_arms * (n_arms - 1) / 2 * np.log(2)
-    return Belief(
+    return CyclePosterior(
         weak=float((per_draw[:, 0] == 0).mean()),
         moderate=float((per_draw[:, 1] == 0).mean()),
         strong=float((per_draw[:, 2] == 0).mean()),

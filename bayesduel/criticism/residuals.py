@@ -1,10 +1,10 @@
-"""Where a ladder fails: pairs, arms and judges that do not come out as it expects."""
+"""Residuals of pairs, arms and judges under the best transitive model."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.criticism.transitivity.null_models import Worlds
+from bayesduel.criticism.transitivity.null_models import NullModels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +17,7 @@ EXACT = 2000  # decided duels of a pair up to which its tail is summed exactly
 FEW_VOTES = 5  # votes below which a judge is not judged
 
 
-def pair_residuals(worlds: Worlds, labels: tuple[str, ...]) -> "pd.DataFrame":
+def pair_residuals(null_models: NullModels, labels: tuple[str, ...]) -> "pd.DataFrame":
     """Return one row a pair that met, the most surprising first.
 
     Columns: first, second, duels (decided), observed (won by first), expected, z, p (of a
@@ -26,16 +26,16 @@ def pair_residuals(worlds: Worlds, labels: tuple[str, ...]) -> "pd.DataFrame":
     """
     import pandas as pd
 
-    met = worlds.met
-    chance = worlds.expected()
-    number, won = met.by_pair(met.n), met.by_pair(met.won)
-    mean = met.by_pair(met.n * chance)
-    spread = np.sqrt(met.by_pair(met.n * chance * (1 - chance)))
-    p = _tails(worlds, won, mean, spread, chance)
+    design = null_models.design
+    chance = null_models.expected()
+    number, won = design.by_pair(design.n), design.by_pair(design.won)
+    mean = design.by_pair(design.n * chance)
+    spread = np.sqrt(design.by_pair(design.n * chance * (1 - chance)))
+    p = _tails(null_models, won, mean, spread, chance)
     frame = pd.DataFrame(
         {
-            "first": np.array(labels, dtype=object)[met.first],
-            "second": np.array(labels, dtype=object)[met.second],
+            "first": np.array(labels, dtype=object)[design.first],
+            "second": np.array(labels, dtype=object)[design.second],
             "duels": number.astype(int),
             "observed": won.astype(int),
             "expected": mean,
@@ -48,33 +48,33 @@ def pair_residuals(worlds: Worlds, labels: tuple[str, ...]) -> "pd.DataFrame":
 
 
 def arm_residuals(
-    worlds: Worlds, labels: tuple[str, ...], n_draws: int, rng: np.random.Generator
+    null_models: NullModels, labels: tuple[str, ...], n_draws: int, rng: np.random.Generator
 ) -> "pd.DataFrame":
     """Return one row an arm, the worst fitted first.
 
     Columns: arm, opponents, misfit (mean of z^2 over its pairs) and p (share of logs of the
-    likelier ladder in which it is at least that).
+    likelier lapse model in which it is at least that).
     """
     import pandas as pd
 
-    met = worlds.met
-    chance = worlds.expected()
-    mean = met.by_pair(met.n * chance)
-    variance = met.by_pair(met.n * chance * (1 - chance))
-    opponents = np.bincount(met.first, minlength=met.n_arms) + np.bincount(
-        met.second, minlength=met.n_arms
+    design = null_models.design
+    chance = null_models.expected()
+    mean = design.by_pair(design.n * chance)
+    variance = design.by_pair(design.n * chance * (1 - chance))
+    opponents = np.bincount(design.first, minlength=design.n_arms) + np.bincount(
+        design.second, minlength=design.n_arms
     )
 
     def misfit(won: np.ndarray) -> np.ndarray:
-        square = (met.by_pair(won) - mean) ** 2 / variance
-        both = np.bincount(met.first, square, met.n_arms) + np.bincount(
-            met.second, square, met.n_arms
+        square = (design.by_pair(won) - mean) ** 2 / variance
+        both = np.bincount(design.first, square, design.n_arms) + np.bincount(
+            design.second, square, design.n_arms
         )
         return both / np.maximum(opponents, 1)
 
-    observed = misfit(met.won)
-    as_far = np.ones(met.n_arms)
-    for part in worlds.replicate(worlds.likelier, n_draws, rng):
+    observed = misfit(design.won)
+    as_far = np.ones(design.n_arms)
+    for part in null_models.replicate(null_models.likelier, n_draws, rng):
         for won in part:
             as_far += misfit(won) >= observed - 1e-12
     frame = pd.DataFrame(
@@ -89,10 +89,10 @@ def arm_residuals(
     return frame.sort_values(["p", "misfit"], ascending=[True, False], ignore_index=True)
 
 
-def judge_residuals(duels: "Duels", worlds: Worlds) -> "pd.DataFrame | None":
-    """Return one row a judge, those who differ most from the ladder first; None without judges.
+def judge_residuals(duels: "Duels", null_models: NullModels) -> "pd.DataFrame | None":
+    """Return one row a judge, those who differ most from the model first; None without judges.
 
-    Columns: judge, votes (decided), agreement (share that went to the ladder's favourite),
+    Columns: judge, votes (decided), agreement (share for the arm that the model favours),
     expected (what that share should be) and z (of the log likelihood of the votes: far below
     0, more surprising than they should be; NaN for fewer than five votes).
     """
@@ -102,10 +102,10 @@ def judge_residuals(duels: "Duels", worlds: Worlds) -> "pd.DataFrame | None":
     if votes is None or votes.judge is None:
         return None
     kept = (votes.outcome != 0) & (votes.judge >= 0)
-    top = worlds.best.rungs[0]
+    top = null_models.best.fits[0]
     left, right = votes.left[kept], votes.right[kept]
-    distance = top.mode[left] - top.mode[right] + top.mode[-1] * worlds.met.has_order
-    p = np.clip(worlds.best.chance(distance, top.lapse), 1e-9, 1 - 1e-9)
+    distance = top.mode[left] - top.mode[right] + top.mode[-1] * null_models.design.has_order
+    p = np.clip(null_models.best.chance(distance, top.lapse), 1e-9, 1 - 1e-9)
     won, weight = votes.outcome[kept] > 0, votes.weight[kept]
     n_judges = len(votes.judges)
 
@@ -137,7 +137,11 @@ def judge_residuals(duels: "Duels", worlds: Worlds) -> "pd.DataFrame | None":
 
 
 def _tails(
-    worlds: Worlds, won: np.ndarray, mean: np.ndarray, spread: np.ndarray, chance: np.ndarray
+    null_models: NullModels,
+    won: np.ndarray,
+    mean: np.ndarray,
+    spread: np.ndarray,
+    chance: np.ndarray,
 ) -> np.ndarray:
     """Return two-sided tail probabilities of each pair's wins.
 
@@ -145,20 +149,20 @@ def _tails(
     """
     from scipy.stats import binom, norm
 
-    met = worlds.met
-    number = met.by_pair(met.n)
+    design = null_models.design
+    number = design.by_pair(design.n)
     p = 2 * norm.sf(np.abs(won - mean) / spread)
-    cells = np.bincount(met.pair, minlength=len(won))
-    alone = cells[met.pair] == 1
-    at = met.pair[alone]
-    law = binom(met.n[alone].astype(int), chance[alone])
+    cells = np.bincount(design.pair, minlength=len(won))
+    alone = cells[design.pair] == 1
+    at = design.pair[alone]
+    law = binom(design.n[alone].astype(int), chance[alone])
     p[at] = 2 * np.minimum(law.cdf(won[at]), law.sf(won[at] - 1))
-    order = np.argsort(met.pair, kind="stable")
+    order = np.argsort(design.pair, kind="stable")
     ends = np.cumsum(cells)
     for pair in np.flatnonzero((cells > 1) & (number <= EXACT)):
         mass = np.ones(1)
         for c in order[ends[pair] - cells[pair] : ends[pair]]:
-            n = int(met.n[c])
+            n = int(design.n[c])
             mass = np.convolve(mass, binom.pmf(np.arange(n + 1), n, chance[c]))
         k = int(won[pair])
         p[pair] = 2 * min(mass[: k + 1].sum(), mass[k:].sum())

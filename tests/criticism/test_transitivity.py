@@ -1,4 +1,4 @@
-"""The test of transitivity: its statistic, its worlds, false alarms and power."""
+"""The test of transitivity: its statistic, its null_models, false alarms and power."""
 
 from itertools import combinations
 
@@ -9,10 +9,10 @@ from scipy.special import expit
 
 import bayesduel as bd
 from bayesduel.criticism.transitivity import transitivity_test
-from bayesduel.criticism.transitivity.design import meetings, unit_verdicts
-from bayesduel.criticism.transitivity.isotonic import monotone
+from bayesduel.criticism.transitivity.design import design_of, majority_design
+from bayesduel.criticism.transitivity.isotonic import isotonic_matrix
 from bayesduel.criticism.transitivity.lapse_model import LOGISTIC, _fit
-from bayesduel.criticism.transitivity.triads import closed_triads, cyclicity, sureties
+from bayesduel.criticism.transitivity.triads import closed_triads, cyclicity, majority_z
 from bayesduel.data.duels import Duels
 from bayesduel.preference import cyclic_triads, decided_triads
 from bayesduel.preference.kemeny import reordered
@@ -24,11 +24,11 @@ from tests.support.simulated_logs import ORDERED, shown, simulate
 def test_statistic_by_hand():
     # a, b, c go round; d loses to a and b and is level with c.
     wins = np.array([[0, 3, 1, 2], [1, 0, 5, 2], [4, 2, 0, 1], [0, 1, 1, 0]])
-    met = meetings(Duels.from_wins(wins, [*"abcd"]))
-    assert not met.has_order
-    triads = closed_triads(4, met.first, met.second, np.random.default_rng(0))
+    design = design_of(Duels.from_wins(wins, [*"abcd"]))
+    assert not design.has_order
+    triads = closed_triads(4, design.first, design.second, np.random.default_rng(0))
     assert (len(triads.edges), triads.n_closed, triads.n_all, triads.share) == (4, 4, 4, 1.0)
-    z = sureties(met, met.won, 0.5)
+    z = majority_z(design, design.won, 0.5)
     found = cyclicity(z[None], triads.edges)[0]
     weakest = min((3 - 1) ** 2 / 4, (5 - 2) ** 2 / 7, (4 - 1) ** 2 / 5)
     assert found[0] == pytest.approx(np.log(1 + np.exp(weakest / 2)))
@@ -38,9 +38,9 @@ def test_statistic_by_hand():
 def test_statistic_agrees_with_counts_and_survives_large_sureties():
     rng = np.random.default_rng(1)
     log = simulate(np.full((9, 9), 0.5), 5, rng)
-    met = meetings(log)
-    triads = closed_triads(9, met.first, met.second, rng)
-    found = cyclicity(sureties(met, met.won, 0.5)[None], triads.edges)[0]
+    design = design_of(log)
+    triads = closed_triads(9, design.first, design.second, rng)
+    found = cyclicity(majority_z(design, design.won, 0.5)[None], triads.edges)[0]
     majority = (1 + np.sign(log.tally().wins - log.tally().wins.T)) / 2
     assert found[1] == cyclic_triads(majority)
     assert found[2] == decided_triads(majority)
@@ -62,16 +62,16 @@ def test_triads_are_sampled_evenly():
 
 def test_ladder_is_at_its_mode():
     rng = np.random.default_rng(2)
-    met = meetings(shown(ORDERED[:6, :6], 4, 0.7, rng))
-    assert met.has_order
-    first, second = met.first[met.pair], met.second[met.pair]
+    design = design_of(shown(ORDERED[:6, :6], 4, 0.7, rng))
+    assert design.has_order
+    first, second = design.first[design.pair], design.second[design.pair]
     mode, root, _ = _fit(
-        6, first, second, met.side, met.n, met.won, LOGISTIC, 0.1, 1.3, True, np.zeros(7)
+        6, first, second, design.side, design.n, design.won, LOGISTIC, 0.1, 1.3, True, np.zeros(7)
     )
 
     def cost(x: np.ndarray) -> float:
-        p = 0.05 + 0.9 * expit(x[first] - x[second] + met.side * x[6])
-        fit = (met.won * np.log(p) + (met.n - met.won) * np.log1p(-p)).sum()
+        p = 0.05 + 0.9 * expit(x[first] - x[second] + design.side * x[6])
+        fit = (design.won * np.log(p) + (design.n - design.won) * np.log1p(-p)).sum()
         return -fit + (x[:6] ** 2).sum() / (2 * 1.3**2) + x[6] ** 2 / 2
 
     best = optimize.minimize(cost, np.zeros(7), method="BFGS", options={"gtol": 1e-6})
@@ -83,7 +83,7 @@ def test_ladder_is_at_its_mode():
 def test_monotone_is_the_projection():
     rng = np.random.default_rng(3)
     y, weight = rng.random((4, 4)), rng.uniform(0.5, 3, (4, 4))
-    found = monotone(y, weight)
+    found = isotonic_matrix(y, weight)
     i, j = np.triu_indices(4, 1)
     at = {pair: k for k, pair in enumerate(zip(i, j, strict=True))}
     rules = [
@@ -151,8 +151,8 @@ def test_transitive_logs_are_not_accused(kind):
 def test_seeds_decide():
     log = simulate(ORDERED, 3, np.random.default_rng(7))
     one, same, other = (transitivity_test(log, 50, seed=s, power=False) for s in (1, 1, 2))
-    assert one.p_by_world == same.p_by_world
-    assert one.p_by_world != other.p_by_world
+    assert one.p_by_model == same.p_by_model
+    assert one.p_by_model != other.p_by_model
 
 
 def test_units_and_sides():
@@ -162,14 +162,14 @@ def test_units_and_sides():
         [1, 1, 1, 1, 0.5, 0],
         judge=["x", "x", "x", "x", "x", None],
     )
-    met = unit_verdicts(log, "judge")
+    design = majority_design(log, "judge")
     # a beat b 2:1 by x (listed first twice), lost once to b without a judge; a beat c.
-    assert met.n.sum() == 3
-    assert met.by_pair(met.won).tolist() == [1, 1]
+    assert design.n.sum() == 3
+    assert design.by_pair(design.won).tolist() == [1, 1]
     with pytest.raises(ValueError, match="group"):
-        unit_verdicts(log, "group")
+        majority_design(log, "group")
     first_won = Duels.from_votes([*"abcab"], [*"bcacc"], [1] * 5)
-    assert not meetings(first_won).has_order  # the side was written after the outcome
+    assert not design_of(first_won).has_order  # the side was written after the outcome
 
 
 def test_power_grows_with_the_log():

@@ -1,4 +1,4 @@
-"""Is a log more cyclic than a transitive world makes? The test of :func:`bayesduel.check`."""
+"""The test of transitivity that :func:`bayesduel.check` uses."""
 
 from bayesduel.criticism.transitivity.evidence import LEVEL, STRENGTHS, Evidence, transitivity_test
 

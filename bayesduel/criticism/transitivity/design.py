@@ -1,8 +1,8 @@
-"""What a transitivity test reads of a log: who met whom, on which side, and who won.
+"""The design and the outcomes of a log: who met whom, on which side, and who won.
 
-Ties are left out: given that a duel was decided, it went to the better arm more often whatever
-makes ties. Where votes repeat a pair and group (or judge), one majority verdict of each such
-unit is what is counted, since votes within it are not independent.
+Ties are left out: of decided duels the better arm wins more often, whatever causes ties. Where
+votes repeat a pair and group (or judge), one majority verdict of each such unit is counted,
+because votes within it are not independent.
 """
 
 from dataclasses import dataclass, replace
@@ -13,11 +13,11 @@ import numpy as np
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
-__all__ = ["Meetings", "meetings", "unit_verdicts"]
+__all__ = ["Design", "design_of", "majority_design"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Meetings:
+class Design:
     """Decided duels by cell: a pair of arms met in one order.
 
     Attributes
@@ -52,12 +52,12 @@ class Meetings:
         """Return the sums over the cells of each pair, shape (n_pairs,)."""
         return np.bincount(self.pair, values, len(self.first))
 
-    def with_wins(self, won: np.ndarray) -> "Meetings":
+    def with_wins(self, won: np.ndarray) -> "Design":
         """Return the same design with other outcomes."""
         return replace(self, won=np.asarray(won, dtype=float))
 
 
-def meetings(duels: "Duels") -> Meetings:
+def design_of(duels: "Duels") -> Design:
     """Return the decided duels of a log, each vote counted."""
     cells = duels.cells
     low = np.minimum(cells.left, cells.right).astype(np.int64)
@@ -67,7 +67,7 @@ def meetings(duels: "Duels") -> Meetings:
     return _gather(duels.n_arms, low, high, side, cells.left_wins + cells.right_wins, won)
 
 
-def unit_verdicts(duels: "Duels", role: Literal["group", "judge"]) -> Meetings:
+def majority_design(duels: "Duels", role: Literal["group", "judge"]) -> Design:
     """Return one majority verdict for each pair and unit of `role`.
 
     Ties do not vote and level units are left out; a vote that names no unit is one of its own.
@@ -99,7 +99,7 @@ def unit_verdicts(duels: "Duels", role: Literal["group", "judge"]) -> Meetings:
 
 def _gather(
     n_arms: int, low: np.ndarray, high: np.ndarray, side: np.ndarray, n: np.ndarray, won: np.ndarray
-) -> Meetings:
+) -> Design:
     """Return one cell for each pair and side; one for each pair where sides mean nothing."""
     kept = n > 0
     low, high, side, n, won = low[kept], high[kept], side[kept], n[kept], won[kept]
@@ -108,7 +108,7 @@ def _gather(
     code, place = np.unique((low * n_arms + high) * 3 + side.astype(np.int64), return_inverse=True)
     of_cell = (code + 1) // 3
     pairs, pair = np.unique(of_cell, return_inverse=True)
-    return Meetings(
+    return Design(
         n_arms=n_arms,
         first=pairs // n_arms,
         second=pairs % n_arms,

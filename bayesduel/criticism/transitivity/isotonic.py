@@ -9,14 +9,14 @@ import numpy as np
 
 from bayesduel.jit import compiled
 
-__all__ = ["monotone"]
+__all__ = ["isotonic_matrix"]
 
 SWEEPS = 50
 CLOSE = 1e-3
 
 
 @compiled
-def monotone(y, weight):
+def isotonic_matrix(y, weight):
     """Return the matrix nearest to `y` that is strongly transitive, its arms best first.
 
     Weighted least squares by Dykstra's alternating projections on rows and columns, each by

@@ -1,10 +1,10 @@
-"""Ladders: arms on a line, the chance to win a function of the distance between them.
+"""Bradley-Terry and Thurstone models with a lapse rate.
 
 ``Pr(i beats j) = lapse / 2 + (1 - lapse) F(s_i - s_j + order)``, F logistic (Bradley-Terry) or
-normal (Thurstone), ``s ~ N(0, scale^2)``. The lapse lets the best lose to the worst now and
-then: with a large scale it is a steep hierarchy in which every pair is decided alike. Scale
-and lapse are found by their marginal likelihood on a grid (Laplace), the scores and the order
-effect by Fisher scoring.
+normal (Thurstone), ``s ~ N(0, scale^2)``. The lapse rate is the probability of an outcome at
+random. With a lapse and a large scale all pairs have the same win probability: a steep
+hierarchy. Scale and lapse maximise the marginal likelihood on a grid (Laplace), the scores and
+the order effect are found by Fisher scoring.
 """
 
 import math
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesduel.criticism.transitivity.design import Meetings
+from bayesduel.criticism.transitivity.design import Design
 from bayesduel.jit import compiled
 
-__all__ = ["LOGISTIC", "NORMAL", "Ladder", "climb"]
+__all__ = ["LOGISTIC", "NORMAL", "LapseFit", "LapseModel", "fit_lapse_model"]
 
 LOGISTIC, NORMAL = 0, 1
 LAPSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
@@ -26,13 +26,13 @@ NEGLIGIBLE = 6.0  # lapses this far below the best, in log marginal likelihood, 
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Rung:
-    """The ladder at one lapse and the scale that suits it best.
+class LapseFit:
+    """The model at one lapse rate and the scale of the largest marginal likelihood.
 
     Attributes
     ----------
     lapse, scale
-        Of the ladder.
+        Lapse rate, and prior standard deviation of the scores.
     evidence
         Log marginal likelihood, up to a constant.
     mode
@@ -49,27 +49,27 @@ class Rung:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Ladder:
-    """A fitted family: the lapses that the log leaves open, likeliest first."""
+class LapseModel:
+    """A fitted model of one link: the plausible lapse rates, the most likely first."""
 
     link: int
-    rungs: tuple[Rung, ...]
+    fits: tuple[LapseFit, ...]
 
     @property
     def evidence(self) -> float:
         """Log marginal likelihood at the best lapse and scale."""
-        return self.rungs[0].evidence
+        return self.fits[0].evidence
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return `n` draws of scores and order effect, (n, K + 1), and of the lapse, (n,)."""
-        weight = np.exp([r.evidence - self.evidence for r in self.rungs])
-        picked = rng.choice(len(self.rungs), n, p=weight / weight.sum())
-        out = np.empty((n, len(self.rungs[0].mode)))
-        for k, rung in enumerate(self.rungs):
+        weight = np.exp([r.evidence - self.evidence for r in self.fits])
+        picked = rng.choice(len(self.fits), n, p=weight / weight.sum())
+        out = np.empty((n, len(self.fits[0].mode)))
+        for k, fit in enumerate(self.fits):
             rows = picked == k
             noise = rng.standard_normal((out.shape[1], int(rows.sum())))
-            out[rows] = (rung.mode[:, None] + np.linalg.solve(rung.root.T, noise)).T
-        return out, np.array([r.lapse for r in self.rungs])[picked]
+            out[rows] = (fit.mode[:, None] + np.linalg.solve(fit.root.T, noise)).T
+        return out, np.array([r.lapse for r in self.fits])[picked]
 
     def chance(self, distance: np.ndarray, lapse: np.ndarray | float) -> np.ndarray:
         """Return the win probability at a distance."""
@@ -79,28 +79,30 @@ class Ladder:
         return lapse / 2 + (1 - np.asarray(lapse)) * straight
 
 
-def climb(met: Meetings, link: int) -> Ladder:
-    """Fit the ladders of one link to a log."""
-    first, second = met.first[met.pair], met.second[met.pair]
-    start = np.zeros(met.n_arms + 1)
+def fit_lapse_model(design: Design, link: int) -> LapseModel:
+    """Fit the model of one link to the outcomes of a design."""
+    first, second = design.first[design.pair], design.second[design.pair]
+    start = np.zeros(design.n_arms + 1)
     place = len(LOG_SCALES) // 2
-    shift = 0.0 if link == LOGISTIC else math.log(0.6)  # a normal ladder is that much shorter
-    rungs = []
-    for lapse in LAPSES if met.n_arms <= MANY_ARMS else LAPSES[::3]:
-        seen: dict[int, Rung] = {}
+    shift = 0.0 if link == LOGISTIC else math.log(0.6)  # probits are that much smaller than logits
+    fits = []
+    for lapse in LAPSES if design.n_arms <= MANY_ARMS else LAPSES[::3]:
+        seen: dict[int, LapseFit] = {}
 
-        def at(k: int, lapse: float = lapse, seen: dict[int, Rung] = seen) -> float:
+        def at(k: int, lapse: float = lapse, seen: dict[int, LapseFit] = seen) -> float:
             nonlocal start
             if not 0 <= k < len(LOG_SCALES):
                 return -np.inf
             if k not in seen:
                 scale = math.exp(LOG_SCALES[k] + shift)
                 mode, root, evidence = _fit(
-                    met.n_arms, first, second, met.side, met.n, met.won,
-                    link, lapse, scale, met.has_order, start,
+                    design.n_arms, first, second, design.side, design.n, design.won,
+                    link, lapse, scale, design.has_order, start,
                 )  # fmt: skip
                 evidence -= (LOG_SCALES[k] / LOG_SCALE_SD) ** 2 / 2
-                seen[k] = Rung(lapse=lapse, scale=scale, evidence=evidence, mode=mode, root=root)
+                seen[k] = LapseFit(
+                    lapse=lapse, scale=scale, evidence=evidence, mode=mode, root=root
+                )
                 start = mode
             return seen[k].evidence
 
@@ -109,11 +111,11 @@ def climb(met: Meetings, link: int) -> Ladder:
             if better == place:
                 break
             place = better
-        rungs.append(seen[place])
-    rungs.sort(key=lambda r: -r.evidence)
-    return Ladder(
+        fits.append(seen[place])
+    fits.sort(key=lambda r: -r.evidence)
+    return LapseModel(
         link=link,
-        rungs=tuple(r for r in rungs if r.evidence > rungs[0].evidence - NEGLIGIBLE),
+        fits=tuple(r for r in fits if r.evidence > fits[0].evidence - NEGLIGIBLE),
     )
 
 

@@ -1,20 +1,20 @@
-"""How cyclic a log is: its cyclic triads, each weighed by how sure its weakest majority is.
+"""Cyclic triads, weighted by the z score of their weakest majority.
 
-The surety of a majority is ``z = (won - expected) / sd``, expected and sd being those of arms
-that are level. A cyclic triad weighs ``exp(z^2 / 2)``, z that of its weakest majority: about
-how many times likelier that majority is than evenness makes it. The statistic is
-``log(1 + sum of weights)``. Where no pair met often it counts cyclic triads; a single cycle of
-sure majorities outweighs thousands that chance makes.
+The z score of a majority is ``z = (won - expected) / sd``, with the mean and the standard
+deviation of arms of equal strength. A cyclic triad has weight ``exp(z^2 / 2)``, z that of its
+weakest majority: about the likelihood ratio of that majority against equal strength. The
+statistic is ``log(1 + sum of weights)``. Where no pair met often it counts cyclic triads; a
+single cycle of certain majorities outweighs thousands of cycles by chance.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from bayesduel.criticism.transitivity.design import Meetings
+from bayesduel.criticism.transitivity.design import Design
 from bayesduel.jit import compiled
 
-__all__ = ["MOST_TRIADS", "Triads", "closed_triads", "cyclicity", "sureties"]
+__all__ = ["MOST_TRIADS", "Triads", "closed_triads", "cyclicity", "majority_z"]
 
 MOST_TRIADS = 200_000  # all up to 107 arms; of more, as many drawn at random
 
@@ -63,34 +63,34 @@ def closed_triads(
     return Triads(_list(place, kept), n_closed, n_all)
 
 
-def sureties(met: Meetings, won: np.ndarray, first_wins: float) -> np.ndarray:
-    """Return the signed surety of each pair's majority, > 0 for `first`; shape (..., n_pairs).
+def majority_z(design: Design, won: np.ndarray, first_wins: float) -> np.ndarray:
+    """Return the signed z score of each pair's majority, > 0 for `first`; shape (..., n_pairs).
 
     Parameters
     ----------
-    met
-        The design.
+    design
+        Who met whom, and on which side.
     won
         Duels that went to `first` by cell, shape (..., n_cells).
     first_wins
         Probability that the side listed first wins between level arms.
     """
-    even = np.where(met.side > 0, first_wins, np.where(met.side < 0, 1 - first_wins, 0.5))
-    spread = np.sqrt(met.by_pair(met.n * even * (1 - even)))
-    return _sureties(met.pair, np.atleast_2d(won), met.n * even, spread).reshape(
-        *np.shape(won)[:-1], len(met.first)
+    even = np.where(design.side > 0, first_wins, np.where(design.side < 0, 1 - first_wins, 0.5))
+    spread = np.sqrt(design.by_pair(design.n * even * (1 - even)))
+    return _standardise(design.pair, np.atleast_2d(won), design.n * even, spread).reshape(
+        *np.shape(won)[:-1], len(design.first)
     )
 
 
 @compiled
-def cyclicity(surety, edges):
-    """Return (statistic, cyclic triads, decided triads) of each row of `surety`.
+def cyclicity(z_scores, edges):
+    """Return (statistic, cyclic triads, decided triads) of each row of `z_scores`.
 
-    `surety` has shape (n, n_pairs), `edges` (n_triads, 3); the result (n, 3).
+    `z_scores` has shape (n, n_pairs), `edges` (n_triads, 3); the result (n, 3).
     """
-    out = np.empty((surety.shape[0], 3))
-    for r in range(surety.shape[0]):
-        z = surety[r]
+    out = np.empty((z_scores.shape[0], 3))
+    for r in range(z_scores.shape[0]):
+        z = z_scores[r]
         top, total, cyclic, decided = 0.0, 1.0, 0, 0  # total is relative to exp(top)
         for t in range(edges.shape[0]):
             a, b, c = z[edges[t, 0]], z[edges[t, 1]], -z[edges[t, 2]]
@@ -149,7 +149,7 @@ def _list(place, kept):
 
 
 @compiled
-def _sureties(pair, won, even, spread):
+def _standardise(pair, won, even, spread):
     out = np.zeros((won.shape[0], len(spread)))
     for r in range(won.shape[0]):
         for c in range(len(pair)):
