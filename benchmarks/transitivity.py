@@ -108,7 +108,7 @@ def main() -> None:
     parser.add_argument("log", nargs="*")
     parser.add_argument("-o", "--output", type=Path, default=Path("transitivity.jsonl"))
     parser.add_argument("--logs", type=int, default=63, help="of each truth, on each design")
-    parser.add_argument("--draws", type=int, default=200, help="logs of each world in a test")
+    parser.add_argument("--draws", type=int, default=200, help="logs of each null model in a test")
     parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--table", action="store_true", help="only print what there is")
     given = parser.parse_args()

@@ -1,8 +1,8 @@
-"""Held-out calibration: whether a model keeps its word on duels that it has not seen.
+"""Held-out calibration: predicted and observed win probabilities of duels left out of the fit.
 
 The log is cut into folds; each fold is predicted by a fit of the others. Votes that the log
-repeats (the same pair, by the same judge or in the same group) stay in one fold, since one
-gives the other away.
+repeats (the same pair, by the same judge or in the same group) stay in one fold, because they
+are not independent.
 """
 
 import warnings
@@ -31,7 +31,7 @@ PER_BIN = 20  # duels that a bin should hold at least
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Calibration:
-    """What was predicted of held-out duels, and what happened.
+    """Predicted and observed outcomes of held-out duels.
 
     Bins are by the predicted win probability of the favourite, each of about as many duels.
 
@@ -73,10 +73,10 @@ class Calibration:
 
     @property
     def sentence(self) -> str:
-        """What it says, for a reader.
+        """The result in a sentence.
 
-        Better or worse than a coin is said of 30 held-out duels or more, where the log loss
-        differs from a coin's by more than two standard errors.
+        Better or worse than a coin requires 30 held-out duels or more and a log loss that differs
+        from a coin's by more than two standard errors.
         """
         gain, noise = COIN - self.log_loss, max(2 * self.log_loss_error, SAME)
         if self.n.sum() < ENOUGH:
@@ -93,7 +93,7 @@ class Calibration:
         return (
             f"Log loss {self.log_loss:.3f} nats a duel (standard error {self.log_loss_error:.3f}; "
             f"a coin: {COIN:.3f}) on {int(self.n.sum()):,} duels held out in {self.folds} folds: "
-            f"{worth}. In {held} the prediction lies inside the interval of what happened."
+            f"{worth}. In {held} the prediction lies inside the interval of the observed share."
         )
 
 
@@ -108,7 +108,7 @@ def held_out(
 ) -> Calibration:
     """Predict each fold of a log from the others.
 
-    Fits are by Laplace: what is checked is the model, not the sampler.
+    Fits are by Laplace, or by NUTS where the model needs it.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def held_out(
     draws
         Posterior draws of each fit.
     seed
-        Whole number; decides who is in which fold, and the draws.
+        Random seed, of the folds and the draws.
     progress
         Called with the share of the work done, from 0 to 1.
 
@@ -236,7 +236,7 @@ def _predict_pairs(
 def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.ndarray]:
     """Return the draws of a fit of the log without a fold."""
     method: Any = "auto" if model.why_nuts else "laplace"
-    with warnings.catch_warnings():  # what a fold lacks is no news of the log
+    with warnings.catch_warnings():  # warnings on a fold are not about the log
         warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")
         tree = fit(log, model, method, draws=draws, seed=seed, log_likelihood=False, clusters=False)
     return posterior_draws(tree, "model")[0]

@@ -1,4 +1,4 @@
-"""Model criticism: is this log transitive, where does a ranking fail, and what to use instead."""
+"""Model criticism: test of transitivity, residuals, and comparison of models."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ COMPARED_ARMS = 200  # up to as many arms, models are compared where none are na
 DRAWS, QUICK_DRAWS = 1000, 200
 REFITS = 5  # of a model without the units that importance sampling cannot leave out
 QUICK_LOGS = 100  # of margins
-ENTRIES = 60_000_000  # draws times pairs of the belief, at most
+ENTRIES = 60_000_000  # draws times pairs, at most
 
 
 def check(
@@ -34,26 +34,27 @@ def check(
     step: Callable[[str], None] = lambda name: None,
     progress: Callable[[float], None] | None = None,
 ) -> Check:
-    """Ask whether a log is transitive, where a ranking fails, and which model predicts best.
+    """Test a log for transitivity, compute residuals of a ranking, and compare models.
 
     Parameters
     ----------
     duels
         The log. Where its votes repeat a pair and group (or judge), one majority verdict of
-        each is counted, for the votes within it are not independent.
+        each is counted, because votes within it are not independent.
     models
         What to compare, as in :func:`bayesduel.criticism.compare.compare_models`. Default: Bradley-
-        Terry, Thurstone and the preference matrix; with them Bradley-Terry with an order effect
-        where the order clearly tells, and with :class:`bayesduel.models.BladeChest` where a
-        ranking is contradicted (half a minute at 100 arms). For up to 200 arms; none where
+        Terry, Thurstone and the preference matrix; also Bradley-Terry with an order effect
+        where the log has a clear one, and with :class:`bayesduel.models.BladeChest` where
+        transitivity is rejected (half a minute at 100 arms). For up to 200 arms; none where
         `quick`.
     quick
-        Do without the comparison (unless `models` are named) and draw fewer logs.
+        Whether to leave out the comparison (unless `models` are named) and to replicate fewer
+        logs.
     draws
-        Logs drawn from each transitive world. Default: 1,000 for up to 20,000 triads, 400 for
+        Logs replicated from each null model. Default: 1,000 for up to 20,000 triads, 400 for
         more, 200 where `quick`.
     seed
-        Seed of all that is drawn.
+        Random seed.
     step
         Called with the name of each step before it begins.
     progress
@@ -79,14 +80,14 @@ def check(
     units = duels if role is None else one_verdict_per_unit(duels, role)
     *_, asked, replicated = np.random.SeedSequence(seed).spawn(4)
     rng = np.random.default_rng(asked)
-    step("asking every pair by itself")
+    step("estimating independent pairs")
     pairs = units.pairs()
     triads = closed_triads(duels.n_arms, pairs.first, pairs.second, rng)
     n_draws = int(np.clip(ENTRIES // len(pairs.first), 100, QUICK_DRAWS if quick else DRAWS))
     belief = None
     if triads.n_closed:
         belief = cycle_posterior(draw_pairs(pairs, n_draws, rng), pairs, duels.arms, triads)
-    step("looking at residuals")
+    step("computing residuals")
     residuals = {}
     if evidence.null_models is not None:
         residuals["pairs"] = pair_residuals(evidence.null_models, duels.arms)
@@ -115,7 +116,7 @@ def check(
         comparison = _compare(units, candidates, seed, progress)
     beliefs = {}
     if comparison is not None and triads.n_closed:
-        step("asking every model")
+        step("finding cycles under each model")
         for name, tree in comparison.fits.items():
             theta = _chances(tree, pairs, n_draws)
             beliefs[name] = cycle_posterior(theta, pairs, duels.arms, triads)
@@ -139,7 +140,7 @@ def check(
 
 
 def _candidates(duels: "Duels", ordered: bool, transitive: bool) -> list[Any]:
-    """Return the models to compare where none are named: the usual ones, and what was found."""
+    """Return the models to compare where none are named."""
     from bayesduel.criticism.compare import default_models
     from bayesduel.models import BladeChest, BradleyTerry, OrderEffect
 
@@ -170,11 +171,11 @@ def _chances(fit: Any, pairs: "Pairs", n_draws: int) -> np.ndarray:
 
 
 def _order(duels: "Duels", evidence: Any) -> OrderShare | None:
-    """Return what the side listed first wins, or None where sides mean nothing."""
+    """Return the share of duels won by the side listed first, None where sides carry no meaning."""
     from bayesduel.data.health import health
 
     votes = evidence if evidence.naive is None else evidence.naive
-    if votes.worlds is None or not votes.null_models.design.has_order:
+    if votes.null_models is None or not votes.null_models.design.has_order:
         return None
     found = health(duels)
     return OrderShare(

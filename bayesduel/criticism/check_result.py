@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bayesduel.criticism import check_text
-from bayesduel.criticism.cycle_posterior import Belief, Cycle
+from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior
 from bayesduel.criticism.intransitivity_index import MarginIndex
 from bayesduel.criticism.transitivity import Evidence
 from bayesduel.text import to_json
@@ -27,7 +27,7 @@ SHOWN = 10  # rows of each table of residuals in a dictionary
 
 @dataclass(frozen=True, kw_only=True)
 class OrderShare:
-    """What the side listed first wins.
+    """The share of duels won by the side listed first.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Check:
     evidence
         The test of transitivity, with its p-value and power.
     belief
-        Posterior probabilities when every pair stands for itself, or None where no triad
+        Posterior probabilities with independent pairs, or None where no triad
         could close.
     beliefs
         The same under each model compared, by name.
@@ -94,8 +94,8 @@ class Check:
     duels: "Duels"
     units: "Duels"
     evidence: Evidence
-    belief: Belief | None
-    beliefs: dict[str, Belief]
+    belief: CyclePosterior | None
+    beliefs: dict[str, CyclePosterior]
     residuals: "dict[str, pd.DataFrame]"
     order: OrderShare | None
     margins: MarginIndex | None
@@ -188,14 +188,14 @@ class Check:
             groups["replicated"] = xr.Dataset(
                 {
                     "logs": (
-                        ("world", "draw", "quantity"),
+                        ("model", "draw", "quantity"),
                         np.stack(list(e.replicated.values())),
                     ),
                     "observed": (("quantity",), [e.statistic, e.cyclic, e.decided]),
-                    "p_value": (("world",), [e.p_by_world[w] for w in e.replicated]),
+                    "p_value": (("model",), [e.p_by_model[w] for w in e.replicated]),
                 },
                 coords={
-                    "world": list(e.replicated),
+                    "model": list(e.replicated),
                     "quantity": ["cyclicity", "cyclic", "decided"],
                 },
             )
@@ -227,7 +227,7 @@ class Check:
             "comparison": None if self.comparison is None else self.comparison.to_dict(),
             "why_not_compared": self.why_not_compared,
             "test": {
-                "p_by_world": e.p_by_world,
+                "p_by_model": e.p_by_model,
                 "p_weak": e.p_weak,
                 "unit": e.unit,
                 "cyclic_triads": e.cyclic,
@@ -289,7 +289,7 @@ class Check:
         return [words for words in told if words]
 
 
-def _believed(b: Belief) -> dict[str, Any]:
+def _believed(b: CyclePosterior) -> dict[str, Any]:
     """Return posterior probabilities of cycles as a dictionary."""
     return {
         "weakly_transitive": b.weak,

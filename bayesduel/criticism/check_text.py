@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bayesduel.criticism.comparison import Comparison
-    from bayesduel.criticism.cycle_posterior import Belief, Cycle
+    from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior
     from bayesduel.criticism.intransitivity_index import MarginIndex
     from bayesduel.criticism.transitivity import Evidence
 
@@ -77,9 +77,9 @@ def verdict_words(e: "Evidence", cycles: "tuple[Cycle, ...]", advice: str) -> tu
 
 def advice_words(
     criterion: str,
-    belief: "Belief | None",
+    belief: "CyclePosterior | None",
     comparison: "Comparison | None" = None,
-    beliefs: "Mapping[str, Belief] | None" = None,
+    beliefs: "Mapping[str, CyclePosterior] | None" = None,
 ) -> str:
     """Return what to report, by the criterion of winner to use.
 
@@ -164,7 +164,7 @@ def naive_words(e: "Evidence") -> str:
     return f"{words}."
 
 
-def belief_words(b: "Belief | None", n_closed: int) -> str:
+def belief_words(b: "CyclePosterior | None", n_closed: int) -> str:
     """Return the posterior probabilities of cycles, pairs estimated independently.
 
     `n_closed` is the number of triads whose pairs all met.

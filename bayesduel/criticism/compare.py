@@ -1,4 +1,4 @@
-"""Which model predicts what it has not seen: leave-one-out comparison and stacking.
+"""Comparison of models by leave-one-out cross-validation, and stacking weights.
 
 Each unit, a pair of arms or a single duel, is predicted by the fit without it. Pareto-smoothed
 importance sampling does so without refitting; where its k-hat says that this cannot be
@@ -44,7 +44,7 @@ def compare_models(
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
 ) -> Comparison:
-    """Return how well models predict what is left out of a log.
+    """Compare models by their predictions of what is left out of a log.
 
     Parameters
     ----------
@@ -55,16 +55,15 @@ def compare_models(
         :func:`bayesduel.fit`; a mapping gives them names of your own. Default:
         :func:`default_models`.
     unit
-        What is left out, one at a time. "pair": all duels of a pair of arms; asks whether a
-        model can tell how two arms that never met would fare, which is what scores are for.
-        "duel": one duel, the others of its pair known.
+        What is left out, one at a time. "pair": all duels of a pair of arms, to measure
+        predictions for pairs that never met. "duel": one duel, the others of its pair known.
     method, draws, seed
         As in :func:`bayesduel.fit`, for every fit.
     folds
         Units whose k-hat is too high are predicted by at most so many refits of the model
         without them. Those left out together are no more than one in fifty of all where that
-        many refits allow it (one at a time in a small log); where they are more, the model is
-        judged a little harder. 0: no refits; the k-hats are shown.
+        many refits allow it (one at a time in a small log); where they are more, the
+        elpd of the model is slightly too low. 0: no refits; the k-hats are shown.
     progress
         Called with the share of the work done, from 0 to 1.
 

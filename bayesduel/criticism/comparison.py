@@ -1,4 +1,4 @@
-"""What a comparison of models found: a table, a sentence, and the stacked fit."""
+"""The result of a comparison of models: a table, a sentence, and the stacked fit."""
 
 from dataclasses import dataclass
 from html import escape

@@ -1,4 +1,4 @@
-"""What is left out of a log, one unit at a time or fold by fold, as any model sees it.
+"""Units and folds of a log that are left out, and their log likelihood under any model.
 
 Models see a log in cells of their own (by pair, by judge, by time). They can only be compared
 on the same observations: here the outcomes *in their order*, of a whole pair or of a single
@@ -25,7 +25,7 @@ CHUNK = 4_000_000  # draws x cells worked on at once
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What is left out, one at a time, as one model sees it.
+    """The units that are left out one at a time, in the cells of one model.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Units:
 def units_of(duels: "Duels", models: Sequence[Any], unit: Unit) -> list[Units]:
     """Return the units of a log, the same ones in the same order, as each of `models` sees them.
 
-    Single duels are told apart as finely as any of the models does.
+    Single duels are in different units where any of the models distinguishes them.
     """
     if unit == "pair":
         return [_by_pair(duels, model) for model in models]
@@ -133,7 +133,7 @@ def log_likelihoods(
     """Yield the log likelihood of each draw and unit, (draws, n), units in chunks.
 
     A tie is the model's own outcome, or half a win for each side where it has none. What only
-    one unit tells of (the win probability of a pair under a model without a ranking) is
+    one unit has information on (the win probability of a pair under a model without a ranking) is
     integrated out where that unit is left out.
     """
     draws = len(next(iter(posterior.values())))

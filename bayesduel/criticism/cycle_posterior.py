@@ -1,8 +1,9 @@
-"""What a posterior says of cycles: above all, that in which pairs stand for themselves.
+"""Posterior probabilities of cycles, by default with independent pairs.
 
 `draw_pairs` draws from the posterior of :class:`bayesduel.models.PreferenceMatrix`, exactly:
-given the concentration pairs are independent beta, and the concentration is drawn from its
-marginal on a grid. Statements about all arms are about the triads whose three pairs met.
+given the concentration, pairs are independent with beta posteriors, and the concentration is
+drawn from its marginal posterior on a grid. Statements about all arms concern the triads whose
+three pairs met.
 """
 
 from dataclasses import dataclass
@@ -25,16 +26,16 @@ LOG_CONCENTRATION = np.linspace(np.log(4) - 4, np.log(4) + 5, 181)  # prior: Nor
 
 @dataclass(frozen=True, kw_only=True)
 class Cycle:
-    """Three arms of which each may beat the next, and the last the first.
+    """Three arms, each of which may beat the next, and the last the first.
 
     Attributes
     ----------
     arms
         Three labels, in that order.
     probability
-        That all three majorities are so, pairs being independent.
+        Probability of all three majorities, pairs independent.
     steps
-        Probability that each beats the next, the last the first.
+        Probability that each arm beats the next, and the last the first.
     counts
         Duels won and lost against the next arm, ties left out, one pair an arm.
     """
@@ -60,9 +61,9 @@ class CyclePosterior:
         That preferences are weakly (no cyclic triad), moderately (then P[i, k] is at least the
         smaller of P[i, j], P[j, k]) and strongly (at least the larger) transitive.
     weak_prior
-        What the first was before the log, where all pairs met: K! / 2^(K (K - 1) / 2).
+        Prior probability of weak transitivity where all pairs met: K! / 2^(K (K - 1) / 2).
     condorcet
-        That some arm beats every other (pairs that never met are even chances).
+        That some arm beats every other (pairs that never met have probability one half).
     cyclic
         Cyclic triads: mean, and the ends of the 95 % interval.
     cyclic_error
@@ -72,7 +73,7 @@ class CyclePosterior:
     curl
         Share of the log odds that no scores explain: mean, and the ends of its interval.
     n_draws
-        Draws these rest on.
+        Number of posterior draws.
     """
 
     weak: float
@@ -90,7 +91,7 @@ class CyclePosterior:
 def cycle_posterior(
     theta: np.ndarray, pairs: "Pairs", labels: tuple[str, ...], triads: Triads
 ) -> CyclePosterior:
-    """Return what draws of the pairs' probabilities say of cycles.
+    """Return the posterior probabilities of cycles from draws of the pairs' probabilities.
 
     Parameters
     ----------
@@ -155,7 +156,7 @@ def draw_pairs(pairs: "Pairs", n_draws: int, rng: np.random.Generator) -> np.nda
 def curl_share(
     odds: np.ndarray, weight: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms: int
 ) -> np.ndarray:
-    """Return the share of log odds that is no gradient of scores, shape (n,), in [0, 1].
+    """Return the share of log odds that differences of scores do not explain, (n,), in [0, 1].
 
     Parameters
     ----------
@@ -225,7 +226,7 @@ def _count(theta, edges):
 
 
 def _winner(theta: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms: int) -> float:
-    """Return how often some arm beats every other."""
+    """Return the probability that some arm beats every other."""
     met = np.zeros(n_arms, dtype=np.int64)
     np.add.at(met, first, 1)
     np.add.at(met, second, 1)
@@ -243,7 +244,7 @@ def _named(
     share: np.ndarray,
     ahead: np.ndarray,
 ) -> tuple[Cycle, ...]:
-    """Return the likeliest cycles, each told from its first arm in the order of the alphabet."""
+    """Return the most probable cycles, each from its first arm in alphabetical order."""
     flat = share.ravel()
     top = np.argsort(-flat, kind="stable")[:NAMED]
     found = []

@@ -1,7 +1,7 @@
-"""The intransitivity index of a log's margins, held against logs that scores explain.
+"""The intransitivity index of the margins of a log, and its null distribution.
 
-A number alone says little: the index falls with the duels a pair has had, whatever the truth.
-So it stands beside the indices of logs drawn on the same design from the fitted scores.
+The index decreases with the number of duels of a pair, whatever the truth. It is therefore
+compared with the index of logs replicated from the fitted scores on the same design.
 
 References
 ----------
@@ -31,18 +31,18 @@ LEAST = 0.5  # prior degrees of freedom of a pair's variance, at least: fewer fi
 
 @dataclass(frozen=True, kw_only=True)
 class MarginIndex:
-    """How far margins are from differences of scores.
+    """The intransitivity index, its null distribution and p-value.
 
     Attributes
     ----------
     index
         The intransitivity index, in [0, 1].
     expected, upper
-        Mean and 95 % quantile of the index of logs that the fitted scores explain.
+        Mean and 95 % quantile of the index in logs replicated from the fitted scores.
     p_value
         Share of these logs, the log itself among them, whose index is at least as large.
     n_logs
-        How many were drawn.
+        Number of replicated logs.
     """
 
     index: float

@@ -1,4 +1,4 @@
-"""Predicting what is left out: importance sampling, refits where it fails, and the table.
+"""Leave-one-out prediction by Pareto-smoothed importance sampling, with refits where it fails.
 
 References
 ----------
@@ -27,7 +27,7 @@ REFIT_CHAINS = 2  # of a sampled refit: what it is for is a mean, which the fit'
 
 
 class Left(NamedTuple):
-    """One model's predictions of units left out, all of shape (units,).
+    """One model's predictions of the units left out, all of shape (units,).
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Fits mixed by stacking weights: draws of P from each, in one tree that winners are read from."""
+"""Mixtures of fits by stacking weights: draws of P from each fit, in one tree."""
 
 import json
 from collections.abc import Mapping

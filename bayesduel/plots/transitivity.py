@@ -39,16 +39,16 @@ MOST_ARMS = 8  # arms in the graph of cycles
 SHOWN_FROM = 0.5  # probability from which cycles beside the most probable one are plotted
 SURPRISING = 0.01  # p-value below which a pair is marked
 STYLES: dict[str, Any] = {
-    "logistic ladder": "-",
-    "normal ladder": "--",
-    "monotone": "-.",
+    "logistic": "-",
+    "normal": "--",
+    "isotonic": "-.",
     "irregular": ":",
     "reordered": (0, (1, 3)),
 }
 LABELS = {
-    "logistic ladder": "logistic scores",
-    "normal ladder": "normal scores",
-    "monotone": "strongly transitive",
+    "logistic": "logistic scores",
+    "normal": "normal scores",
+    "isotonic": "strongly transitive",
     "irregular": "weakly transitive",
     "reordered": "weakly transitive, reordered",
 }
@@ -74,19 +74,19 @@ def plot_cyclicity(check: "Check", ax: "Axes" = NEW) -> "Axes":
     found = check.evidence
     if not found.replicated:
         raise ValueError("check should have triads that can close to draw, got none")
-    values = {world: logs[:, 0] for world, logs in found.replicated.items()}
+    values = {model: logs[:, 0] for model, logs in found.replicated.items()}
     low = min(found.statistic, *(float(v.min()) for v in values.values()))
     high = max(found.statistic, *(float(v.max()) for v in values.values()))
     edges = np.linspace(low, high + 1e-9, 36) if high > low else np.array([low - 0.5, low + 0.5])
     tallest = 0.0
-    for world, drawn in values.items():
+    for model, drawn in values.items():
         share = np.histogram(drawn, edges)[0] / len(drawn)
         tallest = max(tallest, float(share.max()))
-        if world == found.likeliest:
-            ax.stairs(share, edges, fill=True, color="#9ecae1", label=LABELS[world])
+        if model == found.likeliest:
+            ax.stairs(share, edges, fill=True, color="#9ecae1", label=LABELS[model])
         else:
-            colour = GREY if world in ("irregular", "reordered") else ACCENT
-            ax.stairs(share, edges, color=colour, ls=STYLES[world], lw=1.2, label=LABELS[world])
+            colour = GREY if model in ("irregular", "reordered") else ACCENT
+            ax.stairs(share, edges, color=colour, ls=STYLES[model], lw=1.2, label=LABELS[model])
     ax.axvline(found.statistic, color=STRONG, lw=2)
     left = found.statistic < (low + high) / 2
     ax.annotate(
@@ -217,16 +217,16 @@ def plot_residuals(check: "Check", ax: "Axes" = NEW) -> "Axes":
     ValueError
         If no duel of the log is decided.
     """
-    worlds = check.evidence.worlds
-    if worlds is None:
+    null_models = check.evidence.null_models
+    if null_models is None:
         raise ValueError("check should have decided duels to draw, got none")
-    met = worlds.met
-    n_arms = met.n_arms
-    order = np.argsort(-worlds.best.rungs[0].mode[:n_arms], kind="stable")
+    design = null_models.design
+    n_arms = design.n_arms
+    order = np.argsort(-null_models.best.fits[0].mode[:n_arms], kind="stable")
     place = np.argsort(order)
-    number, won = met.by_pair(met.n), met.by_pair(met.won)
+    number, won = design.by_pair(design.n), design.by_pair(design.won)
     share = np.full((n_arms, n_arms), np.nan)
-    a, b = place[met.first], place[met.second]
+    a, b = place[design.first], place[design.second]
     share[a, b] = (won + 0.5) / (number + 1)
     share[b, a] = 1 - share[a, b]
     ax.set_facecolor("#e4e4e0")

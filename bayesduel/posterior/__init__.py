@@ -1,1 +1,1 @@
-"""What a posterior says: winners, predictions, sets of the best, and which pair to ask next."""
+"""Summaries of a posterior: winners, top-k sets, predictions, coefficients, information gain."""

@@ -1,4 +1,4 @@
-"""What a fit of attributes says: its coefficients on the scale of the table, and new items."""
+"""Coefficients of attributes on the scale of the table, and predictions for new items."""
 
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any

@@ -1,6 +1,6 @@
-"""An election in every draw: who wins by each criterion, who is where in the ranking.
+"""Winners by each criterion, and rankings, in every posterior draw.
 
-Everything here is a function of draws of the preference matrix and of nothing else.
+Everything here is a function of draws of the preference matrix only.
 """
 
 from dataclasses import dataclass, replace

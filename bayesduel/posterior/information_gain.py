@@ -1,7 +1,7 @@
-"""What to ask next: the pairs whose next duel would teach most.
+"""The pairs whose next duel has the largest expected information gain.
 
-The worth of a duel is the mutual information, in bits, between its outcome and what one wants
-to know: who is the winner, or how strong all arms are.
+The expected information gain of a duel is the mutual information, in bits, between its outcome
+and the quantity of interest: the winner, or the scores of all arms.
 """
 
 from typing import Literal
@@ -29,7 +29,7 @@ def next_pairs(
     rope: float = 0.02,
     confidence: float = 0.95,
 ) -> pd.DataFrame:
-    """Return the pairs whose next duel would teach most, the best first.
+    """Return the pairs with the largest expected information gain, the largest first.
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ def next_pairs(
         second.append(j)
         each = list(chances.values())
         bits.append(_about_winner(each, share) if about == "winner" else _about_scores(each))
-    worth = np.concatenate(bits)
-    best = np.argsort(-worth, kind="stable")[: int(n)]
+    gain = np.concatenate(bits)
+    best = np.argsort(-gain, kind="stable")[: int(n)]
     i, j = np.concatenate(first)[best], np.concatenate(second)[best]
     preference = expected_score(draws.chances(slice(None), i, j)).T
     low, high = eti(preference, 0.95)
@@ -91,7 +91,7 @@ def next_pairs(
         {
             "first": [labels[k] for k in i],
             "second": [labels[k] for k in j],
-            "bits": worth[best],
+            "bits": gain[best],
             "preference_mean": preference.mean(1),
             "preference_lower": low,
             "preference_upper": high,

@@ -1,4 +1,4 @@
-"""Predictions: the outcome probabilities of any duel, and how good such predictions are."""
+"""Predictions: the outcome probabilities and margins of any duel."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""The k best: how probable each set of them is, and how probable each arm is to be among them."""
+"""Posterior probabilities of the sets of the k best arms, and of each arm to be among them."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any

@@ -1,7 +1,7 @@
-"""The verdict: what a posterior allows one to say of who is best, in one sentence.
+"""The verdict: a decision rule for the best arm, in one sentence.
 
 A decision rule, not a test. With posterior probability at least `confidence` for each of the
-sentences "winner", "tied" and "cycle", it says the first of these that it may:
+sentences "winner", "tied" and "cycle", it takes the first of these that holds:
 
 1. *tied*: there are two or more arms of which, all together, no arm beats any by more than
    `rope` (so they are within `rope` of 1/2 of each other too). Among the arms for which that

@@ -33,9 +33,9 @@ __all__ = [
 
 ROWS = 8  # of a table of residuals
 NULL_MODELS = {
-    "logistic ladder": "scores, logistic (Bradley-Terry with lapses)",
-    "normal ladder": "scores, normal (Thurstone with lapses)",
-    "monotone": "strongly transitive, no link assumed",
+    "logistic": "scores, logistic (Bradley-Terry with lapses)",
+    "normal": "scores, normal (Thurstone with lapses)",
+    "isotonic": "strongly transitive, no link assumed",
     "irregular": "weakly transitive, in the order of the scores",
     "reordered": "weakly transitive, in the order that contradicts fewest majorities",
 }
@@ -112,7 +112,7 @@ def residuals_section(check: "Check") -> Section:
     from bayesduel.plots.transitivity import plot_residuals, residuals_size
 
     figure = None
-    if check.evidence.worlds is not None:
+    if check.evidence.null_models is not None:
         figure = Figure(
             plot=partial(plot_residuals, check),
             size=residuals_size(check.duels.n_arms),
@@ -182,11 +182,11 @@ def _test_in_numbers(check: "Check") -> Group | None:
         heads=("null model", "cyclic triads expected", "p-value"),
         rows=tuple(
             (
-                NULL_MODELS[world],
+                NULL_MODELS[model],
                 f"{logs[:, 1].mean():,.1f}",
-                p_value(e.p_by_world[world], len(logs)).removeprefix("p = "),
+                p_value(e.p_by_model[model], len(logs)).removeprefix("p = "),
             )
-            for world, logs in e.replicated.items()
+            for model, logs in e.replicated.items()
         ),
         caption="The reported p-value is the largest of the first three; where the last two are "
         f"at most 0.05 too, the evidence is called strong. All three pairs met in {e.n_closed:,} "
