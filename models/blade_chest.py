@@ -1,4 +1,4 @@
-"""BladeChest: strengths, and beside them cycles of a low rank."""
+"""BladeChest: scores and a skew-symmetric part of low rank, which allows cycles."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,8 +16,8 @@ __all__ = ["BladeChest"]
 class BladeChest(Layer):
     """A transitive score and a skew-symmetric part of low rank.
 
-    The story: beside its score each arm has a place in one or more planes, a blade and a chest
-    in each; an arm gains where its blade meets the other's chest::
+    Generative model: beside its score each arm has a place in one or more planes, a blade and a
+    chest in each; an arm gains where its blade meets the other's chest::
 
         plane_scale_1   ~ HalfNormal(prior)
         plane_scale_r   = plane_scale_(r-1) x shrink_r,  shrink_r ~ Beta(1, 2)

@@ -13,7 +13,7 @@ __all__ = ["BradleyTerry"]
 class BradleyTerry(ScoreModel):
     """Scores on a logit scale, one an arm.
 
-    The story: each arm draws a score; in a duel the first wins with probability
+    Generative model: each arm draws a score; in a duel the first wins with probability
     logistic of the difference::
 
         scale         ~ HalfNormal(2)                     (if learned)

@@ -188,8 +188,8 @@ def votes_of(duels: "Duels") -> Any:
     votes = duels.votes
     if votes is None or votes.margin is None:
         raise ValueError(
-            "duels should have margins (read_duels(..., margin=), --margin): this model is of by "
-            "how much, got a log of who won"
+            "duels should have margins (read_duels(..., margin=), --margin): this model needs "
+            "margins, got a log of outcomes"
         )
     if not np.isfinite(votes.margin).all():
         row = int(np.flatnonzero(~np.isfinite(votes.margin))[0])
@@ -214,10 +214,7 @@ def judges_of(duels: "Duels") -> np.ndarray:
     if votes is None or votes.judge is None:
         raise ValueError("duels should name a judge for each vote, got a log without judges")
     if len(votes.judges) < 2:
-        raise ValueError(
-            "duels should name at least two judges to tell one from another, "
-            f"got {list(votes.judges)}"
-        )
+        raise ValueError(f"duels should name at least two judges, got {list(votes.judges)}")
     return votes.judge
 
 

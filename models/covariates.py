@@ -1,7 +1,7 @@
 """Covariates: attributes of the items that duel, or of the duel itself.
 
 ``Covariates(items)`` says what arms are worth by what they are made of; ``Covariates(["length"])``
-adds what differs between the two sides of a duel and is no merit of the arms.
+adds what differs between the two sides of a duel beside the arms.
 """
 
 from collections.abc import Iterable, Mapping
@@ -47,10 +47,9 @@ def Covariates(of: Items | Iterable[str], **settings: Any) -> "ItemCovariates | 
 
 @dataclass(frozen=True)
 class ItemCovariates(ArmPredictor):
-    """Arms that are what their attributes make them.
+    """Covariates of the items: utilities that are linear in the attributes of the arms.
 
-    The story: one vector says how much each attribute counts; an item may be liked more or less
-    than its attributes tell::
+    Generative model: utilities are linear in the attributes, and items may deviate from that::
 
         coefficient   ~ Normal(0, scale)                  (one a standardised attribute)
         effect_scale  ~ HalfNormal(1)                     (if item_effect)
@@ -59,10 +58,10 @@ class ItemCovariates(ArmPredictor):
 
     in the unit of the response. The scores of a fit are the utilities, centred.
 
-    Use it to learn what makes items win, to borrow strength between items with few duels, and to
-    predict items that never duelled. Without the item effect the attributes are taken to say
-    everything: intervals of coefficients are then too narrow wherever items differ in ways that
-    the table does not hold.
+    Use it to estimate which attributes make items win, to share information between items with
+    few duels, and to predict items that never duelled. Without the item effect the attributes are
+    assumed to explain all differences: intervals of coefficients are then too narrow wherever
+    items differ in ways that the table does not contain.
 
     Parameters
     ----------
@@ -77,7 +76,7 @@ class ItemCovariates(ArmPredictor):
     item_effect
         Whether items differ beyond their attributes; the deviation of that is learned.
     sparsity
-        None, or how many attributes are thought to count: a regularised horseshoe in place of
+        None, or the expected number of relevant attributes: a regularised horseshoe in place of
         the normal prior, fitted by NUTS. `scale` is then that of a coefficient that counts.
 
     Raises
@@ -182,10 +181,10 @@ class ItemCovariates(ArmPredictor):
 
 @dataclass(frozen=True)
 class DuelCovariates(DuelPredictor):
-    """What differs between the two sides of a duel and is no merit of the arms.
+    """Covariates of the duel: what differs between its two sides beside the arms.
 
-    The story: a column of the log says by how much left exceeds right, in length, in number of
-    lists, in any trait of the two answers shown; its effect on the outcome is learned with the
+    Generative model: a column of the log says by how much left exceeds right, in length, in number
+    of lists, in any trait of the two answers shown; its effect on the outcome is learned with the
     scores, so that the scores are those of a duel in which nothing differs::
 
         covariate_effect_k ~ Normal(0, scale / deviation_k)   (one a column, for one unit of it)

@@ -14,7 +14,7 @@ __all__ = ["Davidson"]
 class Davidson(ScoreModel):
     """Scores on a logit scale and a tendency to tie.
 
-    The story: each arm draws a score, the log has one tendency to tie; a duel of i and j
+    Generative model: each arm draws a score, the log has one tendency to tie; a duel of i and j
     ends with weights ``exp(d/2)`` (i wins), ``exp(-d/2)`` (j wins) and ``exp(tie)``, where
     ``d = score_i - score_j``::
 
@@ -29,8 +29,8 @@ class Davidson(ScoreModel):
     the expected points of i, ``Pr(win) + Pr(tie) / 2``: it is above one half exactly where
     i is the stronger, and comparable with models that count a tie as half a win each.
 
-    Use it when ties are common and you want to predict them, or when how often a pair ties
-    says something of how close it is. It assumes that preferences are transitive.
+    Use it when ties are common and should be predicted, or when the frequency of ties is
+    informative about how close a pair is. It assumes that preferences are transitive.
 
     Parameters
     ----------

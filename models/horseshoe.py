@@ -1,4 +1,4 @@
-"""Priors of coefficients: normal, flat, or a regularised horseshoe where few of many count."""
+"""Priors of coefficients: normal, flat, or a regularised horseshoe for sparse coefficients."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def coefficients(
     scale
         Standard deviation of a coefficient; with a sparsity, of one that is large.
     sparsity
-        How many coefficients are thought to count, or None.
+        Expected number of relevant coefficients, or None.
     n_outcomes
         Number of binary outcomes, which sets the scale below which a coefficient is noise.
     unit

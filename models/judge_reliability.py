@@ -1,4 +1,4 @@
-"""JudgeReliability: judges see the same differences, some more sharply than others."""
+"""JudgeReliability: a sensitivity for each judge."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ __all__ = ["JudgeReliability"]
 class JudgeReliability(Layer):
     """A sensitivity for each judge.
 
-    The story: all judges look at the same strengths. An average judge's votes follow them as
+    Generative model: all judges look at the same strengths. An average judge's votes follow them as
     the base says; another's follow them more sharply, less, not at all (a random clicker:
     sensitivity 0) or the wrong way round (below 0)::
 
@@ -31,9 +31,9 @@ class JudgeReliability(Layer):
     vote without a judge is taken as the average judge's. A judge with few votes stays close
     to the others, with a wide interval.
 
-    Use it to see whom of the judges to trust, and for a ranking in which random clickers
-    count for little. It assumes that judges agree on what is better, but for their sharpness;
-    groups with tastes of their own need logs of their own.
+    Use it to identify unreliable judges, and for a ranking in which random clickers have little
+    weight. It assumes that judges agree on which arm is better and differ only in sensitivity;
+    groups of judges with different preferences need separate logs.
 
     Parameters
     ----------

@@ -14,20 +14,20 @@ __all__ = ["JudgeTastes"]
 
 @dataclass(frozen=True)
 class JudgeTastes(Layer):
-    """Judges who want different things of the same items.
+    """A coefficient vector for each judge.
 
-    The story: the base says what an average judge wants, attribute by attribute; each judge
-    departs from that::
+    Generative model: the base has the average judge's coefficients; each judge deviates from
+    them::
 
         judge_spread  ~ HalfNormal(prior)                 (one an attribute)
         taste_g       ~ Normal(0, judge_spread)           (of judge g, one an attribute)
         eta           = eta of the base + (u_i - u_j)' taste_g
 
     The coefficients and scores of a fit are those of the average judge, and carry the differences
-    between judges in their intervals. A vote without a judge is taken as the average judge's.
+    between judges in their intervals. A vote without a judge has the average judge's coefficients.
 
-    Use it where items have attributes and judges may differ in taste. Where only how sharply
-    they judge differs, ``JudgeReliability`` is the layer.
+    Use it where items have attributes and judges may weigh them differently. Where judges differ
+    only in sensitivity, use ``JudgeReliability``.
 
     Parameters
     ----------

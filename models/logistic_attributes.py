@@ -1,4 +1,4 @@
-"""Logistic regression of pulls: items pay the oftener the more they have of what counts."""
+"""Logistic regression of pulls on the attributes of items."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,10 +20,9 @@ __all__ = ["LogisticAttributes"]
 
 @dataclass(frozen=True, kw_only=True)
 class LogisticAttributes(ComposedModel):
-    """Pulls of items that have attributes.
+    """Logistic regression of pulls on the attributes of items.
 
-    The story: one vector says how much each attribute counts; an item pays the oftener the
-    more it has of what counts::
+    Generative model: the probability of success is a logistic function of the attributes::
 
         intercept    ~ Normal(0, 2.5)                     (an item of average attributes)
         coefficient  ~ Normal(0, scale)                   (one a standardised attribute)
@@ -42,7 +41,7 @@ class LogisticAttributes(ComposedModel):
         numeric attribute. ``numpy.inf`` is a flat prior on all, logistic regression by maximum
         likelihood.
     sparsity
-        None, or how many attributes are thought to count: a regularised horseshoe in place of
+        None, or the expected number of relevant attributes: a regularised horseshoe in place of
         the normal prior, fitted by NUTS.
 
     Raises

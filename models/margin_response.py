@@ -400,7 +400,7 @@ def check_margins(duels: Any, *, flat: bool, order: bool) -> None:
 
     votes = votes_of(duels)
     if not votes.margin.any():
-        raise ValueError("margins should not all be 0: nothing can be told from them")
+        raise ValueError("margins should not all be 0: they contain no information")
     parts = components(duels)
     size = duels.n_arms - len(parts) + int(order)
     if flat and len(parts) > 1:
@@ -412,8 +412,8 @@ def check_margins(duels: Any, *, flat: bool, order: bool) -> None:
     if freedom <= 0:
         if flat:
             raise ValueError(
-                f"scale should be finite for this log: {duels.n_duels} margins leave no noise to "
-                f"be seen about {size} parameters"
+                f"scale should be finite for this log: {duels.n_duels} margins leave no degrees of "
+                f"freedom for the noise beside {size} parameters"
             )
         return
     rest, total = _residual(duels, order)

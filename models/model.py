@@ -194,7 +194,7 @@ class Model(ABC):
     ) -> np.ndarray:
         """Return the log likelihood of such cells, (draws, cells).
 
-        Where a pair is left out, what only that pair tells of is integrated out.
+        Where a pair is left out, parameters that only that pair informs are integrated out.
         """
 
     # -- what a draw says of duels ---------------------------------------------------------

@@ -17,7 +17,7 @@ WRITTEN = 20  # decided duels, all won by one side, from which the side was writ
 class OrderEffect(Layer):
     """An advantage of the left arm, the same in every duel.
 
-    The story: as its base tells it, but the predictor of a duel moves towards the left arm::
+    Generative model: that of the base, with a predictor that is shifted towards the left arm::
 
         order ~ Normal(0, prior)                 (in the unit of the response)
         eta   = eta of the base + order
@@ -25,9 +25,8 @@ class OrderEffect(Layer):
     With Davidson at the bottom ties keep their own weight. P of a fit is that of a duel without
     the advantage, as if each pair met as often either way round.
 
-    Use it where left means something: home and away, the first of two answers shown. A log
-    that writes the winner left, or pairs in the order of their names, has no such meaning, and
-    the effect is then an artefact.
+    Use it where the side has a meaning: home and away, the first of two answers shown. In a log
+    that lists the winner first, or pairs in the order of their names, the effect is an artefact.
 
     Parameters
     ----------
@@ -74,7 +73,9 @@ class OrderEffect(Layer):
             side = "left" if left else "right"
             raise ValueError(
                 f"duels should say who was left before they were fought, got a log whose {side} "
-                f"side won all {max(left, right):,} decided duels: it writes the winner {side}"
+                f"side won all {max(left, right):,} decided duels: it lists the winner on the {
+                    side
+                }"
             )
         return {}
 

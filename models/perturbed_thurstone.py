@@ -1,4 +1,4 @@
-"""Thurstone with margins and residuals: pairs are off what the scores say."""
+"""Thurstone with margins and a residual of each pair."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
@@ -12,9 +12,9 @@ __all__ = ["PerturbedThurstone"]
 
 @dataclass(frozen=True)
 class PerturbedThurstone(ScoreModel):
-    """Scores in the unit of the margins, and a residual of each pair that they do not tell.
+    """Scores in the unit of the margins, and a residual of each pair.
 
-    The story: as :class:`ThurstoneScore`, but the expected margin of a pair is off the
+    Generative model: as :class:`ThurstoneScore`, but the expected margin of a pair is off the
     difference of the scores by a residual of its own, which all duels of the pair share::
 
         scale         ~ HalfNormal(unit)                  (if learned)
@@ -24,9 +24,9 @@ class PerturbedThurstone(ScoreModel):
         margin_ij     ~ Normal(score_i - score_j + residual_ij, sigma_ij^2)
         Pr(i beats j) = Phi((score_i - score_j + residual_ij) / sigma_ij)
 
-    with sigma_ij as there, common or by arm. The posterior of d says how far from transitive
-    the log is, in the unit of the margins: at 0 one ranking explains it, and where d is as
-    large as the differences of scores, scores tell little of who beats whom. Winners are those of
+    with sigma_ij as there, common or by arm. The posterior of d measures intransitivity in the
+    unit of the margins: at 0 one ranking explains the log, and where d is as large as the
+    differences of scores, scores are little informative about who beats whom. Winners are those of
     the preferences with residuals, so cycles are possible and winner criteria may differ;
     arms rank by Borda score.
 

@@ -20,10 +20,10 @@ __all__ = ["PreferenceMatrix"]
 
 @dataclass(frozen=True, kw_only=True)
 class PreferenceMatrix(Model):
-    """One probability for each pair, shrunk towards one half as far as the log says.
+    """One probability for each pair, shrunk towards one half; the log determines how far.
 
-    The story: each pair of arms draws its own win probability, and pairs know nothing of
-    each other beyond how decided pairs tend to be::
+    Generative model: each pair of arms draws its own win probability, and pairs share only the
+    concentration of these probabilities::
 
         concentration ~ LogNormal(log 4, 1)               (if learned)
         theta_ij      ~ Beta(concentration / 2, concentration / 2)
@@ -31,7 +31,7 @@ class PreferenceMatrix(Model):
         Pr(i beats j) = theta_ij,  Pr(j beats i) = 1 - theta_ij
 
     A tie counts half a win for each side (half a success in the likelihood). A pair that
-    never met keeps the prior, as decided as the other pairs are: wide.
+    never met keeps the prior, whose concentration the other pairs inform.
 
     Use it when preferences may be intransitive, when pairs are well covered, or as the
     yardstick for models that assume more.

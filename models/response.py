@@ -157,7 +157,7 @@ class Bernoulli(Response):
 
     @property
     def score_scale(self) -> float:  # type: ignore[override]
-        """Scale of the prior of a learned scale: as decided a population in either link."""
+        """Scale of the prior of a learned scale: similar win probabilities with either link."""
         return 2.0 if self.link == "logit" else 1.2
 
     def data(self, duels: Any, seen: "Seen", *, explicit: bool) -> dict[str, np.ndarray]:

@@ -13,7 +13,7 @@ __all__ = ["Thurstone"]
 class Thurstone(ScoreModel):
     """Scores on a probit scale, one an arm (Thurstone's Case V).
 
-    The story: each arm draws a score; in each duel both show it with independent normal
+    Generative model: each arm draws a score; in each duel both show it with independent normal
     noise of variance 1/2, and the larger wins::
 
         scale         ~ HalfNormal(1.2)                   (if learned)

@@ -16,7 +16,7 @@ __all__ = ["ThurstoneScore"]
 class ThurstoneScore(ScoreModel):
     """Scores in the unit of the margins (goals, points, chips), one an arm.
 
-    The story: each arm draws a score; a duel ends with the difference of the scores, plus
+    Generative model: each arm draws a score; a duel ends with the difference of the scores, plus
     noise::
 
         scale         ~ HalfNormal(unit)                  (if learned)
@@ -37,8 +37,8 @@ class ThurstoneScore(ScoreModel):
     `shrinkage` more duels of a typical variance would. Without that (maximum likelihood,
     :func:`bayesduel.policies.top_k.fit_margins`) the variance of a pair with few duels collapses.
 
-    Use it where logs say by how much: a margin tells several times more than who won. A tie is
-    a margin of 0. ``OrderEffect(ThurstoneScore())`` adds the advantage of the left side.
+    Use it for logs with margins: a margin is several times more informative than the winner. A
+    tie is a margin of 0. ``OrderEffect(ThurstoneScore())`` adds the advantage of the left side.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""TimeVarying: strengths that drift, seen from today."""
+"""TimeVarying: scores that change over time; those of a fit are of the last period."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,8 +19,8 @@ JITTER = 1e-6
 class TimeVarying(Layer):
     """A rating for each arm in each of several periods.
 
-    The story: time is cut into periods of equal length. Today's (the last period's) scores are
-    those of the base; looking back, ratings depart from them as a random walk, or smoothly::
+    Generative model: time is cut into periods of equal length. Today's (the last period's) scores
+    are those of the base; looking back, ratings depart from them as a random walk, or smoothly::
 
         drift           ~ HalfNormal(prior)
         change_i(T)     = 0

@@ -1,0 +1,83 @@
+"""Every frozen number is computed again and compared: see ``make_frozen.py``.
+
+An item that differs is told with all of its differences. Where a number was meant to change, run
+``python tests/frozen/make_frozen.py --only NAME`` and say so in the change log.
+"""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import matplotlib
+import pytest
+
+HERE = Path(__file__).parent
+matplotlib.use("Agg")
+
+
+def _load():
+    spec = importlib.util.spec_from_file_location("make_frozen", HERE / "make_frozen.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["make_frozen"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+frozen = _load()
+STORED = json.loads(frozen.STORE.read_text(encoding="utf-8"))
+REL, ABS = 1e-7, 1e-9
+# (start of the item's name, a field in the path to the number) -> relative, absolute tolerance.
+RELAXED: dict[tuple[str, str], tuple[float, float]] = {
+    # k-hat is a fit to the tail of importance weights: the last digits of log densities, which
+    # differ between two compilations of the same graph, are magnified.
+    ("", "khat"): (1e-6, 1e-7),
+    ("fit/", "ess"): (1e-6, 1e-7),
+}
+
+
+def differences(name, path, was, now):
+    """Yield a line for each place where two digests differ."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        for key in [*was, *(k for k in now if k not in was)]:
+            if key not in was or key not in now:
+                yield f"{path}/{key}: only {'now' if key in now else 'before'}"
+            else:
+                yield from differences(name, f"{path}/{key}", was[key], now[key])
+    elif isinstance(was, list) and isinstance(now, list):
+        if len(was) != len(now):
+            yield f"{path}: {len(was)} entries before, {len(now)} now"
+        for k, (a, b) in enumerate(zip(was, now, strict=False)):
+            yield from differences(name, f"{path}/{k}", a, b)
+    elif isinstance(was, bool | str | None) or isinstance(now, bool | str | None):
+        if was != now:
+            yield f"{path}: {was!r} before, {now!r} now"
+    else:
+        fields = path.split("/")
+        relative, absolute = next(
+            (t for (start, f), t in RELAXED.items() if name.startswith(start) and f in fields),
+            (REL, ABS),
+        )
+        if not abs(was - now) <= max(relative * max(abs(was), abs(now)), absolute):
+            yield f"{path}: {was!r} before, {now!r} now"
+
+
+def check(name):
+    now = json.loads(json.dumps(frozen.compute(name)))
+    found = list(differences(name, "", STORED[name], now))
+    assert not found, f"{name}: {len(found)} differences\n" + "\n".join(found[:25])
+
+
+@pytest.mark.parametrize("name", [n for n in frozen.FAST if n in STORED])
+def test_the_number_is_what_it_was(name):
+    check(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n in frozen.SLOW if n in STORED])
+def test_the_slow_number_is_what_it_was(name):
+    check(name)
+
+
+def test_nothing_stored_is_forgotten():
+    assert set(STORED) == {*frozen.FAST, *frozen.SLOW}
