@@ -9,6 +9,10 @@ models of pulls               ``LogisticAttributes``
 layers around any predictor   ``OrderEffect``, ``JudgeReliability``, ``JudgeTastes``,
                               ``TimeVarying``, ``BladeChest``
 ============================  ====================================================================
+
+A model or a layer of one's own is a class with the decorator :func:`register`. A fit stores the
+name and the settings of its model, never code: reading a stored fit needs the module that defines
+the class to be imported first. CONTRIBUTING.md has a worked example of each.
 """
 
 from collections.abc import Callable, Mapping
@@ -60,6 +64,7 @@ __all__ = [
     "TimeVarying",
     "model_named",
     "named",
+    "register",
 ]
 
 MODELS: dict[str, Callable[..., Any]] = {
@@ -80,6 +85,38 @@ LAYERS: dict[str, Callable[..., Any]] = {
     layer.layer: layer
     for layer in (OrderEffect, JudgeReliability, JudgeTastes, TimeVarying, BladeChest)
 }
+
+
+def register[T: Model](kind: type[T]) -> type[T]:
+    """Register a model or a layer of one's own, so that a fit finds it by its name.
+
+    Use it as a decorator. Registering a class of the same module and name again replaces it, as
+    running a cell of a notebook twice does.
+
+    Parameters
+    ----------
+    kind
+        A class of models with `name`, or of layers with `layer`, whose `settings` are its
+        arguments as JSON holds them (or those of its ``from_settings``).
+
+    Returns
+    -------
+    The class itself.
+
+    Raises
+    ------
+    ValueError
+        If another class has that name, or the name has a bracket.
+    """
+    layer = issubclass(kind, Layer)
+    name = kind.layer if layer else kind.name
+    if not isinstance(name, str) or not name or set(name) & set("()"):
+        raise ValueError(f"name of a model should be a text without brackets, got {name!r}")
+    known: Any = {**MODELS, **NOT_OFFERED, **LAYERS}.get(name, kind)
+    if (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
+        raise ValueError(f"name of {kind.__name__} should not be that of another model: {name!r}")
+    (LAYERS if layer else MODELS)[name] = kind
+    return kind
 
 
 def named(name: str, **settings: Any) -> Any:
@@ -108,7 +145,8 @@ def named(name: str, **settings: Any) -> Any:
     if name not in known:
         raise ValueError(
             f"model should be one of {', '.join(MODELS)}, or one of these in "
-            f"{', '.join(f'{layer}(...)' for layer in LAYERS)}, got {name!r}"
+            f"{', '.join(f'{layer}(...)' for layer in LAYERS)}, got {name!r}; import the module "
+            "that registers a model of your own first"
         )
     kind: Any = known[name]
     if isinstance(settings.get("predictor"), Mapping) or "items" in settings:
@@ -123,9 +161,18 @@ def model_named(model: Any) -> Model:
     ------
     TypeError
         If it is neither.
+    ValueError
+        If its class, or that of a layer or model in it, is not registered.
     """
     if isinstance(model, str):
         return named(model)
     if not isinstance(model, Model):
         raise TypeError(f"model should be a name or a model such as BradleyTerry(), got {model!r}")
+    known = {*MODELS.values(), *NOT_OFFERED.values(), *LAYERS.values()}
+    for part in model.parts:
+        if part not in known:
+            raise ValueError(
+                f"{part.__name__} should be registered, so that a fit finds it again: write "
+                "@bayesduel.models.register above the class"
+            )
     return model

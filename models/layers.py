@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from bayesduel.models.bradley_terry import BradleyTerry
-from bayesduel.models.model import ComposedModel
+from bayesduel.models.model import ComposedModel, Model
 from bayesduel.models.predictor import Predictor
 from bayesduel.models.response import Response
 
@@ -111,6 +111,11 @@ class Layer(ComposedModel):
     def layers(self) -> tuple[str, ...]:
         """Names of the layers, outermost first."""
         return (self.layer, *self.base.layers)
+
+    @property
+    def parts(self) -> tuple[type[Model], ...]:
+        """Classes of the layers and of what they wrap, outermost first."""
+        return (type(self), *self.base.parts)
 
     @property
     def name(self) -> str:  # type: ignore[override]

@@ -95,6 +95,11 @@ class Model(ABC):
         """The table of attributes of its arms, or None."""
         return None
 
+    @property
+    def parts(self) -> "tuple[type[Model], ...]":
+        """Classes of the model and of what it wraps, outermost first."""
+        return (type(self),)
+
     def settled(self, log: Any) -> "Model":
         """Return the same with every setting that is read off the log written down."""
         return self
@@ -472,6 +477,7 @@ class ComposedModel(Model):
             "right": "1201",
             "outcome": [1, 1, 0, 0.5],
             "margin": [1.0, 2.0, -2.0, 0.0],
+            "judge": "abba",
         }
         columns = {} if duel is None else {c: [1.0, 0.0, -1.0, 2.0] for c in duel.columns}
         log = Duels.from_votes(**votes, covariates=columns or None)  # type: ignore[arg-type]

@@ -216,8 +216,10 @@ class Davidson(Response):
     """Win, loss or tie: Davidson's model, with one tendency to tie."""
 
     outcome: ClassVar[str] = "win or tie"
-    score_scale: ClassVar[float] = 2.0
-    coords: ClassVar[Mapping[str, Any]] = {"result": ["first", "second", "tie"]}
+    score_scale: ClassVar[float] = 2.0  # type: ignore[misc]
+    coords: ClassVar[Mapping[str, Any]] = {  # type: ignore[misc]
+        "result": ["first", "second", "tie"]
+    }
     _tie_rule: ClassVar[str] = "a tie is an outcome"
 
     def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:

@@ -34,8 +34,8 @@ PLAIN = set(
     literature load lower main mask matrices mean merge method mixture mle name named names next
     no number open optimal option outcome parallel parse perturbed phase pick plot plots plus
     population predict probability process progress query question race random rate read record
-    recorded replay replicate require result row running sample sampling save schedule select
-    selection sequence sequential server set sets sign simulate simulation size spec sphere
+    recorded register replay replicate require result row running sample sampling save schedule
+    select selection sequence sequential server set sets sign simulate simulation size spec sphere
     split stacked standard standardised statistics stop stopping store style subset success
     summary table tastes terms test text the threshold time times transform two uneven uniform
     update upper validation value variance varying version walk write

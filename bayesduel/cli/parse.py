@@ -174,7 +174,7 @@ def _value(node: ast.AST, inner: Mapping[str, Any]) -> Any:
     if _name(node) in inner:
         return _object(node, inner, inner)
     try:
-        return ast.literal_eval(node)  # type: ignore[arg-type]
+        return ast.literal_eval(node)
     except ValueError as error:
         raise click.UsageError(
             f"a setting should be a number, a quoted word or one of {', '.join(inner)}, "

@@ -243,6 +243,7 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
     found, labels, _ = draws_of(fit, "model")
     model, used = found.model, np.unique(np.linspace(0, found.n_draws - 1, int(draws)).astype(int))
     posterior, design = found.rows(used), fit["constant_data"]
+    dims: tuple[str, ...]
     if model.outcome == "margin":
         name, dims = "margin", ("chain", "draw", "vote")
         left, right = design["vote_left"].to_numpy(), design["vote_right"].to_numpy()
@@ -255,7 +256,7 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
         made = middle + spread * noise
     else:
         name, dims = "outcome", ("chain", "draw", "cell")
-        columns = {str(n): design[n].to_numpy() for n in design.data_vars if n not in SQUARE}
+        columns = {n: design[n].to_numpy() for n in map(str, design.data_vars) if n not in SQUARE}
         n = columns.pop("n")
         if model.reads_order:
             columns["left_first"] = np.ones(len(n))

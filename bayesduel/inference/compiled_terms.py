@@ -58,7 +58,8 @@ class _Lazy(dict[str, Any]):
         inputs, outputs = self.graphs[name]()
         wanted = outputs[0] if len(outputs) == 1 else outputs
         # The predictor is asked for a few times a log: that is not worth compiling.
-        mode = pytensor.compile.Mode(linker="py", optimizer=None) if name == "eta" else None
+        none: Any = None  # documented, though not typed so
+        mode = pytensor.compile.Mode(linker="py", optimizer=none) if name == "eta" else None
         self[name] = pytensor.function(
             inputs, wanted, on_unused_input="ignore", trust_input=True, mode=mode
         )

@@ -86,7 +86,7 @@ def _observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]
             "observed_data": xr.Dataset({"outcome": ("cell", log.successes)}),
             "constant_data": xr.Dataset({"n": ("cell", log.n)}),
         }
-    cell = {
+    cell: dict[str, Any] = {
         name: (("cell", *("covariate",) * (column.ndim - 1)), column)
         for name, column in cells.seen.columns.items()
         if name != "left_first"

@@ -125,7 +125,7 @@ def fit(
         **_of_log(duels, model),
     }
     tree = datatree(model, cells, drawn, layout, attrs)
-    if clusters and model.log_type == "duels":
+    if clusters and isinstance(duels, Duels):
         left_out, reason = too_few(duels, model, cells)
         tree.attrs["clusters_left_out"] = json.dumps(left_out)
         if reason:

@@ -22,8 +22,13 @@ __all__ = ["APPROXIMATIONS", "Approximation", "sample"]
 class Approximation(Protocol):
     """A normalised density that resembles a posterior and can be drawn from."""
 
-    model: Any
-    cells: Any
+    @property
+    def model(self) -> Any:
+        """The model whose posterior it resembles."""
+
+    @property
+    def cells(self) -> Any:
+        """The log as the model sees it."""
 
     def propose(
         self,
