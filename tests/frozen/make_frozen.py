@@ -17,8 +17,8 @@ import time
 import warnings
 from dataclasses import asdict, fields, is_dataclass
 from functools import cache, partial
-from importlib.resources import files
 from html.parser import HTMLParser
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
