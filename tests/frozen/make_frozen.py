@@ -32,9 +32,14 @@ from bayesduel import datasets, models, policies, preference, problems, selectio
 from bayesduel.beliefs import KL, Laplace
 from bayesduel.criticism.calibration import held_out as held_out_calibration
 from bayesduel.policies.top_k import fit_margins, intransitivity, no_margins, record_margin
-from bayesduel.reporting.attributes import analyse_attributes, write_page
-from bayesduel.simulation.interaction import item_driver
-from bayesduel.simulation.replication import driver, prepare
+from bayesduel.reporting.attributes import analyse_attributes
+from bayesduel.simulation.interaction import (
+    driver,
+    play_item_duels,
+    play_pairs,
+    play_pulls,
+    play_sphere,
+)
 
 # New name of a variable, column, field or group -> its name when the numbers were frozen.
 FROZEN_NAME: dict[str, str] = {"criterion": "notion", "covariance": "errors", "ci_prob": "prob"}
@@ -102,7 +107,7 @@ def policy_called(name):
 
 def shows(policy):
     """Return how many items a policy shows, 0 for a policy of pairs."""
-    return getattr(policy, "shows", 0)
+    return policy.shows if policy.setting == "items" else 0
 
 
 def dts_by_model():
@@ -151,13 +156,14 @@ def nested_layers():
     return models.OrderEffect(models.JudgeReliability(models.Thurstone()))
 
 
-def play_pairs(policy, P, horizon, seed):
+def play_out(policy, P, horizon, seed):
     """Return the wins and self-duels after `horizon` duels by the compiled driver."""
-    policy = prepare(policy, max(horizon, 2))
+    policy = policy.for_horizon(max(horizon, 2))
     belief, memory = policy.belief.init(len(P)), policy.init(len(P))
     alone = np.zeros(len(P), np.int64)
     rng, coins = np.random.default_rng(seed), np.random.default_rng(seed + 1)
-    driver(policy)(belief, memory, np.ascontiguousarray(P), alone, 1, horizon, rng, coins)
+    run = driver(play_pairs, policy.select)
+    run(belief, memory, np.ascontiguousarray(P), alone, 1, horizon, rng, coins)
     return {"wins": belief.wins, "self_duels": alone}
 
 
@@ -167,7 +173,8 @@ def play_items(policy, problem, horizon, seed):
     belief, memory = policy.belief.init(offer), policy.init(offer)
     facts = (problem.preference,) if offer.sphere else (problem.utility, problem.worth)
     rng, coins = np.random.default_rng(seed), np.random.default_rng(seed + 1)
-    item_driver(policy, offer.sphere)(belief, memory, *facts, sums, 1, horizon, rng, coins)
+    loop = play_sphere if offer.sphere else (play_pulls if policy.shows == 1 else play_item_duels)
+    driver(loop, policy.select)(belief, memory, *facts, sums, 1, horizon, rng, coins)
     best = np.asarray(policy.recommend(belief, memory), dtype=float)
     told = {"worth": sums[0], "paid": sums[1], "recommended": best}
     if not offer.sphere:
@@ -199,12 +206,12 @@ def score_problem(kind):
 
 
 def simulate_selection(named, problem, k, budget, **settings):
-    return bd.select_top(named, problem, k, budget, **settings)
+    return bd.simulate_top_k(named, problem, k, budget, **settings)
 
 
 def asked_by_hand(policy, arms, outcome, n, seed):
     """Return the places of the pairs a policy asks for, and the arm it recommends at the end."""
-    run = bd.Asking(policy, arms, seed=seed)
+    run = bd.Study(policy, arms, seed=seed)
     asked = []
     for step in range(n):
         left, right = run.ask()
@@ -293,7 +300,7 @@ def report_html(duels, path, **settings):
 
 
 def attribute_html(duels, model, path, **settings):
-    return write_page(analyse_attributes(duels, model, **settings), path).read_text("utf-8")
+    return bd.report(analyse_attributes(duels, model, **settings), path).read_text("utf-8")
 
 
 def log_density(model, duels):
@@ -667,9 +674,7 @@ for key in (*POLICY_NAMES, *PAIR_VARIANTS):
     for problem in ("cyclic-4", "mslr-5-c3", "arxiv-6"):
         item(
             f"policy/{key}/{problem}",
-            lambda k=key, p=problem: play_pairs(
-                policy_called(k), named_problem(p).P, STEPS, seed=3
-            ),
+            lambda k=key, p=problem: play_out(policy_called(k), named_problem(p).P, STEPS, seed=3),
         )
 
 
