@@ -1,4 +1,4 @@
-"""The model of attributes: maximum likelihood as others compute it, and honest beyond it."""
+"""Covariates of items and of duels: maximum likelihood as others compute it, and beyond it."""
 
 import warnings
 from dataclasses import replace
@@ -11,8 +11,18 @@ from scipy.special import expit
 
 import bayesduel as bd
 from bayesduel.data import datasets
-from bayesduel.inference.dense import dense
-from bayesduel.models import AttributeDuels, BradleyTerry
+from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.models import BradleyTerry, Covariates, OrderEffect, Scores
+
+
+def by_attributes(items, *, order=False, **settings):
+    """Return Bradley-Terry on attributes; with `order`, with an advantage of the left side."""
+    model = BradleyTerry(Covariates(items, **settings))
+    return OrderEffect(model, prior=np.inf if model.flat else 1.0) if order else model
+
+
+def density_of(model, duels):
+    return linear_predictor(model, model.cells(duels))
 
 
 def shipped(name, **reading):
@@ -45,7 +55,7 @@ def test_flat_prior_is_the_logistic_regression_of_statsmodels(name, order):
     import statsmodels.api as sm
 
     duels, items = shipped(name)
-    model = AttributeDuels(items=items, scale=np.inf, item_effect=False, order_effect=order)
+    model = by_attributes(items, scale=np.inf, item_effect=False, order=order)
     fit = bd.fit(duels, model, "laplace", draws=400)
     raw = pd.DataFrame(items.values, index=list(items.labels)).loc[list(duels.arms)].to_numpy()
     cells = duels.cells
@@ -65,12 +75,12 @@ def test_flat_prior_is_the_logistic_regression_of_statsmodels(name, order):
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"order_effect": True}, {"item_effect": False, "scale": 0.7}],
+    [{}, {"order": True}, {"item_effect": False, "scale": 0.7}],
     ids=repr,
 )
 def test_derivatives_equal_finite_differences(settings):
     duels, items = shipped("springall")
-    linear = dense(AttributeDuels(items=items, **settings), duels)
+    linear = density_of(by_attributes(items, **settings), duels)
     rng = np.random.default_rng(2)
     x, hyper, h = rng.normal(size=linear.size), 0.3, 1e-5
     parts = linear.parts(x, hyper)
@@ -87,20 +97,20 @@ def test_derivatives_equal_finite_differences(settings):
 
 def test_density_is_that_of_the_pymc_model():
     duels, items = shipped("springall")
-    model = AttributeDuels(items=items, order_effect=True)
-    linear, built = dense(model, duels), model.build(duels)
+    model = by_attributes(items, order=True)
+    linear, built = density_of(model, duels), model.build(duels)
     rng = np.random.default_rng(5)
     density = built.compile_logp()
     for _ in range(3):
         x, hyper = rng.normal(size=linear.size), rng.normal()
-        point = linear.parameters(x) | {"order": linear.parameters(x)["order"].reshape(())}
+        point = {n: np.asarray(v) for n, v in linear.parameters(x).items()}
         point["effect_scale_log__"] = np.array(hyper)
         assert linear.value(x, hyper) == pytest.approx(float(density(point)), abs=1e-8)
 
 
 def test_laplace_and_nuts_agree():
     duels, items = shipped("springall")
-    model = AttributeDuels(items=items)
+    model = by_attributes(items)
     laplace, nuts = (bd.fit(duels, model, m, seed=3) for m in ("laplace", "nuts"))
     assert laplace.attrs["khat"] < 0.7
     a, b = (f["posterior"]["coefficient"] for f in (laplace, nuts))
@@ -114,7 +124,7 @@ def test_laplace_and_nuts_agree():
 def test_coefficients_are_on_the_scale_of_the_table():
     items = table_of(40, 3, seed=1)
     duels = drawn_log(items, np.array([1.0, -0.5, 0.0]), 6000, seed=2)
-    fit = bd.fit(duels, AttributeDuels(items=items, item_effect=False))
+    fit = bd.fit(duels, by_attributes(items, item_effect=False))
     told = bd.coefficients(fit)
     draws = fit["posterior"]["coefficient"].to_numpy().reshape(-1, 3)
     one = draws / items.deviations
@@ -124,7 +134,7 @@ def test_coefficients_are_on_the_scale_of_the_table():
     np.testing.assert_allclose(told["positive"], (one > 0).mean(axis=0))
     np.testing.assert_allclose(told["lower"], np.quantile(one, 0.025, axis=0), atol=0.01)
     assert told["lower"]["x0"] > 0 > told["upper"]["x1"]
-    assert told.attrs["errors"] == "model"
+    assert told.attrs["covariance"] == "model"
 
 
 def test_what_attributes_miss_widens_the_intervals_to_keep_their_word():
@@ -135,7 +145,7 @@ def test_what_attributes_miss_widens_the_intervals_to_keep_their_word():
         items = table_of(25, 2, seed)
         duels = drawn_log(items, truth, 3000, seed + 100, spread=0.7)
         for effect in inside:
-            model = AttributeDuels(items=items, item_effect=effect)
+            model = by_attributes(items, item_effect=effect)
             fit = bd.fit(duels, model, "laplace", draws=400, log_likelihood=False)
             told = bd.coefficients(fit)
             low, high = told["standard_lower"], told["standard_upper"]
@@ -148,7 +158,7 @@ def test_what_attributes_miss_widens_the_intervals_to_keep_their_word():
 def test_order_effect_is_found_and_left_out_of_preferences():
     items = table_of(12, 2, seed=4)
     duels = drawn_log(items, np.array([0.7, 0.0]), 8000, seed=5, order=0.8)
-    fit = bd.fit(duels, AttributeDuels(items=items, order_effect=True))
+    fit = bd.fit(duels, by_attributes(items, order=True))
     told = bd.coefficients(fit)
     assert told.loc["left side", "lower"] < 0.8 < told.loc["left side", "upper"]
     assert told.loc["left side", "lower"] > 0.6
@@ -160,7 +170,7 @@ def test_order_effect_is_found_and_left_out_of_preferences():
 
 def test_a_fit_can_be_saved_read_and_asked(tmp_path):
     duels, items = shipped("springall")
-    fit = bd.fit(duels, AttributeDuels(items=items))
+    fit = bd.fit(duels, by_attributes(items))
     fit.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
     again = xr.open_datatree(tmp_path / "fit.nc").load()
     pd.testing.assert_frame_equal(bd.coefficients(again), bd.coefficients(fit))
@@ -171,7 +181,7 @@ def test_new_items_are_predicted_from_their_attributes():
     items = table_of(30, 2, seed=6)
     truth = np.array([1.0, 0.3])
     duels = drawn_log(items, truth, 8000, seed=7)
-    fit = bd.fit(duels, AttributeDuels(items=items))
+    fit = bd.fit(duels, by_attributes(items))
     new = pd.DataFrame({"item": ["low", "middle", "high"], "x0": [-9.0, 0.0, 9.0], "x1": [0, 0, 0]})
     read = bd.read_items(new, like=items)
     told = bd.predict_items(fit, read)
@@ -194,27 +204,27 @@ def test_repeated_votes_widen_the_intervals():
     once = bd.Duels.from_votes(names[left], names[right], win)
     many = [np.repeat(x, 20) for x in (names[left], names[right], win, np.arange(60))]
     repeated = bd.Duels.from_votes(*many[:3], judge=many[3])
-    model = AttributeDuels(items=items, item_effect=False, scale=np.inf)
+    model = by_attributes(items, item_effect=False, scale=np.inf)
     fit = bd.fit(repeated, model)
-    told, naive = bd.coefficients(fit), bd.coefficients(fit, errors="model")
+    told, naive = bd.coefficients(fit), bd.coefficients(fit, covariance="model")
     alone = bd.coefficients(bd.fit(once, model))
 
     def width(frame):
         return float((frame["upper"] - frame["lower"]).iloc[0])
 
-    assert told.attrs["errors"] == "judge"
+    assert told.attrs["covariance"] == "judge"
     assert width(told) > 3 * width(naive)
     assert width(told) == pytest.approx(width(alone), rel=0.35)
     pair = repeated.arms[0], repeated.arms[1]
-    careful, careless = (bd.predict(fit, *pair, errors=e) for e in ("auto", "model"))
-    assert careful.attrs["errors"] == "judge"
+    careful, careless = (bd.predict(fit, *pair, covariance=e) for e in ("auto", "model"))
+    assert careful.attrs["covariance"] == "judge"
     spread = [float(p["win_upper"] - p["win_lower"]) for p in (careful, careless)]
     assert spread[0] > 3 * spread[1]
 
 
 def test_what_takes_a_fit_takes_a_fit_of_attributes(tmp_path):
     duels, items = shipped("springall")
-    fit = bd.fit(duels, AttributeDuels(items=items))
+    fit = bd.fit(duels, by_attributes(items))
     assert len(bd.next_pairs(fit, 2)) == 2
     page = bd.report(fit, tmp_path / "report.html", duels=duels).read_text(encoding="utf-8")
     assert "attributes (one coefficient per attribute" in page
@@ -228,7 +238,7 @@ def test_items_of_the_log_that_are_not_in_the_table_are_named():
     items = datasets.items("springall")
     fewer = replace(items, labels=items.labels[1:], values=items.values[1:])
     with pytest.raises(ValueError, match=r"without 'flavour 0\.6 gel 0\.0'"):
-        bd.fit(duels, AttributeDuels(items=fewer))
+        bd.fit(duels, by_attributes(fewer))
 
 
 def test_separation_is_named_under_a_flat_prior_and_bounded_by_a_proper_one():
@@ -239,10 +249,10 @@ def test_separation_is_named_under_a_flat_prior_and_bounded_by_a_proper_one():
     duels = bd.Duels.from_votes(
         [names[i] for i, _ in pairs], [names[j] for _, j in pairs], [1.0] * len(pairs)
     )
-    flat = AttributeDuels(items=items, scale=np.inf, item_effect=False)
+    flat = by_attributes(items, scale=np.inf, item_effect=False)
     with pytest.raises(ValueError, match="separate wins from losses"):
         bd.fit(duels, flat)
-    told = bd.coefficients(bd.fit(duels, AttributeDuels(items=items, item_effect=False)))
+    told = bd.coefficients(bd.fit(duels, by_attributes(items, item_effect=False)))
     assert np.isfinite(told[["lower", "upper"]].to_numpy()).all()
     assert told.loc["x0", "standard"] > 0 and told.loc["x0", "standard_upper"] < 6
 
@@ -253,30 +263,44 @@ def test_what_a_flat_prior_cannot_tell_apart_is_named():
     log = [(a, b, w) for a in names for b in names if a != b for w in (0.0, 1.0)]
     duels = bd.Duels.from_votes(*zip(*log, strict=True))
     with pytest.raises(ValueError, match="'x2' is a combination of 'x0' and 'x1'"):
-        bd.fit(duels, AttributeDuels(items=items, scale=np.inf, item_effect=False))
+        bd.fit(duels, by_attributes(items, scale=np.inf, item_effect=False))
 
 
 def test_bad_settings_are_named():
     items = table_of(5, 1, seed=12)
-    with pytest.raises(TypeError, match="items should be what"):
-        AttributeDuels(items=[[1.0]])
+    with pytest.raises(TypeError, match="of should be items"):
+        Covariates(1.0)
     with pytest.raises(ValueError, match="scale should be > 0"):
-        AttributeDuels(items=items, scale=-1.0)
+        by_attributes(items, scale=-1.0)
     with pytest.raises(ValueError, match="item_effect should be False under a flat prior"):
-        AttributeDuels(items=items, scale=np.inf)
-    with pytest.raises(TypeError, match="order_effect should be True or False"):
-        AttributeDuels(items=items, order_effect=1)
+        by_attributes(items, scale=np.inf)
+    with pytest.raises(TypeError, match="item_effect should be True or False"):
+        by_attributes(items, item_effect=1)
+    with pytest.raises(ValueError, match=r"proper prior \(scale not infinite\)"):
+        OrderEffect(by_attributes(items, scale=np.inf, item_effect=False))
+    with pytest.raises(TypeError, match="columns should be names of columns"):
+        Covariates([])
+    with pytest.raises(ValueError, match="columns should be distinct"):
+        Covariates(["x", "x"])
+    with pytest.raises(TypeError, match="plus at most one"):
+        Scores() + Covariates(["x"]) + Covariates(["y"])
+    with pytest.raises(TypeError, match="should say what arms are worth"):
+        Covariates(["y"]) + Covariates(["x"])
+    with pytest.raises(TypeError, match="predictor should be Scores"):
+        BradleyTerry(Covariates(["x"]))
+    with pytest.raises(ValueError, match="scale should be given to the predictor or alone"):
+        BradleyTerry(Scores(2.0), scale=1.0)
     duels, _ = shipped("springall")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         plain = bd.fit(duels, BradleyTerry(), draws=400)
-    with pytest.raises(ValueError, match="fit should be of a model of attributes"):
+    with pytest.raises(ValueError, match="fit should be of a model with covariates"):
         bd.coefficients(plain)
-    fit = bd.fit(duels, AttributeDuels(items=shipped("springall")[1]), draws=400)
-    with pytest.raises(ValueError, match="prob should be in"):
+    fit = bd.fit(duels, by_attributes(shipped("springall")[1]), draws=400)
+    with pytest.raises(ValueError, match="ci_prob should be in"):
         bd.coefficients(fit, 1.5)
-    with pytest.raises(ValueError, match="errors should be one of"):
-        bd.coefficients(fit, errors="judge")
+    with pytest.raises(ValueError, match="covariance should be one of"):
+        bd.coefficients(fit, covariance="judge")
     with pytest.raises(ValueError, match="attributes of the fit"):
         bd.predict_items(fit, items)
 
@@ -302,7 +326,7 @@ def test_the_command_tells_predicts_and_writes_a_page(tmp_path):
     assert result.exit_code == 0, result.stderr
     told = json.loads(result.stdout)
     duels, items = shipped("springall")
-    table = bd.coefficients(bd.fit(duels, AttributeDuels(items=items)))
+    table = bd.coefficients(bd.fit(duels, by_attributes(items)))
     for row in told["coefficients"]:
         assert row["coefficient"] == pytest.approx(table.loc[row["attribute"], "coefficient"])
     assert [row["item"] for row in told["new_items"]] == ["strong", "weak"]
@@ -342,18 +366,18 @@ def test_bad_input_gives_one_line_and_status_2(args, said):
 
 def test_attributes_that_tell_nothing_are_said_to_tell_nothing():
     """Twenty attributes of noise on thirty items: unadjusted, they would seem to tell much."""
-    from bayesduel.posterior.coefficients import told_share
+    from bayesduel.posterior.coefficients import explained_share
 
     shares = []
     for seed in range(8):
         items = table_of(30, 20, seed)
         duels = drawn_log(items, np.zeros(20), 3000, seed + 50, spread=1.0)
-        fit = bd.fit(duels, AttributeDuels(items=items), "laplace", draws=400, clusters=False)
-        shares.append(told_share(fit)[0])
+        fit = bd.fit(duels, by_attributes(items), "laplace", draws=400, clusters=False)
+        shares.append(explained_share(fit)[0])
     assert abs(np.mean(shares)) < 0.35
     items = table_of(30, 2, 1)
     duels = drawn_log(items, np.array([1.0, 1.0]), 6000, seed=3, spread=0.5)
-    share, low, high = told_share(bd.fit(duels, AttributeDuels(items=items)))
+    share, low, high = explained_share(bd.fit(duels, by_attributes(items)))
     assert low < 2 / 2.25 < high and 0.7 < share < 1
 
 
@@ -361,7 +385,7 @@ def test_the_forest_draws_every_coefficient_where_it_is():
     from matplotlib.figure import Figure
 
     duels, items = shipped("springall")
-    fit = bd.fit(duels, AttributeDuels(items=items, order_effect=True))
+    fit = bd.fit(duels, by_attributes(items, order=True))
     ax = bd.plot_coefficients(fit, ax=Figure().add_subplot())
     told = bd.coefficients(fit).sort_values("standard", ascending=False)
     assert [label.get_text() for label in ax.get_yticklabels()] == list(told.index)
@@ -377,7 +401,7 @@ def test_the_side_is_not_called_an_attribute():
 
     items = table_of(20, 3, seed=1)
     log = drawn_log(items, np.zeros(3), 800, seed=2, order=0.8)
-    fit = bd.fit(log, AttributeDuels(items=items, order_effect=True), "laplace", draws=400)
+    fit = bd.fit(log, by_attributes(items, order=True), "laplace", draws=400)
     table = bd.coefficients(fit)
     assert table.loc["left side", "lower"] > 0
     rest = dict.fromkeys(("explained", "new", "calibration", "plain"))

@@ -1,4 +1,4 @@
-"""Judges who want different things: the judge effect of the model of attributes."""
+"""Judges who want different things: coefficients of attributes by judge."""
 
 import warnings
 
@@ -9,7 +9,7 @@ from scipy.special import expit
 
 import bayesduel as bd
 from bayesduel.criticism.calibration import held_out
-from bayesduel.models import AttributeDuels
+from bayesduel.models import BradleyTerry, Covariates, JudgeTastes, OrderEffect, Thurstone
 from bayesduel.posterior.draws import model_of
 from bayesduel.reporting.attributes import AttributeAnalysis, write_page
 
@@ -39,7 +39,7 @@ def planted():
 @pytest.fixture(scope="module")
 def fitted():
     log, items, own = planted()
-    model = AttributeDuels(items=items, item_effect=False, judge_effect=True)
+    model = JudgeTastes(BradleyTerry(Covariates(items, item_effect=False)))
     return log, items, own, bd.fit(log, model, draws=600, chains=2, log_likelihood=True)
 
 
@@ -53,7 +53,7 @@ def test_likelihood_is_that_of_the_pymc_model():
     judge = [None if k % 5 == 0 else "ab"[k % 2] for k in range(40)]
     outcome = rng.choice([0.0, 0.5, 1.0], 40)
     log = bd.Duels.from_votes(names[left], names[right], outcome, judge=judge)
-    model = AttributeDuels(items=items, item_effect=False, order_effect=True, judge_effect=True)
+    model = JudgeTastes(OrderEffect(BradleyTerry(Covariates(items, item_effect=False))))
     built = model.build(log)
     coefficient, taste = rng.standard_normal(2), rng.standard_normal((2, 2))
     spread, order = np.array([0.7, 0.2]), 0.3
@@ -65,8 +65,8 @@ def test_likelihood_is_that_of_the_pymc_model():
     }
     cells = built.compile_logp(vars=[built["outcome"]], sum=False)(point)[0]
     draw = {"coefficient": coefficient[None], "taste": taste[None], "order": np.array([order])}
-    draw["score"] = model.scores(draw, log.arms)
-    own = model.log_likelihood(draw, log)
+    draw = model.scores_of(draw, log.arms)
+    own = model.log_likelihood(draw, model.cells(log))
     np.testing.assert_allclose(own[0], cells, atol=1e-10)
     # By hand, vote by vote, ties half of each: the same up to the numbers of orders.
     arms = items.matrix(log.arms)
@@ -76,12 +76,12 @@ def test_likelihood_is_that_of_the_pymc_model():
         z = coefficient if g is None else coefficient + taste["ab".index(g)]
         eta = (arms[place[a]] - arms[place[b]]) @ z + order
         total += y * np.log(expit(eta)) + (1 - y) * np.log(expit(-eta))
-    assert own.sum() - model.data(log)["log_coefficient"].sum() == pytest.approx(total)
+    assert own.sum() - model.cells(log).data["log_coefficient"].sum() == pytest.approx(total)
 
 
 def test_where_judges_differ_is_found_and_each_has_coefficients(fitted):
     _, items, own, fit = fitted
-    assert fit.attrs["method"] == "nuts" and "how far judges differ" in fit.attrs["method_reason"]
+    assert fit.attrs["method"] == "nuts" and "not linear" in fit.attrs["method_reason"]
     assert fit["posterior"]["taste"].dims == ("chain", "draw", "judge", "attribute")
     assert fit["log_likelihood"].sizes["cell"] == fit["constant_data"].sizes["cell"]
     table, unit = bd.coefficients(fit), items.deviations
@@ -103,7 +103,7 @@ def test_where_judges_differ_is_found_and_each_has_coefficients(fitted):
 
 def test_one_taste_for_all_would_be_too_sure(fitted):
     log, items, _, fit = fitted
-    flat = AttributeDuels(items=items, item_effect=False)
+    flat = BradleyTerry(Covariates(items, item_effect=False))
     plain = bd.coefficients(bd.fit(log, flat, "laplace", clusters=False))
     apart = bd.coefficients(fit)
     width = [(t["standard_upper"] - t["standard_lower"])["price"] for t in (apart, plain)]
@@ -129,7 +129,7 @@ def test_a_saved_fit_and_its_page_keep_the_judges(fitted, tmp_path):
     log, _, _, fit = fitted
     fit.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
     again = xr.open_datatree(tmp_path / "fit.nc").load()
-    assert model_of(again).judge_effect
+    assert "judge-tastes" in model_of(again).layers
     pd.testing.assert_frame_equal(
         bd.coefficients(again, judge="j03"), bd.coefficients(fit, judge="j03")
     )
@@ -141,9 +141,25 @@ def test_a_saved_fit_and_its_page_keep_the_judges(fitted, tmp_path):
     assert "judges<br>differ by" in page and "sparsity = none" in page
 
 
+def test_tastes_predict_votes_held_out_and_compare(fitted):
+    """Known judges' votes are predicted by their own tastes, better than by one for all."""
+    log, items, _, fit = fitted
+    flat = BradleyTerry(Covariates(items, item_effect=False))
+    found = bd.compare_models(log, {"one": flat, "own": fit}, unit="duel", folds=0, draws=600)
+    assert found.as_good == ["own"]
+
+
+@pytest.mark.slow
+def test_held_out_votes_are_predicted_by_their_judges(fitted):
+    log, _, _, fit = fitted
+    plain = BradleyTerry(Covariates(model_of(fit).items, item_effect=False))
+    own, one = (held_out(log, m, folds=2, draws=400) for m in (model_of(fit), plain))
+    assert own.log_loss < one.log_loss - 0.05
+
+
 def test_what_judges_cannot_be_told_from_is_refused(fitted):
     log, items, _, fit = fitted
-    model = AttributeDuels(items=items, judge_effect=True)
+    model = JudgeTastes(BradleyTerry(Covariates(items)))
     arms = list(items.labels[:3])
     nobody = bd.Duels.from_votes(arms, arms[1:] + arms[:1], [1.0, 0.0, 1.0])
     with pytest.raises(ValueError, match="should name a judge for each vote"):
@@ -151,20 +167,18 @@ def test_what_judges_cannot_be_told_from_is_refused(fitted):
     alone = bd.Duels.from_votes(arms, arms[1:] + arms[:1], [1.0, 0.0, 1.0], judge=["x"] * 3)
     with pytest.raises(ValueError, match="at least two judges"):
         bd.fit(alone, model)
-    with pytest.raises(ValueError, match="'nuts' or 'auto' with a judge_effect"):
+    with pytest.raises(ValueError, match="'nuts' or 'auto' for judge-tastes"):
         bd.fit(log, model, "laplace")
-    with pytest.raises(ValueError, match="judge_effect should be False under a flat prior"):
-        AttributeDuels(items=items, scale=np.inf, item_effect=False, judge_effect=True)
-    with pytest.raises(TypeError, match="judge_effect should be True or False"):
-        AttributeDuels(items=items, judge_effect=1)
+    with pytest.raises(ValueError, match="base should have a proper prior"):
+        JudgeTastes(BradleyTerry(Covariates(items, scale=np.inf, item_effect=False)))
+    with pytest.raises(TypeError, match="prior should be a number"):
+        JudgeTastes(BradleyTerry(Covariates(items)), prior=True)
+    with pytest.raises(ValueError, match="base should have the attributes of items"):
+        JudgeTastes(Thurstone())
     with pytest.raises(KeyError, match="judge 'j99' is not in the fit; the nearest is 'j09'"):
         bd.coefficients(fit, judge="j99")
-    with pytest.raises(ValueError, match="got one with a judge effect"):
-        held_out(log, model)
-    with pytest.raises(ValueError, match="judge_effect=True"):
-        bd.compare_models(log, ["bradley-terry", model])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        plain = bd.fit(nobody, AttributeDuels(items=items, item_effect=False), draws=400)
-    with pytest.raises(ValueError, match="judge should be None for a fit without a judge effect"):
+        plain = bd.fit(nobody, BradleyTerry(Covariates(items, item_effect=False)), draws=400)
+    with pytest.raises(ValueError, match="judge should be None for a fit without JudgeTastes"):
         bd.coefficients(plain, judge="x")

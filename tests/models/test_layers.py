@@ -9,7 +9,7 @@ from pytensor.compile.mode import Mode
 from scipy.special import expit
 
 import bayesduel as bd
-from bayesduel.inference.linear_predictor import derivatives
+from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.models import (
     BladeChest,
     BradleyTerry,
@@ -21,7 +21,7 @@ from bayesduel.models import (
     TimeVarying,
     named,
 )
-from bayesduel.models.cells import tallied
+from bayesduel.models.cells import seen_in
 from bayesduel.posterior.draws import model_of
 
 PLAIN = Mode("py", None)  # no compiler: these graphs run once
@@ -69,8 +69,9 @@ def test_the_model_and_its_numpy_twin_have_one_likelihood(model, log):
     values = built.replace_rvs_by_values(built.unobserved_RVs)
     *drawn, terms = built.compile_fn([*values, outcome], mode=PLAIN)(point)
     posterior = {v.name: d[None] for v, d in zip(built.unobserved_RVs, drawn, strict=True)}
-    np.testing.assert_allclose(model.log_likelihood(posterior, log)[0], terms, atol=1e-9)
-    assert len(terms) == len(model.seen(log).counts)
+    cells = model.cells(log)
+    np.testing.assert_allclose(model.log_likelihood(posterior, cells)[0], terms, atol=1e-9)
+    assert len(terms) == len(cells) == len(cells.seen)
 
 
 @each_model
@@ -96,8 +97,11 @@ def test_preference_is_antisymmetric_and_the_points_of_an_outcome(model):
     np.testing.assert_allclose(
         parts["win"] + parts.get("tie", 0) / 2, P[:, [0, 3], [1, 2]], atol=1e-12
     )
-    if model.transitive:  # neutral: neither order nor judge nor an earlier time has a say
-        np.testing.assert_allclose(P, model.root.preference(draws), atol=1e-12)
+    if model.ranks_by_score:  # neutral: neither order nor judge nor an earlier time has a say
+        plain = {"logits": BradleyTerry(), "probits": Thurstone()}[model.score_unit]
+        if model.outcome == "win or tie":
+            plain = Davidson()
+        np.testing.assert_allclose(P, plain.preference(draws), atol=1e-12)
 
 
 def test_a_layer_means_what_it_says():
@@ -134,19 +138,33 @@ def test_cells_are_told_apart_by_what_is_asked():
         weight=[1, 2, 1, 5],
     )  # fmt: skip
     judge = {"judge_of_cell": duels.votes.judge}
-    cells, counts, of_vote, result = tallied(duels, judge)
-    assert cells["judge_of_cell"].tolist() == [0, 1] and "left_first" not in cells
-    assert counts.tolist() == [[1, 2, 1], [5, 0, 0]]
-    assert of_vote.tolist() == [0, 0, 0, 1] and result.tolist() == [0, 1, 2, 0]
-    cells, counts, *_ = tallied(duels, judge, ordered=True)
+    seen = seen_in(duels, judge)
+    assert seen.columns["judge_of_cell"].tolist() == [0, 1] and "left_first" not in seen.columns
+    assert seen.counts.tolist() == [[1, 2, 1], [5, 0, 0]]
+    assert seen.of_vote.tolist() == [0, 0, 0, 1] and seen.result.tolist() == [0, 1, 2, 0]
+    counts = seen_in(duels, judge, ordered=True).counts
     assert sorted(map(tuple, counts.tolist())) == [(1, 0, 1), (2, 0, 0), (5, 0, 0)]
-    assert tallied(duels, ordered=True).counts.tolist() == [[6, 0, 1], [2, 0, 0]]
+    assert seen_in(duels, ordered=True).counts.tolist() == [[6, 0, 1], [2, 0, 0]]
+
+
+def test_differences_change_sign_with_the_orientation_and_split_cells():
+    duels = bd.Duels.from_votes(
+        "aabb", "bbaa", [1, 0, 1, 0], covariates={"x": [2.0, 2.0, -2.0, 1.0]}
+    )
+    x = {"x": duels.votes.covariates}
+    seen = seen_in(duels, differences=x)
+    found = sorted(zip(seen.columns["x"].ravel().tolist(), map(tuple, seen.counts), strict=True))
+    assert found == [(-1.0, (1, 0, 0)), (2.0, (1, 2, 0))]
+    one = seen_in(duels, differences=x, each=True)
+    assert one.columns["x"].ravel().tolist() == [2.0, 2.0, -2.0, 1.0] and one.each
+    assert len(seen_in(duels, differences=x, ordered=True)) == 3
 
 
 @pytest.mark.parametrize("base", [BradleyTerry(), Thurstone(), Davidson()], ids=lambda m: m.name)
 def test_derivatives_with_an_effect_of_order_are_exact(base):
     duels = log_of(flat, 5, 80, 5, ties=0.2)
-    here = derivatives(OrderEffect(base), duels)
+    model = OrderEffect(base)
+    here = linear_predictor(model, model.cells(duels))
     x, step = np.linspace(-0.5, 0.6, here.size), 1e-5
     parts = here.parts(x, 0.2)
     axes = step * np.eye(here.size)
@@ -158,7 +176,9 @@ def test_derivatives_with_an_effect_of_order_are_exact(base):
     np.testing.assert_allclose(slope, parts.gradient, atol=1e-6)
     np.testing.assert_allclose(np.array(bend), -parts.precision, atol=1e-6)
     # The covariance of eta that `spread` takes its root of, by the full Jacobian.
-    jacobian = np.stack([here.compiled["eta"](*here._arguments(e, 0.2)) for e in np.eye(here.size)])
+    own = len(here.terms.own)  # the tendency to tie does not enter eta
+    units = np.eye(here.size)[:, : here.size - own]
+    jacobian = np.stack([here.design.eta(e) for e in units])
     cov = np.linalg.inv(parts.precision)
     exact = np.sqrt(np.einsum("ac,ab,bc->c", jacobian, cov, jacobian))
     np.testing.assert_allclose(here.spread(cov), exact, atol=1e-9)
@@ -250,13 +270,13 @@ def test_times_count_and_their_order_does_not():
     duels = log_of(flat, 4, 50, 10)
     rows = np.random.default_rng(1).permutation(50)
     mixed = replace(duels, votes=duels.votes.take(rows))
-    for name, values in model.data(duels).items():
-        np.testing.assert_array_equal(values, model.data(mixed)[name])
+    for name, values in model.cells(duels).data.items():
+        np.testing.assert_array_equal(values, model.cells(mixed).data[name])
     dates = np.array(["2020-01-01", "2020-01-03", "2020-01-05"], dtype="datetime64[us]")
     dated = bd.Duels.from_votes("aab", "bcc", [1, 0, 1], time=dates)
     middle = TimeVarying(periods=2).coords(dated)["period"]
     assert [str(m)[:10] for m in middle] == ["2020-01-02", "2020-01-04"]
-    assert TimeVarying(periods=9).data(dated)["period_of_cell"].max() == 2  # three times only
+    assert TimeVarying(periods=9).cells(dated).data["period_of_cell"].max() == 2  # three times only
 
 
 def test_what_the_log_must_say_is_named():
@@ -291,7 +311,7 @@ def test_a_judge_with_one_vote_stays_with_the_others():
     )
     duels = replace(cells, votes=cells.votes.take(once))
     assert (duels.votes.judge == 3).sum() == 1
-    data = JudgeReliability().data(duels)
+    data = JudgeReliability().cells(duels).data
     assert data["n"][data["judge_of_cell"] == 3].tolist() == [1.0]
     assert len(JudgeReliability().coords(duels)["judge"]) == 4
 
@@ -299,7 +319,11 @@ def test_a_judge_with_one_vote_stays_with_the_others():
 @pytest.mark.parametrize(
     ("make", "error", "words"),
     [
-        (lambda: OrderEffect(PreferenceMatrix()), TypeError, "base should be a score model"),
+        (
+            lambda: OrderEffect(PreferenceMatrix()),
+            TypeError,
+            "base should be a model with a linear predictor",
+        ),
         (lambda: OrderEffect(OrderEffect()), ValueError, "layer of the same kind"),
         (lambda: OrderEffect(BradleyTerry(scale=np.inf)), ValueError, "proper prior"),
         (lambda: OrderEffect(prior=0), ValueError, "prior should be > 0"),

@@ -7,7 +7,7 @@ import bayesduel as bd
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import DisconnectedWarning
 from bayesduel.models import PerturbedThurstone, ThurstoneScore
-from bayesduel.models.margin_cells import cells
+from bayesduel.models.cells import margins_of, seen_in
 
 FLAT = np.inf
 pytestmark = pytest.mark.filterwarnings("ignore::bayesduel.data.health.ThinDataWarning")
@@ -111,14 +111,14 @@ def test_settings_of_the_wrong_kind_are_named():
         TypeError, match="degrees should be None, a number or 'learned', got 'many'"
     ):
         ThurstoneScore(degrees="many")
-    with pytest.raises(TypeError, match="order_effect should be True or False, got 1"):
-        PerturbedThurstone(order_effect=1)
+    with pytest.raises(TypeError, match="unit should be None or a number, got 'points'"):
+        PerturbedThurstone(unit="points")
     with pytest.raises(ValueError, match="variances should be 'common' or 'arm', got 'pair'"):
         PerturbedThurstone(variances="pair")
 
 
 def test_cells_keep_sides_apart():
     log = Duels.from_votes("abbb", "baaa", [1, 1, 0, 1], margin=[2.0, 1.0, -3.0, 5.0])
-    found = cells(log)
+    found = margins_of(log, seen_in(log, by_vote=True))
     assert (found["n"], found["n_left"]) == (np.array([4.0]), np.array([1.0]))
     assert np.allclose(found["margins"], [[2.0, -1.0, 0.0 + 0.0 + 16.0 + 16.0]])

@@ -10,7 +10,7 @@ from scipy import integrate, optimize, stats
 import bayesduel as bd
 from bayesduel.data.duels import Duels
 from bayesduel.inference.fit import UncertifiedWarning
-from bayesduel.models import BradleyTerry, PerturbedThurstone, ThurstoneScore
+from bayesduel.models import BradleyTerry, OrderEffect, PerturbedThurstone, ThurstoneScore
 from bayesduel.posterior.draws import model_of
 
 FLAT = np.inf
@@ -56,9 +56,8 @@ def centred(coefficients, n_arms):
 
 def log_likelihood_at(model, duels, values):
     """Return the sum of the model's cell terms at natural values of its parameters."""
-    from bayesduel.inference.population_monte_carlo import likelihood
-
-    return float(likelihood(model, duels, {n: np.array([v]) for n, v in values.items()}).sum())
+    draws = {n: np.array([v]) for n, v in values.items()}
+    return float(model.log_likelihood(draws, model.cells(duels)).sum())
 
 
 SCORE = np.array([0.5, -0.2, 0.1, 0.3, -0.7])
@@ -78,11 +77,11 @@ def test_normal_margins_have_the_normal_density(votes):
     duels, (left, right, margin, _) = votes
     mean = expectation(votes, 0.3)
     at = {"score": SCORE, "order": 0.3, "scale": 1.0}
-    found = log_likelihood_at(ThurstoneScore(order_effect=True), duels, at | {"noise": 0.8})
+    found = log_likelihood_at(OrderEffect(ThurstoneScore()), duels, at | {"noise": 0.8})
     assert found == pytest.approx(stats.norm.logpdf(margin, mean, 0.8).sum(), rel=1e-12)
     each = np.array([0.5, 0.8, 1.1, 0.6, 0.9])
     spread = np.sqrt(each[left] ** 2 + each[right] ** 2)
-    by_arm = ThurstoneScore(order_effect=True, variances="arm")
+    by_arm = OrderEffect(ThurstoneScore(variances="arm"))
     found = log_likelihood_at(by_arm, duels, at | {"noise": each})
     assert found == pytest.approx(stats.norm.logpdf(margin, mean, spread).sum(), rel=1e-12)
 
@@ -91,7 +90,7 @@ def test_student_margins_have_student_density_and_weights_count(votes):
     _, (left, right, margin, _) = votes
     weight = np.arange(len(margin)) % 3 + 1
     duels = to_log(left, right, margin, weight)
-    model = ThurstoneScore(order_effect=True, degrees=3.5)
+    model = OrderEffect(ThurstoneScore(degrees=3.5))
     at = {"score": SCORE, "order": 0.3, "scale": 1.0, "noise": 0.8}
     each = stats.t.logpdf(margin, 3.5, expectation(votes, 0.3), 0.8)
     assert log_likelihood_at(model, duels, at) == pytest.approx(weight @ each, rel=1e-8)
@@ -119,7 +118,7 @@ def test_a_variance_a_pair_is_integrated_out(votes):
 
     expected = sum(density(r) for r in grouped(left, right, margin, expectation(votes, 0.3)))
     at = {"score": SCORE, "order": 0.3, "scale": 1.0, "noise": s, "shrinkage": nu}
-    model = ThurstoneScore(order_effect=True, variances="pair")
+    model = OrderEffect(ThurstoneScore(variances="pair"))
     assert log_likelihood_at(model, duels, at) == pytest.approx(expected, rel=1e-8)
 
 
@@ -131,7 +130,7 @@ def test_a_residual_a_pair_is_integrated_out(votes):
         for r in grouped(left, right, margin, expectation(votes, 0.3))
     )
     at = {"score": SCORE, "order": 0.3, "scale": 1.0, "noise": s, "residual_scale": d}
-    model = PerturbedThurstone(order_effect=True)
+    model = OrderEffect(PerturbedThurstone())
     assert log_likelihood_at(model, duels, at) == pytest.approx(expected, rel=1e-12)
 
 
@@ -141,7 +140,11 @@ def test_a_residual_a_pair_is_integrated_out(votes):
 @pytest.mark.parametrize("home", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_flat_prior_and_a_common_variance_are_weighted_least_squares(home):
     duels, (left, right, margin, weight) = draw_log(seed=5, weight=True)
-    fit = bd.fit(duels, ThurstoneScore(scale=FLAT, order_effect=home), "laplace")
+    fit = bd.fit(
+        duels,
+        OrderEffect(ThurstoneScore(scale=FLAT), prior=FLAT) if home else ThurstoneScore(scale=FLAT),
+        "laplace",
+    )
     X = design(left, right, 5, home=home)
     wls = sm.WLS(margin, X, weights=weight).fit()
     mode = fit["laplace"]
@@ -189,7 +192,7 @@ def test_variances_by_arm_are_those_of_penalised_restricted_likelihood():
         return target(log_tau)[0] - stats.norm.logpdf(log_tau, middle, 1.0).sum()
 
     best = optimize.minimize(penalised, np.zeros(5) - 0.3, tol=1e-9)
-    model = ThurstoneScore(scale=FLAT, order_effect=True, variances="arm")
+    model = OrderEffect(ThurstoneScore(scale=FLAT, variances="arm"), prior=FLAT)
     mode = bd.fit(duels, model, "laplace")["laplace"]
     assert np.allclose(mode["noise_mode"], np.exp(best.x), rtol=1e-3)
     score = centred(target(np.log(mode["noise_mode"].to_numpy()))[1], 5)
@@ -202,7 +205,7 @@ def test_student_scores_are_those_of_an_independent_optimiser():
     duels, (left, right, margin, _) = draw_log(seed=7)
     margin = margin + np.where(np.arange(len(margin)) % 15 == 0, 25.0, 0.0)  # wild ones
     duels = to_log(left, right, margin)
-    fit = bd.fit(duels, ThurstoneScore(scale=FLAT, order_effect=True, degrees=3.0), "laplace")
+    fit = bd.fit(duels, OrderEffect(ThurstoneScore(scale=FLAT, degrees=3.0), prior=FLAT), "laplace")
     X, s = design(left, right, 5), float(fit["laplace"]["noise_mode"])
 
     def fall(beta):
@@ -210,7 +213,7 @@ def test_student_scores_are_those_of_an_independent_optimiser():
 
     best = optimize.minimize(fall, np.zeros(5), method="BFGS", options={"gtol": 1e-9})
     assert np.allclose(fit["laplace"]["score_mode"], centred(best.x, 5), atol=1e-6)
-    normal = bd.fit(duels, ThurstoneScore(scale=FLAT, order_effect=True), "laplace")
+    normal = bd.fit(duels, OrderEffect(ThurstoneScore(scale=FLAT), prior=FLAT), "laplace")
     truth = np.random.default_rng(7).normal(0, 1, 5)
     off = [abs(f["laplace"]["score_mode"] - truth + truth.mean()).max() for f in (fit, normal)]
     assert off[0] < 0.5 * off[1]  # robust to what ruins least squares
@@ -223,9 +226,9 @@ def test_student_scores_are_those_of_an_independent_optimiser():
 def fits(votes):
     duels = votes[0]
     models = {
-        "common": ThurstoneScore(order_effect=True),
-        "pair": ThurstoneScore(variances="pair", order_effect=True),
-        "perturbed": PerturbedThurstone(order_effect=True),
+        "common": OrderEffect(ThurstoneScore()),
+        "pair": OrderEffect(ThurstoneScore(variances="pair")),
+        "perturbed": OrderEffect(PerturbedThurstone()),
     }
     return {
         name: bd.fit(duels, model, "laplace", draws=2000, seed=1) for name, model in models.items()
@@ -304,9 +307,11 @@ def test_predictive_margins_are_those_of_a_simulation(fits):
             n: v.to_numpy().reshape(-1, *v.shape[2:]) for n, v in fit["posterior"].data_vars.items()
         }
         model = model_of(fit)
-        middle, spread, _ = model.margin(posterior, np.array([3]), np.array([1]), order=True)
+        middle, spread, _ = model.margins(
+            posterior, np.array([3]), np.array([1]), left_advantage=True
+        )
         next_one = (middle + spread * rng.standard_normal((len(middle), 1)))[:, 0]
-        told = bd.predict(fit, "a3", "a1", prob=0.8, order=True)
+        told = bd.predict(fit, "a3", "a1", ci_prob=0.8, left_advantage=True)
         below = [(next_one < float(told[n])).mean() for n in ("margin_lower", "margin_upper")]
         # Binomial, 2,000 draws: five standard errors.
         assert np.allclose(below, [0.1, 0.9], atol=5 * np.sqrt(0.09 / 2000))
@@ -344,7 +349,7 @@ def test_cycles_of_margins_are_found_and_a_ranking_is_not_called_a_cycle():
     fit = bd.fit(to_log(left, right, margin), PerturbedThurstone(), "laplace")
     assert bd.winners(fit).attrs["verdict_kind"] == "cycle"
     ranked, _ = draw_log(n=600, noise=0.3, seed=10)
-    fit = bd.fit(ranked, PerturbedThurstone(order_effect=True), "laplace")
+    fit = bd.fit(ranked, OrderEffect(PerturbedThurstone()), "laplace")
     assert bd.winners(fit).attrs["verdict_kind"] == "winner"
     d = fit["posterior"]["residual_scale"]
     assert float(d.quantile(0.9)) < 0.25
@@ -356,7 +361,7 @@ def test_cycles_of_margins_are_found_and_a_ranking_is_not_called_a_cycle():
 def test_held_out_margins_are_predicted(votes):
     from bayesduel.criticism.calibration import held_out
 
-    found = held_out(votes[0], ThurstoneScore(order_effect=True), folds=3, draws=400)
+    found = held_out(votes[0], OrderEffect(ThurstoneScore()), folds=3, draws=400)
     assert found.log_loss < np.log(2)
     assert found.unit == "duel"
     assert found.n.sum() == votes[0].n_duels
@@ -376,9 +381,9 @@ def test_nuts_agrees_with_laplace(votes, fits):
 
 def test_predictions_with_the_advantage_of_a_side_need_one(fits, votes):
     plain = bd.fit(votes[0], BradleyTerry())
-    with pytest.raises(ValueError, match="order should be False for a fit that learned no"):
-        bd.predict(plain, "a0", "a1", order=True)
-    home = bd.predict(fits["common"], "a0", "a1", order=True)
+    with pytest.raises(ValueError, match="left_advantage should be False for a fit"):
+        bd.predict(plain, "a0", "a1", left_advantage=True)
+    home = bd.predict(fits["common"], "a0", "a1", left_advantage=True)
     assert home["win"] > bd.predict(fits["common"], "a0", "a1")["win"]
 
 

@@ -16,7 +16,7 @@ import bayesduel as bd
 from bayesduel.data.duels import Duels
 from bayesduel.data.pulls import Pulls
 from bayesduel.inference.fit import fit
-from bayesduel.models import AttributeDuels, LogisticAttributes
+from bayesduel.models import BradleyTerry, Covariates, JudgeTastes, LogisticAttributes, OrderEffect
 
 pytestmark = pytest.mark.slow
 
@@ -34,27 +34,28 @@ def items_of(m, n, seed=0):
 
 FEW, MANY, WIDE = items_of(8, 2), items_of(20, 3), items_of(20, 6)
 CASES = {
-    "duels": (AttributeDuels(items=FEW), "laplace", "nuts"),
+    "duels": (BradleyTerry(Covariates(FEW)), "laplace", "nuts"),
     "duels, order": (
-        AttributeDuels(items=FEW, item_effect=False, order_effect=True), "laplace", "nuts"
+        OrderEffect(BradleyTerry(Covariates(FEW, item_effect=False))), "laplace", "nuts"
     ),
     "pulls": (LogisticAttributes(items=MANY), "laplace", "nuts"),
     "pulls, horseshoe": (LogisticAttributes(items=WIDE, sparsity=2), "nuts"),
-    "duels, judges": (AttributeDuels(items=FEW, item_effect=False, judge_effect=True), "nuts"),
+    "duels, judges": (JudgeTastes(BradleyTerry(Covariates(FEW, item_effect=False))), "nuts"),
 }  # fmt: skip
 RUNS = [(name, method) for name, (_, *methods) in CASES.items() for method in methods]
 
 
 def log_of(model, points=None):
     """Return a log whose outcomes are `points` of each cell (any, to fix the shape)."""
-    if isinstance(model, LogisticAttributes):
+    if model.log_type == "pulls":
         n = np.full(len(model.items.labels), 3.0 * EACH)
         return Pulls(arms=model.items.labels, n=n, successes=n // 2 if points is None else points)
     labels = np.array(model.items.labels, dtype=object)
     m = len(labels)
-    first, second = np.nonzero(~np.eye(m, dtype=bool) if model.order_effect else np.triu(
+    first, second = np.nonzero(~np.eye(m, dtype=bool) if model.reads_order else np.triu(
         np.ones((m, m)), 1))  # fmt: skip
-    judges = np.array(JUDGES if model.judge_effect else [None], dtype=object)
+    by_judge = "judge-tastes" in model.layers
+    judges = np.array(JUDGES if by_judge else [None], dtype=object)
     first, second = (np.repeat(x, len(judges)) for x in (first, second))  # the order of cells
     judge = np.tile(judges, len(first) // len(judges))
     won = np.full(len(first), EACH // 2) if points is None else points.astype(int)
@@ -63,7 +64,7 @@ def log_of(model, points=None):
         np.concatenate([labels[second]] * 2),
         np.repeat([1.0, 0.0], len(first)),
         weight=np.concatenate([won, EACH - won]),
-        judge=np.tile(judge, 2) if model.judge_effect else None,
+        judge=np.tile(judge, 2) if by_judge else None,
         arms=model.items.labels,
     )
 

@@ -55,9 +55,9 @@ def simulate(model, n, seed):
     return prior, logs
 
 
-def quantities(draws):
+def quantities(model, draws):
     """Return the numbers whose ranks are checked, each (n_draws,)."""
-    P = draws["preference"]
+    P = model.preference(draws)
     found = {"P[0,1]": P[:, 0, 1], "P[2,4]": P[:, 2, 4], "min P[0]": P[:, 0].min(axis=-1)}
     for name in ("scale", "tie", "concentration"):
         if name in draws:
@@ -82,8 +82,8 @@ def test_ranks_of_the_truth_are_uniform(model, method, record_property):
             for n, v in tree["posterior"].data_vars.items()
         }
         kept = np.linspace(0, draws - 1, RANKS).astype(int)
-        truth = quantities({n: v[k : k + 1] for n, v in prior.items() if n in posterior})
-        for name, values in quantities(posterior).items():
+        truth = quantities(model, {n: v[k : k + 1] for n, v in prior.items() if n in posterior})
+        for name, values in quantities(model, posterior).items():
             below = (values[kept] < truth[name][0]).sum()
             same = (values[kept] == truth[name][0]).sum()
             ranks.setdefault(name, []).append(int(below + rng.integers(0, same + 1)))

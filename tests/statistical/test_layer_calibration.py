@@ -46,7 +46,7 @@ def design():
 def simulate(model, n, seed):
     """Return n truths and the logs drawn from them."""
     duels = design()
-    data = model.data(duels)
+    data = model.cells(duels).data
     with model.build(duels), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # numba notes that it draws in object mode
         tree = pm.sample_prior_predictive(n, random_seed=seed)
@@ -94,7 +94,7 @@ def test_ranks_of_the_truth_are_uniform(name, record_property):
     model = MODELS[name]
     place = list(MODELS).index(name)
     prior, logs = simulate(model, REPETITIONS, seed=200 + place)
-    if not model.transitive:
+    if not model.ranks_by_score:
         prior["strength"] = prior.pop("score")
     ranks: dict[str, list[int]] = {}
     rng = np.random.default_rng(place)
