@@ -11,7 +11,7 @@ import bayesduel as bd
 from bayesduel.criticism.calibration import held_out
 from bayesduel.models import BradleyTerry, Covariates, JudgeTastes, OrderEffect, Thurstone
 from bayesduel.posterior.draws import model_of
-from bayesduel.reporting.attributes import AttributeAnalysis, write_page
+from bayesduel.reporting.attributes import AttributeAnalysis
 
 N_ITEMS, N_JUDGES, N_DUELS = 14, 16, 2000
 COEFFICIENT, SPREAD = np.array([0.5, -0.5]), np.array([1.2, 0.0])
@@ -134,10 +134,10 @@ def test_a_saved_fit_and_its_page_keep_the_judges(fitted, tmp_path):
         bd.coefficients(again, judge="j03"), bd.coefficients(fit, judge="j03")
     )
     table = bd.coefficients(fit)
-    rest = dict.fromkeys(("told", "new", "calibration", "plain"))
+    rest = dict.fromkeys(("explained", "new", "calibration", "plain"))
     told = AttributeAnalysis(duels=log, fit=fit, table=table, reason="no time", **rest)
-    assert "Each of 16 judges" in told.errors_words
-    page = write_page(told, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Each of 16 judges" in told.covariance_words
+    page = bd.report(told, tmp_path / "page.html").read_text(encoding="utf-8")
     assert "judges<br>differ by" in page and "sparsity = none" in page
 
 

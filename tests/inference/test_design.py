@@ -1,0 +1,96 @@
+"""Two designs of one linear predictor: scores by differences, and a sparse matrix."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import bayesduel as bd
+from bayesduel.inference.design import DesignMatrix, PairDifferences
+from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.models import (
+    BradleyTerry,
+    Covariates,
+    Davidson,
+    JudgeReliability,
+    OrderEffect,
+    Scores,
+    ThurstoneScore,
+)
+
+
+def log(n=60, seed=1):
+    rng = np.random.default_rng(seed)
+    left = rng.integers(0, 5, n)
+    margin = rng.normal(0.3, 1, n)
+    return bd.Duels.from_votes(
+        left,
+        (left + rng.integers(1, 5, n)) % 5,
+        np.where(np.abs(margin) < 0.2, 0.5, (np.sign(margin) + 1) / 2),
+        margin=np.where(np.abs(margin) < 0.2, 0.0, margin),
+        judge=rng.integers(0, 3, n),
+        covariates={"x": rng.standard_normal(n), "y": rng.standard_normal(n)},
+    )
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BradleyTerry(),
+        OrderEffect(Davidson(Scores() + Covariates(["x", "y"]))),
+        OrderEffect(ThurstoneScore(variances="arm")),
+    ],
+    ids=lambda m: m.name,
+)
+def test_both_designs_give_one_density(model):
+    duels = log()
+    cells = model.cells(duels)
+    one = linear_predictor(model, cells)
+    assert isinstance(one.design, PairDifferences)
+    cut = one.size - len(one.terms.own)
+    jacobian = np.stack([one.design.eta(u) for u in np.eye(cut)], axis=1)
+    two = replace(one, design=DesignMatrix(sparse.csr_array(jacobian)))
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=one.size)
+    phi = rng.normal(size=max(1, sum(n or 1 for n in one.hypers.values())))
+    for a, b in zip(one.parts(x, phi), two.parts(x, phi), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-9)
+    covariance = np.linalg.inv(np.eye(one.size) + np.outer(x, x))
+    np.testing.assert_allclose(one.spread(covariance), two.spread(covariance), atol=1e-9)
+    groups = rng.integers(0, 4, len(cells))
+    by_group = [d.gradients(x, phi, groups, 4) for d in (one, two)]
+    np.testing.assert_allclose(*by_group, atol=1e-9)
+    np.testing.assert_allclose(
+        by_group[0].sum(axis=0), one.parts(x, phi).gradient - prior_slope(one, x, phi), atol=1e-6
+    )
+    many = rng.normal(size=(3, one.size))
+    np.testing.assert_allclose(
+        one.values(many, np.tile(phi, (3, 1))), two.values(many, np.tile(phi, (3, 1))), atol=1e-9
+    )
+    some = rng.integers(0, len(cells), 7)
+    np.testing.assert_allclose(
+        one.over({}, some).cells(x, phi)[1], two.over({}, some).cells(x, phi)[1], atol=1e-9
+    )
+
+
+def prior_slope(density, x, phi, h=1e-6):
+    """Return the gradient of the log prior, by finite differences."""
+
+    def prior(at):
+        value, cells = density.cells(at, phi)
+        return value - cells.sum()
+
+    return np.array([(prior(x + h * e) - prior(x - h * e)) / (2 * h) for e in np.eye(len(x))])
+
+
+def test_other_predictors_have_a_sparse_matrix_and_products_are_refused():
+    frame = pd.DataFrame({"item": list("01234"), "u": [0.0, 1, 2, 0, 1], "v": [1.0, 0, 1, 2, 0]})
+    duels, model = log(), BradleyTerry(Covariates(bd.read_items(frame)))
+    density = linear_predictor(model, model.cells(duels))
+    assert isinstance(density.design, DesignMatrix)
+    assert list(density.blocks) == ["coefficient", "effect"] and density.hyper == "effect_scale"
+    bent = JudgeReliability()
+    with pytest.raises(ValueError, match="eta should be linear"):
+        linear_predictor(bent, bent.cells(duels))
