@@ -25,7 +25,6 @@ MODEL_NAMES = {
     "bradley-terry": "Bradley-Terry (one score per arm, logit link)",
     "thurstone": "Thurstone (one score per arm, probit link)",
     "davidson": "Davidson (one score per arm, ties as an outcome)",
-    "attribute-duels": "attributes (one coefficient per attribute, logit link)",
     "thurstone-score": "Thurstone with margins (one score per arm, in units of the margins)",
     "perturbed-thurstone": "Thurstone with margins, and a residual for each pair",
     "preference-matrix": "preference matrix (one probability per pair, no transitivity assumed)",
@@ -121,6 +120,8 @@ def _model_rows(fit: "xr.DataTree") -> list[tuple[str, str]]:
     attrs, posterior = fit.attrs, fit["posterior"].dataset
     n = posterior.sizes["chain"] * posterior.sizes["draw"]
     rows = [("model", MODEL_NAMES.get(attrs["model"], attrs["model"]))]
+    if "items" in fit:
+        rows.append(("predictor", "attributes (one coefficient per attribute)"))
     settings = ", ".join(_settings(json.loads(attrs["model_settings"])))
     if settings:
         rows.append(("settings", settings))

@@ -87,7 +87,7 @@ def analyse_margins(
             if own.outcome != "margin":
                 own = OrderEffect(ThurstoneScore())
                 fit = fit_model(duels, own, draws=DRAWS, seed=seed, log_likelihood=False)
-            perturbed = None
+            check, perturbed = check_margins(fit, seed=seed), None
             if duels.n_arms <= RESIDUAL_ARMS and own.ranks_by_score:
                 loose = PerturbedThurstone()
                 loose = OrderEffect(loose) if own.reads_order else loose
@@ -97,7 +97,7 @@ def analyse_margins(
                     )
         except ValueError as error:
             return None, f"Not available for this log: {error}."
-    return MarginAnalysis(fit=fit, check=check_margins(fit, seed=seed), perturbed=perturbed), ""
+    return MarginAnalysis(fit=fit, check=check, perturbed=perturbed), ""
 
 
 def margins_section(a: MarginAnalysis, order: np.ndarray, *, own_ranking: bool = False) -> Section:

@@ -138,7 +138,7 @@ def test_a_saved_fit_and_its_page_keep_the_judges(fitted, tmp_path):
     told = AttributeAnalysis(duels=log, fit=fit, table=table, reason="no time", **rest)
     assert "Each of 16 judges" in told.covariance_words
     page = bd.report(told, tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "judges<br>differ by" in page and "sparsity = none" in page
+    assert "spread of<br>judges" in page and "sparsity = none" in page
 
 
 def test_tastes_predict_votes_held_out_and_compare(fitted):
