@@ -1,5 +1,6 @@
 """The package as installed: every subpackage is shipped, every public name loads."""
 
+import re
 import tomllib
 from pathlib import Path
 
