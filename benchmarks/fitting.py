@@ -13,9 +13,10 @@ import arviz as az
 import numpy as np
 
 from bayesduel.data.duels import Duels
+from bayesduel.inference.design import centre
 from bayesduel.inference.fit import fit
 from bayesduel.inference.laplace import conditionals, find_mode, score_covariance
-from bayesduel.inference.linear_predictor import centre, derivatives
+from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
 from bayesduel.models import BradleyTerry
 
 SIZES = ((10, 10_000), (100, 10_000), (100, 1_000_000), (1000, 1_000_000))
@@ -43,9 +44,15 @@ def best(work: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
     return min(seconds), result
 
 
+def density(duels: Duels, scale: float | None = np.inf) -> LinearPredictor:
+    """Return the log density of Bradley-Terry on a log; by default under a flat prior."""
+    model = BradleyTerry(scale=scale)
+    return linear_predictor(model, model.cells(duels))
+
+
 def mode_and_covariance(duels: Duels) -> Any:
     """Return maximum-likelihood scores and their covariance: flat prior, Newton."""
-    mode = find_mode(derivatives(BradleyTerry(scale=np.inf), duels), 0.0)
+    mode = find_mode(density(duels), 0.0)
     return score_covariance(mode, duels.n_arms)
 
 
@@ -63,8 +70,8 @@ def against_peers() -> list[dict[str, Any]]:
         ilsr, theirs = best(lambda w=wins: choix.ilsr_pairwise_dense(w, tol=1e-8))
         mode_and_covariance(duels)  # compile
         ours, _ = best(lambda d=duels: mode_and_covariance(d))
-        grid, _ = best(lambda d=duels: conditionals(derivatives(BradleyTerry(), d)))
-        found = find_mode(derivatives(BradleyTerry(scale=np.inf), duels), 0.0)
+        grid, _ = best(lambda d=duels: conditionals(density(d, None)))
+        found = find_mode(density(duels), 0.0)
         gap = abs(centre(found.x) - (theirs - theirs.mean())).max()
         rows += [
             _row("choix ILSR dense, scores only", name, ilsr, ilsr),

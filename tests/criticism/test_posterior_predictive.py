@@ -17,7 +17,13 @@ from bayesduel.criticism.standardised_residuals import (
     statistics,
 )
 from bayesduel.data.duels import Duels
-from bayesduel.models import BradleyTerry, PerturbedThurstone, ThurstoneScore
+from bayesduel.models import (
+    BradleyTerry,
+    Davidson,
+    OrderEffect,
+    PerturbedThurstone,
+    ThurstoneScore,
+)
 
 MODEL = ThurstoneScore(scale=np.inf)
 LABELS = np.array(list("abcdef"))
@@ -151,6 +157,27 @@ def test_replicated_margins_are_for_arviz():
     assert np.array_equal(tree["observed_data"]["margin"], votes.margin)
     collection = az.plot_ppc_dist(tree, num_samples=20, backend="none")
     assert collection is not None
+
+
+@pytest.mark.parametrize(
+    "model", [BradleyTerry(), Davidson(), OrderEffect(BradleyTerry())], ids=lambda m: m.name
+)
+def test_replicated_outcomes_agree_with_the_outcomes_that_were_fitted(model):
+    """Mean replicates of each pair are near the wins, which the model explains."""
+    rng = np.random.default_rng(7)
+    i, j = (np.tile(x, 30) for x in np.triu_indices(4, 1))
+    swap = np.arange(len(i)) % 2 == 1
+    i, j = np.where(swap, j, i), np.where(swap, i, j)
+    score = np.array([1.0, 0.4, -0.4, -1.0])
+    outcome = (rng.random(len(i)) < 1 / (1 + np.exp(score[j] - score[i]))).astype(float)
+    outcome[::7] = 0.5
+    tree = bd.posterior_predictive(bd.fit(Duels.from_votes(i, j, outcome), model, draws=400), 200)
+    made = tree["posterior_predictive"]["outcome"]
+    seen = tree["observed_data"]["outcome"]
+    assert made.dims[:2] == ("chain", "draw") and made.shape[2:] == seen.shape
+    gap = made.mean(("chain", "draw")) - seen
+    # Standard deviation of wins at most sqrt(30) / 2, and as much of a fit of four scores.
+    assert np.abs(gap).max() < 4 * np.sqrt(2 * 30) / 2
 
 
 def test_pictures_show_what_was_found():
