@@ -694,7 +694,7 @@ def selected(problem):
     """Return a trace of all selection policies on one problem of score duels, k = 2."""
     where = log("margins") if problem == "replay" else score_problem(problem)
     named = {name: make() for name, make in SELECTION.items()}
-    settings = {"replications": 3, "seed": 3, "record": [60, 90, 120], "index": True}
+    settings = {"replications": 3, "seed": 3, "record_at": [60, 90, 120], "index": True}
     return simulate_selection(named, where, 2, 120, **settings)
 
 
@@ -890,7 +890,7 @@ item(
 @cache
 def simulated(problem):
     """Return a trace of three policies on a problem, of pairs or of items."""
-    settings = {"replications": 3, "seed": 9, "record": [30, 100, 300], "progress": False}
+    settings = {"replications": 3, "seed": 9, "record_at": [30, 100, 300], "progress": False}
     shown = {"items": 1, "item-duels": 2}.get(problem)
     if shown:
         where = items_problem(shown, 15)
