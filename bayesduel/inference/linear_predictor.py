@@ -229,6 +229,8 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
     ValueError
         If eta is not linear in the parameters.
     """
+    if not model.linear:
+        raise ValueError(f"eta should be linear in the parameters of {model.name}")
     terms = compiled_terms(model)
     data = {name: _array(cells.data[name]) for name in terms.data}
     lengths = {"arm": cells.log.n_arms, "free": cells.log.n_arms - 1}

@@ -183,4 +183,4 @@ def test_an_advantage_of_the_left_side_is_recovered_under_every_response(respons
     home, away = (
         float(bd.predict(fit, "c", "b", left_advantage=side)["win"]) for side in (True, False)
     )
-    assert home > 0.5 > away  # the advantage outweighs half a point
+    assert home > away + 0.05
