@@ -109,7 +109,7 @@ def register[T: Model](kind: type[T]) -> type[T]:
         If another class has that name, or the name has a bracket.
     """
     layer = issubclass(kind, Layer)
-    name = kind.layer if layer else kind.name
+    name: Any = getattr(kind, "layer" if layer else "name")
     if not isinstance(name, str) or not name or set(name) & set("()"):
         raise ValueError(f"name of a model should be a text without brackets, got {name!r}")
     known: Any = {**MODELS, **NOT_OFFERED, **LAYERS}.get(name, kind)
