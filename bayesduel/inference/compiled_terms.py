@@ -68,7 +68,7 @@ class _Lazy(dict[str, Any]):
 
 def compiled_terms(model: Any) -> CompiledTerms:
     """Return the compiled functions of a model, compiled once a form of model."""
-    return _compiled(model.example()[0])
+    return _compiled(model.of_example())
 
 
 @lru_cache(maxsize=64)
