@@ -1,7 +1,7 @@
 """Cells: a log tallied once, by pair and by what a model asks of each duel."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +11,23 @@ from bayesduel.data.votes import Pairs
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
-__all__ = ["ModelCells", "Seen", "judges_of", "margins_of", "seen_in", "votes_of"]
+__all__ = [
+    "TABLES",
+    "ModelCells",
+    "Seen",
+    "data_of_rows",
+    "judges_of",
+    "margins_of",
+    "seen_in",
+    "votes_of",
+]
 
+# Data that are not by cell, and their dimensions.
+TABLES: dict[str, tuple[str, ...] | None] = {
+    "unit": None,
+    "table": ("arm", "attribute"),
+    "covariate_deviation": ("covariate",),
+}
 OUTCOMES = (1, -1, 0)  # of a vote, in the order of counts: first wins, second wins, tie
 
 
@@ -68,6 +83,15 @@ class ModelCells:
 
     def __len__(self) -> int:
         return len(self.data["n"])
+
+    def take(self, rows: Any) -> "ModelCells":
+        """Return the cells at `rows` (indices or a slice)."""
+        return replace(self, data=data_of_rows(self.data, rows))
+
+
+def data_of_rows(data: Mapping[str, np.ndarray], rows: Any) -> dict[str, np.ndarray]:
+    """Return the data of some cells; tables of the arms and single numbers stay whole."""
+    return {name: v if name in TABLES else v[rows] for name, v in data.items()}
 
 
 def seen_in(

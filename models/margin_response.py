@@ -242,6 +242,18 @@ class MarginResponse(Response):
             degrees = np.full((*eta.shape[:-1], 1), float(self.degrees or np.inf))
         return eta, spread, degrees
 
+    def typical_score(self, eta: np.ndarray, parameters: Mapping[str, Any]) -> np.ndarray:
+        """Return the probability of a positive margin at the typical noise of two arms."""
+        noise = np.asarray(parameters["noise"])
+        if self.variances == "arm":
+            noise = np.sqrt(2 * (noise**2).mean(axis=-1))
+        standard = eta / noise.reshape(-1, *(1,) * (np.ndim(eta) - 1))
+        if self.degrees is None:
+            return special.ndtr(standard)
+        learned = self.degrees == "learned"
+        degrees = np.asarray(parameters["degrees"]) if learned else np.full(len(eta), self.degrees)
+        return special.stdtr(degrees.reshape(-1, *(1,) * (np.ndim(eta) - 1)), standard)
+
     def outcome_probabilities(
         self, eta: np.ndarray, parameters: Mapping[str, Any], first: Any, second: Any
     ) -> dict[str, np.ndarray]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from bayesduel.models.cells import ModelCells, Seen, seen_in
+from bayesduel.models.cells import TABLES, ModelCells, Seen, seen_in
 from bayesduel.models.predictor import Predictor
 from bayesduel.models.response import Response, expected_score
 
@@ -630,10 +630,8 @@ def register(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
     dims: dict[str, Any] = {
         "counts": ("cell", "result"),
         "margins": ("cell", "statistic"),
-        "unit": None,
-        "table": ("arm", "attribute"),
         "design": ("cell", "attribute"),
         "covariate_values": ("cell", "covariate"),
-        "covariate_deviation": ("covariate",),
+        **TABLES,
     }
     return {name: pm.Data(name, a, dims=dims.get(name, ("cell",))) for name, a in arrays.items()}

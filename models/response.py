@@ -102,6 +102,16 @@ class Response(ABC):
         """Raise ValueError unless the outcomes of the log determine this response."""
         return
 
+    def typical_score(self, eta: np.ndarray, parameters: Mapping[str, Any]) -> np.ndarray:
+        """Return the expected score of a side whose predictor is `eta`, (draws, ...).
+
+        Of arms with typical noise, where the noise depends on the arms.
+        """
+        flat = np.asarray(eta).reshape(len(eta), -1)
+        nobody = np.zeros(flat.shape[1], dtype=int)
+        found = expected_score(self.outcome_probabilities(flat, parameters, nobody, nobody))
+        return found.reshape(np.shape(eta))
+
     def margin(
         self, eta: np.ndarray, parameters: Mapping[str, Any], first: Any, second: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:

@@ -61,17 +61,12 @@ class Units:
         """Return the units from `start` up to `stop`."""
         here = slice(int(self.stops[start - 1]) if start else 0, int(self.stops[stop - 1]))
         rows = slice(start, stop)
-        n = len(self.cells)
-        data = {
-            name: column[here] if column.ndim and len(column) == n else column
-            for name, column in self.cells.data.items()
-        }
         return Units(
             self.unit,
             self.times[rows],
             self.first[rows],
             self.second[rows],
-            replace(self.cells, data=data),
+            self.cells.take(here),
             self.stops[rows] - here.start,
         )
 
@@ -253,17 +248,12 @@ def _by_pair(duels: "Duels", model: Any) -> Units:
     low, high = low[order], high[order]
     stops = np.flatnonzero(np.append((np.diff(low) != 0) | (np.diff(high) != 0), True)) + 1
     cells = model.unit_cells(duels, seen, "pair")
-    n = len(cells)
-    data = {
-        name: column[order] if column.ndim and len(column) == n else column
-        for name, column in cells.data.items()
-    }
     return Units(
         "pair",
         np.ones(len(stops), dtype=np.int64),
         low[stops - 1],
         high[stops - 1],
-        replace(cells, data=data),
+        cells.take(order),
         stops,
     )
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from bayesduel.inference.compiled_terms import CompiledTerms, compiled_terms
 from bayesduel.inference.design import Design, design_of
+from bayesduel.models.cells import data_of_rows
 
 __all__ = ["LinearPredictor", "Parts", "linear_predictor"]
 
@@ -212,8 +213,7 @@ class LinearPredictor:
         cells
             Whose design each new cell has, indices.
         """
-        n = self.n_cells
-        whole = {k: v[cells] if v.ndim and len(v) == n else v for k, v in self.data.items()}
+        whole = data_of_rows(self.data, cells)
         return replace(
             self,
             data={k: _array(data.get(k, v)) for k, v in whole.items()},

@@ -4,7 +4,6 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import expit
 
 from bayesduel.intervals import eti
 from bayesduel.posterior.draws import check_fit, model_of, posterior_draws
@@ -82,8 +81,10 @@ def coefficients(
 
     add("coefficient", one.mean(axis=0), one, "")
     columns["positive"] = (one > 0).mean(axis=0)
-    add("odds_ratio", np.exp(np.median(one, axis=0)), np.exp(one), "odds_ratio_")
-    change = expit(one) - 0.5
+    score = model_of(fit).response.typical_score(one, draws)
+    odds = score / (1 - score)
+    add("odds_ratio", np.median(odds, axis=0), odds, "odds_ratio_")
+    change = score - 0.5
     add("change", change.mean(axis=0), change, "change_")
     add("standard", standard.mean(axis=0), standard, "standard_")
     if "judge_spread" in draws:
@@ -190,7 +191,7 @@ def predict_items(
         utility = draws["coefficient"] @ row
         if "effect" in draws:
             utility = utility + draws["effect_scale"] * rng.standard_normal(len(utility))
-        rate = expit(utility[:, None] - known).mean(axis=1)
+        rate = model.response.typical_score(utility[:, None] - known, draws).mean(axis=1)
         lower, upper = eti(rate[None, :], ci_prob)
         rows.append(
             {
