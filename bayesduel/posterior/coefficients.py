@@ -37,18 +37,18 @@ def coefficients(
 
     Returns
     -------
-    In the order of the table, indexed by attribute: ``coefficient`` (posterior mean, logits for one
-    unit of the attribute on its original scale; for having the level instead of the
-    reference, where it is an indicator), ``lower``, ``upper``, ``positive`` (probability that
-    more of it wins more), ``odds_ratio`` (posterior median) with ``_lower``, ``_upper``,
-    ``change`` (of the win probability against an otherwise equal item, from one half, for one
-    unit more: posterior mean) with ``_lower``, ``_upper``, and ``standard``, ``standard_lower``,
-    ``standard_upper``: logits for one standard deviation (for an indicator the same as
-    ``coefficient``), which can be compared. A judge effect adds ``judge_spread`` (posterior
-    median of the standard deviation of judges' coefficients, for one unit) with ``_lower``,
-    ``_upper``. An order effect is the last row, ``left side``. Of
-    pulls the last row is ``intercept``, an item whose attributes are all 0 (under ``standard``
-    average), and ``change`` is that of the chance to pay.
+    In the order of the table, indexed by attribute: ``coefficient`` (posterior mean, in the unit
+    of the scores (``fit.attrs["score_unit"]``) for one unit of the attribute on its original
+    scale; for having the level instead of the reference, where it is an indicator), ``lower``,
+    ``upper``, ``positive`` (probability that more of it wins more), ``odds_ratio`` (of winning
+    against an otherwise equal item, posterior median) with ``_lower``, ``_upper``, ``change`` (of
+    the win probability against an otherwise equal item, from one half, for one unit more:
+    posterior mean) with ``_lower``, ``_upper``, and ``standard``, ``standard_lower``,
+    ``standard_upper``: for one standard deviation (for an indicator the same as ``coefficient``),
+    which can be compared. A judge effect adds ``judge_spread`` (posterior median of the standard
+    deviation of judges' coefficients, for one unit) with ``_lower``, ``_upper``. An order effect
+    is the last row, ``left side``. Of pulls the last row is ``intercept``, an item whose
+    attributes are all 0 (under ``standard`` average), and ``change`` is that of the chance to pay.
 
     Raises
     ------
