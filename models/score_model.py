@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ScoreModel"]
 
+DEFAULT = Predictor(Scores())  # a score an arm, the scale learned
+
 
 @dataclass(frozen=True)
 class ScoreModel(ComposedModel):
@@ -33,11 +35,11 @@ class ScoreModel(ComposedModel):
         If an argument is not as described, or both are given and differ.
     """
 
-    predictor: Any = None
+    predictor: Any = DEFAULT
     scale: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        given = Scores(self.scale) if self.predictor is None else self.predictor
+        given = Scores(self.scale) if self.predictor == DEFAULT else self.predictor
         if isinstance(given, ArmPredictor):
             given = Predictor(given)
         if not isinstance(given, Predictor):

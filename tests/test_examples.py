@@ -79,6 +79,7 @@ def test_top_k_live(tmp_path, capsys, monkeypatch):
     assert "of 45 pairs won by the lower in score" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_attributes_real_log(tmp_path, capsys):
     runpy.run_path(str(ROOT / "examples" / "attributes_real_log.py"))["main"](tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["coefficients.png"]
@@ -155,7 +156,9 @@ def test_commands_of_the_readme(tmp_path):
             continue
         result = CliRunner().invoke(main, args)
         assert result.exit_code == 0, (args, result.output)
-        if args[0] == "simulate":  # the same seed gives the numbers that the README shows
+        if (
+            args[0] == "simulate" and "--k" not in args
+        ):  # the same seed gives the numbers that the README shows
             printed = [line.split() for line in result.stdout.splitlines()]
             assert all(row.split() in printed for row in blocks("text")[1].splitlines())
     assert {"report.html", "fit.nc"} <= {path.name for path in tmp_path.iterdir()}

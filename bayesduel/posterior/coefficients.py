@@ -83,7 +83,7 @@ def coefficients(
     columns["positive"] = (one > 0).mean(axis=0)
     score = model_of(fit).response.typical_score(one, draws)
     odds = score / (1 - score)
-    add("odds_ratio", np.median(odds, axis=0), odds, "odds_ratio_")
+    add("odds_ratio", np.exp(np.median(np.log(odds), axis=0)), odds, "odds_ratio_")
     change = score - 0.5
     add("change", change.mean(axis=0), change, "change_")
     add("standard", standard.mean(axis=0), standard, "standard_")

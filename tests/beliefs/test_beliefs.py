@@ -219,6 +219,7 @@ def test_fixed_time_bounds_do_not_hold_at_all_times():
     assert chance_of_ever_failing(hoeffding_upper, 0.5, 2.0, horizon=250) > exp(-2.0)
 
 
+@pytest.mark.slow
 def test_how_tight_the_bounds_are_is_reported(capsys):
     coverage.main()
     shown = capsys.readouterr().out

@@ -61,6 +61,7 @@ def simulated(n=400, m=60, seed=0):
     return frame, pd.DataFrame({"item": frame["item"].to_numpy()[shown], "reward": paid})
 
 
+@pytest.mark.slow
 def test_laplace_and_nuts_agree():
     frame, rows = simulated()
     model = LogisticAttributes(items=bd.read_items(frame))
@@ -99,6 +100,7 @@ def test_unseen_items_are_predicted():
     assert row["lower"] < at_zero < row["upper"]
 
 
+@pytest.mark.slow
 def test_a_horseshoe_keeps_what_counts_and_shrinks_what_does_not():
     rng = np.random.default_rng(5)
     x = rng.standard_normal((80, 12))

@@ -108,6 +108,7 @@ def test_density_is_that_of_the_pymc_model():
         assert linear.value(x, hyper) == pytest.approx(float(density(point)), abs=1e-8)
 
 
+@pytest.mark.slow
 def test_laplace_and_nuts_agree():
     duels, items = shipped("springall")
     model = by_attributes(items)
@@ -137,6 +138,7 @@ def test_coefficients_are_on_the_scale_of_the_table():
     assert told.attrs["covariance"] == "model"
 
 
+@pytest.mark.slow
 def test_what_attributes_miss_widens_the_intervals_to_keep_their_word():
     """Items that differ beyond the table: 40 logs, 95 % intervals of 2 coefficients each."""
     truth = np.array([0.8, -0.4])

@@ -79,6 +79,7 @@ def test_likelihood_is_that_of_the_pymc_model():
     assert own.sum() - model.cells(log).data["log_coefficient"].sum() == pytest.approx(total)
 
 
+@pytest.mark.slow
 def test_where_judges_differ_is_found_and_each_has_coefficients(fitted):
     _, items, own, fit = fitted
     assert fit.attrs["method"] == "nuts" and "not linear" in fit.attrs["method_reason"]

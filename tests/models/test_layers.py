@@ -201,6 +201,7 @@ def test_a_planted_advantage_of_order_is_found():
     assert abs(order.mean()) < 5 * order.std()
 
 
+@pytest.mark.slow
 def test_random_clickers_and_inverted_judges_are_found():
     """Eight judges, 250 votes each: six alike, one who clicks at random, one the wrong way."""
     score = np.linspace(-1.5, 1.5, 5)
@@ -287,7 +288,7 @@ def test_what_the_log_must_say_is_named():
     winner_left = bd.Duels.from_votes("abca" * 5, "bcac" * 5, [1] * 20)
     for duels, model, words in [
         (plain, JudgeReliability(), "name a judge for each vote"),
-        (alone, JudgeReliability(), r"at least two judges .*got \['x'\]"),
+        (alone, JudgeReliability(), r"at least two judges, got \['x'\]"),
         (plain, TimeVarying(), "a time for each vote, got a log without"),
         (alone, TimeVarying(), "two distinct times, got only 1"),
         (gap, TimeVarying(), "got 1 of 3 without one .*first at vote 1"),

@@ -56,7 +56,7 @@ def test_two_duels_of_three_arms_leave_the_noise_to_the_prior():
     log = Duels.from_votes("ab", "bc", [1, 1], margin=[1.0, 2.0])
     wide = bd.fit(log, ThurstoneScore())["posterior"]["noise"].quantile([0.1, 0.9])
     assert wide[1] > 3 * wide[0]
-    with pytest.raises(ValueError, match="2 margins leave no noise to be seen"):
+    with pytest.raises(ValueError, match="2 margins leave no degrees of freedom"):
         bd.fit(log, ThurstoneScore(scale=FLAT))
 
 

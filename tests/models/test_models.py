@@ -103,6 +103,7 @@ def better_wins(draws):
     return np.maximum(P, 1 - P).mean()
 
 
+@pytest.mark.slow
 def test_priors_mean_what_the_docstrings_say(prior):
     """Limits are the docstrings' rounding plus five standard errors (0.02 at 20,000 draws)."""
     assert abs(outside(prior(BradleyTerry())[0]) - 1 / 5) < 0.02

@@ -135,6 +135,7 @@ def test_places_cut_the_ranking(many):
         plots.plot_ranking(many, places=slice(200, 240))
 
 
+@pytest.mark.slow
 def test_label_width_holds_the_widest_label(many):
     figure = Figure(figsize=ranking_size(161))
     ax = plots.plot_ranking(many, figure.add_subplot())

@@ -111,6 +111,7 @@ def test_parts_that_never_met_are_not_compared():
     assert [part["verdict_kind"] for part in inside] == ["winner", "winner", "alone"]
 
 
+@pytest.mark.slow
 def test_definite_verdicts_are_false_no_more_often_than_they_say():
     """Over logs drawn from the prior, at most 1 - confidence of definite sentences are false."""
     rng = np.random.default_rng(13)

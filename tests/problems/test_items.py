@@ -16,6 +16,7 @@ from bayesduel.problems import (
     UnitSphere,
 )
 from bayesduel.simulation.replication import streams
+from bayesduel.simulation.trace import StoredTrace
 
 matplotlib.use("Agg")
 POLICIES = [bd.TwoPhase(), bd.LogisticThompson()]
@@ -108,21 +109,18 @@ def test_results_depend_on_nothing_but_the_seed(reference, tmp_path):
 
 def test_a_run_that_was_cut_off_goes_on(reference, tmp_path, monkeypatch):
     """Killed in the second run: the first is kept, the rest are made again."""
-    import bayesduel.simulation.runners as runners
+    out, write, calls = tmp_path / "trace.zarr", StoredTrace.write, []
 
-    out, played, calls = tmp_path / "trace.zarr", runners.played, []
-
-    def killed(*task):
-        calls.append(task)
+    def killed(self, *run):
+        calls.append(run)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return played(*task)
+        write(self, *run)
 
     given = {"replications": 3, "seed": 11, "workers": 1, "out": out}
-    monkeypatch.setattr(runners, "played", killed)
-    with pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(StoredTrace, "write", killed)
         bd.simulate(POLICIES, FAMILY, 300, **given)
-    monkeypatch.setattr(runners, "played", played)
     assert int(bd.open_trace(out)["finished"]["run"].sum()) == 1
     same(reference, bd.simulate(POLICIES, FAMILY, 300, **given))
 

@@ -167,6 +167,7 @@ def test_checks_are_those_of_the_analysis(page, springall):
     assert "criteria" in page.text["winners"]
 
 
+@pytest.mark.slow
 def test_same_seed_same_bytes(springall, html, tmp_path):
     log, fit = springall
     again = bd.report(fit, tmp_path / "b.html", duels=log, command="bayesduel report springall")
@@ -250,6 +251,7 @@ def test_too_few_judges_are_told(tmp_path):
     assert "2 clusters are too few" in words
 
 
+@pytest.mark.slow
 def test_many_logs_make_one_page_with_an_index(tmp_path):
     logs = bd.datasets.load("tversky1969", by="annotator")
     few = {label: logs[label] for label in ("s1", "s8")}
@@ -264,6 +266,7 @@ def test_many_logs_make_one_page_with_an_index(tmp_path):
     assert "more cycles than transitive models predict" in cyclic and "loses to" in cyclic
 
 
+@pytest.mark.slow
 def test_a_fit_alone_is_enough(springall, tmp_path):
     log, fit = springall
     page = page_of(fit, tmp_path)

@@ -269,6 +269,7 @@ KNOWN = {
 }
 
 
+@pytest.mark.slow
 def test_success_rates_agree_with_the_prototype():
     policies = {
         "uniform": bd.Uniform(),
@@ -286,6 +287,7 @@ def test_success_rates_agree_with_the_prototype():
             assert abs(ours - theirs) < 4.9 * error, (name, ours, theirs)
 
 
+@pytest.mark.slow
 def test_the_model_helps_and_knock_outs_do_not():
     """What no doubt is left of: paired by common luck, McNemar's test at 1e-3.
 

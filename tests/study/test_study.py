@@ -75,5 +75,5 @@ def test_bad_input_is_refused():
     run.ask()
     with pytest.raises(ValueError, match=r"winner should be '[ab]', '[ab]' or None, got 'c'"):
         run.tell("c")
-    with pytest.raises(ValueError, match="log should hold at least one duel"):
+    with pytest.raises(ValueError, match="log should contain at least one duel"):
         _ = run.duels

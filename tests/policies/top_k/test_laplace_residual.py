@@ -125,6 +125,7 @@ def test_no_residual_is_found_where_there_is_none():
         assert np.sqrt(learned_square(*arguments)) < 0.08
 
 
+@pytest.mark.slow
 def test_asking_for_scores_changes_nothing():
     margins, _ = dealt(5, 4, 1, 0.1)
     frozen(margins)

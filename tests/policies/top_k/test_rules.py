@@ -50,6 +50,7 @@ def test_the_warm_up_meets_every_pair_equally_often(policy):
     np.testing.assert_array_equal(margins.n, 3 * (1 - np.eye(5)))
 
 
+@pytest.mark.slow
 def test_pocbam_and_its_model_name_the_pairs_of_their_accounts():
     margins, _ = dealt(6, 5, 8)
     frozen(margins)
