@@ -57,7 +57,7 @@ def test_no_ranking(tmp_path, capsys):
         ("topk_of_ten.py", "--budget 140"),
         ("topk_of_hundred.py", "--arms 10 --budget 280"),
         ("topk_separated.py", "--arms 10"),
-        ("topk_perturbed.py", "--budget 140"),
+        pytest.param("topk_perturbed.py", "--budget 140", marks=pytest.mark.slow),
     ],
 )
 def test_top_k_experiments(name, options, tmp_path, capsys, monkeypatch):

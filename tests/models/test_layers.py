@@ -295,7 +295,7 @@ def test_what_the_log_must_say_is_named():
         (
             winner_left,
             OrderEffect(),
-            "left side won all 20 decided duels: it writes the winner left",
+            "left side won all 20 decided duels: it lists the winner on the left",
         ),
         (two, BladeChest(), "at least three arms to have cycles, got 2"),
     ]:

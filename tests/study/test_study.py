@@ -27,7 +27,9 @@ def played(policy, seed, n_duels, asked_again=0):
     return run
 
 
-@pytest.mark.parametrize("policy", [*OF_PAIRS, LAPLACE], ids=label)
+@pytest.mark.parametrize(
+    "policy", [*OF_PAIRS, pytest.param(LAPLACE, marks=pytest.mark.slow)], ids=label
+)
 def test_a_run_is_the_simulated_one_however_often_is_asked(policy):
     horizon = 40 if policy is LAPLACE else 150
     run = played(policy, 5, horizon, asked_again=2)
