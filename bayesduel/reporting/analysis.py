@@ -138,7 +138,12 @@ def analyse(
     with warnings.catch_warnings():  # the log's warnings have been given once
         warnings.simplefilter("ignore", UserWarning)
         free, free_reason, free_unit = None, "", "duel"
-        if by_score and duels.n_arms > FREE_ARMS:
+        if by_score and "covariate_effect" in covariates:
+            free_reason = (
+                "A model without transitivity has no covariates: its winners would be those of the "
+                "log as it is."
+            )
+        elif by_score and duels.n_arms > FREE_ARMS:
             free_reason = (
                 f"With more than {FREE_ARMS} arms, fit a model without transitivity separately "
                 "(--model preference-matrix)."

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,12 @@ if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
 __all__ = ["report", "sections"]
+
+NEUTRAL = (
+    "The model controls for covariates of the duel: this ranking is that of duels in which all "
+    "covariates are zero. Counts of wins are those of the log."
+)
+AS_LOGGED = "The check uses outcomes as logged; it does not control for covariates."
 
 Sections = tuple[Section, ...]
 
@@ -194,16 +201,17 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     elif a.margins_reason:
         margins = Section(id="margins", title="Margins", body=blocks(a.margins_reason))
     caution = caution_words(a.check, a.free)
+    controlled = "covariate_effect" in a.fit["posterior"]
     found = (
         verdict_section(a.winners, a.duels, a.warnings + doubts, caution),
         log_section(a.duels, a.health),
-        ranking_section(a.winners, a.duels),
+        _noted(ranking_section(a.winners, a.duels), NEUTRAL if controlled else ""),
         ranks_section(a.winners),
         preferences_section(a.winners),
         winners_section(a),
         margins,
         None if a.coefficients is None else coefficients_section(a.coefficients, a.fit),
-        transitivity_section(a.check, verdict=True),
+        _noted(transitivity_section(a.check, verdict=True), AS_LOGGED if controlled else ""),
         residuals_section(a.check),
         calibration_section(a.calibration, words),
         fit_section(a.fit),
@@ -212,6 +220,11 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         _reproduce(a.fit, command),
     )
     return tuple(section for section in found if section is not None)
+
+
+def _noted(section: Section, note: str) -> Section:
+    """Return the section with a note before its body."""
+    return replace(section, body=(*blocks(note), *section.body))
 
 
 def _of_check(check: "Check", command: str | None) -> Sections:
