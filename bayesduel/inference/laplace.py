@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from bayesduel.inference.design import PairDifferences, centre
 from bayesduel.inference.draws import Proposals
@@ -65,7 +66,7 @@ class Mode:
 
     def covariance(self) -> np.ndarray:
         """Return the inverse of the precision, shape (size, size)."""
-        return cho_solve((self.factor, True), np.eye(len(self.x)))
+        return _solved(self.factor, np.eye(len(self.x)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +210,7 @@ def find_mode(
     parts = density.parts(x, hyper)
     for _ in range(200):
         factor, bowl = _ascent(parts.precision)
-        step = cho_solve((factor, True), parts.gradient)
+        step = _solved(factor, parts.gradient)
         decrement = float(parts.gradient @ step)
         rounding = 1e-13 * max(1.0, abs(parts.value))
         if decrement < tolerance * len(x) or (decrement < rounding and _small(step, x)):
@@ -284,7 +285,7 @@ def _widen(density: LinearPredictor, hyper: float, mode: Mode) -> Mode:
             slope, curve = density.curves(found.x, hyper, node * spread)
             gain, bend = gain + weight * slope, bend + weight * curve
         factor = _factor(parts.precision + density.curvature(bend))
-        step = cho_solve((factor, True), parts.gradient + density.pull(gain))
+        step = _solved(factor, parts.gradient + density.pull(gain))
         found = Mode(found.x + step, parts.value, factor, parts.prior)
     return found
 
@@ -318,11 +319,16 @@ def _ascent(precision: np.ndarray) -> tuple[np.ndarray, bool]:
 
 
 def _factor(precision: np.ndarray) -> np.ndarray:
-    try:
-        factor, _ = cho_factor(precision, lower=True)
-    except np.linalg.LinAlgError:
-        raise FloatingPointError("the posterior has no curvature in some direction") from None
-    return np.tril(factor)
+    """Return the lower Cholesky factor, by LAPACK without SciPy's checks of every call."""
+    factor, failed = dpotrf(precision, lower=1, clean=1)
+    if failed:
+        raise FloatingPointError("the posterior has no curvature in some direction")
+    return factor
+
+
+def _solved(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return the solution of a system given the lower Cholesky factor of its matrix."""
+    return dpotrs(factor, right, lower=1)[0]
 
 
 def _small(step: np.ndarray, x: np.ndarray) -> bool:
