@@ -36,6 +36,8 @@ __all__ = [
     "widened",
 ]
 
+VANISHING = 1e-6  # of the largest entry of a Cholesky factor: there is no curvature below it
+
 
 @dataclass(frozen=True, eq=False)
 class Mode:
@@ -216,6 +218,9 @@ def find_mode(
         if decrement < tolerance * len(x) or (decrement < rounding and _small(step, x)):
             if not bowl:
                 raise FloatingPointError("Newton's method ended on a saddle, not at a mode")
+            flat = factor.diagonal()[parts.prior == 0]  # directions that only the data curve
+            if len(flat) and flat.min() < VANISHING * factor.diagonal().max():
+                raise FloatingPointError("the posterior has no curvature in some direction")
             return Mode(x, parts.value, factor, parts.prior)
         length = 1.0
         while True:
