@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-all lint bench reference clean help
+.PHONY: demo test test-all lint bench reference validate clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -38,6 +38,9 @@ bench: $(STAMP)  ## the benchmarks, as ratios in one run (a quarter of an hour)
 
 reference: $(STAMP)  ## our regrets beside reference figures (an hour; goes on after a stop)
 	$(BIN)/python -m benchmarks.reference
+
+validate: $(STAMP)  ## docs/validation.md, measured (goes on after a stop; FULL=1: hours)
+	$(BIN)/python -m benchmarks.validation $(if $(FULL),--full)
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

@@ -75,7 +75,8 @@ def command(argv: list[str], /, log: str, **options: Any) -> None:
 
     from bayesduel.cli.console import print_json, remark, show, steps
     from bayesduel.models import BradleyTerry, Covariates, JudgeTastes, OrderEffect
-    from bayesduel.reporting import analyse_attributes, report, sections
+    from bayesduel.reporting.attributes import analyse_attributes
+    from bayesduel.reporting.report import report, sections
 
     output = options["output"]
     if output is not None:

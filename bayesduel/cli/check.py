@@ -50,7 +50,7 @@ def command(
 
     from bayesduel.cli.console import print_json, remark, show, steps
     from bayesduel.criticism.check import check
-    from bayesduel.reporting import report, sections
+    from bayesduel.reporting.report import report, sections
 
     if output is not None:
         check_folder(output)

@@ -41,7 +41,7 @@ def command(argv: list[str], /, log: str, output: Path, title: str | None, **opt
     import shlex
 
     from bayesduel.cli.console import remark, steps
-    from bayesduel.reporting import report
+    from bayesduel.reporting.report import report
 
     check_folder(output)
     model = chosen_model(options["model"], options)
