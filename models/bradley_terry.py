@@ -52,4 +52,5 @@ class BradleyTerry(ScoreModel):
     """
 
     name: ClassVar[str] = "bradley-terry"
+    title: ClassVar[str] = "Bradley-Terry (one score per arm, logit link)"
     response: ClassVar[Response] = Bernoulli("logit")

@@ -28,6 +28,14 @@ TABLES: dict[str, tuple[str, ...] | None] = {
     "table": ("arm", "attribute"),
     "covariate_deviation": ("covariate",),
 }
+# Dimensions of the data of a model, where they are not ("cell",).
+DIMS: dict[str, tuple[str, ...] | None] = {
+    "counts": ("cell", "result"),
+    "margins": ("cell", "statistic"),
+    "design": ("cell", "attribute"),
+    "covariate_values": ("cell", "covariate"),
+    **TABLES,
+}
 OUTCOMES = (1, -1, 0)  # of a vote, in the order of counts: first wins, second wins, tie
 
 
@@ -87,6 +95,13 @@ class ModelCells:
     def take(self, rows: Any) -> "ModelCells":
         """Return the cells at `rows` (indices or a slice)."""
         return replace(self, data=data_of_rows(self.data, rows))
+
+    def register(self) -> dict[str, Any]:
+        """Register `data` as ``pm.Data`` of the model in context; return it by name."""
+        import pymc as pm
+
+        by_cell = {name: DIMS.get(name, ("cell",)) for name in self.data}
+        return {name: pm.Data(name, a, dims=by_cell[name]) for name, a in self.data.items()}
 
 
 def data_of_rows(data: Mapping[str, np.ndarray], rows: Any) -> dict[str, np.ndarray]:

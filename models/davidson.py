@@ -52,4 +52,5 @@ class Davidson(ScoreModel):
     """
 
     name: ClassVar[str] = "davidson"
+    title: ClassVar[str] = "Davidson (one score per arm, ties as an outcome)"
     response: ClassVar[Response] = DavidsonResponse()

@@ -16,7 +16,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from bayesduel.models.bradley_terry import BradleyTerry
-from bayesduel.models.model import ComposedModel, Model
+from bayesduel.models.composed_model import ComposedModel
+from bayesduel.models.model import Model
 from bayesduel.models.predictor import Predictor
 from bayesduel.models.response import Response
 
@@ -98,12 +99,12 @@ class Layer(ComposedModel):
         return replace(self, base=self.base.settled(log))
 
     @property
-    def response(self) -> Response:  # type: ignore[override]
+    def response(self) -> Response:
         """That of what is wrapped."""
         return self.base.response
 
     @property
-    def predictor(self) -> Predictor:  # type: ignore[override]
+    def predictor(self) -> Predictor:
         """What arms are worth and covariates of the duel, below all layers."""
         return self.base.predictor
 
@@ -118,12 +119,17 @@ class Layer(ComposedModel):
         return (type(self), *self.base.parts)
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         """Name, e.g. "order-effect(bradley-terry)"."""
         return f"{self.layer}({self.base.name})"
 
     @property
-    def reads_order(self) -> bool:  # type: ignore[override]
+    def title(self) -> str:
+        """The title of what is wrapped, and what the layer adds."""
+        return f"{self.base.title} + {self.layer.replace('-', ' ')}"
+
+    @property
+    def reads_order(self) -> bool:
         """Whether it matters who was left."""
         return self.reads_own_order or self.base.reads_order
 
@@ -133,22 +139,22 @@ class Layer(ComposedModel):
         return not self.cyclic and self.base.ranks_by_layers
 
     @property
-    def ranks_by_score(self) -> bool:  # type: ignore[override]
+    def ranks_by_score(self) -> bool:
         """Whether the larger score is the better arm."""
         return not self.cyclic and self.base.ranks_by_score
 
     @property
-    def linear(self) -> bool:  # type: ignore[override]
+    def linear(self) -> bool:
         """Whether the predictor is linear in the scores and a few numbers."""
         return self.adds and self.base.linear
 
     @property
-    def flat(self) -> bool:  # type: ignore[override]
+    def flat(self) -> bool:
         """Whether some prior is flat."""
         return self.flat_prior or self.base.flat
 
     @property
-    def splits_pairs(self) -> bool:  # type: ignore[override]
+    def splits_pairs(self) -> bool:
         """Whether duels of a pair are told apart by more than their order."""
         return self.splits or self.base.splits_pairs
 

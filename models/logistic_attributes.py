@@ -9,9 +9,9 @@ from scipy.special import expit
 
 from bayesduel.data.items import Items
 from bayesduel.models.cells import ModelCells
+from bayesduel.models.composed_model import ComposedModel
 from bayesduel.models.covariates import ItemCovariates
 from bayesduel.models.identifiability import check_determined
-from bayesduel.models.model import ComposedModel
 from bayesduel.models.predictor import Predictor
 from bayesduel.models.response import Bernoulli, Response, log_coefficient
 
@@ -60,6 +60,7 @@ class LogisticAttributes(ComposedModel):
     sparsity: float | None = None
 
     name: ClassVar[str] = "logistic-attributes"
+    title: ClassVar[str] = "logistic regression of pulls (one coefficient per attribute)"
     log_type: ClassVar[str] = "pulls"
     outcome: ClassVar[str] = "success"
     response: ClassVar[Response] = Bernoulli("logit")
@@ -69,7 +70,7 @@ class LogisticAttributes(ComposedModel):
         _ = self.predictor  # whose settings these are, and who checks them
 
     @property
-    def predictor(self) -> Predictor:  # type: ignore[override]
+    def predictor(self) -> Predictor:
         """The attributes of the items, which say everything."""
         own = ItemCovariates(self.items, self.scale, item_effect=False, sparsity=self.sparsity)
         return Predictor(own)

@@ -15,12 +15,13 @@ import numpy as np
 from scipy import special, stats
 
 from bayesduel.models.cells import margins_of, votes_of
+from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pair_place
 from bayesduel.models.response import Response, evaluated, outcome_name
 
 if TYPE_CHECKING:
     from bayesduel.models.cells import ModelCells, Seen
 
-__all__ = ["MarginResponse", "PairResiduals", "Variances", "check_unit", "pair_place"]
+__all__ = ["MarginResponse", "Variances", "check_unit"]
 
 Variances = Literal["common", "arm", "pair"]
 
@@ -51,7 +52,7 @@ class MarginResponse(Response):
     _tie_rule: ClassVar[str] = "a tie is a margin of 0"
 
     @property
-    def hypers(self) -> tuple[str, ...]:  # type: ignore[override]
+    def hypers(self) -> tuple[str, ...]:
         """Positive parameters of the noise; one for each arm comes last."""
         return (
             *(("shrinkage",) if self.variances == "pair" else ()),
@@ -60,22 +61,22 @@ class MarginResponse(Response):
         )
 
     @property
-    def by_vote(self) -> bool:  # type: ignore[override]
+    def by_vote(self) -> bool:
         """Student margins have no sufficient statistics."""
         return self.degrees is not None
 
     @property
-    def coupled(self) -> bool:  # type: ignore[override]
+    def coupled(self) -> bool:
         """Duels of a pair share its variance."""
         return self.variances == "pair"
 
     @property
-    def criteria_agree(self) -> bool:  # type: ignore[override]
+    def criteria_agree(self) -> bool:
         """Whether an arm of larger score has the larger row of P: with equal noise only."""
         return self.variances == "common"
 
     @property
-    def dims(self) -> dict[str, tuple[str, ...]]:  # type: ignore[override]
+    def dims(self) -> dict[str, tuple[str, ...]]:
         """Dimensions of the parameters of the noise."""
         own: dict[str, dict[str, tuple[str, ...]]] = {
             "arm": {"noise": ("arm",)},
@@ -134,7 +135,7 @@ class MarginResponse(Response):
             shape = 1.0 + found["degrees_over_1"]
         elif self.degrees is not None:
             shape = float(self.degrees)
-        noise, variance = _noise(self.variances, given, flat=flat)
+        noise, variance = noise_of_cells(self.variances, given, flat=flat)
         found["noise"] = noise
         density, draw = self._density
         if "pair_of_cell" in given:
@@ -144,7 +145,7 @@ class MarginResponse(Response):
             own = pm.Deterministic("pair_noise", noise * pt.sqrt(shape / chi), dims="pair")
             found["pair_noise"], variance = own, own[given["pair_of_cell"]] ** 2
             density, draw = normal, draw_normal
-        _outcomes(eta, parameters, variance, shape, given, density, draw)
+        observe(eta, parameters, variance, shape, given, density, draw)
         return found
 
     def log_likelihood(
@@ -157,15 +158,16 @@ class MarginResponse(Response):
             variance = np.asarray(parameters["pair_noise"])[:, data["pair_of_cell"]] ** 2
             density = normal
         else:
-            variance = _spread(self.variances, parameters, eta, data["first"], data["second"]) ** 2
+            first, second = data["first"], data["second"]
+            variance = spread_of(self.variances, parameters, eta, first, second) ** 2
         if self.variances == "pair" and "pair_of_cell" not in data:
             shape = np.asarray(parameters["shrinkage"])[:, None]
         elif self.degrees is not None:
             learned = self.degrees == "learned"
             shape = np.asarray(parameters["degrees"])[:, None] if learned else self.degrees
-        return self._evaluated(density, eta, parameters, variance, shape, data)
+        return self.evaluated(density, eta, parameters, variance, shape, data)
 
-    def _evaluated(
+    def evaluated(
         self,
         density: Any,
         eta: np.ndarray,
@@ -211,8 +213,8 @@ class MarginResponse(Response):
             return found
         data, n_arms = cells.data, cells.log.n_arms
         place = pair_place(data["first"], data["second"], n_arms)
-        shrinkage, noise, order = found["shrinkage"], found["noise"], _order_of(found)
-        drawn = _by_pair(len(noise), n_arms)
+        shrinkage, noise, order = found["shrinkage"], found["noise"], order_of(found)
+        drawn = empty_by_pair(len(noise), n_arms)
         n_pairs = drawn.shape[1]
         for k in range(len(drawn)):
             freedom = np.full(n_pairs, shrinkage[k])
@@ -232,10 +234,10 @@ class MarginResponse(Response):
         """
         eta = np.asarray(eta)
         if self.variances == "pair":
-            own, n_arms = np.asarray(parameters["pair_noise"]), _arms_of(parameters["pair_noise"])
+            own, n_arms = np.asarray(parameters["pair_noise"]), n_arms_of(parameters["pair_noise"])
             spread = np.where(first == second, 1.0, of_pairs(own, first, second, n_arms))
         else:
-            spread = _spread(self.variances, parameters, eta, first, second)
+            spread = spread_of(self.variances, parameters, eta, first, second)
         if self.degrees == "learned":
             degrees = np.asarray(parameters["degrees"])[..., None]
         else:
@@ -263,130 +265,6 @@ class MarginResponse(Response):
         normal = self.degrees is None
         win = special.ndtr(standard) if normal else special.stdtr(degrees, standard)
         return {"win": win, "loss": 1.0 - win}
-
-
-@dataclass(frozen=True, kw_only=True)
-class PairResiduals(MarginResponse):
-    """Normal margins whose expectation is off the predictor by a residual of each pair.
-
-    The residual is normal about 0, with a learned standard deviation, and common to all duels of
-    the pair.
-
-    Parameters
-    ----------
-    variances, unit_size
-        As in :class:`MarginResponse`; "common" or "arm".
-    """
-
-    ranks_by_score: ClassVar[bool] = False
-
-    @property
-    def hypers(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Positive parameters of the residuals and the noise."""
-        return ("residual_scale", "noise")
-
-    @property
-    def coupled(self) -> bool:  # type: ignore[override]
-        """Duels of a pair share its residual."""
-        return True
-
-    @property
-    def criteria_agree(self) -> bool:  # type: ignore[override]
-        """Cycles are possible, so criteria may differ."""
-        return False
-
-    @property
-    def dims(self) -> dict[str, tuple[str, ...]]:  # type: ignore[override]
-        """Dimensions of the residuals and the noise."""
-        return {"residual": ("pair",), **({"noise": ("arm",)} if self.variances == "arm" else {})}
-
-    def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
-        """Raise unless the margins of the log tell residuals from noise."""
-        super().check(duels, ordered=ordered, flat=flat)
-        pairs = duels.pairs()
-        n = pairs.first_wins + pairs.second_wins + pairs.ties
-        if not (n > 1).any():
-            raise ValueError(
-                "some pair should meet more than once: residuals of pairs cannot be told from "
-                f"noise otherwise, got {len(n)} pairs that met once each"
-            )
-
-    def start(self, cells: "ModelCells") -> dict[str, Any]:
-        """Return logarithms of the hyperparameters from which a search starts."""
-        found = super().start(cells)
-        return found | {"residual_scale": found["scale"] - np.log(4.0)}
-
-    def respond(
-        self, eta: Any, given: Mapping[str, Any], parameters: Mapping[str, Any], *, flat: bool
-    ) -> dict[str, Any]:
-        """Add the residuals' scale, the noise and the margins of cells."""
-        import pymc as pm
-
-        spread = pm.HalfNormal("residual_scale", given["unit"] / 2)
-        noise, variance = _noise(self.variances, given, flat=flat)
-        found = {"residual_scale": spread, "noise": noise}
-        if "pair_of_cell" in given:
-            standard = pm.Normal("residual_standard", 0.0, 1.0, dims="pair")
-            found["residual"] = pm.Deterministic("residual", spread * standard, dims="pair")
-            eta = eta + given["pair_sign"] * found["residual"][given["pair_of_cell"]]
-            _outcomes(eta, parameters, variance, 0.0, given, normal, draw_normal)
-        else:
-            _outcomes(eta, parameters, variance, spread, given, perturbed, draw_perturbed)
-        return found
-
-    def log_likelihood(
-        self, eta: np.ndarray, parameters: Mapping[str, Any], data: Mapping[str, np.ndarray]
-    ) -> np.ndarray:
-        """Return the log likelihood of the margins of cells, (draws, cells)."""
-        variance = _spread(self.variances, parameters, eta, data["first"], data["second"]) ** 2
-        if "pair_of_cell" in data:
-            own = np.asarray(parameters["residual"])[:, data["pair_of_cell"]]
-            moved = eta + data["pair_sign"] * own
-            return self._evaluated(normal, moved, parameters, variance, 0.0, data)
-        shape = np.asarray(parameters["residual_scale"])[:, None]
-        return self._evaluated(perturbed, eta, parameters, variance, shape, data)
-
-    def complete(
-        self,
-        posterior: Mapping[str, np.ndarray],
-        eta: Callable[[slice], np.ndarray],
-        cells: "ModelCells",
-        rng: np.random.Generator,
-    ) -> dict[str, np.ndarray]:
-        """Return the draws with the residuals.
-
-        ``residual`` (draws, pairs), first over second, of all pairs in the order of
-        ``triu_indices``, is drawn from its conditional distribution, for a pair that never met
-        the population's.
-        """
-        if "residual" in posterior:
-            return dict(posterior)
-        data, n_arms = cells.data, cells.log.n_arms
-        first, second, n = data["first"], data["second"], data["n"]
-        place = pair_place(first, second, n_arms)
-        spread, order = posterior["residual_scale"], _order_of(posterior)
-        drawn = _by_pair(len(spread), n_arms)
-        n_pairs = drawn.shape[1]
-        for k in range(len(drawn)):
-            own = posterior["noise"][k]
-            sigma2 = own[first] ** 2 + own[second] ** 2 if np.ndim(own) else own**2
-            mean, _ = _pooled(data["margins"], order[k], n, data["n_left"])
-            precision = 1 / spread[k] ** 2 + n / sigma2
-            middle, error = np.zeros(n_pairs), np.full(n_pairs, spread[k])
-            error[place] = 1 / np.sqrt(precision)
-            middle[place] = n / sigma2 * (mean - eta(slice(k, k + 1))[0]) / precision
-            drawn[k] = middle + error * rng.standard_normal(n_pairs)
-        return {**posterior, "residual": drawn}
-
-    def margin(
-        self, eta: np.ndarray, parameters: Mapping[str, Any], first: Any, second: Any
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return location (..., n), scale (..., n) and degrees of freedom (..., 1)."""
-        residual = np.asarray(parameters["residual"])
-        own = of_pairs(residual, first, second, _arms_of(residual))
-        middle = np.asarray(eta) + np.where(first < second, own, -own)
-        spread = _spread(self.variances, parameters, middle, first, second)
-        return middle, spread, np.full((*middle.shape[:-1], 1), np.inf)
 
 
 def check_unit(unit: float | None) -> None:
@@ -436,19 +314,6 @@ def check_margins(duels: Any, *, flat: bool, order: bool) -> None:
         )
 
 
-def pair_place(first: np.ndarray, second: np.ndarray, n_arms: int) -> np.ndarray:
-    """Return the place of pairs, in either order, among all pairs of ``triu_indices(K, 1)``."""
-    low, high = np.minimum(first, second), np.maximum(first, second)
-    low = low.astype(np.int64)
-    return low * n_arms - low * (low + 1) // 2 + high - low - 1
-
-
-def of_pairs(values: np.ndarray, left: np.ndarray, right: np.ndarray, n_arms: int) -> np.ndarray:
-    """Return each pair's entry of `values` (..., all pairs), (..., n); 0 for an arm itself."""
-    place = pair_place(left, right, n_arms)
-    return np.where(left == right, 0.0, values[..., np.where(left == right, 0, place)])
-
-
 # -- densities as PyTensor graphs, and draws from them -------------------------------------
 
 
@@ -488,27 +353,12 @@ def pair_student(
     return constant - n / 2 * pt.log(np.pi * shape * variance) - (shape + n) / 2 * pt.log1p(rest)
 
 
-def perturbed(
-    margin: Any, eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any
-) -> Any:
-    """Return the log density of a pair's margins with their residual integrated out.
-
-    The residual is normal with variance ``shape**2`` and common to all margins of the pair.
-    """
-    import pytensor.tensor as pt
-
-    mean, within = _pooled(margin, order, n, n_left)
-    between = shape**2 + variance / n
-    inside = (n - 1) * pt.log(2 * np.pi * variance) + pt.log(n) + within / variance
-    return -0.5 * (inside + pt.log(2 * np.pi * between) + (mean - eta) ** 2 / between)
-
-
 def draw_normal(
     eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any,
     rng: np.random.Generator, size: Any = None,
 ) -> np.ndarray:  # fmt: skip
     """Draw the statistics of normal margins."""
-    return _drawn_statistics(eta, order, variance, n, n_left, rng)
+    return draw_statistics(eta, order, variance, n, n_left, rng)
 
 
 def draw_student(
@@ -526,16 +376,7 @@ def draw_pair_student(
 ) -> np.ndarray:  # fmt: skip
     """Draw variances, and the statistics of margins given them."""
     own = variance * shape / rng.chisquare(shape, size=eta.shape)
-    return _drawn_statistics(eta, order, own, n, n_left, rng)
-
-
-def draw_perturbed(
-    eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any,
-    rng: np.random.Generator, size: Any = None,
-) -> np.ndarray:  # fmt: skip
-    """Draw residuals, and the statistics of margins given them."""
-    moved = eta + shape * rng.standard_normal(eta.shape)
-    return _drawn_statistics(moved, order, variance, n, n_left, rng)
+    return draw_statistics(eta, order, own, n, n_left, rng)
 
 
 # -- in calling order ----------------------------------------------------------------------
@@ -549,7 +390,7 @@ def _positive(name: str, middle: Any, spread: float, *, dims: Any = None) -> Any
     return pm.LogNormal(name, pt.log(middle), spread, dims=dims)
 
 
-def _noise(variances: str, given: Mapping[str, Any], *, flat: bool) -> tuple[Any, Any]:
+def noise_of_cells(variances: str, given: Mapping[str, Any], *, flat: bool) -> tuple[Any, Any]:
     """Add the noise to the model in context; return it and the variance of each cell."""
     import pymc as pm
     import pytensor.tensor as pt
@@ -566,7 +407,7 @@ def _noise(variances: str, given: Mapping[str, Any], *, flat: bool) -> tuple[Any
     return value, value**2 + 0.0 * given["n"]
 
 
-def _outcomes(
+def observe(
     eta: Any,
     parameters: Mapping[str, Any],
     variance: Any,
@@ -599,25 +440,13 @@ def _outcomes(
     )
 
 
-def _order_of(posterior: Mapping[str, np.ndarray]) -> np.ndarray:
+def order_of(posterior: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return the advantage of the left side in each draw, 0 where the model has none."""
     n = len(next(iter(posterior.values())))
     return posterior["order"] if "order" in posterior else np.zeros(n)
 
 
-def _by_pair(draws: int, n_arms: int) -> np.ndarray:
-    """Return an empty array of draws of all pairs, in single precision where it is large."""
-    n_pairs = n_arms * (n_arms - 1) // 2
-    kind = np.float64 if draws * n_pairs < 2**23 else np.float32
-    return np.empty((draws, n_pairs), dtype=kind)
-
-
-def _arms_of(by_pair: Any) -> int:
-    """Return the number of arms of an array whose last axis is all pairs."""
-    return round((1 + np.sqrt(1 + 8 * np.shape(by_pair)[-1])) / 2)
-
-
-def _spread(
+def spread_of(
     variances: str, parameters: Mapping[str, Any], eta: np.ndarray, first: Any, second: Any
 ) -> np.ndarray:
     """Return the scale of the noise of duels, shape (..., n)."""
@@ -647,26 +476,18 @@ def _residual(duels: Any, order: bool) -> tuple[float, float]:
     return rest, float((root**2 * margin**2).sum() + scatter.sum())
 
 
-def _corrected(statistics: Any, order: Any) -> tuple[Any, Any, Any]:
+def without_order(statistics: Any, order: Any) -> tuple[Any, Any, Any]:
     """Return the sides' mean margins without the effect of order, and the scatter."""
     return statistics[..., 0] - order, statistics[..., 1] + order, statistics[..., 2]
 
 
 def _squares(statistics: Any, eta: Any, order: Any, n: Any, n_left: Any) -> Any:
     """Return the sum of squares of a cell's margins about their expectation."""
-    left, right, scatter = _corrected(statistics, order)
+    left, right, scatter = without_order(statistics, order)
     return scatter + n_left * (left - eta) ** 2 + (n - n_left) * (right - eta) ** 2
 
 
-def _pooled(statistics: Any, order: Any, n: Any, n_left: Any) -> tuple[Any, Any]:
-    """Return the mean of a cell's margins without the effect of order, and the squares about it."""
-    left, right, scatter = _corrected(statistics, order)
-    share = n_left / n
-    mean = share * left + (1 - share) * right
-    return mean, scatter + n * share * (1 - share) * (left - right) ** 2
-
-
-def _drawn_statistics(
+def draw_statistics(
     eta: Any, order: Any, variance: Any, n: Any, n_left: Any, rng: np.random.Generator
 ) -> np.ndarray:
     """Draw the statistics of cells of normal margins, shape (cells, 3)."""

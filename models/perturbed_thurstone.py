@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from bayesduel.models.margin_response import PairResiduals, check_unit
+from bayesduel.models.margin_response import check_unit
+from bayesduel.models.pair_residuals import PairResiduals
 from bayesduel.models.response import Response
 from bayesduel.models.score_model import ScoreModel
 
@@ -55,6 +56,7 @@ class PerturbedThurstone(ScoreModel):
     unit: float | None = field(default=None, kw_only=True)
 
     name: ClassVar[str] = "perturbed-thurstone"
+    title: ClassVar[str] = "Thurstone with margins, and a residual for each pair"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -63,6 +65,6 @@ class PerturbedThurstone(ScoreModel):
             raise ValueError(f"variances should be 'common' or 'arm', got {self.variances!r}")
 
     @property
-    def response(self) -> Response:  # type: ignore[override]
+    def response(self) -> Response:
         """Normal margins about the predictor and a residual of each pair."""
         return PairResiduals(variances=self.variances, unit_size=self.unit)

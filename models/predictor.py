@@ -88,9 +88,18 @@ class ArmPredictor(ABC):
 
 
 class DuelPredictor(ABC):
-    """Covariates of the duel itself, left minus right."""
+    """Covariates of the duel itself, left minus right.
+
+    Attributes
+    ----------
+    columns
+        Their names.
+    deviations
+        The standard deviation of each; None before it is read off a log.
+    """
 
     columns: tuple[str, ...]
+    deviations: tuple[float, ...] | None
 
     @property
     @abstractmethod

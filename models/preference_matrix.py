@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import betaln
 
 from bayesduel.models.cells import ModelCells, Seen, seen_in
-from bayesduel.models.margin_response import pair_place
-from bayesduel.models.model import PREFERENCE_ARMS, Model, register
+from bayesduel.models.model import PREFERENCE_ARMS, Approximation, Model
+from bayesduel.models.pair_indices import n_arms_of, pair_place
 from bayesduel.models.response import evaluated, log_coefficient, outcome_name
 
 if TYPE_CHECKING:
@@ -57,8 +57,9 @@ class PreferenceMatrix(Model):
     concentration: float | None = None
 
     name: ClassVar[str] = "preference-matrix"
+    title: ClassVar[str] = "preference matrix (one probability per pair, no transitivity assumed)"
     outcome: ClassVar[str] = "win"
-    approximation: ClassVar[Any] = "conjugate"
+    approximation: ClassVar[Approximation] = "conjugate"
     ranks_by_score: ClassVar[bool] = False
     criteria_agree: ClassVar[bool] = False
     integrates_pair: ClassVar[bool] = True
@@ -153,7 +154,7 @@ class PreferenceMatrix(Model):
         first, second = np.triu_indices(len(arms), 1)
         coords = {"arm": arms, "opponent": arms, "pair": np.arange(len(first))}
         with pm.Model(coords=coords | {"cell": np.arange(len(cells))}) as model:
-            data = register(cells.data)
+            data = cells.register()
             if self.concentration is None:
                 concentration = pm.LogNormal("concentration", np.log(4.0), 1.0)
             else:
@@ -205,7 +206,7 @@ class PreferenceMatrix(Model):
 
     def n_arms(self, posterior: Mapping[str, Any]) -> int:
         """Return the number of arms of a posterior."""
-        return round((1 + np.sqrt(1 + 8 * np.shape(posterior["theta"])[-1])) / 2)
+        return n_arms_of(posterior["theta"])
 
     def outcome_probabilities(
         self,

@@ -23,40 +23,60 @@ outcome_name = "outcome"
 
 
 class Response(ABC):
-    """The distribution of outcomes given the linear predictor.
+    """The distribution of outcomes given the linear predictor."""
 
-    Attributes
-    ----------
-    outcome
-        What is observed: "win" (a tie counts half a win), "win or tie", or "margin".
-    score_unit
-        Unit of the scores in words.
-    score_scale
-        Scale of the half-normal prior of a learned scale of the scores, in `unit`.
-    hypers
-        Names of the positive parameters of the response.
-    by_vote
-        Whether every vote is a cell of its own.
-    coupled
-        Whether the duels of a pair share a parameter that the likelihood integrates out.
-    counts_add_up
-        Whether a cell's data are counts, so that those of two logs add up.
-    ranks_by_score, criteria_agree
-        Whether the larger score is the better arm; whether every criterion of a winner then
-        names the same arm.
-    """
+    coords: ClassVar[Mapping[str, Any]] = {}  # coordinates of its own dimensions
+    _tie_rule: ClassVar[str] = "a tie counts half a win for each side"
 
-    outcome: ClassVar[str]
-    score_unit: str = "logits"
-    score_scale: float
-    hypers: tuple[str, ...] = ()
-    by_vote: bool = False
-    coupled: bool = False
-    counts_add_up: bool = True
-    ranks_by_score: bool = True
-    criteria_agree: bool = True
-    dims: Mapping[str, tuple[str, ...]] = {}
-    coords: Mapping[str, Any] = {}
+    @property
+    @abstractmethod
+    def outcome(self) -> str:
+        """What is observed: "win" (a tie counts half a win), "win or tie", or "margin"."""
+
+    @property
+    @abstractmethod
+    def score_scale(self) -> float:
+        """Scale of the half-normal prior of a learned scale of the scores, in `unit`."""
+
+    @property
+    def score_unit(self) -> str:
+        """Unit of the scores in words."""
+        return "logits"
+
+    @property
+    def hypers(self) -> tuple[str, ...]:
+        """Names of the positive parameters of the response."""
+        return ()
+
+    @property
+    def by_vote(self) -> bool:
+        """Whether every vote is a cell of its own."""
+        return False
+
+    @property
+    def coupled(self) -> bool:
+        """Whether the duels of a pair share a parameter that the likelihood integrates out."""
+        return False
+
+    @property
+    def counts_add_up(self) -> bool:
+        """Whether a cell's data are counts, so that those of two logs add up."""
+        return True
+
+    @property
+    def ranks_by_score(self) -> bool:
+        """Whether the larger score is the better arm."""
+        return True
+
+    @property
+    def criteria_agree(self) -> bool:
+        """Whether every criterion of a winner then names the same arm."""
+        return True
+
+    @property
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Dimensions of the parameters of the response that are no scalars."""
+        return {}
 
     @abstractmethod
     def data(self, duels: Any, seen: "Seen", *, explicit: bool) -> dict[str, np.ndarray]:
@@ -141,8 +161,6 @@ class Response(ABC):
             return "no ties" if duels.tie_rule != "drop" else "ties left out"
         return self._tie_rule
 
-    _tie_rule: ClassVar[str] = "a tie counts half a win for each side"
-
 
 def expected_score(probabilities: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return the probability of a win plus half the probability of a tie."""
@@ -166,7 +184,7 @@ class Bernoulli(Response):
     outcome: ClassVar[str] = "win"
 
     @property
-    def score_scale(self) -> float:  # type: ignore[override]
+    def score_scale(self) -> float:
         """Scale of the prior of a learned scale: similar win probabilities with either link."""
         return 2.0 if self.link == "logit" else 1.2
 
@@ -180,7 +198,7 @@ class Bernoulli(Response):
         }
 
     @property
-    def score_unit(self) -> str:  # type: ignore[override]
+    def score_unit(self) -> str:
         """Unit of the scores in words."""
         return f"{self.link}s"
 
@@ -226,10 +244,8 @@ class Davidson(Response):
     """Win, loss or tie: Davidson's model, with one tendency to tie."""
 
     outcome: ClassVar[str] = "win or tie"
-    score_scale: ClassVar[float] = 2.0  # type: ignore[misc]
-    coords: ClassVar[Mapping[str, Any]] = {  # type: ignore[misc]
-        "result": ["first", "second", "tie"]
-    }
+    score_scale: ClassVar[float] = 2.0
+    coords: ClassVar[Mapping[str, Any]] = {"result": ["first", "second", "tie"]}
     _tie_rule: ClassVar[str] = "a tie is an outcome"
 
     def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from bayesduel.models.composed_model import ComposedModel
 from bayesduel.models.covariates import DuelCovariates, ItemCovariates
-from bayesduel.models.model import ComposedModel
 from bayesduel.models.predictor import ArmPredictor, Predictor, difference
 from bayesduel.models.scores import Scores
 

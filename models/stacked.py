@@ -28,6 +28,7 @@ class Stacked(PreferenceMatrix):
     weights: tuple[tuple[str, float], ...] = ()
 
     name: ClassVar[str] = "stacked"
+    title: ClassVar[str] = "stacked models (a mixture with weights)"
 
     @property
     def settings(self) -> dict[str, Any]:

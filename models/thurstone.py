@@ -51,4 +51,5 @@ class Thurstone(ScoreModel):
     """
 
     name: ClassVar[str] = "thurstone"
+    title: ClassVar[str] = "Thurstone (one score per arm, probit link)"
     response: ClassVar[Response] = Bernoulli("probit")

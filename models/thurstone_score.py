@@ -74,6 +74,7 @@ class ThurstoneScore(ScoreModel):
     unit: float | None = field(default=None, kw_only=True)
 
     name: ClassVar[str] = "thurstone-score"
+    title: ClassVar[str] = "Thurstone with margins (one score per arm, in units of the margins)"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -98,6 +99,6 @@ class ThurstoneScore(ScoreModel):
             )
 
     @property
-    def response(self) -> Response:  # type: ignore[override]
+    def response(self) -> Response:
         """Normal or Student margins about the predictor."""
         return MarginResponse(variances=self.variances, degrees=self.degrees, unit_size=self.unit)

@@ -26,7 +26,7 @@ PROPER = set(
 PLAIN = set(
     """
     1 2 action active add against analyse analysis as attributes best binary bots build choose
-    cli column command common compare comparison compiled confidence conjugate console
+    cli column command common compare comparison compiled composed confidence conjugate console
     contextual convert cost count criteria criticism data datatree decided default dense density
     describe difference distribution effect election elimination estimate expected experiment
     family figure filter floor format from function graph grid group hybrid hyper identification

@@ -22,6 +22,15 @@ def test_every_subpackage_is_listed_for_shipping():
     assert listed == found | {"bayesduel.models"}
 
 
+def test_mypy_reads_the_models_under_their_shipped_name():
+    """Else ``bayesduel.models`` is Any to mypy, and nothing that uses a model is checked."""
+    mypy = settings()["tool"]["mypy"]
+    seen = ROOT / mypy["mypy_path"] / "bayesduel" / "models"
+    assert seen.resolve() == ROOT / "models"
+    assert str(seen.relative_to(ROOT)) in mypy["files"]
+    assert "models" not in mypy["files"]
+
+
 def test_every_public_name_loads():
     for name in bayesduel.__all__:
         assert getattr(bayesduel, name) is not None

@@ -81,7 +81,7 @@ def coefficients(
 
     add("coefficient", one.mean(axis=0), one, "")
     columns["positive"] = (one > 0).mean(axis=0)
-    score = model_of(fit).response.typical_score(one, draws)
+    score = model_of(fit).typical_score(one, draws)
     odds = score / (1 - score)
     add("odds_ratio", np.exp(np.median(np.log(odds), axis=0)), odds, "odds_ratio_")
     change = score - 0.5
@@ -115,8 +115,8 @@ def _standardised(
         units += list(model.items.deviations)
         names += list(model.items.names)
         about += [(a.column, a.level, a.reference) for a in model.items.attributes]
-    if "covariate_effect" in draws:
-        duel = model.predictor.duel
+    if (duel := model.covariates) is not None:
+        assert duel.deviations is not None
         parts.append(draws["covariate_effect"] * np.array(duel.deviations))
         units += list(duel.deviations)
         names += list(duel.columns)
@@ -191,7 +191,7 @@ def predict_items(
         utility = draws["coefficient"] @ row
         if "effect" in draws:
             utility = utility + draws["effect_scale"] * rng.standard_normal(len(utility))
-        rate = model.response.typical_score(utility[:, None] - known, draws).mean(axis=1)
+        rate = model.typical_score(utility[:, None] - known, draws).mean(axis=1)
         lower, upper = eti(rate[None, :], ci_prob)
         rows.append(
             {

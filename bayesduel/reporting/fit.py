@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.posterior.draws import model_of
 from bayesduel.reporting.section import Block, Cell, Group, Section, Table, Text, blocks
 
 if TYPE_CHECKING:
@@ -21,14 +22,6 @@ __all__ = [
     "reproduce_section",
 ]
 
-MODEL_NAMES = {
-    "bradley-terry": "Bradley-Terry (one score per arm, logit link)",
-    "thurstone": "Thurstone (one score per arm, probit link)",
-    "davidson": "Davidson (one score per arm, ties as an outcome)",
-    "thurstone-score": "Thurstone with margins (one score per arm, in units of the margins)",
-    "perturbed-thurstone": "Thurstone with margins, and a residual for each pair",
-    "preference-matrix": "preference matrix (one probability per pair, no transitivity assumed)",
-}
 METHOD_NAMES = {
     "laplace": "Laplace approximation corrected by importance sampling",
     "nuts": "Hamiltonian Monte Carlo (NUTS)",
@@ -119,7 +112,7 @@ def _model_rows(fit: "xr.DataTree") -> list[tuple[str, str]]:
     """Return how the fit was made, as (label, words)."""
     attrs, posterior = fit.attrs, fit["posterior"].dataset
     n = posterior.sizes["chain"] * posterior.sizes["draw"]
-    rows = [("model", MODEL_NAMES.get(attrs["model"], attrs["model"]))]
+    rows = [("model", model_of(fit).title)]
     if "items" in fit:
         rows.append(("predictor", "attributes (one coefficient per attribute)"))
     settings = ", ".join(_settings(json.loads(attrs["model_settings"])))

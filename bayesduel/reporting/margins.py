@@ -89,8 +89,8 @@ def analyse_margins(
                 fit = fit_model(duels, own, draws=DRAWS, seed=seed, log_likelihood=False)
             check, perturbed = check_margins(fit, seed=seed), None
             if duels.n_arms <= RESIDUAL_ARMS and own.ranks_by_score:
-                loose = PerturbedThurstone()
-                loose = OrderEffect(loose) if own.reads_order else loose
+                plain = PerturbedThurstone()
+                loose = OrderEffect(plain) if own.reads_order else plain
                 if (duels.pairs().first_wins.size < duels.n_duels) and duels.n_arms > 2:
                     perturbed = fit_model(
                         duels, loose, draws=DRAWS, seed=seed, log_likelihood=False

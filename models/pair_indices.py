@@ -1,0 +1,32 @@
+"""Indices of pairs: the place of two arms among all pairs of ``triu_indices(K, 1)``."""
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["empty_by_pair", "n_arms_of", "of_pairs", "pair_place"]
+
+
+def pair_place(first: np.ndarray, second: np.ndarray, n_arms: int) -> np.ndarray:
+    """Return the place of pairs, in either order, among all pairs of ``triu_indices(K, 1)``."""
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    low = low.astype(np.int64)
+    return low * n_arms - low * (low + 1) // 2 + high - low - 1
+
+
+def of_pairs(values: np.ndarray, left: np.ndarray, right: np.ndarray, n_arms: int) -> np.ndarray:
+    """Return each pair's entry of `values` (..., all pairs), (..., n); 0 for an arm itself."""
+    place = pair_place(left, right, n_arms)
+    return np.where(left == right, 0.0, values[..., np.where(left == right, 0, place)])
+
+
+def n_arms_of(by_pair: Any) -> int:
+    """Return the number of arms of an array whose last axis is all pairs."""
+    return round((1 + np.sqrt(1 + 8 * np.shape(by_pair)[-1])) / 2)
+
+
+def empty_by_pair(draws: int, n_arms: int) -> np.ndarray:
+    """Return an empty array of draws of all pairs, in single precision where it is large."""
+    n_pairs = n_arms * (n_arms - 1) // 2
+    kind = np.float64 if draws * n_pairs < 2**23 else np.float32
+    return np.empty((draws, n_pairs), dtype=kind)

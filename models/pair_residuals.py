@@ -1,0 +1,184 @@
+"""Responses of margins with residuals of pairs: margins are off the predictor, pair by pair.
+
+Densities and their arguments are those of :mod:`bayesduel.models.margin_response`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bayesduel.models.margin_response import (
+    MarginResponse,
+    draw_normal,
+    draw_statistics,
+    noise_of_cells,
+    normal,
+    observe,
+    order_of,
+    spread_of,
+    without_order,
+)
+from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pair_place
+
+if TYPE_CHECKING:
+    from bayesduel.models.cells import ModelCells
+
+__all__ = ["PairResiduals"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairResiduals(MarginResponse):
+    """Normal margins whose expectation is off the predictor by a residual of each pair.
+
+    The residual is normal about 0, with a learned standard deviation, and common to all duels of
+    the pair.
+
+    Parameters
+    ----------
+    variances, unit_size
+        As in :class:`MarginResponse`; "common" or "arm".
+    """
+
+    ranks_by_score: ClassVar[bool] = False
+
+    @property
+    def hypers(self) -> tuple[str, ...]:
+        """Positive parameters of the residuals and the noise."""
+        return ("residual_scale", "noise")
+
+    @property
+    def coupled(self) -> bool:
+        """Duels of a pair share its residual."""
+        return True
+
+    @property
+    def criteria_agree(self) -> bool:
+        """Cycles are possible, so criteria may differ."""
+        return False
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Dimensions of the residuals and the noise."""
+        return {"residual": ("pair",), **({"noise": ("arm",)} if self.variances == "arm" else {})}
+
+    def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
+        """Raise unless the margins of the log tell residuals from noise."""
+        super().check(duels, ordered=ordered, flat=flat)
+        pairs = duels.pairs()
+        n = pairs.first_wins + pairs.second_wins + pairs.ties
+        if not (n > 1).any():
+            raise ValueError(
+                "some pair should meet more than once: residuals of pairs cannot be told from "
+                f"noise otherwise, got {len(n)} pairs that met once each"
+            )
+
+    def start(self, cells: "ModelCells") -> dict[str, Any]:
+        """Return logarithms of the hyperparameters from which a search starts."""
+        found = super().start(cells)
+        return found | {"residual_scale": found["scale"] - np.log(4.0)}
+
+    def respond(
+        self, eta: Any, given: Mapping[str, Any], parameters: Mapping[str, Any], *, flat: bool
+    ) -> dict[str, Any]:
+        """Add the residuals' scale, the noise and the margins of cells."""
+        import pymc as pm
+
+        spread = pm.HalfNormal("residual_scale", given["unit"] / 2)
+        noise, variance = noise_of_cells(self.variances, given, flat=flat)
+        found = {"residual_scale": spread, "noise": noise}
+        if "pair_of_cell" in given:
+            standard = pm.Normal("residual_standard", 0.0, 1.0, dims="pair")
+            found["residual"] = pm.Deterministic("residual", spread * standard, dims="pair")
+            eta = eta + given["pair_sign"] * found["residual"][given["pair_of_cell"]]
+            observe(eta, parameters, variance, 0.0, given, normal, draw_normal)
+        else:
+            observe(eta, parameters, variance, spread, given, perturbed, draw_perturbed)
+        return found
+
+    def log_likelihood(
+        self, eta: np.ndarray, parameters: Mapping[str, Any], data: Mapping[str, np.ndarray]
+    ) -> np.ndarray:
+        """Return the log likelihood of the margins of cells, (draws, cells)."""
+        variance = spread_of(self.variances, parameters, eta, data["first"], data["second"]) ** 2
+        if "pair_of_cell" in data:
+            own = np.asarray(parameters["residual"])[:, data["pair_of_cell"]]
+            moved = eta + data["pair_sign"] * own
+            return self.evaluated(normal, moved, parameters, variance, 0.0, data)
+        shape = np.asarray(parameters["residual_scale"])[:, None]
+        return self.evaluated(perturbed, eta, parameters, variance, shape, data)
+
+    def complete(
+        self,
+        posterior: Mapping[str, np.ndarray],
+        eta: Callable[[slice], np.ndarray],
+        cells: "ModelCells",
+        rng: np.random.Generator,
+    ) -> dict[str, np.ndarray]:
+        """Return the draws with the residuals.
+
+        ``residual`` (draws, pairs), first over second, of all pairs in the order of
+        ``triu_indices``, is drawn from its conditional distribution, for a pair that never met
+        the population's.
+        """
+        if "residual" in posterior:
+            return dict(posterior)
+        data, n_arms = cells.data, cells.log.n_arms
+        first, second, n = data["first"], data["second"], data["n"]
+        place = pair_place(first, second, n_arms)
+        spread, order = posterior["residual_scale"], order_of(posterior)
+        drawn = empty_by_pair(len(spread), n_arms)
+        n_pairs = drawn.shape[1]
+        for k in range(len(drawn)):
+            own = posterior["noise"][k]
+            sigma2 = own[first] ** 2 + own[second] ** 2 if np.ndim(own) else own**2
+            mean, _ = _pooled(data["margins"], order[k], n, data["n_left"])
+            precision = 1 / spread[k] ** 2 + n / sigma2
+            middle, error = np.zeros(n_pairs), np.full(n_pairs, spread[k])
+            error[place] = 1 / np.sqrt(precision)
+            middle[place] = n / sigma2 * (mean - eta(slice(k, k + 1))[0]) / precision
+            drawn[k] = middle + error * rng.standard_normal(n_pairs)
+        return {**posterior, "residual": drawn}
+
+    def margin(
+        self, eta: np.ndarray, parameters: Mapping[str, Any], first: Any, second: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return location (..., n), scale (..., n) and degrees of freedom (..., 1)."""
+        residual = np.asarray(parameters["residual"])
+        own = of_pairs(residual, first, second, n_arms_of(residual))
+        middle = np.asarray(eta) + np.where(first < second, own, -own)
+        spread = spread_of(self.variances, parameters, middle, first, second)
+        return middle, spread, np.full((*middle.shape[:-1], 1), np.inf)
+
+
+def perturbed(
+    margin: Any, eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any
+) -> Any:
+    """Return the log density of a pair's margins with their residual integrated out.
+
+    The residual is normal with variance ``shape**2`` and common to all margins of the pair.
+    """
+    import pytensor.tensor as pt
+
+    mean, within = _pooled(margin, order, n, n_left)
+    between = shape**2 + variance / n
+    inside = (n - 1) * pt.log(2 * np.pi * variance) + pt.log(n) + within / variance
+    return -0.5 * (inside + pt.log(2 * np.pi * between) + (mean - eta) ** 2 / between)
+
+
+def draw_perturbed(
+    eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any,
+    rng: np.random.Generator, size: Any = None,
+) -> np.ndarray:  # fmt: skip
+    """Draw residuals, and the statistics of margins given them."""
+    moved = eta + shape * rng.standard_normal(eta.shape)
+    return draw_statistics(moved, order, variance, n, n_left, rng)
+
+
+def _pooled(statistics: Any, order: Any, n: Any, n_left: Any) -> tuple[Any, Any]:
+    """Return the mean of a cell's margins without the effect of order, and the squares about it."""
+    left, right, scatter = without_order(statistics, order)
+    share = n_left / n
+    mean = share * left + (1 - share) * right
+    return mean, scatter + n * share * (1 - share) * (left - right) ** 2
