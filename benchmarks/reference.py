@@ -98,12 +98,12 @@ def measured(figure: Figure, *, replications: int = 0, seed: int, **options: Any
     `options` go to ``bayesduel.simulate``.
     """
     import bayesduel as bd
-    from bayesduel.problems import Drawn, uniform
+    from bayesduel.problems import RandomProblem, uniform
 
     problem: Any = figure.problem
     if problem.startswith("uniform-"):
         n_arms = int(problem.removeprefix("uniform-"))
-        problem = Drawn(n_arms=n_arms, generator=uniform, name=problem)
+        problem = RandomProblem(n_arms=n_arms, generator=uniform, name=problem)
     trace = bd.simulate(
         getattr(bd, figure.policy)(**figure.settings),
         problem,

@@ -20,7 +20,7 @@ def main(folder: Path = Path(".")) -> None:
             f"{subject}: {check.evidence.cyclic:.0f} of {check.evidence.decided:.0f} triads "
             f"cyclic, {check.evidence.expected:.1f} expected of a ranking "
             f"(p = {check.p_value:.3f}, evidence {check.evidence.strength}); "
-            f"Pr(some gamble beats all others) = {check.belief.condorcet:.2f}"
+            f"Pr(some gamble beats all others) = {check.cycle_posterior.condorcet:.2f}"
         )
         if subject == "s6":
             for plot in (bd.plot_cyclicity, bd.plot_cycles, bd.plot_residuals):

@@ -14,7 +14,7 @@ import numpy as np
 from claims import judged, seed_of
 
 import bayesduel as bd
-from bayesduel.problems import Drawn, score_duels
+from bayesduel.problems import RandomProblem, score_duels
 
 POLICIES = {
     "ML-POCBAm": bd.MLPOCBAm(),
@@ -46,7 +46,7 @@ def main(arguments: list[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     k, budget = given.arms * 2 // 5, given.budget
     common = {
-        "problem": Drawn(n_arms=given.arms, generator=score_duels),
+        "problem": RandomProblem(n_arms=given.arms, generator=score_duels),
         "k": k,
         "replications": given.replications,
         "seed": given.seed,

@@ -2,7 +2,7 @@
 
 Groves & Branke, "Exploiting Transitivity for Top-k Selection with Score-Based Dueling
 Bandits", Figure 2. Their text gives two laws of the duels' variances; both are run. The dashed
-baseline, uniform allocation with the fitted model, tells the model's part from the
+baseline, uniform allocation with the fitted model, separates the model's part from the
 allocation's; the Laplace allocation is ours. The paper's orderings, and ours, are put to the
 test after 300 and 1,000 duels (``claims``). Eleven minutes of one processor.
 
@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 from claims import judged, seed_of
 
 import bayesduel as bd
-from bayesduel.problems import Drawn, score_duels
+from bayesduel.problems import RandomProblem, score_duels
 
 POLICIES = {
     "ML-POCBAm": bd.MLPOCBAm(),
@@ -55,7 +55,9 @@ def main(arguments: list[str] | None = None) -> None:
     figure, panels = plt.subplots(2, 2, figsize=(11, 8), layout="constrained", sharey=True)
     for row, k in zip(panels, (4, 1), strict=True):
         for ax, spread in zip(row, ("sd", "variance"), strict=True):
-            problem = Drawn(n_arms=10, generator=score_duels, settings=(("spread", spread),))
+            problem = RandomProblem(
+                n_arms=10, generator=score_duels, settings=(("spread", spread),)
+            )
             trace = bd.simulate_top_k(
                 POLICIES,
                 problem,

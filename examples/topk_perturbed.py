@@ -17,7 +17,7 @@ import numpy as np
 from claims import judged, seed_of
 
 import bayesduel as bd
-from bayesduel.problems import Drawn, score_duels
+from bayesduel.problems import RandomProblem, score_duels
 
 POLICIES = {
     "ML-POCBAm": bd.MLPOCBAm(),
@@ -57,7 +57,7 @@ def main(arguments: list[str] | None = None) -> None:
     for d in steps:
         trace = bd.simulate_top_k(
             POLICIES,
-            Drawn(n_arms=10, generator=score_duels, settings=(("d", float(d)),)),
+            RandomProblem(n_arms=10, generator=score_duels, settings=(("d", float(d)),)),
             4,
             given.budget,
             replications=given.replications,

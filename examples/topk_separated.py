@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 from claims import judged, seed_of
 
 import bayesduel as bd
-from bayesduel.problems import Drawn, score_duels
+from bayesduel.problems import RandomProblem, score_duels
 
 WITHOUT = {
     "SELECT/TOP": bd.SelectTop(),
@@ -40,7 +40,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--out", default="topk_separated.png")
     given = parser.parse_args(arguments)
     common = {
-        "problem": Drawn(n_arms=given.arms, generator=score_duels, settings=(("best", 1.2),)),
+        "problem": RandomProblem(
+            n_arms=given.arms, generator=score_duels, settings=(("best", 1.2),)
+        ),
         "k": 1,
         "replications": given.replications,
         "seed": given.seed,

@@ -110,7 +110,7 @@ class ComposedModel(Model):
 
     @property
     def splits_pairs(self) -> bool:
-        """Whether duels of a pair are told apart by more than their order."""
+        """Whether duels of a pair are distinguished by more than their order."""
         return self.predictor.duel is not None
 
     @property

@@ -44,7 +44,7 @@ def check_flat(model: Any, duels: Any) -> None:
     design = np.column_stack(columns)
     points = cells.seen.counts[:, 0] + cells.seen.counts[:, 2] / 2
     n = cells.seen.counts.sum(axis=1)
-    # No constant tells differences apart: both signs of each.
+    # No constant distinguishes differences: both signs of each.
     check_determined(np.vstack([design, -design]), design, points, n, names)
 
 
@@ -76,13 +76,13 @@ def _check_connected(duels: Any) -> None:
 
 
 def check_determined(
-    told: np.ndarray, design: np.ndarray, points: np.ndarray, n: np.ndarray, names: list[str]
+    inputs: np.ndarray, design: np.ndarray, points: np.ndarray, n: np.ndarray, names: list[str]
 ) -> None:
     """Raise unless maximum likelihood exists and is unique.
 
     Parameters
     ----------
-    told
+    inputs
         Whose columns should not determine one another, up to a constant, shape (..., k).
     design, points, n
         Of the cells: directions (cells, k'), k' >= k, successes and trials (cells,).
@@ -94,13 +94,13 @@ def check_determined(
     ValueError
         Naming the column that others determine, or those that separate the outcomes most.
     """
-    made = dependent(told)
+    made = dependent(inputs)
     if made is not None:
         column, others = names[made[0]], [names[k] for k in made[1]]
         what = f"a combination of {join(others, quote=True)}" if others else "the same in all duels"
         raise ValueError(
             f"scale should be finite for this log: over its duels {column!r} is {what}, "
-            "which a flat prior cannot tell apart"
+            "which a flat prior cannot distinguish"
         )
     apart = _separates(design, points, n)
     if apart is not None:

@@ -44,7 +44,9 @@ class Layer(ComposedModel):
     reads_own_order: ClassVar[bool] = False  # whether the layer itself asks who was left
     adds: ClassVar[bool] = False  # whether the layer only adds numbers times data to the predictor
     cyclic: ClassVar[bool] = False  # whether the layer itself lets preferences be intransitive
-    splits: ClassVar[bool] = True  # whether it tells duels of a pair apart, but for their order
+    splits: ClassVar[bool] = (
+        True  # whether it distinguishes duels of a pair by more than their order
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.base, ComposedModel) or self.base.log_type != "duels":
@@ -155,7 +157,7 @@ class Layer(ComposedModel):
 
     @property
     def splits_pairs(self) -> bool:
-        """Whether duels of a pair are told apart by more than their order."""
+        """Whether duels of a pair are distinguished by more than their order."""
         return self.splits or self.base.splits_pairs
 
     @property

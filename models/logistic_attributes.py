@@ -106,7 +106,7 @@ class LogisticAttributes(ComposedModel):
         ------
         ValueError
             If an item of the log is not in the table; under a flat prior also if the items of
-            the log do not tell the attributes apart, or separate what paid from what did not.
+            the log do not distinguish the attributes, or separate what paid from what did not.
         """
         table = self.items.matrix(log.arms)
         if self.flat:

@@ -64,14 +64,14 @@ class PairResiduals(MarginResponse):
         return {"residual": ("pair",), **({"noise": ("arm",)} if self.variances == "arm" else {})}
 
     def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
-        """Raise unless the margins of the log tell residuals from noise."""
+        """Raise unless the margins of the log distinguish residuals from noise."""
         super().check(duels, ordered=ordered, flat=flat)
         pairs = duels.pairs()
         n = pairs.first_wins + pairs.second_wins + pairs.ties
         if not (n > 1).any():
             raise ValueError(
-                "some pair should meet more than once: residuals of pairs cannot be told from "
-                f"noise otherwise, got {len(n)} pairs that met once each"
+                "some pair should meet more than once: residuals of pairs cannot be distinguished "
+                f"from noise otherwise, got {len(n)} pairs that met once each"
             )
 
     def start(self, cells: "ModelCells") -> dict[str, Any]:

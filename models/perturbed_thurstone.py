@@ -32,7 +32,7 @@ class PerturbedThurstone(ScoreModel):
     arms rank by Borda score.
 
     Use it where matchups matter (styles, strategies, non-transitive games). A residual can be
-    told from noise only where pairs meet more than once.
+    distinguished from noise only where pairs meet more than once.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ class Laplace(BeliefSpec):
         Refit after this relative growth of the number of duels, > 0.
     bounds
         "gaussian": normal quantiles of logit P, from the mean and spread of the draws;
-        "quantile": of the draws themselves, which refuse a budget finer than they can tell;
+        "quantile": of the draws themselves, which refuse a budget finer than they resolve;
         or a frequentist bound on the tallies, "hoeffding", "kl", "bernstein".
 
     Raises

@@ -24,7 +24,7 @@ COMMANDS = (
     "report",
     "fit",
     "winners",
-    "topk",
+    "top-k",
     "check",
     "attributes",
     "health",
@@ -55,7 +55,7 @@ class Commands(click.Group):
         if cmd_name in LISTS:
             command = getattr(import_module("bayesduel.cli.lists"), cmd_name)
         else:
-            command = import_module(f"bayesduel.cli.{cmd_name}").command
+            command = import_module(f"bayesduel.cli.{cmd_name.replace('-', '_')}").command
         return cast(click.Command, command)
 
     def resolve_command(

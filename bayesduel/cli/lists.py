@@ -38,8 +38,8 @@ def datasets(name: str | None, as_csv: bool, as_json: bool) -> None:
         return
     entries = [shipped.describe(n) for n in ([name] if name else shipped.names())]
     if as_json:
-        told = {entry.name: asdict(entry) for entry in entries}
-        print_json(told[name] if name else told)
+        rows = {entry.name: asdict(entry) for entry in entries}
+        print_json(rows[name] if name else rows)
     elif name:
         _describe(entries[0])
     else:

@@ -138,7 +138,7 @@ def _drawn(family: str) -> Any:
         if unknown:
             raise ValueError(f"settings should be of {', '.join(sorted(known))}, got {unknown}")
         given = tuple(sorted(settings.items()))
-        return problems.Drawn(
+        return problems.RandomProblem(
             n_arms=n_arms, generator=generator, settings=given, name=family.replace("_", " ")
         )
 

@@ -39,8 +39,8 @@ def command(log: str, as_json: bool, **options: Any) -> None:
         with working("computing winners"):
             results[label] = winners(fit, rope=options["rope"], confidence=options["confidence"])
     if as_json:
-        told = {label: result.summary() for label, result in results.items()}
-        print_json(told[None] if None in told else told)
+        summaries = {label: result.summary() for label, result in results.items()}
+        print_json(summaries[None] if None in summaries else summaries)
         return
     for label, result in results.items():
         show(_blocks(result), label)

@@ -23,9 +23,9 @@ from bayesduel.posterior.draws import posterior_draws
 
 __all__ = ["Calibration", "held_out"]
 
-COIN = float(np.log(2))
+GUESS = float(np.log(2))  # log loss of predicting 1/2 for every duel
 SAME = 0.0005  # nats that a log loss of three digits does not show
-ENOUGH = 30  # held-out duels below which nothing is said of a coin
+ENOUGH = 30  # held-out duels below which predictions are not compared with 1/2
 PER_BIN = 20  # duels that a bin should hold at least
 
 
@@ -46,7 +46,7 @@ class Calibration:
     n
         Held-out duels in each bin, shape (bins,).
     log_loss
-        Mean negative log probability of the outcomes, in nats a duel; a coin scores ln 2.
+        Mean negative log probability of the outcomes, in nats a duel; predicting 1/2 scores ln 2.
         A tie counts half of a win and half of a loss.
     log_loss_error
         Its standard error.
@@ -75,25 +75,26 @@ class Calibration:
     def sentence(self) -> str:
         """The result in a sentence.
 
-        Better or worse than a coin requires 30 held-out duels or more and a log loss that differs
-        from a coin's by more than two standard errors.
+        "Better" or "worse" than predicting 1/2 requires 30 held-out duels or more and a log loss
+        that differs from ln 2 by more than two standard errors.
         """
-        gain, noise = COIN - self.log_loss, max(2 * self.log_loss_error, SAME)
+        gain, noise = GUESS - self.log_loss, max(2 * self.log_loss_error, SAME)
         if self.n.sum() < ENOUGH:
-            worth = f"too few to tell whether that is better than a coin (at least {ENOUGH})"
+            worth = f"too few for a comparison with predicting 1/2 (at least {ENOUGH} needed)"
         elif gain > noise:
-            worth = "better than a coin"
+            worth = "better than predicting 1/2"
         elif gain < -noise:
-            worth = "worse than a coin"
+            worth = "worse than predicting 1/2"
         else:
-            worth = "no better or worse than a coin within its error"
+            worth = "not distinguishable from predicting 1/2"
         held = f"{self.inside} of {len(self.n)} bins" if len(self.n) > 1 else "the only bin"
         if len(self.n) == 1 and not self.inside:
             held = "no bin"
         return (
             f"Log loss {self.log_loss:.3f} nats a duel (standard error {self.log_loss_error:.3f}; "
-            f"a coin: {COIN:.3f}) on {int(self.n.sum()):,} duels held out in {self.folds} folds: "
-            f"{worth}. In {held} the prediction lies inside the interval of the observed share."
+            f"predicting 1/2: {GUESS:.3f}) on {int(self.n.sum()):,} duels held out in {self.folds} "
+            f"folds: {worth}. In {held} the prediction lies inside the interval of the observed "
+            "share."
         )
 
 

@@ -84,9 +84,9 @@ def check(
     pairs = units.pairs()
     triads = closed_triads(duels.n_arms, pairs.first, pairs.second, rng)
     n_draws = int(np.clip(ENTRIES // len(pairs.first), 100, QUICK_DRAWS if quick else DRAWS))
-    belief = None
+    posterior = None
     if triads.n_closed:
-        belief = cycle_posterior(draw_pairs(pairs, n_draws, rng), pairs, duels.arms, triads)
+        posterior = cycle_posterior(draw_pairs(pairs, n_draws, rng), pairs, duels.arms, triads)
     step("computing residuals")
     residuals = {}
     if evidence.null_models is not None:
@@ -114,18 +114,18 @@ def check(
         ordered = role is None and order is not None and order.clear
         candidates = _candidates(units, ordered, evidence.transitive)
         comparison = _compare(units, candidates, seed, progress)
-    beliefs = {}
+    posteriors = {}
     if comparison is not None and triads.n_closed:
         step("finding cycles under each model")
         for name, tree in comparison.fits.items():
             theta = _chances(tree, pairs, n_draws)
-            beliefs[name] = cycle_posterior(theta, pairs, duels.arms, triads)
+            posteriors[name] = cycle_posterior(theta, pairs, duels.arms, triads)
     return Check(
         duels=duels,
         units=units,
         evidence=evidence,
-        belief=belief,
-        beliefs=beliefs,
+        cycle_posterior=posterior,
+        cycle_posteriors=posteriors,
         residuals=residuals,
         order=order,
         margins=margins,

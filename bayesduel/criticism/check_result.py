@@ -67,10 +67,10 @@ class Check:
         The log, and what was counted: the log itself, or one majority verdict a unit.
     evidence
         The test of transitivity, with its p-value and power.
-    belief
+    cycle_posterior
         Posterior probabilities with independent pairs, or None where no triad
         could close.
-    beliefs
+    cycle_posteriors
         The same under each model compared, by name.
     residuals
         Tables by name: "pairs", "arms" and, where the log names them, "judges".
@@ -94,8 +94,8 @@ class Check:
     duels: "Duels"
     units: "Duels"
     evidence: Evidence
-    belief: CyclePosterior | None
-    beliefs: dict[str, CyclePosterior]
+    cycle_posterior: CyclePosterior | None
+    cycle_posteriors: dict[str, CyclePosterior]
     residuals: "dict[str, pd.DataFrame]"
     order: OrderShare | None
     margins: MarginIndex | None
@@ -118,7 +118,7 @@ class Check:
     @property
     def cycles(self) -> tuple[Cycle, ...]:
         """The most probable cycles."""
-        return () if self.belief is None else self.belief.cycles
+        return () if self.cycle_posterior is None else self.cycle_posterior.cycles
 
     @property
     def power(self) -> dict[Any, dict[float, float]]:
@@ -130,7 +130,7 @@ class Check:
         """The winner criterion to use."""
         if self.transitive:
             return "copeland"
-        if self.belief is not None and self.belief.condorcet >= check_text.SURE:
+        if self.cycle_posterior is not None and self.cycle_posterior.condorcet >= check_text.SURE:
             return "condorcet"
         return "von_neumann"
 
@@ -142,7 +142,9 @@ class Check:
     @property
     def verdict_parts(self) -> tuple[str, str]:
         """The first sentence of the verdict, and the others."""
-        advice = check_text.advice_words(self.criterion, self.belief, self.comparison, self.beliefs)
+        advice = check_text.advice_words(
+            self.criterion, self.cycle_posterior, self.comparison, self.cycle_posteriors
+        )
         return check_text.verdict_words(self.evidence, self.cycles, advice)
 
     def using(self, model: str | None) -> "Check":
@@ -212,7 +214,7 @@ class Check:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found; residuals are the first ten rows of each table."""
-        e, b = self.evidence, self.belief
+        e, b = self.evidence, self.cycle_posterior
         return {
             "transitive": self.transitive,
             "p_value": e.p_value,
@@ -237,10 +239,12 @@ class Check:
                 "triads": e.n_all,
                 "share_of_triads_sampled": e.sampled,
                 "naive_p_value": None if e.naive is None else e.naive.p_value,
-                "naive_would_accuse": None if e.naive is None else not e.naive.transitive,
+                "naive_rejects": None if e.naive is None else not e.naive.transitive,
             },
-            "belief": None if b is None else _believed(b),
-            "belief_by_model": {name: _believed(one) for name, one in self.beliefs.items()},
+            "cycle_posterior": None if b is None else _probabilities(b),
+            "cycle_posterior_by_model": {
+                name: _probabilities(one) for name, one in self.cycle_posteriors.items()
+            },
             "consistence": self.consistence,
             "order": None
             if self.order is None
@@ -276,24 +280,24 @@ class Check:
     @property
     def sentences(self) -> list[str]:
         """The verdict and its evidence, a paragraph each."""
-        told = (
+        paragraphs = (
             self.verdict,
             check_text.evidence_words(self.evidence),
             check_text.naive_words(self.evidence),
-            check_text.belief_words(self.belief, self.evidence.n_closed),
+            check_text.cycle_posterior_words(self.cycle_posterior, self.evidence.n_closed),
             check_text.margin_words(self.margins),
             "" if self.order is None else self.order.sentence,
             check_text.judge_words(self.residuals.get("judges")),
             "" if self.comparison is None else self.comparison.sentence,
         )
-        return [words for words in told if words]
+        return [words for words in paragraphs if words]
 
 
-def _believed(b: CyclePosterior) -> dict[str, Any]:
+def _probabilities(b: CyclePosterior) -> dict[str, Any]:
     """Return posterior probabilities of cycles as a dictionary."""
     return {
         "weakly_transitive": b.weak,
-        "weakly_transitive_before": b.weak_prior,
+        "weakly_transitive_prior": b.weak_prior,
         "moderately_transitive": b.moderate,
         "strongly_transitive": b.strong,
         "condorcet_winner": b.condorcet,

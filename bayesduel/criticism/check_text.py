@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SURE",
     "advice_words",
-    "belief_words",
+    "cycle_posterior_words",
     "cycle_words",
     "evidence_words",
     "judge_words",
@@ -77,9 +77,9 @@ def verdict_words(e: "Evidence", cycles: "tuple[Cycle, ...]", advice: str) -> tu
 
 def advice_words(
     criterion: str,
-    belief: "CyclePosterior | None",
+    posterior: "CyclePosterior | None",
     comparison: "Comparison | None" = None,
-    beliefs: "Mapping[str, CyclePosterior] | None" = None,
+    posteriors: "Mapping[str, CyclePosterior] | None" = None,
 ) -> str:
     """Return what to report, by the criterion of winner to use.
 
@@ -87,15 +87,15 @@ def advice_words(
     ----------
     criterion
         "copeland", "condorcet" or "von_neumann".
-    belief
+    posterior
         Posterior probabilities of cycles, pairs estimated independently.
-    comparison, beliefs
+    comparison, posteriors
         The models compared, and the same probabilities under each of them.
     """
     if criterion == "copeland":
         return "Use the ranking; all winner criteria agree on its first arm."
     if criterion == "condorcet":
-        chance = percent(belief.condorcet if belief is not None else 0.0)
+        chance = percent(posterior.condorcet if posterior is not None else 0.0)
         return (
             "The cycles do not involve the best arm: some arm beats every other (probability "
             f"{chance} %). Report that Condorcet winner; the order of the other arms is not "
@@ -105,16 +105,16 @@ def advice_words(
         "A single ranking is not appropriate: use the von Neumann mixture (a mixture of arms that "
         "no arm beats), or the matrix of pairwise preferences."
     )
-    if comparison is None or not beliefs:
+    if comparison is None or not posteriors:
         return words
     best = comparison.best
-    transitive = [name for name in comparison.as_good if beliefs[name].weak > SURE]
+    transitive = [name for name in comparison.as_good if posteriors[name].weak > SURE]
     if best in transitive:
         return (
             f"{words} For predictions of single duels {best} is still the best of the models "
             "compared: there are cycles, but which ones is too uncertain."
         )
-    if beliefs[best].weak >= 1 - SURE:
+    if posteriors[best].weak >= 1 - SURE:
         return words
     if transitive:
         return (
@@ -164,7 +164,7 @@ def naive_words(e: "Evidence") -> str:
     return f"{words}."
 
 
-def belief_words(b: "CyclePosterior | None", n_closed: int) -> str:
+def cycle_posterior_words(b: "CyclePosterior | None", n_closed: int) -> str:
     """Return the posterior probabilities of cycles, pairs estimated independently.
 
     `n_closed` is the number of triads whose pairs all met.

@@ -68,7 +68,7 @@ class Comparison:
 
     @property
     def as_good(self) -> list[str]:
-        """Models that cannot be told from the best.
+        """Models that cannot be distinguished from the best.
 
         Their elpd is within two standard errors of the difference, or within 4 nats.
         """
@@ -89,7 +89,7 @@ class Comparison:
         worse = [str(n) for n in self.table.index if n not in self.as_good]
         said = [f"By {left}, {self.best} predicts best"]
         if alike:
-            said.append(f"; {join(alike)} cannot be told from it")
+            said.append(f"; {join(alike)} cannot be distinguished from it")
         if worse:
             name = worse[0]
             row = self.table.loc[name]
@@ -101,11 +101,11 @@ class Comparison:
         if unsure.any():
             name = str(unsure.idxmax())
             said.append(
-                f"; not to be relied on: k-hat is too high for {int(unsure[name]):,} "
+                f"; unreliable: k-hat is too high for {int(unsure[name]):,} "
                 f"{self.unit}s under {name}, which were not refitted"
             )
         if self.n_units < FEW:
-            said.append("; standard errors of so few units are rough")
+            said.append("; standard errors from so few units are imprecise")
         return "".join(said) + "."
 
     def stacked(self, draws: int | None = None, seed: int | None = None) -> xr.DataTree:

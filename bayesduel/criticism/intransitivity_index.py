@@ -59,7 +59,7 @@ def margin_index(
 
     None, too, where all margins are 1/2 or -1/2, which say no more than who won.
 
-    Sides are not told apart: an effect of the order cancels where pairs meet in both orders as
+    Sides are not distinguished: an effect of the order cancels where pairs meet in both orders as
     often, and counts as noise or as intransitivity where they do not.
     """
     margins = margins_of(duels)

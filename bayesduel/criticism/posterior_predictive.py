@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 __all__ = ["CHECKS", "MarginCheck", "check_margins", "posterior_predictive"]
 
 CHECKS = {
-    "sides": "the left side does better or worse than the model says (mean residual)",
-    "tails": "far-off margins are commoner or rarer than the model says (kurtosis)",
-    "skew": "margins lean to one side more than the model says (skewness)",
-    "pairs": "pairs are off what the scores say, all their duels alike (spread of pair means)",
-    "arm noise": "the noise differs between arms more than the model says",
-    "pair noise": "the noise differs between pairs more than the model says",
+    "sides": "the left side does better or worse than predicted (mean residual)",
+    "tails": "the tails are heavier or lighter than predicted (kurtosis)",
+    "skew": "margins are more skewed than predicted (skewness)",
+    "pairs": "pairs differ from their scores in all their duels (spread of pair means)",
+    "arm noise": "the noise differs between arms more than predicted",
+    "pair noise": "the noise differs between pairs more than predicted",
 }
 LEVEL = 0.05  # familywise, of the checks that a sentence names
 ENTRIES = 4_000_000  # residuals worked on at once
@@ -112,14 +112,14 @@ class MarginCheck:
         names, failed = list(self.table.index), self.failed
         if not failed:
             return (
-                f"The {self.n_margins:,} margins look as the model says by all of "
+                f"The {self.n_margins:,} margins are consistent with the model by all of "
                 f"{len(names)} checks ({join(names)}; smallest p = "
                 f"{self.table['p_value'].min():.2g})."
             )
         parts = "; ".join(f"{CHECKS[n]}, p = {self.table.loc[n, 'p_value']:.2g}" for n in failed)
         fine = [n for n in names if n not in failed]
-        rest = f" Nothing is found by the others ({join(fine)})." if fine else ""
-        return f"The margins are not quite as the model says: {parts}.{rest}"
+        rest = f" The other checks find nothing ({join(fine)})." if fine else ""
+        return f"The margins deviate from the model: {parts}.{rest}"
 
 
 def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginCheck:

@@ -143,7 +143,7 @@ def _compiled(model: Any, cells: Any) -> Any:
 def well_informed(duels: Any) -> bool:
     """Return whether the log measures enough arms for the centred parameterisation.
 
-    An arm is measured when its duels tell its score at least four times as well as knowing
+    An arm is measured when its duels determine its score at least four times as well as knowing
     the spread of the scores does. Eight measured arms (half of them where there are fewer
     than sixteen) pin the scale down, and the centred form then mixes better; with fewer the
     scores divided by their scale do.

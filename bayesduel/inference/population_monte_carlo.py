@@ -31,7 +31,7 @@ __all__ = ["PopulationMonteCarlo"]
 FREEDOM = 7.0  # degrees of freedom of the proposals
 LEARNING = 400  # draws of each round in which the proposal is fitted
 ROUNDS = 3
-# With the noise of arms: the data may not tell them from 0.
+# With the noise of arms: the data may not distinguish them from 0.
 LINEAR = ("scale", "residual_scale", "effect_scale")
 STEP = 1e-3  # of the differences for slopes of the log marginal density
 

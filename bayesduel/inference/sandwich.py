@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 CLEARLY_MORE = 5  # clusters a parameter, from which the sandwich is used
-FEWEST = 10  # clusters below which how they vary cannot be told
+FEWEST = 10  # clusters below which their variance cannot be estimated
 RESAMPLES = 500
 
 

@@ -1,7 +1,7 @@
 """What figures have in common: new axes, colours, labels.
 
 Colours are those of Okabe & Ito ("Color universal design", 2008) and the diverging palette
-PuOr of Brewer (colorbrewer2.org): both are told apart under every common colour blindness.
+PuOr of Brewer (colorbrewer2.org): both are distinguishable under every common colour blindness.
 """
 
 import inspect

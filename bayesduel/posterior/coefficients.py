@@ -237,11 +237,11 @@ def _outside(items: "Items", model: Any) -> np.ndarray:
 
 
 def explained_share(fit: "xr.DataTree", ci_prob: float = 0.95) -> tuple[float, float, float]:
-    """Return the share of the differences between items that their attributes tell.
+    """Return the share of the differences between items that their attributes explain.
 
     One minus the square of the learned spread of what attributes miss over the variance of the
     scores, in each draw: the adjusted R squared of the items. Fitted to noise, many attributes
-    would seem to tell much; this share is about 0 then, and draws of it may be negative.
+    would seem to explain much; this share is about 0 then, and draws of it may be negative.
 
     Returns
     -------
@@ -254,7 +254,9 @@ def explained_share(fit: "xr.DataTree", ci_prob: float = 0.95) -> tuple[float, f
     """
     draws, _ = parameter_draws(fit, "model")
     if "effect" not in draws:
-        raise ValueError("fit should have an item effect: without it the attributes tell all")
+        raise ValueError(
+            "fit should have an item effect: without it the attributes explain everything"
+        )
     share = 1 - draws["effect_scale"] ** 2 / draws["score"].var(axis=1, ddof=1)
     lower, upper = eti(share[None, :], ci_prob)
     return float(share.mean()), float(lower[0]), float(upper[0])

@@ -187,9 +187,9 @@ def _in_parts(
         verdicts.append(judged)
         inside.append({"arms": part, "verdict": judged.sentence, "verdict_kind": judged.kind})
         sentences.append(f"Within {join(part)}: {judged.sentence}")
-    told = sentences[:3]
+    shown = sentences[:3]
     if len(sentences) > 3:
-        told.append(f"({len(sentences) - 3} smaller groups are judged in component_verdicts.)")
+        shown.append(f"({len(sentences) - 3} smaller groups are judged in component_verdicts.)")
     names = "; ".join(join(part, 4) for part in parts[:4]) + "; ..." * (len(parts) > 4)
     words = (
         f"Not comparable as a whole: the arms fall into {len(parts)} groups that never met "
@@ -200,7 +200,7 @@ def _in_parts(
     return (
         Verdict(
             kind="not comparable",
-            sentence=" ".join([words, *told]),
+            sentence=" ".join([words, *shown]),
             arms=first.arms,
             safe=first.safe,
             probability=first.probability,

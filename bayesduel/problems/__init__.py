@@ -7,7 +7,7 @@ from bayesduel.problems.margins import ScoreDuels, score_duels, uneven_duels
 from bayesduel.problems.matrix import FromFit, Matrix
 from bayesduel.problems.problem import Problem
 from bayesduel.problems.random import (
-    Drawn,
+    RandomProblem,
     bradley_terry,
     noise_floor,
     perturbed_thurstone,
@@ -26,7 +26,6 @@ from bayesduel.problems.roshambo import (
 __all__ = [
     "NAMES",
     "BinaryDuels",
-    "Drawn",
     "FromFit",
     "ItemDuels",
     "ItemPulls",
@@ -35,6 +34,7 @@ __all__ = [
     "MarginReplay",
     "Matrix",
     "Problem",
+    "RandomProblem",
     "Replay",
     "RoshamboDuels",
     "RoshamboTable",

@@ -1,4 +1,4 @@
-"""Problems from what a user gives: a problem, the name of one, a matrix or a log."""
+"""Conversion to problems: from a name, a preference matrix or a log."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -55,14 +55,14 @@ def as_margin_problem(problem: Any) -> Any:
         return BinaryFamily(problem) if problem.is_family else BinaryDuels(problem)
     raise TypeError(
         "problem should be ScoreDuels(mean, sd), a matrix or the name of one, a family such as "
-        "Drawn(n_arms=10, generator=score_duels) or a log with margins, "
+        "RandomProblem(n_arms=10, generator=score_duels) or a log with margins, "
         f"got {type(problem).__name__}"
     )
 
 
 @dataclass(frozen=True)
 class BinaryFamily(Problem):
-    """A family of preference matrices played for margins: each draw as ``BinaryDuels``."""
+    """A family of preference matrices whose duels have margins of 1/2 and -1/2."""
 
     family: Any
     setting: ClassVar[str] = "margins"
@@ -89,5 +89,5 @@ class BinaryFamily(Problem):
         return int(self.family.n_arms)
 
     def draw(self, rng: np.random.Generator) -> Any:
-        """Return one problem of the family."""
+        """Draw a problem of the family."""
         return BinaryDuels(self.family.draw(rng))

@@ -1,4 +1,4 @@
-"""Problems of items with attributes: one is shown and rewarded or not, or two are and one wins.
+"""Problems of items with attributes: pulls of one item, or duels of two.
 
 ``Pr(item u pays) = logistic(u'z)``, and ``Pr(u beats w) = logistic((u - w)'z)``.
 """
@@ -19,7 +19,7 @@ __all__ = ["ItemDuels", "ItemPulls", "SpherePulls"]
 
 @dataclass(frozen=True, eq=False)
 class ItemPulls(Problem):
-    """Items of which one is shown at a time, rewarded with probability logistic(u'z).
+    """Pulls of items: an item is rewarded with probability logistic(u'z).
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class ItemPulls(Problem):
 
     @property
     def n_arms(self) -> int:
-        """How many items."""
+        """Number of items."""
         return len(self.attributes)
 
     @property
@@ -118,7 +118,7 @@ class ItemPulls(Problem):
 
 
 class ItemDuels(ItemPulls):
-    """Items of which two are shown at a time: u beats w with probability logistic((u - w)'z).
+    """Duels of items: u beats w with probability logistic((u - w)'z).
 
     Parameters and errors are those of :class:`ItemPulls`, without `values`.
     """
@@ -143,7 +143,7 @@ class ItemDuels(ItemPulls):
 
 @dataclass(frozen=True, eq=False)
 class SpherePulls(Problem):
-    """Every unit vector is an item, rewarded with probability logistic(u'z).
+    """Pulls of unit vectors: any of them is rewarded with probability logistic(u'z).
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ class SpherePulls(Problem):
 
     @property
     def n_arms(self) -> int:
-        """How many items have an index: the standard basis."""
+        """Number of items with an index: the standard basis."""
         return len(self.preference)
 
     @property

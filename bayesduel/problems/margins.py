@@ -1,8 +1,7 @@
-"""Problems of score duels: a mean and a spread for every pair's margin.
+"""Problems of score duels: each pair has a mean margin and a standard deviation.
 
 The n-th duel of a pair has the same margin whoever asks for it: its random number is a hash
-of the replication's key, the pair and n. All policies of an experiment so meet the same luck,
-duel by duel and pair by pair.
+of the replication's key, the pair and n. All policies of an experiment meet the same margins.
 """
 
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ __all__ = ["Dice", "ScoreDuels", "draw_margin", "lot", "score_duels", "uneven_du
 
 
 class Dice(NamedTuple):
-    """What compiled code needs to draw margins.
+    """Arrays from which compiled code draws margins.
 
     Attributes
     ----------
@@ -96,7 +95,7 @@ class ScoreDuels(Problem):
 
     @property
     def n_arms(self) -> int:
-        """How many arms."""
+        """Number of arms."""
         return len(self.arms)
 
     @property
@@ -116,7 +115,7 @@ def score_duels(
     d: float = 0.0,
     rng: np.random.Generator,
 ) -> ScoreDuels:
-    """Return score duels of scores on a line, each pair with its noise.
+    """Return score duels with uniform scores and a standard deviation for each pair.
 
     ``gamma_i ~ U[0, 1]``, margin ``N(gamma_i - gamma_j + eps_ij, sigma_ij^2)``, sigma_ij (or
     its square) ~ U[0, 1], ``eps_ij = -eps_ji ~ N(0, d^2)``.
@@ -157,7 +156,7 @@ def score_duels(
 def uneven_duels(
     n_arms: int, *, decades: float = 2.0, d: float = 0.0, rng: np.random.Generator
 ) -> ScoreDuels:
-    """Return score duels whose spreads differ by orders of magnitude, as in poker.
+    """Return score duels whose standard deviations differ by orders of magnitude, as in poker.
 
     As :func:`score_duels`, with ``log10 sigma_ij`` uniform on [-decades, 0]: over two decades
     the variances differ up to 10,000-fold.

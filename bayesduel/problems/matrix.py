@@ -1,4 +1,4 @@
-"""Problems of pairs: the true preference matrix that simulated duels are drawn from."""
+"""Problems of pairs: simulated duels are drawn from a known preference matrix."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,7 +55,7 @@ class Matrix(Problem):
 
     @property
     def n_arms(self) -> int:
-        """How many arms."""
+        """Number of arms."""
         return len(self.arms)
 
     @cached_property

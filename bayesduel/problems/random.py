@@ -1,4 +1,4 @@
-"""Random problems: a fresh truth for every replication, shared by all policies."""
+"""Random problems: every replication draws a new preference matrix, the same for all policies."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from bayesduel.problems.matrix import Matrix
 from bayesduel.problems.problem import Problem
 
 __all__ = [
-    "Drawn",
+    "RandomProblem",
     "bradley_terry",
     "noise_floor",
     "perturbed_thurstone",
@@ -23,8 +23,8 @@ __all__ = [
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn(Problem):
-    """A family of problems: each replication of a simulation draws its own truth.
+class RandomProblem(Problem):
+    """A family of problems: each replication of a simulation draws one of them.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Drawn(Problem):
     n_arms: int
     generator: Callable[..., Any]
     settings: tuple[tuple[str, Any], ...] = ()
-    name: str = "drawn"
+    name: str = "random"
     is_family: ClassVar[bool] = True
 
     @cached_property
@@ -61,7 +61,7 @@ class Drawn(Problem):
         return self.generator.__name__
 
     def draw(self, rng: np.random.Generator) -> Any:
-        """Return one problem of the family."""
+        """Draw a problem of the family."""
         return self.generator(self.n_arms, **dict(self.settings), rng=rng)
 
 
@@ -100,7 +100,7 @@ def thurstone(
     best: float | None = None,
     rng: np.random.Generator,
 ) -> Matrix:
-    """Return duels won by the sign of a normal score difference, each pair with its noise.
+    """Return P of Thurstone duels with a standard deviation for each pair.
 
     ``gamma_i ~ U[0, 1]``, difference ``N(gamma_i - gamma_j, sigma_ij^2)``.
 
@@ -130,7 +130,7 @@ def perturbed_thurstone(
     best: float | None = None,
     rng: np.random.Generator,
 ) -> Matrix:
-    """Return Thurstone duels whose mean differences are off by ``eps_ij ~ N(0, d^2)``.
+    """Return Thurstone duels whose mean differences have residuals ``eps_ij ~ N(0, d^2)``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Families of items with attributes: a fresh table and vector for every replication."""
+"""Random problems of items: every replication draws new attributes and a new preference vector."""
 
 from dataclasses import dataclass
 from math import inf
@@ -15,7 +15,7 @@ __all__ = ["LogisticDuels", "LogisticItems", "UnitSphere"]
 
 @dataclass(frozen=True, kw_only=True)
 class LogisticItems(Problem):
-    """A family: items scattered on the unit sphere, a preference vector of known length.
+    """A family of problems: items uniform on the unit sphere, a preference vector of known length.
 
     Parameters
     ----------
@@ -80,11 +80,11 @@ class LogisticItems(Problem):
 
     @property
     def source(self) -> str:
-        """How it is drawn, in words."""
+        """Description of how it is drawn."""
         return f"items on a sphere, preference of length {self.norm:g}; drawn for every run"
 
     def draw(self, rng: np.random.Generator) -> Any:
-        """Return one problem of the family."""
+        """Draw a problem of the family."""
         n = self.n_attributes
         axes = np.geomspace(1.0, self.condition**-0.5, n)
         turn, _ = np.linalg.qr(rng.standard_normal((n, n)))
@@ -106,7 +106,7 @@ class LogisticItems(Problem):
 
 
 class LogisticDuels(LogisticItems):
-    """The family of :class:`LogisticItems` with two items shown at a time."""
+    """As :class:`LogisticItems`, with two items shown at a time."""
 
     shows: ClassVar[int] = 2
     kind: ClassVar[type[ItemPulls]] = ItemDuels
@@ -114,7 +114,7 @@ class LogisticDuels(LogisticItems):
 
 @dataclass(frozen=True, kw_only=True)
 class UnitSphere(Problem):
-    """A family: every unit vector is an item, the preference vector of known length.
+    """A family of problems: every unit vector is an item, a preference vector of known length.
 
     Parameters
     ----------
@@ -153,11 +153,11 @@ class UnitSphere(Problem):
 
     @property
     def source(self) -> str:
-        """How it is drawn, in words."""
+        """Description of how it is drawn."""
         return f"all unit vectors, preference of length {self.norm:g}; drawn for every run"
 
     def draw(self, rng: np.random.Generator) -> Any:
-        """Return one problem of the family."""
+        """Draw a problem of the family."""
         z = _directions(1, self.n_attributes, rng)[0] * self.norm
         return SpherePulls(z, name=self.name, source=self.source)
 

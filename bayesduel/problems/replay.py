@@ -1,4 +1,4 @@
-"""Problems made from data: the duels or the margins of a log, the wins of a preference matrix."""
+"""Problems from data: duels or margins resampled from a log."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Score duels played live by OpenSpiel's roshambo bots; the truth is a table of long-run means.
+"""Score duels between OpenSpiel's roshambo bots; the true means are a table of long-run means.
 
 A duel is a short match of rock-paper-scissors between two entrants of the First
 International RoShamBo Programming Competition; its margin is throws won less throws lost.
@@ -110,7 +110,7 @@ def roshambo_table(
     seed: int = 0,
     workers: int = 1,
 ) -> RoshamboTable:
-    """Play every pair of bots many times over: about 0.1 ms a match of 50 throws.
+    """Estimate the table by playing every pair of bots: about 0.1 ms a match of 50 throws.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def roshambo_table(
 
 
 class RoshamboDuels(ScoreDuels):
-    """Live matches among some bots of a table, whose means are the truth.
+    """Matches between some bots of a table, whose means are the true means.
 
     Parameters
     ----------

@@ -128,7 +128,7 @@ def analyse(
             fit = fit_model(duels, model, method, seed=seed, **options)  # type: ignore[arg-type]
         step("computing winners")
         found = winners(fit, rope=rope, confidence=confidence)
-    told = tuple(dict.fromkeys((w.category.__name__, str(w.message)) for w in caught))
+    raised = tuple(dict.fromkeys((w.category.__name__, str(w.message)) for w in caught))
     for category, words in {(w.category, str(w.message)) for w in caught}:
         warnings.warn(words, category, stacklevel=2)
 
@@ -181,7 +181,7 @@ def analyse(
         margins_reason=margins_reason,
         coefficients=coefficients(fit, confidence) if covariates else None,
         pairs=pairs,
-        warnings=told,
+        warnings=raised,
     )
 
 

@@ -89,7 +89,7 @@ def transitivity_section(check: "Check", *, verdict: bool = False) -> Section:
         Whether the verdict stands at its top.
     """
     order = None if check.order is None else Group("Order effect", (Text(check.order.sentence),))
-    belief = check_text.belief_words(check.belief, check.evidence.n_closed)
+    cycles = check_text.cycle_posterior_words(check.cycle_posterior, check.evidence.n_closed)
     naive = check_text.naive_words(check.evidence)
     return Section(
         id="transitivity",
@@ -99,7 +99,7 @@ def transitivity_section(check: "Check", *, verdict: bool = False) -> Section:
             f"{check_text.evidence_words(check.evidence)} {naive}".strip(),
             _cyclicity_figure(check),
             _test_in_numbers(check),
-            f"{belief} {_curl_words(check)}".strip(),
+            f"{cycles} {_curl_words(check)}".strip(),
             check_text.margin_words(check.margins),
             _cycles(check),
             order,
@@ -206,7 +206,7 @@ def _test_in_numbers(check: "Check") -> Group | None:
 
 
 def _curl_words(check: "Check") -> str:
-    b = check.belief
+    b = check.cycle_posterior
     if b is None:
         return ""
     share, low, high = map(percent, b.curl)
@@ -281,7 +281,7 @@ def _p(p: float) -> str:
 
 
 def _cycles_by_model(check: "Check") -> Group | None:
-    if not check.beliefs:
+    if not check.cycle_posteriors:
         return None
     table = Table(
         columns="tnnnn",
@@ -294,7 +294,7 @@ def _cycles_by_model(check: "Check") -> Group | None:
                 f"{b.cyclic[0]:,.1f} ({b.cyclic[1]:,.0f} to {b.cyclic[2]:,.0f})",
                 f"{percent(b.curl[0])} %",
             )
-            for name, b in check.beliefs.items()
+            for name, b in check.cycle_posteriors.items()
         ),
         full=True,
         caption="Probability that no triad is cyclic, and that some arm beats every other; "

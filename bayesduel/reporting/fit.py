@@ -96,9 +96,9 @@ def errors_section(a: "Analysis") -> Section:
 
 def reproduce_section(seed: int, versions: dict[str, str], command: str | None) -> Section:
     """Return the section on how to make the same numbers again."""
-    told = ", ".join(f"{name} {version}" for name, version in versions.items())
+    named = ", ".join(f"{name} {version}" for name, version in versions.items())
     words = (
-        f"Seed {seed}. Versions: {told}. The same command with the same versions gives the same "
+        f"Seed {seed}. Versions: {named}. The same command with the same versions gives the same "
         "numbers."
     )
     body = blocks(Text(command, "code") if command else None, Text(words, "small"))

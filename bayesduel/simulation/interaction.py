@@ -110,7 +110,7 @@ class Run(ABC):
 
 
 class PairRun(Run):
-    """A replication of duels of arms, of which the winner is told."""
+    """A replication of duels of arms, of which the winner is observed."""
 
     def __init__(
         self,
@@ -180,7 +180,7 @@ class PairRun(Run):
 
 
 class MarginRun(Run):
-    """A replication of duels of arms, of which the margin is told, to select the k best."""
+    """A replication of duels of arms, of which the margin is observed, to select the k best."""
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 import bayesduel as bd
 from bayesduel.cli import main
-from bayesduel.problems import Drawn, score_duels
+from bayesduel.problems import RandomProblem, score_duels
 
 
 def run(*args):
@@ -27,7 +27,7 @@ def test_it_tells_draws_and_keeps_what_simulate_top_k_finds(tmp_path, kept):
     assert "PKG(warm_up=4)" in told
     assert plot.read_bytes().startswith(b"\x89PNG")
     trace = bd.open_trace(out)
-    problem = Drawn(n_arms=5, generator=score_duels, settings=(("d", 0.1),))
+    problem = RandomProblem(n_arms=5, generator=score_duels, settings=(("d", 0.1),))
     policies = [bd.POCBAm(), bd.PKG(warm_up=4)]
     again = bd.simulate_top_k(policies, problem, 2, 60, replications=12, seed=3)
     np.testing.assert_array_equal(trace["trace"]["selected"], again["trace"]["selected"])

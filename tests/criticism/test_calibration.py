@@ -95,7 +95,7 @@ def test_a_true_model_keeps_its_word():
     found = held_out(log, draws=400)
     allowed = int(binom.isf(1e-6, len(found.n), 0.05))
     assert len(found.n) == 10 and len(found.n) - found.inside <= allowed < 7
-    assert "better than a coin" in found.sentence
+    assert "better than predicting 1/2" in found.sentence
     assert found.log_loss < np.log(2) - 2 * found.log_loss_error
     assert (found.predicted >= 0.5).all() and (np.diff(found.predicted) > 0).all()
 
@@ -103,10 +103,10 @@ def test_a_true_model_keeps_its_word():
 def test_a_ranking_does_not_predict_a_cycle():
     wins = np.array([[0, 45, 5], [5, 0, 45], [45, 5, 0]])
     found = held_out(Duels.from_wins(wins), draws=400)
-    assert "better than a coin" not in found.sentence
+    assert "better than predicting 1/2" not in found.sentence
     loose = held_out(Duels.from_wins(wins), "preference-matrix", draws=400)
     assert loose.log_loss < 0.45  # entropy of 0.9 is 0.325
-    assert "better than a coin" in loose.sentence
+    assert "better than predicting 1/2" in loose.sentence
 
 
 def test_ties_count_half():
@@ -134,19 +134,19 @@ def test_bad_input():
 
 
 def test_few_duels_tell_nothing():
-    """What is better than a coin by far more than its error on 30 duels is not said of 29."""
+    """Better than predicting 1/2 by far more than the error is said of 30 duels, not of 29."""
     bin_ = {k: np.array([0.8]) for k in ("predicted", "observed", "lower", "upper")}
     rest = {"log_loss": 0.4, "log_loss_error": 0.01, "folds": 5, "unit": "duel"}
     few, enough = (Calibration(**bin_, n=np.array([n]), **rest) for n in (29, 30))
-    assert "too few to tell" in few.sentence and "better than a coin (at" in few.sentence
-    assert "30 duels held out in 5 folds: better than a coin." in enough.sentence
+    assert "too few for a comparison" in few.sentence
+    assert "30 duels held out in 5 folds: better than predicting 1/2." in enough.sentence
 
 
 def test_a_log_of_ties_is_a_coin():
     log = Duels.from_wins(np.zeros((3, 3)), ties=10 * (1 - np.eye(3)))
     found = held_out(log, folds=2, draws=200)
     assert found.log_loss == pytest.approx(np.log(2), abs=2e-3)
-    assert "no better or worse than a coin" in found.sentence
+    assert "not distinguishable from predicting 1/2" in found.sentence
 
 
 def ordered_log(role=None, seed=0):
@@ -163,7 +163,7 @@ def ordered_log(role=None, seed=0):
 
 @pytest.mark.parametrize("role", [None, "judge", "group"])
 def test_the_advantage_of_the_left_side_is_held_out_with_its_side(role):
-    """It is all there is to know: the log loss is the entropy of 4 in 5, not a coin's."""
+    """It is all there is to know: the log loss is the entropy of 4 in 5, not ln 2."""
     from bayesduel.models import BradleyTerry, Covariates, OrderEffect
 
     log = ordered_log(role)
@@ -217,7 +217,7 @@ def layered_log(seed: int, kind: str) -> Duels:
 
 
 def test_covariates_of_the_duel_are_held_out_with_their_duel():
-    """They are all there is to know: the log loss is the entropy of expit(2), not a coin's."""
+    """They are all there is to know: the log loss is the entropy of expit(2), not ln 2."""
     from bayesduel.models import BradleyTerry, Covariates, Scores
 
     log = layered_log(1, "covariate")

@@ -53,24 +53,28 @@ def test_repeated_votes_do_not_accuse_but_would_have():
     assert found.evidence.naive is not None
     assert not found.evidence.naive.transitive
     assert "and reject transitivity" in repr(found)
-    assert found.to_dict()["test"]["naive_would_accuse"] is True
+    assert found.to_dict()["test"]["naive_rejects"] is True
 
 
 # -- what is believed -------------------------------------------------------------------------
 
 
-def test_belief_before_any_duel_that_tells():
+def test_cycle_posterior_before_any_duel_that_tells():
     # Every pair level: draws are symmetric, so each of the 8 tournaments of 3 arms is as likely.
     log = Duels.from_wins(5 * (1 - np.eye(3)))
     found = check(log, quick=True)
-    assert found.belief is not None
-    n = found.belief.n_draws
+    assert found.cycle_posterior is not None
+    n = found.cycle_posterior.n_draws
     low, high = stats.binom(n, 0.75).interval(1 - 1e-6)
-    assert low <= n * found.belief.weak <= high
-    assert found.belief.weak_prior == pytest.approx(0.75)
-    assert found.belief.condorcet == pytest.approx(found.belief.weak)  # of three arms: the same
-    assert found.belief.strong <= found.belief.moderate <= found.belief.weak
-    assert found.belief.cyclic[0] == pytest.approx(1 - found.belief.weak)
+    assert low <= n * found.cycle_posterior.weak <= high
+    assert found.cycle_posterior.weak_prior == pytest.approx(0.75)
+    assert found.cycle_posterior.condorcet == pytest.approx(
+        found.cycle_posterior.weak
+    )  # of three arms: the same
+    assert (
+        found.cycle_posterior.strong <= found.cycle_posterior.moderate <= found.cycle_posterior.weak
+    )
+    assert found.cycle_posterior.cyclic[0] == pytest.approx(1 - found.cycle_posterior.weak)
 
 
 def test_curl_of_scores_and_of_a_cycle():
@@ -92,7 +96,7 @@ def test_two_arms_have_no_triads(tmp_path):
     found = check(Duels.from_wins([[0, 3], [1, 0]], ["a", "b"]))
     assert found.transitive
     assert np.isnan(found.p_value)
-    assert found.belief is None
+    assert found.cycle_posterior is None
     assert "contains no information on transitivity" in found.verdict
     told = json.loads(found.to_json())
     assert told["p_value"] is None
@@ -298,8 +302,10 @@ def test_winners_of_compared_models():
     found = check(log, ["bradley-terry", "preference-matrix"])
     assert found.comparison is not None
     assert found.comparison.best == "bradley-terry"
-    assert found.beliefs["bradley-terry"].weak == 1
-    assert found.beliefs["preference-matrix"].weak == pytest.approx(found.belief.weak, abs=0.1)
+    assert found.cycle_posteriors["bradley-terry"].weak == 1
+    assert found.cycle_posteriors["preference-matrix"].weak == pytest.approx(
+        found.cycle_posterior.weak, abs=0.1
+    )
     assert "predicts best" in repr(found)
     picked = bd.winners(found.using("preference-matrix"))
     assert picked.attrs["model"] == "preference-matrix"

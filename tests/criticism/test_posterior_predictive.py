@@ -86,7 +86,7 @@ def test_margins_that_are_as_the_model_says_pass():
     found = checked(draw_log(1))
     assert list(found.table.index) == list(CHECKS)
     assert not found.failed
-    assert "look as the model says by all of 6 checks" in found.sentence
+    assert "are consistent with the model by all of 6 checks" in found.sentence
     assert found.n_margins == 15 * 14 and found.n_draws == 400
     assert (found.table["p_value"] == np.minimum(2 * found.table["share"], 1)).all()
     width = np.diff(found.edges)
@@ -273,7 +273,7 @@ def test_the_report_tells_of_margins_where_there_are_some(tmp_path):
         "the left side has the advantage",
         "standard deviation of the noise of one margin",
         "Intransitivity: if every pair may deviate",
-        "look as the model says by all of 6 checks",
+        "are consistent with the model by all of 6 checks",
         "Standardised residuals of margins",
         'href="#margins"',
         "The ranking above is by wins",

@@ -42,7 +42,15 @@ from bayesduel.simulation.interaction import (
 )
 
 # New name of a variable, column, field or group -> its name when the numbers were frozen.
-FROZEN_NAME: dict[str, str] = {"criterion": "notion", "covariance": "errors", "ci_prob": "prob"}
+FROZEN_NAME: dict[str, str] = {
+    "criterion": "notion",
+    "covariance": "errors",
+    "ci_prob": "prob",
+    "cycle_posterior": "belief",
+    "cycle_posterior_by_model": "belief_by_model",
+    "naive_rejects": "naive_would_accuse",
+    "weakly_transitive_prior": "weakly_transitive_before",
+}
 
 fit_log = bd.fit
 load, names_of_datasets = datasets.load, datasets.names
@@ -202,7 +210,7 @@ def score_problem(kind):
         "uneven": problems.uneven_duels,
         "perturbed": problems.perturbed_thurstone,
     }[kind]
-    return problems.Drawn(n_arms=6, generator=make, name=kind)
+    return problems.RandomProblem(n_arms=6, generator=make, name=kind)
 
 
 def simulate_selection(named, problem, k, budget, **settings):

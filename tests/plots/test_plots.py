@@ -314,7 +314,7 @@ def test_a_figure_that_fails_is_closed(rock):
     with pytest.raises(ValueError, match="places should leave an arm"):
         plots.plot_ranking(winners_of(4), places=slice(9, 12))
     with pytest.raises(ValueError, match="cycles to draw"):
-        plots.plot_cycles(replace(rock, belief=None))
+        plots.plot_cycles(replace(rock, cycle_posterior=None))
     assert not plt.get_fignums()
 
 

@@ -102,7 +102,7 @@ def path(log, tmp_path):
 
 
 def test_margins_are_used_where_there_are_some(path, tmp_path, fit):
-    result = run("topk", path, "--k", 2, "--draws", 1000, "--json", "-o", tmp_path / "top.json")
+    result = run("top-k", path, "--k", 2, "--draws", 1000, "--json", "-o", tmp_path / "top.json")
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
     assert told["model"] == "thurstone-score" and told["k"] == 2
@@ -115,21 +115,21 @@ def test_margins_are_used_where_there_are_some(path, tmp_path, fit):
 
 
 def test_who_won_is_used_where_there_are_none_and_where_asked(path):
-    result = run("topk", path, "--k", 2, "--margin", "none", "--json")
+    result = run("top-k", path, "--k", 2, "--margin", "none", "--json")
     assert result.exit_code == 2  # no outcome is left
-    result = run("topk", "springall", "--k", 3, "--sets", 2)
+    result = run("top-k", "springall", "--k", 3, "--sets", 2)
     assert result.exit_code == 0
     assert result.stdout.startswith("Most probable top 3: flavour 9.0 gel 0.0")
     assert "bradley-terry" in result.stdout and "in the top 3" in result.stdout
-    result = run("topk", path, "--k", 1, "--model", "bradley-terry", "--json")
+    result = run("top-k", path, "--k", 1, "--model", "bradley-terry", "--json")
     assert json.loads(result.stdout)["model"] == "bradley-terry"
 
 
 def test_a_saved_fit_is_read(fit, tmp_path):
     fit.to_netcdf(tmp_path / "fit.nc")
-    result = run("topk", tmp_path / "fit.nc", "--k", 2, "--json")
+    result = run("top-k", tmp_path / "fit.nc", "--k", 2, "--json")
     assert json.loads(result.stdout)["sets"][0]["arms"] == ["a", "b"]
-    result = run("topk", tmp_path / "fit.nc", "--k", 2, "--order-effect")
+    result = run("top-k", tmp_path / "fit.nc", "--k", 2, "--order-effect")
     assert result.exit_code == 2 and "is fitted already" in result.stderr
 
 
@@ -153,7 +153,7 @@ def test_the_order_effect_is_an_option_of_other_commands_too(command, path, tmp_
 
 @pytest.mark.parametrize("model", ["bradley-terry", "thurstone", "davidson"])
 def test_every_model_with_a_linear_predictor_takes_an_order_effect(model):
-    result = run("topk", "springall", "--k", 2, "--order-effect", "--model", model, "--json")
+    result = run("top-k", "springall", "--k", 2, "--order-effect", "--model", model, "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["model"] == f"order-effect({model})"
 
@@ -170,6 +170,6 @@ def test_every_model_with_a_linear_predictor_takes_an_order_effect(model):
     ],
 )
 def test_bad_input_is_one_line_and_status_2(options, words):
-    result = run("topk", "springall", *options)
+    result = run("top-k", "springall", *options)
     assert result.exit_code == 2
     assert words in result.stderr and result.stderr.count("\n") == 1

@@ -10,9 +10,9 @@ import bayesduel as bd
 from bayesduel.preference import borda_scores, copeland_scores
 from bayesduel.problems import (
     NAMES,
-    Drawn,
     FromFit,
     Matrix,
+    RandomProblem,
     Replay,
     bradley_terry,
     named,
@@ -171,7 +171,7 @@ def test_replay_draws_from_the_tallies():
 
 
 def test_drawn_problems_differ_by_the_generator():
-    family = Drawn(n_arms=4, generator=uniform, name="sup")
+    family = RandomProblem(n_arms=4, generator=uniform, name="sup")
     first = family.draw(np.random.default_rng(3)).P
     np.testing.assert_array_equal(first, family.draw(np.random.default_rng(3)).P)
     assert (first != family.draw(np.random.default_rng(4)).P).any()

@@ -18,7 +18,7 @@ BEGUN = """
 import os, sys
 from pathlib import Path
 import bayesduel as bd
-from bayesduel.problems import Drawn, score_duels, uniform
+from bayesduel.problems import RandomProblem, score_duels, uniform
 
 parent = os.getpid()
 
@@ -36,7 +36,7 @@ def simulate_top_k():
 
 if __name__ == "__main__":
     made = {"simulate": uniform, "simulate_top_k": score_duels}[sys.argv[2]]
-    problem = Drawn(n_arms=5, generator=noted)
+    problem = RandomProblem(n_arms=5, generator=noted)
     {"simulate": simulate, "simulate_top_k": simulate_top_k}[sys.argv[2]]()
 """
 

@@ -107,7 +107,7 @@ def test_figure_has_the_formula_the_floor_and_uniform(trace):
 
 
 def test_the_floor_of_drawn_truths_is_the_mean_one_and_may_be_left_out():
-    family = bd.problems.Drawn(n_arms=4, generator=bd.problems.uniform)
+    family = bd.problems.RandomProblem(n_arms=4, generator=bd.problems.uniform)
     drawn = bd.simulate(bd.DTS(), family, 100, replications=3, seed=1)
     slopes = [least_slope(P) for P in drawn["problem"]["P"].values]
     assert len(set(slopes)) == 3

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 import bayesduel as bd
-from bayesduel.problems import Drawn, uniform
+from bayesduel.problems import RandomProblem, uniform
 from bayesduel.simulation import recorded_times
 from bayesduel.simulation.progress import progress_bar
 from bayesduel.simulation.replication import streams
@@ -91,7 +91,7 @@ def test_the_log_is_in_the_problems_own_labels():
 
 
 def test_each_replication_may_draw_its_own_truth():
-    family = Drawn(n_arms=3, generator=uniform)
+    family = RandomProblem(n_arms=3, generator=uniform)
     trace = bd.simulate([bd.DTS(), bd.RUCB()], family, 200, replications=3, seed=4)
     P = trace["problem"]["P"]
     assert P.dims == ("replication", "arm", "opponent")

@@ -9,8 +9,8 @@ from scipy import optimize, stats
 
 import bayesduel as bd
 from bayesduel.problems import (
-    Drawn,
     MarginReplay,
+    RandomProblem,
     ScoreDuels,
     named,
     score_duels,
@@ -19,7 +19,7 @@ from bayesduel.problems import (
 from bayesduel.problems.margins import draw_margin
 from bayesduel.simulation.trace import StoredTrace
 
-BY_SD = Drawn(n_arms=10, generator=score_duels, name="score duels")
+BY_SD = RandomProblem(n_arms=10, generator=score_duels, name="score duels")
 
 
 def line(n_arms=4, sd=0.1):

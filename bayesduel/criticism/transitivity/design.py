@@ -45,7 +45,7 @@ class Design:
 
     @property
     def has_order(self) -> bool:
-        """Whether an effect of the order can be told from strength."""
+        """Whether an order effect can be distinguished from strength."""
         return bool(self.side.any())
 
     def by_pair(self, values: np.ndarray) -> np.ndarray:
@@ -89,9 +89,9 @@ def majority_design(duels: "Duels", role: Literal["group", "judge"]) -> Design:
     points = np.bincount(place, listed * votes.outcome[rows] * weight, keys.shape[1])
     side = np.sign(np.bincount(place, listed * weight, keys.shape[1]))
     low, high = np.divmod(keys[0], duels.n_arms)
-    told = points != 0
-    won = (points[told] > 0).astype(float)
-    return _gather(duels.n_arms, low[told], high[told], side[told], np.ones(len(won)), won)
+    decided = points != 0
+    won = (points[decided] > 0).astype(float)
+    return _gather(duels.n_arms, low[decided], high[decided], side[decided], np.ones(len(won)), won)
 
 
 # -- in calling order ----------------------------------------------------------------------

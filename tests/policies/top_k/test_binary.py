@@ -7,7 +7,7 @@ from scipy import stats
 import bayesduel as bd
 from bayesduel.beliefs.margin_moments import sample_moments
 from bayesduel.policies.top_k import fit_margins, no_margins, record_margin
-from bayesduel.problems import Drawn, Matrix, as_margin_problem, bradley_terry, named
+from bayesduel.problems import Matrix, RandomProblem, as_margin_problem, bradley_terry, named
 from bayesduel.problems.margins import draw_margin
 from tests.support.dealing import dealt
 
@@ -67,7 +67,7 @@ def test_every_policy_selects_on_wins():
 
 
 def test_a_family_of_matrices_is_drawn_from():
-    family = Drawn(n_arms=5, generator=bradley_terry)
+    family = RandomProblem(n_arms=5, generator=bradley_terry)
     trace = bd.simulate_top_k(bd.POCBAm(), family, 2, 60, replications=3)
     scores = trace["problem"]["score"].values
     np.testing.assert_allclose(scores.sum(axis=1), 0, atol=1e-12)

@@ -1,4 +1,4 @@
-"""``bayesduel topk``: the k best arms of a log, with uncertainty."""
+"""``bayesduel top-k``: the k best arms of a log, with uncertainty."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ __all__ = ["command"]
 ROWS = 30  # arms listed in the terminal; --json has all
 
 
-@click.command("topk", short_help="Show the k best arms of LOG, with uncertainty.")
+@click.command("top-k", short_help="Show the k best arms of LOG, with uncertainty.")
 @log_argument
 @click.option("--k", "k", type=click.IntRange(min=1), required=True, help="Number of arms.")
 @click.option(
