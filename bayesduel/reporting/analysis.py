@@ -56,6 +56,9 @@ class Analysis:
         Why `margins` is None though the log has margins, or "".
     coefficients
         What :func:`bayesduel.coefficients` returned, where the model has covariates, else None.
+    left_advantage
+        Where the model has an order effect: expected score of the left side against an equal
+        arm, its posterior mean and the ends of its interval; else None.
     pairs
         The most informative pairs.
     warnings
@@ -77,6 +80,7 @@ class Analysis:
     margins: "MarginAnalysis | None"
     margins_reason: str
     coefficients: "pd.DataFrame | None"
+    left_advantage: tuple[float, float, float] | None
     pairs: "pd.DataFrame"
     warnings: tuple[tuple[str, str], ...]
 
@@ -138,10 +142,11 @@ def analyse(
     with warnings.catch_warnings():  # the log's warnings have been given once
         warnings.simplefilter("ignore", UserWarning)
         free, free_reason, free_unit = None, "", "duel"
-        if by_score and "covariate_effect" in covariates:
+        uncontrolled = "covariates" if "covariate_effect" in covariates else "order effect"
+        if by_score and ("covariate_effect" in covariates or model.reads_order):
             free_reason = (
-                "A model without transitivity has no covariates: its winners would be those of the "
-                "log as it is."
+                f"The model without transitivity has no {uncontrolled}: its winners would be "
+                "those of the log as it is."
             )
         elif by_score and duels.n_arms > FREE_ARMS:
             free_reason = (
@@ -180,6 +185,7 @@ def analyse(
         margins=margins,
         margins_reason=margins_reason,
         coefficients=coefficients(fit, confidence) if covariates else None,
+        left_advantage=_left_advantage(fit, confidence),
         pairs=pairs,
         warnings=raised,
     )
@@ -206,6 +212,20 @@ def log_of(fit: "xr.DataTree") -> "Duels":
     log = Duels.from_wins(data["wins"].values, arms, ties=data["ties"].values)
     summary = replace(log.read_summary, source=str(fit.attrs.get("source", "a fit")))
     return replace(log, read_summary=summary)
+
+
+def _left_advantage(fit: "xr.DataTree", ci_prob: float) -> tuple[float, float, float] | None:
+    """Return the expected score of the left side against an equal arm, mean and interval."""
+    from bayesduel.intervals import eti
+    from bayesduel.posterior.draws import model_of, posterior_draws
+
+    model = model_of(fit)
+    if not model.reads_order:
+        return None
+    draws, _ = posterior_draws(fit)
+    score = model.typical_score(draws["order"][:, None], draws)[:, 0]
+    low, high = eti(score, ci_prob)
+    return float(score.mean()), float(low), float(high)
 
 
 def _without_transitivity(duels: "Duels", seed: int) -> tuple["xr.DataTree", str]:

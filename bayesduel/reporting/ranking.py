@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from bayesduel.criticism.check import Check
     from bayesduel.data.duels import Duels
     from bayesduel.posterior.winners import Winners
+    from bayesduel.reporting.analysis import Analysis
 
 __all__ = [
     "caution_words",
+    "controlled_words",
     "preferences_section",
     "ranking_section",
     "ranks_section",
@@ -61,7 +63,7 @@ def verdict_section(
     return Section(id="verdict", body=(verdict, *alerts))
 
 
-def caution_words(check: "Check", free: "Winners | None") -> str:
+def caution_words(check: "Check", free: "Winners | None", *, assumed: bool) -> str:
     """Return a caution where the log has more cycles than transitive models predict, else "".
 
     Parameters
@@ -70,14 +72,50 @@ def caution_words(check: "Check", free: "Winners | None") -> str:
         The check of transitivity.
     free
         Winners under a model that does not assume transitivity, or None.
+    assumed
+        Whether the verdict assumes transitivity.
     """
-    if check.transitive or free is None:
+    if check.transitive or not assumed:
         return ""
-    return (
+    words = (
         "The log has more cycles than transitive models predict "
         f"({check.evidence.cyclic:,.0f} cyclic triads, {check.evidence.expected:,.0f} expected), "
-        "and this verdict assumes transitivity. Without that assumption: "
-        f"{free.attrs['verdict']}"
+        "and this verdict assumes transitivity."
+    )
+    if free is None:
+        return words
+    return f"{words} Without that assumption: {free.attrs['verdict']}"
+
+
+def controlled_words(a: "Analysis", subject: str) -> str:
+    """Return what the model controls for, and the advantage of the left side; "" for nothing.
+
+    Parameters
+    ----------
+    a
+        The analysis.
+    subject
+        What is of neutral duels, with its verb: "this ranking is that".
+    """
+    covariates = "covariate_effect" in a.fit["posterior"]
+    causes, neutral, advantage = [], [], ""
+    if covariates:
+        causes.append("covariates of the duel")
+        neutral.append("all covariates are zero")
+    if a.left_advantage is not None:
+        causes.append("the order effect")
+        neutral.append("neither side has an advantage")
+        middle, low, high = (percent(value) for value in a.left_advantage)
+        advantage = (
+            f" In the log, the left side (home, first shown) beats an equal arm with "
+            f"probability {middle} % ({_level(a.winners)} interval {low} % to {high} %"
+            f"{', a tie counting half' * (a.duels.n_ties > 0)})."
+        )
+    if not causes:
+        return ""
+    return (
+        f"The model controls for {join(causes)}: {subject} of duels in which "
+        f"{join(neutral)}.{advantage}"
     )
 
 

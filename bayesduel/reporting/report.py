@@ -32,6 +32,7 @@ from bayesduel.reporting.margins import margins_section
 from bayesduel.reporting.next_pairs import next_pairs_section
 from bayesduel.reporting.ranking import (
     caution_words,
+    controlled_words,
     preferences_section,
     ranking_section,
     ranks_section,
@@ -48,10 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = ["report", "sections"]
 
-NEUTRAL = (
-    "The model controls for covariates of the duel: this ranking is that of duels in which all "
-    "covariates are zero. Counts of wins are those of the log."
-)
+COUNTS = "Counts of wins are those of the log."
 AS_LOGGED = "The check uses outcomes as logged; it does not control for covariates."
 
 Sections = tuple[Section, ...]
@@ -200,18 +198,19 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         margins = margins_section(a.margins, order, own_ranking=a.by_margins)
     elif a.margins_reason:
         margins = Section(id="margins", title="Margins", body=blocks(a.margins_reason))
-    caution = caution_words(a.check, a.free)
-    controlled = "covariate_effect" in a.fit["posterior"]
+    caution = caution_words(a.check, a.free, assumed=a.ranked_by_score)
+    neutral = controlled_words(a, "this ranking is that")
+    as_logged = AS_LOGGED if "covariate_effect" in a.fit["posterior"] else ""
     found = (
         verdict_section(a.winners, a.duels, a.warnings + doubts, caution),
         log_section(a.duels, a.health),
-        _noted(ranking_section(a.winners, a.duels), NEUTRAL if controlled else ""),
+        _noted(ranking_section(a.winners, a.duels), f"{neutral} {COUNTS}" if neutral else ""),
         ranks_section(a.winners),
         preferences_section(a.winners),
-        winners_section(a),
+        _noted(winners_section(a), controlled_words(a, "these winners are those")),
         margins,
         None if a.coefficients is None else coefficients_section(a.coefficients, a.fit),
-        _noted(transitivity_section(a.check, verdict=True), AS_LOGGED if controlled else ""),
+        _noted(transitivity_section(a.check, verdict=True), as_logged),
         residuals_section(a.check),
         calibration_section(a.calibration, words),
         fit_section(a.fit),
@@ -273,6 +272,6 @@ def _conclusion(one: "Analysis | Check | AttributeAnalysis") -> str:
     if not isinstance(one, Analysis):
         return one.verdict
     verdict = str(one.winners.attrs["verdict"])
-    if caution_words(one.check, one.free):
+    if caution_words(one.check, one.free, assumed=one.ranked_by_score):
         return f"{verdict} The log has more cycles than transitive models predict."
     return verdict

@@ -2,6 +2,7 @@
 
 import base64
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ import xarray as xr
 import bayesduel as bd
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import DisconnectedWarning
+from bayesduel.models import OrderEffect
 from bayesduel.posterior.information_gain import next_pairs
 from bayesduel.reporting.analysis import analyse, log_of
+from bayesduel.reporting.ranking import caution_words
 from bayesduel.reporting.winners import criterion_rows, criterion_words
 from bayesduel.text import percent
 from tests.support.parsing import Page
@@ -184,6 +187,35 @@ def test_labels_are_escaped(tmp_path):
     assert "script" not in {tag for tag, _ in page.tags}
     assert "<b>bold</b>" in page.text[""]  # the heading, before any section
     assert {row[1] for row in page.rows["ranking"][1:]} == set(nasty)
+
+
+def test_the_order_effect_is_controlled_for_and_its_advantage_given(tmp_path):
+    """Home wins 28 of 40 duels of equal arms: 70 %, shrunk a little by the prior."""
+    wins = np.array([[0, 14, 14], [14, 0, 14], [14, 14, 0]])
+    pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
+    sides = [(i, j, w) for i, j in pairs for w in [1] * wins[i, j] + [0] * (20 - wins[i, j])]
+    left, right, won = zip(*sides, strict=True)
+    log = Duels.from_votes([f"team {i}" for i in left], [f"team {j}" for j in right], won)
+    page = page_of(log, tmp_path, model=OrderEffect(), draws=400)
+    for section in ("ranking", "winners"):
+        assert "The model controls for the order effect: " in page.text[section]
+        found = re.search(
+            r"the left side .* beats an equal arm with probability (\d+) % "
+            r"\(95 % interval (\d+) % to (\d+) %\)",
+            page.text[section],
+        )
+        middle, low, high = map(int, found.groups())
+        assert 66 <= middle <= 72 and 58 <= low <= 65 and 74 <= high <= 80
+    assert "The model without transitivity has no order effect" in page.text["winners"]
+    assert "+ order effect" in page.text["fit"]
+
+
+def test_a_verdict_that_assumes_transitivity_has_a_caution_without_another_fit():
+    evidence = SimpleNamespace(cyclic=9, expected=2.0)
+    check = SimpleNamespace(transitive=False, evidence=evidence)
+    words = caution_words(check, None, assumed=True)
+    assert "more cycles" in words and words.endswith("this verdict assumes transitivity.")
+    assert caution_words(check, None, assumed=False) == ""
 
 
 def test_no_caution_where_none_is_due(page):
