@@ -2,9 +2,15 @@
 
 import numpy as np
 
-__all__ = ["Z95", "eti", "wilson"]
+__all__ = ["Z95", "check_ci_prob", "eti", "wilson"]
 
 Z95 = 1.959963984540054  # standard normal quantile of 0.975
+
+
+def check_ci_prob(ci_prob: float) -> None:
+    """Raise ValueError unless `ci_prob` is a probability in (0, 1)."""
+    if not 0 < ci_prob < 1:
+        raise ValueError(f"ci_prob should be in (0, 1), got {ci_prob}")
 
 
 def eti(draws: np.ndarray, ci_prob: float) -> tuple[np.ndarray, np.ndarray]:

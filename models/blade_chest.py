@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.models.layers import Layer, check_prior
+from bayesduel.models.layers import Layer
 from bayesduel.models.scores import centre
+from bayesduel.models.settings import check_positive
 
 __all__ = ["BladeChest"]
 
@@ -67,7 +68,7 @@ class BladeChest(Layer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_prior("prior", self.prior)
+        check_positive("prior", self.prior)
         if isinstance(self.planes, bool) or not isinstance(self.planes, int):
             raise TypeError(f"planes should be a whole number, got {self.planes!r}")
         if not 1 <= self.planes <= 10:

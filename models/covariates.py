@@ -13,7 +13,7 @@ import numpy as np
 from bayesduel.data.items import Attribute, Items
 from bayesduel.models.horseshoe import check_sparsity, coefficients
 from bayesduel.models.predictor import ArmPredictor, DuelPredictor
-from bayesduel.models.scores import check_scale
+from bayesduel.models.settings import check_positive
 from bayesduel.text import join
 
 __all__ = ["Covariates", "DuelCovariates", "ItemCovariates"]
@@ -103,7 +103,7 @@ class ItemCovariates(ArmPredictor):
             )
         if self.scale is None:
             raise TypeError("scale should be a number or numpy.inf, got None")
-        check_scale(self.scale)
+        check_positive("scale", self.scale, none=True, flat=True)
         if not isinstance(self.item_effect, bool):
             raise TypeError(f"item_effect should be True or False, got {self.item_effect!r}")
         check_sparsity(self.sparsity, self.scale, len(self.items.names))
@@ -227,7 +227,7 @@ class DuelCovariates(DuelPredictor):
             raise ValueError(f"columns should be distinct, got {list(columns)}")
         if self.scale is None:
             raise TypeError("scale should be a number or numpy.inf, got None")
-        check_scale(self.scale)
+        check_positive("scale", self.scale, none=True, flat=True)
         object.__setattr__(self, "columns", columns)
         if self.deviations is not None:
             object.__setattr__(self, "deviations", tuple(float(d) for d in self.deviations))

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.models.cells import judges_of
-from bayesduel.models.layers import Layer, check_prior
+from bayesduel.models.layers import Layer
 from bayesduel.models.scores import centre
+from bayesduel.models.settings import check_positive
 
 __all__ = ["JudgeReliability"]
 
@@ -64,7 +65,7 @@ class JudgeReliability(Layer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_prior("prior", self.prior)
+        check_positive("prior", self.prior)
 
     def own_columns(self, log: Any) -> dict[str, np.ndarray]:
         """Return each vote's judge, -1 where it has none."""

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.models.cells import judges_of
-from bayesduel.models.layers import Layer, check_prior
+from bayesduel.models.layers import Layer
+from bayesduel.models.settings import check_positive
 
 __all__ = ["JudgeTastes"]
 
@@ -53,7 +54,7 @@ class JudgeTastes(Layer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_prior("prior", self.prior)
+        check_positive("prior", self.prior)
         if self.items is None:
             raise ValueError(
                 f"base should have the attributes of items, Covariates(items), got {self.base!r}"

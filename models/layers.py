@@ -21,7 +21,7 @@ from bayesduel.models.model import Model
 from bayesduel.models.predictor import Predictor
 from bayesduel.models.response import Response
 
-__all__ = ["Layer", "check_prior"]
+__all__ = ["Layer"]
 
 
 @dataclass(frozen=True)
@@ -205,11 +205,3 @@ class Layer(ComposedModel):
     def unit(self, given: Mapping[str, Any]) -> Any:
         """Return the unit of the scores, on which priors stand."""
         return self.response.unit(given)
-
-
-def check_prior(name: str, value: Any, *, flat: bool = False) -> None:
-    """Raise unless the scale `value` of a prior is a positive number, finite unless `flat`."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{name} should be a number, got {value!r}")
-    if not (0 < value < np.inf or (flat and value == np.inf)):
-        raise ValueError(f"{name} should be > 0 and finite, got {value}")

@@ -21,7 +21,7 @@ from bayesduel.models.response import Response, evaluated, outcome_name
 if TYPE_CHECKING:
     from bayesduel.models.cells import ModelCells, Seen
 
-__all__ = ["MarginResponse", "Variances", "check_unit"]
+__all__ = ["MarginResponse", "Variances"]
 
 Variances = Literal["common", "arm", "pair"]
 
@@ -265,16 +265,6 @@ class MarginResponse(Response):
         normal = self.degrees is None
         win = special.ndtr(standard) if normal else special.stdtr(degrees, standard)
         return {"win": win, "loss": 1.0 - win}
-
-
-def check_unit(unit: float | None) -> None:
-    """Raise unless `unit` is None (taken from the log) or a positive finite number."""
-    if unit is None:
-        return
-    if isinstance(unit, bool) or not isinstance(unit, int | float):
-        raise TypeError(f"unit should be None or a number, got {unit!r}")
-    if not 0 < unit < np.inf:
-        raise ValueError(f"unit should be a positive finite number, got {unit}")
 
 
 def check_margins(duels: Any, *, flat: bool, order: bool) -> None:

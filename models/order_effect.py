@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.models.layers import Layer, check_prior
+from bayesduel.models.layers import Layer
+from bayesduel.models.settings import check_positive
 
 __all__ = ["OrderEffect"]
 
@@ -58,7 +59,7 @@ class OrderEffect(Layer):
     splits: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_prior("prior", self.prior, flat=True)
+        check_positive("prior", self.prior, flat=True)
         super().__post_init__()
 
     @property

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from bayesduel.models.margin_response import check_unit
 from bayesduel.models.pair_residuals import PairResiduals
 from bayesduel.models.response import Response
 from bayesduel.models.score_model import ScoreModel
+from bayesduel.models.settings import check_positive
 
 __all__ = ["PerturbedThurstone"]
 
@@ -60,7 +60,7 @@ class PerturbedThurstone(ScoreModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_unit(self.unit)
+        check_positive("unit", self.unit, none=True)
         if self.variances not in ("common", "arm"):
             raise ValueError(f"variances should be 'common' or 'arm', got {self.variances!r}")
 

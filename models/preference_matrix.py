@@ -11,6 +11,7 @@ from bayesduel.models.cells import ModelCells, Seen, seen_in
 from bayesduel.models.model import PREFERENCE_ARMS, Approximation, Model
 from bayesduel.models.pair_indices import n_arms_of, pair_place
 from bayesduel.models.response import evaluated, log_coefficient, outcome_name
+from bayesduel.models.settings import check_positive
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -65,12 +66,7 @@ class PreferenceMatrix(Model):
     integrates_pair: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.concentration is None:
-            return
-        if isinstance(self.concentration, bool) or not isinstance(self.concentration, int | float):
-            raise TypeError(f"concentration should be None or a number, got {self.concentration!r}")
-        if not 0 < self.concentration < np.inf:
-            raise ValueError(f"concentration should be > 0, finite, got {self.concentration}")
+        check_positive("concentration", self.concentration, none=True)
 
     @property
     def settings(self) -> dict[str, Any]:

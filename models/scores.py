@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from bayesduel.models.predictor import ArmPredictor
+from bayesduel.models.settings import check_positive
 
-__all__ = ["Scores", "centre", "check_scale"]
+__all__ = ["Scores", "centre"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Scores(ArmPredictor):
     scale: float | None = None
 
     def __post_init__(self) -> None:
-        check_scale(self.scale)
+        check_positive("scale", self.scale, none=True, flat=True)
 
     @property
     def flat(self) -> bool:
@@ -82,16 +83,6 @@ class Scores(ArmPredictor):
             else:
                 free = spread * pm.Normal("score_standard", 0.0, 1.0, dims="free")
         return pm.Deterministic("score", centre(free), dims="arm")
-
-
-def check_scale(scale: float | None) -> None:
-    """Raise unless `scale` is None (learned), a positive number, or infinity (flat)."""
-    if scale is None:
-        return
-    if isinstance(scale, bool) or not isinstance(scale, int | float):
-        raise TypeError(f"scale should be None, a number or numpy.inf, got {scale!r}")
-    if not scale > 0:
-        raise ValueError(f"scale should be > 0 (or None to learn it), got {scale}")
 
 
 def centre(free: Any) -> Any:

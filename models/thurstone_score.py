@@ -5,9 +5,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from bayesduel.models.margin_response import MarginResponse, Variances, check_unit
+from bayesduel.models.margin_response import MarginResponse, Variances
 from bayesduel.models.response import Response
 from bayesduel.models.score_model import ScoreModel
+from bayesduel.models.settings import check_positive
 
 __all__ = ["ThurstoneScore"]
 
@@ -78,7 +79,7 @@ class ThurstoneScore(ScoreModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_unit(self.unit)
+        check_positive("unit", self.unit, none=True)
         if self.variances not in ("common", "arm", "pair"):
             raise ValueError(
                 f"variances should be 'common', 'arm' or 'pair', got {self.variances!r}"

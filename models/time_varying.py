@@ -6,9 +6,10 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from bayesduel.models.layers import Layer, check_prior
+from bayesduel.models.layers import Layer
 from bayesduel.models.predictor import difference
 from bayesduel.models.scores import centre
+from bayesduel.models.settings import check_positive
 
 __all__ = ["TimeVarying"]
 
@@ -77,7 +78,7 @@ class TimeVarying(Layer):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_prior("prior", self.prior)
+        check_positive("prior", self.prior)
         if self.process not in ("walk", "smooth"):
             raise ValueError(f"process should be 'walk' or 'smooth', got {self.process!r}")
         if isinstance(self.periods, bool) or not isinstance(self.periods, int):

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesduel.cli.options import METHODS, check_folder, log_argument, read_log, reading_options
+from bayesduel.cli.options import (
+    check_folder,
+    json_option,
+    log_argument,
+    page_option,
+    read_log,
+    reading_options,
+    sampling_options,
+)
 
 if TYPE_CHECKING:
     from bayesduel.data.items import Items
@@ -28,13 +36,12 @@ SHOWN = ("verdict", "coefficients", "new")  # sections that are printed
 )
 @click.option("--leave-out", metavar="A,B", help="Columns of the table to leave out.")
 @click.option("--predict", metavar="TABLE", help="File of new items to predict.")
-@click.option("--order-effect", is_flag=True, help="Include an advantage of the left side.")
 @click.option("--judge-effect", is_flag=True, help="Give each judge coefficients of their own.")
 @click.option(
     "--no-item-effect", is_flag=True, help="Include no effects of items beyond their attributes."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="HTML file to write.")
+@json_option
+@page_option
 @reading_options
 @click.option(
     "--scale",
@@ -49,14 +56,7 @@ SHOWN = ("verdict", "coefficients", "new")  # sections that are printed
     metavar="NUMBER",
     help="Expected number of attributes with an effect: a horseshoe prior.",
 )
-@click.option(
-    "--method", type=click.Choice(METHODS), default=METHODS[0], show_default=True,
-    help="How the posterior is computed; auto uses Laplace where its diagnostics are good.",
-)  # fmt: skip
-@click.option("--draws", type=click.IntRange(min=1), help="Posterior draws.")
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
-)
+@sampling_options
 @click.option(
     "--ci-prob",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),

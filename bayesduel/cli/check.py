@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesduel.cli.options import check_folder, log_argument, read_log, reading_options
+from bayesduel.cli.options import (
+    check_folder,
+    json_option,
+    log_argument,
+    page_option,
+    read_log,
+    reading_options,
+    seed_option,
+)
 
 if TYPE_CHECKING:
     from bayesduel.criticism.check import Check
@@ -15,8 +23,8 @@ __all__ = ["command"]
 
 @click.command("check", short_help="Test whether LOG is transitive, and compare models.")
 @log_argument
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="HTML file to write.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@page_option
+@json_option
 @click.option(
     "--models",
     metavar="NAMES",
@@ -25,9 +33,7 @@ __all__ = ["command"]
 )
 @click.option("--quick", is_flag=True, help="Compare no models and draw fewer replicated logs.")
 @click.option("--title", help="Heading of the HTML file.  [default: the source of the log]")
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
-)
+@seed_option
 @reading_options
 @click.pass_obj
 def command(

@@ -4,14 +4,19 @@ from typing import Any
 
 import click
 
-from bayesduel.cli.options import log_argument, read_log, reading_options
+from bayesduel.cli.options import (
+    json_option,
+    log_argument,
+    read_log,
+    reading_options,
+)
 
 __all__ = ["command"]
 
 
 @click.command("health", short_help="Summarise LOG and warn of problems in it.")
 @log_argument
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @reading_options
 def command(log: str, as_json: bool, **options: Any) -> None:
     """Summarise LOG and warn of problems in it, before any model is fitted."""

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayesduel.cli.options import json_option
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -21,7 +23,7 @@ SETTINGS = {
 @click.command("datasets", short_help="List the logs shipped with bayesduel.")
 @click.argument("name", required=False)
 @click.option("--csv", "as_csv", is_flag=True, help="Print the file itself.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def datasets(name: str | None, as_csv: bool, as_json: bool) -> None:
     """List the logs shipped with bayesduel, or describe the one called NAME."""
     from dataclasses import asdict
@@ -47,7 +49,7 @@ def datasets(name: str | None, as_csv: bool, as_json: bool) -> None:
 
 
 @click.command("problems")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def problems(as_json: bool) -> None:
     """List the problems that can be simulated, with their winners under every criterion."""
     from bayesduel.cli.console import out, print_json, working
@@ -82,7 +84,7 @@ def problems(as_json: bool) -> None:
 
 
 @click.command("policies")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def policies(as_json: bool) -> None:
     """List the policies by setting, each with its reference and its guarantee."""
     from bayesduel.cli.console import out, print_json

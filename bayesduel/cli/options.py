@@ -18,11 +18,14 @@ __all__ = [
     "fit_log",
     "fits_of",
     "fitting_options",
+    "json_option",
     "judging_options",
     "log_argument",
+    "page_option",
     "read_log",
     "reading_options",
     "sampling_options",
+    "seed_option",
 ]
 
 MODELS = (
@@ -40,6 +43,13 @@ _OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight")
 _FITTING = ("model", "method", "draws", "seed")
 
 log_argument = click.argument("log", metavar="LOG")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, complete.")
+page_option = click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="HTML file to write."
+)
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
+)
 
 
 def reading_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -97,16 +107,14 @@ def sampling_options(command: Callable[..., None]) -> Callable[..., None]:
             type=click.Choice(METHODS),
             default=METHODS[0],
             show_default=True,
-            help="How the posterior is found; auto takes Laplace where it is certified.",
+            help="How the posterior is computed; auto uses Laplace where its diagnostics are good.",
         ),
         click.option("--draws", type=click.IntRange(min=LEAST_DRAWS), help="Posterior draws."),
-        click.option(
-            "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
-        ),
+        seed_option,
         click.option(
             "--order-effect",
             is_flag=True,
-            help="Let the left side have an advantage (models of margins).",
+            help="Include an advantage of the left side.",
         ),
     ]
     return _add(options, command)

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayesduel.cli.options import json_option
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -74,7 +76,7 @@ OF_REGRET = ("--regret", "--detail", "--never-met")
     help="Keep the trace here: a Zarr folder or a .nc file. An interrupted simulation continues.",
 )
 @click.option("--plot", type=click.Path(path_type=Path), help="Save a plot to this file.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def command(
     problem: str,
     policies: str,

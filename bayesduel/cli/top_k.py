@@ -10,6 +10,7 @@ from bayesduel.cli.options import (
     check_folder,
     chosen_model,
     fits_of,
+    json_option,
     log_argument,
     reading_options,
     sampling_options,
@@ -36,7 +37,7 @@ ROWS = 30  # arms listed in the terminal; --json has all
     show_default=True,
     help="Number of sets to list, at most.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, all arms.")
+@json_option
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File for the JSON.")
 @reading_options
 @click.option(

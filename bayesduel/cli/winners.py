@@ -7,6 +7,7 @@ import click
 from bayesduel.cli.options import (
     fits_of,
     fitting_options,
+    json_option,
     judging_options,
     log_argument,
     reading_options,
@@ -25,7 +26,7 @@ ROWS = 30  # arms listed in the terminal; --json has all
 
 @click.command("winners", short_help="Show the winners of LOG, with uncertainty.")
 @log_argument
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, all arms.")
+@json_option
 @reading_options
 @fitting_options
 @judging_options

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.data.graph import connected_components, strongly_connected
 from bayesduel.data.health_report import Health, Repeats, sentences
 from bayesduel.intervals import wilson
 
@@ -108,7 +107,7 @@ def components(duels: "Duels") -> list[tuple[str, ...]]:
     -------
     The labels of each component, sorted.
     """
-    place = connected_components(duels.cells.left, duels.cells.right, duels.n_arms)
+    place = _connected(duels.cells.left, duels.cells.right, duels.n_arms)[1]
     groups: list[list[str]] = [[] for _ in range(place.max() + 1)]
     for arm, k in zip(duels.arms, place, strict=True):
         groups[k].append(arm)
@@ -129,7 +128,19 @@ def maximum_likelihood_exists(duels: "Duels") -> bool:
     forward, backward = (left_wins + ties) > 0, (right_wins + ties) > 0
     winner = np.concatenate([left[forward], right[backward]])
     loser = np.concatenate([right[forward], left[backward]])
-    return strongly_connected(winner, loser, duels.n_arms)
+    return _connected(winner, loser, duels.n_arms, strongly=True)[0] == 1
+
+
+def _connected(
+    start: np.ndarray, end: np.ndarray, n_arms: int, *, strongly: bool = False
+) -> tuple[int, np.ndarray]:
+    """Return the number of components of a graph of arms, and the component of each arm."""
+    from scipy.sparse import coo_array, csgraph
+
+    edges = coo_array((np.ones(len(start)), (start, end)), shape=(n_arms, n_arms))
+    kind = "strong" if strongly else "weak"
+    n, place = csgraph.connected_components(edges, directed=strongly, connection=kind)
+    return int(n), place
 
 
 def _ordered_pairs(duels: "Duels") -> int:

@@ -18,6 +18,7 @@ from scipy.special import betaln
 from scipy.stats import norm
 
 from bayesduel.inference.draws import Proposals
+from bayesduel.models.pair_indices import empty_by_pair
 
 __all__ = ["ConjugatePairs"]
 
@@ -51,27 +52,14 @@ class ConjugatePairs:
         log_likelihood: bool = False,
         progress: Callable[[float], None] | None = None,
     ) -> Proposals:
-        """Return `n` draws; their log importance ratios are 0.
-
-        Parameters
-        ----------
-        n
-            Number of draws.
-        rng
-            Source of randomness.
-        log_likelihood
-            Whether to keep the log likelihood of every cell.
-        progress
-            Called with the share of the work done.
-        """
+        """Return `n` draws, whose log ratios are 0; see ``Approximation.propose``."""
         data, n_arms = self.cells.data, self.cells.log.n_arms
         points, place = data["points"], data["pair_of_cell"]
         hyper = self._hyper(n, rng)
         half = np.exp(hyper)[:, None] / 2
-        n_pairs = n_arms * (n_arms - 1) // 2
-        theta = np.empty((n, n_pairs), dtype=np.float64 if n * n_pairs < 2**23 else np.float32)
+        theta = empty_by_pair(n, n_arms)
         theta[:, place] = rng.beta(half + points, half + data["n"] - points)
-        never = np.setdiff1d(np.arange(n_pairs), place)
+        never = np.setdiff1d(np.arange(theta.shape[1]), place)
         theta[:, never] = rng.beta(half, half, size=(n, len(never)))
         value = self._evidence(hyper)
         cells = self.model.log_likelihood({"theta": theta}, self.cells) if log_likelihood else None

@@ -110,19 +110,7 @@ class Laplace:
         log_likelihood: bool = False,
         progress: Callable[[float], None] | None = None,
     ) -> Proposals:
-        """Return `n` draws and the log ratio of the model's density to this one's.
-
-        Parameters
-        ----------
-        n
-            Number of draws.
-        rng
-            Source of randomness.
-        log_likelihood
-            Whether to keep the log likelihood of every cell.
-        progress
-            Called with the share of the work done.
-        """
+        """Return `n` draws and their log ratios; see ``Approximation.propose``."""
         density, grid = self.density, self.grid
         hyper, log_proposal = grid.draw(n, rng)
         place = grid.nearest(hyper)

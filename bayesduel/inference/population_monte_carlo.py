@@ -137,18 +137,7 @@ class PopulationMonteCarlo:
         log_likelihood: bool = False,
         progress: Callable[[float], None] | None = None,
     ) -> Proposals:
-        """Return `n` draws and their log importance ratios.
-
-        Parameters
-        ----------
-        n
-            Number of draws.
-        rng
-            Source of randomness.
-        log_likelihood
-            Whether to keep the log likelihood of every cell.
-        progress
-            Called with the share of the work done.
+        """Return `n` draws and their log ratios; see ``Approximation.propose``.
 
         Raises
         ------

@@ -38,7 +38,19 @@ class Approximation(Protocol):
         log_likelihood: bool = False,
         progress: Callable[[float], None] | None = None,
     ) -> Proposals:
-        """Return `n` draws and the log ratio of the model's density to this one's."""
+        """Return `n` draws and the log ratio of the model's density to this one's.
+
+        Parameters
+        ----------
+        n
+            Number of draws.
+        rng
+            Source of randomness.
+        log_likelihood
+            Whether to keep the log likelihood of every cell.
+        progress
+            Called with the share of the work done, from 0 to 1.
+        """
 
     def parameters(
         self, x: np.ndarray, hyper: np.ndarray, rng: np.random.Generator

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesduel.intervals import check_ci_prob
 from bayesduel.plots.style import ACCENT, GREY, INK, NEW, STRONG, every, figure, plain, shorten
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 __all__ = ["judges_size", "plot_judges"]
 
 NAMED = 60  # judges up to which every row bears a name
-HALF = 0.5
 
 
 def judges_size(n_judges: int) -> tuple[float, float]:
@@ -46,8 +46,7 @@ def plot_judges(fit: "xr.DataTree", ax: "Axes" = NEW, *, ci_prob: float = 0.95) 
         raise ValueError(
             f"fit should be of a model with JudgeReliability, got {fit.attrs.get('model')!r}"
         )
-    if not 0 < ci_prob < 1:
-        raise ValueError(f"ci_prob should be in (0, 1), got {ci_prob}")
+    check_ci_prob(ci_prob)
     draws = fit["posterior"]["sensitivity"].stack(sample=("chain", "draw"))
     mean = draws.mean("sample").to_numpy()
     order = np.argsort(-mean, kind="stable")

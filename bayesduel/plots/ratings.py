@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesduel.intervals import check_ci_prob
 from bayesduel.plots.regret import COLOURS, LINES
 from bayesduel.plots.style import INK, NEW, figure, plain, shorten
 
@@ -50,8 +51,7 @@ def plot_ratings(
         raise ValueError(
             f"fit should be of a model with TimeVarying, got {fit.attrs.get('model')!r}"
         )
-    if not 0 < ci_prob < 1:
-        raise ValueError(f"ci_prob should be in (0, 1), got {ci_prob}")
+    check_ci_prob(ci_prob)
     rating = fit["posterior"]["rating"]
     labels = [str(a) for a in rating["arm"].to_numpy()]
     last = rating.isel(period=-1).mean(("chain", "draw")).to_numpy()

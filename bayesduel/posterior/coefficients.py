@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.intervals import eti
+from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.posterior.draws import check_fit, model_of, posterior_draws
 
 if TYPE_CHECKING:
@@ -57,8 +57,7 @@ def coefficients(
     """
     import pandas as pd
 
-    if not 0 < ci_prob < 1:
-        raise ValueError(f"ci_prob should be in (0, 1), got {ci_prob}")
+    check_ci_prob(ci_prob)
     draws, used = parameter_draws(fit, covariance, judge)
     standard, units, names, about = _standardised(fit, draws)
     one = standard / units
@@ -168,8 +167,7 @@ def predict_items(
 
     from bayesduel.data.items import Items
 
-    if not 0 < ci_prob < 1:
-        raise ValueError(f"ci_prob should be in (0, 1), got {ci_prob}")
+    check_ci_prob(ci_prob)
     if not isinstance(items, Items):
         raise TypeError(f"items should be what bayesduel.read_items returned, got {items!r}")
     draws, used = parameter_draws(fit, covariance, judge)

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import ndtr, stdtr
 
-from bayesduel.intervals import eti
+from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.posterior.draws import CHUNK, Draws, draws_of
 
 __all__ = ["predict"]
@@ -56,8 +56,7 @@ def predict(
     TypeError, ValueError
         If lengths differ, an arm meets itself, or another argument is out of its range.
     """
-    if not 0 < ci_prob < 1:
-        raise ValueError(f"ci_prob should be in (0, 1), got {ci_prob}")
+    check_ci_prob(ci_prob)
     draws, labels, covariance = draws_of(fit, covariance)
     if left_advantage and not draws.model.reads_order:
         raise ValueError(

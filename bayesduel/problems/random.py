@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from bayesduel.preference import copeland_scores
+from bayesduel.problems.margins import score_duels
 from bayesduel.problems.matrix import Matrix
 from bayesduel.problems.problem import Problem
 
@@ -149,23 +150,12 @@ def perturbed_thurstone(
     ----------
     Groves & Branke, section 6.
     """
-    _check_arms(n_arms)
-    if not d >= 0:
-        raise ValueError(f"d should be >= 0, got {d}")
-    if spread not in ("sd", "variance"):
-        raise ValueError(f"spread should be 'sd' or 'variance', got {spread!r}")
-    gamma = rng.random(n_arms)
-    if best is not None:
-        gamma[0] = best
+    duels = score_duels(n_arms, spread=spread, best=best, d=d, rng=rng)
     i, j = np.triu_indices(n_arms, 1)
-    sigma = rng.random(len(i))
-    if spread == "variance":
-        sigma = np.sqrt(sigma)
-    mean = gamma[i] - gamma[j] + d * rng.standard_normal(len(i))
     P = np.full((n_arms, n_arms), 0.5)
-    P[i, j] = ndtr(mean / sigma)
+    P[i, j] = ndtr(duels.mean[i, j] / duels.sd[i, j])
     P[j, i] = 1 - P[i, j]
-    return Matrix(P, "thurstone", source=f"Groves & Branke, {spread} uniform, d = {d:g}")
+    return Matrix(P, "thurstone", source=duels.source)
 
 
 def bradley_terry(n_arms: int, *, sd: float = 1.0, rng: np.random.Generator) -> Matrix:

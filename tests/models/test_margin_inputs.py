@@ -97,7 +97,7 @@ def test_pairs_that_met_once_say_nothing_of_residuals():
         ({"variances": "each"}, "variances should be 'common', 'arm' or 'pair', got 'each'"),
         ({"degrees": -1.0}, "degrees should be a finite number > 0, got -1.0"),
         ({"degrees": 3.0, "variances": "pair"}, "degrees should be None with variances='pair'"),
-        ({"unit": 0.0}, "unit should be a positive finite number, got 0.0"),
+        ({"unit": 0.0}, "unit should be > 0 and finite, got 0.0"),
         ({"scale": -1.0}, "scale should be > 0"),
     ],
 )

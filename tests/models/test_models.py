@@ -140,9 +140,9 @@ def test_a_bad_scale_never_makes_a_model(name, settings):
 
 
 def test_bad_types_and_names_are_refused():
-    with pytest.raises(TypeError, match="scale should be None, a number"):
+    with pytest.raises(TypeError, match="scale should be None or a number"):
         BradleyTerry(scale="big")
-    with pytest.raises(ValueError, match="concentration should be > 0, finite"):
+    with pytest.raises(ValueError, match="concentration should be > 0 and finite"):
         PreferenceMatrix(concentration=np.inf)
     with pytest.raises(ValueError, match="model should be one of bradley-terry"):
         named("elo")

@@ -2,22 +2,65 @@
 
 import numpy as np
 
-from tests.support.breaking import HEADER, Broken, case, pick, rows, text, with_field, with_line
+from tests.support.breaking import (
+    CASES,
+    HEADER,
+    Broken,
+    case,
+    pick,
+    rows,
+    text,
+    with_field,
+    with_line,
+)
 
+# Name of the case: the column, the field in it, and what the message says after the column.
+FIELDS = {
+    "unknown_outcome": ("outcome", "lfet", "should be left, right or tie, got 'lfet'"),
+    "missing_outcome": ("outcome", "", "should be left, right or tie, got nothing"),
+    "outcome_of_another_coding": ("outcome", "1", "should be left, right or tie, got '1'"),
+    "empty_label": ("left", "", "should name an arm, got nothing"),
+    "blank_label": ("right", "   ", "should name an arm, got '   '"),
+    "nan_label": ("left", "NaN", "should name an arm, got 'NaN'"),
+    "none_label": ("right", "None", "should name an arm, got 'None'"),
+    "null_label": ("left", "null", "should name an arm, got 'null'"),
+    "bom_inside": ("left", "\ufeffarm 1", "should name an arm without control characters"),
+    "nul_in_a_label": ("right", "arm\0 1", "should name an arm without control characters"),
+    "label_of_a_million_characters": (
+        "left",
+        "x" * 1_000_000,
+        "should name an arm in at most 10,000",
+    ),
+    "negative_weight": ("weight", "-1", "should be a whole number of identical duels"),
+    "fractional_weight": ("weight", "0.37", r"should be .* \(sampling weights are not supported\)"),
+    "huge_weight": ("weight", "1e300", "should be a whole number of identical duels"),
+    "weight_of_text": ("weight", "many", "should be a whole number .* got 'many'"),
+    "missing_weight": ("weight", "", "should be a whole number .* got nothing"),
+    "nan_margin": ("margin", "nan", "should be a finite number .* got 'nan'"),
+    "infinite_margin": ("margin", "inf", "should be a finite number .* got 'inf'"),
+    "decimal_comma_in_a_margin": ("margin", '"1,5"', "should be a finite number .* got '1,5'"),
+    "unparsable_time": ("time", "19/12/2016", "should be an ISO date or time .* '19/12/2016'"),
+    "impossible_date": ("time", "2024-02-31", "should be an ISO date or time"),
+}
+# Name of the case: the line, and what the message says.
+LINES = {
+    "line_of_a_million_characters": (b"x" * 1_000_000 + b"\n", "should have 3 fields .* got 1"),
+    "line_of_three_million_characters": (
+        b"x" * 3_000_000 + b",b,left\n",
+        "should be at most 2,000,000 bytes",
+    ),
+    "invalid_utf8": (b"caf\xe9,arm 1,left\n", "should be UTF-8"),
+    "carriage_return_in_a_line": (b"arm\r 1,arm 2,left\n", "should end as line 1 does"),
+    "one_line_end_of_windows": (b"arm 1,arm 2,left\r\n", "should end as line 1 does"),
+    "open_quote": (b'"arm 1,arm 2,left\n', "has a quote that is not closed"),
+    "text_after_a_quote": (b'"arm"1,arm 2,left\n', "has a quote that is not closed"),
+    "header_repeated": (b"left,right,outcome\n", "column 'outcome' .* got 'outcome'"),
+}
 
-@case
-def unknown_outcome(rng):
-    return with_field(rng, "outcome", "lfet", "should be left, right or tie, got 'lfet'")
-
-
-@case
-def missing_outcome(rng):
-    return with_field(rng, "outcome", "", "should be left, right or tie, got nothing")
-
-
-@case
-def outcome_of_another_coding(rng):
-    return with_field(rng, "outcome", "1", "should be left, right or tie, got '1'")
+for name, broken in FIELDS.items():
+    CASES[name] = lambda rng, broken=broken: with_field(rng, *broken)
+for name, (line, message) in LINES.items():
+    CASES[name] = lambda rng, line=line, message=message: with_line(rng, lambda f: line, message)
 
 
 @case
@@ -36,86 +79,6 @@ def winner_not_in_the_duel(rng):
         fields[2] = {"left": fields[0], "right": fields[1], "tie": "tie"}[fields[2]]
     table[row][2] = "arm 9"
     return Broken("log.csv", text(table), f"{line}column 'outcome' should be the winner's name")
-
-
-@case
-def empty_label(rng):
-    return with_field(rng, "left", "", "should name an arm, got nothing")
-
-
-@case
-def blank_label(rng):
-    return with_field(rng, "right", "   ", "should name an arm, got '   '")
-
-
-@case
-def nan_label(rng):
-    return with_field(rng, "left", "NaN", "should name an arm, got 'NaN'")
-
-
-@case
-def none_label(rng):
-    return with_field(rng, "right", "None", "should name an arm, got 'None'")
-
-
-@case
-def null_label(rng):
-    return with_field(rng, "left", "null", "should name an arm, got 'null'")
-
-
-@case
-def bom_inside(rng):
-    return with_field(rng, "left", "\ufeffarm 1", "should name an arm without control characters")
-
-
-@case
-def nul_in_a_label(rng):
-    return with_field(rng, "right", "arm\0 1", "should name an arm without control characters")
-
-
-@case
-def label_of_a_million_characters(rng):
-    return with_field(rng, "left", "x" * 1_000_000, "should name an arm in at most 10,000")
-
-
-@case
-def negative_weight(rng):
-    return with_field(rng, "weight", "-1", "should be a whole number of identical duels")
-
-
-@case
-def fractional_weight(rng):
-    return with_field(rng, "weight", "0.37", r"should be .* \(sampling weights are not supported\)")
-
-
-@case
-def huge_weight(rng):
-    return with_field(rng, "weight", "1e300", "should be a whole number of identical duels")
-
-
-@case
-def weight_of_text(rng):
-    return with_field(rng, "weight", "many", "should be a whole number .* got 'many'")
-
-
-@case
-def missing_weight(rng):
-    return with_field(rng, "weight", "", "should be a whole number .* got nothing")
-
-
-@case
-def nan_margin(rng):
-    return with_field(rng, "margin", "nan", "should be a finite number .* got 'nan'")
-
-
-@case
-def infinite_margin(rng):
-    return with_field(rng, "margin", "inf", "should be a finite number .* got 'inf'")
-
-
-@case
-def decimal_comma_in_a_margin(rng):
-    return with_field(rng, "margin", '"1,5"', "should be a finite number .* got '1,5'")
 
 
 @case
@@ -142,16 +105,6 @@ def score_of_text(rng):
 
 
 @case
-def unparsable_time(rng):
-    return with_field(rng, "time", "19/12/2016", "should be an ISO date or time .* '19/12/2016'")
-
-
-@case
-def impossible_date(rng):
-    return with_field(rng, "time", "2024-02-31", "should be an ISO date or time")
-
-
-@case
 def too_few_fields(rng):
     return with_line(
         rng, lambda f: ",".join(f[:2]).encode() + b"\n", "should have 3 fields .* got 2"
@@ -166,51 +119,9 @@ def too_many_fields(rng):
 
 
 @case
-def line_of_a_million_characters(rng):
-    return with_line(rng, lambda f: b"x" * 1_000_000 + b"\n", "should have 3 fields .* got 1")
-
-
-@case
-def line_of_three_million_characters(rng):
-    return with_line(
-        rng, lambda f: b"x" * 3_000_000 + b",b,left\n", "should be at most 2,000,000 bytes"
-    )
-
-
-@case
 def binary_rubbish_in_a_line(rng):
     rubbish = bytes(rng.integers(128, 256, size=300, dtype=np.uint8))
     return with_line(rng, lambda f: rubbish + b"\n", "should (be UTF-8|have 3 fields)")
-
-
-@case
-def invalid_utf8(rng):
-    return with_line(rng, lambda f: b"caf\xe9,arm 1,left\n", "should be UTF-8")
-
-
-@case
-def carriage_return_in_a_line(rng):
-    return with_line(rng, lambda f: b"arm\r 1,arm 2,left\n", "should end as line 1 does")
-
-
-@case
-def one_line_end_of_windows(rng):
-    return with_line(rng, lambda f: b"arm 1,arm 2,left\r\n", "should end as line 1 does")
-
-
-@case
-def open_quote(rng):
-    return with_line(rng, lambda f: b'"arm 1,arm 2,left\n', "has a quote that is not closed")
-
-
-@case
-def text_after_a_quote(rng):
-    return with_line(rng, lambda f: b'"arm"1,arm 2,left\n', "has a quote that is not closed")
-
-
-@case
-def header_repeated(rng):
-    return with_line(rng, lambda f: b"left,right,outcome\n", "column 'outcome' .* got 'outcome'")
 
 
 @case

@@ -5,7 +5,7 @@ votes repeat a pair and group (or judge), one majority verdict of each such unit
 because votes within it are not independent.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -51,10 +51,6 @@ class Design:
     def by_pair(self, values: np.ndarray) -> np.ndarray:
         """Return the sums over the cells of each pair, shape (n_pairs,)."""
         return np.bincount(self.pair, values, len(self.first))
-
-    def with_wins(self, won: np.ndarray) -> "Design":
-        """Return the same design with other outcomes."""
-        return replace(self, won=np.asarray(won, dtype=float))
 
 
 def design_of(duels: "Duels") -> Design:
