@@ -91,7 +91,7 @@ class ComposedModel(Model):
     @property
     def ranks_by_score(self) -> bool:
         """Whether the larger score is the better arm."""
-        return self.response.ranks_by_score
+        return self.response.ranks_by_score and self.ranks_by_layers
 
     @property
     def criteria_agree(self) -> bool:

@@ -112,7 +112,7 @@ def check_determined(
 
 
 def _separates(design: np.ndarray, points: np.ndarray, n: np.ndarray) -> np.ndarray | None:
-    """Return a direction along which no outcome speaks against and some for, or None.
+    """Return a direction that no outcome contradicts and some outcome supports, or None.
 
     Albert & Anderson, "On the existence of maximum likelihood estimates in logistic
     regression models", Biometrika 1984: maximum likelihood exists where there is none.

@@ -141,11 +141,6 @@ class Layer(ComposedModel):
         return not self.cyclic and self.base.ranks_by_layers
 
     @property
-    def ranks_by_score(self) -> bool:
-        """Whether the larger score is the better arm."""
-        return not self.cyclic and self.base.ranks_by_score
-
-    @property
     def linear(self) -> bool:
         """Whether the predictor is linear in the scores and a few numbers."""
         return self.adds and self.base.linear
@@ -169,10 +164,6 @@ class Layer(ComposedModel):
     def columns(self, log: Any) -> dict[str, np.ndarray]:
         """Return what is asked of each vote, by all layers."""
         return self.base.columns(log) | self.own_columns(log)
-
-    def differences(self, log: Any) -> dict[str, np.ndarray]:
-        """Return the covariates of each vote, left minus right."""
-        return self.base.differences(log)
 
     def coords(self, log: Any) -> dict[str, Any]:
         """Return the coordinates of all layers' own dimensions."""

@@ -1,4 +1,4 @@
-"""The model contract: what every model answers, whoever asks.
+"""The contract of a model: what fitting, winners, predictions and reports ask of it.
 
 A model is a linear predictor and a response; a layer changes the predictor of another model.
 Everything downstream (fitting, winners, prediction, comparison, calibration, robust errors,

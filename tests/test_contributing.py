@@ -67,7 +67,7 @@ def test_a_model(run, tmp_path):
     P = next(bd.preference_draws(fit))
     assert P.min() > 0.01 and P.max() < 0.99
     path = bd.report(fit, tmp_path / "report.html", duels=duels)
-    assert "order-effect(lapse)" in path.read_text(encoding="utf-8")
+    assert "lapse + order effect" in path.read_text(encoding="utf-8")
 
 
 def test_a_layer(run):

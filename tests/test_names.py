@@ -114,6 +114,21 @@ def test_every_public_name_is_of_the_glossary():
     assert not {name: found for name, found in bad.items() if found}
 
 
+def prose():
+    """Yield the place and the text of every docstring, message and sentence of the package."""
+    for path, _ in files():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield f"{path.relative_to(ROOT)}:{node.lineno}", node.value
+
+
+def test_sentences_use_the_words_of_the_field():
+    """A study is told outcomes (ask and tell); nothing else is told, tells or tosses a coin."""
+    plain = re.compile(r"\b(told|accuse[ds]?|heed|surer|truer|belie(f|ves?) of a fit|a coin)\b")
+    bad = [(place, text) for place, text in prose() if plain.search(text)]
+    assert [place for place, _ in bad if "bayesduel/study/" not in place] == []
+
+
 def test_every_term_stands_once():
     found = [term.lower() for term in terms()]
     assert len(found) > 80

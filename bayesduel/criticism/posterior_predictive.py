@@ -61,7 +61,8 @@ class MarginCheck:
     table
         One row a check, indexed by ``check`` (see :data:`CHECKS`): ``observed`` and
         ``expected`` (the statistic of the residuals and of replicated ones, means over draws),
-        ``share`` (the posterior predictive p-value) and ``p_value`` (honest: twice the share).
+        ``share`` (the posterior predictive p-value) and ``p_value`` (conservative: twice the
+        share).
     pairs
         One row a pair that met, the farthest off first: ``first``, ``second`` (labels),
         ``duels``, ``residual`` (mean residual of the pair times the root of its duels: about
@@ -123,7 +124,7 @@ class MarginCheck:
 
 
 def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginCheck:
-    """Hold the residuals of a model of margins against replicated ones.
+    """Compare the residuals of a model of margins with replicated ones.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ class Draws:
 
     @property
     def pair_step(self) -> int:
-        """Every how-many-eth draw serves all pairs: 1 up to 500 arms and 4,000 draws."""
+        """Step between the draws used for all pairs: 1 up to 500 arms and 4,000 draws."""
         n_pairs = self.n_arms * (self.n_arms - 1) // 2
         return max(1, -(-self.n_draws * n_pairs // PAIR_NUMBERS))
 
