@@ -51,6 +51,7 @@ class JudgeTastes(Layer):
     prior: float = field(default=0.5, kw_only=True)
 
     layer: ClassVar[str] = "judge-tastes"
+    models_votes_of: ClassVar[tuple[str, ...]] = ("judge",)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -44,6 +44,7 @@ class Layer(ComposedModel):
     reads_own_order: ClassVar[bool] = False  # whether the layer itself asks who was left
     adds: ClassVar[bool] = False  # whether the layer only adds numbers times data to the predictor
     cyclic: ClassVar[bool] = False  # whether the layer itself lets preferences be intransitive
+    models_votes_of: ClassVar[tuple[str, ...]] = ()  # roles whose dependence the layer models
     splits: ClassVar[bool] = (
         True  # whether it distinguishes duels of a pair by more than their order
     )
@@ -114,6 +115,11 @@ class Layer(ComposedModel):
     def layers(self) -> tuple[str, ...]:
         """Names of the layers, outermost first."""
         return (self.layer, *self.base.layers)
+
+    @property
+    def accounts_for(self) -> tuple[str, ...]:
+        """Roles whose dependence this layer or what it wraps models."""
+        return (*self.models_votes_of, *self.base.accounts_for)
 
     @property
     def parts(self) -> tuple[type[Model], ...]:

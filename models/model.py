@@ -118,6 +118,11 @@ class Model(ABC):
         """Covariates of the duel that its predictor has, or None."""
         return None
 
+    @property
+    def accounts_for(self) -> tuple[str, ...]:
+        """Roles ("judge", "group") whose votes are independent given the parameters."""
+        return ()
+
     # -- settings --------------------------------------------------------------------------
 
     @property

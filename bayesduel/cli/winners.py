@@ -79,6 +79,7 @@ def _blocks(result: "Winners") -> "Iterator[Block]":
     )
     if len(frame) > ROWS:
         yield Text(f"... and {len(frame) - ROWS} more: --json has all")
+    yield Text(result.attrs["dependence"], "small")
     yield Text(
         "\nbest: probability of winning most pairings (Copeland); "
         "win rate: against an arm drawn at random",

@@ -77,9 +77,20 @@ def mix(
             "khat": float("nan"),
             "importance_ess": float(known),
             "tie_rule": first.attrs["tie_rule"],
+            "dependence": json.dumps(_dependence([fits[name] for name, k in shares.items() if k])),
         }
     )
     return tree
+
+
+def _dependence(fits: list[xr.DataTree]) -> tuple[str, str]:
+    """Return what the errors of the parts account for, and why there is no verdict, or ""."""
+    from bayesduel.posterior.dependence import dependence_of
+    from bayesduel.posterior.draws import posterior_draws
+
+    told = [dependence_of(fit, posterior_draws(fit)[1], "auto") for fit in fits]
+    sentences = dict.fromkeys(one.sentence for one in told)
+    return " ".join(sentences), next((one.refusal for one in told if one.refusal), "")
 
 
 def _shares(weights: Mapping[str, float], n: int) -> dict[str, int]:
@@ -95,7 +106,7 @@ def _shares(weights: Mapping[str, float], n: int) -> dict[str, int]:
 def _theta(fit: xr.DataTree, k: int, rng: np.random.Generator) -> np.ndarray:
     """Return `k` draws of P above the diagonal, (k, pairs), without repeats where there are enough.
 
-    Errors are the widest that apply, as :func:`bayesduel.winners` takes them.
+    Errors are cluster-robust where votes are repeated, as :func:`bayesduel.winners` takes them.
     """
     from bayesduel.posterior.draws import n_draws, preference_draws
 

@@ -17,7 +17,7 @@ from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.nuts import sample_nuts
 from bayesduel.inference.psis import TRUSTED
 from bayesduel.inference.sample import APPROXIMATIONS, sample
-from bayesduel.inference.sandwich import robust_covariance, too_few
+from bayesduel.inference.sandwich import robust_covariance
 from bayesduel.models import Model, model_named
 
 __all__ = ["UncertifiedWarning", "fit"]
@@ -69,9 +69,10 @@ def fit(
         Whether to keep the log likelihood of every draw and cell. Default: where it fits in
         128 MB.
     clusters
-        Whether to compute cluster-robust standard errors where the log repeats judges, or
-        pairs within a group. The attribute ``clusters_left_out`` names clusterings with too few
-        clusters, and ``clusters_reason`` says why a model has no such errors.
+        Whether to compute cluster-robust standard errors where a judge cast several votes or a
+        group holds several. The attribute ``clusters_repeated`` holds the number of clusters of
+        each such clustering, ``clusters_auto`` the one that is used by default, and
+        ``clusters_reason`` says why a model has no such errors.
     progress
         Called with the share of the work done, from 0 to 1.
 
@@ -126,11 +127,8 @@ def fit(
     }
     tree = datatree(model, cells, drawn, layout, attrs)
     if clusters and isinstance(duels, Duels):
-        left_out, reason = too_few(duels, model, cells)
-        tree.attrs["clusters_left_out"] = json.dumps(left_out)
-        if reason:
-            tree.attrs["clusters_reason"] = reason
-        robust = robust_covariance(duels, model, cells, drawn, seed)
+        robust, told = robust_covariance(duels, model, cells, drawn)
+        tree.attrs |= told | {"clusters_repeated": json.dumps(told["clusters_repeated"])}
         if robust is not None:
             tree["clusters"] = xr.DataTree(robust)
     if progress is not None:

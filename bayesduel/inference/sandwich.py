@@ -1,19 +1,31 @@
-"""Cluster-robust (sandwich) standard errors.
+"""Cluster-robust (sandwich) covariances that hold with few clusters: CR2 and Satterthwaite.
 
-Votes of one judge, or votes on one pair within one group (prompt, list, context), are not
-independent. The point estimate stands; its covariance is taken from how whole clusters of votes
-vary: a sandwich where there are clearly more clusters than parameters, a bootstrap of clusters
-otherwise. The prior's part of the posterior covariance is kept, so that an arm hardly seen stays
-uncertain.
+Votes of one judge, or in one group (prompt, list, context), are not independent. The point
+estimate stands; its covariance is taken from how whole clusters of votes vary. With H the posterior
+precision at the mode, Pi the prior's part of it, F_c the information of cluster c and g_c its
+gradient, the covariance is ``H^-1 (sum_c h_c h_c' + Pi) H^-1`` where
+``h_c = (I - F_c H^-1)^(-1/2) g_c``: the bias-reduced linearization, unbiased however few the
+clusters are where votes are independent. The prior's part is kept, so that an arm hardly seen
+stays uncertain.
 
-With H the posterior precision at the mode, Pi the prior's part of it and M the empirical
-covariance of the clusters' gradients, the sandwich is ``H^-1 (M + Pi) H^-1``; with independent
-votes M estimates ``H - Pi`` and it is the model's own ``H^-1``.
+The estimate of a variance from few clusters is noisy itself. Satterthwaite's degrees of freedom
+match the first two moments of the estimate, contrast by contrast, to a multiple of a chi-squared
+variable; an interval then has quantiles of Student's t. The moments are those of clusters that
+differ in their parameters by a learned variance, which makes a difference where clusters are of
+very different sizes.
+
+Two-way clustering adds the covariances by judge and by group and subtracts that of the clusters of
+both; negative eigenvalues are set to zero.
 
 References
 ----------
-Liang & Zeger, "Longitudinal data analysis using generalized linear models", Biometrika 1986.
-Cameron & Miller, "A practitioner's guide to cluster-robust inference", J. Human Resources 2015.
+Bell & McCaffrey, "Bias reduction in standard errors for linear regression with multi-stage
+samples", Survey Methodology 2002. Pustejovsky & Tipton, "Small-sample methods for cluster-robust
+variance estimation and hypothesis testing in fixed effects models", JBES 2018 (with the working
+covariance of the model). Imbens & Kolesar, "Robust standard errors in small samples", REStat 2016,
+for moments under random effects of clusters. Cameron, Gelbach & Miller, "Robust inference with
+multiway clustering", JBES 2011. Deviations: the prior enters as known information; the
+approximation of a generalized linear model by a weighted linear one at the mode.
 """
 
 from collections.abc import Mapping
@@ -21,7 +33,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from scipy import sparse
 
 from bayesduel.inference.laplace import Mode, find_mode, named_parameters
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
@@ -30,17 +41,20 @@ if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
 __all__ = [
-    "CLEARLY_MORE",
-    "FEWEST",
+    "BOTH",
+    "ClusterCovariance",
+    "cluster_covariance",
     "clusterings",
+    "needed",
     "robust_covariance",
-    "too_few",
     "why_not_robust",
 ]
 
-CLEARLY_MORE = 5  # clusters a parameter, from which the sandwich is used
-FEWEST = 10  # clusters below which their variance cannot be estimated
-RESAMPLES = 500
+BOTH = "judge and group"
+MOST_ADJUSTED = 1000  # clusters adjusted for leverage, the largest leverages first
+LEAST_ADJUSTED = 50
+WORK = 2.5e8  # adjusted clusters x parameters^3, between those two
+SINGULAR = 1e-8  # a direction that one cluster alone informs: less of it comes from elsewhere
 
 
 class Rows(NamedTuple):
@@ -50,44 +64,65 @@ class Rows(NamedTuple):
     ----------
     density
         The model's density over the rows, one cell a row.
-    cluster, cell
+    cluster
         Of each row, (rows,).
-    counts
-        What each row adds to the counts of its cell, by name of the data, (rows, ...).
     n_clusters
         Number of clusters.
     """
 
     density: LinearPredictor
     cluster: np.ndarray
-    cell: np.ndarray
-    counts: Mapping[str, np.ndarray]
     n_clusters: int
 
 
-def clusterings(duels: "Duels") -> dict[str, np.ndarray]:
-    """Return the cluster of each vote, by clustering, where the log repeats any.
+class ClusterCovariance(NamedTuple):
+    """A cluster-robust covariance and how much is known of it.
 
-    "judge": votes of the same judge; "pair and group": votes on the same pair in the same
-    group. A vote without judge or group is a cluster of its own.
+    Attributes
+    ----------
+    covariance
+        Of the parameters, (size, size).
+    degrees
+        Degrees of freedom of the estimated variance of each functional asked for, (m,).
+    """
+
+    covariance: np.ndarray
+    degrees: np.ndarray
+
+
+def clusterings(duels: "Duels") -> dict[str, np.ndarray]:
+    """Return the cluster of each vote, by "judge" and by "group", where the log repeats any.
+
+    A vote without judge or group is a cluster of its own.
     """
     votes = duels.votes
     found: dict[str, np.ndarray] = {}
     if votes is None:
         return found
-    keys: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-    low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
-    pair = low.astype(np.int64) * duels.n_arms + high
-    if votes.judge is not None:
-        keys["judge"] = votes.judge, votes.judge.astype(np.int64)
-    if votes.group is not None:
-        keys["pair and group"] = votes.group, votes.group.astype(np.int64) * duels.n_arms**2 + pair
-    for name, (label, key) in keys.items():
-        alone = -1 - np.arange(len(key))
-        place = np.unique(np.where(label < 0, alone, key), return_inverse=True)[1]
+    for name, label in (("judge", votes.judge), ("group", votes.group)):
+        if label is None:
+            continue
+        alone = -1 - np.arange(len(label))
+        place = np.unique(np.where(label < 0, alone, label), return_inverse=True)[1]
         if np.bincount(place, votes.weight).max() > 1:
             found[name] = place
     return found
+
+
+def needed(found: Mapping[str, np.ndarray]) -> str:
+    """Return the clustering that covers all of those found: the rule of "auto".
+
+    By judge or by group where the log repeats one of them only, or where each cluster of one lies
+    within a cluster of the other (then by the larger); else by both. "model" where there is none.
+    """
+    if len(found) < 2:
+        return next(iter(found), "model")
+    judge, group = found["judge"], found["group"]
+    n = 1 + max(int(judge.max()), int(group.max()))
+    n_both = len(np.unique(judge.astype(np.int64) * n + group))
+    if n_both == group.max() + 1:
+        return "judge"
+    return "group" if n_both == judge.max() + 1 else BOTH
 
 
 def why_not_robust(model: Any) -> str:
@@ -101,30 +136,10 @@ def why_not_robust(model: Any) -> str:
     return ""
 
 
-def too_few(duels: "Duels", model: Any, cells: Any) -> tuple[dict[str, int], str]:
-    """Return the clusterings left out with their number of clusters, and why all are.
-
-    They have fewer than `FEWEST`; or, under a flat prior, not more clusters than parameters:
-    their sandwich is singular, and a resampled log may have no maximum. Where no errors of the
-    model can be made robust, all are left out for the reason given.
-    """
-    counts = {name: int(place.max()) + 1 for name, place in clusterings(duels).items()}
-    reason = why_not_robust(model) if counts else ""
-    if reason:
-        return counts, reason
-    if not counts:
-        return {}, ""
-    least = FEWEST
-    if model.flat:
-        size = duels.n_arms if model.items is None else len(model.items.names) + 1
-        least = max(FEWEST, size + 1)
-    return {name: n for name, n in counts.items() if n < least}, ""
-
-
 def robust_covariance(
-    duels: "Duels", model: Any, cells: Any, drawn: Any, seed: int
-) -> xr.Dataset | None:
-    """Return model-based and cluster-robust covariances of parameters and scores, or None.
+    duels: "Duels", model: Any, cells: Any, drawn: Any
+) -> tuple[xr.Dataset | None, dict[str, Any]]:
+    """Return model-based and cluster-robust covariances of parameters and scores.
 
     Parameters
     ----------
@@ -132,67 +147,132 @@ def robust_covariance(
         The log, the model fitted to it, and its cells.
     drawn
         Draws of the posterior; learned scales are held at their posterior medians.
-    seed
-        Of the bootstrap.
 
     Returns
     -------
-    ``covariance`` (parameter, other) of the model and ``covariance_cluster`` (clustering,
-    parameter, other) of the unconstrained parameters, in the order and of the lengths that
-    ``attrs["blocks"]`` and ``attrs["lengths"]`` give; ``score_se`` (arm), ``score_cov`` (arm,
-    opponent), ``score_se_cluster`` (clustering, arm) and ``score_cov_cluster`` (clustering, arm,
-    opponent) of the scores; ``n_clusters`` and ``route`` ("sandwich" or "bootstrap") by
-    clustering. None if no votes are repeated, or by too few clusters (:func:`too_few`).
+    dataset
+        ``covariance`` (parameter, other) of the model and ``covariance_cluster`` (clustering,
+        parameter, other) of the unconstrained parameters, in the order and of the lengths that
+        ``attrs["blocks"]`` and ``attrs["lengths"]`` give; ``degrees_cluster`` (clustering,
+        parameter), the degrees of freedom of each; ``score_se`` (arm), ``score_cov`` (arm,
+        opponent), ``score_se_cluster`` (clustering, arm), ``score_cov_cluster`` (clustering, arm,
+        opponent) and ``score_degrees_cluster`` (clustering, arm) of the centred scores;
+        ``n_clusters`` by clustering (of two-way clustering the smaller number). None if there is
+        nothing to cluster by, or nothing can be.
+    attrs
+        ``clusters_repeated``: number of clusters by clustering that the log repeats;
+        ``clusters_auto``: which one "auto" takes; ``clusters_reason``: why the model has none, or
+        "".
     """
-    few, _ = too_few(duels, model, cells)
-    found = {name: place for name, place in clusterings(duels).items() if name not in few}
-    if not found:
-        return None
+    found = clusterings(duels)
+    counts = {name: int(place.max()) + 1 for name, place in found.items()}
+    used = {
+        name: place
+        for name, place in found.items()
+        if counts[name] > 1 and name not in model.accounts_for
+    }
+    reason = why_not_robust(model) if used else ""
+    attrs = {"clusters_repeated": counts, "clusters_auto": needed(used), "clusters_reason": reason}
+    if reason or not used:
+        return None, attrs | {"clusters_auto": "model"}
     density = linear_predictor(model, cells)
     phi = np.concatenate(
         [np.log(np.atleast_1d(_median(drawn, name))) for name in density.hypers] or [np.zeros(1)]
     )
     mode = find_mode(density, phi)
-    covs, routes, counts = [], [], []
-    for k, cluster in enumerate(found.values()):
-        rows = _rows(density, duels, model, cluster)
-        resampled = rows.n_clusters < CLEARLY_MORE * density.size and not model.flat
-        if resampled:
-            rng = np.random.default_rng([seed, k])
-            covs.append(_bootstrap(density, mode, phi, rows, rng))
-        else:
-            covs.append(_sandwich(mode, phi, rows))
-        routes.append("bootstrap" if resampled else "sandwich")
-        counts.append(rows.n_clusters)
-    own, robust = mode.covariance(), np.stack(covs)
     scores = _score_map(model, density, duels)
+    functionals = np.concatenate([scores, np.eye(density.size)])
+    by_name = {
+        name: cluster_covariance(mode, phi, _rows(density, duels, model, place), functionals)
+        for name, place in used.items()
+    }
+    if attrs["clusters_auto"] == BOTH:
+        crossed = _crossed(used["judge"], used["group"])
+        both = _rows(density, duels, model, crossed)
+        within = cluster_covariance(mode, phi, both, functionals[:0])
+        by_name[BOTH] = _two_way(mode, by_name["judge"], by_name["group"], within)
+        counts = counts | {BOTH: min(counts["judge"], counts["group"])}
+    own = mode.covariance()
+    robust = np.stack([one.covariance for one in by_name.values()])
+    degrees = np.stack([one.degrees for one in by_name.values()])
     own_score, robust_score = scores @ own @ scores.T, scores @ robust @ scores.T
     arms = np.array(duels.arms, dtype=object)
-    both, square = ("parameter", "other"), ("arm", "opponent")
+    pair, square = ("parameter", "other"), ("arm", "opponent")
     errors = np.sqrt(np.maximum(np.diagonal(robust_score, axis1=1, axis2=2), 0.0))
-    return xr.Dataset(
+    dataset = xr.Dataset(
         {
-            "covariance": (both, own),
-            "covariance_cluster": (("clustering", *both), robust),
+            "covariance": (pair, own),
+            "covariance_cluster": (("clustering", *pair), robust),
+            "degrees_cluster": (("clustering", "parameter"), degrees[:, len(scores) :]),
             "score_se": ("arm", np.sqrt(own_score.diagonal())),
             "score_cov": (square, own_score),
             "score_se_cluster": (("clustering", "arm"), errors),
             "score_cov_cluster": (("clustering", *square), robust_score),
-            "n_clusters": ("clustering", counts),
-            "route": ("clustering", np.array(routes, dtype=object)),
+            "score_degrees_cluster": (("clustering", "arm"), degrees[:, : len(scores)]),
+            "n_clusters": ("clustering", [counts[name] for name in by_name]),
         },
         coords={
             "arm": arms,
             "opponent": arms,
-            "clustering": np.array(list(found), dtype=object),
+            "clustering": np.array(list(by_name), dtype=object),
         },
         attrs={
-            "resamples": RESAMPLES,
+            "estimator": "CR2",
             "parameters": density.size,
             "blocks": list(density.blocks),
             "lengths": [1 if n is None else n for n in density.blocks.values()],
         },
     )
+    return dataset, attrs
+
+
+def cluster_covariance(
+    mode: Mode, phi: np.ndarray, rows: Rows, functionals: np.ndarray
+) -> ClusterCovariance:
+    """Return the bias-reduced covariance by cluster, with Satterthwaite's degrees of freedom.
+
+    Clusters are adjusted for their leverage, of very many the 1,000 with the largest (fewer where
+    there are many parameters); the adjustment of the others is negligible.
+
+    Parameters
+    ----------
+    mode, phi
+        The posterior mode given hyperparameters `phi` (logarithms).
+    rows
+        The votes by cluster.
+    functionals
+        Linear functionals of the parameters whose degrees of freedom are asked for, (m, size).
+    """
+    root = np.linalg.cholesky(mode.covariance())  # in coordinates where the precision is I
+    gradient = rows.density.gradients(mode.x, phi, rows.cluster, rows.n_clusters) @ root
+    prior = root.T * mode.prior @ root
+    chosen = _by_leverage(mode, phi, rows)
+    information = _informations(mode, phi, rows, chosen, root)
+    values, vectors = np.linalg.eigh(information)
+    lone = values > 1.0 - SINGULAR
+    stretch = np.where(lone, 0.0, 1.0 / np.sqrt(np.where(lone, 1.0, 1.0 - values)))
+    adjust = vectors * stretch[:, None, :] @ vectors.swapaxes(1, 2)
+    lone_part = np.einsum("cij,cj,ckj->ik", vectors, lone * 1.0, vectors)
+    raw = gradient[chosen]
+    gradient[chosen] = (adjust @ raw[:, :, None])[:, :, 0]
+    covariance = root @ (gradient.T @ gradient + prior + lone_part) @ root.T
+    degrees = np.empty(len(functionals))
+    if len(functionals):
+        spread = np.linalg.inv(root)
+        taste = spread @ spread.T
+        working = _working(raw, information, taste, prior)
+        rest = np.eye(len(prior)) - prior - information.sum(axis=0)
+        n_rest = rows.n_clusters - len(chosen)
+        for k, w in enumerate(functionals @ root):
+            if w @ lone_part @ w > 0.01 * (w @ w):
+                degrees[k] = 1.0  # it rests on one cluster: nothing shows how clusters vary
+                continue
+            known = max(float(w @ (prior + lone_part) @ w), 0.0)
+            others = max(float(w @ rest @ w), 0.0) if n_rest else 0.0
+            mean, square = _moments(adjust @ w, information, *working)
+            total = mean + known + others
+            degrees[k] = total**2 / (square + others**2 / max(n_rest, 1))
+    return ClusterCovariance(covariance, np.maximum(degrees, 1.0))
 
 
 # -- in calling order ----------------------------------------------------------------------
@@ -205,13 +285,20 @@ def _median(drawn: Any, name: str) -> np.ndarray:
     return np.median(drawn.posterior[name], axis=0)
 
 
+def _score_map(model: Any, density: LinearPredictor, duels: Any) -> np.ndarray:
+    """Return the matrix that takes unconstrained parameters to centred scores, (K, size)."""
+    unit = np.eye(density.size)
+    none = np.zeros((density.size, max(1, sum(n or 1 for n in density.hypers.values()))))
+    found = model.predictor.arms.score(named_parameters(density, unit, none), duels.arms)
+    return np.asarray(found["score"]).T
+
+
 def _rows(density: LinearPredictor, duels: Any, model: Any, cluster: np.ndarray) -> Rows:
     """Return the votes of a log, tallied by cluster and cell where counts add up."""
     n_clusters = int(cluster.max()) + 1
     if not model.response.counts_add_up:
         each = linear_predictor(model, model.cells(duels, each=True))
-        counts = {name: each.data[name] for name in ("n", "n_left")}
-        return Rows(each, cluster, np.arange(len(cluster)), counts, n_clusters)
+        return Rows(each, cluster, n_clusters)
     seen = model.seen(duels, by_vote=True)
     n_cells = len(seen)
     key = cluster.astype(np.int64) * n_cells + seen.of_vote
@@ -221,56 +308,90 @@ def _rows(density: LinearPredictor, duels: Any, model: Any, cluster: np.ndarray)
         [np.bincount(place, weight * (seen.result == r), minlength=len(key)) for r in range(3)],
         axis=-1,
     )
-    cell = key % n_cells
     data = model.response.data(duels, type(seen)(columns={}, counts=votes), explicit=False)
     data["log_coefficient"] = np.zeros(len(key))
-    counts = {name: v for name, v in data.items() if name != "log_coefficient"}
-    return Rows(density.over(data, cell), key // n_cells, cell, counts, n_clusters)
+    return Rows(density.over(data, key % n_cells), key // n_cells, n_clusters)
 
 
-def _sandwich(mode: Mode, phi: np.ndarray, rows: Rows) -> np.ndarray:
-    n = rows.n_clusters
-    gradient = rows.density.gradients(mode.x, phi, rows.cluster, n)
-    gradient -= gradient.mean(axis=0)
-    meat = gradient.T @ gradient * n / (n - 1)
-    inverse = mode.covariance()
-    return inverse @ (meat + np.diag(mode.prior)) @ inverse
+def _crossed(judge: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Return the cluster of each vote by judge and group at once."""
+    key = judge.astype(np.int64) * (int(group.max()) + 1) + group
+    return np.unique(key, return_inverse=True)[1]
 
 
-def _bootstrap(
-    density: LinearPredictor, mode: Mode, phi: np.ndarray, rows: Rows, rng: np.random.Generator
+def _two_way(
+    mode: Mode, judge: ClusterCovariance, group: ClusterCovariance, within: ClusterCovariance
+) -> ClusterCovariance:
+    """Return the covariance by judge and group, positive semidefinite in the model's metric."""
+    root = np.linalg.cholesky(mode.covariance())
+    both = judge.covariance + group.covariance - within.covariance
+    flat = np.linalg.solve(root, np.linalg.solve(root, both).T)
+    values, vectors = np.linalg.eigh((flat + flat.T) / 2)
+    turned = root @ vectors
+    covariance = turned * np.maximum(values, 0.0) @ turned.T
+    return ClusterCovariance(covariance, np.minimum(judge.degrees, group.degrees))
+
+
+def _by_leverage(mode: Mode, phi: np.ndarray, rows: Rows) -> np.ndarray:
+    """Return the clusters to adjust, indices: all, or those with the largest leverage."""
+    room = int(np.clip(WORK / len(mode.x) ** 3, LEAST_ADJUSTED, MOST_ADJUSTED))
+    if rows.n_clusters <= room:
+        return np.arange(rows.n_clusters)
+    spread = rows.density.spread(mode.covariance())
+    _, bend = rows.density.curves(mode.x, phi, np.zeros_like(spread))
+    leverage = np.bincount(rows.cluster, -bend * spread**2, minlength=rows.n_clusters)
+    return np.sort(np.argsort(-leverage, kind="stable")[:room])
+
+
+def _informations(
+    mode: Mode, phi: np.ndarray, rows: Rows, chosen: np.ndarray, root: np.ndarray
 ) -> np.ndarray:
-    n, n_cells = rows.n_clusters, int(rows.cell.max()) + 1
-    by_cluster = {}
-    for name, values in rows.counts.items():
-        columns = values.reshape(len(values), -1).T
-        by_cluster[name] = [
-            sparse.coo_array((c, (rows.cluster, rows.cell)), shape=(n, n_cells)).tocsr()
-            for c in columns
-        ]
-    whole = density if n_cells == density.n_cells else rows.density
-    even = np.full(n, 1.0 / n)
-    modes = np.empty((RESAMPLES, density.size))
-    unchanged = np.arange(n_cells)
-    for b in range(RESAMPLES):
-        weight = rng.multinomial(n, even).astype(float)
-        data = {
-            name: np.column_stack([weight @ c for c in columns]).reshape(
-                n_cells, *rows.counts[name].shape[1:]
-            )
-            for name, columns in by_cluster.items()
-        }
-        if "log_coefficient" in whole.data:
-            data["log_coefficient"] = np.zeros(n_cells)
-        modes[b] = find_mode(whole.over(data, unchanged), phi, mode.x).x
-    inverse = mode.covariance()
-    prior = inverse * mode.prior @ inverse
-    return np.cov(modes, rowvar=False).reshape(density.size, -1) + prior
+    """Return root' F_c root of the clusters chosen, (n, size, size)."""
+    order = np.argsort(rows.cluster, kind="stable")
+    ends = np.searchsorted(rows.cluster[order], np.arange(rows.n_clusters + 1))
+    found = np.empty((len(chosen), *root.shape))
+    for k, c in enumerate(chosen):
+        parts = rows.density.over({}, order[ends[c] : ends[c + 1]]).parts(mode.x, phi)
+        found[k] = root.T @ (parts.precision - np.diag(parts.prior)) @ root
+    return found
 
 
-def _score_map(model: Any, density: LinearPredictor, duels: Any) -> np.ndarray:
-    """Return the matrix that takes unconstrained parameters to centred scores, (K, size)."""
-    unit = np.eye(density.size)
-    none = np.zeros((density.size, max(1, sum(n or 1 for n in density.hypers.values()))))
-    found = model.predictor.arms.score(named_parameters(density, unit, none), duels.arms)
-    return np.asarray(found["score"]).T
+def _working(
+    gradient: np.ndarray, information: np.ndarray, taste: np.ndarray, prior: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return each cluster's working covariance of gradients, and the sum with the prior's.
+
+    Clusters differ in their parameters by an isotropic variance, estimated by the method of
+    moments: the expected sum of squared gradients is linear in it.
+    """
+    tasted = information @ taste @ information
+    plain = np.einsum("cii->", information) - (information**2).sum()
+    square = information @ information
+    more = np.einsum("cii->", tasted) - 2 * np.einsum("cij,cji->", tasted, information)
+    more += np.einsum("ij,cji->", tasted.sum(axis=0), square)
+    variance = max(0.0, ((gradient**2).sum() - plain) / more) if more > 0 else 0.0
+    working = information + variance * tasted
+    return working, np.eye(len(prior)) + variance * tasted.sum(axis=0)
+
+
+def _moments(
+    u: np.ndarray, information: np.ndarray, working: np.ndarray, total: np.ndarray
+) -> tuple[float, float]:
+    """Return trace and sum of squares of Omega, the covariance of the clusters' parts.
+
+    The part of cluster c in the estimated variance is the square of ``u_c' h_c``, and h_c is g_c
+    less what the fit explains of it, ``A_c sum_d g_d``.
+    """
+    x = (information @ u[:, :, None])[:, :, 0]
+    y = (working @ u[:, :, None])[:, :, 0]
+    own = (u * y).sum(axis=1)
+    if len(u) <= 2 * u.shape[1]:
+        crossed = y @ x.T
+        omega = np.diag(own) - crossed - crossed.T + x @ total @ x.T
+        return float(omega.trace()), float((omega**2).sum())
+    middle = np.block([[total, -np.eye(len(total))], [-np.eye(len(total)), 0 * total]])
+    z = np.concatenate([x, y], axis=1)
+    fitted = (z @ middle * z).sum(axis=1)
+    moved = middle @ (z.T @ z)
+    square = (own**2).sum() + 2 * (own * fitted).sum() + (moved * moved.T).sum()
+    return float((own + fitted).sum()), float(square)

@@ -30,8 +30,8 @@ def coefficients(
     ci_prob
         Probability of the intervals, in (0, 1).
     covariance
-        "model" (every vote independent), "judge" or "pair and group" (cluster-robust), or
-        "auto", the widest that applies; ``attrs["covariance"]`` says which.
+        "model" (every vote independent), "judge", "group" or "judge and group" (cluster-robust),
+        or "auto" (see :func:`bayesduel.winners`); ``attrs["covariance"]`` says which.
     judge
         Whose coefficients, in a fit with a judge effect. Default: the average judge's.
 

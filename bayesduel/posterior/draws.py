@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from scipy.special import gammaincinv
 
 from bayesduel.data.items import Items
 from bayesduel.inference.design import centre, uncentre
@@ -155,11 +156,11 @@ def posterior_draws(
     fit
         A tree made by :func:`bayesduel.fit`.
     covariance
-        "model": the posterior as it is, every vote independent. "judge" or "pair and group":
-        parameters stretched around their mean so that their covariance is the cluster-robust
-        one, learned scales apart. "auto": the clustering with the largest mean variance of the
-        scores, where the log repeats judges or pairs within a group and this exceeds the
-        model's; else "model".
+        "model": the posterior as it is, every vote independent. "judge", "group" or "judge and
+        group": parameters stretched around their mean so that their covariance is the
+        cluster-robust one, with the tails of Student's t, learned scales apart. "auto": the
+        clustering that covers all votes which the log repeats (the attribute ``clusters_auto``
+        of the fit); "model" where there is none.
 
     Raises
     ------
@@ -169,7 +170,9 @@ def posterior_draws(
     References
     ----------
     Shaby, "The open-faced sandwich adjustment for MCMC using estimating functions", JCGS
-    2014, for the stretching.
+    2014, for the stretching. Deviation: each parameter (of the scores, each arm's) is scaled by
+    ``sqrt(df / chi2_df)`` with its own degrees of freedom, all at the same quantile of their
+    chi-squared variables: where all are equal, a multivariate t.
     """
     draws = {
         str(name): v.values.reshape(-1, *v.shape[2:])
@@ -181,7 +184,7 @@ def posterior_draws(
         allowed = ["auto", "model", *known]
         raise ValueError(f"covariance should be one of {allowed}, got {covariance!r}")
     if covariance == "auto":
-        covariance = _widest(fit) if known else "model"
+        covariance = str(fit.attrs.get("clusters_auto", "model"))
     if covariance == "model":
         return draws, "model"
     return _stretched(fit, draws, covariance), covariance
@@ -224,39 +227,50 @@ def check_fit(fit: Any) -> None:
         raise TypeError(f"fit should be what bayesduel.fit returned, got {type(fit).__name__}")
 
 
-def _widest(fit: xr.DataTree) -> str:
-    group = fit["clusters"]
-    wide = (group["score_se_cluster"] ** 2).mean("arm")
-    own = float((group["score_se"] ** 2).mean())
-    if not float(wide.max()) > own:
-        return "model"
-    return str(wide["clustering"].to_numpy()[np.nanargmax(wide.to_numpy())])
-
-
 def _stretched(
     fit: xr.DataTree, draws: Mapping[str, np.ndarray], clustering: str
 ) -> dict[str, np.ndarray]:
-    """Return the draws mapped around their mean to the covariance of a clustering."""
+    """Return the draws mapped around their mean to the covariance and tails of a clustering."""
     group = fit["clusters"]
+    at = group.dataset.sel(clustering=clustering)
     blocks = [str(b) for b in np.atleast_1d(group.attrs["blocks"])]
-    own = group["covariance"].to_numpy()
-    robust = group["covariance_cluster"].sel(clustering=clustering).to_numpy()
     known = {**draws, "score_free": uncentre(draws["score"])} if "score_free" in blocks else draws
     x = np.column_stack([known[name] for name in blocks])
     mean = x.mean(axis=0)
-    x = mean + (_root(robust) @ np.linalg.solve(_root(own), (x - mean).T)).T
-    widths = np.atleast_1d(group.attrs["lengths"])
+    to = _root(at["covariance_cluster"].to_numpy())
+    away = (to @ np.linalg.solve(_root(group["covariance"].to_numpy()), (x - mean).T)).T
+    degrees, order = at["degrees_cluster"].to_numpy(), _mixing_order(fit, len(x))
+    ends = np.cumsum(np.atleast_1d(group.attrs["lengths"]))[:-1]
     found = dict(draws)
-    for name, part in zip(blocks, np.split(x, np.cumsum(widths)[:-1], axis=1), strict=True):
+    parts = zip(blocks, *(np.split(v, ends, axis=-1) for v in (mean, away, degrees)), strict=True)
+    for name, middle, part, own in parts:
         if name == "score_free":
-            found["score"] = centre(part)
+            of_arm = centre(part) * _heavier(at["score_degrees_cluster"].to_numpy(), order)
+            found["score"] = centre(middle) + of_arm - of_arm.mean(axis=1, keepdims=True)
         else:
-            found[name] = part.reshape(draws[name].shape)
+            found[name] = (middle + part * _heavier(own, order)).reshape(draws[name].shape)
     if "score_free" not in blocks:
         arms = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
         without = {name: v for name, v in found.items() if name != "score"}
         found |= model_of(fit).scores_of(without, arms)
     return found
+
+
+def _mixing_order(fit: xr.DataTree, n: int) -> np.ndarray:
+    """Return the quantile levels of the chi-squared variables of the draws, evenly spread."""
+    rng = np.random.default_rng([int(fit.attrs["seed"]), n])
+    return (rng.permutation(n) + 0.5) / n
+
+
+def _heavier(degrees: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """Return the factors that give normal draws the tails of Student's t, (n, parameters).
+
+    Degrees of freedom are rounded down, to tenths below 10 and to whole numbers above.
+    """
+    rounded = np.where(degrees < 10, np.floor(degrees * 10) / 10, np.floor(degrees))
+    kinds, place = np.unique(np.minimum(rounded, 1e4), return_inverse=True)
+    factors = np.stack([np.sqrt(df / (2 * gammaincinv(df / 2, level))) for df in kinds], axis=1)
+    return np.asarray(factors[:, place])
 
 
 def _root(covariance: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ import xarray as xr
 from scipy.special import ndtr, stdtr
 
 from bayesduel.intervals import check_ci_prob, eti
+from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import CHUNK, Draws, draws_of
 
 __all__ = ["predict"]
@@ -57,7 +58,7 @@ def predict(
         If lengths differ, an arm meets itself, or another argument is out of its range.
     """
     check_ci_prob(ci_prob)
-    draws, labels, covariance = draws_of(fit, covariance)
+    draws, labels, used = draws_of(fit, covariance)
     if left_advantage and not draws.model.reads_order:
         raise ValueError(
             "left_advantage should be False for a fit that learned no advantage of the left side "
@@ -97,7 +98,11 @@ def predict(
             "left": ("duel", [labels[k] for k in i]),
             "right": ("duel", [labels[k] for k in j]),
         },
-        attrs={"ci_prob": ci_prob, "covariance": covariance, "model": str(fit.attrs["model"])},
+        attrs={
+            "ci_prob": ci_prob,
+            "model": str(fit.attrs["model"]),
+            **dependence_of(fit, used, covariance).attrs,
+        },
     )
     return predicted.isel(duel=0) if single else predicted
 

@@ -11,7 +11,8 @@ sentences "winner", "tied" and "cycle", it takes the first of these that holds:
    That some arm or other beats each would not do: with many arms it is near certain before
    any duel is seen.
 4. *undecided*: otherwise; the smallest set that holds the best arm with probability at least
-   `confidence` is named, and the arms that are safe to choose singly.
+   `confidence` is named, and the arms that are safe to choose singly. It is also the verdict
+   where the errors are not known well enough for another (two clusters of votes).
 
 Its error: a definite sentence is false with posterior probability at most ``1 - confidence``,
 so over logs drawn from the model and its prior, at most that share of them are false.
@@ -75,6 +76,7 @@ def decide(
     rope: float,
     confidence: float,
     monte_carlo_error: float,
+    refusal: str = "",
 ) -> Verdict:
     """Return the verdict on the arms of `draws`.
 
@@ -89,13 +91,19 @@ def decide(
     monte_carlo_error
         Standard error of a probability of `confidence` as estimated from these draws; where
         the decision is closer than twice that, the sentence says so.
+    refusal
+        Why no definite verdict can be given, or "".
     """
     safe = _safe(found.unbeaten, confidence)
     tied, joint = tied_group(found.unbeaten, confidence)
     sole = found.sole.mean(0)
     leader = int(sole.argmax())
     kind: Kind
-    if len(tied) >= 2:
+    if refusal:
+        kind = "undecided"
+        arms, probability = _candidates(found, confidence)
+        words, near = refusal, np.inf
+    elif len(tied) >= 2:
         kind, arms, probability = "tied", tied, joint
         words = tied_words(names_of(labels, tied), len(tied) == len(labels), rope, joint)
         near = joint

@@ -6,12 +6,14 @@ into a sentence.
 """
 
 import json
+import warnings
 from typing import Any, Protocol
 
 import numpy as np
 import xarray as xr
 
 from bayesduel.intervals import eti
+from bayesduel.posterior.dependence import FewClustersWarning, dependence_of
 from bayesduel.posterior.draws import check_fit, draws_of
 from bayesduel.posterior.election import (
     ElectionResult,
@@ -64,8 +66,11 @@ def winners(
         What an opponent at exactly 1/2 counts for in Copeland scores: "strict" (nothing) or
         "half".
     covariance
-        "model" (every vote independent), "judge" or "pair and group" (cluster-robust), or
-        "auto", the widest that applies; ``attrs["covariance"]`` says which.
+        "model" (every vote independent), "judge", "group" or "judge and group" (cluster-robust),
+        or "auto": the clustering that covers all votes which the log repeats. By judge where a
+        judge cast several votes, by group where a group holds several, by both where both do
+        (by the larger where one lies within the other). ``attrs["covariance"]`` says which,
+        ``attrs["dependence"]`` why.
 
     Returns
     -------
@@ -80,7 +85,8 @@ def winners(
     ``score_difference_mean``, ``_lower``, ``_upper``: contrasts, so that no interval depends
     on a reference arm. ``order`` holds the arms' indices, best mean rank first. Attributes:
     ``verdict`` (a sentence), ``verdict_kind``, ``verdict_arms``, ``verdict_probability``,
-    ``tier_error``, ``monte_carlo_error`` and what was asked.
+    ``tier_error``, ``monte_carlo_error``, ``n_clusters`` and ``degrees_of_freedom`` (of
+    cluster-robust errors) and what was asked.
 
     Arms rank by score in score models, by the Borda scores of the draw in others. Intervals
     are equal-tailed and hold `confidence`. Over 500 arms those of pairs
@@ -92,6 +98,11 @@ def winners(
         If `fit` is not a fit.
     ValueError
         If another argument is out of its range; the message names it.
+
+    Warns
+    -----
+    FewClustersWarning
+        If "auto" finds fewer than 3 clusters: the verdict is then "undecided".
     """
     given: Any = fit
     tree = given if isinstance(given, xr.DataTree) else getattr(given, "fit", given)
@@ -99,7 +110,10 @@ def winners(
     check_decision(rope, confidence)
     if ties not in ("strict", "half"):
         raise ValueError(f"ties should be 'strict' or 'half', got {ties!r}")
-    draws, labels, covariance = draws_of(tree, covariance)
+    draws, labels, used = draws_of(tree, covariance)
+    dependence = dependence_of(tree, used, covariance)
+    if dependence.refusal:
+        warnings.warn(dependence.refusal, FewClustersWarning, stacklevel=2)
     n_arms = len(labels)
     k = min(3, n_arms - 1) if k is None else k
     if isinstance(k, bool) or k != int(k) or not 1 <= k <= n_arms:
@@ -110,7 +124,12 @@ def winners(
     pairs = pair_summary(draws, confidence)
     effective = float(tree.attrs["importance_ess"])
     error = float(np.sqrt(confidence * (1 - confidence) / effective))
-    options = {"rope": rope, "confidence": confidence, "monte_carlo_error": error}
+    options: dict[str, Any] = {
+        "rope": rope,
+        "confidence": confidence,
+        "monte_carlo_error": error,
+        "refusal": dependence.refusal,
+    }
     parts = json.loads(tree.attrs.get("components", "[]"))
     if len(parts) > 1:
         verdict, inside = _in_parts(draws, labels, parts, ties, **options)
@@ -134,7 +153,7 @@ def winners(
         "top_set_probability": top_probability,
         "tier_error": tier_error,
         "ties": ties,
-        "covariance": covariance,
+        **dependence.attrs,
         "ranked_by": "Borda score" if draws.score is None else "score",
         "n_draws": draws.n_draws,
         "pair_draws": pairs.n_draws,
@@ -165,7 +184,7 @@ def check_decision(rope: float, confidence: float) -> None:
 
 
 def _in_parts(
-    draws: Any, labels: tuple[str, ...], parts: list[list[str]], ties: Ties, **options: float
+    draws: Any, labels: tuple[str, ...], parts: list[list[str]], ties: Ties, **options: Any
 ) -> tuple[Verdict, list[dict[str, Any]]]:
     """Return the verdict on a log whose arms fall into parts that never met."""
     inside: list[dict[str, Any]] = []

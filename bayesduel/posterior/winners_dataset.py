@@ -53,7 +53,7 @@ class Winners(xr.Dataset):
         table = self.table().reset_index()
         arms = self["arm"].values
         return {
-            **attrs,
+            **json_ready(attrs),
             "condorcet_exists": float(self["condorcet_exists"]),
             "ranking": json_ready(table.to_dict("records")),
             "winners": {
@@ -142,5 +142,5 @@ def _notes(dataset: Winners) -> str:
     return (
         f"{100 * a['confidence']:g} % intervals from {a['n_draws']:,} draws (Monte Carlo standard "
         f"error of a probability of {a['confidence']:g}: {a['monte_carlo_error']:.3f}); ranked by "
-        f"{a['ranked_by']}; {tiers}; standard errors: {a['covariance']}."
+        f"{a['ranked_by']}; {tiers}. {a['dependence']}"
     )

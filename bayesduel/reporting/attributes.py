@@ -1,6 +1,5 @@
 """Report sections: coefficients of the items' attributes, and new items."""
 
-import json
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.posterior.dependence import dependence_of
 from bayesduel.reporting.section import Cell, Figure, Section, Table, Verdict, blocks
 from bayesduel.text import join, percent, probability, rounded
 
@@ -27,7 +27,6 @@ __all__ = [
     "new_items_section",
 ]
 
-FEW_CLUSTERS = 40  # below which cluster-robust standard errors are called rough
 FIGURES = 3  # significant figures of the width of an interval
 
 
@@ -104,7 +103,7 @@ class AttributeAnalysis:
 
     @property
     def covariance_words(self) -> str:
-        """Which standard errors the intervals are based on, or "" where all is as usual."""
+        """Which standard errors the intervals are based on, and why."""
         used = self.table.attrs["covariance"]
         if "taste" in self.fit["posterior"]:
             n = self.fit["posterior"].sizes["judge"]
@@ -112,24 +111,9 @@ class AttributeAnalysis:
                 f"Each of {n:,} judges has coefficients of their own; these are the average "
                 "judge's, and their intervals include the differences between judges."
             )
-        if used == "model":
-            if "clusters" in self.fit:
-                return "Clustering of repeated votes does not increase the standard errors."
-            few = json.loads(self.fit.attrs.get("clusters_left_out", "{}"))
-            counts = " and ".join(f"{n} by {name}" for name, n in few.items())
-            if few:
-                return (
-                    f"The log has repeated votes, but too few clusters ({counts}) for "
-                    "cluster-robust standard errors: votes are taken as independent, and the "
-                    "intervals are too narrow."
-                )
-            return ""
-        n = int(self.fit["clusters"]["n_clusters"].sel(clustering=used))
-        rough = " Estimates from so few clusters are rough." if n < FEW_CLUSTERS else ""
-        return (
-            f"The log has repeated votes by {used}: standard errors are cluster-robust ({n:,} "
-            f"clusters) and larger than the model's.{rough}"
-        )
+        told = dependence_of(self.fit, used, "auto")
+        few = " Estimates from so few clusters are rough." if told.refusal else ""
+        return f"{told.sentence}{few}"
 
     @property
     def held_words(self) -> str:

@@ -26,7 +26,6 @@ METHOD_NAMES = {
     "laplace": "Laplace approximation corrected by importance sampling",
     "nuts": "Hamiltonian Monte Carlo (NUTS)",
 }
-ROUTES = {"sandwich": "sandwich estimator", "bootstrap": "bootstrap of clusters"}
 OPEN_ROWS = 12  # arms up to which the table of standard errors is shown unfolded
 
 Diagnostic = tuple[str, str, str, bool]  # name, value, required value, whether it is met
@@ -75,22 +74,12 @@ def diagnostics(fit: "xr.DataTree") -> list[Diagnostic]:
 
 def errors_section(a: "Analysis") -> Section:
     """Return the section on repeated votes and what they do to standard errors."""
-    words = _cluster_words(a)
     table: Block | None = None
-    if words and "clusters" in a.fit:
+    if "clusters" in a.fit:
         table = _cluster_table(a)
         if len(table.rows) > OPEN_ROWS:
             table = Group("Standard error of each score, before and after", (table,), folded=True)
-    if not words and a.ranked_by_score:
-        words = (
-            "No judge votes twice on a pair, and no group has two votes on a pair: duels are "
-            "taken as independent."
-        )
-    elif not words:
-        words = (
-            "Cluster-robust standard errors are available for models with one score per arm; this "
-            "model takes duels as independent."
-        )
+    words = _cluster_words(a)
     return Section(id="errors", title="Cluster-robust standard errors", body=blocks(words, table))
 
 
@@ -155,46 +144,31 @@ def _extreme(values: "xr.Dataset", pick: Callable[[Iterable[float]], float]) -> 
 
 
 def _cluster_words(a: "Analysis") -> str:
-    """Return which standard errors the report uses and what they change; "" if all is as usual."""
-    used = str(a.winners.attrs["covariance"])
-    few = json.loads(a.fit.attrs.get("clusters_left_out", "{}"))
-    if reason := a.fit.attrs.get("clusters_reason"):
-        return f"Repeated votes are taken as independent: {reason}.{_repeats(a)}"
-    left_out = "".join(
-        f" Votes are repeated by {name} too, but {n} clusters are too few to estimate their "
-        "variance: standard errors based on them would be too small."
-        for name, n in few.items()
-    )
-    if "clusters" not in a.fit:
-        return left_out.strip()
-    group = a.fit["clusters"].dataset
-    parts = []
-    for name in group["clustering"].values:
-        at = group.sel(clustering=name)
-        ratio = at["score_se_cluster"].values / group["score_se"].values
-        parts.append(
-            f"by {name} ({int(at['n_clusters']):,} clusters, {ROUTES[str(at['route'].values)]}) "
-            f"the standard error of a score is {np.median(ratio):.2f} times the model-based one "
-            f"for the median arm, {ratio.min():.2f} to {ratio.max():.2f} over all arms"
+    """Return which standard errors the report uses, why, and what they change."""
+    told = [str(a.winners.attrs["dependence"])]
+    if "clusters" in a.fit:
+        group = a.fit["clusters"].dataset
+        parts = []
+        for name in group["clustering"].values:
+            at = group.sel(clustering=name)
+            ratio = at["score_se_cluster"].values / group["score_se"].values
+            parts.append(
+                f"by {name} ({int(at['n_clusters']):,} clusters) the standard error of a score is "
+                f"{np.median(ratio):.2f} times the model-based one for the median arm, "
+                f"{ratio.min():.2f} to {ratio.max():.2f} over all arms, with "
+                f"{_degrees(at['score_degrees_cluster'].values)} degrees of freedom"
+            )
+        told.append(
+            "Votes of the same judge, or in the same group, are not independent. Clustered "
+            f"{'; '.join(parts)}."
         )
-    if used == "model":
-        chosen = "No clustering increases the standard errors, so model-based ones are used."
-    else:
-        chosen = f"The report uses the larger ones, clustered by {used}."
-    return (
-        "The log has repeated votes, by the same judge or on the same pair within a group, which "
-        f"are not independent. Clustered {'; '.join(parts)}. {chosen}{left_out}"
-    )
+    return " ".join(told)
 
 
-def _repeats(a: "Analysis") -> str:
-    """Return that a log has repeated votes, if it has."""
-    from bayesduel.inference.sandwich import clusterings
-
-    found = " and ".join(clusterings(a.duels))
-    if not found:
-        return ""
-    return f" This log has repeated votes by {found}, so the intervals are too narrow."
+def _degrees(values: np.ndarray) -> str:
+    """Return the range of degrees of freedom in words."""
+    low, high = (f"{v:.1f}" if v < 10 else f"{v:,.0f}" for v in (values.min(), values.max()))
+    return low if low == high else f"{low} to {high}"
 
 
 def _cluster_table(a: "Analysis") -> Table:

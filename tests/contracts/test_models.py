@@ -230,7 +230,7 @@ def test_errors_are_robust_or_the_reason_is_named(layer, response):
 def test_robust_errors_are_those_of_the_draws_used(log, quick, layer, predictor, response):
     tree = fit(log, make(layer, predictor, response), clusters=True)
     group = tree["clusters"]
-    assert group["route"].values.tolist() == ["bootstrap"]
+    assert group["clustering"].values.tolist() == [tree.attrs["clusters_auto"]] == ["judge"]
     assert (group["score_se_cluster"] > 0).all()
     assert bd.winners(tree, covariance="judge").attrs["covariance"] == "judge"
     refused = fit(log, ThurstoneScore(variances="pair"), clusters=True)

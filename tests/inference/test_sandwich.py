@@ -1,12 +1,17 @@
 """Cluster-robust errors: nothing changes without clusters, copies are seen through."""
 
+import json
+
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
+import bayesduel as bd
 from bayesduel.data.duels import Duels
 from bayesduel.inference.fit import fit
-from bayesduel.inference.sandwich import clusterings
+from bayesduel.inference.sandwich import clusterings, needed
 from bayesduel.models import BradleyTerry
+from bayesduel.posterior.dependence import FewClustersWarning
 from bayesduel.posterior.draws import posterior_draws, preference_draws
 
 ARMS = ["a", "b", "c", "d"]
@@ -28,7 +33,7 @@ def votes(n: int, copies: int, judges: int, seed: int) -> Duels:
 
 def test_clusterings_are_found_only_where_units_repeat():
     assert clusterings(votes(50, 1, 50, 0)) == {}
-    assert set(clusterings(votes(50, 2, 100, 0))) == {"judge", "pair and group"}
+    assert set(clusterings(votes(50, 2, 1000, 0))) == {"judge", "group"}
     assert clusterings(Duels.from_wins(np.ones((2, 2)) - np.eye(2))) == {}
 
 
@@ -39,64 +44,220 @@ def test_missing_judges_stand_alone():
     assert len(np.unique(clusterings(duels)["judge"])) == 3
 
 
+def test_auto_clusters_by_all_that_is_repeated_and_by_the_larger_of_two_nested():
+    a, b = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 0, 0, 0, 1, 1])
+    assert needed({}) == "model"
+    assert needed({"group": a}) == "group"
+    assert needed({"judge": a, "group": b}) == "group"
+    assert needed({"judge": b, "group": a}) == "judge"
+    assert needed({"judge": a, "group": np.array([0, 1, 0, 1, 0, 1])}) == "judge and group"
+
+
 def test_copied_votes_widen_the_errors_by_the_square_root_of_the_copies():
     """Four copies carry the information of one: robust errors are those of the originals."""
     one = fit(votes(2000, 1, 2000, 1), BradleyTerry(scale=5.0), draws=400)
     four = fit(votes(2000, 4, 2000, 1), BradleyTerry(scale=5.0), draws=400)
     assert "clusters" not in one
     group = four["clusters"]
-    assert list(group["route"].values) == ["sandwich", "sandwich"]
+    assert group.attrs["estimator"] == "CR2"
     honest = np.sqrt(np.diag(one["laplace"]["score_cov"]))
     # The relative error of an empirical standard error over 2,000 clusters is about 1.6 %.
-    robust = group["score_se_cluster"].sel(clustering="pair and group").values
+    robust = group["score_se_cluster"].sel(clustering="group").values
     np.testing.assert_allclose(robust / honest, 1.0, atol=0.1)
     np.testing.assert_allclose(group["score_se"].values * 2, honest, rtol=0.02)
 
 
-def test_few_clusters_take_the_bootstrap_and_agree_with_the_sandwich():
-    few = fit(votes(600, 1, 14, 2), BradleyTerry(scale=5.0), draws=400)
-    many = fit(votes(600, 1, 15, 2), BradleyTerry(scale=5.0), draws=400)
-    assert few["clusters"]["route"].item() == "bootstrap"
-    assert many["clusters"]["route"].item() == "sandwich"
-    ratio = few["clusters"]["score_se_cluster"].values / many["clusters"]["score_se_cluster"].values
-    # Each is an estimate from about 15 clusters: relative error 0.2; a factor 2 is 3.5 sigma.
-    assert (ratio > 0.5).all()
-    assert (ratio < 2.0).all()
+def judged(n_judges: int, taste: float, seed: int, n: int = 240) -> Duels:
+    """Simulate votes of judges whose scores differ by `taste`, some judges busier than others."""
+    rng = np.random.default_rng(seed)
+    judge = rng.choice(n_judges, n, p=np.arange(1, n_judges + 1) / sum(range(n_judges + 1)))
+    score = SCORE + rng.normal(0, taste, (n_judges, 4))
+    left = rng.integers(0, 4, n)
+    right = (left + rng.integers(1, 4, n)) % 4
+    win = rng.random(n) < 1 / (1 + np.exp(score[judge, right] - score[judge, left]))
+    names = np.array(ARMS)
+    return Duels.from_votes(names[left], names[right], win.astype(float), judge=judge, arms=ARMS)
 
 
-def test_draws_carry_the_errors_asked_for():
-    tree = fit(votes(2000, 4, 2000, 1), BradleyTerry(scale=5.0), draws=4000)
+def by_hand(duels: Duels, score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return CR2 covariance and degrees of freedom of the scores from matrices over all votes.
+
+    A flat prior: weighted least squares at the maximum, with residuals over their variances.
+    """
+    v = duels.votes
+    X = np.eye(4)[v.left] - np.eye(4)[v.right]
+    p = 1 / (1 + np.exp(-X @ score))
+    w = p * (1 - p)
+    M = np.linalg.pinv(X.T * w @ X)
+    Z = np.sqrt(w)[:, None] * X  # standardised: residuals have covariance I - Z M Z'
+    e = ((v.outcome > 0) - p) / np.sqrt(w)
+    H = Z @ M @ Z.T
+    same = v.judge[:, None] == v.judge
+    clusters = [np.flatnonzero(v.judge == c) for c in range(len(v.judges))]
+    raw = [Z[c].T @ e[c] for c in clusters]
+    left_over = np.eye(len(e)) - H
+    # The variance of judges' scores by moments of their raw gradients, in the metric M.
+    tasted = np.where(same, Z @ (np.eye(4) - 0.25) @ Z.T, 0.0)
+    expected = [
+        sum(
+            np.trace(M @ Z[c].T @ (left_over @ phi @ left_over)[np.ix_(c, c)] @ Z[c])
+            for c in clusters
+        )
+        for phi in (np.eye(len(e)), tasted)
+    ]
+    variance = max(0.0, (sum(g @ M @ g for g in raw) - expected[0]) / expected[1])
+    phi = np.eye(len(e)) + variance * tasted
+    adjusted, pulls = np.zeros((4, 4)), []
+    for c in clusters:
+        values, vectors = np.linalg.eigh(left_over[np.ix_(c, c)])
+        root = vectors / np.sqrt(values) @ vectors.T
+        g = M @ Z[c].T @ root @ e[c]
+        adjusted += np.outer(g, g)
+        pulls.append(M @ Z[c].T @ root @ left_over[c])
+    degrees = []
+    for arm in range(4):
+        rows = np.stack([pull[arm] for pull in pulls])
+        omega = rows @ phi @ rows.T
+        degrees.append(np.trace(omega) ** 2 / (omega**2).sum())
+    return adjusted, np.array(degrees)
+
+
+@pytest.mark.parametrize(("n_judges", "taste"), [(3, 0.0), (5, 1.0), (25, 1.0)])
+def test_covariance_and_degrees_of_freedom_by_hand(n_judges, taste):
+    duels = judged(n_judges, taste, seed=n_judges)
+    tree = fit(duels, BradleyTerry(scale=np.inf), draws=400)
+    covariance, degrees = by_hand(duels, tree["laplace"]["score_mode"].values)
+    group = tree["clusters"].dataset.sel(clustering="judge")
+    np.testing.assert_allclose(group["score_cov_cluster"], covariance, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(group["score_degrees_cluster"], degrees, rtol=1e-6)
+
+
+def test_draws_carry_the_errors_and_the_tails_asked_for():
+    tree = fit(judged(5, 1.0, seed=1), BradleyTerry(scale=5.0), draws=20000)
     plain, used = posterior_draws(tree, "model")
     assert used == "model"
-    wide, used = posterior_draws(tree)
-    assert used in ("judge", "pair and group")
-    np.testing.assert_allclose(wide["score"].mean(0), plain["score"].mean(0), atol=1e-12)
-    target = np.sqrt(np.diag(tree["clusters"]["score_cov_cluster"].sel(clustering=used)))
-    np.testing.assert_allclose(wide["score"].std(0), target, rtol=0.05)
-    np.testing.assert_allclose(wide["score"].sum(1), 0.0, atol=1e-9)
+    heavy, used = posterior_draws(tree)
+    assert used == "judge"
+    np.testing.assert_allclose(heavy["score"].sum(1), 0.0, atol=1e-9)
+    group = tree["clusters"].dataset.sel(clustering="judge")
+    degrees = group["score_degrees_cluster"].values
+    assert (degrees > 2).all() and (degrees < 5).all()
+    at = (
+        heavy["score"][:, 0]
+        - heavy["score"][:, 3]
+        - (plain["score"][:, 0] - plain["score"][:, 3]).mean()
+    )
+    cov = group["score_cov_cluster"].values
+    se = np.sqrt(cov[0, 0] + cov[3, 3] - 2 * cov[0, 3])
+    found = np.quantile(at, [0.025, 0.975]) / se
+    bounds = student.ppf(0.975, degrees[[0, 3]])
+    # The contrast has tails between those of its two arms; 20,000 draws tell them to 3 %.
+    assert (np.abs(found) > 0.93 * bounds.min()).all() and (
+        np.abs(found) < 1.07 * bounds.max()
+    ).all()
     P = np.concatenate(list(preference_draws(tree, "judge")))
-    assert P.shape == (4000, 4, 4)
+    assert P.shape == (20000, 4, 4)
     with pytest.raises(ValueError, match="covariance should be one of"):
         posterior_draws(tree, "annotator")
 
 
-def test_too_few_clusters_are_named_not_trusted():
-    """Two judges say nothing of how judges vary: no robust errors by judge, and the fit says so."""
-    tree = fit(votes(60, 1, 2, 3), draws=400)
-    assert "clusters" not in tree
-    assert tree.attrs["clusters_left_out"] == '{"judge": 2}'
+def test_two_judges_get_no_verdict_and_a_warning():
+    tree = fit(judged(2, 0.0, 3, n=4000), draws=400)
+    with pytest.warns(FewClustersWarning, match="2 clusters by judge"):
+        found = bd.winners(tree)
+    assert found.attrs["verdict_kind"] == "undecided"
+    told = json.loads(found.to_json())
+    assert told["covariance"] == "judge" and told["n_clusters"] == 2
+    assert told["verdict"].startswith("No verdict is given: the votes come in 2 clusters")
+    assert 1 <= told["degrees_of_freedom"] < 1.5
+    asked = bd.winners(tree, covariance="model")
+    assert asked.attrs["verdict_kind"] == "winner"
+    assert asked.attrs["dependence"] == "Votes are taken as independent, as asked."
+    assert json.loads(asked.to_json())["degrees_of_freedom"] is None
 
 
-def test_flat_prior_with_few_clusters_has_no_robust_errors_and_no_crash():
-    """With at most as many clusters as arms a sandwich is singular: left out, and said."""
-    import bayesduel as bd
+def test_one_judge_is_the_judge_the_results_hold_for():
+    tree = fit(judged(1, 0.0, 3, n=400), draws=400)
+    found = bd.winners(tree)
+    assert found.attrs["covariance"] == "model"
+    assert found.attrs["dependence"].startswith("All votes are of one judge")
 
+
+def test_winners_say_which_errors_they_carry():
+    tree = fit(judged(6, 0.5, 4), draws=400)
+    found = bd.winners(tree)
+    assert "cluster-robust by judge (6 clusters" in repr(found)
+    assert "4.5 degrees of freedom" not in found.attrs["verdict"]
+    independent = bd.winners(fit(Duels.from_wins(9 * (np.ones((3, 3)) - np.eye(3))), draws=400))
+    assert "no judge and no group has several votes" in repr(independent)
+    loose = bd.winners(fit(judged(6, 0.5, 4), "preference-matrix", draws=400))
+    assert "are taken as independent (each pair has a parameter" in loose.attrs["dependence"]
+
+
+def test_two_way_errors_are_wide_where_either_way_is():
+    """Votes copied within a group and judges who repeat themselves: both show in the errors."""
+    rng = np.random.default_rng(5)
+    n, names = 1200, np.array(ARMS)
+    judge, group = rng.integers(0, 30, n), rng.integers(0, 30, n)
+    left = rng.integers(0, 4, n)
+    right = (left + rng.integers(1, 4, n)) % 4
+    for by_judge, by_group in ((1.5, 0.0), (0.0, 1.5), (0.0, 0.0)):
+        own = (
+            SCORE
+            + rng.normal(0, by_judge, (30, 4))[judge]
+            + rng.normal(0, by_group, (30, 4))[group]
+        )
+        rows = np.arange(n)
+        win = rng.random(n) < 1 / (1 + np.exp(own[rows, right] - own[rows, left]))
+        duels = Duels.from_votes(
+            names[left], names[right], win.astype(float), judge=judge, group=group
+        )
+        tree = fit(duels, BradleyTerry(scale=5.0), draws=400)
+        assert tree.attrs["clusters_auto"] == "judge and group"
+        group_ = tree["clusters"].dataset
+        se = (group_["score_se_cluster"] / group_["score_se"]).mean("arm")
+        wide = float(se.sel(clustering="judge and group"))
+        if by_judge or by_group:
+            assert wide > 0.95 * float(se.max()) and wide > 1.3
+        else:
+            assert 0.7 < wide < 1.3
+        values = np.linalg.eigvalsh(group_["covariance_cluster"].sel(clustering="judge and group"))
+        assert values.min() > -1e-12
+
+
+def test_flat_prior_with_fewer_judges_than_arms_has_robust_errors():
     rng = np.random.default_rng(4)
     left = rng.integers(0, 12, 2000)
     right = (left + rng.integers(1, 12, 2000)) % 12
     duels = Duels.from_votes(left, right, rng.integers(0, 2, 2000), judge=np.arange(2000) % 10)
     tree = fit(duels, BradleyTerry(scale=np.inf), draws=400)
-    assert tree.attrs["clusters_left_out"] == '{"judge": 10}'
-    assert bd.winners(tree).attrs["covariance"] == "model"
-    with pytest.raises(ValueError, match="covariance should be one of"):
-        bd.winners(tree, covariance="judge")
+    assert json.loads(tree.attrs["clusters_repeated"]) == {"judge": 10}
+    assert bd.winners(tree).attrs["covariance"] == "judge"
+    ratio = tree["clusters"]["score_se_cluster"] / tree["clusters"]["score_se"]
+    assert 0.7 < float(ratio.mean()) < 1.3  # votes are independent here
+
+
+def test_an_arm_of_one_judge_has_one_degree_of_freedom():
+    """No other judge says anything of d: nothing shows how judges differ on it."""
+    rng = np.random.default_rng(6)
+    left = np.array(["a", "b", "c"] * 100 + ["a"] * 40)
+    right = np.array(["b", "c", "a"] * 100 + ["d"] * 40)
+    judge = np.concatenate([np.arange(300) % 10, np.zeros(40, dtype=int)])
+    duels = Duels.from_votes(left, right, rng.integers(0, 2, 340), judge=judge)
+    group = fit(duels, BradleyTerry(scale=np.inf), draws=400)["clusters"]
+    degrees = group["score_degrees_cluster"].sel(arm="d")
+    assert degrees.item() == 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_judges", [3, 6])
+def test_intervals_of_few_judges_with_tastes_cover(n_judges):
+    """With independent votes 48 % (3 judges) and 62 % (6) of these contrasts were covered."""
+    from benchmarks.validation.dependence import EXPERIMENT
+
+    cell = {"judges": n_judges, "taste": 1.0, "prompts": 0, "prompt": 0.0, "uneven": False}
+    records = [EXPERIMENT.run(cell, 1000 + seed) for seed in range(60)]
+    covered = np.array([r["auto"]["covered"] for r in records])
+    assert covered.mean() + 3 * covered.std() / np.sqrt(60) > 0.93
+    assert np.mean([r["model"]["covered"] for r in records]) < 0.75
+    assert sum(r["auto"]["wrong"] for r in records) <= 7  # 5 % of 60: above it with p < 0.03

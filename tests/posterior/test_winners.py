@@ -220,6 +220,6 @@ def test_repeated_votes_widen_the_intervals():
     duels = Duels.from_votes(left, right, outcome, group=group)
     tree_ = fit(duels, method="laplace")
     naive, robust = winners(tree_, covariance="model"), winners(tree_)
-    assert (naive.attrs["covariance"], robust.attrs["covariance"]) == ("model", "pair and group")
+    assert (naive.attrs["covariance"], robust.attrs["covariance"]) == ("model", "group")
     width = [(w["preference_upper"] - w["preference_lower"]).values.max() for w in (naive, robust)]
     assert 1.7 < width[1] / width[0] < 2.8  # sqrt(5) but for the prior and sampling

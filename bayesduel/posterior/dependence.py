@@ -1,0 +1,126 @@
+"""Which votes of a log depend on one another, and what the draws of a fit say of it."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.inference.sandwich import BOTH
+from bayesduel.text import join
+
+__all__ = ["FEWEST", "Dependence", "FewClustersWarning", "dependence_of"]
+
+FEWEST = 3  # clusters below which no verdict is given: there is one degree of freedom at most
+
+
+class FewClustersWarning(UserWarning):
+    """Votes depend on one another in too few clusters for a verdict."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dependence:
+    """What the standard errors of some draws account for.
+
+    Attributes
+    ----------
+    covariance
+        "model" (votes independent given the parameters), "judge", "group" or "judge and group".
+    n_clusters
+        Number of clusters (of two-way clustering the smaller one); 0 where votes are independent.
+    degrees
+        Median degrees of freedom of Student's t over the arms; infinite where votes are
+        independent.
+    sentence
+        What was done and why.
+    refusal
+        Why there is no verdict, or "".
+    """
+
+    covariance: str
+    n_clusters: int
+    degrees: float
+    sentence: str
+    refusal: str
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The same as attributes of a Dataset."""
+        return {
+            "covariance": self.covariance,
+            "n_clusters": self.n_clusters,
+            "degrees_of_freedom": self.degrees,
+            "dependence": self.sentence,
+        }
+
+
+def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
+    """Return what the draws of a fit account for.
+
+    Parameters
+    ----------
+    fit
+        What `bayesduel.fit` returned.
+    used, asked
+        The covariance that the draws have, and the one that was asked for ("auto" among them).
+    """
+    if "dependence" in fit.attrs:  # a mixture says what its parts account for
+        told = json.loads(fit.attrs["dependence"])
+        return Dependence(
+            covariance=used, n_clusters=0, degrees=np.inf, sentence=told[0], refusal=told[1]
+        )
+    if used == "model":
+        words = "Votes are taken as independent, as asked."
+        if asked == "auto":
+            words = _why_independent(fit)
+        return Dependence(covariance=used, n_clusters=0, degrees=np.inf, sentence=words, refusal="")
+    at = fit["clusters"].dataset.sel(clustering=used)
+    counts = json.loads(fit.attrs["clusters_repeated"])
+    n, degrees = int(at["n_clusters"]), float(at["score_degrees_cluster"].median())
+    clusters = f"{n:,} clusters"
+    if used == BOTH:
+        judges, groups = (counts[name] for name in ("judge", "group"))
+        clusters = f"{judges:,} and {groups:,} clusters"
+    sentence = (
+        f"Standard errors are cluster-robust by {used} ({clusters}, bias-reduced; intervals by "
+        f"Student's t with {_rounded(degrees)} degrees of freedom for the median arm)."
+    )
+    refusal = ""
+    if n < FEWEST and asked == "auto":
+        role = used if used in counts else min(counts, key=lambda name: counts[name])
+        refusal = (
+            f"No verdict is given: the votes come in {n} clusters by {role}, and at least "
+            f"{FEWEST} are needed to estimate how clusters differ. Intervals are very wide for "
+            "the same reason. covariance='model' takes the votes as independent: the results then "
+            f"hold for these {n} only."
+        )
+    return Dependence(
+        covariance=used, n_clusters=n, degrees=degrees, sentence=sentence, refusal=refusal
+    )
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _why_independent(fit: xr.DataTree) -> str:
+    """Return why votes are taken as independent where nobody asked for it."""
+    if "clusters_repeated" not in fit.attrs:
+        return "Votes are taken as independent: cluster-robust errors were not computed."
+    repeated = json.loads(fit.attrs["clusters_repeated"])
+    if not repeated:
+        return "Votes are taken as independent: no judge and no group has several votes."
+    names = " and by ".join(repeated)
+    if reason := fit.attrs["clusters_reason"]:
+        return (
+            f"Votes are repeated by {names}, but are taken as independent ({reason}): intervals "
+            "may be too narrow."
+        )
+    one = [name for name, n in repeated.items() if n == 1]
+    if one:
+        return f"All votes are of one {join(one)}: the results hold for that {join(one)}."
+    return f"The model accounts for repeated votes by {names}."
+
+
+def _rounded(degrees: float) -> str:
+    return f"{degrees:.1f}" if degrees < 10 else f"{degrees:,.0f}"
