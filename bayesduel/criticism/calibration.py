@@ -2,7 +2,7 @@
 
 The log is cut into folds; each fold is predicted by a fit of the others. Votes that the log
 repeats (the same pair, by the same judge or in the same group) stay in one fold, because they
-are not independent.
+are not independent; intervals and standard errors are by such unit, not by duel.
 """
 
 import warnings
@@ -19,7 +19,7 @@ from bayesduel.inference.fit import fit
 from bayesduel.intervals import wilson
 from bayesduel.models import model_named
 from bayesduel.models.response import expected_score
-from bayesduel.posterior.draws import posterior_draws
+from bayesduel.posterior.draws import CHUNK, posterior_draws
 
 __all__ = ["Calibration", "held_out"]
 
@@ -42,9 +42,13 @@ class Calibration:
     observed
         Share of its duels that it won, half a win for a tie, shape (bins,).
     lower, upper
-        95 % Wilson interval of `observed`, shape (bins,).
+        95 % Wilson interval of `observed`, shape (bins,), of as many independent duels as the
+        bin's are worth: `n` over its design effect.
     n
         Held-out duels in each bin, shape (bins,).
+    intraclass
+        Correlation of the outcomes of two duels of one unit, estimated over all bins, from 0 to 1;
+        0 where units are single duels.
     log_loss
         Mean negative log probability of the outcomes, in nats a duel; predicting 1/2 scores ln 2.
         A tie counts half of a win and half of a loss.
@@ -61,6 +65,7 @@ class Calibration:
     lower: np.ndarray
     upper: np.ndarray
     n: np.ndarray
+    intraclass: float
     log_loss: float
     log_loss_error: float
     folds: int
@@ -90,11 +95,12 @@ class Calibration:
         held = f"{self.inside} of {len(self.n)} bins" if len(self.n) > 1 else "the only bin"
         if len(self.n) == 1 and not self.inside:
             held = "no bin"
+        by = "" if self.unit == "duel" else f" (interval by {self.unit})"
         return (
             f"Log loss {self.log_loss:.3f} nats a duel (standard error {self.log_loss_error:.3f}; "
             f"predicting 1/2: {GUESS:.3f}) on {int(self.n.sum()):,} duels held out in {self.folds} "
             f"folds: {worth}. In {held} the prediction lies inside the interval of the observed "
-            "share."
+            f"share{by}."
         )
 
 
@@ -134,20 +140,29 @@ def held_out(
     References
     ----------
     Dawid, "The well-calibrated Bayesian", JASA 1982; :func:`bayesduel.intervals.wilson` for the
-    intervals.
+    intervals. Dean & Pagano, "Evaluating confidence interval methods for binomial proportions in
+    clustered surveys", J. Survey Statistics and Methodology 2015, for effective sizes in Wilson's
+    interval; Kish, "Survey Sampling", 1965, section 5.4, for the design effect by the intraclass
+    correlation.
     """
     if isinstance(folds, bool) or folds != int(folds) or folds < 2:
         raise ValueError(f"folds should be a whole number >= 2, got {folds}")
     rng = np.random.default_rng(seed)
     model = model_named(model)
-    by_vote = model.outcome == "margin" or bool(model.columns(duels) or model.differences(duels))
-    rows, unit = votes_of(duels) if by_vote else rows_of(duels, model.reads_order)
+    rows, unit = rows_of(duels, model.reads_order)
+    by_vote = (
+        unit != "duel"
+        or model.outcome == "margin"
+        or bool(model.columns(duels) or model.differences(duels))
+    )
+    if by_vote:
+        rows, unit = votes_of(duels)
     n_units = len(np.unique(rows[5])) if unit != "duel" else int(rows[2:5].sum())
     if n_units < 2:
         raise ValueError(f"duels should hold two {unit}s or more to hold one out, got {n_units}")
     folds = min(int(folds), n_units)
     parts = cut(rows, unit, folds, rng)
-    favourite, points, losses, counts = [], [], [], []
+    favourite, points, losses, counts, units = [], [], [], [], []
     for k, held in enumerate(parts):
         rest = np.sum([part for i, part in enumerate(parts) if i != k], axis=0)
         predict = _predict_votes if by_vote else _predict_pairs
@@ -160,14 +175,18 @@ def held_out(
         points.append(np.where(flip, n - won, won))
         counts.append(n)
         losses.append(-(won * np.log(p) + (n - won) * np.log1p(-p)))
+        units.append(rows[5][at])
         if progress is not None:
             progress((k + 1) / folds)
-    p, w, n, loss = (np.concatenate(x) for x in (favourite, points, counts, losses))
+    p, w, n, loss, of = (np.concatenate(x) for x in (favourite, points, counts, losses, units))
     total = n.sum()
     mean = float(loss.sum() / total)
-    spread = np.sqrt(((loss - n * mean) ** 2).sum()) / total
+    if unit in ("duel", "vote"):
+        of = np.arange(len(of))
+    beyond = np.bincount(np.unique(of, return_inverse=True)[1], loss - n * mean)
+    spread = np.sqrt((beyond**2).sum()) / total
     return Calibration(
-        **_bins(p, w, n),
+        **_bins(p, w, n, None if unit in ("duel", "vote") else of),
         log_loss=mean,
         log_loss_error=float(spread),
         folds=folds,
@@ -197,7 +216,10 @@ def _predict_votes(
     settled = model.settled(duels)
     posterior = _posterior(log, settled, draws, seed)
     cells = settled.cells(left_out, each=True)
-    return _clipped(expected_score(settled.cell_probabilities(posterior, cells)))
+    step = max(1, CHUNK // draws)
+    parts = [cells.take(slice(start, start + step)) for start in range(0, len(cells), step)]
+    scores = [expected_score(settled.cell_probabilities(posterior, part)) for part in parts]
+    return np.concatenate([_clipped(score) for score in scores])
 
 
 def _predict_pairs(
@@ -239,16 +261,21 @@ def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.nd
     method: Any = "auto" if model.why_nuts else "laplace"
     with warnings.catch_warnings():  # warnings on a fold are not about the log
         warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")
-        tree = fit(log, model, method, draws=draws, seed=seed, log_likelihood=False, clusters=False)
-    return posterior_draws(tree, "model")[0]
+        tree = fit(log, model, method, draws=draws, seed=seed, log_likelihood=False)
+    return posterior_draws(tree)[0]
 
 
 def _clipped(score: np.ndarray) -> np.ndarray:
     return np.clip(score.mean(0), 1e-12, 1 - 1e-12)
 
 
-def _bins(p: np.ndarray, won: np.ndarray, n: np.ndarray) -> dict[str, np.ndarray]:
-    """Return bins of about equal numbers of duels, ordered by prediction."""
+def _bins(
+    p: np.ndarray, won: np.ndarray, n: np.ndarray, unit: np.ndarray | None = None
+) -> dict[str, Any]:
+    """Return bins of about equal numbers of duels, ordered by prediction.
+
+    `unit` is the unit of each row; None where single duels are units.
+    """
     order = np.argsort(p, kind="stable")
     p, won, n = p[order], won[order], n[order]
     n_bins = int(np.clip(n.sum() // PER_BIN, 1, 10))
@@ -257,11 +284,38 @@ def _bins(p: np.ndarray, won: np.ndarray, n: np.ndarray) -> dict[str, np.ndarray
     _, place = np.unique(place, return_inverse=True)
     size = np.bincount(place, n)
     observed = np.bincount(place, won) / size
-    lower, upper = wilson(observed * size, size)
+    effect, intraclass = np.ones(len(size)), 0.0
+    if unit is not None:
+        effect, intraclass = _design_effect(place, unit[order], won, n, observed)
+    lower, upper = wilson(observed * size / effect, size / effect)
     return {
         "predicted": np.bincount(place, p * n) / size,
         "observed": observed,
         "lower": lower,
         "upper": upper,
         "n": size.astype(int),
+        "intraclass": intraclass,
     }
+
+
+def _design_effect(
+    place: np.ndarray, unit: np.ndarray, won: np.ndarray, n: np.ndarray, observed: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Return the design effect of each bin and the intraclass correlation over all bins.
+
+    By moments: the squared deviation of the wins of m duels from m p has the mean
+    ``p (1 - p) (m + rho m (m - 1))``.
+    """
+    key, row = np.unique(np.stack([place, unit]), axis=1, return_inverse=True)
+    size, wins = np.bincount(row.ravel(), n), np.bincount(row.ravel(), won)
+    bin_of, p = key[0], observed[key[0]]
+    n_units = np.bincount(bin_of)[bin_of]
+    seen = n_units > 1
+    square = (wins - size * p) ** 2 * n_units / np.maximum(n_units - 1, 1)
+    each = p * (1 - p) * size
+    possible = (each * (size - 1))[seen].sum()
+    rho = 0.0
+    if possible > 0:
+        rho = float(np.clip((square - each)[seen].sum() / possible, 0.0, 1.0))
+    total = np.bincount(bin_of, size)
+    return 1 + rho * (np.bincount(bin_of, size**2) / total - 1), rho

@@ -215,7 +215,7 @@ def votes_of(duels: "Duels") -> tuple[np.ndarray, str]:
     unit, name = np.arange(len(votes)), "vote"
     for role in ("group", "judge"):
         place = _repeated(votes, role)
-        if place is not None and votes.margin is None:
+        if place is not None:
             unit, name = place, f"pair and {role}"
             break
     counts = [votes.weight * (votes.outcome == o) for o in (1, -1, 0)]

@@ -271,7 +271,8 @@ def cluster_covariance(
             others = max(float(w @ rest @ w), 0.0) if n_rest else 0.0
             mean, square = _moments(adjust @ w, information, *working)
             total = mean + known + others
-            degrees[k] = total**2 / (square + others**2 / max(n_rest, 1))
+            noise = square + others**2 / max(n_rest, 1)
+            degrees[k] = total**2 / noise if noise > 0 else np.inf
     return ClusterCovariance(covariance, np.maximum(degrees, 1.0))
 
 

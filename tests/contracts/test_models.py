@@ -335,3 +335,23 @@ def test_the_whole_product(log, tmp_path, layer, predictor, response):
     assert found.n.sum() == log.n_duels and np.isfinite(found.log_loss)
     page = bd.report(tree, tmp_path / "page.html", duels=log)
     assert page.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        OrderEffect(JudgeReliability(TimeVarying(BladeChest(Davidson()), periods=3))),
+        JudgeReliability(OrderEffect(Thurstone())),
+        JudgeTastes(OrderEffect(BradleyTerry(Covariates(ITEMS)))),
+        OrderEffect(ThurstoneScore(Scores() + Covariates(["x"]), degrees=5)),
+    ],
+    ids=lambda m: m.name,
+)
+def test_layers_of_layers_predict_a_home_game_and_held_out_votes(log, quick, model):
+    tree = fit(log, model)
+    told = {at: bd.predict(tree, "a", ["b", "c"], left_advantage=at) for at in (False, True)}
+    shift = told[True]["win"].values - told[False]["win"].values
+    assert (shift != 0).all() and np.ptp(np.sign(shift)) == 0
+    found = held_out(log, model, folds=2, draws=100)
+    assert found.n.sum() == log.n_duels and np.isfinite(found.log_loss)
+    assert found.unit == "pair and judge"

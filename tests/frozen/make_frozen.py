@@ -772,12 +772,15 @@ for about in ("winner", "scores"):
     )
 
 
+DEPENDENCE = ("n_clusters", "degrees_of_freedom")  # of the covariance, whose items tell them
+
+
 def told_winners(found):
     """Return the variables of a table of winners, and its attributes that are numbers."""
     numbers = {
         old(k): v
         for k, v in found.attrs.items()
-        if isinstance(v, int | float) and not isinstance(v, bool)
+        if isinstance(v, int | float) and not isinstance(v, bool) and k not in DEPENDENCE
     }
     words = ("verdict", "verdict_kind", "verdict_arms", "safe_choices", "top_set")
     told = {name: found.attrs[name] for name in found.attrs if old(name) in words}
@@ -796,7 +799,7 @@ for covariance, data in (
     ("model", "judged"),
     ("judge", "judged"),
     ("model", "grouped"),
-    ("pair and group", "grouped"),
+    ("group", "grouped"),
 ):
     for kind in ("bradley-terry", "davidson"):
         fit_name = f"{kind}/{data}"

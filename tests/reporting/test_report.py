@@ -12,6 +12,7 @@ import bayesduel as bd
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import DisconnectedWarning
 from bayesduel.models import OrderEffect
+from bayesduel.posterior.dependence import FewClustersWarning
 from bayesduel.posterior.information_gain import next_pairs
 from bayesduel.reporting.analysis import analyse, log_of
 from bayesduel.reporting.ranking import caution_words
@@ -265,7 +266,7 @@ def test_repeated_judges_are_told(tmp_path):
     log = Duels.from_votes(left, right, rng.integers(0, 2, 120), judge=judge)
     page = page_of(log, tmp_path, draws=400)
     words = page.text["errors"]
-    assert "by judge (12 clusters" in words and "sandwich estimator" in words
+    assert "cluster-robust by judge (12 clusters" in words and "degrees of freedom" in words
     assert "one majority verdict of each pair and judge counts as one duel" in page.text["winners"]
     head, *rows = page.rows["errors"]
     assert head == ["arm", "independent votes", "by judge"] and len(rows) == 3
@@ -279,8 +280,10 @@ def test_repeated_judges_are_told(tmp_path):
 
 def test_too_few_judges_are_told(tmp_path):
     log = Duels.from_votes("aabbcc" * 4, "bcacab" * 4, [1, 0] * 12, judge="xy" * 12)
-    words = page_of(log, tmp_path, draws=400).text["errors"]
-    assert "2 clusters are too few" in words
+    with pytest.warns(FewClustersWarning, match="No verdict is given"):
+        page = page_of(log, tmp_path, draws=400)
+    assert "cluster-robust by judge (2 clusters" in page.text["errors"]
+    assert "the votes come in 2 clusters by judge" in page.text["verdict"]
 
 
 @pytest.mark.slow
