@@ -120,7 +120,7 @@ def advice_words(
         return (
             f"{words} Single duels are predicted best by {best}, which allows for cycles, but "
             f"{join(transitive)} cannot be distinguished from it: which cycles there are is "
-            "uncertain."
+            f"uncertain, and {comparison.weights_words}."
         )
     return f"{words} For predictions of single duels use {best}, which allows for cycles."
 

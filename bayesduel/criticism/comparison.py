@@ -76,6 +76,14 @@ class Comparison:
         return [str(n) for n in self.table.index[(gap <= 2 * error) | (gap <= CLEAR)]]
 
     @property
+    def weights_words(self) -> str:
+        """What the stacking weights of models that cannot be told apart are worth, or ""."""
+        if len(self.as_good) < 2:
+            return ""
+        told = [f"{name} {self.weights[name]:.2f}" for name in self.as_good]
+        return f"their stacking weights ({join(told, width=None)}) are uncertain"
+
+    @property
     def sentence(self) -> str:
         """What was found, for a reader."""
         left = f"leaving out one {self.unit} at a time ({self.n_units:,} of them)"
@@ -89,7 +97,7 @@ class Comparison:
         worse = [str(n) for n in self.table.index if n not in self.as_good]
         said = [f"By {left}, {self.best} predicts best"]
         if alike:
-            said.append(f"; {join(alike)} cannot be distinguished from it")
+            said.append(f"; {join(alike)} cannot be distinguished from it: {self.weights_words}")
         if worse:
             name = worse[0]
             row = self.table.loc[name]
@@ -130,6 +138,7 @@ class Comparison:
             self.fits,
             self.weights,
             unit=self.unit,
+            caution=f"{join(self.as_good)} cannot be told apart" if len(self.as_good) > 1 else "",
             draws=draws,
             seed=self.seed if seed is None else seed,
             most_bytes=STACKED_BYTES,

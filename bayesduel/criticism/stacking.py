@@ -17,13 +17,15 @@ def mix(
     weights: Mapping[str, float],
     *,
     unit: str,
+    caution: str,
     draws: int | None,
     seed: int,
     most_bytes: int,
 ) -> xr.DataTree:
     """Return fits of one log mixed by their weights, both by name, the best first.
 
-    `unit` is what was left out to find the weights; for the rest see ``Comparison.stacked``.
+    `unit` is what was left out to find the weights, `caution` what they are worth; for the rest
+    see ``Comparison.stacked``.
     """
     from bayesduel.posterior.draws import n_draws
 
@@ -60,6 +62,8 @@ def mix(
     )
     sorted_weights = sorted(weights.items(), key=lambda item: -item[1])
     words = ", ".join(f"{name} {w:.2f}" for name, w in sorted_weights)
+    if caution:
+        words += f"; {caution}"
     # A mixture is known as well as its parts are, each by its share of the draws.
     known = sum(
         k * min(1.0, fits[name].attrs["importance_ess"] / n_draws(fits[name]))
