@@ -53,7 +53,7 @@ __all__ = [
 BOTH = "judge and group"
 MOST_ADJUSTED = 1000  # clusters adjusted for leverage, the largest leverages first
 LEAST_ADJUSTED = 50
-WORK = 2.5e8  # adjusted clusters x parameters^3, between those two
+WORK = 5e7  # adjusted clusters x parameters^3, between those two
 SINGULAR = 1e-8  # a direction that one cluster alone informs: less of it comes from elsewhere
 
 
@@ -154,7 +154,8 @@ def robust_covariance(
         ``covariance`` (parameter, other) of the model and ``covariance_cluster`` (clustering,
         parameter, other) of the unconstrained parameters, in the order and of the lengths that
         ``attrs["blocks"]`` and ``attrs["lengths"]`` give; ``degrees_cluster`` (clustering,
-        parameter), the degrees of freedom of each; ``score_se`` (arm), ``score_cov`` (arm,
+        parameter), the degrees of freedom of each (NaN of the free numbers of scores, whose
+        arms have them); ``score_se`` (arm), ``score_cov`` (arm,
         opponent), ``score_se_cluster`` (clustering, arm), ``score_cov_cluster`` (clustering, arm,
         opponent) and ``score_degrees_cluster`` (clustering, arm) of the centred scores;
         ``n_clusters`` by clustering (of two-way clustering the smaller number). None if there is
@@ -181,7 +182,8 @@ def robust_covariance(
     )
     mode = find_mode(density, phi)
     scores = _score_map(model, density, duels)
-    functionals = np.concatenate([scores, np.eye(density.size)])
+    own_numbers = _beside_scores(density)
+    functionals = np.concatenate([scores, np.eye(density.size)[own_numbers]])
     by_name = {
         name: cluster_covariance(mode, phi, _rows(density, duels, model, place), functionals)
         for name, place in used.items()
@@ -194,7 +196,9 @@ def robust_covariance(
         counts = counts | {BOTH: min(counts["judge"], counts["group"])}
     own = mode.covariance()
     robust = np.stack([one.covariance for one in by_name.values()])
-    degrees = np.stack([one.degrees for one in by_name.values()])
+    found_degrees = np.stack([one.degrees for one in by_name.values()])
+    degrees = np.full(robust.shape[:2], np.nan)
+    degrees[:, own_numbers] = found_degrees[:, len(scores) :]
     own_score, robust_score = scores @ own @ scores.T, scores @ robust @ scores.T
     arms = np.array(duels.arms, dtype=object)
     pair, square = ("parameter", "other"), ("arm", "opponent")
@@ -203,12 +207,12 @@ def robust_covariance(
         {
             "covariance": (pair, own),
             "covariance_cluster": (("clustering", *pair), robust),
-            "degrees_cluster": (("clustering", "parameter"), degrees[:, len(scores) :]),
+            "degrees_cluster": (("clustering", "parameter"), degrees),
             "score_se": ("arm", np.sqrt(own_score.diagonal())),
             "score_cov": (square, own_score),
             "score_se_cluster": (("clustering", "arm"), errors),
             "score_cov_cluster": (("clustering", *square), robust_score),
-            "score_degrees_cluster": (("clustering", "arm"), degrees[:, : len(scores)]),
+            "score_degrees_cluster": (("clustering", "arm"), found_degrees[:, : len(scores)]),
             "n_clusters": ("clustering", [counts[name] for name in by_name]),
         },
         coords={
@@ -292,6 +296,12 @@ def _score_map(model: Any, density: LinearPredictor, duels: Any) -> np.ndarray:
     none = np.zeros((density.size, max(1, sum(n or 1 for n in density.hypers.values()))))
     found = model.predictor.arms.score(named_parameters(density, unit, none), duels.arms)
     return np.asarray(found["score"]).T
+
+
+def _beside_scores(density: LinearPredictor) -> np.ndarray:
+    """Return the places of the parameters that are not free numbers of the scores."""
+    names = [name for name, n in density.blocks.items() for _ in range(1 if n is None else n)]
+    return np.flatnonzero(np.array(names) != "score_free")
 
 
 def _rows(density: LinearPredictor, duels: Any, model: Any, cluster: np.ndarray) -> Rows:
