@@ -77,7 +77,7 @@ class Comparison:
 
     @property
     def weights_words(self) -> str:
-        """What the stacking weights of models that cannot be told apart are worth, or ""."""
+        """What the stacking weights of models that cannot be distinguished are worth, or ""."""
         if len(self.as_good) < 2:
             return ""
         told = [f"{name} {self.weights[name]:.2f}" for name in self.as_good]
@@ -138,7 +138,9 @@ class Comparison:
             self.fits,
             self.weights,
             unit=self.unit,
-            caution=f"{join(self.as_good)} cannot be told apart" if len(self.as_good) > 1 else "",
+            caution=f"{join(self.as_good)} cannot be distinguished"
+            if len(self.as_good) > 1
+            else "",
             draws=draws,
             seed=self.seed if seed is None else seed,
             most_bytes=STACKED_BYTES,

@@ -127,15 +127,16 @@ def test_a_planted_cycle_is_found_and_a_ladder_is_not_accused():
     assert "clearly worse" in found.sentence
     found = bd.compare_models(log_of(ladder(6), 40, 8))
     assert "bradley-terry" in found.as_good and "preference-matrix" not in found.as_good
-    # Where models cannot be told apart the sentence says so beside their weights.
+    # Where models cannot be distinguished the sentence says so beside their weights.
     names = [name for name in found.table.index if name in found.as_good]
     assert len(names) == 2
     told = " and ".join(f"{name} {found.weights[name]:.2f}" for name in names)
     assert (
-        f"cannot be told from it: their stacking weights ({told}) are uncertain" in found.sentence
+        f"cannot be distinguished from it: their stacking weights ({told}) are uncertain"
+        in found.sentence
     )
     reason = found.stacked(draws=100).attrs["method_reason"]
-    assert reason.endswith(f"{' and '.join(names)} cannot be told apart")
+    assert reason.endswith(f"{' and '.join(names)} cannot be distinguished")
     assert sum(found.weights.values()) == pytest.approx(1.0)
 
 
