@@ -65,7 +65,7 @@ class Calibration:
     lower: np.ndarray
     upper: np.ndarray
     n: np.ndarray
-    intraclass: float
+    intraclass: float = 0.0
     log_loss: float
     log_loss_error: float
     folds: int
