@@ -34,7 +34,7 @@ def steps() -> list[dict[str, Any]]:
 
     rows = []
     policies = {
-        "TwoPhase, a new epoch": bd.TwoPhase(belief=Logistic()),
+        "TwoPhase, a new epoch": bd.TwoPhase(),
         "LogisticThompson": bd.LogisticThompson(),
         "LogisticUCB": bd.LogisticUCB(),
         "LogisticDuelThompson": bd.LogisticDuelThompson(),

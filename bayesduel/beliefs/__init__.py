@@ -41,6 +41,7 @@ from bayesduel.beliefs.query import (
     shares,
     upper_against,
     upper_bound,
+    upper_of_counts,
 )
 
 __all__ = [
@@ -65,4 +66,5 @@ __all__ = [
     "shares",
     "upper_against",
     "upper_bound",
+    "upper_of_counts",
 ]

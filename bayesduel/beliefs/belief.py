@@ -89,6 +89,11 @@ class BeliefSpec(ABC):
 
     can_sample: ClassVar[bool] = False
 
+    @property
+    def bounds_counts(self) -> bool:
+        """Whether its bounds follow from counts alone, so that they serve any such mean."""
+        return True
+
     @abstractmethod
     def init(self, n_arms: int) -> Belief:
         """Return the belief before the first duel."""

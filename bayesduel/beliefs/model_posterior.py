@@ -76,6 +76,11 @@ class Laplace(BeliefSpec):
         if self.bounds not in MODELLED:
             raise ValueError(f"bounds should be one of {sorted(MODELLED)}, got {self.bounds!r}")
 
+    @property
+    def bounds_counts(self) -> bool:
+        """Whether its bounds follow from counts alone: frequentist ones do."""
+        return MODELLED[self.bounds] not in (BY_GAUSSIAN, BY_RANKED)
+
     def init(self, n_arms: int) -> Belief:
         """Return the belief before the first duel: uniform and independent."""
         belief = fresh(n_arms, MODELLED[self.bounds], FROM_DRAWS)

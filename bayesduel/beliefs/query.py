@@ -37,6 +37,7 @@ __all__ = [
     "shares",
     "upper_against",
     "upper_bound",
+    "upper_of_counts",
 ]
 
 
@@ -88,9 +89,20 @@ def upper_against(belief, arm, budget):
 @compiled
 def upper_bound(belief, i, j, budget):
     """Return the upper bound on P[i, j], i != j."""
+    if belief.kind == BY_GAUSSIAN:
+        return gaussian_upper(belief.location[i, j], belief.spread[i, j], budget)
+    if belief.kind == BY_RANKED:
+        return ranked_upper(belief.ranked[:, i, j], budget)
+    return upper_of_counts(belief, belief.wins[i, j], belief.wins[j, i], budget)
+
+
+@compiled
+def upper_of_counts(belief, wins, losses, budget):
+    """Return the upper bound on a probability of which these are the counts.
+
+    For beliefs whose bounds follow from counts (``BeliefSpec.bounds_counts``).
+    """
     kind = belief.kind
-    wins = belief.wins[i, j]
-    losses = belief.wins[j, i]
     if kind == BY_HOEFFDING:
         return hoeffding_upper(wins, losses, budget)
     if kind == BY_KL:
@@ -101,10 +113,6 @@ def upper_bound(belief, i, j, budget):
         return betting_upper(wins, losses, budget)
     if kind == BY_STITCHED:
         return stitched_upper(wins, losses, budget)
-    if kind == BY_GAUSSIAN:
-        return gaussian_upper(belief.location[i, j], belief.spread[i, j], budget)
-    if kind == BY_RANKED:
-        return ranked_upper(belief.ranked[:, i, j], budget)
     return beta_upper(belief.prior + wins, belief.prior + losses, budget)
 
 

@@ -29,7 +29,13 @@ from bayesduel.policies.borda_rewards import (
     no_rewards,
     take_reward,
 )
-from bayesduel.policies.identification import Answer, best_by_shares, conclude, no_answer
+from bayesduel.policies.identification import (
+    Answer,
+    best_by,
+    best_by_shares,
+    conclude,
+    no_answer,
+)
 from bayesduel.policies.policy import HorizonPolicy
 
 __all__ = ["ActionElimination"]
@@ -114,7 +120,7 @@ class ActionElimination(HorizonPolicy):
     Parameters
     ----------
     belief
-        The belief; only its tallies of wins are read.
+        Not a choice: the rule reads counts of wins alone.
     reward
         "opponent": an arm against a random other. "pair": each ordered pair is an arm.
     horizon
@@ -132,11 +138,13 @@ class ActionElimination(HorizonPolicy):
     reward: Literal["opponent", "pair"] = "opponent"
     horizon: float | None = None
     delta: float | None = None
+    reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Even-Dar et al., JMLR 2006, as in Urvoy et al., ICML 2013"
     guarantee: ClassVar[str] = "wrapped: the Borda winner with probability 1 - delta; naive: none"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.reward not in REWARDS:
             raise ValueError(f"reward should be one of {REWARDS}, got {self.reward!r}")
         if self.horizon is not None and not 1 <= self.horizon < inf:
@@ -171,4 +179,4 @@ class ActionElimination(HorizonPolicy):
         """Return the arm with the best mean; among pairs, the Copeland winner of the shares."""
         if self.reward == "pair":
             return best_by_shares(belief)
-        return int(np.where(memory.active[:, 0], mean_rewards(memory.rewards), -1).argmax())
+        return best_by(np.where(memory.active[:, 0], mean_rewards(memory.rewards), -1), belief)

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick
 from bayesduel.jit import compiled
-from bayesduel.policies.identification import Answer, conclude, no_answer
+from bayesduel.policies.identification import Answer, best_by, conclude, no_answer
 from bayesduel.policies.policy import HorizonPolicy
 
 __all__ = ["BeatTheMean"]
@@ -101,7 +101,7 @@ class BeatTheMean(HorizonPolicy):
     Parameters
     ----------
     belief
-        The belief; only its tallies of wins are read.
+        Not a choice: the rule reads counts of wins alone.
     horizon
         Total number of duels. Default: the simulation's.
     gamma
@@ -119,11 +119,13 @@ class BeatTheMean(HorizonPolicy):
     horizon: float | None = None
     gamma: float = 1.0
     factor: float = 3.0
+    reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Yue & Joachims, ICML 2011, Algorithm 1"
     guarantee: ClassVar[str] = "O(gamma^7 K log T / gap) under relaxed stochastic transitivity"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.check_horizon()
         if not self.gamma >= 1:
             raise ValueError(f"gamma should be at least 1, got {self.gamma}")
@@ -153,4 +155,4 @@ class BeatTheMean(HorizonPolicy):
         """Return the active arm that wins most against the others."""
         n = memory.duels.sum(axis=1)
         mean = np.divide(memory.wins.sum(axis=1), n, out=np.full(len(n), 0.5), where=n > 0)
-        return int(np.where(memory.active, mean, -1).argmax())
+        return best_by(np.where(memory.active, mean, -1), belief)

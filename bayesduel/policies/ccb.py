@@ -7,7 +7,10 @@ References
 ----------
 Zoghi, Karnin, Whiteson & de Rijke, "Copeland Dueling Bandits", NIPS 2015, Algorithm 1.
 Deviations: line 13's ``B^i`` is read as ``B^c``; where no arm of ``B^c`` qualifies, all
-arms are candidates (the paper is silent). Line numbers below are the paper's.
+arms are candidates (the paper is silent). A pair that never met has the bounds plus and minus
+infinity where the paper sets x / 0 := 1, that is 2 and -1. Both are on the same side of 1/2; but
+here a challenger that never met the champion precedes all that did, and there one with
+``share + sqrt(alpha ln t / n) > 2`` precedes it. Line numbers below are the paper's.
 """
 
 from dataclasses import dataclass
@@ -16,9 +19,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import BeliefSpec, Hoeffding, pick, upper_bound
+from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, bounds, pick, shares, upper_bound
 from bayesduel.beliefs.decided_pairs import DecidedPairs, no_decided_pairs, update
 from bayesduel.jit import compiled
+from bayesduel.policies.identification import best_by
 from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["CCB"]
@@ -201,6 +205,7 @@ class CCB(PairPolicy):
     guarantee: ClassVar[str] = "Copeland regret O((K^2 + (C + L_C) K log T) / gap^2)"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.alpha > 0.5:
             raise ValueError(f"alpha should be > 0.5, got {self.alpha}")
 
@@ -213,3 +218,18 @@ class CCB(PairPolicy):
             size=np.zeros(n_arms, np.int64),
             losses=np.full(1, n_arms, np.int64),
         )
+
+    def recommend(self, belief: Belief, memory: Memory) -> int:
+        """Return the best arm so far: among the leaders of line 12, by the observed shares.
+
+        The leaders have most possible wins by the bounds (the set C); potential winners among
+        them (the set B) come first.
+        """
+        t = int(belief.n_duels[0]) + 1
+        lower, _ = bounds(belief, 2 * self.alpha * log(t))
+        losses = (lower > 0.5).sum(axis=0)
+        leaders = losses == losses.min()
+        if (leaders & memory.potential).any():
+            leaders &= memory.potential
+        wins = (shares(belief) > 0.5).sum(axis=1)
+        return best_by(np.where(leaders, wins, -1), belief)

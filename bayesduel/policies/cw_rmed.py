@@ -108,7 +108,7 @@ class CWRMED(PairPolicy):
     Parameters
     ----------
     belief
-        The belief; only its tallies of wins are read.
+        Not a choice: the rule reads counts of wins alone.
     alpha
         Every pair is duelled at least ``alpha sqrt(ln t)`` times, > 0.
     beta
@@ -124,11 +124,13 @@ class CWRMED(PairPolicy):
     belief: BeliefSpec = KL()
     alpha: float = 3.0
     beta: float = 0.01
+    reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Komiyama et al., ICML 2016, Algorithm 1 (exact linear programme)"
     guarantee: ClassVar[str] = "Copeland regret C* ln T, the least possible slope"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.alpha > 0:
             raise ValueError(f"alpha should be > 0, got {self.alpha}")
         if not self.beta >= 0:
@@ -147,7 +149,7 @@ class ECWRMED(CWRMED):
     Parameters
     ----------
     belief
-        The belief; only its tallies of wins are read.
+        Not a choice: the rule reads counts of wins alone.
     alpha
         Every pair is duelled at least ``alpha sqrt(ln t)`` times, > 0.
     beta

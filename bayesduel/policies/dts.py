@@ -8,7 +8,9 @@ confirming each would cost if the first draw were the truth.
 References
 ----------
 Wu & Liu, "Double Thompson Sampling for Dueling Bandits", NeurIPS 2016: Algorithm 1; section 5
-and Appendix E for D-TS+. Deviations: none.
+and Appendix E for D-TS+. Deviation: a pair that never met has the bounds plus
+and minus infinity where the paper sets x / 0 := 1, that is 2 and -1; both are on the same side of
+1/2, so that the decisions are the same.
 """
 
 from dataclasses import dataclass
@@ -22,7 +24,6 @@ from bayesduel.beliefs import (
     Beta,
     bounds,
     pick,
-    require_sampling,
     sample,
     sample_against,
 )
@@ -104,14 +105,15 @@ class DTS(PairPolicy):
     belief: BeliefSpec = Beta(bounds="hoeffding")
     alpha: float = 0.51
     plus: ClassVar[bool] = False
+    reads: ClassVar = "samples"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Wu & Liu, NeurIPS 2016, Algorithm 1"
     guarantee: ClassVar[str] = "Copeland regret O(K^2 log T); O(K log T + K^2 log log T) Condorcet"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.alpha > 0.5:
             raise ValueError(f"alpha should be > 0.5, got {self.alpha}")
-        require_sampling(self, self.belief)
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

@@ -11,7 +11,7 @@ import numpy as np
 from bayesduel.beliefs import Belief, shares
 from bayesduel.jit import compiled
 
-__all__ = ["Answer", "best_by_shares", "conclude", "no_answer"]
+__all__ = ["Answer", "best_by", "best_by_shares", "conclude", "no_answer"]
 
 
 class Answer(NamedTuple):
@@ -34,11 +34,15 @@ def conclude(answer, arm, t):
     return arm, arm
 
 
-def best_by_shares(belief: Belief) -> int:
-    """Return the Copeland winner of the observed shares.
+def best_by(score: np.ndarray, belief: Belief) -> int:
+    """Return the arm with the largest score.
 
     Ties by the mean share of duels won, then by the first index.
     """
-    share = shares(belief)
-    wins = (share > 0.5).sum(axis=1)
-    return int(np.where(wins == wins.max(), share.sum(axis=1), -1).argmax())
+    mean = shares(belief).sum(axis=1)
+    return int(np.where(score == score.max(), mean, -1).argmax())
+
+
+def best_by_shares(belief: Belief) -> int:
+    """Return the Copeland winner of the observed shares; ties as in ``best_by``."""
+    return best_by((shares(belief) > 0.5).sum(axis=1), belief)

@@ -102,7 +102,7 @@ class InterleavedFilter(HorizonPolicy):
     Parameters
     ----------
     belief
-        The belief; only its tallies of wins are read.
+        Not a choice: the rule reads counts of wins alone.
     horizon
         Total number of duels. Default: the simulation's.
     version
@@ -117,11 +117,13 @@ class InterleavedFilter(HorizonPolicy):
     belief: BeliefSpec = Hoeffding()
     horizon: float | None = None
     version: Literal[1, 2] = 2
+    reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Yue et al., J. Comput. Syst. Sci. 2012, Algorithms 1 and 2"
     guarantee: ClassVar[str] = "O(K log T / gap) under strong transitivity and triangle inequality"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.check_horizon()
         if self.version not in (1, 2):
             raise ValueError(f"version should be 1 or 2, got {self.version!r}")

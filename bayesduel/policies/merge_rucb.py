@@ -3,7 +3,10 @@
 References
 ----------
 Zoghi, Whiteson & de Rijke, "MergeRUCB: A Method for Large-Scale Online Ranker Evaluation",
-WSDM 2015, Algorithm 1. Deviations: none.
+WSDM 2015, Algorithm 1. Deviation: a pair that never met has the bounds plus and minus infinity
+where the paper sets x / 0 := 1, that is 2 and -1. Both are on the same side of 1/2; but here a
+challenger that never met the champion precedes all that did, and there it follows those with
+``share + sqrt(alpha ln(t + C) / n) > 2``, which at the default C are all with few duels.
 """
 
 from dataclasses import dataclass
@@ -181,6 +184,7 @@ class MergeRUCB(PairPolicy):
     guarantee: ClassVar[str] = "Condorcet regret O(K log T / gap^2) with high probability"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.alpha > 0.5:
             raise ValueError(f"alpha should be > 0.5, got {self.alpha}")
         if not self.batch_size >= 2:

@@ -21,7 +21,7 @@ import numpy as np
 
 from bayesduel.beliefs import Belief, BeliefSpec, Bernstein, Hoeffding, bounds, shares
 from bayesduel.jit import compiled
-from bayesduel.policies.identification import Answer, conclude, no_answer
+from bayesduel.policies.identification import Answer, best_by, conclude, no_answer
 from bayesduel.policies.pbr_random_walk import stationary, walk_is_settled
 from bayesduel.policies.policy import HorizonPolicy
 
@@ -170,6 +170,7 @@ class PBR(HorizonPolicy):
     guarantee: ClassVar[str] = "correct with probability 1 - delta under copeland and borda"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.criterion not in CRITERIA:
             raise ValueError(
                 f"criterion should be one of {sorted(CRITERIA)}, got {self.criterion!r}"
@@ -241,7 +242,7 @@ class PBR(HorizonPolicy):
 
     def recommend(self, belief: Belief, memory: Memory) -> int:
         """Return the best arm so far."""
-        return int(np.argmax(scores(belief, memory.criterion)))
+        return best_by(scores(belief, memory.criterion), belief)
 
     def selection(self, belief: Belief, memory: Memory) -> np.ndarray:
         """Return the k selected arms: the decided ones, then the best so far; bool, shape (K,)."""

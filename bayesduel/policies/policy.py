@@ -6,12 +6,13 @@ step.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
-from typing import Any, ClassVar, Self, cast
+from dataclasses import fields, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self, cast, get_args
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Counts, Logistic
+from bayesduel.beliefs import Belief, BeliefSpec, Counts, Logistic, require_sampling
 from bayesduel.beliefs.item_belief import ItemBelief, ItemSet
 from bayesduel.policies.identification import Answer, best_by_shares
 
@@ -20,6 +21,32 @@ __all__ = ["HorizonPolicy", "ItemPolicy", "MarginPolicy", "PairPolicy", "Policy"
 
 class Policy:
     """Defaults of every policy."""
+
+    def __post_init__(self) -> None:
+        """Check that numbers are numbers and flags are flags, and then the belief.
+
+        A policy with settings of its own to check calls this first.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a setting is not of its kind, or `belief` not one that the rule can use.
+        """
+        for setting in fields(cast(Any, self)):
+            value = getattr(self, setting.name)
+            kinds = {setting.type, *get_args(setting.type)}
+            if value is None and type(None) in kinds:
+                continue
+            if kinds & {int, float} and (isinstance(value, bool) or not isinstance(value, Real)):
+                raise TypeError(f"{setting.name} should be a number, got {value!r}")
+            if int in kinds and float not in kinds and not isinstance(value, Integral):
+                raise TypeError(f"{setting.name} should be a whole number, got {value!r}")
+            if bool in kinds and not isinstance(value, bool | np.bool_):
+                raise TypeError(f"{setting.name} should be True or False, got {value!r}")
+        self.check_belief()
+
+    def check_belief(self) -> None:
+        """Raise unless the rule can use the belief; a policy of margins has none."""
 
     def for_horizon(self, horizon: int) -> Self:
         """Return the policy with this horizon, if it needs one and has none."""
@@ -45,6 +72,9 @@ class PairPolicy(Policy, ABC):
     ----------
     belief
         The specification of the belief that its rule reads.
+    reads
+        What the rule asks of its belief: "bounds", "samples" (draws, and bounds where it has
+        use for them) or "counts" (wins alone, so that the default is the only one it takes).
     select
         The compiled rule, ``select(belief, memory, t, rng) -> (i, j)``.
     reference, guarantee
@@ -56,11 +86,37 @@ class PairPolicy(Policy, ABC):
     """
 
     belief: BeliefSpec
+    reads: ClassVar[Literal["bounds", "samples", "counts"]] = "bounds"
     select: ClassVar[Any]
     reference: ClassVar[str]
     guarantee: ClassVar[str]
     setting: ClassVar[str] = "pairs"
     shows: ClassVar[int] = 2
+
+    def check_belief(self) -> None:
+        """Raise unless the rule can use the belief.
+
+        Raises
+        ------
+        TypeError
+            If it is not one of ``bayesduel.beliefs``.
+        ValueError
+            If it cannot be sampled where the rule samples, or is another than the default where
+            the rule reads the counts of wins alone.
+        """
+        name, default = type(self).__name__, getattr(type(self), "belief", None)
+        if not isinstance(self.belief, BeliefSpec):
+            raise TypeError(
+                f"belief of {name} should be one of bayesduel.beliefs, such as {default!r}, "
+                f"got {self.belief!r}"
+            )
+        if self.reads == "samples":
+            require_sampling(self, self.belief)
+        if self.reads == "counts" and self.belief != default:
+            raise ValueError(
+                f"belief of {name} should be {default!r}, because it reads counts of wins alone, "
+                f"got {self.belief!r}"
+            )
 
     @abstractmethod
     def init(self, n_arms: int) -> Any:
@@ -119,6 +175,8 @@ class ItemPolicy(Policy, ABC):
     ----------
     belief, select, reference, guarantee
         As for ``PairPolicy``; the rule returns one index where one item is shown.
+    reads
+        The class of belief that the rule reads, ``Counts`` or ``Logistic``.
     setting
         "items".
     shows
@@ -127,11 +185,29 @@ class ItemPolicy(Policy, ABC):
     """
 
     belief: Counts | Logistic
+    reads: ClassVar[type[Counts] | type[Logistic]] = Logistic
     select: ClassVar[Any]
     reference: ClassVar[str]
     guarantee: ClassVar[str]
     setting: ClassVar[str] = "items"
     shows: ClassVar[int] = 1
+
+    def check_belief(self) -> None:
+        """Raise unless the rule can use the belief.
+
+        Raises
+        ------
+        TypeError
+            If it is none of items.
+        ValueError
+            If it is not of the class that the rule reads.
+        """
+        if not isinstance(self.belief, self.reads):
+            wrong = ValueError if isinstance(self.belief, Counts | Logistic) else TypeError
+            raise wrong(
+                f"belief of {type(self).__name__} should be {self.reads.__name__}(), "
+                f"got {self.belief!r}"
+            )
 
     @abstractmethod
     def init(self, items: ItemSet) -> Any:

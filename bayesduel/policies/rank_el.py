@@ -122,6 +122,7 @@ class RankEl(HorizonPolicy):
     guarantee: ClassVar[str] = "ranking correct up to rho with probability 1 - delta"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.check_horizon(self.delta)
         if not 0 <= self.epsilon < 0.5:
             raise ValueError(f"epsilon should be in [0, 0.5), got {self.epsilon}")

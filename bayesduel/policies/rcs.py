@@ -7,7 +7,10 @@ bound against it.
 References
 ----------
 Zoghi, Whiteson, de Rijke & Munos, "Relative Confidence Sampling for Efficient On-Line
-Ranker Evaluation", WSDM 2014, Algorithm 1. Deviations: none. No regret bound is proved.
+Ranker Evaluation", WSDM 2014, Algorithm 1. No regret bound is proved. Deviation: a pair that
+never met has the bounds plus and minus infinity where the paper sets x / 0 := 1, that is 2 and
+-1: here a challenger that never met the champion precedes all that did, and there one with
+``share + sqrt(alpha ln t / n) > 2`` precedes it.
 """
 
 from dataclasses import dataclass
@@ -16,7 +19,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import BeliefSpec, Beta, pick, require_sampling, sample, upper_against
+from bayesduel.beliefs import BeliefSpec, Beta, pick, sample, upper_against
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import PairPolicy
 
@@ -65,14 +68,15 @@ class RCS(PairPolicy):
 
     belief: BeliefSpec = Beta(bounds="hoeffding")
     alpha: float = 0.51
+    reads: ClassVar = "samples"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Zoghi et al., WSDM 2014, Algorithm 1"
     guarantee: ClassVar[str] = "none proved; linear without a Condorcet winner"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.alpha > 0.5:
             raise ValueError(f"alpha should be > 0.5, got {self.alpha}")
-        require_sampling(self, self.belief)
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

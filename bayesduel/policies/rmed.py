@@ -176,7 +176,7 @@ class RMED1(PairPolicy):
     Parameters
     ----------
     belief
-        The belief; only its tallies of wins are read.
+        Not a choice: the rule reads counts of wins alone.
     slack
         c in ``f(K) = c K^1.01``.
 
@@ -188,11 +188,13 @@ class RMED1(PairPolicy):
 
     belief: BeliefSpec = KL()
     slack: float = 0.3
+    reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Komiyama et al., COLT 2015, Algorithm 1"
     guarantee: ClassVar[str] = "Condorcet regret O(K log T), optimal where the winner refutes all"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.slack >= 0:
             raise ValueError(f"slack should be >= 0, got {self.slack}")
 
@@ -208,7 +210,7 @@ class RMED2(PairPolicy):
     Parameters
     ----------
     belief
-        The belief; only its tallies of wins are read.
+        Not a choice: the rule reads counts of wins alone.
     slack
         c in ``f(K) = c K^1.01``.
     alpha
@@ -223,11 +225,13 @@ class RMED2(PairPolicy):
     belief: BeliefSpec = KL()
     slack: float = 0.3
     alpha: float = 3.0
+    reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Komiyama et al., COLT 2015, Algorithm 2"
     guarantee: ClassVar[str] = "Condorcet regret at the least possible slope in ln T"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.slack >= 0:
             raise ValueError(f"slack should be >= 0, got {self.slack}")
         if not self.alpha > 0:

@@ -6,8 +6,11 @@ has the largest upper bound against it.
 References
 ----------
 Zoghi, Whiteson, Munos & de Rijke, "Relative Upper Confidence Bound for the K-Armed
-Dueling Bandit Problem", ICML 2014, Algorithm 1. Deviations: none. Without a Condorcet
-winner its regret is linear.
+Dueling Bandit Problem", ICML 2014, Algorithm 1. Without a Condorcet winner its regret is linear.
+Deviation: a pair that never met has the bounds plus and minus infinity where the paper sets
+x / 0 := 1, that is 2 and -1. Both are on the same side of 1/2; but here a challenger that never
+met the champion precedes all that did, and there one with ``share + sqrt(alpha ln t / n) > 2``
+precedes it.
 """
 
 from dataclasses import dataclass
@@ -85,6 +88,7 @@ class RUCB(PairPolicy):
     guarantee: ClassVar[str] = "Condorcet regret O(K log T + K^2); linear without such a winner"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.alpha > 0.5:
             raise ValueError(f"alpha should be > 0.5, got {self.alpha}")
 

@@ -7,7 +7,11 @@ References
 ----------
 Urvoy, Clerot, Féraud & Naamane, "Generic Exploration and K-armed Voting Bandits", ICML
 2013, Algorithms 1 to 4, equations 10 to 12. Deviations: exploration also stops as soon as
-one decision is possible; Algorithm 3 measures decisions by the difference of their scores.
+one decision is possible; Algorithm 3 measures decisions by the difference of their scores;
+with ``verify`` (default) the last arm not known to lose is duelled against the others before it
+is accepted as the Condorcet winner, where the paper takes it for granted that there is one. The
+set of the k best and the margin `epsilon` of Borda scores are our reading of the paper's
+predicate for the best arm.
 """
 
 from dataclasses import dataclass
@@ -19,7 +23,13 @@ import numpy as np
 from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import Rewards, duel_random_opponent, mean_rewards, no_rewards
-from bayesduel.policies.identification import Answer, best_by_shares, conclude, no_answer
+from bayesduel.policies.identification import (
+    Answer,
+    best_by,
+    best_by_shares,
+    conclude,
+    no_answer,
+)
 from bayesduel.policies.policy import HorizonPolicy
 from bayesduel.policies.savage_elimination import BORDA, CONDORCET, COPELAND, depends, learn
 
@@ -33,7 +43,7 @@ class Memory(NamedTuple):
 
     Attributes
     ----------
-    criterion, delta, horizon, epsilon, nested, restarts, steps
+    criterion, k, delta, horizon, epsilon, verify, nested, restarts, steps
         Settings; `restarts` is 0 for the formal predicate.
     lower
         Lower bounds, shape (K, K), upper ones being ``1 - lower.T``; for Borda, lower and
@@ -53,9 +63,11 @@ class Memory(NamedTuple):
     """
 
     criterion: int
+    k: int
     delta: float
     horizon: float
     epsilon: float
+    verify: bool
     nested: bool
     restarts: int
     steps: int
@@ -89,7 +101,7 @@ def decision(memory, rng):
     n_arms = len(lower)
     if memory.criterion == BORDA:
         below, above = lower[:, 0], lower[:, 1]
-        if memory.active[:, 0].any() and not alike(below, above, memory.epsilon):
+        if memory.active[:, 0].any() and not apart(below, above, memory.k, memory.epsilon):
             return -1
         return pick(below == below.max(), rng)
     if memory.criterion == CONDORCET and not memory.refuted[0]:
@@ -101,7 +113,9 @@ def decision(memory, rng):
         if accepted.any():
             return pick(accepted, rng)
         if beaten.sum() == n_arms - 1:
-            return pick(~beaten, rng)
+            if not memory.verify:
+                return pick(~beaten, rng)
+            ask_last_arm(memory, beaten)
         if not beaten.all():
             return -1
         memory.refuted[0] = True
@@ -117,6 +131,25 @@ def decision(memory, rng):
     if alone or not memory.active.any() or alike(sure / scale, possible / scale, memory.epsilon):
         return pick(leaders, rng)
     return -1
+
+
+@compiled
+def ask_last_arm(memory, beaten):
+    """Let the one arm not known to lose meet the arms that it is not yet known to beat."""
+    n_arms = len(beaten)
+    memory.active[:] = False
+    for i in range(n_arms):
+        for j in range(n_arms):
+            if not beaten[i] and i != j:
+                unknown = memory.lower[i, j] < 0.5 - memory.epsilon
+                memory.active[i, j] = memory.active[j, i] = unknown
+
+
+@compiled
+def apart(below, above, k, epsilon):
+    """Return whether no other arm can exceed one of the k largest lower bounds by epsilon."""
+    order = np.argsort(-below)
+    return above[order[k:]].max() < below[order[k - 1]] + epsilon
 
 
 @compiled
@@ -158,9 +191,14 @@ class SAVAGE(HorizonPolicy):
     Parameters
     ----------
     belief
-        The belief that bounds P; the default, Hoeffding's inequality, is the paper's.
+        The belief that bounds P; the default, Hoeffding's inequality, is the paper's. Under
+        "borda" it bounds the mean result of an arm against random opponents, which a model of
+        pairs does not.
     criterion
         The winner to identify: "copeland", "condorcet" or "borda" (which duels random opponents).
+    k
+        How many arms to identify by their Borda scores; the best of them is exploited. 1 under
+        the other criteria.
     horizon
         Total number of duels, for the union bound. Default: the simulation's. ``math.inf``: a bound
         for every horizon.
@@ -169,6 +207,11 @@ class SAVAGE(HorizonPolicy):
     epsilon
         Accept a winner by this much: under "condorcet" an arm that loses to none by more;
         otherwise one whose score, in [0, 1], can fall short of no possible winner's by more.
+    verify
+        Under "condorcet": duel the last arm not known to lose against the others until it is
+        known to beat them all, or to lose. If every arm is known to lose there is no Condorcet
+        winner, and the Copeland winner is identified (``Memory.refuted``). False: accept the last
+        arm, as the paper does, who assumes that there is a Condorcet winner.
     nested
         Intersect each interval with the earlier ones, as the paper stresses.
     independence
@@ -180,14 +223,16 @@ class SAVAGE(HorizonPolicy):
     Raises
     ------
     ValueError
-        If a setting is out of its range.
+        If a setting is out of its range, or `belief` cannot bound what `criterion` asks for.
     """
 
     belief: BeliefSpec = Hoeffding()
     criterion: Literal["copeland", "condorcet", "borda"] = "copeland"
+    k: int = 1
     horizon: float | None = None
     delta: float | None = None
     epsilon: float = 0.0
+    verify: bool = True
     nested: bool = True
     independence: Literal["formal", "sampled"] = "formal"
     restarts: int = 10
@@ -195,13 +240,25 @@ class SAVAGE(HorizonPolicy):
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Urvoy et al., ICML 2013, Algorithms 1 to 4"
     guarantee: ClassVar[str] = (
-        "correct with probability 1 - delta; O(sum over pairs of ln(K T) / gap^2)"
+        "correct with probability 1 - delta, under condorcet with verify=False only if a "
+        "Condorcet winner exists; O(sum over pairs of ln(K T) / gap^2)"
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.criterion not in CRITERIA:
             raise ValueError(
                 f"criterion should be one of {sorted(CRITERIA)}, got {self.criterion!r}"
+            )
+        if not (self.k == 1 if self.criterion != "borda" else self.k >= 1):
+            raise ValueError(
+                f"k should be 1, or under criterion 'borda' at least 1, got {self.k} "
+                f"under {self.criterion!r}"
+            )
+        if self.criterion == "borda" and not self.belief.bounds_counts:
+            raise ValueError(
+                "belief of SAVAGE under criterion 'borda' should be one that bounds a mean by its "
+                f"counts, such as Hoeffding(), got {self.belief!r}"
             )
         self.check_horizon(self.delta)
         if not 0 <= self.epsilon < 0.5:
@@ -225,8 +282,10 @@ class SAVAGE(HorizonPolicy):
         Raises
         ------
         ValueError
-            If `horizon` is not known, or infinite without a `delta`.
+            If `horizon` is not known, or infinite without a `delta`, or `k` not below `n_arms`.
         """
+        if not self.k < n_arms:
+            raise ValueError(f"n_arms should be more than k = {self.k}, got {n_arms}")
         horizon = self.known_horizon()
         if self.delta is None and isinf(horizon):
             raise ValueError("delta should be given where horizon is infinite, got None")
@@ -238,9 +297,11 @@ class SAVAGE(HorizonPolicy):
             active[:, 0] = True
         return Memory(
             criterion=CRITERIA[self.criterion],
+            k=int(self.k),
             delta=min(float(self.delta or 1 / horizon), 1 - 1e-16),
             horizon=float(horizon),
             epsilon=float(self.epsilon),
+            verify=self.verify,
             nested=self.nested,
             restarts=self.restarts if self.independence == "sampled" else 0,
             steps=self.steps,
@@ -253,7 +314,19 @@ class SAVAGE(HorizonPolicy):
         )
 
     def recommend(self, belief: Belief, memory: Memory) -> int:
-        """Return the winner by the observed shares."""
+        """Return the winner by the observed shares; under "borda" by the mean rewards."""
         if self.criterion == "borda":
-            return int(mean_rewards(memory.rewards).argmax())
+            return best_by(mean_rewards(memory.rewards), belief)
         return best_by_shares(belief)
+
+    def selection(self, belief: Belief, memory: Memory) -> np.ndarray:
+        """Return the k best arms now, bool, shape (K,): by lower bounds once decided."""
+        if self.criterion != "borda":
+            chosen = np.zeros(len(memory.lower), np.bool_)
+            chosen[self.recommend(belief, memory)] = True
+            return chosen
+        decided = memory.answer.arm[0] >= 0
+        score = memory.lower[:, 0] if decided else mean_rewards(memory.rewards)
+        chosen = np.zeros(len(score), np.bool_)
+        chosen[np.argsort(-score, kind="stable")[: self.k]] = True
+        return chosen

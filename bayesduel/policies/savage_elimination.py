@@ -8,15 +8,16 @@ References
 ----------
 Urvoy et al., ICML 2013. Intervals by Algorithm 1: ``c(n) = sqrt(ln(eta(n) / delta) / (2 n))``
 with ``eta = 2 N T`` for a finite horizon T, ``eta = pi^2 N n^2 / 3`` for an infinite one.
-Independence: Copeland by equation 11, Condorcet by equation 10, Borda by the best-arm
-predicate, and Algorithm 2 for a decision known only as a function.
+Independence: Copeland by equation 11, Condorcet by equation 10, Borda by the predicate of the
+best arm, here of the k best and with a margin, and Algorithm 2 for a decision known only as a
+function.
 """
 
 from math import inf, log, pi
 
 import numpy as np
 
-from bayesduel.beliefs import upper_bound
+from bayesduel.beliefs import upper_bound, upper_of_counts
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import take_reward
 
@@ -35,7 +36,7 @@ def learn(belief, memory, rng):
     if memory.criterion == BORDA:
         arm = take_reward(memory.rewards, belief)
         if arm >= 0:
-            learn_mean(memory, arm)
+            learn_mean(belief, memory, arm)
     elif new == 1 and i != j:
         learn_pair(belief, memory, i, j)
     elif new > 1:
@@ -66,12 +67,12 @@ def learn_pair(belief, memory, i, j):
 
 
 @compiled
-def learn_mean(memory, i):
-    """Tighten the interval of an arm's mean."""
+def learn_mean(belief, memory, i):
+    """Tighten the interval of an arm's mean; replace it if the intersection is empty."""
     lower, n = memory.lower, memory.rewards.duels[i]
-    radius = (budget_of(memory, n, len(lower)) / (2 * n)) ** 0.5
-    mean = memory.rewards.points[i] / n
-    below, above = mean - radius, mean + radius
+    budget, points = budget_of(memory, n, len(lower)), memory.rewards.points[i]
+    below = 1 - upper_of_counts(belief, n - points, points, budget)
+    above = upper_of_counts(belief, points, n - points, budget)
     if memory.nested and max(lower[i, 0], below) <= min(lower[i, 1], above):
         below, above = max(lower[i, 0], below), min(lower[i, 1], above)
     lower[i, 0], lower[i, 1] = below, above
@@ -91,13 +92,13 @@ def depends(memory):
     lower, active = memory.lower, memory.active
     n_arms = len(lower)
     if memory.criterion == BORDA:
+        # Surely of the k best, or within epsilon of k others at best.
+        below, above = lower[:, 0], lower[:, 1]
         for i in range(n_arms):
-            others_below, others_above = -np.inf, -np.inf
-            for k in range(n_arms):
-                if k != i:
-                    others_below = max(others_below, lower[k, 0])
-                    others_above = max(others_above, lower[k, 1])
-            if lower[i, 1] < others_below or lower[i, 0] > others_above:
+            worse = (above < below[i]).sum()
+            better = (below + memory.epsilon > above[i]).sum()
+            better -= below[i] + memory.epsilon > above[i]
+            if worse >= n_arms - memory.k or better >= memory.k:
                 active[i, 0] = False
     elif memory.criterion == CONDORCET and not memory.refuted[0]:
         for i in range(n_arms):

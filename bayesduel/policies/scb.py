@@ -8,10 +8,11 @@ References
 ----------
 Zoghi, Karnin, Whiteson & de Rijke, "Copeland Dueling Bandits", NIPS 2015, Algorithms 2, 3
 and 4. Deviations: the sign tests are ``beliefs/sequential_sign.py`` ("sufficiently many times" is
-not specified there); with ``cache`` (default) each pair is decided once a round and an
-arm's opponents are drawn without replacement, so that scores become exact; identification
-also stops when one arm is left (with epsilon = 0 the printed test never passes) or when
-every pair of the arms left is decided.
+not specified there); the arms of a sweep come in random order (the paper names none, and a fixed
+one tests the first arm most where a round is cut off); with ``cache`` (default) each pair is
+decided once a round and an arm's opponents are drawn without replacement, so that scores become
+exact; identification also stops when one arm is left (with epsilon = 0 the printed test never
+passes) or when every pair of the arms left is decided.
 """
 
 from dataclasses import dataclass
@@ -55,6 +56,8 @@ class Memory(NamedTuple):
         Sum of each arm's rewards in this round, shape (K,).
     active
         Arms still possible, shape (K,).
+    order
+        The order of the arms in this sweep, shape (K,).
     """
 
     sign_test: int
@@ -67,6 +70,7 @@ class Memory(NamedTuple):
     opponents: np.ndarray
     rewards: np.ndarray
     active: np.ndarray
+    order: np.ndarray
 
 
 ROUND, START, WINNER, SWEEP, PLACE, LAST = range(6)  # of Memory.clock
@@ -101,8 +105,8 @@ def start_round(belief, memory, t, rng):
     if clock[WINNER] >= 0:
         clock[LAST] = clock[WINNER]
     clock[WINNER] = -1
-    clock[SWEEP] = 1
-    clock[PLACE] = -1
+    clock[SWEEP] = 0
+    start_sweep(memory, rng)
     memory.testing[:] = -1
     memory.rewards[:] = 0
     memory.active[:] = True
@@ -114,6 +118,18 @@ def start_round(belief, memory, t, rng):
             other = int(rng.random() * (place + 1))
             memory.opponents[i, place] = memory.opponents[i, other]
             memory.opponents[i, other] = place if place < i else place + 1
+
+
+@compiled
+def start_sweep(memory, rng):
+    """Go to the next sweep, with the arms in a new random order: none is tested more on average."""
+    order = memory.order
+    for place in range(len(order)):
+        other = int(rng.random() * (place + 1))
+        order[place] = order[other]
+        order[other] = place
+    memory.clock[SWEEP] += 1
+    memory.clock[PLACE] = -1
 
 
 @compiled
@@ -142,12 +158,12 @@ def next_reward(belief, memory, rng):
     """Go to the next opponent of the next active arm; end a sweep after the last arm."""
     clock, n_arms = memory.clock, len(memory.active)
     clock[PLACE] += 1
-    while clock[PLACE] < n_arms and not memory.active[clock[PLACE]]:
+    while clock[PLACE] < n_arms and not memory.active[memory.order[clock[PLACE]]]:
         clock[PLACE] += 1
     if clock[PLACE] == n_arms:
         end_sweep(memory, rng)
         return
-    i = clock[PLACE]
+    i = memory.order[clock[PLACE]]
     if memory.cache:
         j = memory.opponents[i, clock[SWEEP] - 1]
         if memory.decided[i, j] != 0:
@@ -191,8 +207,7 @@ def end_sweep(memory, rng):
     if memory.active.sum() == 1 or exact:
         scores = np.where(memory.active, memory.rewards, -1.0)
         clock[WINNER] = pick(scores == scores.max(), rng)
-    clock[SWEEP] += 1
-    clock[PLACE] = -1
+    start_sweep(memory, rng)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,7 +217,7 @@ class SCB(PairPolicy):
     Parameters
     ----------
     belief
-        The belief; only its tallies of wins are read.
+        Not a choice: the rule reads counts of wins alone.
     first_round
         Rounds have ``2^(2^r)`` duels, r from this on.
     sign_test
@@ -224,11 +239,13 @@ class SCB(PairPolicy):
     sign_test: Literal["mixture", "union", "epochs"] = "mixture"
     cache: bool = True
     keep: bool = False
+    reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Zoghi et al., NIPS 2015, Algorithms 2, 3 and 4"
     guarantee: ClassVar[str] = "Copeland regret O(K (L_C + log K) log T / gap^2)"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 <= self.first_round <= 5:
             raise ValueError(f"first_round should be in 0..5, got {self.first_round}")
         if self.sign_test not in SIGN_TESTS:
@@ -252,6 +269,7 @@ class SCB(PairPolicy):
             opponents=np.zeros((n_arms, n_arms - 1), np.int64),
             rewards=np.zeros(n_arms),
             active=np.ones(n_arms, np.bool_),
+            order=np.arange(n_arms),
         )
 
     def recommend(self, belief: Belief, memory: Memory) -> int:

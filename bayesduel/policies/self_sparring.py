@@ -66,11 +66,20 @@ class SelfSparring(PairPolicy):
     """
 
     belief: BeliefSpec = Beta()
+    reads: ClassVar = "samples"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Sui et al., UAI 2017, Algorithm 2"
     guarantee: ClassVar[str] = "asymptotically optimal under approximate linearity"
 
-    def __post_init__(self) -> None:
+    def check_belief(self) -> None:
+        """Raise unless the belief is a ``Beta``, whose prior the rule reads.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for every policy of pairs, and if the belief is of another class.
+        """
+        super().check_belief()
         if not isinstance(self.belief, Beta):
             raise ValueError(f"belief of SelfSparring should be Beta(), got {self.belief!r}")
 

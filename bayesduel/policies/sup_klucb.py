@@ -103,7 +103,7 @@ class SupKLUCB(PairPolicy):
     Parameters
     ----------
     belief
-        The belief; only its tallies of wins are read.
+        Not a choice: the rule reads counts of wins alone.
     score
         The score of an arm: "copeland" or "borda".
     index_tolerance
@@ -120,11 +120,13 @@ class SupKLUCB(PairPolicy):
     belief: BeliefSpec = KL()
     score: Literal["copeland", "borda"] = "copeland"
     index_tolerance: float = 0.0
+    reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Agrawal & Chaporkar, arXiv 1902.02778, Algorithm 1"
     guarantee: ClassVar[str] = "none proved; linear regret where it settles on a wrong arm"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.score not in ("copeland", "borda"):
             raise ValueError(f"score should be 'copeland' or 'borda', got {self.score!r}")
         if not 0 <= self.index_tolerance < 1:

@@ -28,7 +28,7 @@ from bayesduel.policies.borda_rewards import (
     no_rewards,
     take_reward,
 )
-from bayesduel.policies.identification import best_by_shares
+from bayesduel.policies.identification import best_by, best_by_shares
 from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["UCB1"]
@@ -76,7 +76,7 @@ class UCB1(PairPolicy):
     Parameters
     ----------
     belief
-        The belief; only its tallies of wins are read.
+        Not a choice: the rule reads counts of wins alone.
     reward
         "opponent": an arm against a random other. "pair": each ordered pair is an arm.
 
@@ -88,11 +88,13 @@ class UCB1(PairPolicy):
 
     belief: BeliefSpec = Hoeffding()
     reward: Literal["opponent", "pair"] = "opponent"
+    reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Auer et al., Machine Learning 2002, as in Urvoy et al., ICML 2013"
     guarantee: ClassVar[str] = "none for duels (a baseline): linear regret"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.reward not in REWARDS:
             raise ValueError(f"reward should be one of {REWARDS}, got {self.reward!r}")
 
@@ -104,4 +106,4 @@ class UCB1(PairPolicy):
         """Return the arm with the best mean; among pairs, the Copeland winner of the shares."""
         if self.reward == "pair":
             return best_by_shares(belief)
-        return int(mean_rewards(memory.rewards).argmax())
+        return best_by(mean_rewards(memory.rewards), belief)

@@ -48,7 +48,7 @@ class Uniform(PairPolicy, MarginPolicy):
     Parameters
     ----------
     belief
-        The belief of a simulation of regret; the choice of pairs does not use it.
+        Not a choice: the rule reads nothing of it.
     by
         The scores by which the k best arms are selected from margins: "means", each arm's sum of
         mean margins, or "model", the fitted scores ("means" until every pair has met twice).
@@ -61,11 +61,13 @@ class Uniform(PairPolicy, MarginPolicy):
 
     belief: BeliefSpec = Hoeffding()
     by: Literal["means", "model"] = "means"
+    reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "baseline"
     guarantee: ClassVar[str] = "linear regret: T times the mean over pairs"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.by not in ("means", "model"):
             raise ValueError(f"by should be 'means' or 'model', got {self.by!r}")
 

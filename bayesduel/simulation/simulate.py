@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 import xarray as xr
 
-from bayesduel.beliefs import BeliefSpec, Counts, Logistic
 from bayesduel.problems.convert import as_problem
 from bayesduel.simulation.experiment import experiment, labelled, recorded_times, whole
 from bayesduel.simulation.replication import label
@@ -13,7 +12,6 @@ from bayesduel.simulation.replication import label
 __all__ = ["simulate"]
 
 PAIRS_UP_TO = 256 * 2**20  # Bytes of tallies over the whole trace, for detail="auto".
-BELIEFS = {"pairs": BeliefSpec, "items": Counts | Logistic}
 
 
 def simulate(
@@ -136,7 +134,7 @@ def _check_played(policies: dict[str, Any], problem: Any) -> None:
     """Raise unless the policies play the problem and have beliefs."""
     from bayesduel import policies as known
 
-    if problem.setting not in BELIEFS:
+    if problem.setting == "margins":
         raise ValueError(
             f"problem should be one of pairs or of items, got {problem!r} "
             "(simulate_top_k plays for margins)"
@@ -150,8 +148,4 @@ def _check_played(policies: dict[str, Any], problem: Any) -> None:
                 f"policies should be ones that play {problem.name} ({', '.join(fit)}), "
                 f"got {label(policy)}"
             )
-        if not isinstance(policy.belief, BELIEFS[problem.setting]):
-            raise TypeError(
-                f"belief of {type(policy).__name__} should be one of bayesduel.beliefs, "
-                f"got {policy.belief!r}"
-            )
+        policy.check_belief()

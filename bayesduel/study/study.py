@@ -7,7 +7,7 @@ its outcome is told. A study lives in memory.
 from collections.abc import Sequence
 from typing import Any
 
-from bayesduel.beliefs import BeliefSpec, record
+from bayesduel.beliefs import record
 from bayesduel.data.duels import Duels
 from bayesduel.policies.policy import PairPolicy
 from bayesduel.simulation.interaction import recommend
@@ -44,8 +44,9 @@ class Study:
             raise ValueError(f"arms should be at least two different labels, got {arms!r}")
         if not (isinstance(seed, int) and seed >= 0):
             raise ValueError(f"seed should be a whole number >= 0, got {seed!r}")
-        if not (isinstance(policy, PairPolicy) and isinstance(policy.belief, BeliefSpec)):
+        if not isinstance(policy, PairPolicy):
             raise TypeError(f"policy should be one of pairs, such as DTS(), got {policy!r}")
+        policy.check_belief()
         self.policy: Any = policy
         self.arms = tuple(str(arm) for arm in arms)
         self._belief = policy.belief.init(len(self.arms))

@@ -9,16 +9,18 @@ import pickle
 import subprocess
 import sys
 import time
-from dataclasses import FrozenInstanceError, is_dataclass, replace
+from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
 
 import bayesduel as bd
 from bayesduel import policies
-from bayesduel.beliefs import KL, Hoeffding, record
+from bayesduel.beliefs import KL, Bernstein, Counts, Hoeffding, Laplace, Logistic, record
 from bayesduel.beliefs.item_belief import record_duel, record_pull
+from bayesduel.models import BradleyTerry
 from bayesduel.problems import (
     LogisticDuels,
     LogisticItems,
@@ -43,7 +45,9 @@ EXTRA = [
     policies.PBR(criterion="borda"),
     policies.PBR(criterion="random_walk"),
     policies.SAVAGE(criterion="borda"),
+    policies.SAVAGE(criterion="borda", k=2, epsilon=0.1),
     policies.SAVAGE(criterion="condorcet"),
+    policies.SAVAGE(criterion="condorcet", verify=False),
     policies.SAVAGE(independence="sampled"),
     policies.SCB(cache=False, sign_test="epochs"),
     policies.SupKLUCB(score="borda"),
@@ -115,6 +119,42 @@ def test_is_a_frozen_record_that_pickles_and_tells_its_source(policy):
     assert getattr(bd, type(policy).__name__) is type(policy)
     assert type(policy).__doc__
     assert "References" in sys.modules[type(policy).__module__].__doc__
+
+
+@every_policy
+@pytest.mark.parametrize("wrong", ["kl", Hoeffding, BradleyTerry(), None])
+def test_a_wrong_belief_is_refused_when_the_policy_is_made(policy, wrong):
+    with pytest.raises(TypeError, match=f"belief of {type(policy).__name__} should be .*, got "):
+        replace(policy, belief=wrong)
+
+
+@every_pair_policy
+def test_a_belief_that_the_rule_cannot_use_is_refused_when_the_policy_is_made(policy):
+    """Rules that sample take what can be sampled, rules that read counts the default alone."""
+    name = type(policy).__name__
+    refused = {"samples": KL(), "counts": Laplace(BradleyTerry())}
+    if policy.reads in refused:
+        with pytest.raises(ValueError, match=f"belief of {name} should be .*, got "):
+            replace(policy, belief=refused[policy.reads])
+    else:
+        assert replace(policy, belief=Bernstein()).belief == Bernstein()
+
+
+@every_item_policy
+def test_an_item_policy_refuses_the_other_belief(policy):
+    other = Counts() if policy.reads is Logistic else Logistic()
+    with pytest.raises(ValueError, match=f"should be {policy.reads.__name__}\\(\\), got "):
+        replace(policy, belief=other)
+
+
+@every_policy
+def test_settings_of_the_wrong_kind_are_refused_when_the_policy_is_made(policy):
+    for setting in fields(policy):
+        kinds = {setting.type, *get_args(setting.type)}
+        if kinds & {int, float, bool}:
+            message = f"{setting.name} should be (a number|a whole number|True or False), got 'x'"
+            with pytest.raises(TypeError, match=message):
+                replace(policy, **{setting.name: "x"})
 
 
 @every_pair_policy

@@ -1,5 +1,6 @@
 """SAVAGE: its intervals, its predicates by hand, its errors."""
 
+from dataclasses import replace
 from math import inf, log, pi, sqrt
 
 import numpy as np
@@ -10,6 +11,7 @@ import bayesduel as bd
 from bayesduel.policies import SAVAGE
 from bayesduel.policies.savage_elimination import depends, sampled_depends
 from bayesduel.problems import named
+from bayesduel.simulation.interaction import driver, play_pairs
 from bayesduel.simulation.replication import label
 
 
@@ -27,6 +29,14 @@ def bounds_from(entries, n_arms):
     for (i, j), bound in entries.items():
         lower[i, j] = bound
     return lower
+
+
+def easy_order(n_arms):
+    """A total order, 0 on top, every duel won with probability 0.9."""
+    P = np.full((n_arms, n_arms), 0.5)
+    P[np.triu_indices(n_arms, 1)] = 0.9
+    P[np.tril_indices(n_arms, -1)] = 0.1
+    return P
 
 
 def pairs(active):
@@ -137,8 +147,7 @@ def test_errors_are_at_most_delta_and_exploration_grows_as_delta_shrinks():
 
 
 def test_condorcet_without_such_a_winner_falls_back_to_copeland():
-    # Known all at once: 0 > 1 > 2 > 0, and all beat 3. (Known one by one, the last arm not yet
-    # seen to lose is accepted before: that is the assumption at work.)
+    # Known all at once: 0 > 1 > 2 > 0, and all beat 3.
     entries = {(0, 1): 0.6, (1, 2): 0.6, (2, 0): 0.6, (0, 3): 0.6, (1, 3): 0.6, (2, 3): 0.6}
     policy = SAVAGE(criterion="condorcet", horizon=1000)
     answers = set()
@@ -150,6 +159,97 @@ def test_condorcet_without_such_a_winner_falls_back_to_copeland():
         assert memory.refuted[0]
         answers.add(int(i))
     assert answers == {0, 1, 2}
+
+
+def test_the_last_arm_not_known_to_lose_is_verified():
+    """0 is known to beat 1 and 2; 3 was beaten by 1; so the pair (0, 3) decides."""
+    known = {(0, 1): 0.6, (0, 2): 0.6, (1, 3): 0.6}
+    for verify, pair in ((True, {0, 3}), (False, {0})):
+        policy = SAVAGE(criterion="condorcet", horizon=1000, verify=verify)
+        memory = memory_of(bounds_from(known, 4), "condorcet", verify=verify)
+        rng = np.random.default_rng(0)
+        assert set(policy.select(policy.belief.init(4), memory, 1, rng)) == pair
+        assert not memory.refuted[0]
+
+
+def test_play_refutes_a_condorcet_winner_where_there_is_none():
+    P = named("hudry-13").P
+    for seed in range(2):
+        policy = SAVAGE(criterion="condorcet", horizon=20_000, delta=0.05)
+        belief, memory = policy.belief.init(13), policy.init(13)
+        rng, coins = np.random.default_rng(seed), np.random.default_rng(100 + seed)
+        alone = np.zeros(13, np.int64)
+        driver(play_pairs, policy.select)(belief, memory, P, alone, 1, 20_000, rng, coins)
+        assert memory.refuted[0]
+        assert memory.answer.arm[0] == 0  # the Copeland winner
+
+
+def test_play_does_not_refute_a_condorcet_winner():
+    policy = SAVAGE(criterion="condorcet", horizon=10_000)
+    P = np.ascontiguousarray(named("flat", n_arms=5, e=0.3).P)
+    belief, memory = policy.belief.init(5), policy.init(5)
+    rng, coins = np.random.default_rng(0), np.random.default_rng(1)
+    alone = np.zeros(5, np.int64)
+    driver(play_pairs, policy.select)(belief, memory, P, alone, 1, 10_000, rng, coins)
+    assert memory.answer.arm[0] == 0
+    assert not memory.refuted[0]
+
+
+def test_borda_honours_its_belief():
+    """The bound on an arm's mean is that of the belief on its results."""
+    for belief_of in (bd.beliefs.Hoeffding(), bd.beliefs.KL(), bd.beliefs.Beta()):
+        policy = SAVAGE(criterion="borda", horizon=500, belief=belief_of, nested=False)
+        P = named("linear", n_arms=3).P
+        belief, memory = policy.belief.init(3), policy.init(3)
+        rng, coins = np.random.default_rng(0), np.random.default_rng(1)
+        for t in range(1, 31):
+            i, j = policy.select(belief, memory, t, rng)
+            bd.beliefs.record(belief, (i, j), float(coins.random() < P[i, j]))
+        policy.select(belief, memory, 31, rng)
+        counts = belief._replace(wins=np.zeros((2, 2)))
+        n, points = memory.rewards.duels[i], memory.rewards.points[i]
+        counts.wins[0, 1], counts.wins[1, 0] = points, n - points
+        lower, upper = bd.beliefs.bounds(counts, log(2 * 3 * 500 * 500))
+        assert memory.lower[i, 0] == pytest.approx(lower[0, 1])
+        assert memory.lower[i, 1] == pytest.approx(upper[0, 1])
+
+
+def test_borda_refuses_a_belief_that_bounds_pairs_only():
+    model = bd.Laplace(bd.models.BradleyTerry())
+    with pytest.raises(ValueError, match=r"belief of SAVAGE under criterion 'borda' should be"):
+        SAVAGE(criterion="borda", belief=model)
+    SAVAGE(criterion="borda", belief=replace(model, bounds="kl"))  # from counts
+    SAVAGE(belief=model)  # the other criteria are of pairs
+
+
+def test_the_k_best_by_hand():
+    memory = SAVAGE(criterion="borda", horizon=1000, k=2).init(4)
+    memory.lower[:, 0] = [0.6, 0.5, 0.1, 0.2]
+    memory.lower[:, 1] = [0.8, 0.7, 0.3, 0.55]
+    depends(memory)  # 0 is above 2 and 3, 2 below 0 and 1; 1 or 3 is the second
+    assert memory.active[:, 0].tolist() == [False, True, False, True]
+    memory.lower[1, 0] = 0.56
+    depends(memory)
+    assert not memory.active[:, 0].any()
+
+
+def test_a_margin_drops_arms_that_are_better_by_less():
+    memory = SAVAGE(criterion="borda", horizon=1000, epsilon=0.2).init(3)
+    memory.lower[:, 0] = [0.6, 0.5, 0.1]
+    memory.lower[:, 1] = [0.9, 0.75, 0.85]
+    depends(memory)  # 1 exceeds 0 by 0.15 at most, 2 by 0.25
+    assert memory.active[:, 0].tolist() == [True, False, True]
+
+
+def test_the_k_best_are_found_by_play():
+    policy = SAVAGE(criterion="borda", k=2, horizon=20_000, delta=0.05)
+    P = np.ascontiguousarray(easy_order(5))
+    belief, memory = policy.belief.init(5), policy.init(5)
+    rng, coins = np.random.default_rng(0), np.random.default_rng(1)
+    alone = np.zeros(5, np.int64)
+    driver(play_pairs, policy.select)(belief, memory, P, alone, 1, 20_000, rng, coins)
+    assert 0 < memory.answer.time[0] < 20_000
+    assert policy.selection(belief, memory).tolist() == [True, True, False, False, False]
 
 
 def test_epsilon_accepts_sooner():
@@ -205,6 +305,7 @@ def test_epsilon_stops_where_winners_tie(criterion):
         ({"epsilon": 0.5}, r"epsilon should be in \[0, 0.5\), got 0.5"),
         ({"independence": "guessed"}, "independence should be 'formal' or 'sampled'"),
         ({"independence": "sampled", "criterion": "borda"}, "should be 'formal' under criterion"),
+        ({"k": 2}, "k should be 1, or under criterion 'borda' at least 1, got 2"),
         ({"restarts": 0}, "restarts and steps should be at least 1, got 0, 100"),
     ],
 )

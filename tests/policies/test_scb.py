@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import bayesduel as bd
 from bayesduel.policies import SCB
 from bayesduel.policies.scb import ROUND, START, WINNER, round_budget
 from bayesduel.problems import named
+from bayesduel.simulation.replication import label
 
 
 def test_rounds_have_squared_lengths_and_the_papers_delta():
@@ -47,6 +49,22 @@ def test_a_pair_is_decided_once_a_round_and_scores_become_exact():
     known = memory.decided != 0
     assert (np.sign(P - 0.5)[known] == memory.decided[known]).all()
     assert sorted(memory.opponents[3].tolist()) == [k for k in range(13) if k != 3]
+
+
+@pytest.mark.parametrize("policy", [SCB(), SCB(cache=False), SCB(keep=True)], ids=label)
+def test_no_arm_is_favoured_by_its_place(policy):
+    """The best arm is found equally often whatever its index, also where a round is cut off."""
+    found, n_runs = [], 100
+    for best in range(5):
+        order = [best, *(i for i in range(5) if i != best)]
+        P = np.full((5, 5), 0.5)
+        P[np.ix_(order, order)] = np.where(np.arange(5)[:, None] < np.arange(5), 0.6, 0.4)
+        np.fill_diagonal(P, 0.5)
+        settings = {"replications": n_runs, "seed": best, "permute": False, "record_at": [300]}
+        trace = bd.simulate(policy, P, 300, **settings)
+        found.append(int((trace["trace"]["recommended"] == best).sum()))
+    table = np.array([found, [n_runs - f for f in found]])
+    assert stats.chi2_contingency(table).pvalue > 1e-6
 
 
 @pytest.mark.parametrize(

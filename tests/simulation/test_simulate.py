@@ -227,7 +227,6 @@ def test_recorded_times():
         ({"policies": bd.DTS}, TypeError, r"policies should be policies such as DTS\(\)"),
         ({"policies": "DTS"}, TypeError, r"policies such as DTS\(\), got 'DTS'"),
         ({"policies": bd.POCBAm()}, ValueError, "ones that play cyclic-4 .*, got POCBAm"),
-        ({"policies": bd.CCB(belief="kl")}, TypeError, "belief of CCB should be one of bayesduel"),
         ({"record_at": 5}, TypeError, "record_at should be 'log', 'linear' or times, got 5"),
         ({"problem": [[0.5]]}, ValueError, "K >= 2"),
         ({"problem": "nowhere"}, ValueError, "name should be one of"),

@@ -103,8 +103,7 @@ class GLMETC(ItemPolicy):
     guarantee: ClassVar[str] = "none proved; exploration costs n (f^-1(T) + 1)"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.belief, Logistic):
-            raise ValueError(f"belief of GLMETC should be Logistic(), got {self.belief!r}")
+        super().__post_init__()
         if not isinstance(self.schedule, str | None):
             object.__setattr__(self, "schedule", tuple(self.schedule))
         self._schedule(ItemSet(np.eye(2), np.ones(1), False))

@@ -18,7 +18,6 @@ from bayesduel.beliefs.item_belief import (
     Counts,
     ItemBelief,
     ItemSet,
-    Logistic,
     finite_only,
     paid_best,
 )
@@ -99,7 +98,7 @@ class KLUCB(ItemPolicy):
     Parameters
     ----------
     belief
-        The belief; the choice reads its counts only.
+        Counts of pulls and rewards.
     c
         Factor of ln ln t in the bound, >= 0; the paper proves its bound for 3 and plays 0.
 
@@ -109,13 +108,15 @@ class KLUCB(ItemPolicy):
         If `c` is negative, or (from ``init``) the items are a whole sphere.
     """
 
-    belief: Counts | Logistic = Counts()
+    belief: Counts = Counts()
     c: float = 0.0
+    reads: ClassVar = Counts
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Garivier & Cappé, COLT 2011, Algorithm 1"
     guarantee: ClassVar[str] = "regret sum over items of gap / kl ln T: grows with their number"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.c >= 0:
             raise ValueError(f"c should be >= 0, got {self.c}")
 

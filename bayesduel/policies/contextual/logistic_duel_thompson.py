@@ -74,10 +74,7 @@ class LogisticDuelThompson(ItemPolicy):
     guarantee: ClassVar[str] = "none proved; MaxInP itself O(n sqrt T log T)"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.belief, Logistic):
-            raise ValueError(
-                f"belief of LogisticDuelThompson should be Logistic(), got {self.belief!r}"
-            )
+        super().__post_init__()
         if self.challenger not in ("thompson", "information"):
             raise ValueError(
                 f"challenger should be 'thompson' or 'information', got {self.challenger!r}"

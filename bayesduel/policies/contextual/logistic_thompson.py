@@ -57,10 +57,7 @@ class LogisticThompson(ItemPolicy):
     guarantee: ClassVar[str] = "none proved for the Laplace posterior"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.belief, Logistic):
-            raise ValueError(
-                f"belief of LogisticThompson should be Logistic(), got {self.belief!r}"
-            )
+        super().__post_init__()
 
     def init(self, items: ItemSet) -> Memory:
         """Return the memory before the first pull."""

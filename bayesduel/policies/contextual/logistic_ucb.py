@@ -58,8 +58,7 @@ class LogisticUCB(ItemPolicy):
     guarantee: ClassVar[str] = "O(n sqrt T log^1.5 T) at the paper's width; none at this one"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.belief, Logistic):
-            raise ValueError(f"belief of LogisticUCB should be Logistic(), got {self.belief!r}")
+        super().__post_init__()
         if not self.alpha > 0:
             raise ValueError(f"alpha should be positive, got {self.alpha}")
 

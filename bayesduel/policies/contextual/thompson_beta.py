@@ -17,7 +17,6 @@ from bayesduel.beliefs.item_belief import (
     Counts,
     ItemBelief,
     ItemSet,
-    Logistic,
     finite_only,
     paid_best,
 )
@@ -69,7 +68,7 @@ class ThompsonBeta(ItemPolicy):
     Parameters
     ----------
     belief
-        The belief; the choice reads its counts only.
+        Counts of pulls and rewards.
 
     Raises
     ------
@@ -77,7 +76,8 @@ class ThompsonBeta(ItemPolicy):
         From ``init``, if the items are a whole sphere.
     """
 
-    belief: Counts | Logistic = Counts()
+    belief: Counts = Counts()
+    reads: ClassVar = Counts
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Thompson 1933; Kaufmann et al., ALT 2012"
     guarantee: ClassVar[str] = "regret sum over items of gap / kl ln T: grows with their number"

@@ -23,7 +23,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs.best_item import aim_at, best_item, recommended
-from bayesduel.beliefs.item_belief import Counts, ItemBelief, ItemSet, Logistic
+from bayesduel.beliefs.item_belief import Counts, ItemBelief, ItemSet
 from bayesduel.jit import compiled
 from bayesduel.policies.contextual.epoch_schedule import (
     LINEAR,
@@ -132,7 +132,7 @@ class TwoPhase(ItemPolicy):
     Parameters
     ----------
     belief
-        The belief; the choice reads its counts only.
+        Counts of pulls and rewards.
     schedule
         f: "stretched" floor(e^sqrt(l)); "polynomial" floor(l^power); "iterated"
         floor(e^(l / ln^(depth)(l + c))), the paper's, with c the least that keeps the
@@ -155,12 +155,13 @@ class TwoPhase(ItemPolicy):
         If a setting is not as described, or (from ``init``) the attributes have rank below n.
     """
 
-    belief: Counts | Logistic = Counts()
+    belief: Counts = Counts()
     schedule: str | Sequence[int] | None = None
     power: float = 2.0
     depth: int = 1
     basis: Literal["spanner", "arbitrary"] = "spanner"
     smooth: bool = False
+    reads: ClassVar = Counts
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Jiang & Srikant, arXiv 1111.4460, section II"
     guarantee: ClassVar[str] = (
@@ -168,6 +169,7 @@ class TwoPhase(ItemPolicy):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.schedule, str | None):
             object.__setattr__(self, "schedule", tuple(self.schedule))
         self._schedule(ItemSet(np.eye(2), np.ones(1), False))

@@ -26,6 +26,7 @@ class PlacesSettings(MarginPolicy):
     k: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.k is not None and not self.k >= 1:
             raise ValueError(f"k should be at least 1, got {self.k}")
 
