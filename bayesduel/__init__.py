@@ -49,6 +49,7 @@ _HOMES = {
     "RCS": "bayesduel.policies",
     "RMED1": "bayesduel.policies",
     "RMED2": "bayesduel.policies",
+    "RMED2FH": "bayesduel.policies",
     "RUCB": "bayesduel.policies",
     "RankEl": "bayesduel.policies",
     "SAVAGE": "bayesduel.policies",

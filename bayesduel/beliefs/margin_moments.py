@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.beliefs.margin_newton import climb
+from bayesduel.beliefs.margin_newton import climb, least_squares, profile
 from bayesduel.beliefs.margin_update import follow
 from bayesduel.beliefs.margins import pair_variances
 from bayesduel.jit import compiled
 
 __all__ = [
+    "best_scores",
     "fitted_moments",
     "gap",
     "intransitivity",
@@ -62,6 +63,29 @@ def fitted_moments(margins, shrinkage, mean, scatter, pooled, floor, score):
     step = STEP * np.sqrt(max(pooled, floor))
     climb(margins.n, mean, scatter, pooled, floor, shrinkage, score, fitted, step, 10000)
     return fitted
+
+
+@compiled
+def best_scores(margins, shrinkage, mean, scatter, variance, pooled, floor):
+    """Return the fitted scores of largest likelihood among those reached from three starts.
+
+    The likelihood has local maxima. Starts: the sample means; least squares weighted by the
+    sample variances; the medians of an arm's mean margins. Shape (K,), mean 0.
+    """
+    n_arms = len(mean)
+    starts = np.empty((3, n_arms))
+    for i in range(n_arms):
+        starts[0, i] = starts[1, i] = mean[i].sum() / n_arms
+        starts[2, i] = np.median(mean[i])
+    least_squares(margins.n, mean, variance, starts[1])
+    best, chosen = np.inf, 0
+    for k in range(3):
+        starts[k] -= starts[k].mean()
+        fitted_moments(margins, shrinkage, mean, scatter, pooled, floor, starts[k])
+        value = profile(margins.n, mean, scatter, pooled, floor, shrinkage, starts[k])
+        if value < best:
+            best, chosen = value, k
+    return starts[chosen]
 
 
 @compiled

@@ -15,7 +15,7 @@ import numpy as np
 
 from bayesduel.jit import compiled
 
-__all__ = ["by_arm", "climb", "one_variance", "start_scores"]
+__all__ = ["by_arm", "climb", "least_squares", "one_variance", "profile", "start_scores"]
 
 
 @compiled

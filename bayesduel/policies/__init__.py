@@ -10,7 +10,7 @@ setting from ``policy.py``.
 Copeland regret        ``CCB``, ``CWRMED``, ``DTS``, ``DTSPlus``, ``ECWRMED``, ``SCB``,
                        ``SupKLUCB``
 Condorcet regret       ``BeatTheMean``, ``InterleavedFilter``, ``MergeRUCB``, ``RCS``, ``RMED1``,
-                       ``RMED2``, ``RUCB``, ``SelfSparring``
+                       ``RMED2``, ``RMED2FH``, ``RUCB``, ``SelfSparring``
 identify a winner      ``ActionElimination``, ``PBR``, ``RankEl``, ``SAVAGE``
 baselines              ``UCB1``, ``Uniform``
 items with attributes  ``GLMETC``, ``KLUCB``, ``LogisticDuelThompson``, ``LogisticThompson``,
@@ -57,7 +57,7 @@ from bayesduel.policies.merge_rucb import MergeRUCB
 from bayesduel.policies.pbr import PBR
 from bayesduel.policies.rank_el import RankEl
 from bayesduel.policies.rcs import RCS
-from bayesduel.policies.rmed import RMED1, RMED2
+from bayesduel.policies.rmed import RMED1, RMED2, RMED2FH
 from bayesduel.policies.rucb import RUCB
 from bayesduel.policies.savage import SAVAGE
 from bayesduel.policies.scb import SCB
@@ -77,6 +77,7 @@ __all__ = [
     "RCS",
     "RMED1",
     "RMED2",
+    "RMED2FH",
     "RUCB",
     "SAVAGE",
     "SCB",

@@ -19,6 +19,9 @@ from bayesduel.policies.identification import Answer, best_by_shares
 __all__ = ["HorizonPolicy", "ItemPolicy", "MarginPolicy", "PairPolicy", "Policy"]
 
 
+KINDS = {int, float, bool, type(None)}  # of settings that are checked alike for all policies
+
+
 class Policy:
     """Defaults of every policy."""
 
@@ -34,9 +37,9 @@ class Policy:
         """
         for setting in fields(cast(Any, self)):
             value = getattr(self, setting.name)
-            kinds = {setting.type, *get_args(setting.type)}
-            if value is None and type(None) in kinds:
-                continue
+            kinds = set(get_args(setting.type)) or {setting.type}
+            if (value is None and type(None) in kinds) or not kinds <= KINDS:
+                continue  # None as the default; words and beliefs are checked by the policy
             if kinds & {int, float} and (isinstance(value, bool) or not isinstance(value, Real)):
                 raise TypeError(f"{setting.name} should be a number, got {value!r}")
             if int in kinds and float not in kinds and not isinstance(value, Integral):

@@ -1,16 +1,21 @@
-"""RankEl: duel every undecided pair in turn until the Copeland ranking is decided.
+"""RankEl: duel every undecided pair in turn until the ranking is decided.
+
+The ranking is by Copeland or by Borda scores; it is decided where its distance from the true one,
+in discordant pairs or as the largest difference of an arm's ranks, is small enough for every P
+within the bounds.
 
 References
 ----------
 Busa-Fekete, Szörényi & Hüllermeier, "PAC Rank Elicitation through Adaptive Sampling of
 Stochastic Pairwise Preferences", AAAI 2014. Deviation: the paper's constants were not at
-hand; radii are Hoeffding's with a union bound over pairs and numbers of duels. For one
-winner it is racing without the early elimination of arms, as Zoghi et al. 2015 use it.
+hand; radii are Hoeffding's with a union bound over pairs and numbers of duels, and under "borda"
+a pair is duelled while an arm of it may stand on either side of another. For one winner it is
+racing without the early elimination of arms, as Zoghi et al. 2015 use it.
 """
 
 from dataclasses import dataclass
 from math import log
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -27,8 +32,8 @@ class Memory(NamedTuple):
 
     Attributes
     ----------
-    budget, threshold, rho
-        ln(2 N T / delta); 1/2 + epsilon; discordant pairs allowed.
+    budget, threshold, borda, by_rank, rho
+        ln(2 N T / delta); 1/2 + epsilon; the criterion; the distance, and how much is allowed.
     current
         Pairs still to duel in this round, first index below the second, shape (K, K).
     answer
@@ -37,6 +42,8 @@ class Memory(NamedTuple):
 
     budget: float
     threshold: float
+    borda: bool
+    by_rank: bool
     rho: float
     current: np.ndarray
     answer: Answer
@@ -66,45 +73,76 @@ def end_round(belief, memory):
 
     Returns
     -------
-    The ranking score, shape (K,): decided wins, then possible wins.
+    The ranking score, shape (K,): decided wins, then possible wins; under "borda" the middle of
+    the bounds on the score.
     """
     lower, upper = bounds(belief, memory.budget)
     n_arms = len(lower)
-    sure = np.zeros(n_arms, np.int64)
-    possible = np.zeros(n_arms, np.int64)
+    low, high = np.zeros(n_arms), np.zeros(n_arms)
     for i in range(n_arms):
         for j in range(n_arms):
-            if i != j:
-                sure[i] += lower[i, j] > memory.threshold
-                possible[i] += upper[i, j] >= memory.threshold
-    unclear = 0
+            if i != j and memory.borda:
+                low[i] += max(lower[i, j], 0.0)
+                high[i] += min(upper[i, j], 1.0)
+            elif i != j:
+                low[i] += lower[i, j] > memory.threshold
+                high[i] += upper[i, j] >= memory.threshold
+    place = low + high if memory.borda else low * n_arms + high
+    unclear = np.zeros((n_arms, n_arms), np.bool_)
+    for i in range(n_arms):
+        for j in range(n_arms):
+            unclear[i, j] = i != j and not (low[i] >= high[j] or low[j] >= high[i])
     for i in range(n_arms):
         for j in range(i + 1, n_arms):
-            unclear += not (sure[i] >= possible[j] or sure[j] >= possible[i])
-            open_ij = lower[i, j] <= memory.threshold <= upper[i, j]
-            open_ji = lower[j, i] <= memory.threshold <= upper[j, i]
-            memory.current[i, j] = open_ij or open_ji
-    if unclear <= memory.rho:
+            if memory.borda:
+                memory.current[i, j] = unclear[i].any() or unclear[j].any()
+            else:
+                open_ij = lower[i, j] <= memory.threshold <= upper[i, j]
+                open_ji = lower[j, i] <= memory.threshold <= upper[j, i]
+                memory.current[i, j] = open_ij or open_ji
+    if distance(unclear, place, memory.by_rank) <= memory.rho:
         memory.current[:] = False
-    return sure * n_arms + possible
+    return place
+
+
+@compiled
+def distance(unclear, place, by_rank):
+    """Return how far the ranking by `place` can be from the true one.
+
+    Discordant pairs, or by rank: the largest number of unclear arms on one side of an arm.
+    """
+    if not by_rank:
+        return unclear.sum() // 2
+    order = np.argsort(-place)
+    largest = 0
+    for rank in range(len(order)):
+        above = unclear[order[rank]][order[:rank]].sum()
+        below = unclear[order[rank]][order[rank + 1 :]].sum()
+        largest = max(largest, above, below)
+    return largest
 
 
 @dataclass(frozen=True, kw_only=True)
 class RankEl(HorizonPolicy):
-    """RankEl: elicit the Copeland ranking, then exploit its first arm by self-duels.
+    """RankEl: elicit the ranking, then exploit its first arm by self-duels.
 
     Parameters
     ----------
     belief
         The belief that bounds P.
+    criterion
+        By which score the arms are ranked: "copeland" or "borda".
+    distance
+        From the true ranking: "pairs", the number of discordant pairs (Kendall), or "rank", the
+        largest difference between an arm's ranks.
     horizon
         Total number of duels. Default: the simulation's.
     delta
         Probability of a wrong ranking. Default: 1 / horizon.
     epsilon
-        An arm beats another if it wins with more than 1/2 + epsilon, in [0, 1/2).
+        An arm beats another if it wins with more than 1/2 + epsilon, in [0, 1/2); 0 under "borda".
     rho
-        Stop when at most this many pairs of arms may stand in the wrong order.
+        Stop when the distance is at most this.
 
     Raises
     ------
@@ -113,6 +151,8 @@ class RankEl(HorizonPolicy):
     """
 
     belief: BeliefSpec = Hoeffding()
+    criterion: Literal["copeland", "borda"] = "copeland"
+    distance: Literal["pairs", "rank"] = "pairs"
     horizon: float | None = None
     delta: float | None = None
     epsilon: float = 0.0
@@ -123,6 +163,12 @@ class RankEl(HorizonPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.criterion not in ("copeland", "borda"):
+            raise ValueError(f"criterion should be 'copeland' or 'borda', got {self.criterion!r}")
+        if self.distance not in ("pairs", "rank"):
+            raise ValueError(f"distance should be 'pairs' or 'rank', got {self.distance!r}")
+        if self.criterion == "borda" and self.epsilon != 0:
+            raise ValueError(f"epsilon should be 0 under 'borda', got {self.epsilon}")
         self.check_horizon(self.delta)
         if not 0 <= self.epsilon < 0.5:
             raise ValueError(f"epsilon should be in [0, 0.5), got {self.epsilon}")
@@ -142,6 +188,8 @@ class RankEl(HorizonPolicy):
         return Memory(
             budget=log(n_arms * (n_arms - 1) * horizon / delta),
             threshold=0.5 + self.epsilon,
+            borda=self.criterion == "borda",
+            by_rank=self.distance == "rank",
             rho=float(self.rho),
             current=np.triu(np.ones((n_arms, n_arms), np.bool_), 1),
             answer=no_answer(),

@@ -1,8 +1,9 @@
-"""Relative Minimum Empirical Divergence (RMED1 and RMED2).
+"""Relative Minimum Empirical Divergence (RMED1, RMED2 and RMED2FH).
 
 The divergence of an arm is the evidence, from the duels it is losing, that it is not the Condorcet
 winner. Arms whose divergence is within ln t of the smallest are drawn in turn, each against the
-likely Condorcet winner (RMED1) or the opponent that refutes it at least regret (RMED2).
+likely Condorcet winner (RMED1) or the opponent that refutes it at least regret (RMED2; RMED2FH
+chooses these opponents once, after an opening whose length follows from the horizon).
 
 References
 ----------
@@ -20,9 +21,9 @@ import numpy as np
 from bayesduel.beliefs import KL, BeliefSpec, pick, share
 from bayesduel.beliefs.kl import divergence_from_half
 from bayesduel.jit import compiled
-from bayesduel.policies.policy import PairPolicy
+from bayesduel.policies.policy import HorizonPolicy, PairPolicy
 
-__all__ = ["RMED1", "RMED2"]
+__all__ = ["RMED1", "RMED2", "RMED2FH"]
 
 
 class Memory(NamedTuple):
@@ -34,6 +35,11 @@ class Memory(NamedTuple):
         f(K), allowed beyond ln t.
     alpha
         RMED2: every pair is duelled at least alpha ln ln t times; 0 for RMED1.
+    opening
+        RMED2FH: duels of every pair at the start; 0 for the others.
+    cheapest
+        RMED2FH: the opponent that refutes each arm at least regret, as found after the opening;
+        -1 if none, -2 before; shape (K,), or (0,) for the others.
     divergence
         Of each arm, shape (K,).
     current, remaining, coming
@@ -46,6 +52,8 @@ class Memory(NamedTuple):
 
     slack: float
     alpha: float
+    opening: float
+    cheapest: np.ndarray
     divergence: np.ndarray
     lists: np.ndarray
     place: np.ndarray
@@ -59,8 +67,8 @@ DRAWN, CLEARED, SEEN, WANTED, FROM = range(5)  # of Memory.place
 def select(belief, memory, t, rng):
     """Return the next pair: an arm that may be the winner, and the opponent to refute it."""
     # First every pair once; RMED2 then keeps every pair at alpha ln ln t duels.
-    due = 1.0
-    if memory.place[CLEARED] >= 1 and memory.alpha > 0 and t >= 3:
+    due = max(1.0, memory.opening)
+    if memory.opening == 0 and memory.place[CLEARED] >= 1 and memory.alpha > 0 and t >= 3:
         due = memory.alpha * log(log(t))
     if ceil(due) > memory.place[CLEARED]:
         i, j = first_below(belief, memory, ceil(due))
@@ -70,6 +78,9 @@ def select(belief, memory, t, rng):
 
     update(belief, memory)
     likely = pick(memory.divergence == memory.divergence.min(), rng)
+    if len(memory.cheapest) > 0 and memory.cheapest[0] == -2:
+        for i in range(len(memory.cheapest)):
+            memory.cheapest[i] = cheapest_opponent(belief, i, likely)
     if memory.place[DRAWN] >= 0:
         renew(memory, likely, log(t - 1.0))
     arm = memory.place[DRAWN] + 1
@@ -127,17 +138,29 @@ def renew(memory, likely, log_t):
 
 
 @compiled
+def cheapest_opponent(belief, arm, likely):
+    """Return the opponent that refutes `arm` at least regret, -1 if it loses to none."""
+    cheapest, price = -1, inf
+    for j in range(belief.wins.shape[0]):
+        p = share(belief, arm, j)
+        if j != arm and p < 0.5:
+            regret = max(share(belief, likely, arm) + share(belief, likely, j) - 1, 0.01)
+            if regret / divergence_from_half(p) < price:
+                cheapest, price = j, regret / divergence_from_half(p)
+    return cheapest
+
+
+@compiled
 def opponent(belief, memory, arm, likely, t, rng):
     """Return the opponent most likely to refute that `arm` is the winner."""
     n_arms = len(memory.divergence)
     if memory.alpha > 0:
-        cheapest, price = -1, inf
-        for j in range(n_arms):
-            p = share(belief, arm, j)
-            if j != arm and p < 0.5:
-                regret = max(share(belief, likely, arm) + share(belief, likely, j) - 1, 0.01)
-                if regret / divergence_from_half(p) < price:
-                    cheapest, price = j, regret / divergence_from_half(p)
+        if len(memory.cheapest) > 0:
+            cheapest = memory.cheapest[arm]
+            if cheapest >= 0 and share(belief, arm, cheapest) > 0.5:
+                cheapest = -1
+        else:
+            cheapest = cheapest_opponent(belief, arm, likely)
         if cheapest >= 0 and met(belief, arm, likely) >= met(belief, arm, cheapest) / max(
             1.0, log(max(1.0, log(t)))
         ):
@@ -157,12 +180,14 @@ def met(belief, i, j):
     return belief.wins[i, j] + belief.wins[j, i]
 
 
-def _memory(n_arms: int, slack: float, alpha: float) -> Memory:
+def _memory(n_arms: int, slack: float, alpha: float, opening: float = 0.0) -> Memory:
     lists = np.ones((3, n_arms), np.bool_)
     lists[COMING] = False
     return Memory(
         slack=float(slack) * n_arms**1.01,
         alpha=float(alpha),
+        opening=float(opening),
+        cheapest=np.full(n_arms if opening > 0 else 0, -2, np.int64),
         divergence=np.zeros(n_arms),
         lists=lists,
         place=np.array([-1, 0, 0, 0, 0]),
@@ -240,3 +265,60 @@ class RMED2(PairPolicy):
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""
         return _memory(n_arms, self.slack, self.alpha)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RMED2FH(HorizonPolicy):
+    """RMED2 with a fixed horizon: the opponents are chosen once, after the opening.
+
+    Parameters
+    ----------
+    belief
+        Not a choice: the rule reads counts of wins alone.
+    slack
+        c in ``f(K) = c K^1.01``.
+    alpha
+        Every pair is duelled ``alpha ln ln T`` times first, > 0.
+    horizon
+        T, the total number of duels. Default: the simulation's.
+
+    Raises
+    ------
+    ValueError
+        If `slack` is negative, `alpha` not positive, or `horizon` below 1 or infinite.
+    """
+
+    belief: BeliefSpec = KL()
+    slack: float = 0.3
+    alpha: float = 3.0
+    horizon: float | None = None
+    reads: ClassVar = "counts"
+    select: ClassVar = staticmethod(select)
+    reference: ClassVar[str] = "Komiyama et al., COLT 2015, Algorithm 2"
+    guarantee: ClassVar[str] = "Condorcet regret at the least possible slope in ln T"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_horizon()
+        if self.horizon == inf:
+            raise ValueError(f"horizon should be finite, got {self.horizon}")
+        if not self.slack >= 0:
+            raise ValueError(f"slack should be >= 0, got {self.slack}")
+        if not self.alpha > 0:
+            raise ValueError(f"alpha should be > 0, got {self.alpha}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If `horizon` is not known.
+        """
+        repeated = log(max(1.0, log(max(1.0, self.known_horizon()))))
+        opening = max(1.0, ceil(self.alpha * repeated))
+        return _memory(n_arms, self.slack, self.alpha, opening)
+
+    def answer(self, memory: Memory) -> None:
+        """Return None: no winner is identified."""
+        return None

@@ -26,6 +26,8 @@ from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["SupKLUCB"]
 
+SCORES = ("copeland", "condorcet", "borda")
+
 
 class Memory(NamedTuple):
     """Self-duels of each arm, shape (K,), and how many duels have been counted, (1,)."""
@@ -105,7 +107,8 @@ class SupKLUCB(PairPolicy):
     belief
         Not a choice: the rule reads counts of wins alone.
     score
-        The score of an arm: "copeland" or "borda".
+        The score of an arm: "copeland", "borda", or "condorcet", which is the paper's name of
+        the same rule as "copeland" where a Condorcet winner exists.
     index_tolerance
         Indices are rounded down to a multiple of this, and ties drawn from at random. 0:
         exact comparison, the literal rule. A positive value explores longer; it is a
@@ -114,11 +117,11 @@ class SupKLUCB(PairPolicy):
     Raises
     ------
     ValueError
-        If `score` is neither, or `index_tolerance` is not in [0, 1).
+        If `score` is none of these, or `index_tolerance` is not in [0, 1).
     """
 
     belief: BeliefSpec = KL()
-    score: Literal["copeland", "borda"] = "copeland"
+    score: Literal["copeland", "condorcet", "borda"] = "copeland"
     index_tolerance: float = 0.0
     reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
@@ -127,8 +130,8 @@ class SupKLUCB(PairPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.score not in ("copeland", "borda"):
-            raise ValueError(f"score should be 'copeland' or 'borda', got {self.score!r}")
+        if self.score not in SCORES:
+            raise ValueError(f"score should be one of {SCORES}, got {self.score!r}")
         if not 0 <= self.index_tolerance < 1:
             raise ValueError(f"index_tolerance should be in [0, 1), got {self.index_tolerance}")
 
@@ -143,7 +146,7 @@ class SupKLUCB(PairPolicy):
         if n_arms < 3:
             raise ValueError(f"n_arms should be at least 3 for SupKLUCB, got {n_arms}")
         return Memory(
-            copeland=self.score == "copeland",
+            copeland=self.score != "borda",
             tolerance=float(self.index_tolerance),
             self_duels=np.zeros(n_arms, np.int64),
             seen=np.zeros(1, np.int64),

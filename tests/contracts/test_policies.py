@@ -49,6 +49,7 @@ EXTRA = [
     policies.SAVAGE(criterion="condorcet"),
     policies.SAVAGE(criterion="condorcet", verify=False),
     policies.SAVAGE(independence="sampled"),
+    policies.RankEl(criterion="borda", distance="rank"),
     policies.SCB(cache=False, sign_test="epochs"),
     policies.SupKLUCB(score="borda"),
     policies.UCB1(reward="pair"),
@@ -150,8 +151,8 @@ def test_an_item_policy_refuses_the_other_belief(policy):
 @every_policy
 def test_settings_of_the_wrong_kind_are_refused_when_the_policy_is_made(policy):
     for setting in fields(policy):
-        kinds = {setting.type, *get_args(setting.type)}
-        if kinds & {int, float, bool}:
+        kinds = set(get_args(setting.type)) or {setting.type}
+        if kinds <= {int, float, bool, type(None)}:
             message = f"{setting.name} should be (a number|a whole number|True or False), got 'x'"
             with pytest.raises(TypeError, match=message):
                 replace(policy, **{setting.name: "x"})

@@ -8,7 +8,7 @@ import pytest
 import bayesduel as bd
 from bayesduel.beliefs import record, shares
 from bayesduel.beliefs.kl import divergence_from_half
-from bayesduel.policies import RMED1, RMED2
+from bayesduel.policies import RMED1, RMED2, RMED2FH
 from bayesduel.policies.rmed import CURRENT, DRAWN
 from bayesduel.problems import named
 from tests.support.asking import ask, remembered
@@ -110,6 +110,27 @@ def test_rmed2_takes_the_cheapest_refutation():
     assert ask(RMED2(), seldom, 601, prepare=before_3, seeds=range(5)) == {(3, 0): 5}
 
 
+def test_rmed2fh_opens_by_its_horizon_and_keeps_its_opponents():
+    trace = bd.simulate(RMED2FH(horizon=1000), "mslr-5", 60, permute=False)
+    wins = trace["trace"]["wins"].isel(policy=0, replication=0, time=-1).values
+    np.testing.assert_array_equal(wins + wins.T, 6 * (1 - np.eye(5)))  # ceil(3 ln ln 1000)
+    wins = np.array([[0, 55, 55, 55], [45, 0, 60, 90], [45, 40, 0, 50], [45, 10, 50, 0.0]])
+
+    def before_3(memory):
+        memory.place[DRAWN] = 2
+        memory.lists[1, :3] = False
+
+    pair, memory = remembered(RMED2FH(horizon=601), wins, 601, prepare=before_3)
+    assert pair == (3, 1)  # as RMED2
+    assert memory.cheapest[3] == 1
+
+    def kept(memory):
+        before_3(memory)
+        memory.cheapest[:] = [-1, 0, 1, 0]
+
+    assert remembered(RMED2FH(horizon=601), wins, 601, prepare=kept)[0] == (3, 0)
+
+
 def test_rmed2_keeps_every_pair_at_its_floor():
     policy, P = RMED2(alpha=3.0), named("mslr-5").P
     belief, memory = policy.belief.init(5), policy.init(5)
@@ -133,3 +154,7 @@ def test_settings_are_checked():
             policy(slack=-1)
     with pytest.raises(ValueError, match="alpha should be > 0, got 0"):
         RMED2(alpha=0)
+    with pytest.raises(ValueError, match="horizon should be finite, got inf"):
+        RMED2FH(horizon=float("inf"))
+    with pytest.raises(ValueError, match="horizon should be given where no simulation"):
+        RMED2FH().init(3)

@@ -8,7 +8,8 @@ References
 ----------
 Groves & Branke, "Exploiting Transitivity for Top-k Selection with Score-Based Dueling
 Bandits", Algorithms 1 to 3. Deviations: a floor under every pair's variance (1e-6 of the
-pooled one), logarithms in place of products, ``index="predictive"`` (see ``intransitivity``).
+pooled one), logarithms in place of products, ``index="predictive"`` (see ``intransitivity``); the
+first fit starts from three places, of which the best optimum is kept (``best_scores``).
 """
 
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ import numpy as np
 
 from bayesduel.beliefs.margin_moments import (
     INDICES,
+    best_scores,
     gap,
     opening,
     sample_moments,
@@ -86,7 +88,9 @@ def moments(margins, memory):
     if memory.threshold == -np.inf:
         return mu, spreads(variance, margins.n), variance
     if not memory.started[0]:
-        memory.fitted[:] = mu / len(mu)
+        memory.fitted[:] = best_scores(
+            margins, memory.shrinkage, mean, scatter, variance, pooled, floor
+        )
         memory.started[0] = True
     fitted = updated_moments(
         margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted, memory.kept
