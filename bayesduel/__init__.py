@@ -96,7 +96,6 @@ _HOMES = {
     "regret": "bayesduel.simulation.regret",
     "posterior_predictive": "bayesduel.criticism.posterior_predictive",
     "report": "bayesduel.reporting.report",
-    "simulate_top_k": "bayesduel.simulation",
     "simulate": "bayesduel.simulation",
     "default_models": "bayesduel.criticism.compare",
     "success_difference": "bayesduel.simulation.success",

@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> None:
     }
     warm_up = bd.POCBAm().opening(given.arms)
     times = np.unique(np.linspace(warm_up, budget, 11).round().astype(int)).tolist()
-    trace = bd.simulate_top_k(POLICIES, budget=budget, record_at=times, **common)
+    trace = bd.simulate(POLICIES, horizon=budget, record_at=times, **common)
     success = bd.success_rate(trace)["success"]
     rates = bd.success_rate(trace).isel(time=-1)
     cost = bd.opportunity_cost(trace).isel(time=-1).mean("replication") / (given.arms - 1)

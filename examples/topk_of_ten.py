@@ -58,11 +58,11 @@ def main(arguments: list[str] | None = None) -> None:
             problem = RandomProblem(
                 n_arms=10, generator=score_duels, settings=(("spread", spread),)
             )
-            trace = bd.simulate_top_k(
+            trace = bd.simulate(
                 POLICIES,
                 problem,
-                k,
                 given.budget,
+                k=k,
                 replications=given.replications,
                 seed=given.seed,
                 record_at=times,

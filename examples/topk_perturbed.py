@@ -55,11 +55,11 @@ def main(arguments: list[str] | None = None) -> None:
     steps = np.linspace(0, 0.5, 11)
     rates, indices, claims = [], [], []
     for d in steps:
-        trace = bd.simulate_top_k(
+        trace = bd.simulate(
             POLICIES,
             RandomProblem(n_arms=10, generator=score_duels, settings=(("d", float(d)),)),
-            4,
             given.budget,
+            k=4,
             replications=given.replications,
             seed=given.seed,
             record_at=[given.budget],

@@ -64,11 +64,11 @@ def main(arguments: list[str] | None = None) -> None:
     for population, ax in zip(range(given.populations), panels.flat, strict=False):
         bots = sorted(rng.choice(table.bots, 10, replace=False).tolist())
         problem = RoshamboDuels(table, bots)
-        trace = bd.simulate_top_k(
+        trace = bd.simulate(
             POLICIES,
             problem,
-            4,
             given.budget,
+            k=4,
             replications=given.replications,
             seed=given.seed + population,
             record_at=times,

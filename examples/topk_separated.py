@@ -50,9 +50,9 @@ def main(arguments: list[str] | None = None) -> None:
     }
     first = bd.POCBAm().opening(given.arms)
     at = {part: max(round(part * first), given.arms) for part in PARTS}
-    early = bd.simulate_top_k(WITHOUT, budget=first, record_at=sorted(set(at.values())), **common)
+    early = bd.simulate(WITHOUT, horizon=first, record_at=sorted(set(at.values())), **common)
     last = first + given.arms
-    late = bd.simulate_top_k(WARMED_UP, budget=last, record_at=[first, last], **common)
+    late = bd.simulate(WARMED_UP, horizon=last, record_at=[first, last], **common)
     before, after = bd.success_rate(early), bd.success_rate(late)
     figure, ax = plt.subplots(figsize=(7.2, 4.6), layout="constrained")
     for rates in (before, after):

@@ -185,10 +185,10 @@ def _top_k(
     from bayesduel.cli.parse import policies_of, problem_of
     from bayesduel.plots.success import plot_success
     from bayesduel.problems import as_margin_problem
-    from bayesduel.simulation import simulate_top_k
+    from bayesduel.simulation import simulate
 
     given = as_margin_problem(problem_of(problem))
-    trace = simulate_top_k(policies_of(policies, "margins"), given, k, horizon, **settings)
+    trace = simulate(policies_of(policies, "margins"), given, horizon, k=k, **settings)
     if plot is not None:
         _save(plot_success, trace, plot)
     rows = _top_k_rows(trace)

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 __all__ = ["plot_success"]
 
 
-@figure((7.2, 4.6), "bayesduel.simulate_top_k")
+@figure((7.2, 4.6), "bayesduel.simulate")
 def plot_success(trace: "xr.DataTree", ax: "Axes" = NEW, ci_prob: float = 0.95) -> "Axes":
-    """Plot the share of correct sets over the number of duels, with exact binomial intervals.
+    """Plot the share of correct choices over the number of duels, with exact binomial intervals.
 
     Parameters
     ----------
     trace
-        What :func:`bayesduel.simulate_top_k` returned.
+        What :func:`bayesduel.simulate` returned.
     ci_prob
         Probability of the intervals, in (0, 1).
 
@@ -40,14 +40,15 @@ def plot_success(trace: "xr.DataTree", ax: "Axes" = NEW, ci_prob: float = 0.95) 
         ax.fill_between(time, at["low"], at["high"], alpha=0.08, linewidth=0, color=colour)
         ax.plot(time, at["rate"], line, label=str(policy), color=colour, linewidth=1.7)
     plan = plan_of(trace)
-    n_arms = trace.sizes["arm"]
-    title = f"{plan['k']} of {n_arms}, {plan['replications']:,} replications"
+    n_arms = trace.sizes.get("arm", 0)
+    what = f"{plan['k']} of {n_arms}" if "k" in plan else str(plan["problem"])
+    title = f"{what}, {plan['replications']:,} replications"
     ax.set_title(f"{title}\n{plan['source']}", loc="left", fontsize=9, color=INK)
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel("duels", fontsize=9)
     ax.set_xlim(time[0], time[-1])
     percent_ticks(ax, "y")
-    ax.set_ylabel("sets that are right", fontsize=9)
+    ax.set_ylabel("sets that are right" if "k" in plan else "right recommendations", fontsize=9)
     ax.legend(frameon=False, fontsize=8)
     plain(ax, keep=("bottom", "left"))
     return ax

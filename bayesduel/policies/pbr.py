@@ -135,7 +135,7 @@ def enlist(belief, memory, settled):
 class PBR(HorizonPolicy):
     """Preference-based racing for the k best arms; in simulations of regret, then self-duels.
 
-    On score duels (``bayesduel.simulate_top_k``) it races by mean margins: under "borda", with
+    On score duels (``bayesduel.simulate`` with ``k``) it races by mean margins: under "borda", with
     the experiment's k and its budget for the horizon.
 
     Parameters

@@ -2,7 +2,6 @@
 
 from bayesduel.simulation.experiment import recorded_times
 from bayesduel.simulation.simulate import simulate
-from bayesduel.simulation.simulate_top_k import simulate_top_k
 from bayesduel.simulation.trace import open_trace
 
-__all__ = ["open_trace", "recorded_times", "simulate", "simulate_top_k"]
+__all__ = ["open_trace", "recorded_times", "simulate"]

@@ -1,7 +1,7 @@
 """An experiment: every policy, in every replication, to a trace.
 
-:func:`bayesduel.simulate` and :func:`bayesduel.simulate_top_k` say what is recorded; how it is run
-and kept is the same.
+:func:`bayesduel.simulate` says what is played and what is recorded; how it is run and kept is the
+same for pairs, items and margins.
 """
 
 import hashlib

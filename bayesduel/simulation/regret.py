@@ -29,7 +29,7 @@ import xarray as xr
 from bayesduel.preference import borda_scores, check_preference, condorcet_winner, copeland_scores
 from bayesduel.simulation.trace import plan_of
 
-__all__ = ["FORMULAS", "check_criterion", "pair_costs", "regret", "uniform_slope"]
+__all__ = ["FORMULAS", "arm_costs", "check_criterion", "pair_costs", "regret", "uniform_slope"]
 
 FORMULAS = {
     "copeland": "max c - (c_a + c_b) / 2",
@@ -67,8 +67,15 @@ def regret(trace: xr.DataTree, criterion: str | None = None) -> xr.DataArray:
     ------
     ValueError
         If `criterion` is unknown, needs a Condorcet winner that a truth does not have, or
-        needs the tallies of pairs that the trace does not keep.
+        needs the tallies of pairs that the trace does not keep; or if `trace` is of margins: a
+        selection of the k best is judged by :func:`bayesduel.success_rate` and
+        :func:`bayesduel.opportunity_cost`.
     """
+    if "selected" in trace["trace"]:
+        raise ValueError(
+            "trace should be of pairs or items, got one of a selection of the k best, which "
+            "success_rate and opportunity_cost judge"
+        )
     if "worth" in trace["trace"]:
         return _of_items(trace, criterion)
     criterion = criterion or "copeland"
@@ -86,7 +93,7 @@ def regret(trace: xr.DataTree, criterion: str | None = None) -> xr.DataArray:
         alone = P.isel(opponent=0, drop=True).copy(data=np.einsum("...ii->...i", cost.values))
         total = total + (counts["self_duels"] * alone).sum("arm")
     else:
-        cost = P.isel(opponent=0, drop=True).copy(data=_arm_costs(P.values, criterion))
+        cost = P.isel(opponent=0, drop=True).copy(data=arm_costs(P.values, criterion))
         total = (counts["duels"] * cost).sum("arm")
     total = total.transpose("policy", "replication", "time").astype(float)
     total.name = criterion
@@ -152,7 +159,7 @@ def pair_costs(P: Any, criterion: str = "copeland") -> np.ndarray:
         gap = _condorcet_gaps(P, criterion)
         combine = np.minimum if criterion == "weak" else np.maximum
         return combine(gap[..., :, None], gap[..., None, :])
-    cost = _arm_costs(P, criterion)
+    cost = arm_costs(P, criterion)
     return cost[..., :, None] + cost[..., None, :]
 
 
@@ -164,8 +171,11 @@ def uniform_slope(P: Any, criterion: str = "copeland") -> np.ndarray:
     return off_diagonal / (n_arms * (n_arms - 1))
 
 
-def _arm_costs(P: Any, criterion: str) -> np.ndarray:
-    """Return what an arm's place in a duel costs, shape (..., K)."""
+def arm_costs(P: Any, criterion: str) -> np.ndarray:
+    """Return what an arm's place in a duel costs, half of what its score lacks, shape (..., K).
+
+    Under criteria that end in "_sum", all of it.
+    """
     if criterion in ("copeland", "copeland_sum"):
         scores = copeland_scores(P)
         cost = scores.max(-1, keepdims=True) - scores

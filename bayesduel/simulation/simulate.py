@@ -1,17 +1,19 @@
-"""``simulate``: policies on a problem of pairs or of items, many times, for their regret."""
+"""``simulate``: policies on a problem of pairs, of items or of margins, many times."""
 
 from collections.abc import Iterable
 from typing import Any, Literal
 
+import numpy as np
 import xarray as xr
 
-from bayesduel.problems.convert import as_problem
+from bayesduel.problems.convert import as_margin_problem, as_problem
 from bayesduel.simulation.experiment import experiment, labelled, recorded_times, whole
 from bayesduel.simulation.replication import label
 
 __all__ = ["simulate"]
 
 PAIRS_UP_TO = 256 * 2**20  # Bytes of tallies over the whole trace, for detail="auto".
+Plan = tuple[dict[str, Any], np.ndarray, dict[str, Any]]  # policies by label, times, settings
 
 
 def simulate(
@@ -19,10 +21,12 @@ def simulate(
     problem: Any,
     horizon: float,
     *,
+    k: int | None = None,
     replications: int = 1,
     seed: int = 0,
     record_at: Literal["log", "linear"] | Iterable[int] = "log",
     detail: Literal["auto", "pairs", "arms"] = "auto",
+    index: bool = False,
     permute: bool = True,
     workers: int | None = None,
     backend: Literal["processes", "dask"] = "processes",
@@ -32,30 +36,44 @@ def simulate(
 ) -> xr.DataTree:
     """Run policies on a problem and return what happened at the recorded times.
 
+    Without `k`, policies choose pairs of arms (or items) and are judged by their regret. With
+    `k`, they choose score duels and are judged by the k best arms that they would select.
+
     A replication's truth, outcomes, order of the arms and policy draws follow from `seed` and
-    its number alone: all policies meet the same outcomes, and the result depends neither on the
-    workers, nor on the other policies, nor on an interruption.
+    its number alone: all policies meet the same outcomes (the nth duel of a pair has the same
+    margin under all), and the result depends neither on the workers, nor on the other policies,
+    nor on an interruption.
 
     Parameters
     ----------
     policies
-        A policy, several, or a mapping from labels to policies. A policy whose `horizon`
-        is None gets this one.
+        A policy, several, or a mapping from labels to policies. A policy whose `horizon`, `k` or
+        `budget` is None gets the ones of the simulation. With `k`: policies of
+        ``bayesduel.policies.top_k``, ``Uniform`` or ``PBR(criterion="borda")``; one with a
+        `budget` plays one run for each recorded time.
     problem
-        A problem, the name of one, a preference matrix or a log (replayed).
+        A problem, the name of one, a preference matrix, a family that draws one for each
+        replication, or a log (replayed). With `k`: score duels (live ones too:
+        ``RoshamboDuels``), a log with margins, or what gives wins and losses, which become margins
+        of 1/2 and -1/2.
     horizon
-        How many duels, a whole number >= 1.
+        How many duels, a whole number >= 1; with `k` the warm-up is included.
+    k
+        How many arms to select, in 1..K-1.
     replications
         How many runs of each policy.
     seed
         Whole number >= 0.
     record_at
         When to record: "log" (30 times a decade), "linear" (200 times) or the times
-        themselves, increasing, in 1..horizon. The horizon is always the last one.
+        themselves, increasing, in 1..horizon. The horizon is always the last one. With `k`,
+        "log" and "linear" start where every policy has had the fewest duels that it needs.
     detail
         "pairs" keeps every pair's tallies at every recorded time; "arms" only every arm's
         (enough for every regret that is a sum over arms) and the pairs' at the end;
-        "auto": pairs while the whole trace stays under 256 MiB of them.
+        "auto": pairs while the whole trace stays under 256 MiB of them. Without `k` only.
+    index
+        With `k`: whether to record the intransitivity indices too (of pairs that met twice).
     permute
         Whether each replication shows the arms in a random order; the trace has them in the
         problem's own.
@@ -87,33 +105,34 @@ def simulate(
     one. Group ``problem``: `best` and `typical`, the worth of the best item and of one drawn at
     random, and `preference`.
 
+    With `k` it has `selected` (..., time, arm); `spent` (..., time), duels played by then (fewer
+    where a policy had finished); `meetings` (..., arm, opponent), duels of each pair at the end;
+    with `index`, `predictive` and `posterior` (..., time). Group ``problem``: `score`
+    (replication, arm), the true scores, and `best` (replication, arm), the true set (ties by the
+    first index).
+
     Raises
     ------
     ValueError, TypeError
         If an argument is not as described.
+
+    See Also
+    --------
+    bayesduel.regret, bayesduel.success_rate, bayesduel.opportunity_cost : What a trace shows.
     """
     horizon = whole(horizon, "horizon", 1)
-    if detail not in ("auto", "pairs", "arms"):
-        raise ValueError(f"detail should be 'auto', 'pairs' or 'arms', got {detail!r}")
-    problem = as_problem(problem)
-    given = labelled(policies)
-    _check_played(given, problem)
-    named = {name: policy.for_horizon(horizon) for name, policy in given.items()}
-    times = recorded_times(record_at, horizon)
-    items = problem.setting == "items"
-    if items and detail == "pairs":
-        raise ValueError("detail should be 'auto' or 'arms' for items, got 'pairs'")
-    # What is tallied at every time: pairs of arms; of items, each at the end of a run only.
-    cells = problem.n_arms if items else len(times) * problem.n_arms**2
-    room = len(named) * whole(replications, "replications", 1) * cells
-    room *= 4 if horizon < 2**30 else 8
-    pairs = room <= PAIRS_UP_TO if detail == "auto" else detail == ("arms" if items else "pairs")
-    settings = {
-        "setting": problem.setting,
-        "shows": problem.shows,
-        "horizon": horizon,
-        "pairs": pairs,
-    }
+    if k is None:
+        if index:
+            raise ValueError("index should be given with k only, got True without")
+        problem = as_problem(problem)
+        runs = whole(replications, "replications", 1)
+        plan = _plan_of_regret(labelled(policies), problem, horizon, record_at, detail, runs)
+    else:
+        if detail != "auto":
+            raise ValueError(f"detail should be 'auto' with k, got {detail!r}")
+        problem = as_margin_problem(problem)
+        plan = _plan_of_selection(labelled(policies), problem, horizon, record_at, k, index)
+    named, times, settings = plan
     return experiment(
         named,
         problem,
@@ -130,14 +149,65 @@ def simulate(
     )
 
 
+def _plan_of_regret(
+    policies: dict[str, Any],
+    problem: Any,
+    horizon: int,
+    record_at: Any,
+    detail: str,
+    replications: int,
+) -> Plan:
+    """Return what to run of pairs or items, and when to record."""
+    if detail not in ("auto", "pairs", "arms"):
+        raise ValueError(f"detail should be 'auto', 'pairs' or 'arms', got {detail!r}")
+    _check_played(policies, problem)
+    named = {name: policy.for_horizon(horizon) for name, policy in policies.items()}
+    times = recorded_times(record_at, horizon)
+    items = problem.setting == "items"
+    if items and detail == "pairs":
+        raise ValueError("detail should be 'auto' or 'arms' for items, got 'pairs'")
+    # What is tallied at every time: pairs of arms; of items, each at the end of a run only.
+    cells = problem.n_arms if items else len(times) * problem.n_arms**2
+    room = len(named) * replications * cells * (4 if horizon < 2**30 else 8)
+    pairs = room <= PAIRS_UP_TO if detail == "auto" else detail == ("arms" if items else "pairs")
+    settings = {
+        "setting": problem.setting,
+        "shows": problem.shows,
+        "horizon": horizon,
+        "pairs": pairs,
+    }
+    return named, times, settings
+
+
+def _plan_of_selection(
+    policies: dict[str, Any], problem: Any, horizon: int, record_at: Any, k: int, index: bool
+) -> Plan:
+    """Return what to run of margins, and when to record."""
+    k, n_arms = whole(k, "k", 1), problem.n_arms
+    if not k < n_arms:
+        raise ValueError(f"k should be in 1..{n_arms - 1}, got {k}")
+    named = {name: policy.on_margins(k, horizon) for name, policy in policies.items()}
+    times, first = recorded_times(record_at, horizon), 1
+    for name, policy in named.items():
+        least = policy.opening(n_arms)
+        if horizon < least or (not isinstance(record_at, str) and times[0] < least):
+            raise ValueError(
+                f"horizon and recorded times should be at least {least}, the fewest duels {name} "
+                f"needs for {k} of {n_arms}, got {times[0] if horizon >= least else horizon}"
+            )
+        first = max(first, least)
+    if isinstance(record_at, str):
+        times = np.append(first, times[times > first])
+    return named, times, {"setting": "margins", "k": k, "horizon": horizon, "index": index}
+
+
 def _check_played(policies: dict[str, Any], problem: Any) -> None:
-    """Raise unless the policies play the problem and have beliefs."""
+    """Raise unless the policies play the problem and can use their beliefs."""
     from bayesduel import policies as known
 
     if problem.setting == "margins":
         raise ValueError(
-            f"problem should be one of pairs or of items, got {problem!r} "
-            "(simulate_top_k plays for margins)"
+            f"k, how many arms to select, should be given for {problem.name}, got None"
         )
     wanted = (problem.setting, problem.shows)
     for policy in policies.values():

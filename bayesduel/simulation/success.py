@@ -1,4 +1,18 @@
-"""Success rate and opportunity cost of top-k selection."""
+"""How good a policy's choice is: success rate and opportunity cost, of every kind of trace.
+
+The choice is the arm or the item that a policy recommends, or the set of the k best that it
+selects. Its opportunity cost is the score of the best choice less its own:
+
+=========  =======================================================================================
+trace of   score of a choice
+=========  =======================================================================================
+pairs      by `criterion`: "copeland", the share of the other arms that the recommended arm beats;
+           "borda", its mean probability to win; "condorcet", its probability to win against the
+           Condorcet winner
+items      the recommended item's worth: its probability of success times its value
+margins    the sum of the true scores of the selected set
+=========  =======================================================================================
+"""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,21 +23,25 @@ if TYPE_CHECKING:
 
 __all__ = ["opportunity_cost", "success_difference", "success_rate"]
 
-SAME = 1e-9  # sums of scores that differ by less, next to the largest score, are equal
+SAME = 1e-9  # scores that differ by less, next to the largest score, are equal
 
 
-def success_rate(trace: "xr.DataTree", level: float = 0.95) -> "xr.Dataset":
-    """Return the proportion of replications that select exactly the k best, with intervals.
+def success_rate(
+    trace: "xr.DataTree", level: float = 0.95, criterion: str | None = None
+) -> "xr.Dataset":
+    """Return the proportion of replications whose choice is right, with intervals.
 
-    Arms of equal true score are interchangeable: a set is right if no other has a larger sum of
-    true scores. (Ties are common in replays of logs, whose margins are whole numbers.)
+    A choice is right if no other has a larger score, so that arms of equal score are
+    interchangeable. (Ties are common in replays of logs, whose margins are whole numbers.)
 
     Parameters
     ----------
     trace
-        What :func:`bayesduel.simulate_top_k` returned.
+        What :func:`bayesduel.simulate` returned.
     level
         Of the exact binomial intervals (Clopper & Pearson 1934), in (0, 1).
+    criterion
+        As for :func:`opportunity_cost`.
 
     Returns
     -------
@@ -32,15 +50,15 @@ def success_rate(trace: "xr.DataTree", level: float = 0.95) -> "xr.Dataset":
     Raises
     ------
     ValueError
-        If `level` is outside (0, 1), or `trace` is not of a top-k selection.
+        If `level` is outside (0, 1), or as :func:`opportunity_cost` does.
     """
     import xarray as xr
     from scipy import stats
 
     if not 0 < level < 1:
         raise ValueError(f"level should be in (0, 1), got {level}")
-    lost = opportunity_cost(trace)
-    success = lost <= SAME * abs(trace["problem"].dataset["score"]).max("arm")
+    lost = opportunity_cost(trace, criterion)
+    success = lost <= SAME * _unit(trace)
     n = success.sizes["replication"]
     right = success.sum("replication")
     tail = (1 - level) / 2
@@ -126,30 +144,67 @@ def _score_bound(up: Any, down: Any, n: int, z: float) -> np.ndarray:
     return (low + high) / 2
 
 
-def opportunity_cost(trace: "xr.DataTree") -> "xr.DataArray":
-    """Return the sum of the true scores of the k best minus that of the selected set.
+def opportunity_cost(trace: "xr.DataTree", criterion: str | None = None) -> "xr.DataArray":
+    """Return the score of the best choice minus that of the policy's, the simple regret.
 
     Parameters
     ----------
     trace
-        What :func:`bayesduel.simulate_top_k` returned.
+        What :func:`bayesduel.simulate` returned.
+    criterion
+        Of a trace of pairs: "copeland" (default), "borda" or "condorcet". Other traces have one
+        score, and take None.
 
     Returns
     -------
-    Shape (policy, replication, time), >= 0, in units of a score (a sum of mean margins).
+    Shape (policy, replication, time), >= 0, in units of the score (see the module).
 
     Raises
     ------
     ValueError
-        If `trace` is not of a top-k selection.
+        If `trace` is something else, or `criterion` is not one of this trace's.
     """
-    selected, best = _sets(trace)
-    score = trace["problem"].dataset["score"]
-    lost = (score * best).sum("arm") - (selected * score).sum("arm")
-    return lost.transpose(*(dim for dim in selected.dims if dim != "arm"))
+    from bayesduel.simulation.trace import plan_of
+
+    if "trace" not in trace or "problem" not in trace:
+        raise ValueError("trace should be what bayesduel.simulate returned")
+    setting = plan_of(trace)["setting"]
+    if setting != "pairs" and criterion is not None:
+        raise ValueError(f"criterion should be None for a trace of {setting}, got {criterion!r}")
+    lost = {"pairs": _of_arms, "items": _of_items, "margins": _of_sets}[setting]
+    return lost(trace, criterion).transpose("policy", "replication", "time")
 
 
-def _sets(trace: "xr.DataTree") -> tuple["xr.DataArray", "xr.DataArray"]:
-    if "trace" not in trace or "selected" not in trace["trace"]:
-        raise ValueError("trace should be what bayesduel.simulate_top_k returned")
-    return trace["trace"].dataset["selected"], trace["problem"].dataset["best"]
+def _of_arms(trace: "xr.DataTree", criterion: str | None) -> "xr.DataArray":
+    """Return what the recommended arms lack of the best score."""
+    from bayesduel.simulation.regret import arm_costs
+
+    criterion = criterion or "copeland"
+    if criterion not in ("copeland", "borda", "condorcet"):
+        raise ValueError(
+            f"criterion should be 'copeland', 'borda' or 'condorcet', got {criterion!r}"
+        )
+    named = trace["trace"].dataset["recommended"]
+    cost = 2 * arm_costs(trace["problem"].dataset["P"].values, criterion)
+    if cost.ndim == 1:
+        return named.copy(data=cost[named.values])
+    runs = np.arange(len(cost))[:, None]  # every replication has a truth of its own
+    return named.copy(data=cost[runs, named.values])
+
+
+def _of_items(trace: "xr.DataTree", criterion: str | None) -> "xr.DataArray":
+    """Return what the recommended items lack of the best worth."""
+    return trace["problem"].dataset["best"] - trace["trace"].dataset["recommended_worth"]
+
+
+def _of_sets(trace: "xr.DataTree", criterion: str | None) -> "xr.DataArray":
+    """Return what the selected sets lack of the largest sum of scores."""
+    selected, problem = trace["trace"].dataset["selected"], trace["problem"].dataset
+    score = problem["score"]
+    return (score * problem["best"]).sum("arm") - (selected * score).sum("arm")
+
+
+def _unit(trace: "xr.DataTree") -> Any:
+    """Return the size of scores next to which a difference is judged."""
+    problem = trace["problem"].dataset
+    return abs(problem["score"]).max("arm") if "score" in problem else 1.0

@@ -18,7 +18,7 @@ def run(*args):
 
 
 @pytest.mark.parametrize("kept", ["trace.nc", "trace.zarr"])
-def test_it_tells_draws_and_keeps_what_simulate_top_k_finds(tmp_path, kept):
+def test_it_tells_draws_and_keeps_what_simulate_finds(tmp_path, kept):
     out, plot = tmp_path / kept, tmp_path / "success.png"
     args = ["--problem", "score_duels(n_arms=5,d=0.1)", "--policies", "POCBAm,PKG(warm_up=4)"]
     args += ["--k", "2", "--horizon", "60", "--replications", "12", "--seed", "3"]
@@ -29,7 +29,7 @@ def test_it_tells_draws_and_keeps_what_simulate_top_k_finds(tmp_path, kept):
     trace = bd.open_trace(out)
     problem = RandomProblem(n_arms=5, generator=score_duels, settings=(("d", 0.1),))
     policies = [bd.POCBAm(), bd.PKG(warm_up=4)]
-    again = bd.simulate_top_k(policies, problem, 2, 60, replications=12, seed=3)
+    again = bd.simulate(policies, problem, 60, k=2, replications=12, seed=3)
     np.testing.assert_array_equal(trace["trace"]["selected"], again["trace"]["selected"])
     rows = json.loads(run(*args, "--json"))["policies"]
     rates = bd.success_rate(again).isel(time=-1)
@@ -66,7 +66,7 @@ def test_a_named_problem_is_played_for_wins_and_a_log_replayed(tmp_path):
         ({"--k": "10"}, "k should be in 1..9, got 10"),
         ({"--k": "0"}, "k should be a whole number >= 1"),
         ({"--horizon": "100"}, "at least 135, the fewest duels POCBAm needs for 3 of 10, got 100"),
-        ({"--horizon": "inf"}, "budget should be a whole number"),
+        ({"--horizon": "inf"}, "horizon should be a whole number"),
         ({"--plot": "/nowhere/at/all.png"}, "folder that exists"),
         ({"-o": "/nowhere/at/all.nc"}, "folder that exists"),
         ({"--regret": "weak"}, "--regret is for regret, got it with --k 3"),

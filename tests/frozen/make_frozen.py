@@ -50,6 +50,7 @@ FROZEN_NAME: dict[str, str] = {
     "cycle_posterior_by_model": "belief_by_model",
     "naive_rejects": "naive_would_accuse",
     "weakly_transitive_prior": "weakly_transitive_before",
+    "meetings": "duels",
 }
 
 fit_log = bd.fit
@@ -214,7 +215,7 @@ def score_problem(kind):
 
 
 def simulate_selection(named, problem, k, budget, **settings):
-    return bd.simulate_top_k(named, problem, k, budget, **settings)
+    return bd.simulate(named, problem, budget, k=k, **settings)
 
 
 def asked_by_hand(policy, arms, outcome, n, seed):

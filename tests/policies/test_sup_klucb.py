@@ -97,7 +97,7 @@ def test_a_coarse_index_explores_longer():
 def test_settings_are_checked():
     with pytest.raises(ValueError, match="n_arms should be at least 3 for SupKLUCB, got 2"):
         SupKLUCB().init(2)
-    with pytest.raises(ValueError, match="score should be one of .*, got 'elo'"):
+    with pytest.raises(ValueError, match=r"score should be one of .*, got 'elo'"):
         SupKLUCB(score="elo")
     with pytest.raises(ValueError, match=r"index_tolerance should be in \[0, 1\), got 1"):
         SupKLUCB(index_tolerance=1)

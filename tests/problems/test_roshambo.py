@@ -65,11 +65,11 @@ def test_a_table_is_kept(table, tmp_path):
 def test_the_best_is_selected_live_and_in_any_process(table):
     problem = RoshamboDuels(table)
     settings = {"replications": 3, "seed": 2, "record": [90]}
-    here = bd.simulate_top_k([bd.POCBAm(), bd.PKG()], problem, 1, 90, **settings)
-    there = bd.simulate_top_k([bd.POCBAm(), bd.PKG()], problem, 1, 90, workers=2, **settings)
+    here = bd.simulate([bd.POCBAm(), bd.PKG()], problem, 90, k=1, **settings)
+    there = bd.simulate([bd.POCBAm(), bd.PKG()], problem, 90, k=1, workers=2, **settings)
     selected = here["trace"]["selected"]
     np.testing.assert_array_equal(selected, there["trace"]["selected"])
-    np.testing.assert_array_equal(here["trace"]["duels"], there["trace"]["duels"])
+    np.testing.assert_array_equal(here["trace"]["meetings"], there["trace"]["meetings"])
     best = np.array(BOTS) == "iocainebot"
     np.testing.assert_array_equal(selected, np.broadcast_to(best, selected.shape))
 

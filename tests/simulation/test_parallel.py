@@ -30,14 +30,14 @@ def noted(n_arms, rng):
 def simulate():
     bd.simulate(bd.Uniform(), problem, 10**10, replications=4, record_at=[10**10], workers=2)
 
-def simulate_top_k():
+def select():
     times = [10**10]
-    bd.simulate_top_k(bd.Uniform(), problem, 2, 10**10, replications=4, record_at=times, workers=2)
+    bd.simulate(bd.Uniform(), problem, 10**10, k=2, replications=4, record_at=times, workers=2)
 
 if __name__ == "__main__":
-    made = {"simulate": uniform, "simulate_top_k": score_duels}[sys.argv[2]]
+    made = {"simulate": uniform, "select": score_duels}[sys.argv[2]]
     problem = RandomProblem(n_arms=5, generator=noted)
-    {"simulate": simulate, "simulate_top_k": simulate_top_k}[sys.argv[2]]()
+    {"simulate": simulate, "select": select}[sys.argv[2]]()
 """
 
 
@@ -45,7 +45,7 @@ def alive(process):
     return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
 
 
-@pytest.mark.parametrize("what", ["simulate", "simulate_top_k"])
+@pytest.mark.parametrize("what", ["simulate", "select"])
 def test_workers_end_with_their_parent(what, tmp_path):
     script, begun = tmp_path / "begun.py", tmp_path / "begun"
     script.write_text(BEGUN)

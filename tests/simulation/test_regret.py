@@ -1,10 +1,13 @@
 """Regret is derived from what happened, under the stated formula."""
 
+import json
+
 import matplotlib
 import numpy as np
 import pytest
 
 import bayesduel as bd
+from bayesduel.problems import LogisticItems, RandomProblem, ScoreDuels, uniform
 from bayesduel.simulation.regret import FORMULAS, pair_costs, uniform_slope
 from bayesduel.simulation.regret_lower_bound import least_slope
 
@@ -134,3 +137,54 @@ def test_regrets_far_apart_are_drawn_on_a_log_axis():
     assert ax.get_yscale() == "log"
     assert ax.get_ylim()[0] == 1
     matplotlib.pyplot.close("all")
+
+
+def test_success_and_opportunity_cost_are_of_every_kind_of_trace():
+    """The recommended arm or item, or the selected set, against the truth by hand."""
+    P = np.array([[0.5, 0.6, 0.6], [0.4, 0.5, 0.9], [0.4, 0.1, 0.5]])
+    trace = bd.simulate(bd.DTS(), P, 60, replications=8, seed=2)
+    named = trace["trace"]["recommended"]
+    np.testing.assert_allclose(bd.opportunity_cost(trace), np.array([0, 0.5, 1])[named])
+    borda = np.array([0.05, 0, 0.4])[named]  # means 0.6, 0.65, 0.25
+    np.testing.assert_allclose(bd.opportunity_cost(trace, "borda"), borda, atol=1e-12)
+    gaps = np.array([0, 0.1, 0.1])[named]
+    np.testing.assert_allclose(bd.opportunity_cost(trace, "condorcet"), gaps, atol=1e-12)
+    right = bd.success_rate(trace)
+    np.testing.assert_array_equal(right["success"], named == 0)
+    drawn = bd.simulate(
+        bd.DTS(), RandomProblem(n_arms=3, generator=uniform), 60, replications=4, seed=2
+    )
+    assert (bd.opportunity_cost(drawn).min("time") >= 0).all()
+    assert ((right["low"] <= right["rate"]) & (right["rate"] <= right["high"])).all()
+
+    family = LogisticItems(n_arms=6, n_attributes=2)
+    trace = bd.simulate(bd.LogisticThompson(), family, 60, replications=4, seed=2)
+    lost = trace["problem"]["best"] - trace["trace"]["recommended_worth"]
+    cost = bd.opportunity_cost(trace)
+    np.testing.assert_allclose(cost, lost.transpose(*cost.dims))
+    np.testing.assert_array_equal(bd.success_rate(trace)["success"], cost <= 1e-9)
+    with pytest.raises(ValueError, match="criterion should be None for a trace of items"):
+        bd.success_rate(trace, criterion="borda")
+    with pytest.raises(ValueError, match="criterion should be 'copeland', 'borda' or 'condorcet'"):
+        bd.opportunity_cost(bd.simulate(bd.DTS(), P, 5), "elo")
+
+    selection = bd.simulate(bd.Uniform(), P, 60, k=2, seed=2)
+    with pytest.raises(ValueError, match="trace should be of pairs or items, got one of a select"):
+        bd.regret(selection)
+
+
+def test_one_function_plays_pairs_items_and_margins():
+    scored = ScoreDuels([[0.0, 1.0], [-1.0, 0.0]], np.ones((2, 2)) - np.eye(2))
+    with pytest.raises(ValueError, match="k, how many arms to select, should be given for"):
+        bd.simulate(bd.Uniform(), scored, 10)
+    with pytest.raises(ValueError, match="index should be given with k only"):
+        bd.simulate(bd.DTS(), "cyclic-4", 10, index=True)
+    with pytest.raises(ValueError, match="detail should be 'auto' with k, got 'arms'"):
+        bd.simulate(bd.Uniform(), scored, 10, k=1, detail="arms")
+    for trace in (
+        bd.simulate(bd.Uniform(), "cyclic-4", 10),
+        bd.simulate(bd.Uniform(), scored, 10, k=1),
+        bd.simulate(bd.KLUCB(), LogisticItems(n_arms=3, n_attributes=2), 10),
+    ):
+        assert json.loads(trace.attrs["plan"])["horizon"] == 10
+        assert bd.success_rate(trace)["success"].dims == ("policy", "replication", "time")

@@ -32,7 +32,7 @@ def line(n_arms=4, sd=0.1):
 @pytest.fixture(scope="module")
 def trace():
     policies = {"POCBAm": bd.POCBAm(), "model": bd.MLPOCBAm(), "uniform": bd.Uniform()}
-    return bd.simulate_top_k(policies, BY_SD, 4, 200, replications=6, seed=3, index=True)
+    return bd.simulate(policies, BY_SD, 200, k=4, replications=6, seed=3, index=True)
 
 
 def test_a_trace_says_what_was_selected(trace):
@@ -40,7 +40,7 @@ def test_a_trace_says_what_was_selected(trace):
     assert (what["selected"].sum("arm") == 4).all()
     assert (trace["problem"]["best"].sum("arm") == 4).all()
     assert trace["time"].values[0] == 135  # three duels of each of 45 pairs
-    np.testing.assert_array_equal(what["duels"].sum(("arm", "opponent")), 2 * 200)
+    np.testing.assert_array_equal(what["meetings"].sum(("arm", "opponent")), 2 * 200)
     spent = np.broadcast_to(trace["time"], what["spent"].shape)
     np.testing.assert_array_equal(what["spent"], spent)
     assert json.loads(trace.attrs["plan"])["policies"]["POCBAm"] == repr(bd.POCBAm(k=4))
@@ -53,17 +53,17 @@ def test_uniform_and_pbr_are_one_class_each_for_regret_runs_and_selection():
     uniform, race = bd.Uniform(by="model"), bd.PBR(criterion="borda")
     P = named("linear", n_arms=4).P  # as an array: both take one
     regret_run = bd.simulate([uniform, race], P, 120, seed=3, record_at=[120])
-    selection = bd.simulate_top_k([uniform, race], P, 1, 120, seed=3, record_at=[120])
+    selection = bd.simulate([uniform, race], P, 120, k=1, seed=3, record_at=[120])
     assert list(regret_run["policy"].values) == list(selection["policy"].values)
     wins = regret_run["trace"]["wins"].sel(policy="Uniform(by='model')").isel(replication=0)
-    met = selection["trace"]["duels"].sel(policy="Uniform(by='model')").isel(replication=0)
+    met = selection["trace"]["meetings"].sel(policy="Uniform(by='model')").isel(replication=0)
     np.testing.assert_array_equal(wins[0].values + wins[0].values.T, met)
     np.testing.assert_array_equal(met, 20 * (1 - np.eye(4)))
 
 
 def test_policies_meet_the_same_luck(trace):
     """After the warm-up alone the two that trust sample means name the same set."""
-    again = bd.simulate_top_k([bd.POCBAm(), bd.Uniform()], BY_SD, 4, 135, replications=6, seed=3)
+    again = bd.simulate([bd.POCBAm(), bd.Uniform()], BY_SD, 135, k=4, replications=6, seed=3)
     sets = again["trace"]["selected"].isel(time=-1)
     np.testing.assert_array_equal(sets.isel(policy=0), sets.isel(policy=1))
     np.testing.assert_array_equal(again["problem"]["score"], trace["problem"]["score"])
@@ -71,7 +71,7 @@ def test_policies_meet_the_same_luck(trace):
 
 def test_results_do_not_depend_on_company_or_workers(trace):
     settings = {"replications": 6, "seed": 3}
-    alone = bd.simulate_top_k({"model": bd.MLPOCBAm()}, BY_SD, 4, 200, workers=2, **settings)
+    alone = bd.simulate({"model": bd.MLPOCBAm()}, BY_SD, 200, k=4, workers=2, **settings)
     np.testing.assert_array_equal(
         alone["trace"]["selected"].sel(policy="model"),
         trace["trace"]["selected"].sel(policy="model"),
@@ -82,7 +82,7 @@ def test_results_do_not_depend_on_company_or_workers(trace):
 def test_an_interrupted_simulation_continues_to_the_same_trace(tmp_path, monkeypatch, name):
     policies = [bd.Uniform(), bd.SelectTop(), bd.PBR(criterion="borda")]
     settings = {"replications": 3, "seed": 3, "index": True}
-    whole = bd.simulate_top_k(policies, BY_SD, 4, 200, **settings)
+    whole = bd.simulate(policies, BY_SD, 200, k=4, **settings)
     written, write = [], StoredTrace.write
 
     def killed(self, *run):
@@ -93,18 +93,18 @@ def test_an_interrupted_simulation_continues_to_the_same_trace(tmp_path, monkeyp
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(StoredTrace, "write", killed)
-        bd.simulate_top_k(policies, BY_SD, 4, 200, out=tmp_path / name, **settings)
+        bd.simulate(policies, BY_SD, 200, k=4, out=tmp_path / name, **settings)
     begun = len(written)
     monkeypatch.setattr(
         StoredTrace, "write", lambda self, *run: (written.append(run), write(self, *run))
     )
-    kept = bd.simulate_top_k(policies, BY_SD, 4, 200, out=tmp_path / name, **settings)
+    kept = bd.simulate(policies, BY_SD, 200, k=4, out=tmp_path / name, **settings)
     assert len(written) == begun + 5  # Nine runs; those written are not played again.
     assert kept.attrs == whole.attrs
     for group in ("trace", "problem"):
         xr.testing.assert_identical(kept[group].to_dataset().load(), whole[group].to_dataset())
     with pytest.raises(ValueError, match="k is 4 and not 3"):
-        bd.simulate_top_k(bd.Uniform(), BY_SD, 3, 200, out=tmp_path / name, **settings)
+        bd.simulate(bd.Uniform(), BY_SD, 200, k=3, out=tmp_path / name, **settings)
 
 
 def test_a_dask_cluster_and_a_progress_bar_give_the_same_trace(capsys):
@@ -112,16 +112,16 @@ def test_a_dask_cluster_and_a_progress_bar_give_the_same_trace(capsys):
 
     problem = line()
     policies, settings = [bd.Uniform(), bd.SelectTop()], {"replications": 3, "seed": 3}
-    here = bd.simulate_top_k(policies, problem, 2, 100, progress=True, **settings)
+    here = bd.simulate(policies, problem, 100, k=2, progress=True, **settings)
     assert "600 of 600" in capsys.readouterr().err
     with LocalCluster(
         n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
     ) as cluster:
-        there = bd.simulate_top_k(
+        there = bd.simulate(
             policies,
             problem,
-            2,
             100,
+            k=2,
             backend="dask",
             scheduler=cluster.scheduler_address,
             **settings,
@@ -134,7 +134,7 @@ def test_the_order_of_the_arms_does_not_matter_to_the_luck():
     problem = line()
     for permute in (True, False):
         policies = [bd.POCBAm(), bd.SelectTop(), bd.ActiveRanking(), bd.PKG(), bd.HybridPOCBAm()]
-        done = bd.simulate_top_k(policies, problem, 2, 100, replications=5, permute=permute)
+        done = bd.simulate(policies, problem, 100, k=2, replications=5, permute=permute)
         last = done["trace"]["selected"].isel(time=-1)
         np.testing.assert_array_equal(last, np.broadcast_to([False, False, True, True], last.shape))
         assert (abs(bd.opportunity_cost(done).isel(time=-1)) < 1e-12).all()
@@ -167,7 +167,7 @@ def test_a_log_is_replayed_margin_by_margin():
     key = np.uint64(9)
     seen = {draw_margin(problem.dice, b, a, n, key) for n in range(200)}
     assert seen == {-1.0, 2.0, -3.0}
-    trace = bd.simulate_top_k(bd.POCBAm(), duels, 1, 200, replications=3)
+    trace = bd.simulate(bd.POCBAm(), duels, 200, k=1, replications=3)
     assert bd.success_rate(trace)["rate"].isel(time=-1, policy=0) == 1
     lonely = bd.Duels.from_votes(left=["a", "b"], right=["b", "c"], outcome=[1, 1], margin=[1, 1])
     with pytest.raises(ValueError, match="margin of every pair, got 1 pairs without"):
@@ -184,7 +184,7 @@ def test_intervals_are_exact_binomial_ones(trace):
     np.testing.assert_allclose([at["low"], at["high"]], [interval.low, interval.high])
     with pytest.raises(ValueError, match="level should be in"):
         bd.success_rate(trace, 1)
-    with pytest.raises(ValueError, match=r"what bayesduel.simulate_top_k returned"):
+    with pytest.raises(ValueError, match=r"what bayesduel.simulate returned"):
         bd.success_rate(xr.DataTree())
 
 
@@ -193,7 +193,7 @@ def test_arms_of_equal_score_stand_in_for_one_another():
     left, right = ([pair[k] for pair in margin for _ in range(2)] for k in (0, 1))
     each = [m for pair in margin.values() for m in pair]
     duels = bd.Duels.from_votes(left, right, [float(m > 0) for m in each], margin=each)
-    trace = bd.simulate_top_k(bd.Uniform(), duels, 2, 300, replications=20, record_at=[300])
+    trace = bd.simulate(bd.Uniform(), duels, 300, k=2, replications=20, record_at=[300])
     assert len(np.unique(trace["trace"]["selected"].values.reshape(-1, 3), axis=0)) == 2
     assert (bd.success_rate(trace)["rate"] == 1).all()
     assert (bd.opportunity_cost(trace) == 0).all()
@@ -234,21 +234,21 @@ def test_problems_keep_their_promises():
 def test_bad_input_is_refused():
     for k in (0, 4):
         with pytest.raises(ValueError, match="k should be"):
-            bd.simulate_top_k(bd.POCBAm(), line(), k, 100)
+            bd.simulate(bd.POCBAm(), line(), 100, k=k)
     with pytest.raises(ValueError, match="at least 18, the fewest duels POCBAm needs for 2 of 4"):
-        bd.simulate_top_k(bd.POCBAm(), line(), 2, 17)
+        bd.simulate(bd.POCBAm(), line(), 17, k=2)
     with pytest.raises(ValueError, match="at least 18"):
-        bd.simulate_top_k(bd.POCBAm(), line(), 2, 100, record_at=[5, 100])
+        bd.simulate(bd.POCBAm(), line(), 100, k=2, record_at=[5, 100])
     with pytest.raises(ValueError, match="policies should select k = 2"):
-        bd.simulate_top_k(bd.POCBAm(k=3), line(), 2, 100)
+        bd.simulate(bd.POCBAm(k=3), line(), 100, k=2)
     with pytest.raises(
         TypeError, match=r"those of bayesduel.policies.top_k, Uniform or PBR, got DTS"
     ):
-        bd.simulate_top_k(bd.DTS(), line(), 2, 100)
+        bd.simulate(bd.DTS(), line(), 100, k=2)
     with pytest.raises(TypeError, match="problem should be ScoreDuels"):
-        bd.simulate_top_k(bd.POCBAm(), 4, 2, 100)
+        bd.simulate(bd.POCBAm(), 4, 100, k=2)
     with pytest.raises(ValueError, match="name should be one of"):
-        bd.simulate_top_k(bd.POCBAm(), "cyclic-5", 2, 100)
+        bd.simulate(bd.POCBAm(), "cyclic-5", 100, k=2)
     with pytest.raises(ValueError, match="should be finite"):
         ScoreDuels([[0, np.nan], [np.nan, 0]], np.ones((2, 2)))
     with pytest.raises(ValueError, match="mean should be antisymmetric"):
@@ -276,8 +276,8 @@ def test_success_rates_agree_with_the_prototype():
         "uniform, model": bd.Uniform(by="model"),
         "POCBAm": bd.POCBAm(),
     }
-    trace = bd.simulate_top_k(
-        policies, BY_SD, 4, 1000, replications=500, seed=20261121, record_at=[135, 300, 1000]
+    trace = bd.simulate(
+        policies, BY_SD, 1000, k=4, replications=500, seed=20261121, record_at=[135, 300, 1000]
     )
     rate = bd.success_rate(trace)["rate"]
     for name, known in KNOWN.items():
@@ -295,8 +295,8 @@ def test_the_model_helps_and_knock_outs_do_not():
     The closer orderings are put to the test by ``examples/topk_of_ten.py``.
     """
     policies = {"means": bd.Uniform(), "model": bd.Uniform(by="model"), "TOP": bd.SelectTop()}
-    trace = bd.simulate_top_k(
-        policies, BY_SD, 4, 1000, replications=500, seed=20261121, record_at=[1000]
+    trace = bd.simulate(
+        policies, BY_SD, 1000, k=4, replications=500, seed=20261121, record_at=[1000]
     )
     success = bd.success_rate(trace)["success"].isel(time=-1)
     for better, worse in (("model", "means"), ("model", "TOP")):

@@ -59,8 +59,8 @@ def test_a_matrix_deals_wins_by_its_chances_and_ranks_by_borda():
 
 def test_every_policy_selects_on_wins():
     """The k-th and the next score are 0.4 apart, their standard error at 6,000 duels is 0.05."""
-    trace = bd.simulate_top_k(
-        POLICIES, named("arithmetic-8"), 3, 6000, replications=3, record_at=[6000]
+    trace = bd.simulate(
+        POLICIES, named("arithmetic-8"), 6000, k=3, replications=3, record_at=[6000]
     )
     selected = trace["trace"]["selected"].isel(time=-1)
     np.testing.assert_array_equal(selected, np.broadcast_to(np.arange(8) < 3, selected.shape))
@@ -68,7 +68,7 @@ def test_every_policy_selects_on_wins():
 
 def test_a_family_of_matrices_is_drawn_from():
     family = RandomProblem(n_arms=5, generator=bradley_terry)
-    trace = bd.simulate_top_k(bd.POCBAm(), family, 2, 60, replications=3)
+    trace = bd.simulate(bd.POCBAm(), family, 60, k=2, replications=3)
     scores = trace["problem"]["score"].values
     np.testing.assert_allclose(scores.sum(axis=1), 0, atol=1e-12)
     assert len(np.unique(scores[:, 0])) == 3

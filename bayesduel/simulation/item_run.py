@@ -1,0 +1,131 @@
+"""Items with attributes, shown one or two at a time."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from bayesduel.beliefs.item_belief import ItemSet, record_aimed, record_duel, record_pull
+from bayesduel.beliefs.logistic_laplace import sigmoid
+from bayesduel.policies.uniform import select
+from bayesduel.simulation.run import RUN, Layout, Run, Streams, Truth, count_type, driver
+
+__all__ = ["ItemRun", "play_item_duels", "play_pulls", "play_sphere"]
+
+
+class ItemRun(Run):
+    """A replication of items with attributes, of which one or two are shown.
+
+    There may be a million items, so only sums are kept at the recorded times: of the true worth
+    of what was shown, and of what it paid.
+    """
+
+    def __init__(
+        self,
+        policy: Any,
+        problem: Any,
+        times: np.ndarray,
+        plan: Mapping[str, Any],
+        streams: Streams,
+    ) -> None:
+        super().__init__(times, problem.n_arms, plan)
+        truth, self.coins, self.draws, _ = streams
+        offer, order = problem.offer, np.arange(problem.n_arms)
+        if plan["permute"] and not offer.sphere:
+            order = truth.permutation(problem.n_arms)
+            values = offer.values if len(offer.values) == 1 else offer.values[order]
+            offer = ItemSet(np.asfortranarray(offer.attributes[order]), values, False)
+        self.policy, self.problem, self.offer, self.order = policy, problem, offer, order
+        self.belief, self.memory = policy.belief.init(offer), policy.init(offer)
+        self.sums = np.zeros(2)
+        if offer.sphere:
+            self.facts: tuple[np.ndarray, ...] = (problem.preference,)
+            self.loop = driver(play_sphere, policy.select)
+        else:
+            self.facts = (problem.utility[order], problem.worth[order])
+            self.loop = driver((play_pulls, play_item_duels)[problem.shows - 1], policy.select)
+        bound = policy.bound(times, offer)
+        self.arrays["bound"][:] = np.nan if bound is None else bound
+
+    @staticmethod
+    def layout(plan: Mapping[str, Any]) -> Layout:
+        """Return the sums at the recorded times and, if `pairs`, the pulls of every item."""
+        pulls = {"pulls": ((*RUN, "item"), count_type(plan["horizon"]))}
+        return {
+            "worth": ((*RUN, "time"), np.float64),
+            "paid": ((*RUN, "time"), np.float64),
+            "recommended": ((*RUN, "time"), np.int64),
+            "recommended_worth": ((*RUN, "time"), np.float64),
+            "bound": ((*RUN, "time"), np.float64),
+            **(pulls if plan["pairs"] else {}),
+        }
+
+    @staticmethod
+    def truth(problem: Any, drawn: Iterable[Any], plan: Mapping[str, Any]) -> Truth:
+        """Return the worth of the best item and of a random one, and the preference vector."""
+        facts = [(one.best, one.typical, one.preference) for one in drawn]
+        best, typical, preference = (np.array(part) for part in zip(*facts, strict=True))
+        return {
+            "best": (("replication",), best),
+            "typical": (("replication",), typical),
+            "preference": (("replication", "attribute"), preference),
+        }
+
+    def play(self, last: int) -> None:
+        """Play until step `last`."""
+        state = (self.belief, self.memory, *self.facts, self.sums)
+        self.loop(*state, self.done + 1, last, self.draws, self.coins)
+        self.done = last
+
+    def record(self, place: int) -> None:
+        """Record the sums and the item that the policy recommends; -1 on a sphere."""
+        self.arrays["worth"][place], self.arrays["paid"][place] = self.sums
+        best = self.policy.recommend(self.belief, self.memory)
+        if self.offer.sphere:
+            index, worth = -1, sigmoid(float(best @ self.problem.preference))
+        else:
+            index = self.order[best]
+            worth = self.problem.worth[index]
+        self.arrays["recommended"][place] = index
+        self.arrays["recommended_worth"][place] = worth
+
+    def finish(self) -> None:
+        """Record the pulls of every item, if they are kept."""
+        if "pulls" in self.arrays:
+            self.arrays["pulls"][self.order] = self.belief.pulls
+
+
+def play_pulls(belief, memory, utility, worth, sums, first, last, rng, coins):  # type: ignore[no-untyped-def]
+    """Show one item at a time in steps `first` to `last`."""
+    for t in range(first, last + 1):
+        arm = select(belief, memory, t, rng)
+        success = 1.0 if coins.random() < sigmoid(utility[arm]) else 0.0
+        record_pull(belief, arm, success)
+        sums[0] += worth[arm]
+        value = belief.values[arm] if len(belief.values) > 1 else belief.values[0]
+        sums[1] += success * value
+
+
+def play_item_duels(belief, memory, utility, worth, sums, first, last, rng, coins):  # type: ignore[no-untyped-def]
+    """Show two items at a time in steps `first` to `last`."""
+    for t in range(first, last + 1):
+        i, j = select(belief, memory, t, rng)
+        won = 1.0 if coins.random() < sigmoid(utility[i] - utility[j]) else 0.0
+        record_duel(belief, i, j, won)
+        sums[0] += (worth[i] + worth[j]) / 2
+        sums[1] += won
+
+
+def play_sphere(belief, memory, preference, sums, first, last, rng, coins):  # type: ignore[no-untyped-def]
+    """Show points of the sphere, one at a time, in steps `first` to `last`."""
+    n = len(preference)
+    for t in range(first, last + 1):
+        arm = select(belief, memory, t, rng)
+        chance = sigmoid(memory.aim @ preference if arm == n else preference[arm])
+        success = 1.0 if coins.random() < chance else 0.0
+        if arm == n:
+            record_aimed(belief, memory.aim, success)
+        else:
+            record_pull(belief, arm, success)
+        sums[0] += chance
+        sums[1] += success

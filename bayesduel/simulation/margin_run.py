@@ -1,0 +1,120 @@
+"""Score duels of arms, of which the margin is observed, to select the k best."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bayesduel.beliefs.margin_moments import intransitivity
+from bayesduel.beliefs.margins import no_margins, record_margin
+from bayesduel.policies.uniform import select
+from bayesduel.problems.margins import draw_margin
+from bayesduel.simulation.run import PAIR, RUN, Layout, Run, Streams, Truth, driver
+
+__all__ = ["MarginRun", "play_live", "play_margins", "top_set"]
+
+
+class MarginRun(Run):
+    """A replication of duels of arms, of which the margin is observed, to select the k best."""
+
+    def __init__(
+        self,
+        policy: Any,
+        problem: Any,
+        times: np.ndarray,
+        plan: Mapping[str, Any],
+        streams: Streams,
+    ) -> None:
+        super().__init__(times, problem.n_arms, plan)
+        _, luck, self.draws, _ = streams
+        n_arms = problem.n_arms
+        self.k, self.index = plan["k"], plan["index"]
+        self.arms = luck.permutation(n_arms) if plan["permute"] else np.arange(n_arms)
+        self.key = luck.integers(0, 2**64, dtype=np.uint64)
+        self.policy = policy
+        self.margins, self.memory = no_margins(n_arms), policy.init(n_arms)
+        self.outcomes = problem if problem.live else problem.dice
+        self.loop: Callable[..., None] = (
+            partial(play_live, policy.select)
+            if problem.live
+            else driver(play_margins, policy.select)
+        )
+
+    @staticmethod
+    def layout(plan: Mapping[str, Any]) -> Layout:
+        """Return the sets selected at the recorded times, and how often each pair met."""
+        indices = ("predictive", "posterior") if plan["index"] else ()
+        return {
+            "selected": ((*RUN, "time", "arm"), np.bool_),
+            "spent": ((*RUN, "time"), np.int64),
+            "meetings": ((*RUN, *PAIR), np.int32),
+            **{name: ((*RUN, "time"), np.float64) for name in indices},
+        }
+
+    @staticmethod
+    def truth(problem: Any, drawn: Iterable[Any], plan: Mapping[str, Any]) -> Truth:
+        """Return the true scores and the true set of each replication."""
+        scores = np.stack([one.scores for one in drawn])
+        best = np.stack([top_set(each, plan["k"]) for each in scores])
+        return {"score": (("replication", "arm"), scores), "best": (("replication", "arm"), best)}
+
+    @staticmethod
+    def least(policy: Any, n_arms: int) -> int:
+        """Return the fewest duels from which the policy can select."""
+        return int(policy.opening(n_arms))
+
+    def prepare(self, time: int) -> None:
+        """Start anew, if the policy takes a run of its own for every budget."""
+        policy = self.policy.for_budget(time)
+        if policy is not None:
+            n_arms = len(self.arms)
+            self.done, self.margins, self.memory = 0, no_margins(n_arms), policy.init(n_arms)
+
+    def play(self, last: int) -> None:
+        """Play until duel `last`, or until the policy has finished."""
+        given = (self.margins, self.memory, self.outcomes, self.arms, self.key)
+        self.loop(*given, last, self.draws)
+        self.done = int(self.margins.n_duels[0])
+
+    def record(self, place: int) -> None:
+        """Record the set that the policy would select."""
+        scores = self.policy.scores(self.margins, self.memory)
+        self.arrays["selected"][place, self.arms] = top_set(scores, self.k)
+        self.arrays["spent"][place] = self.done
+        if self.index:
+            met_twice = (self.margins.n + 2 * np.eye(len(self.arms)) >= 2).all()
+            for name in ("predictive", "posterior"):
+                value = intransitivity(self.margins, name) if met_twice else np.nan
+                self.arrays[name][place] = value
+
+    def finish(self) -> None:
+        """Record how often each pair met."""
+        self.arrays["meetings"][np.ix_(self.arms, self.arms)] = self.margins.n
+
+
+def top_set(scores: np.ndarray, k: int) -> np.ndarray:
+    """Return the k largest as a mask, ties by the first index, shape (K,)."""
+    chosen = np.zeros(len(scores), dtype=bool)
+    chosen[np.argsort(-scores, kind="stable")[:k]] = True
+    return chosen
+
+
+def play_margins(margins, memory, dice, arms, key, last, rng):  # type: ignore[no-untyped-def]
+    """Play until `last` duels are recorded or the policy has finished."""
+    while margins.n_duels[0] < last:
+        i, j = select(margins, memory, margins.n_duels[0] + 1, rng)
+        if i < 0:
+            break
+        margin = draw_margin(dice, arms[i], arms[j], int(margins.n[i, j]), key)
+        record_margin(margins, i, j, margin)
+
+
+def play_live(rule, margins, memory, problem, arms, key, last, rng):  # type: ignore[no-untyped-def]
+    """Do as ``play_margins`` by `rule`, where duels are played outside compiled code."""
+    while margins.n_duels[0] < last:
+        i, j = rule(margins, memory, int(margins.n_duels[0]) + 1, rng)
+        if i < 0:
+            break
+        margin = problem.play(int(arms[i]), int(arms[j]), int(margins.n[i, j]), key)
+        record_margin(margins, i, j, margin)

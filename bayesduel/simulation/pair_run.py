@@ -1,0 +1,107 @@
+"""Duels of arms, of which the winner is observed."""
+
+from collections.abc import Iterable, Mapping
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from bayesduel.beliefs import record
+from bayesduel.policies.uniform import select
+from bayesduel.simulation.run import PAIR, RUN, Layout, Run, Streams, Truth, count_type, driver
+
+__all__ = ["PairRun", "play_pairs", "recommend"]
+
+
+class PairRun(Run):
+    """A replication of duels of arms, of which the winner is observed."""
+
+    def __init__(
+        self,
+        policy: Any,
+        problem: Any,
+        times: np.ndarray,
+        plan: Mapping[str, Any],
+        streams: Streams,
+    ) -> None:
+        super().__init__(times, problem.n_arms, plan)
+        truth, self.coins, self.draws, self.fits = streams
+        n_arms = problem.n_arms
+        self.pairs = plan["pairs"]
+        self.arms = truth.permutation(n_arms) if plan["permute"] else np.arange(n_arms)
+        self.P = np.ascontiguousarray(problem.P[np.ix_(self.arms, self.arms)])
+        self.policy, self.loop = policy, driver(play_pairs, policy.select)
+        self.belief, self.memory = policy.belief.init(n_arms), policy.init(n_arms)
+        self.self_duels = np.zeros(n_arms, np.int64)
+        self.limit = _due(policy.belief, 0)
+
+    @staticmethod
+    def layout(plan: Mapping[str, Any]) -> Layout:
+        """Return the tallies of arms and, if `pairs`, of pairs at the recorded times."""
+        count = count_type(plan["horizon"])
+        return {
+            "duels": ((*RUN, "time", "arm"), count),
+            "self_duels": ((*RUN, "time", "arm"), count),
+            "wins": ((*RUN, "time", *PAIR) if plan["pairs"] else (*RUN, *PAIR), count),
+            "recommended": ((*RUN, "time"), np.int32),
+            "answered": (RUN, np.int64),
+        }
+
+    @staticmethod
+    def truth(problem: Any, drawn: Iterable[Any], plan: Mapping[str, Any]) -> Truth:
+        """Return the preference matrix, one a replication if each draws its own."""
+        if not problem.is_family:
+            return {"P": (PAIR, np.array(problem.P))}
+        return {"P": (("replication", *PAIR), np.stack([one.P for one in drawn]))}
+
+    def play(self, last: int) -> None:
+        """Play until duel `last`."""
+        state = (self.belief, self.memory, self.P, self.self_duels)
+        self.loop(*state, self.done + 1, last, self.draws, self.coins)
+        self.done = last
+
+    def refit(self) -> None:
+        """Refit the belief, if that is due after ``done`` duels."""
+        if self.done == self.limit:
+            seed = int(self.fits.integers(2**31))
+            self.belief = self.policy.belief.refreshed(self.belief, seed)
+            self.limit = _due(self.policy.belief, self.done)
+
+    def record(self, place: int) -> None:
+        """Record the tallies and the arm that the policy recommends."""
+        back = np.argsort(self.arms)
+        wins, alone = self.belief.wins[np.ix_(back, back)], self.self_duels[back]
+        self.arrays["self_duels"][place] = alone
+        self.arrays["duels"][place] = wins.sum(0) + wins.sum(1) + 2 * alone
+        self.arrays["wins"][place if self.pairs else ...] = wins
+        best = recommend(self.policy, self.belief, self.memory)
+        self.arrays["recommended"][place] = self.arms[best]
+
+    def finish(self) -> None:
+        """Record when the policy identified a winner, -1 if it did not."""
+        answer = self.policy.answer(self.memory)
+        self.arrays["answered"][...] = -1 if answer is None else answer.time[0]
+
+
+def recommend(policy: Any, belief: Any, memory: Any) -> int:
+    """Return the arm that a policy of pairs would name now: its answer, if it has one."""
+    answer = policy.answer(memory)
+    if answer is not None and answer.arm[0] >= 0:
+        return int(answer.arm[0])
+    return int(policy.recommend(belief, memory))
+
+
+def _due(belief: Any, n_duels: int) -> float:
+    """Return after how many duels to refit a belief next, infinity for never."""
+    due = belief.due(n_duels)
+    return inf if due < 0 else due
+
+
+def play_pairs(belief, memory, P, self_duels, first, last, rng, coins):  # type: ignore[no-untyped-def]
+    """Play duels `first` to `last`."""
+    for t in range(first, last + 1):
+        i, j = select(belief, memory, t, rng)
+        outcome = 1.0 if coins.random() < P[i, j] else 0.0
+        record(belief, (i, j), outcome)
+        if i == j:
+            self_duels[i] += 1

@@ -1,0 +1,101 @@
+"""The contract of a run: one replication as it goes, whatever a step of it is.
+
+A run has a compiled loop of three lines: the policy names what to show, the problem gives the
+outcome, the belief records it. Every policy's rule gets its own compiled copy of the loop, cached
+on disk.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from bayesduel.jit import with_globals
+
+__all__ = ["PAIR", "RUN", "Layout", "Run", "Streams", "Truth", "count_type", "driver"]
+
+# Dimensions and type of each variable of a trace.
+Layout = dict[str, tuple[tuple[str, ...], Any]]
+# Dimensions and values of each variable of the problem.
+Truth = Mapping[str, tuple[tuple[str, ...], np.ndarray]]
+Streams = tuple[np.random.Generator, ...]
+
+RUN = ("policy", "replication")
+PAIR = ("arm", "opponent")
+
+
+class Run(ABC):
+    """One replication as it goes: the state between two stretches.
+
+    ``prepare``, ``refit`` and ``finish`` do nothing unless a run needs them.
+
+    Attributes
+    ----------
+    times
+        When to record, increasing, shape (n_times,).
+    arrays
+        What was recorded: the variables of ``layout`` without their first two dimensions, in the
+        problem's own labels.
+    done
+        Steps played.
+    limit
+        The step after which ``refit`` has something to do.
+    """
+
+    done: int = 0
+    limit: float = inf
+
+    def __init__(self, times: np.ndarray, n_arms: int, plan: Mapping[str, Any]) -> None:
+        self.times = times
+        sizes = {"time": len(times), **dict.fromkeys(("arm", "opponent", "item"), n_arms)}
+        self.arrays = {
+            name: np.zeros([sizes[d] for d in dims[len(RUN) :]], kind)
+            for name, (dims, kind) in self.layout(plan).items()
+        }
+
+    @staticmethod
+    @abstractmethod
+    def layout(plan: Mapping[str, Any]) -> Layout:
+        """Return the dimensions and type of each variable of a trace."""
+
+    @staticmethod
+    @abstractmethod
+    def truth(problem: Any, drawn: Iterable[Any], plan: Mapping[str, Any]) -> Truth:
+        """Return what a trace keeps of the problem, `drawn` once for every replication."""
+
+    @staticmethod
+    def least(policy: Any, n_arms: int) -> int:
+        """Return the fewest steps that the policy can be run for."""
+        return 1
+
+    def prepare(self, time: int) -> None:  # noqa: B027
+        """Make ready to play until `time`."""
+
+    @abstractmethod
+    def play(self, last: int) -> None:
+        """Play until step `last`, or until the policy has finished."""
+
+    def refit(self) -> None:  # noqa: B027
+        """Refit the belief, if that is due after ``done`` steps."""
+
+    @abstractmethod
+    def record(self, place: int) -> None:
+        """Record what holds at the time of that index."""
+
+    def finish(self) -> None:  # noqa: B027
+        """Record what is kept of the end only."""
+
+
+@cache
+def driver(loop: Callable[..., None], select: Any) -> Callable[..., None]:
+    """Return the compiled copy of a loop that plays by a policy's rule `select`."""
+    module = select.__module__.rpartition(".")[2]
+    return with_globals(loop, f"{loop.__name__}_{module}_{select.__name__}", select=select)
+
+
+def count_type(horizon: int) -> Any:
+    """Return the type of a count that cannot exceed twice the horizon."""
+    return np.int32 if horizon < 2**30 else np.int64
