@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 PROPER = set(
     """
     aepcs am bayesduel beat bernstein beta blade bradley carlo ccb chest cw cwrmed davidson dts
-    duckdb ecwrmed el etc glm glmetc hoeffding horseshoe html interleaved jit kl klucb mcmc merge
+    duckdb ecwrmed el etc fh glm glmetc hoeffding horseshoe html interleaved jit kl klucb mcmc merge
     mlpocb monte narwhals neumann newton nuts pbr pkg pocb pocbam psis rcs rmed roshambo rucb
     savage scb self sparring sql sup terry thompson thurstone ucb
     """.split()
@@ -34,7 +34,7 @@ PLAIN = set(
     literature load lower main mask matrices mean merge method mixture mle name named names next
     no number open optimal option outcome parallel parse perturbed phase pick plot plots plus
     population predict probability process progress query question race random rate read record
-    recorded register replay replicate reporting require result row running sample sampling save
+    recorded register replay replicate reporting require result row run running sample sampling save
     schedule
     select selection sequence sequential server set sets sign simulate simulation size spec sphere
     split stacked standard standardised statistics stop stopping store style subset success

@@ -41,7 +41,7 @@ from bayesduel.beliefs.query import (
     shares,
     upper_against,
     upper_bound,
-    upper_of_counts,
+    upper_from_counts,
 )
 
 __all__ = [
@@ -66,5 +66,5 @@ __all__ = [
     "shares",
     "upper_against",
     "upper_bound",
-    "upper_of_counts",
+    "upper_from_counts",
 ]

@@ -37,7 +37,7 @@ __all__ = [
     "shares",
     "upper_against",
     "upper_bound",
-    "upper_of_counts",
+    "upper_from_counts",
 ]
 
 
@@ -93,11 +93,11 @@ def upper_bound(belief, i, j, budget):
         return gaussian_upper(belief.location[i, j], belief.spread[i, j], budget)
     if belief.kind == BY_RANKED:
         return ranked_upper(belief.ranked[:, i, j], budget)
-    return upper_of_counts(belief, belief.wins[i, j], belief.wins[j, i], budget)
+    return upper_from_counts(belief, belief.wins[i, j], belief.wins[j, i], budget)
 
 
 @compiled
-def upper_of_counts(belief, wins, losses, budget):
+def upper_from_counts(belief, wins, losses, budget):
     """Return the upper bound on a probability of which these are the counts.
 
     For beliefs whose bounds follow from counts (``BeliefSpec.bounds_counts``).

@@ -17,7 +17,7 @@ from math import inf, log, pi
 
 import numpy as np
 
-from bayesduel.beliefs import upper_bound, upper_of_counts
+from bayesduel.beliefs import upper_bound, upper_from_counts
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import take_reward
 
@@ -71,8 +71,8 @@ def learn_mean(belief, memory, i):
     """Tighten the interval of an arm's mean; replace it if the intersection is empty."""
     lower, n = memory.lower, memory.rewards.duels[i]
     budget, points = budget_of(memory, n, len(lower)), memory.rewards.points[i]
-    below = 1 - upper_of_counts(belief, n - points, points, budget)
-    above = upper_of_counts(belief, points, n - points, budget)
+    below = 1 - upper_from_counts(belief, n - points, points, budget)
+    above = upper_from_counts(belief, points, n - points, budget)
     if memory.nested and max(lower[i, 0], below) <= min(lower[i, 1], above):
         below, above = max(lower[i, 0], below), min(lower[i, 1], above)
     lower[i, 0], lower[i, 1] = below, above

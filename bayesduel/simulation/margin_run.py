@@ -48,7 +48,7 @@ class MarginRun(Run):
         return {
             "selected": ((*RUN, "time", "arm"), np.bool_),
             "spent": ((*RUN, "time"), np.int64),
-            "meetings": ((*RUN, *PAIR), np.int32),
+            "pair_duels": ((*RUN, *PAIR), np.int32),
             **{name: ((*RUN, "time"), np.float64) for name in indices},
         }
 
@@ -90,7 +90,7 @@ class MarginRun(Run):
 
     def finish(self) -> None:
         """Record how often each pair met."""
-        self.arrays["meetings"][np.ix_(self.arms, self.arms)] = self.margins.n
+        self.arrays["pair_duels"][np.ix_(self.arms, self.arms)] = self.margins.n
 
 
 def top_set(scores: np.ndarray, k: int) -> np.ndarray:

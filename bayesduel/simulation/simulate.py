@@ -106,7 +106,7 @@ def simulate(
     random, and `preference`.
 
     With `k` it has `selected` (..., time, arm); `spent` (..., time), duels played by then (fewer
-    where a policy had finished); `meetings` (..., arm, opponent), duels of each pair at the end;
+    where a policy had finished); `pair_duels` (..., arm, opponent), duels of each pair at the end;
     with `index`, `predictive` and `posterior` (..., time). Group ``problem``: `score`
     (replication, arm), the true scores, and `best` (replication, arm), the true set (ties by the
     first index).

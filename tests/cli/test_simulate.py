@@ -121,7 +121,7 @@ def test_pairs_that_never_met_toss_a_coin_if_asked():
         ({"--plot": "regret.doc"}, "--plot should end in one of"),
         ({"--problem": "hudry-13", "--regret": "weak"}, "that this problem has a winner of"),
         ({"--index": None}, "--index is for --k"),
-        ({"--problem": "score_duels"}, "problem should be one of pairs or of items"),
+        ({"--problem": "score_duels"}, "k, how many arms to select, should be given"),
         ({"--regret": "weak", "--detail": "arms"}, "detail should be 'pairs' for weak regret"),
         ({"--problem": "unit-sphere", "--regret": "borda"}, "criterion should be 'pull'"),
     ],

@@ -50,7 +50,7 @@ FROZEN_NAME: dict[str, str] = {
     "cycle_posterior_by_model": "belief_by_model",
     "naive_rejects": "naive_would_accuse",
     "weakly_transitive_prior": "weakly_transitive_before",
-    "meetings": "duels",
+    "pair_duels": "duels",
 }
 
 fit_log = bd.fit

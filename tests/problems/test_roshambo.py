@@ -69,7 +69,7 @@ def test_the_best_is_selected_live_and_in_any_process(table):
     there = bd.simulate([bd.POCBAm(), bd.PKG()], problem, 90, k=1, workers=2, **settings)
     selected = here["trace"]["selected"]
     np.testing.assert_array_equal(selected, there["trace"]["selected"])
-    np.testing.assert_array_equal(here["trace"]["meetings"], there["trace"]["meetings"])
+    np.testing.assert_array_equal(here["trace"]["pair_duels"], there["trace"]["pair_duels"])
     best = np.array(BOTS) == "iocainebot"
     np.testing.assert_array_equal(selected, np.broadcast_to(best, selected.shape))
 

@@ -40,7 +40,7 @@ def test_a_trace_says_what_was_selected(trace):
     assert (what["selected"].sum("arm") == 4).all()
     assert (trace["problem"]["best"].sum("arm") == 4).all()
     assert trace["time"].values[0] == 135  # three duels of each of 45 pairs
-    np.testing.assert_array_equal(what["meetings"].sum(("arm", "opponent")), 2 * 200)
+    np.testing.assert_array_equal(what["pair_duels"].sum(("arm", "opponent")), 2 * 200)
     spent = np.broadcast_to(trace["time"], what["spent"].shape)
     np.testing.assert_array_equal(what["spent"], spent)
     assert json.loads(trace.attrs["plan"])["policies"]["POCBAm"] == repr(bd.POCBAm(k=4))
@@ -56,7 +56,7 @@ def test_uniform_and_pbr_are_one_class_each_for_regret_runs_and_selection():
     selection = bd.simulate([uniform, race], P, 120, k=1, seed=3, record_at=[120])
     assert list(regret_run["policy"].values) == list(selection["policy"].values)
     wins = regret_run["trace"]["wins"].sel(policy="Uniform(by='model')").isel(replication=0)
-    met = selection["trace"]["meetings"].sel(policy="Uniform(by='model')").isel(replication=0)
+    met = selection["trace"]["pair_duels"].sel(policy="Uniform(by='model')").isel(replication=0)
     np.testing.assert_array_equal(wins[0].values + wins[0].values.T, met)
     np.testing.assert_array_equal(met, 20 * (1 - np.eye(4)))
 
