@@ -20,6 +20,7 @@ import bayesduel as bd
 from bayesduel import policies
 from bayesduel.beliefs import KL, Bernstein, Counts, Hoeffding, Laplace, Logistic, record
 from bayesduel.beliefs.item_belief import record_duel, record_pull
+from bayesduel.cli.parse import known_policies
 from bayesduel.models import BradleyTerry
 from bayesduel.problems import (
     LogisticDuels,
@@ -36,6 +37,7 @@ from bayesduel.simulation.interaction import (
     play_sphere,
 )
 from bayesduel.simulation.replication import label
+from benchmarks.validation.policies_symmetry import BY_SETTING
 
 HORIZON = 400
 EXTRA = [
@@ -322,3 +324,8 @@ def _environment():
     import os
 
     return dict(os.environ)
+
+
+def test_the_validation_of_symmetry_is_of_every_policy():
+    listed = {setting: set(names) for setting, names in BY_SETTING.items()}
+    assert listed == {setting: set(known_policies(setting)) for setting in listed}
