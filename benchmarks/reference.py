@@ -12,6 +12,11 @@ standard errors of the difference or 10 % of the reference, whichever is larger.
 problems ``uniform-K`` the prototype made two runs on each of its games; here every run has
 a game of its own, drawn under the same condition (a unique Copeland winner).
 
+A second table has every policy that has no figure at its defaults: those of no prototype, and two
+that the prototype ran with other settings (``SCB(sign_test="epochs")``,
+``SAVAGE(nested=False)``). It states ours alone: regret of pairs and of items, and how often
+the set of the k best is right.
+
 At T = 1e5 all 101 cells were hit when the table was last run (default seed and runs). What is
 known of a cell that misses is printed below, from the column `note`. SCB deserves a longer word.
 Its figures are said to use a union over all n (``sign_test="union"``), but what that asks of a
@@ -36,6 +41,9 @@ from typing import Any
 import numpy as np
 
 TABLE = Path(__file__).with_name("reference.csv")
+ALONE = {"pairs": 100_000, "items": 10_000, "margins": 500}  # duels of a policy without a figure
+RUNS_ALONE = 10
+KIND = {1: "items", 2: "duels"}  # of the named problems of items, by how many they show
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,51 @@ def figures() -> Iterator[Figure]:
                 runs=int(row["runs"]),
                 note=row["note"],
             )
+
+
+def without_figure() -> Iterator[tuple[str, str]]:
+    """Yield setting and name of every policy that has no figure at its defaults."""
+    from bayesduel.cli.parse import known_policies
+
+    at_defaults = {figure.policy for figure in figures() if not figure.settings}
+    for setting in ALONE:
+        for name in sorted(known_policies(setting)):
+            if setting != "pairs" or name not in at_defaults:
+                yield setting, name
+
+
+def alone(setting: str, name: str, *, replications: int, seed: int, **options: Any) -> Any:
+    """Return one row of the second table: a policy at its defaults, without a reference.
+
+    `options` go to ``bayesduel.simulate``.
+    """
+    import bayesduel as bd
+    from bayesduel.problems import RandomProblem, score_duels
+
+    settings = {"criterion": "borda"} if (setting, name) == ("margins", "PBR") else {}
+    policy, runs = getattr(bd, name)(**settings), replications or RUNS_ALONE
+    problem: Any = {"pairs": "cyclic-4", "items": f"logistic-{KIND[policy.shows]}"}.get(setting)
+    if setting == "margins":
+        problem = RandomProblem(n_arms=10, generator=score_duels, name="score duels, 4 of 10")
+        options["k"], runs = 4, 10 * runs
+    horizon = ALONE[setting]
+    trace = bd.simulate(
+        policy, problem, horizon, replications=runs, seed=seed, record_at=[horizon], **options
+    )
+    if setting == "margins":
+        measure, ours = "sets right, %", 100 * bd.success_rate(trace)["success"].astype(float)
+    else:
+        measure, ours = f"{bd.regret(trace).name} regret", bd.regret(trace)
+    values = np.asarray(ours.isel(policy=0, time=-1).values)
+    return {
+        "setting": setting,
+        "policy": f"{name}(criterion='borda')" if settings else name,
+        "problem": getattr(problem, "name", problem),
+        "duels": horizon,
+        "measure": measure,
+        "ours (s.e.)": _with_error(float(values.mean()), standard_error(values)),
+        "runs": runs,
+    }
 
 
 def standard_error(regrets: np.ndarray) -> float:
@@ -146,7 +199,14 @@ def main(arguments: list[str]) -> int:
         and (not options.problems or f.problem in options.problems)
         and (not options.policies or f.policy in options.policies)
     ]
-    if not chosen:
+    unknown = [
+        (setting, name)
+        for setting, name in without_figure()
+        if options.horizon == ALONE["pairs"]
+        and not options.problems
+        and (not options.policies or name in options.policies)
+    ]
+    if not chosen and not unknown:
         print("the table has no such cells", file=sys.stderr)
         return 2
     options.out.mkdir(parents=True, exist_ok=True)
@@ -166,15 +226,28 @@ def main(arguments: list[str]) -> int:
         told = "  ".join(str(value) for value in rows[-1].values())
         print(f"{place} of {len(chosen)}:  {told}", file=sys.stderr, flush=True)
     hits = sum(row[""] == "hit" for row in rows)
-    show(
-        f"Regret at T = {options.horizon:,}, max c - (c_a + c_b) / 2 a duel, "
-        f"seed {options.seed}: {hits} of {len(rows)} cells hit",
-        rows,
-    )
+    if rows:
+        show(
+            f"Regret at T = {options.horizon:,}, max c - (c_a + c_b) / 2 a duel, "
+            f"seed {options.seed}: {hits} of {len(rows)} cells hit",
+            rows,
+        )
+    lone = []
+    for place, (setting, name) in enumerate(unknown, 1):
+        runs = options.replications or RUNS_ALONE
+        given = {"replications": runs, "seed": options.seed, "workers": options.workers}
+        out = options.out / f"{setting}-{name}-{ALONE[setting]}-{runs}-{options.seed}.zarr"
+        lone.append(alone(setting, name, out=out, **given))
+        told = "  ".join(str(value) for value in lone[-1].values())
+        print(f"{place} of {len(unknown)}:  {told}", file=sys.stderr, flush=True)
+    if lone:
+        show("Policies without a reference figure at their defaults: ours alone", lone)
     for figure, row in zip(chosen, rows, strict=True):
         if row[""] == "MISS":
             print(f"{row['problem']}, {row['policy']}: {figure.note or 'reason not known'}")
-    (options.out / f"reference-{options.horizon}.json").write_text(json.dumps(rows, indent=1))
+    (options.out / f"reference-{options.horizon}.json").write_text(
+        json.dumps(rows + lone, indent=1)
+    )
     return 0
 
 

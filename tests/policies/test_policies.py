@@ -7,6 +7,8 @@ import pytest
 from scipy import stats
 
 import bayesduel as bd
+from bayesduel import policies
+from bayesduel.cli.parse import known_policies
 from bayesduel.problems import Matrix
 from bayesduel.simulation.replication import label
 from benchmarks import reference
@@ -109,6 +111,27 @@ def test_the_table_of_references_is_run_by_one_command(tmp_path, capsys):
     assert capsys.readouterr().out == first
     assert stamps == {p: p.stat().st_mtime_ns for p in stamps}
     assert reference.main(["--problems", "nowhere", "--out", str(tmp_path)]) == 2
+
+
+def test_the_table_of_references_has_every_policy():
+    """With a figure at its defaults, or in the second table."""
+    listed = {("pairs", f.policy) for f in figures() if not f.settings}
+    lone = set(reference.without_figure())
+    known = {(s, name) for s in ("pairs", "items", "margins") for name in known_policies(s)}
+    assert not listed & lone
+    assert listed | lone == known
+    assert {name for _, name in known} >= set(policies.__all__)  # what `policies` lists
+
+
+def test_a_policy_without_a_figure_is_measured_alone(monkeypatch):
+    monkeypatch.setattr(reference, "ALONE", {"pairs": 40, "items": 40, "margins": 150})
+    for setting, name, measure in (
+        ("pairs", "RankEl", "copeland regret"),
+        ("items", "ThompsonBeta", "pull regret"),
+        ("margins", "Uniform", "sets right, %"),
+    ):
+        row = reference.alone(setting, name, replications=2, seed=1, workers=1)
+        assert (row["policy"], row["measure"]) == (name, measure)
 
 
 def test_a_figure_is_hit_within_three_standard_errors_or_a_tenth():
