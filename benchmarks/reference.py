@@ -22,11 +22,11 @@ known of a cell that misses is printed below, from the column `note`. SCB deserv
 Its figures are said to use a union over all n (``sign_test="union"``), but what that asks of a
 pair cannot be had for them: on Cyclic-4 some 1,300 duels of each 0.6 pair in round 4 and 1,900 in
 round 5 (solve ``n d(0.6) = ln(pi^2 n^2 / (6 delta))`` at the round's ``delta / K^2``), which at
-1/3 a duel is about 1,350 by the end of round 4 and 3,400 in all, as we measure, against 993 and
-2,432. A union over log2 n (``sign_test="epochs"``) gives 920 and 2,389 and agrees in all seven
-cells, so the rows are run with it. The default, the mixture test, has a proof and needs fewer
-duels than both: 802 and 2,129. The tests' errors and durations are held to exact laws in
-``tests/policies/test_scb.py``.
+1/3 a duel is about 1,350 by the end of round 4 and 3,400 in all (we measure 1,450 and 3,439),
+against 993 and 2,432. A union over log2 n (``sign_test="epochs"``) gives 1,003 and 2,515 and agrees
+in all seven cells, so the rows are run with it. The default, the mixture test, has a proof and
+needs fewer duels than both: 796 and 2,114. The tests' errors and durations are held to exact laws
+in ``tests/beliefs/test_sequential_sign.py``.
 """
 
 import argparse

@@ -107,6 +107,6 @@ EXPERIMENT = Experiment(
     cells=CELLS,
     run=run,
     rows=rows,
-    quick=10,
+    quick=8,
     full=100,
 )

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from bayesduel.policies import CCB
+from bayesduel.policies.identification import best_by_shares
 from tests.support.asking import ask, remembered
 
 SURE = 400.0  # 400 wins of 400: radius sqrt(0.51 ln t / 400) is far below 1/2.
@@ -94,3 +95,18 @@ def test_settings_are_checked():
         CCB(alpha=0.5)
     with pytest.raises(ValueError, match=r"alpha should be > 0.5, got nan"):
         CCB(alpha=float("nan"))
+
+
+def test_it_recommends_a_leader_and_potential_winners_first():
+    """0 has most wins by the shares, and surely loses to 3: the others have more possible wins."""
+    wins = np.array([[0, 3, 3, 0], [2, 0, 0, 3], [2, 0, 0, 3], [200, 2, 2, 0.0]])
+    policy = CCB()
+    belief, memory = policy.belief.init(4), policy.init(4)
+    belief.wins[:] = wins
+    belief.n_duels[0] = 220
+    assert best_by_shares(belief) == 0
+    assert policy.recommend(belief, memory) == 3  # one win each; 3 has the largest mean share
+    memory.potential[3] = False
+    assert policy.recommend(belief, memory) == 1
+    memory.potential[:] = [True, False, False, False]  # no leader is a potential winner
+    assert policy.recommend(belief, memory) == 3
