@@ -149,7 +149,7 @@ EXPERIMENT = Experiment(
     quick=30,
     full=600,
     notes=(
-        "With 2 judges no verdict is given, so no winner is named. \"Conservative\" marks intervals "
+        'With 2 judges no verdict is given, so no winner is named. "Conservative" marks intervals '
         "that cover more than they promise: with one or two degrees of freedom (2 or 3 judges, or "
         "6 of whom one or two cast most votes) Satterthwaite's t is too wide where a part of the "
         "variance, the prior's and that of single votes, is known better."
