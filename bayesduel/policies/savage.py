@@ -9,7 +9,7 @@ Urvoy, Clerot, Féraud & Naamane, "Generic Exploration and K-armed Voting Bandit
 2013, Algorithms 1 to 4, equations 10 to 12. Deviations: exploration also stops as soon as
 one decision is possible; Algorithm 3 measures decisions by the difference of their scores;
 with ``verify`` (default) the last arm not known to lose is duelled against the others before it
-is accepted as the Condorcet winner, where the paper takes it for granted that there is one. The
+is accepted as the Condorcet winner, where the paper assumes that a Condorcet winner exists. The
 set of the k best and the margin `epsilon` of Borda scores are our reading of the paper's
 predicate for the best arm.
 """
@@ -210,8 +210,8 @@ class SAVAGE(HorizonPolicy):
     verify
         Under "condorcet": duel the last arm not known to lose against the others until it is
         known to beat them all, or to lose. If every arm is known to lose there is no Condorcet
-        winner, and the Copeland winner is identified (``Memory.refuted``). False: accept the last
-        arm, as the paper does, who assumes that there is a Condorcet winner.
+        winner: ``Memory.refuted`` is set, and the Copeland winner is identified. False: accept
+        the last arm, as in the paper, which assumes that a Condorcet winner exists.
     nested
         Intersect each interval with the earlier ones, as the paper stresses.
     independence
