@@ -27,10 +27,16 @@ ROWS = 30  # arms listed in the terminal; --json has all
 @click.command("winners", short_help="Show the winners of LOG, with uncertainty.")
 @log_argument
 @json_option
+@click.option(
+    "--covariance",
+    default="auto",
+    show_default=True,
+    help="Which votes depend on one another: model (none), judge, group, judge and group, or auto.",
+)
 @reading_options
 @fitting_options
 @judging_options
-def command(log: str, as_json: bool, **options: Any) -> None:
+def command(log: str, as_json: bool, covariance: str, **options: Any) -> None:
     """Show the winners of LOG (or of a fit.nc that `bayesduel fit` saved), with uncertainty."""
     from bayesduel.cli.console import print_json, show, working
     from bayesduel.posterior.winners import winners
@@ -38,7 +44,12 @@ def command(log: str, as_json: bool, **options: Any) -> None:
     results: dict[str | None, Winners] = {}
     for label, fit in fits_of(log, options).items():
         with working("computing winners"):
-            results[label] = winners(fit, rope=options["rope"], confidence=options["confidence"])
+            results[label] = winners(
+                fit,
+                rope=options["rope"],
+                confidence=options["confidence"],
+                covariance=covariance,
+            )
     if as_json:
         summaries = {label: result.summary() for label, result in results.items()}
         print_json(summaries[None] if None in summaries else summaries)

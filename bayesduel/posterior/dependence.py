@@ -92,8 +92,8 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
         refusal = (
             f"No verdict is given: the votes come in {n} clusters by {role}, and at least "
             f"{FEWEST} are needed to estimate how clusters differ. Intervals are very wide for "
-            "the same reason. covariance='model' takes the votes as independent: the results then "
-            f"hold for these {n} only."
+            "the same reason. covariance='model' (--covariance model) takes votes as independent: "
+            f"the results then hold for these {n} only."
         )
     return Dependence(
         covariance=used, n_clusters=n, degrees=degrees, sentence=sentence, refusal=refusal

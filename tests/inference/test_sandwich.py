@@ -261,3 +261,19 @@ def test_intervals_of_few_judges_with_tastes_cover(n_judges):
     assert covered.mean() + 3 * covered.std() / np.sqrt(60) > 0.93
     assert np.mean([r["model"]["covered"] for r in records]) < 0.75
     assert sum(r["auto"]["wrong"] for r in records) <= 7  # 5 % of 60: above it with p < 0.03
+
+
+def test_the_command_takes_the_covariance_asked_for(tmp_path):
+    from click.testing import CliRunner
+
+    from bayesduel.cli import main
+
+    log = judged(2, 0.0, 3, n=4000).votes
+    names = np.array(ARMS)
+    win = np.where(log.outcome > 0, "left", "right")
+    rows = zip(names[log.left], names[log.right], win, log.judge, strict=True)
+    path = tmp_path / "two.csv"
+    path.write_text("left,right,outcome,judge\n" + "\n".join(",".join(map(str, r)) for r in rows))
+    said = CliRunner().invoke(main, ["winners", str(path), "--covariance", "model", "--json"])
+    assert said.exit_code == 0
+    assert json.loads(said.stdout)["verdict_kind"] == "winner"
