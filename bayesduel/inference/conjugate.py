@@ -99,6 +99,6 @@ class ConjugatePairs:
         """Return nothing: the posterior is exact."""
         return {}
 
-    def widened(self) -> None:
+    def refined(self, proposals: Proposals, weights: np.ndarray) -> None:
         """Return None: there is nothing to correct."""
         return

@@ -6,7 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["PosteriorDraws", "Proposals"]
+from bayesduel.inference.psis import TAIL, TRUSTED, Tails
+
+__all__ = ["Certificate", "PosteriorDraws", "Proposals"]
+
+COVERED = 0.4  # of the mass of a tail, at least, is in the proposals
+LEAST = 0.1  # of the draws of a tail, at least, have to be effective
 
 
 class Proposals(NamedTuple):
@@ -33,6 +38,66 @@ class Proposals(NamedTuple):
     log_likelihood: np.ndarray | None
 
 
+@dataclass(frozen=True)
+class Certificate:
+    """Whether draws that were corrected by importance sampling can be trusted.
+
+    Attributes
+    ----------
+    khat
+        Pareto k-hat; minus infinity where the draws are exact.
+    effective
+        Effective number of the draws.
+    n_draws
+        Number of the draws.
+    tails
+        What is known of the tails of the parameters.
+    """
+
+    khat: float
+    effective: float
+    n_draws: int
+    tails: Tails
+
+    @property
+    def tail_draws(self) -> float:
+        """Number of independent draws that would lie in a tail."""
+        return TAIL * self.n_draws
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing speaks against the draws."""
+        return not self.shortfall
+
+    @property
+    def shortfall(self) -> str:
+        """What speaks against the draws, as a clause; empty where nothing does."""
+        if not self.khat < TRUSTED:
+            return f"k-hat {self.khat:.2f} is not below {TRUSTED}"
+        if self.effective < self.n_draws / 2:
+            return (
+                f"{self.effective:,.0f} effective draws are fewer than half of {self.n_draws:,}"
+            )
+        if self.tails.covered < COVERED:
+            return (
+                f"the proposals have {self.tails.covered:.2f} times the posterior's mass in a tail "
+                f"of a parameter, less than {COVERED:.2f}"
+            )
+        if self.tails.effective < LEAST * self.tail_draws:
+            return (
+                f"{self.tails.effective:.1f} effective draws in a tail of a parameter are fewer "
+                f"than {LEAST * self.tail_draws:.1f}"
+            )
+        return ""
+
+    def __str__(self) -> str:
+        """Return the figures of the certificate."""
+        return (
+            f"k-hat {self.khat:.2f}, {self.effective:,.0f} effective draws of {self.n_draws:,}, "
+            f"{self.tails.effective:,.0f} in the thinnest tail"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class PosteriorDraws:
     """Equally weighted draws of a model's parameters, and what is known of their quality.
@@ -45,8 +110,8 @@ class PosteriorDraws:
         Sample statistics by name, draws first.
     log_likelihood
         By cell, shape (draws, cells), or None.
-    khat, effective
-        Certificate: Pareto k-hat (NaN for NUTS) and effective number of draws.
+    certificate
+        Of importance sampling.
     extra
         Group ``laplace``: mode, covariance, grid of the scale.
     """
@@ -54,6 +119,5 @@ class PosteriorDraws:
     posterior: Mapping[str, np.ndarray]
     stats: Mapping[str, np.ndarray]
     log_likelihood: np.ndarray | None
-    khat: float
-    effective: float
+    certificate: Certificate
     extra: Mapping[str, Any] = field(default_factory=dict)

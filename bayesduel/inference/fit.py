@@ -15,7 +15,6 @@ from bayesduel.data.pulls import Pulls
 from bayesduel.inference.datatree import datatree
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.nuts import sample_nuts
-from bayesduel.inference.psis import TRUSTED
 from bayesduel.inference.sample import APPROXIMATIONS, sample
 from bayesduel.inference.sandwich import robust_covariance
 from bayesduel.models import Model, model_named
@@ -56,9 +55,11 @@ def fit(
         logs with margins).
     method
         "laplace": mode and curvature, corrected and certified by Pareto-smoothed importance
-        sampling. "nuts": Hamiltonian Monte Carlo by nutpie. "auto": Laplace where its
-        certificate holds (k-hat < 0.7), NUTS where it does not; the attribute
-        ``method_reason`` says which and why.
+        sampling; where normal proposals are not certified, skewed ones that are refined from
+        weighted draws. "nuts": Hamiltonian Monte Carlo by nutpie. "auto": Laplace where its
+        certificate holds, NUTS where it does not; the attribute ``method_reason`` says which and
+        why. The certificate: k-hat < 0.7, as many effective draws as half of the draws, and
+        proposals that reach both tails of every parameter.
     draws
         Posterior draws in all, divided evenly among `chains`.
     chains
@@ -84,7 +85,8 @@ def fit(
     ``observed_data``, ``constant_data``, ``log_likelihood`` (by cell: an unordered pair that
     met), ``laplace`` (mode, covariance, grid of the scale) and ``clusters``; a model of
     attributes adds ``items``. Attributes:
-    model, method, method_reason, seed, versions, khat and more.
+    model, method, method_reason, seed, versions, khat, importance_ess (effective draws), tail_ess
+    (those in the thinnest tail of a parameter) and more.
 
     Raises
     ------
@@ -99,7 +101,7 @@ def fit(
     ThinDataWarning
         If there are few duels for the number of arms.
     UncertifiedWarning
-        If ``method="laplace"`` and k-hat is 0.7 or more.
+        If ``method="laplace"`` and its certificate does not hold.
     """
     model = model_named(model)
     _check(duels, model, method, draws, chains, seed)
@@ -120,8 +122,9 @@ def fit(
         "method": used,
         "method_reason": reason,
         "seed": seed,
-        "khat": drawn.khat,
-        "importance_ess": drawn.effective,
+        "khat": drawn.certificate.khat,
+        "importance_ess": drawn.certificate.effective,
+        "tail_ess": drawn.certificate.tails.effective,
         "versions": json.dumps(_versions()),
         **_of_log(duels, model),
     }
@@ -166,21 +169,21 @@ def _sample(
                 raise ValueError(f"the Laplace approximation does not exist: {error}") from error
             reason = f"Laplace failed: {error}"
         else:
-            words = f"k-hat {drawn.khat:.2f}"
-            if drawn.khat == -np.inf:
+            certificate = drawn.certificate
+            if certificate.khat == -np.inf:
                 return drawn, "laplace", "the posterior is conjugate: the draws are exact"
+            if certificate.holds:
+                kind = "asked for" if method == "laplace" else "its certificate holds"
+                return drawn, "laplace", f"{kind}: {certificate}"
             if method == "laplace":
-                if not drawn.khat < TRUSTED:
-                    warnings.warn(
-                        f"the Laplace draws are not certified: {words} is not below {TRUSTED}; "
-                        "use method='auto' or 'nuts'",
-                        UncertifiedWarning,
-                        stacklevel=3,
-                    )
-                return drawn, "laplace", f"asked for; {words}"
-            if drawn.khat < TRUSTED:
-                return drawn, "laplace", f"its certificate holds: {words} < {TRUSTED}"
-            reason = f"Laplace's certificate does not hold: {words} >= {TRUSTED}"
+                warnings.warn(
+                    f"the Laplace draws are not certified: {certificate.shortfall}; "
+                    "use method='auto' or 'nuts'",
+                    UncertifiedWarning,
+                    stacklevel=3,
+                )
+                return drawn, "laplace", f"asked for; not certified: {certificate.shortfall}"
+            reason = f"Laplace's certificate does not hold: {certificate.shortfall}"
     options: dict[str, Any] = {"log_likelihood": keep, "progress": progress}
     drawn = sample_nuts(model, cells, draws=per_chain, chains=chains, seed=seed, **options)
     return drawn, "nuts", reason

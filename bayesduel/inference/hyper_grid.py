@@ -6,7 +6,7 @@ is negligible, and draw from the interpolated density. Everything is on the unco
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,46 @@ class Grid:
         values = np.interp(level, cumulative, edges)
         place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(mass) - 1)
         return values, np.log(mass[place] / width)
+
+    def tilted(self, values: np.ndarray, weights: np.ndarray) -> "Grid":
+        """Return the grid with mean and variance of weighted draws of it.
+
+        The log density gains a linear and a quadratic term. Where these would lift its ends to
+        within `NEGLIGIBLE` / 3 of its maximum, or no such terms exist, the grid stays as it is.
+
+        Parameters
+        ----------
+        values
+            Draws, shape (n,).
+        weights
+            Normalised, shape (n,).
+        """
+        if len(self.nodes) == 1:
+            return self
+        from scipy.interpolate import CubicSpline
+
+        middle = weights @ values
+        wanted = np.array([0.0, weights @ (values - middle) ** 2])
+        at = np.linspace(self.nodes[0], self.nodes[-1], 2001)
+        terms, curve = _powers(at - middle), CubicSpline(self.nodes, self.log_density)(at)
+        tilt = np.zeros(2)
+        for _ in range(50):
+            height = curve + tilt @ terms
+            mass = np.exp(height - height.max())
+            mass /= mass.sum()
+            missing = wanted - terms @ mass
+            centred = terms - (terms @ mass)[:, None]
+            step = np.linalg.lstsq((centred * mass) @ centred.T, missing, rcond=1e-12)[0]
+            change = np.abs(step @ centred).max()
+            tilt = tilt + step * min(1.0, NEGLIGIBLE / change)
+            if change < 1e-3:
+                break
+        else:
+            return self
+        tilted = self.log_density + tilt @ _powers(self.nodes - middle)
+        if not tilted[[0, -1]].max() < tilted.max() - NEGLIGIBLE / 3:
+            return self
+        return replace(self, log_density=tilted)
 
     def nearest(self, values: np.ndarray) -> np.ndarray:
         """Return the index of the node nearest to each of `values`."""
@@ -124,6 +164,11 @@ def explore(
         np.array([kept[v][0] for v in nodes]),
         tuple(kept[v][1] for v in nodes),
     )
+
+
+def _powers(values: np.ndarray) -> np.ndarray:
+    """Return the first and second powers, shape (2, n)."""
+    return np.stack([values, values**2])
 
 
 def _locate(

@@ -14,8 +14,8 @@ integrated nested Laplace approximations", JRSS B 2009.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -26,14 +26,17 @@ from bayesduel.inference.draws import Proposals
 from bayesduel.inference.hyper_grid import Grid, explore
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
 
+if TYPE_CHECKING:
+    from bayesduel.inference.skewed_laplace import SkewedLaplace
+
 __all__ = [
     "Laplace",
     "Mode",
+    "centres",
     "conditionals",
     "find_mode",
     "mode_variables",
     "score_covariance",
-    "widened",
 ]
 
 VANISHING = 1e-6  # of the largest entry of a Cholesky factor: there is no curvature below it
@@ -115,7 +118,7 @@ class Laplace:
         hyper, log_proposal = grid.draw(n, rng)
         place = grid.nearest(hyper)
         normal = rng.standard_normal((n, density.size))
-        x = _centres(grid, hyper)
+        x = centres(grid, hyper)
         log_q = log_proposal - 0.5 * (normal**2).sum(axis=1)
         log_q -= density.size / 2 * np.log(2 * np.pi)
         for node in np.unique(place):
@@ -146,9 +149,11 @@ class Laplace:
             found["hyper_log_density"] = ("node", self.grid.log_density)
         return found
 
-    def widened(self) -> "Laplace | None":
-        """Return the variational approximation, which fits over the width of each normal."""
-        return replace(self, grid=widened(self.density, self.grid))
+    def refined(self, proposals: Proposals, weights: np.ndarray) -> "SkewedLaplace":
+        """Return the approximation by skewed densities; of the draws nothing is needed yet."""
+        from bayesduel.inference.skewed_laplace import SkewedLaplace
+
+        return SkewedLaplace.of(self)
 
 
 def named_parameters(
@@ -239,58 +244,20 @@ def conditionals(density: LinearPredictor) -> Grid:
     return explore(evaluate, 0.0)
 
 
-def widened(density: LinearPredictor, grid: Grid) -> Grid:
-    """Return the grid with normal distributions that fit over their width, not at the mode only.
+def centres(grid: Grid, hyper: np.ndarray) -> np.ndarray:
+    """Return the mode at each of `hyper`, (n, size), interpolated between those of the nodes."""
+    from scipy.interpolate import CubicSpline
 
-    At the mode only the curvature there counts; a skewed posterior has its mass elsewhere. Here
-    slope and curvature of each cell are averaged over the normal distribution of its eta (by
-    Gauss-Hermite quadrature) and Newton's step is repeated: a fixed point is the Gaussian
-    variational approximation.
-
-    References
-    ----------
-    Opper & Archambeau, "The variational Gaussian approximation revisited", Neural Computation
-    2009.
-    """
-    wide = tuple(
-        _widen(density, hyper, mode)
-        for hyper, mode in zip(grid.nodes, grid.conditionals, strict=True)
-    )
-    return Grid(grid.nodes, grid.log_density, wide)
+    modes = np.stack([conditional.x for conditional in grid.conditionals])
+    if len(grid.nodes) == 1:
+        return np.repeat(modes, len(hyper), axis=0)
+    return CubicSpline(grid.nodes, modes)(hyper)
 
 
 def score_covariance(mode: Mode, n_arms: int) -> np.ndarray:
     """Return the covariance of the centred scores at `mode`, shape (K, K)."""
     covariance = mode.covariance()[: n_arms - 1, : n_arms - 1]
     return centre(centre(covariance).T)
-
-
-def _widen(density: LinearPredictor, hyper: float, mode: Mode) -> Mode:
-    nodes, weights = np.polynomial.hermite_e.hermegauss(7)
-    weights = weights / weights.sum()
-    found = mode
-    for _ in range(3):
-        spread = density.spread(found.covariance())
-        parts = density.parts(found.x, hyper)
-        here = density.curves(found.x, hyper, np.zeros_like(spread))
-        gain, bend = -here[0], -here[1]
-        for node, weight in zip(nodes, weights, strict=True):
-            slope, curve = density.curves(found.x, hyper, node * spread)
-            gain, bend = gain + weight * slope, bend + weight * curve
-        factor = _factor(parts.precision + density.curvature(bend))
-        step = _solved(factor, parts.gradient + density.pull(gain))
-        found = Mode(found.x + step, parts.value, factor, parts.prior)
-    return found
-
-
-def _centres(grid: Grid, hyper: np.ndarray) -> np.ndarray:
-    """Return the centre at each of `hyper`, interpolated between those of the nodes."""
-    from scipy.interpolate import CubicSpline
-
-    centres = np.stack([normal.x for normal in grid.conditionals])
-    if len(grid.nodes) == 1:
-        return np.repeat(centres, len(hyper), axis=0)
-    return CubicSpline(grid.nodes, centres)(hyper)
 
 
 def _ascent(precision: np.ndarray) -> tuple[np.ndarray, bool]:

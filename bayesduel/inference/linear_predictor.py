@@ -182,13 +182,9 @@ class LinearPredictor:
         """Return the standard deviation of each cell's eta when x has this covariance."""
         return self.design.spread(covariance[: self._cut, : self._cut])
 
-    def pull(self, slope: np.ndarray) -> np.ndarray:
-        """Return the gradient in x, (size,), of cells with these slopes in eta."""
-        return np.pad(self.design.pull(slope), (0, len(self.terms.own)))
-
-    def curvature(self, bend: np.ndarray) -> np.ndarray:
-        """Return minus the Hessian in x, (size, size), of cells bent so in eta."""
-        return np.pad(self.design.curvature(bend), (0, len(self.terms.own)))
+    def reach(self, directions: np.ndarray) -> np.ndarray:
+        """Return how each cell's eta moves along directions of x (n, size), shape (n, cells)."""
+        return self.design.eta(np.ascontiguousarray(directions[:, : self._cut]))
 
     def parts(self, x: np.ndarray, phi: Any) -> Parts:
         """Return value, gradient and curvature at `x`."""

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.inference.draws import PosteriorDraws
+from bayesduel.inference.draws import Certificate, PosteriorDraws
+from bayesduel.inference.psis import Tails
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -61,9 +62,14 @@ def sample_nuts(
     }
     posterior = model.complete(found, cells, np.random.default_rng(seed))
     kept = model.log_likelihood(posterior, cells) if log_likelihood else None
-    return PosteriorDraws(
-        posterior, stats, kept, float("nan"), _effective(model, posterior, chains)
+    unknown = float("nan")
+    certificate = Certificate(
+        khat=unknown,
+        effective=_effective(model, posterior, chains),
+        n_draws=draws * chains,
+        tails=Tails(unknown, unknown),
     )
+    return PosteriorDraws(posterior, stats, kept, certificate)
 
 
 def _effective(model: Any, posterior: Any, chains: int) -> float:

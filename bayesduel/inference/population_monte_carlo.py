@@ -201,8 +201,8 @@ class PopulationMonteCarlo:
             group["score_cov"] = (("arm", "opponent"), covariance)
         return group
 
-    def widened(self) -> None:
-        """Return None: there is no wider approximation to try."""
+    def refined(self, proposals: Proposals, weights: np.ndarray) -> None:
+        """Return None: a proposal fitted in rounds is not refined again."""
         return
 
 

@@ -1,8 +1,9 @@
 """Pareto-smoothed importance sampling: draws corrected, and certified.
 
 A draw from an approximation is worth its importance ratio. The tail of the ratios is fitted by
-a generalised Pareto distribution whose shape k-hat is the certificate: below 0.7 the corrected
-draws can be trusted, above they cannot.
+a generalised Pareto distribution whose shape k-hat says whether the corrected draws can be trusted
+at all: below 0.7 they can. It looks at the draws that were made. A skewed posterior can have mass
+where none was; so the tails of every parameter are looked at too.
 
 References
 ----------
@@ -13,9 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["PSIS", "TRUSTED", "importance_weights", "resample"]
+__all__ = ["PSIS", "TAIL", "TRUSTED", "Tails", "importance_weights", "resample", "tails", "tempered"]
 
 TRUSTED = 0.7
+TAIL = 0.025  # posterior mass of a tail
 
 
 class PSIS(NamedTuple):
@@ -35,9 +37,26 @@ class PSIS(NamedTuple):
     effective: float
     weights: np.ndarray
 
-    def good(self, n: int) -> bool:
-        """Return whether the `n` draws are trusted and worth at least half as many."""
-        return self.khat < TRUSTED and self.effective >= n / 2
+
+class Tails(NamedTuple):
+    """How well weighted draws know the tails of what they are draws of.
+
+    Attributes
+    ----------
+    effective
+        Effective number of the draws in a tail, the smallest over quantities and both tails.
+    covered
+        Mass of the proposals in a tail over its posterior mass, the smallest likewise. Far below
+        1 the proposals are too short there, and what they never reached has no weight.
+    """
+
+    effective: float
+    covered: float
+
+    @classmethod
+    def of_exact(cls, n: int) -> "Tails":
+        """Return what `n` independent draws from the posterior itself know."""
+        return cls(TAIL * n, 1.0)
 
 
 def importance_weights(log_ratio: np.ndarray) -> PSIS:
@@ -58,12 +77,45 @@ def importance_weights(log_ratio: np.ndarray) -> PSIS:
     return PSIS(float(khat), float(1.0 / np.sum(weights**2)), weights)
 
 
-def resample(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return indices of an equally weighted sample of the same size, in random order.
+def tails(values: np.ndarray, weights: np.ndarray, kept: np.ndarray) -> Tails:
+    """Return how well weighted draws know the tails beyond the 2.5 and 97.5 % quantiles.
+
+    Parameters
+    ----------
+    values
+        Quantities of the draws, shape (n_draws, quantities).
+    weights
+        Normalised weights, shape (n_draws,).
+    kept
+        Indices of an equally weighted sample of the draws, for the quantiles.
+    """
+    lower, upper = np.quantile(values[kept], [TAIL, 1 - TAIL], axis=0)
+    effective, covered = np.inf, np.inf
+    for inside in (values <= lower, values >= upper):
+        mass, squared = weights @ inside, weights**2 @ inside
+        with np.errstate(divide="ignore", invalid="ignore"):
+            effective = min(effective, float(np.nanmin(mass**2 / squared, initial=np.inf)))
+            share = inside.mean(axis=0) / mass
+            covered = min(covered, float(np.nanmin(share, initial=np.inf)))
+    return Tails(effective, covered)
+
+
+def tempered(weights: np.ndarray) -> np.ndarray:
+    """Return normalised weights, flattened by powers of 1/2 until moments can be learned from them.
+
+    Their effective number is then at least a twentieth of the draws.
+    """
+    while (weights**2).sum() * len(weights) > 20:
+        weights = np.sqrt(weights)
+        weights = weights / weights.sum()
+    return weights
+
+
+def resample(weights: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return indices of an equally weighted sample of `n` draws, in random order.
 
     Systematic resampling: each draw is kept floor or ceiling of n x weight times.
     """
-    n = len(weights)
     points = (np.arange(n) + rng.uniform()) / n
     kept = np.searchsorted(np.cumsum(weights), points, side="right")
-    return rng.permutation(np.minimum(kept, n - 1))
+    return rng.permutation(np.minimum(kept, len(weights) - 1))

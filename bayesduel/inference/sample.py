@@ -1,22 +1,28 @@
-"""Sample a posterior: propose from an approximation, correct by importance, keep or refuse.
+"""Sample a posterior: propose from an approximation, correct by importance, refine or refuse.
 
 Every approximation answers three questions: ``propose`` (draws with their log importance ratios),
 ``parameters`` (what the kept draws mean, by name) and ``summary`` (its mode and grid, for the
-group ``laplace``). Which one serves a model, the model says.
+group ``laplace``). Which one serves a model, the model says. Draws that are not certified lead to
+``refined`` approximations, fitted to the weighted draws of the one before, and to more draws.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from bayesduel.inference.conjugate import ConjugatePairs
-from bayesduel.inference.draws import PosteriorDraws, Proposals
+from bayesduel.inference.draws import Certificate, PosteriorDraws, Proposals
 from bayesduel.inference.laplace import Laplace
 from bayesduel.inference.population_monte_carlo import PopulationMonteCarlo
-from bayesduel.inference.psis import importance_weights, resample
+from bayesduel.inference.psis import PSIS, Tails, importance_weights, resample, tails, tempered
 
 __all__ = ["APPROXIMATIONS", "Approximation", "sample"]
+
+ROUNDS = 5  # refinements at most
+LEARNING = 1000  # draws at least of a refined approximation: the next is fitted to them
+MOST = 8  # times as many draws as asked for, at most, where these are worth too little
 
 
 class Approximation(Protocol):
@@ -60,8 +66,8 @@ class Approximation(Protocol):
     def summary(self) -> Mapping[str, Any]:
         """Return the mode and the grid of the scale, as variables of a Dataset."""
 
-    def widened(self) -> "Approximation | None":
-        """Return a wider approximation to try if this one fails, or None."""
+    def refined(self, proposals: Proposals, weights: np.ndarray) -> "Approximation | None":
+        """Return an approximation fitted to weighted draws of this one, or None."""
 
 
 APPROXIMATIONS: Mapping[str, Callable[[Any, Any], Approximation]] = {
@@ -79,7 +85,11 @@ def sample(
     log_likelihood: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> PosteriorDraws:
-    """Return `n` equally weighted draws, with their Pareto k-hat.
+    """Return `n` equally weighted draws, with their certificate.
+
+    Draws of the approximation are kept where they are certified. Where they are not, the
+    approximation is refined in up to `ROUNDS` rounds, and up to `MOST` times `n` draws are made of
+    the best.
 
     Parameters
     ----------
@@ -98,25 +108,96 @@ def sample(
     ----------
     Vehtari, Simpson, Gelman, Yao & Gabry, "Pareto smoothed importance sampling", JMLR 2024.
     """
-    options: dict[str, Any] = {"log_likelihood": log_likelihood, "progress": progress}
-    proposals = approximation.propose(n, rng, **options)
-    psis = importance_weights(proposals.log_ratio)
-    wider = None if psis.good(n) else approximation.widened()
-    if wider is not None:
-        again = wider.propose(n, rng, **options)
-        if (retried := importance_weights(again.log_ratio)).khat < psis.khat:
-            proposals, psis = again, retried
-    kept = resample(psis.weights, rng)
-    by_cell = proposals.log_likelihood
-    drawn = approximation.parameters(proposals.x[kept], proposals.hyper[kept], rng)
+    proposals = approximation.propose(n, rng, log_likelihood=log_likelihood, progress=progress)
+    found = _weighed(approximation, proposals, n, rng)
+    if not found.certificate.holds:
+        found = _multiplied(_refined(found, n, rng), n, rng)
+    made, kept = found.proposals, found.kept
+    drawn = approximation.parameters(made.x[kept], made.hyper[kept], rng)
+    posterior = approximation.model.complete(drawn, approximation.cells, rng)
+    by_cell = None if made.log_likelihood is None else made.log_likelihood[kept]
+    if log_likelihood and by_cell is None:
+        by_cell = approximation.model.log_likelihood(posterior, approximation.cells)
     return PosteriorDraws(
-        posterior=approximation.model.complete(drawn, approximation.cells, rng),
+        posterior=posterior,
         stats={
-            "lp": proposals.log_density[kept],
-            "importance_weight": psis.weights[kept] * n,
+            "lp": made.log_density[kept],
+            "importance_weight": found.psis.weights[kept] * len(made.x),
         },
-        log_likelihood=None if by_cell is None else by_cell[kept],
-        khat=psis.khat,
-        effective=psis.effective,
+        log_likelihood=by_cell,
+        certificate=found.certificate,
         extra=approximation.summary(),
     )
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighed:
+    """Draws of an approximation, their weights, and which of them are kept."""
+
+    approximation: Approximation
+    proposals: Proposals
+    psis: PSIS
+    tails: Tails
+    kept: np.ndarray
+
+    @property
+    def certificate(self) -> Certificate:
+        """The certificate of the kept draws."""
+        n = len(self.kept)
+        return Certificate(
+            khat=self.psis.khat,
+            effective=min(self.psis.effective, n),
+            n_draws=n,
+            tails=self.tails,
+        )
+
+
+def _weighed(
+    approximation: Approximation, proposals: Proposals, n: int, rng: np.random.Generator
+) -> _Weighed:
+    """Return the draws with their weights; `n` of them are kept."""
+    psis = importance_weights(proposals.log_ratio)
+    kept = resample(psis.weights, n, rng)
+    if psis.khat == -np.inf:  # exact
+        return _Weighed(approximation, proposals, psis, Tails.of_exact(n), kept)
+    named = approximation.parameters(proposals.x, proposals.hyper, rng)
+    columns = [values.reshape(len(values), -1) for values in named.values()]
+    measured = tails(np.concatenate(columns, axis=1), psis.weights, kept)
+    return _Weighed(approximation, proposals, psis, measured, kept)
+
+
+def _refined(found: _Weighed, n: int, rng: np.random.Generator) -> _Weighed:
+    """Return the draws of the best of several refinements, or those `found`."""
+    best = last = found
+    for _ in range(ROUNDS):
+        better = last.approximation.refined(last.proposals, tempered(last.psis.weights))
+        if better is None:
+            break
+        last = _weighed(better, better.propose(max(n, LEARNING), rng), n, rng)
+        if last.tails.effective > best.tails.effective:
+            best = last
+        if best.certificate.holds:
+            break
+    return best
+
+
+def _multiplied(found: _Weighed, n: int, rng: np.random.Generator) -> _Weighed:
+    """Return the draws and as many more as make them worth half as many independent ones."""
+    made, certificate = found.proposals, found.certificate
+    short = max(0.5 * n / found.psis.effective, 0.5 * certificate.tail_draws / found.tails.effective)
+    times = min(MOST, int(np.ceil(short * len(made.x) / n)))
+    more = times * n - len(made.x)
+    if more <= 0:
+        return found
+    added = found.approximation.propose(more, rng)
+    joined = Proposals(
+        x=np.concatenate([made.x, added.x]),
+        hyper=np.concatenate([made.hyper, added.hyper]),
+        log_ratio=np.concatenate([made.log_ratio, added.log_ratio]),
+        log_density=np.concatenate([made.log_density, added.log_density]),
+        log_likelihood=None,
+    )
+    return _weighed(found.approximation, joined, n, rng)

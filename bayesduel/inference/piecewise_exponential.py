@@ -1,0 +1,99 @@
+"""Densities of one dimension that are exponential between points: drawn by inversion.
+
+They interpolate a density on the log scale. Beyond the outermost points they go on with the slope of
+the outermost pieces; a log-concave density lies below these tails.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+__all__ = ["PiecewiseExponential"]
+
+LEVEL = 1e-9  # change of the log density over a piece below which it is level
+
+
+@dataclass(frozen=True, eq=False)
+class PiecewiseExponential:
+    """Normalised densities of independent numbers, one a row.
+
+    Attributes
+    ----------
+    points
+        Increasing, shape (size, m).
+    log_density
+        Log densities at the points, shape (size, m); increasing at the first point and decreasing
+        at the last.
+    """
+
+    points: np.ndarray
+    log_density: np.ndarray
+
+    @classmethod
+    def of(cls, points: np.ndarray, height: np.ndarray) -> tuple["PiecewiseExponential", float]:
+        """Return the densities through these log heights, and the log of their product's mass.
+
+        Raises
+        ------
+        FloatingPointError
+            If a height is not finite or does not fall off at the ends.
+        """
+        if not np.isfinite(height).all():
+            raise FloatingPointError("a log density is not finite along an axis")
+        raw = cls(points, height)
+        if not ((raw.slopes[:, 0] > 0).all() and (raw.slopes[:, -1] < 0).all()):
+            raise FloatingPointError("a log density does not fall off along an axis")
+        log_mass = np.log(raw.masses.sum(axis=1))
+        return cls(points, height - log_mass[:, None]), float(log_mass.sum())
+
+    @cached_property
+    def slopes(self) -> np.ndarray:
+        """Slope of the log density in each piece, the tails' among them, shape (size, m + 1)."""
+        inner = np.diff(self.log_density, axis=1) / np.diff(self.points, axis=1)
+        return np.column_stack([inner[:, 0], inner, inner[:, -1]])
+
+    @cached_property
+    def masses(self) -> np.ndarray:
+        """Mass of each piece, shape (size, m + 1)."""
+        height = np.exp(self.log_density)
+        rise = np.diff(self.log_density, axis=1)
+        level = np.abs(rise) < LEVEL
+        mean = np.where(level, 1.0, np.expm1(rise) / np.where(level, 1.0, rise))
+        inner = height[:, :-1] * mean * np.diff(self.points, axis=1)
+        first = height[:, 0] / self.slopes[:, 0]
+        last = -height[:, -1] / self.slopes[:, -1]
+        return np.column_stack([first, inner, last])
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Return `n` draws, (n, size), and the log density of each, (n,)."""
+        size = len(self.points)
+        values, log_density = np.empty((n, size)), np.zeros(n)
+        level = rng.uniform(size=(size, n))
+        for k in range(size):
+            values[:, k], own = self._inverted(k, level[k])
+            log_density += own
+        return values, log_density
+
+    def moved(self, shift: np.ndarray, stretch: np.ndarray) -> "PiecewiseExponential":
+        """Return the densities of shift + stretch times these numbers, each of shape (size,)."""
+        points = shift[:, None] + stretch[:, None] * self.points
+        return replace(self, points=points, log_density=self.log_density - np.log(stretch)[:, None])
+
+    def _inverted(self, k: int, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return quantiles of number k at levels in [0, 1), and their log densities."""
+        points, log_density, slopes = self.points[k], self.log_density[k], self.slopes[k]
+        mass = self.masses[k]
+        below = np.cumsum(mass)
+        level = level * below[-1]
+        piece = np.minimum(np.searchsorted(below, level, side="right"), len(mass) - 1)
+        share = np.clip((level - below[piece]) / mass[piece] + 1.0, 1e-300, 1.0 - 1e-16)
+        slope, start = slopes[piece], np.maximum(piece - 1, 0)
+        width = np.diff(points)[np.minimum(start, len(points) - 2)]
+        level_piece = np.abs(slope * width) < LEVEL
+        safe = np.where(level_piece, 1.0, slope)
+        # A tail has no far end: to the left the mass counts from minus infinity.
+        reach = np.where(piece == len(mass) - 1, -1.0, np.expm1(slope * width))
+        step = np.where(level_piece, share * width, np.log1p(share * reach) / safe)
+        step = np.where(piece == 0, np.log(share) / safe, step)
+        return points[start] + step, log_density[start] + slope * step
