@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import norm
 
 from bayesduel.inference.psis import TAIL, TRUSTED, Tails
 
-__all__ = ["Certificate", "PosteriorDraws", "Proposals"]
+__all__ = ["COVERED", "Certificate", "PosteriorDraws", "Proposals"]
 
-COVERED = 0.4  # of the mass of a tail, at least, is in the proposals
+COVERED = 0.75  # of the mass of a tail, at least, should be reached by proposals
+SURE = 0.95  # confidence with which a smaller share is taken for one
 LEAST = 0.1  # of the draws of a tail, at least, have to be effective
 
 
@@ -65,6 +67,12 @@ class Certificate:
         return TAIL * self.n_draws
 
     @property
+    def covered_least(self) -> float:
+        """Smallest `tails.covered` that may be `COVERED` but for chance, by Bonferroni's bound."""
+        errors = float(norm.isf((1 - SURE) / self.tails.n_tails))
+        return COVERED - errors * (COVERED / self.tail_draws) ** 0.5
+
+    @property
     def holds(self) -> bool:
         """Whether nothing speaks against the draws."""
         return not self.shortfall
@@ -75,13 +83,11 @@ class Certificate:
         if not self.khat < TRUSTED:
             return f"k-hat {self.khat:.2f} is not below {TRUSTED}"
         if self.effective < self.n_draws / 2:
+            return f"{self.effective:,.0f} effective draws are fewer than half of {self.n_draws:,}"
+        if self.tails.covered < self.covered_least:
             return (
-                f"{self.effective:,.0f} effective draws are fewer than half of {self.n_draws:,}"
-            )
-        if self.tails.covered < COVERED:
-            return (
-                f"the proposals have {self.tails.covered:.2f} times the posterior's mass in a tail "
-                f"of a parameter, less than {COVERED:.2f}"
+                f"a tail of a parameter has {self.tails.covered:.2f} times as many proposals as "
+                f"independent draws would have, less than {self.covered_least:.2f}"
             )
         if self.tails.effective < LEAST * self.tail_draws:
             return (

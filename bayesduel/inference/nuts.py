@@ -67,7 +67,7 @@ def sample_nuts(
         khat=unknown,
         effective=_effective(model, posterior, chains),
         n_draws=draws * chains,
-        tails=Tails(unknown, unknown),
+        tails=Tails(unknown, unknown, 0),
     )
     return PosteriorDraws(posterior, stats, kept, certificate)
 

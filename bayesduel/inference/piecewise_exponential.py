@@ -1,7 +1,7 @@
 """Densities of one dimension that are exponential between points: drawn by inversion.
 
-They interpolate a density on the log scale. Beyond the outermost points they go on with the slope of
-the outermost pieces; a log-concave density lies below these tails.
+They interpolate a density on the log scale. Beyond the outermost points they go on with the slope
+of the outermost pieces; a log-concave density lies below these tails.
 """
 
 from dataclasses import dataclass, replace

@@ -14,7 +14,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["PSIS", "TAIL", "TRUSTED", "Tails", "importance_weights", "resample", "tails", "tempered"]
+__all__ = [
+    "PSIS",
+    "TAIL",
+    "TRUSTED",
+    "Tails",
+    "importance_weights",
+    "resample",
+    "tails",
+    "tempered",
+]
 
 TRUSTED = 0.7
 TAIL = 0.025  # posterior mass of a tail
@@ -46,17 +55,21 @@ class Tails(NamedTuple):
     effective
         Effective number of the draws in a tail, the smallest over quantities and both tails.
     covered
-        Mass of the proposals in a tail over its posterior mass, the smallest likewise. Far below
-        1 the proposals are too short there, and what they never reached has no weight.
+        Number of proposals in a tail over that of as many independent draws as are kept, the
+        smallest likewise. Far below 1 the proposals are too short there, or too few, and what
+        they never reached has no weight.
+    n_tails
+        Number of tails: two a quantity.
     """
 
     effective: float
     covered: float
+    n_tails: int
 
     @classmethod
     def of_exact(cls, n: int) -> "Tails":
         """Return what `n` independent draws from the posterior itself know."""
-        return cls(TAIL * n, 1.0)
+        return cls(TAIL * n, 1.0, 1)
 
 
 def importance_weights(log_ratio: np.ndarray) -> PSIS:
@@ -95,9 +108,9 @@ def tails(values: np.ndarray, weights: np.ndarray, kept: np.ndarray) -> Tails:
         mass, squared = weights @ inside, weights**2 @ inside
         with np.errstate(divide="ignore", invalid="ignore"):
             effective = min(effective, float(np.nanmin(mass**2 / squared, initial=np.inf)))
-            share = inside.mean(axis=0) / mass
+            share = inside.sum(axis=0) / (mass * len(kept))
             covered = min(covered, float(np.nanmin(share, initial=np.inf)))
-    return Tails(effective, covered)
+    return Tails(effective, covered, 2 * values.shape[1])
 
 
 def tempered(weights: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bayesduel.inference.conjugate import ConjugatePairs
-from bayesduel.inference.draws import Certificate, PosteriorDraws, Proposals
+from bayesduel.inference.draws import COVERED, Certificate, PosteriorDraws, Proposals
 from bayesduel.inference.laplace import Laplace
 from bayesduel.inference.population_monte_carlo import PopulationMonteCarlo
 from bayesduel.inference.psis import PSIS, Tails, importance_weights, resample, tails, tempered
@@ -21,7 +21,7 @@ from bayesduel.inference.psis import PSIS, Tails, importance_weights, resample, 
 __all__ = ["APPROXIMATIONS", "Approximation", "sample"]
 
 ROUNDS = 5  # refinements at most
-LEARNING = 1000  # draws at least of a refined approximation: the next is fitted to them
+LEARNING = 2000  # draws at least of a refined approximation: the next is fitted to them
 MOST = 8  # times as many draws as asked for, at most, where these are worth too little
 
 
@@ -144,6 +144,11 @@ class _Weighed:
     kept: np.ndarray
 
     @property
+    def share(self) -> float:
+        """Effective number of the draws over their number."""
+        return self.psis.effective / len(self.proposals.x)
+
+    @property
     def certificate(self) -> Certificate:
         """The certificate of the kept draws."""
         n = len(self.kept)
@@ -173,22 +178,32 @@ def _refined(found: _Weighed, n: int, rng: np.random.Generator) -> _Weighed:
     """Return the draws of the best of several refinements, or those `found`."""
     best = last = found
     for _ in range(ROUNDS):
-        better = last.approximation.refined(last.proposals, tempered(last.psis.weights))
+        try:
+            better = last.approximation.refined(last.proposals, tempered(last.psis.weights))
+        except FloatingPointError:  # no skewed density along some axis
+            break
         if better is None:
             break
         last = _weighed(better, better.propose(max(n, LEARNING), rng), n, rng)
-        if last.tails.effective > best.tails.effective:
+        if last.share > best.share:
             best = last
-        if best.certificate.holds:
-            break
+        if last.certificate.holds:
+            return last
     return best
 
 
 def _multiplied(found: _Weighed, n: int, rng: np.random.Generator) -> _Weighed:
-    """Return the draws and as many more as make them worth half as many independent ones."""
+    """Return the draws, and as many more as make them worth half as many independent ones.
+
+    That is in all and in each tail; and the tails are to be reached as often as they should be.
+    """
     made, certificate = found.proposals, found.certificate
-    short = max(0.5 * n / found.psis.effective, 0.5 * certificate.tail_draws / found.tails.effective)
-    times = min(MOST, int(np.ceil(short * len(made.x) / n)))
+    wanted = (
+        0.5 * n / found.psis.effective,
+        0.5 * certificate.tail_draws / found.tails.effective,
+        COVERED / found.tails.covered,
+    )
+    times = min(MOST, int(np.ceil(max(wanted) * len(made.x) / n)))
     more = times * n - len(made.x)
     if more <= 0:
         return found

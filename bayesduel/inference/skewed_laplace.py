@@ -193,7 +193,8 @@ class SkewedLaplace:
         weights
             Their normalised importance weights, shape (n,).
         """
-        hyper, along = proposals.hyper[:, 0], proposals.x - centres(self.grid, proposals.hyper[:, 0])
+        hyper = proposals.hyper[:, 0]
+        along = proposals.x - centres(self.grid, hyper)
         place = self.grid.nearest(hyper)
         for node in np.unique(place):
             mine = place == node
@@ -201,8 +202,11 @@ class SkewedLaplace:
         mean = weights @ along
         stretch = np.sqrt(weights @ (along - mean) ** 2) / along.std(axis=0)
         shift = mean - stretch * along.mean(axis=0)
-        moved = tuple(replace(c, along=c.along.moved(shift, stretch)) for c in self.grid.conditionals)
-        return replace(self, grid=replace(self.grid.tilted(hyper, weights), conditionals=moved))
+        tilted = self.grid.tilted(hyper, weights)
+        moved = tuple(
+            replace(c, along=c.along.moved(shift, stretch)) for c in self.grid.conditionals
+        )
+        return replace(self, grid=replace(tilted, conditionals=moved))
 
 
 # -- in calling order ----------------------------------------------------------------------
@@ -266,9 +270,7 @@ def _conditional(
     return _product(mode, axes, along, log_mass)
 
 
-def _with_densities_of(
-    near: SkewedConditional, mode: Mode, axes: np.ndarray
-) -> SkewedConditional:
+def _with_densities_of(near: SkewedConditional, mode: Mode, axes: np.ndarray) -> SkewedConditional:
     """Return the product at another mode of the densities along the axes of one `near` it."""
     return _product(mode, axes, near.along, near.log_mass)
 

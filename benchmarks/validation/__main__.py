@@ -42,7 +42,7 @@ def experiments(names: tuple[str, ...] = ()) -> list[Experiment]:
 def main(names: tuple[str, ...], full: bool, seed: int, workers: int, page: Path) -> None:
     """Run the experiments called NAME (all by default), then write the page."""
     for experiment in experiments(names):
-        complete(experiment, experiment.full if full else experiment.quick, seed, workers)
+        complete(experiment, full, seed, workers)
     measured = [(e, read_records(e, seed)) for e in experiments()]
     date = datetime.now(UTC).date().isoformat()
     sections = [section(e, found, seed) for e, found in measured if any(found.values())]
@@ -50,14 +50,14 @@ def main(names: tuple[str, ...], full: bool, seed: int, workers: int, page: Path
     click.echo(f"{page} is written.")
 
 
-def complete(experiment: Experiment, replicates: int, seed: int, workers: int) -> None:
-    """Run what is missing of `replicates` a cell; every record is stored as it comes."""
+def complete(experiment: Experiment, full: bool, seed: int, workers: int) -> None:
+    """Run what is missing of the full or of the quick form; records are stored as they come."""
     found = read_records(experiment, seed)
     missing = [
         (cell, replicate)
-        for replicate in range(replicates)
+        for replicate in range(max(experiment.replicates(c, full) for c in experiment.cells))
         for cell in experiment.cells
-        if replicate not in found[key_of(cell)]
+        if replicate < experiment.replicates(cell, full) and replicate not in found[key_of(cell)]
     ]
     jobs = (
         delayed(_replicate)(experiment.name, cell, replicate, seed) for cell, replicate in missing

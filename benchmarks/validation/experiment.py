@@ -38,6 +38,9 @@ class Experiment:
         or, where a row has no target, "".
     quick, full
         Replicates a cell of the quick and of the full form.
+    sizes
+        ``sizes(cell)``: both where they differ between cells. A cell of which none was run stands
+        on the page as "not run".
     notes
         What is said below the table: reasons of figures that miss their target among it.
     """
@@ -52,6 +55,12 @@ class Experiment:
     quick: int
     full: int
     notes: str = ""
+    sizes: Callable[[Cell], tuple[int, int]] | None = None
+
+    def replicates(self, cell: Cell, full: bool) -> int:
+        """Return the number of replicates of a cell in the full or in the quick form."""
+        quick, most = self.sizes(cell) if self.sizes is not None else (self.quick, self.full)
+        return most if full else quick
 
 
 def seed_of(experiment: Experiment, cell: Cell, replicate: int, seed: int) -> int:

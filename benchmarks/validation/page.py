@@ -22,7 +22,7 @@ def top(measured: Sequence[tuple[Experiment, Found]], date: str, seed: int) -> s
             )
             continue
         mean = sum(seconds) / len(seconds)
-        full = mean * experiment.full * len(experiment.cells) / 3600
+        full = mean * sum(experiment.replicates(c, True) for c in experiment.cells) / 3600
         hours += full
         verdicts = [row.get("target", "") for row in _rows(experiment, found)]
         rows.append(
@@ -30,6 +30,7 @@ def top(measured: Sequence[tuple[Experiment, Found]], date: str, seed: int) -> s
                 "experiment": f"[{experiment.title}](#{_anchor(experiment.title)})",
                 "targets met": verdicts.count("met"),
                 "missed": verdicts.count("missed"),
+                "not run": verdicts.count("not run"),
                 "full form, hours of one core": f"{full:.2g}",
             }
         )
@@ -54,7 +55,7 @@ def section(experiment: Experiment, found: Found, seed: int) -> str:
     """Return the section of one experiment."""
     dates = sorted({r["date"] for records in found.values() for r in records.values()})
     count = [len(found[key_of(cell)]) for cell in experiment.cells]
-    sizes = f"{min(count)}" if min(count) == max(count) else f"{min(count)} to {max(count)}"
+    full = [experiment.replicates(cell, True) for cell in experiment.cells]
     notes = [experiment.notes, ""] if experiment.notes else []
     return "\n".join(
         [
@@ -67,7 +68,7 @@ def section(experiment: Experiment, found: Found, seed: int) -> str:
             _table(_rows(experiment, found)),
             "",
             *notes,
-            f"{sizes} replicates a cell (full form: {experiment.full}); measured "
+            f"{_range(count)} replicates a cell (full form: {_range(full)}); measured "
             f"{' to '.join(dict.fromkeys((dates[0], dates[-1])))}; "
             f"`python -m benchmarks.validation {experiment.name} --seed {seed}`.",
             "",
@@ -81,7 +82,11 @@ def _rows(experiment: Experiment, found: Found) -> list[Record]:
         for cell in experiment.cells
         if (records := found[key_of(cell)])
         for row in experiment.rows(cell, [records[i] for i in sorted(records)])
-    ]
+    ] + [{**cell, "target": "not run"} for cell in experiment.cells if not found[key_of(cell)]]
+
+
+def _range(counts: Sequence[int]) -> str:
+    return f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
 
 
 def _table(rows: Sequence[Record]) -> str:

@@ -17,7 +17,8 @@ from pytensor.compile.mode import Mode
 import bayesduel as bd
 from bayesduel.criticism.calibration import held_out
 from bayesduel.inference import fit as fitting
-from bayesduel.inference.draws import PosteriorDraws
+from bayesduel.inference.draws import Certificate, PosteriorDraws
+from bayesduel.inference.psis import Tails
 from bayesduel.inference.sandwich import why_not_robust
 from bayesduel.models import (
     BladeChest,
@@ -136,7 +137,8 @@ def without_sampling(model, cells, method, layout, seed, keep, progress):
     drawn, terms = {k: v[row] for k, v in points.items()}, terms[row]
     posterior = model.complete(drawn, cells, np.random.default_rng(seed))
     stats = {"lp": np.zeros(n), "diverging": np.zeros(n, dtype=bool)}
-    return PosteriorDraws(posterior, stats, terms, np.nan, n), "nuts", "not sampled"
+    certificate = Certificate(khat=np.nan, effective=n, n_draws=n, tails=Tails(np.nan, np.nan, 0))
+    return PosteriorDraws(posterior, stats, terms, certificate), "nuts", "not sampled"
 
 
 @pytest.fixture
