@@ -13,9 +13,10 @@ import arviz as az
 import numpy as np
 
 from bayesduel.data.duels import Duels
+from bayesduel.inference.conditional_mode import find_mode, score_covariance
 from bayesduel.inference.design import centre
 from bayesduel.inference.fit import fit
-from bayesduel.inference.laplace import conditionals, find_mode, score_covariance
+from bayesduel.inference.laplace import conditionals
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
 from bayesduel.models import BradleyTerry
 

@@ -15,63 +15,24 @@ integrated nested Laplace approximations", JRSS B 2009.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpotrf, dpotrs
 
-from bayesduel.inference.design import PairDifferences, centre
+from bayesduel.inference.conditional_mode import (
+    Mode,
+    centres,
+    find_mode,
+    grid_variables,
+    named_parameters,
+)
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.hyper_grid import Grid, explore
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
+from bayesduel.inference.skewed_laplace import SkewedLaplace
 
-if TYPE_CHECKING:
-    from bayesduel.inference.skewed_laplace import SkewedLaplace
-
-__all__ = [
-    "Laplace",
-    "Mode",
-    "centres",
-    "conditionals",
-    "find_mode",
-    "mode_variables",
-    "score_covariance",
-]
-
-VANISHING = 1e-6  # of the largest entry of a Cholesky factor: there is no curvature below it
-
-
-@dataclass(frozen=True, eq=False)
-class Mode:
-    """The conditional posterior at one value of the hyperparameter.
-
-    Attributes
-    ----------
-    x
-        Free numbers and extra parameters at the mode, shape (size,).
-    value
-        Log density there.
-    factor
-        Lower Cholesky factor of the precision there, shape (size, size).
-    prior
-        The prior's part of the precision, which is diagonal, shape (size,).
-    """
-
-    x: np.ndarray
-    value: float
-    factor: np.ndarray
-    prior: np.ndarray
-
-    @property
-    def log_marginal(self) -> float:
-        """Laplace's approximation of the log marginal density of the hyperparameter."""
-        half = np.log(self.factor.diagonal()).sum()
-        return self.value + len(self.x) / 2 * np.log(2 * np.pi) - float(half)
-
-    def covariance(self) -> np.ndarray:
-        """Return the inverse of the precision, shape (size, size)."""
-        return _solved(self.factor, np.eye(len(self.x)))
+__all__ = ["Laplace", "conditionals"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,91 +104,11 @@ class Laplace:
 
     def summary(self) -> dict[str, Any]:
         """Return the group ``laplace``: mode and covariance at the best node, and the grid."""
-        found = mode_variables(self.model, self.density, self.grid.conditionals[self.grid.best])
-        if len(self.grid.nodes) > 1:
-            found["hyper_node"] = ("node", np.exp(self.grid.nodes))
-            found["hyper_log_density"] = ("node", self.grid.log_density)
-        return found
+        return grid_variables(self.model, self.density, self.grid)
 
-    def refined(self, proposals: Proposals, weights: np.ndarray) -> "SkewedLaplace":
+    def refined(self, proposals: Proposals, weights: np.ndarray) -> SkewedLaplace:
         """Return the approximation by skewed densities; of the draws nothing is needed yet."""
-        from bayesduel.inference.skewed_laplace import SkewedLaplace
-
-        return SkewedLaplace.of(self)
-
-
-def named_parameters(
-    density: LinearPredictor, x: np.ndarray, phi: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Return parameters by name from x (..., size) and phi (..., q), with centred scores."""
-    found = density.parameters(x)
-    if "score_free" in found:
-        found = {"score": centre(found.pop("score_free"))} | found
-    return found | density.hyper_parameters(phi)
-
-
-def mode_variables(model: Any, density: LinearPredictor, mode: "Mode") -> dict[str, Any]:
-    """Return a conditional mode as variables of a Dataset, with its errors or covariance."""
-    dims = model.dims | {"score": ("arm",)}
-    found = density.parameters(mode.x)
-    if isinstance(density.design, PairDifferences):
-        free = found.pop("score_free")
-        group = {f"{n}_mode": (dims.get(n, ()), v) for n, v in found.items()}
-        covariance = score_covariance(mode, density.design.n_arms)
-        return {
-            "score_mode": ("arm", centre(free)),
-            "score_cov": (("arm", "opponent"), covariance),
-            **group,
-        }
-    errors = density.parameters(np.sqrt(mode.covariance().diagonal()))
-    modes = {f"{n}_mode": (dims.get(n, ()), v) for n, v in found.items()}
-    return modes | {f"{n}_se": (dims.get(n, ()), v) for n, v in errors.items()}
-
-
-def find_mode(
-    density: LinearPredictor,
-    hyper: Any,
-    start: np.ndarray | None = None,
-    *,
-    tolerance: float = 1e-22,
-) -> Mode:
-    """Return the mode given `hyper`, by Newton's method with backtracking from `start`.
-
-    It stops when the Newton decrement, twice the log density still to be gained, is below
-    `tolerance` times the number of parameters (or below rounding error).
-
-    Raises
-    ------
-    FloatingPointError
-        If there is no mode: the likelihood increases without bound (flat priors only).
-    """
-    x = np.zeros(density.size) if start is None else start.copy()
-    parts = density.parts(x, hyper)
-    for _ in range(200):
-        factor, bowl = _ascent(parts.precision)
-        step = _solved(factor, parts.gradient)
-        decrement = float(parts.gradient @ step)
-        rounding = 1e-13 * max(1.0, abs(parts.value))
-        if decrement < tolerance * len(x) or (decrement < rounding and _small(step, x)):
-            if not bowl:
-                raise FloatingPointError("Newton's method ended on a saddle, not at a mode")
-            flat = factor.diagonal()[parts.prior == 0]  # directions that only the data curve
-            if len(flat) and flat.min() < VANISHING * factor.diagonal().max():
-                raise FloatingPointError("the posterior has no curvature in some direction")
-            return Mode(x, parts.value, factor, parts.prior)
-        length = 1.0
-        while True:
-            candidate = density.parts(x + length * step, hyper)
-            gained = candidate.value - parts.value
-            if gained >= 1e-4 * length * decrement - rounding:
-                break
-            length /= 2
-            if length < 1e-12:
-                raise FloatingPointError(f"Newton's method found no ascent at hyper = {hyper}")
-        x, parts = x + length * step, candidate
-        if np.abs(x).max() > 1e4:
-            break
-    raise FloatingPointError("the likelihood has no maximum: some scores run to infinity")
+        return SkewedLaplace.of(self.model, self.cells, self.density, self.grid)
 
 
 def conditionals(density: LinearPredictor) -> Grid:
@@ -242,54 +123,3 @@ def conditionals(density: LinearPredictor) -> Grid:
         return mode.log_marginal, mode
 
     return explore(evaluate, 0.0)
-
-
-def centres(grid: Grid, hyper: np.ndarray) -> np.ndarray:
-    """Return the mode at each of `hyper`, (n, size), interpolated between those of the nodes."""
-    from scipy.interpolate import CubicSpline
-
-    modes = np.stack([conditional.x for conditional in grid.conditionals])
-    if len(grid.nodes) == 1:
-        return np.repeat(modes, len(hyper), axis=0)
-    return CubicSpline(grid.nodes, modes)(hyper)
-
-
-def score_covariance(mode: Mode, n_arms: int) -> np.ndarray:
-    """Return the covariance of the centred scores at `mode`, shape (K, K)."""
-    covariance = mode.covariance()[: n_arms - 1, : n_arms - 1]
-    return centre(centre(covariance).T)
-
-
-def _ascent(precision: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Return the lower Cholesky factor of a positive definite stand-in of `precision`.
-
-    That is itself where it can be (then the second is True). Where the density is convex in
-    some direction, as heavy tails are far out, curvatures count by their size.
-    """
-    try:
-        return _factor(precision), True
-    except FloatingPointError:
-        if not np.isfinite(precision).all():
-            raise
-        values, vectors = np.linalg.eigh(precision)
-        size = np.abs(values)
-        if values[0] > -1e-9 * size.max():
-            raise
-        return _factor((vectors * np.maximum(size, 1e-3 * size.max())) @ vectors.T), False
-
-
-def _factor(precision: np.ndarray) -> np.ndarray:
-    """Return the lower Cholesky factor, by LAPACK without SciPy's checks of every call."""
-    factor, failed = dpotrf(precision, lower=1, clean=1)
-    if failed:
-        raise FloatingPointError("the posterior has no curvature in some direction")
-    return factor
-
-
-def _solved(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return the solution of a system given the lower Cholesky factor of its matrix."""
-    return dpotrs(factor, right, lower=1)[0]
-
-
-def _small(step: np.ndarray, x: np.ndarray) -> bool:
-    return bool(np.abs(step).max() <= 1e-9 * max(1.0, float(np.abs(x).max())))

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from bayesduel.inference.conditional_mode import Mode, find_mode, named_parameters, score_covariance
 from bayesduel.inference.design import PairDifferences
 from bayesduel.inference.draws import Proposals
-from bayesduel.inference.laplace import Mode, find_mode, named_parameters, score_covariance
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
 
 __all__ = ["PopulationMonteCarlo"]

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from bayesduel.inference.laplace import Mode, find_mode, named_parameters
+from bayesduel.inference.conditional_mode import Mode, find_mode, named_parameters
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
 
 if TYPE_CHECKING:

@@ -30,9 +30,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from bayesduel.inference.conditional_mode import Mode, centres, grid_variables, named_parameters
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.hyper_grid import Grid
-from bayesduel.inference.laplace import Laplace, Mode, centres
 from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.inference.piecewise_exponential import PiecewiseExponential
 
@@ -86,25 +86,31 @@ class SkewedLaplace:
 
     Attributes
     ----------
-    laplace
-        The approximation by normal distributions that it starts from.
+    model, cells
+        What is approximated.
+    density
+        Its log density.
+    modes
+        Grid of the hyperparameter, with the conditional mode at each node.
     grid
-        Of the hyperparameter, with a :class:`SkewedConditional` at each node.
+        The same with a :class:`SkewedConditional` at each node.
     """
 
-    laplace: Laplace
+    model: Any
+    cells: Any
+    density: LinearPredictor
+    modes: Grid
     grid: Grid
 
     @classmethod
-    def of(cls, laplace: Laplace) -> "SkewedLaplace":
-        """Return the skewed approximation around the modes of `laplace`.
+    def of(cls, model: Any, cells: Any, density: LinearPredictor, grid: Grid) -> "SkewedLaplace":
+        """Return the skewed approximation around the conditional modes of `grid`.
 
         Raises
         ------
         FloatingPointError
             If the posterior does not fall off along an axis.
         """
-        density, grid = laplace.density, laplace.grid
         modes: tuple[Mode, ...] = grid.conditionals
         best = grid.best
         axes = _turned(density, grid.nodes[best], modes[best])
@@ -122,17 +128,7 @@ class SkewedLaplace:
                 found[k] = last
         conditionals = tuple(found[k] for k in range(len(modes)))
         heights = np.array([c.log_marginal for c in conditionals])
-        return cls(laplace, Grid(grid.nodes, heights, conditionals))
-
-    @property
-    def model(self) -> Any:
-        """The model whose posterior it resembles."""
-        return self.laplace.model
-
-    @property
-    def cells(self) -> Any:
-        """The log as the model sees it."""
-        return self.laplace.cells
+        return cls(model, cells, density, grid, Grid(grid.nodes, heights, conditionals))
 
     def propose(
         self,
@@ -155,7 +151,7 @@ class SkewedLaplace:
         progress
             Called with the share of the work done.
         """
-        density, grid = self.laplace.density, self.grid
+        density, grid = self.density, self.grid
         hyper, log_q = grid.draw(n, rng)
         x, place = centres(grid, hyper), grid.nearest(hyper)
         for node in np.unique(place):
@@ -177,11 +173,11 @@ class SkewedLaplace:
         self, x: np.ndarray, hyper: np.ndarray, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         """Return the parameters of kept draws by name, draws first."""
-        return self.laplace.parameters(x, hyper, rng)
+        return named_parameters(self.density, x, hyper)
 
     def summary(self) -> dict[str, Any]:
         """Return the group ``laplace``: mode and covariance at the best node, and the grid."""
-        return self.laplace.summary()
+        return grid_variables(self.model, self.density, self.modes)
 
     def refined(self, proposals: Proposals, weights: np.ndarray) -> "SkewedLaplace":
         """Return the approximation moved to the moments of weighted draws of this one.

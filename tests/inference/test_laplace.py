@@ -7,10 +7,11 @@ from scipy.special import betaln
 
 from bayesduel.data.duels import Duels
 from bayesduel.inference import linear_predictor as linear_predictors
+from bayesduel.inference.conditional_mode import find_mode
 from bayesduel.inference.conjugate import ConjugatePairs
 from bayesduel.inference.design import centre, reduce, uncentre
 from bayesduel.inference.hyper_grid import explore
-from bayesduel.inference.laplace import conditionals, find_mode
+from bayesduel.inference.laplace import conditionals
 from bayesduel.inference.nuts import well_informed
 from bayesduel.inference.psis import importance_weights, resample
 from bayesduel.models import BradleyTerry, Davidson, PreferenceMatrix, Thurstone

@@ -119,7 +119,7 @@ def test_the_proposal_is_normalised():
     """The mean importance ratio is the model's mass, whatever the proposal: here of both."""
     model, duels = BradleyTerry(scale=2.0), log_of(*THIN["20-0 each"][0])
     normal = Laplace.of(model, model.cells(duels))
-    skewed = SkewedLaplace.of(normal)
+    skewed = SkewedLaplace.of(model, normal.cells, normal.density, normal.grid)
     moved = skewed.refined(skewed.propose(4000, np.random.default_rng(0)), np.full(4000, 1 / 4000))
     masses = [
         np.exp(approximation.propose(20_000, np.random.default_rng(1)).log_ratio)
