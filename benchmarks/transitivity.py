@@ -66,8 +66,7 @@ def work(logs: dict[str, Duels], n: int, done: dict[tuple[str, str], int]) -> It
 def applies(truth: str, log: Duels) -> bool:
     """Return whether a log can show what a truth is about.
 
-    Clusters need votes that repeat a unit. An order effect needs pairs met in both orders:
-    where each pair met in one order only, it cannot be told from strength by anyone.
+    Clusters need votes that repeat a unit. An order effect needs a design that identifies it.
     """
     if truth == "clusters":
         return repeated_role(log) is not None
@@ -90,14 +89,14 @@ def table(lines: list[dict[str, Any]]) -> str:
         groups.setdefault((line["design"], line["truth"]), []).append(line)
         if line["truth"] in TRANSITIVE:
             groups.setdefault((line["design"], "all transitive"), []).append(line)
-    rows = [f"{'design':18} {'truth':18} {'logs':>5} {'p <= 0.05':>10} {'95 %':>15} {'strong':>7}"]
+    rows = [f"{'design':18} {'truth':18} {'logs':>5} {'accused':>10} {'95 %':>15} {'weak':>7}"]
     for (name, truth), found in groups.items():
         k = sum(line["p"] <= LEVEL for line in found)
-        strong = sum(max(line["p"], line["p_weak"]) <= LEVEL for line in found) / len(found)
+        weak = sum(line["p_strong"] <= LEVEL < line["p"] for line in found) / len(found)
         low, high = clopper_pearson(k, len(found))
         rows.append(
             f"{name[:18]:18} {truth:18} {len(found):5} {k / len(found):10.3f} "
-            f"{low:7.3f}-{high:.3f} {strong:8.3f}"
+            f"{low:7.3f}-{high:.3f} {weak:8.3f}"
         )
     return "\n".join(rows)
 
@@ -130,7 +129,7 @@ def main() -> None:
                 log = simulate(logs[name], truth, rng)
                 found = transitivity_test(log, given.draws, seed=k, naive=False, power=False)
                 line = {"design": name, "truth": truth, "log": k, "p": found.p_value}
-                line["p_weak"] = found.p_weak
+                line["p_strong"] = found.p_strong
                 lines.append(line)
                 file.write(json.dumps(line) + "\n")
             file.flush()

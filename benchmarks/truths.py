@@ -9,7 +9,7 @@ from bayesduel.criticism.transitivity import STRENGTHS
 from bayesduel.data.duels import Duels
 from bayesduel.data.votes import cells_of
 
-__all__ = ["CYCLIC", "TRANSITIVE", "WEAK", "simulate", "truth_matrix"]
+__all__ = ["CYCLIC", "TRANSITIVE", "UNSEEN", "WEAK", "simulate", "truth_matrix", "unseen_matrix"]
 
 TRANSITIVE = (
     "bradley-terry",  # scores Normal(0, 1)
@@ -25,6 +25,19 @@ TRANSITIVE = (
 )
 WEAK = ("weak only",)  # an order, but chances along it wild: weakly, not strongly transitive
 CYCLIC = tuple(f"cycles {100 * s:.0f}" for s in STRENGTHS)  # Bradley-Terry plus a circle
+UNSEEN = {  # worlds that the test was not built with, and how transitive they are
+    "threshold": "strongly",  # 51 % within a difference of scores, 85 % beyond it (semiorder)
+    "heavy tails": "strongly",  # Bradley-Terry, scores Student t with 1.5 degrees of freedom
+    "leaders": "strongly",  # the better arm's rank alone decides by how much it wins
+    "interval order": "moderately",  # arms are ranges of scores: 51 % where they overlap, else 85 %
+    "wandering vector": "moderately",  # two attributes, weights drawn anew in each duel
+    "least of nearer": "moderately",  # margins between the least and the greatest of nearer ones
+    "preference tree": "moderately",  # a third of the arms a branch, weights of branch and arm
+    "uneven": "weakly",  # an order; margins along it gamma, pair by pair
+    "even or sure": "weakly",  # an order; each pair won at 52 % or at 95 %
+    "cycles 75": "not",  # Bradley-Terry plus a circle
+    "three-arm cycles": "not",  # Bradley-Terry, a third of the arms in cycles of three at 80 %
+}
 TASTE = 0.7  # standard deviation of a judge's own scores
 UNIT = 1.5  # of what the votes on a pair in one group (or by one judge) share
 
@@ -61,6 +74,55 @@ def truth_matrix(truth: str, n_arms: int, rng: np.random.Generator) -> np.ndarra
         P = expit(apart + pull * np.sin(turn[:, None] - turn))
     else:
         P = expit(apart)
+    shuffled = rng.permutation(n_arms)
+    return P[np.ix_(shuffled, shuffled)]
+
+
+def unseen_matrix(world: str, n_arms: int, rng: np.random.Generator) -> np.ndarray:
+    """Return P of a world of `UNSEEN`, shape (K, K), its arms in random order."""
+    scores = np.sort(rng.normal(size=n_arms))[::-1]
+    apart = scores[:, None] - scores
+    P = np.full((n_arms, n_arms), 0.5)
+    if world == "threshold":
+        P += np.sign(apart) * np.where(np.abs(apart) > 0.5, 0.35, 0.01)
+    elif world == "heavy tails":
+        scores = rng.standard_t(1.5, n_arms)
+        P = expit(scores[:, None] - scores)
+    elif world == "leaders":
+        lead = 0.45 * (1 - np.arange(n_arms) / n_arms) ** 2
+        P += np.triu(np.broadcast_to(lead[:, None], P.shape), 1)
+        P -= np.tril(np.broadcast_to(lead, P.shape), -1)
+    elif world == "interval order":
+        half = rng.gamma(1.0, 0.5, n_arms)
+        P += np.sign(apart) * np.where(np.abs(apart) > half[:, None] + half, 0.35, 0.01)
+    elif world == "wandering vector":
+        place = rng.normal(size=(n_arms, 2))
+        gap = place[:, None] - place
+        P = ndtr(gap @ np.array([1.0, 0.3]) / (np.linalg.norm(gap, axis=2) + np.eye(n_arms)))
+    elif world == "least of nearer":
+        margin = np.zeros((n_arms, n_arms))
+        for width in range(1, n_arms):
+            for i in range(n_arms - width):
+                j = i + width
+                nearer = np.array([margin[i, i + 1 : j], margin[i + 1 : j, j]])
+                low, high = nearer.min(0).max(initial=0.0), nearer.max(initial=0.0)
+                margin[i, j] = rng.gamma(0.5, 1.0) if width == 1 else rng.uniform(low, high)
+        P = expit(margin - margin.T)
+    elif world == "preference tree":  # Tversky & Sattath, Psychological Review 1979
+        own, branch = rng.gamma(1.0, 1.0, n_arms), rng.integers(0, 3, n_arms)
+        whole = own + rng.gamma(2.0, 1.0, 3)[branch]
+        value = np.where(branch[:, None] == branch, own[:, None], whole[:, None])
+        P = value / (value + value.T)
+    elif world == "even or sure":
+        sure = np.triu(rng.choice([0.02, 0.45], P.shape), 1)
+        P = P + sure - sure.T
+    elif world == "three-arm cycles":
+        P = expit(apart)
+        arms = rng.permutation(n_arms)[: max(3, n_arms // 9 * 3)]
+        for a, b, c in arms.reshape(-1, 3):
+            P[[a, b, c], [b, c, a]], P[[b, c, a], [a, b, c]] = 0.8, 0.2
+    else:
+        return truth_matrix({"uneven": "weak only"}.get(world, world), n_arms, rng)
     shuffled = rng.permutation(n_arms)
     return P[np.ix_(shuffled, shuffled)]
 

@@ -32,6 +32,13 @@ __all__ = ["command"]
     "bradley-terry,order-effect(blade-chest(bradley-terry)).  [default: by what is found]",
 )
 @click.option("--quick", is_flag=True, help="Compare no models and draw fewer replicated logs.")
+@click.option(
+    "--no-order-effect",
+    "order_effect",
+    flag_value=False,
+    default=True,
+    help="Sides carry no meaning: do not estimate an advantage of the left side.",
+)
 @click.option("--title", help="Heading of the HTML file.  [default: the source of the log]")
 @seed_option
 @reading_options
@@ -44,13 +51,15 @@ def command(
     as_json: bool,
     models: str | None,
     quick: bool,
+    order_effect: bool,
     title: str | None,
     seed: int,
     **options: Any,
 ) -> None:
     """Test whether LOG is transitive, show where it is not, and compare models.
 
-    "transitive" is false in the JSON only where the test rejects it at the 5 % level.
+    "transitive" is false in the JSON only where the evidence of cycles is strong, and null where
+    the log cannot tell.
     """
     import shlex
 
@@ -72,7 +81,13 @@ def command(
                 named(f"comparing models, {100 * done:.0f} %")
 
             found[label] = check(
-                duels, compared, quick=quick, seed=seed, step=named, progress=share
+                duels,
+                compared,
+                quick=quick,
+                order_effect=order_effect,
+                seed=seed,
+                step=named,
+                progress=share,
             )
         if output is not None:
             checks = {str(label): one for label, one in found.items()}

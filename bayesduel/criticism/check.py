@@ -1,6 +1,7 @@
 """Model criticism: test of transitivity, residuals, and comparison of models."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,7 @@ def check(
     *,
     quick: bool = False,
     draws: int | None = None,
+    order_effect: bool = True,
     seed: int = 0,
     step: Callable[[str], None] = lambda name: None,
     progress: Callable[[float], None] | None = None,
@@ -45,14 +47,17 @@ def check(
         What to compare, as in :func:`bayesduel.criticism.compare.compare_models`. Default: Bradley-
         Terry, Thurstone and the preference matrix; also Bradley-Terry with an order effect
         where the log has a clear one, and with :class:`bayesduel.models.BladeChest` where
-        transitivity is rejected (half a minute at 100 arms). For up to 200 arms; none where
-        `quick`.
+        strong transitivity is rejected (half a minute at 100 arms). For up to 200 arms; none
+        where `quick`.
     quick
         Whether to leave out the comparison (unless `models` are named) and to replicate fewer
         logs.
     draws
         Logs replicated from each null model. Default: 1,000 for up to 20,000 triads, 400 for
         more, 200 where `quick`.
+    order_effect
+        Whether the side listed first may have an advantage, which the test then estimates
+        together with the scores. False where sides carry no meaning.
     seed
         Random seed.
     step
@@ -74,6 +79,8 @@ def check(
         raise TypeError(f"duels should be a bayesduel.Duels, got {type(duels).__name__}")
     if draws is None and quick:
         draws = QUICK_DRAWS
+    if not order_effect:
+        duels = replace(duels, ordered=False)
     step("testing transitivity")
     evidence = transitivity_test(duels, draws, seed)
     role = repeated_role(duels)
@@ -112,7 +119,7 @@ def check(
     else:
         step("comparing models")
         ordered = role is None and order is not None and order.clear
-        candidates = _candidates(units, ordered, evidence.transitive)
+        candidates = _candidates(units, ordered, evidence.strength == "none")
         comparison = _compare(units, candidates, seed, progress)
     posteriors = {}
     if comparison is not None and triads.n_closed:
@@ -139,7 +146,7 @@ def check(
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _candidates(duels: "Duels", ordered: bool, transitive: bool) -> list[Any]:
+def _candidates(duels: "Duels", ordered: bool, strongly_transitive: bool) -> list[Any]:
     """Return the models to compare where none are named."""
     from bayesduel.criticism.compare import default_models
     from bayesduel.models import BladeChest, BradleyTerry, OrderEffect
@@ -147,7 +154,7 @@ def _candidates(duels: "Duels", ordered: bool, transitive: bool) -> list[Any]:
     candidates = default_models(duels)
     if ordered:
         candidates.append(OrderEffect(BradleyTerry()))
-    if not transitive:
+    if not strongly_transitive:
         cyclic = BladeChest(BradleyTerry())
         candidates.append(OrderEffect(cyclic) if ordered else cyclic)
     return candidates
@@ -171,18 +178,22 @@ def _chances(fit: Any, pairs: "Pairs", n_draws: int) -> np.ndarray:
 
 
 def _order(duels: "Duels", evidence: Any) -> OrderShare | None:
-    """Return the share of duels won by the side listed first, None where sides carry no meaning."""
+    """Return what the side listed first won, None where sides carry no meaning."""
     from bayesduel.data.health import health
 
     votes = evidence if evidence.naive is None else evidence.naive
-    if votes.null_models is None or not votes.null_models.design.has_order:
+    null_models = votes.null_models
+    if null_models is None or votes.order == "not recorded":
         return None
     found = health(duels)
+    identified = votes.order == "estimated"
     return OrderShare(
         share=found.first_share,
         interval=found.first_interval,
-        between_level=votes.null_models.first_wins,
+        between_level=null_models.first_wins if identified else None,
+        between_interval=null_models.first_wins_interval if identified else None,
         n_decisive=found.n_decisive,
+        both_ways=null_models.design.both_ways,
     )
 
 

@@ -11,6 +11,7 @@ from bayesduel.criticism import check_text
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior
 from bayesduel.criticism.intransitivity_index import MarginIndex
 from bayesduel.criticism.transitivity import Evidence
+from bayesduel.criticism.transitivity.evidence import CROSSED
 from bayesduel.text import to_json
 
 if TYPE_CHECKING:
@@ -27,34 +28,46 @@ SHOWN = 10  # rows of each table of residuals in a dictionary
 
 @dataclass(frozen=True, kw_only=True)
 class OrderShare:
-    """The share of duels won by the side listed first.
+    """What the side listed first wins.
 
     Attributes
     ----------
     share, interval
-        Of the decisive duels, and its 95 % interval.
-    between_level
-        Probability that it wins between level arms, the arms' strengths allowed for.
+        Share of the decisive duels, and its 95 % interval.
+    between_level, between_interval
+        Probability that it wins between arms of equal score, estimated together with the scores,
+        and its 95 % interval; None where the design does not identify it.
     n_decisive
-        How many duels that rests on.
+        Number of decisive duels.
+    both_ways
+        Share of the pairs that met in both orders.
     """
 
     share: float
     interval: tuple[float, float]
-    between_level: float
+    between_level: float | None
+    between_interval: tuple[float, float] | None
     n_decisive: int
+    both_ways: float
 
     @property
     def clear(self) -> bool:
-        """Whether the interval leaves out one half."""
-        return not self.interval[0] <= 0.5 <= self.interval[1]
+        """Whether the interval between arms of equal score excludes one half."""
+        between = self.between_interval
+        return between is not None and not between[0] <= 0.5 <= between[1]
 
     @property
     def sentence(self) -> str:
         """What was found, for a reader."""
-        return check_text.order_words(
-            self.share, self.interval, self.between_level, self.n_decisive, self.clear
+        won = check_text.first_words(self.share, self.interval, self.n_decisive)
+        effect = check_text.order_words(
+            self.between_level,
+            self.between_interval,
+            self.both_ways,
+            self.clear,
+            self.both_ways >= CROSSED,
         )
+        return f"{won} {effect}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,7 +88,7 @@ class Check:
     residuals
         Tables by name: "pairs", "arms" and, where the log names them, "judges".
     order
-        What the side listed first wins, or None where sides mean nothing.
+        What the side listed first wins, or None where sides carry no meaning.
     margins
         The intransitivity index of the margins, or None where the log has none or some pair
         fewer than two.
@@ -106,13 +119,13 @@ class Check:
     model: str | None = field(default=None)
 
     @property
-    def transitive(self) -> bool:
-        """False where calibrated evidence at the 5 % level contradicts it."""
+    def transitive(self) -> bool | None:
+        """False where the evidence of cycles is strong; None where the log cannot tell."""
         return self.evidence.transitive
 
     @property
     def p_value(self) -> float:
-        """The headline p-value; NaN where no three arms have all met."""
+        """The p-value of the test of transitivity; NaN where no three arms have all met."""
         return self.evidence.p_value
 
     @property
@@ -128,7 +141,7 @@ class Check:
     @property
     def criterion(self) -> Literal["copeland", "condorcet", "von_neumann"]:
         """The winner criterion to use."""
-        if self.transitive:
+        if self.transitive is not False:
             return "copeland"
         if self.cycle_posterior is not None and self.cycle_posterior.condorcet >= check_text.SURE:
             return "condorcet"
@@ -143,7 +156,11 @@ class Check:
     def verdict_parts(self) -> tuple[str, str]:
         """The first sentence of the verdict, and the others."""
         advice = check_text.advice_words(
-            self.criterion, self.cycle_posterior, self.comparison, self.cycle_posteriors
+            self.evidence.strength,
+            self.criterion,
+            self.cycle_posterior,
+            self.comparison,
+            self.cycle_posteriors,
         )
         return check_text.verdict_words(self.evidence, self.cycles, advice)
 
@@ -164,8 +181,8 @@ class Check:
     def fit(self) -> "xr.DataTree":
         """The fit that winners are read from.
 
-        The model picked, or the stacked one; where none were compared, Bradley-Terry for a
-        transitive log and the preference matrix for others.
+        The model picked, or the stacked one; where none were compared, the preference matrix
+        if the evidence of cycles is strong, else Bradley-Terry.
         """
         if self.comparison is not None:
             if self.model is not None:
@@ -173,7 +190,7 @@ class Check:
             return self.comparison.stacked()
         from bayesduel.inference.fit import fit
 
-        if self.transitive:
+        if self.transitive is not False:
             return fit(self.duels, seed=self.seed)
         return fit(self.units, "preference-matrix", seed=self.seed)
 
@@ -230,7 +247,7 @@ class Check:
             "why_not_compared": self.why_not_compared,
             "test": {
                 "p_by_model": e.p_by_model,
-                "p_weak": e.p_weak,
+                "p_strong": e.p_strong,
                 "unit": e.unit,
                 "cyclic_triads": e.cyclic,
                 "expected_cyclic_triads": e.expected,
@@ -239,7 +256,9 @@ class Check:
                 "triads": e.n_all,
                 "share_of_triads_sampled": e.sampled,
                 "naive_p_value": None if e.naive is None else e.naive.p_value,
-                "naive_rejects": None if e.naive is None else not e.naive.transitive,
+                "naive_rejects": None if e.naive is None else e.naive.transitive is False,
+                "order": e.order,
+                "evidence_without_order_effect": e.without_order,
             },
             "cycle_posterior": None if b is None else _probabilities(b),
             "cycle_posterior_by_model": {
@@ -252,6 +271,8 @@ class Check:
                 "first_share": self.order.share,
                 "interval": self.order.interval,
                 "between_level_arms": self.order.between_level,
+                "between_level_interval": self.order.between_interval,
+                "pairs_in_both_orders": self.order.both_ways,
                 "decisive_duels": self.order.n_decisive,
             },
             "margins": None if self.margins is None else asdict(self.margins),
@@ -286,7 +307,9 @@ class Check:
             check_text.naive_words(self.evidence),
             check_text.cycle_posterior_words(self.cycle_posterior, self.evidence.n_closed),
             check_text.margin_words(self.margins),
-            "" if self.order is None else self.order.sentence,
+            check_text.unordered_words(self.evidence)
+            if self.order is None
+            else self.order.sentence,
             check_text.judge_words(self.residuals.get("judges")),
             "" if self.comparison is None else self.comparison.sentence,
         )

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from bayesduel.criticism.comparison import Comparison
     from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior
     from bayesduel.criticism.intransitivity_index import MarginIndex
-    from bayesduel.criticism.transitivity import Evidence
+    from bayesduel.criticism.transitivity import Evidence, Strength
 
 __all__ = [
     "SURE",
@@ -19,16 +19,23 @@ __all__ = [
     "cycle_posterior_words",
     "cycle_words",
     "evidence_words",
+    "first_words",
     "judge_words",
     "margin_words",
     "naive_words",
     "order_words",
+    "unordered_words",
     "verdict_words",
 ]
 
 SURE = 0.95  # posterior probability of what is taken as known
 MIDDLE = 0.75  # win probability of the planted cycles whose power is reported
 GOOD_POWER, FAIR_POWER = 0.8, 0.5
+MODELLED = "fit the model OrderEffect(BradleyTerry()) (on the command line, --order-effect)"
+NO_MEANING = (
+    "if sides carry no meaning, check again with order_effect=False (on the command line, "
+    "--no-order-effect)"
+)
 LEVEL = 0.05  # of naming some judge where all votes follow the ranking
 JUDGED, NAMED = 30, 5  # votes of a judge to be named; judges named
 
@@ -48,18 +55,35 @@ def verdict_words(e: "Evidence", cycles: "tuple[Cycle, ...]", advice: str) -> tu
     if not e.n_closed:
         return evidence_words(e), "Transitivity is an assumption for this log."
     p = p_value(e.p_value, e.n_replicated)
-    if not e.transitive:
-        extent = (
-            "neither strong nor weak transitivity explains them"
-            if e.strength == "strong"
-            else "strong transitivity does not explain them, but weak transitivity may"
-        )
+    if e.strength == "strong":
         example = f"The most probable cycle is {cycle_words(cycles[0])}. " if cycles else ""
         return (
-            f"The log has more cyclic triads than transitive models predict ({p}; {extent}).",
+            f"The log has more cyclic triads than transitive models predict ({p}; neither strong "
+            "nor weak transitivity explains them).",
             f"{example}{advice}",
         )
+    if e.strength == "undecided":
+        return (
+            "The log cannot tell cycles from an order effect: it has more cyclic triads than "
+            f"transitive models without an order effect predict ({p}), and too few pairs met in "
+            "both orders to estimate one.",
+            f"Transitivity is neither established nor rejected. {advice}",
+        )
+    without = ""
+    if e.without_order == "strong":
+        without = f"Without an order effect the evidence of cycles would be strong; {NO_MEANING}. "
+    if e.strength == "weak":
+        strongly = p_value(e.p_strong, e.n_replicated)
+        return (
+            f"The log cannot be distinguished from a ranking with uneven margins ({p}).",
+            f"{without}It has more cyclic triads than strongly transitive models such as "
+            f"Bradley-Terry predict ({strongly}), but a ranking in which better arms win more "
+            f"often than not, by margins that differ from pair to pair, explains them. {advice}",
+        )
     first = f"The log is consistent with a transitive ranking ({p})."
+    if e.without_order == "strong":
+        first = f"The log is consistent with a transitive ranking and an order effect ({p})."
+        advice = f"{without}{advice}"
     power = e.power.get("throughout", {}).get(MIDDLE, float("nan"))
     if power != power:
         return first, advice
@@ -76,15 +100,18 @@ def verdict_words(e: "Evidence", cycles: "tuple[Cycle, ...]", advice: str) -> tu
 
 
 def advice_words(
+    strength: "Strength",
     criterion: str,
     posterior: "CyclePosterior | None",
     comparison: "Comparison | None" = None,
     posteriors: "Mapping[str, CyclePosterior] | None" = None,
 ) -> str:
-    """Return what to report, by the criterion of winner to use.
+    """Return what to report, by the evidence of cycles and the criterion of winner to use.
 
     Parameters
     ----------
+    strength
+        Of the evidence of cycles.
     criterion
         "copeland", "condorcet" or "von_neumann".
     posterior
@@ -92,6 +119,14 @@ def advice_words(
     comparison, posteriors
         The models compared, and the same probabilities under each of them.
     """
+    if strength == "undecided":
+        return f"If the side listed first may have an advantage, {MODELLED}; {NO_MEANING}."
+    if strength == "weak":
+        return (
+            "A ranking is appropriate, but scores may misstate single pairs: read win "
+            "probabilities from the model that predicts best, or from the matrix of pairwise "
+            "preferences."
+        )
     if criterion == "copeland":
         return "Use the ranking; all winner criteria agree on its first arm."
     if criterion == "condorcet":
@@ -142,9 +177,10 @@ def evidence_words(e: "Evidence") -> str:
     if e.sampled < 1:
         sampled = f" (estimated from a sample of {100 * e.sampled:.2g} % of the triads)"
     return (
-        f"{e.cyclic:,.0f} of {e.decided:,.0f} decided triads are cyclic{sampled}; the best-fitting "
-        f"transitive model predicts {e.expected:,.0f} on the same design. Weighted by their "
-        f"certainty: {p_value(e.p_value, e.n_replicated)}."
+        f"{e.cyclic:,.0f} of {e.decided:,.0f} decided triads are cyclic{sampled}; the transitive "
+        f"model that explains them best predicts {e.expected:,.0f} on the same design. Weighted by "
+        f"their certainty: {p_value(e.p_value, e.n_replicated)} "
+        f"({p_value(e.p_strong, e.n_replicated)} under strong transitivity)."
     )
 
 
@@ -157,9 +193,10 @@ def naive_words(e: "Evidence") -> str:
         "Treating votes as independent would give "
         f"{p_value(e.naive.p_value, e.naive.n_replicated)}"
     )
-    if e.transitive and not e.naive.transitive:
+    rejected, naive = e.transitive is False, e.naive.transitive is False
+    if naive and not rejected:
         return f"{words} and reject transitivity."
-    if e.naive.transitive and not e.transitive:
+    if rejected and not naive:
         return f"{words} and not reject transitivity."
     return f"{words}."
 
@@ -215,26 +252,68 @@ def judge_words(judges: "pd.DataFrame | None") -> str:
     )
 
 
+def first_words(share: float, interval: tuple[float, float], n_decisive: int) -> str:
+    """Return the share of decisive duels that the side listed first won, with its interval."""
+    low, high = (100 * x for x in interval)
+    return (
+        f"The side listed first won {100 * share:.1f} % of {n_decisive:,} decisive duels (95 %: "
+        f"{low:.1f} to {high:.1f})."
+    )
+
+
 def order_words(
-    share: float, interval: tuple[float, float], between_level: float, n_decisive: int, clear: bool
+    between_level: float | None,
+    interval: tuple[float, float] | None,
+    both_ways: float,
+    clear: bool,
+    crossed: bool,
 ) -> str:
-    """Return the share of duels that the side listed first won.
+    """Return what is known of an order effect, and how to model it.
 
     Parameters
     ----------
-    share, interval
-        Of the decisive duels, and its 95 % interval.
-    between_level
-        Win probability of the first side between arms of equal score.
-    n_decisive
-        Number of decisive duels.
+    between_level, interval
+        Win probability of the side listed first between arms of equal score, and its 95 %
+        interval; None where the design does not identify it.
+    both_ways
+        Share of the pairs that met in both orders.
     clear
         Whether the interval excludes one half.
+    crossed
+        Whether enough pairs met in both orders for the effect to be plain.
     """
+    if between_level is None or interval is None:
+        return (
+            "The design does not identify an order effect, so the test of transitivity does not "
+            f"adjust for one. If the side listed first may have an advantage, {MODELLED}."
+        )
     low, high = (100 * x for x in interval)
-    effect = "This is an order effect" if clear else "There is no clear order effect"
+    words = (
+        f"Between arms of equal score it wins {100 * between_level:.1f} % (95 %: {low:.1f} to "
+        f"{high:.1f})."
+    )
+    if not clear:
+        return (
+            f"{words} There is no clear order effect; the test of transitivity adjusts for what "
+            "there is."
+        )
+    words += (
+        " This is an order effect; the test of transitivity adjusts for it. To adjust a ranking, "
+        f"{MODELLED}."
+    )
+    if crossed:
+        return words
     return (
-        f"The side listed first won {100 * share:.1f} % of {n_decisive:,} decisive duels (95 %: "
-        f"{low:.1f} to {high:.1f}), and {100 * between_level:.1f} % between arms of equal score. "
-        f"{effect}; the test of transitivity adjusts for it."
+        f"{words} Only {100 * both_ways:.0f} % of the pairs met in both orders, so the effect is "
+        "estimated mainly from how the results of three arms fit together."
+    )
+
+
+def unordered_words(e: "Evidence") -> str:
+    """Return a caution where cycles were found in a log whose sides carry no meaning, else ""."""
+    if e.transitive is not False:
+        return ""
+    return (
+        "Which arm was listed first is unknown or carries no meaning in this log; an advantage of "
+        "one side could cause cycles, too."
     )

@@ -126,6 +126,7 @@ def parts_of_wins(
         "cells": cells,
         "tie_rule": tie_rule,
         "read_summary": ReadSummary(n_rows=len(i), n_ties_dropped=dropped),
+        "ordered": False,
     }
 
 

@@ -43,6 +43,9 @@ class Duels:
         Votes, if the log has judges, groups, times or margins; else None.
     read_summary
         Counts made while the log was read.
+    ordered
+        Whether left and right say how a pair was presented (at home, shown first). False: they
+        carry no meaning, as in a matrix of wins, and an order effect is not considered.
     """
 
     arms: tuple[str, ...]
@@ -50,6 +53,7 @@ class Duels:
     tie_rule: TieRule = "keep"
     votes: Votes | None = None
     read_summary: ReadSummary = field(default_factory=ReadSummary)
+    ordered: bool = True
 
     def __post_init__(self) -> None:
         if len(self.arms) < 2:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.criticism.transitivity.null_models import STRONG_MODELS
 from bayesduel.plots.style import (
     ACCENT,
     DIVERGING,
@@ -44,6 +45,7 @@ STYLES: dict[str, Any] = {
     "isotonic": "-.",
     "irregular": ":",
     "reordered": (0, (1, 3)),
+    "mixture": (0, (4, 2, 1, 2)),
 }
 LABELS = {
     "logistic": "logistic scores",
@@ -51,6 +53,7 @@ LABELS = {
     "isotonic": "strongly transitive",
     "irregular": "weakly transitive",
     "reordered": "weakly transitive, reordered",
+    "mixture": "weakly transitive, mixture",
 }
 
 
@@ -85,7 +88,7 @@ def plot_cyclicity(check: "Check", ax: "Axes" = NEW) -> "Axes":
         if model == found.likeliest:
             ax.stairs(share, edges, fill=True, color="#9ecae1", label=LABELS[model])
         else:
-            colour = GREY if model in ("irregular", "reordered") else ACCENT
+            colour = ACCENT if model in STRONG_MODELS else GREY
             ax.stairs(share, edges, color=colour, ls=STYLES[model], lw=1.2, label=LABELS[model])
     ax.axvline(found.statistic, color=STRONG, lw=2)
     left = found.statistic < (low + high) / 2

@@ -38,6 +38,7 @@ NULL_MODELS = {
     "isotonic": "strongly transitive, no link assumed",
     "irregular": "weakly transitive, in the order of the scores",
     "reordered": "weakly transitive, in the order that contradicts fewest majorities",
+    "mixture": "weakly transitive, pairs as level or as certain as those of the log",
 }
 RESIDUALS = {
     "pairs": (
@@ -60,6 +61,11 @@ RESIDUALS = {
         "z for fewer than five votes.",
     ),
 }
+CYCLES_NOTES = {
+    "none": "Any log has some cycles; these are no more than expected by chance.",
+    "weak": "A ranking with uneven margins may explain these cycles.",
+    "undecided": "An order effect may explain these cycles.",
+}
 POWER_NAMES = {"three arms": "one cycle of three arms", "throughout": "cycles through all arms"}
 
 
@@ -73,7 +79,7 @@ def check_verdict_section(check: "Check") -> Section:
             f"From {check.duels.n_duels:,} duels between {check.duels.n_arms:,} arms. Evidence of "
             f"cycles: {check.evidence.strength}."
         ),
-        settled=not check.transitive,
+        settled=check.transitive is False,
     )
     return Section(id="verdict", body=(verdict,))
 
@@ -88,7 +94,10 @@ def transitivity_section(check: "Check", *, verdict: bool = False) -> Section:
     verdict
         Whether the verdict stands at its top.
     """
-    order = None if check.order is None else Group("Order effect", (Text(check.order.sentence),))
+    words = check_text.unordered_words(check.evidence)
+    if check.order is not None:
+        words = check.order.sentence
+    order = Group("Order effect", (Text(words),)) if words else None
     cycles = check_text.cycle_posterior_words(check.cycle_posterior, check.evidence.n_closed)
     naive = check_text.naive_words(check.evidence)
     return Section(
@@ -188,9 +197,9 @@ def _test_in_numbers(check: "Check") -> Group | None:
             )
             for model, logs in e.replicated.items()
         ),
-        caption="The reported p-value is the largest of the first three; where the last two are "
-        f"at most 0.05 too, the evidence is called strong. All three pairs met in {e.n_closed:,} "
-        f"of {e.n_all:,} triads.",
+        caption="The p-value of the test is the largest of all. Evidence of cycles is strong "
+        "where all are at most 0.05, and weak where those of strong transitivity are. All three "
+        f"pairs met in {e.n_closed:,} of {e.n_all:,} triads.",
     )
     strengths = tuple(f"won at {100 * s:.0f} %" for s in e.power["throughout"])
     power = Table(
@@ -225,8 +234,8 @@ def _cycles(check: "Check") -> Group | None:
     if not check.cycles:
         return None
     note = figure = None
-    if check.transitive:
-        note = Text("Any log has some cycles; these are no more than expected by chance.", "small")
+    if check.evidence.strength != "strong":
+        note = Text(CYCLES_NOTES[check.evidence.strength], "small")
     else:
         figure = Figure(
             plot=partial(plot_cycles, check),

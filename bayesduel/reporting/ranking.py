@@ -64,7 +64,7 @@ def verdict_section(
 
 
 def caution_words(check: "Check", free: "Winners | None", *, assumed: bool) -> str:
-    """Return a caution where the log has more cycles than transitive models predict, else "".
+    """Return a caution where the evidence of cycles is strong, else "".
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def caution_words(check: "Check", free: "Winners | None", *, assumed: bool) -> s
     assumed
         Whether the verdict assumes transitivity.
     """
-    if check.transitive or not assumed:
+    if check.transitive is not False or not assumed:
         return ""
     words = (
         "The log has more cycles than transitive models predict "

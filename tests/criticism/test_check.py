@@ -15,7 +15,7 @@ from bayesduel.criticism.check import check
 from bayesduel.criticism.compare import compare_models
 from bayesduel.criticism.cycle_posterior import curl_share
 from bayesduel.data.duels import Duels
-from tests.support.simulated_logs import ORDERED, ROCK, SCORE, shown, simulate, voted
+from tests.support.simulated_logs import ORDERED, ROCK, SCORE, presented, shown, simulate, voted
 
 
 def test_a_cycle_is_found_and_named():
@@ -23,7 +23,8 @@ def test_a_cycle_is_found_and_named():
     found = check(log, quick=True)
     assert not found.transitive
     assert found.evidence.strength == "strong"
-    assert found.p_value <= 0.01
+    assert found.evidence.p_strong <= 0.01
+    assert found.p_value <= 0.05
     assert {*found.cycles[0].arms} == {"00", "01", "02"}
     assert found.cycles[0].around == "00 > 01 > 02 > 00"
     assert found.cycles[0].probability > 0.9
@@ -46,12 +47,12 @@ def test_the_other_way_round():
 
 def test_repeated_votes_do_not_accuse_but_would_have():
     rng = np.random.default_rng(6)
-    log = voted(expit((SCORE[:, None] - SCORE) / 4), 3, 8, rng, "group")
+    log = voted(expit((SCORE[:, None] - SCORE) / 4), 3, 40, rng, "group")
     found = check(log, quick=True)
     assert found.transitive
     assert found.evidence.unit == "majority verdict of each pair and group"
     assert found.evidence.naive is not None
-    assert not found.evidence.naive.transitive
+    assert found.evidence.naive.transitive is False
     assert "and reject transitivity" in repr(found)
     assert found.to_dict()["test"]["naive_rejects"] is True
 
@@ -94,12 +95,13 @@ def test_curl_of_scores_and_of_a_cycle():
 
 def test_two_arms_have_no_triads(tmp_path):
     found = check(Duels.from_wins([[0, 3], [1, 0]], ["a", "b"]))
-    assert found.transitive
+    assert found.transitive is None
     assert np.isnan(found.p_value)
     assert found.cycle_posterior is None
     assert "contains no information on transitivity" in found.verdict
     told = json.loads(found.to_json())
     assert told["p_value"] is None
+    assert told["transitive"] is None
     assert told["evidence"] == "none"
     assert told["power"]["three arms"]["0.9"] == 0
     assert "<h1>" in bd.report(found, tmp_path / "check.html").read_text(encoding="utf-8")
@@ -123,7 +125,7 @@ def test_triads_that_cannot_close_are_counted_as_such():
 
 def test_only_ties_and_judges_of_one_vote():
     found = check(Duels.from_wins(np.zeros((3, 3)), ties=2 * (1 - np.eye(3))), quick=True)
-    assert found.transitive
+    assert found.transitive is None
     assert not found.residuals
     log = voted(ORDERED[:4, :4], 3, 1, np.random.default_rng(9), "judge")
     lone = Duels.from_votes(
@@ -191,6 +193,49 @@ def test_the_order_is_told():
     assert found.order.interval[0] > 0.5
     assert found.order.between_level == pytest.approx(expit(0.8), abs=0.06)
     assert "This is an order effect" in repr(found)
+
+
+def test_an_order_effect_is_offered(tmp_path):
+    log = presented(expit((SCORE[:, None] - SCORE) / 3), 50, 0.8, np.random.default_rng(32))
+    found = check(log, quick=True)
+    assert found.transitive
+    assert found.order is not None and found.order.clear
+    assert found.order.between_interval[0] < expit(0.8) < found.order.between_interval[1]
+    assert found.order.both_ways == 0
+    page = bd.report(found, tmp_path / "check.html").read_text(encoding="utf-8")
+    for words in (repr(found), page):
+        assert "fit the model OrderEffect(BradleyTerry())" in words
+        assert "Only 0 % of the pairs met in both orders" in words
+        assert "consistent with a transitive ranking and an order effect" in words
+        assert "Without an order effect the evidence of cycles would be strong" in words
+    assert json.loads(found.to_json())["test"]["order"] == "estimated"
+    plain = check(log, quick=True, order_effect=False)
+    assert plain.transitive is False
+    assert plain.order is None
+    assert "an advantage of one side could cause cycles, too" in repr(plain)
+
+
+def test_undecided_weak_and_strong_evidence_are_told_apart(tmp_path):
+    undecided = check(presented(ROCK, 40, 0.0, np.random.default_rng(33)), quick=True)
+    assert undecided.transitive is None
+    assert undecided.criterion == "copeland"
+    assert "cannot tell cycles from an order effect" in undecided.verdict_parts[0]
+    assert "OrderEffect(BradleyTerry())" in undecided.verdict
+    told = json.loads(undecided.to_json())
+    assert (told["transitive"], told["evidence"]) == (None, "undecided")
+    page = bd.report(undecided, tmp_path / "check.html").read_text(encoding="utf-8")
+    assert "cannot tell cycles from an order effect" in page
+    rng = np.random.default_rng(5)
+    sure = np.triu(rng.choice([0.02, 0.45], (12, 12)), 1)
+    weak = check(simulate(0.5 + sure - sure.T, 8, rng), quick=True)
+    assert weak.evidence.strength == "weak"
+    assert weak.transitive
+    assert "cannot be distinguished from a ranking with uneven margins" in weak.verdict_parts[0]
+    assert "A ranking is appropriate" in weak.verdict
+    page = bd.report(weak, tmp_path / "check.html").read_text(encoding="utf-8")
+    assert "cannot be distinguished from a ranking with uneven margins" in page
+    assert "A ranking with uneven margins may explain these cycles" in page
+    assert "single ranking is not appropriate" not in page
 
 
 # -- what comes out ---------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """The test of transitivity: its statistic, its null_models, false alarms and power."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -8,15 +9,21 @@ from scipy import optimize, stats
 from scipy.special import expit
 
 import bayesduel as bd
-from bayesduel.criticism.transitivity import transitivity_test
-from bayesduel.criticism.transitivity.design import design_of, majority_design
+from bayesduel.criticism.transitivity import evidence_strength, transitivity_test
+from bayesduel.criticism.transitivity.design import (
+    LEAST_INFORMATION,
+    _profile_information,
+    design_of,
+    majority_design,
+)
 from bayesduel.criticism.transitivity.isotonic import isotonic_matrix
 from bayesduel.criticism.transitivity.lapse_model import LOGISTIC, _fit
+from bayesduel.criticism.transitivity.null_models import CHANCES, NullModels
 from bayesduel.criticism.transitivity.triads import closed_triads, cyclicity, majority_z
 from bayesduel.data.duels import Duels
 from bayesduel.preference import cyclic_triads, decided_triads
 from bayesduel.preference.kemeny import reordered
-from tests.support.simulated_logs import ORDERED, shown, simulate
+from tests.support.simulated_logs import ORDERED, ROCK, presented, shown, simulate
 
 # -- the statistic --------------------------------------------------------------------------
 
@@ -144,8 +151,80 @@ def test_transitive_logs_are_not_accused(kind):
             if kind == "ties":
                 ties = np.triu(rng.binomial(5, 0.5, (10, 10)), 1)
                 log = Duels.from_wins(log.tally().wins, log.arms, ties=ties + ties.T)
-        accused += not transitivity_test(log, 99, seed=seed, power=False).transitive
+        accused += evidence_strength(log, 99, seed) != "none"
     assert accused <= 5
+
+
+def test_an_order_effect_in_one_order_of_each_pair_is_not_a_cycle():
+    # Without an order effect in the null models 39 of 40 such logs are called cyclic.
+    found = []
+    for seed in range(12):
+        rng = np.random.default_rng([seed, 26])
+        score = rng.normal(0, 0.5, 10)
+        log = presented(expit(score[:, None] - score), 50, 0.7, rng)
+        found.append(evidence_strength(log, 99, seed))
+        if seed < 3:
+            unordered = replace(log, ordered=False)
+            assert evidence_strength(unordered, 99, seed) != "none"
+    assert found.count("strong") <= 2  # 3 of 12 or more: probability 0.02 at a rate of 5 %
+
+
+def test_an_order_effect_that_cannot_be_told_accuses_nobody():
+    log = presented(ROCK, 40, 0.0, np.random.default_rng(27))
+    found = transitivity_test(log, 199, power=False)
+    assert found.order == "not identified"  # three pairs, two scores and an order effect
+    assert found.strength == "undecided" == evidence_strength(log, 199)
+    assert found.transitive is None
+    known = transitivity_test(replace(log, ordered=False), 199, power=False)
+    assert (known.order, known.transitive) == ("not recorded", False)
+    few = presented(ORDERED[:4, :4], 1, 0.0, np.random.default_rng(28))
+    assert design_of(few).order == "not identified"  # six duels are little information
+
+
+def test_information_on_the_order_effect_by_hand():
+    # Of a > b, b > c, a > c in this order a third of the information is no difference of scores.
+    low, high, n = np.array([0, 1, 0]), np.array([1, 2, 2]), np.full(3, 40.0)
+    assert _profile_information(3, low, high, np.ones(3), n) == pytest.approx(40 / 12)
+    always = np.array([-1.0, 1.0, 0.0])  # b always first: its score
+    assert _profile_information(3, low, high, always, n) == pytest.approx(40 / 4 * 2 - 20, abs=1e-5)
+    assert LEAST_INFORMATION == 1.0  # that of the prior of the order effect, N(0, 1)
+
+
+def test_strength_agrees_with_the_test():
+    for seed in range(6):
+        rng = np.random.default_rng([seed, 29])
+        P = [ORDERED[:6, :6], 0.5 + 0.25 * (2 * ROCK - 1)][seed % 2]
+        log = simulate(P, 4 + 4 * seed, rng)
+        found = transitivity_test(log, 59, seed, power=False)
+        assert evidence_strength(log, 59, seed) == found.strength
+
+
+def test_only_strong_evidence_accuses():
+    # Pairs are won at 52 % or at 95 % along an order: uneven margins, no cycle.
+    found = []
+    for seed in range(8):
+        rng = np.random.default_rng([seed, 30])
+        sure = np.triu(rng.choice([0.02, 0.45], (12, 12)), 1)
+        found.append(
+            transitivity_test(simulate(0.5 + sure - sure.T, 8, rng), 99, seed, power=False)
+        )
+    for one in found:
+        assert one.p_strong <= one.p_value
+        assert one.transitive is (one.p_value > 0.05)
+    assert {"weak"} <= {one.strength for one in found}
+    assert all(one.transitive for one in found if one.strength == "weak")
+
+
+def test_mixture_finds_level_and_certain_pairs():
+    rng = np.random.default_rng(31)
+    sure = np.triu(rng.choice([0.0, 0.45], (20, 20)), 1)
+    null_models = NullModels(design_of(simulate(0.5 + sure - sure.T, 60, rng)))
+    drawn = np.concatenate([*(c for c, _ in null_models._draws("mixture", 60, rng))])
+    high = np.maximum(drawn, 1 - drawn).mean(axis=0)
+    true = sure[np.triu_indices(20, 1)] + 0.5
+    assert high.min() >= CHANCES[0] and high.max() <= CHANCES[-1]
+    assert high[true == 0.5].mean() == pytest.approx(0.5, abs=0.03)
+    assert np.median(high[true == 0.95]) == pytest.approx(0.95, abs=0.02)
 
 
 def test_seeds_decide():
@@ -192,5 +271,5 @@ def test_false_alarms_on_a_real_design():
     for k in range(200):
         rng = np.random.default_rng([k, 16])
         log = on_design(design, TRANSITIVE[k % 9], rng)
-        alarms += not transitivity_test(log, 99, seed=k, power=False).transitive
+        alarms += evidence_strength(log, 99, seed=k) != "none"
     assert alarms <= stats.binom(200, 0.05).ppf(1 - 1e-6)

@@ -31,6 +31,17 @@ def voted(P: np.ndarray, n_units: int, n_votes: int, rng: np.random.Generator, r
     return Duels.from_votes(left, right, outcome, **{role: unit})
 
 
+def presented(P: np.ndarray, n: int, pull: float, rng: np.random.Generator) -> Duels:
+    """Return a log of n duels a pair, each pair in one order; the first has `pull` logits more."""
+    low, high = np.triu_indices(len(P), 1)
+    swapped = rng.random(len(low)) < 0.5
+    left = np.repeat(np.where(swapped, high, low), n)
+    right = np.repeat(np.where(swapped, low, high), n)
+    p = expit(np.log(P / (1 - P))[left, right] + pull)
+    outcome = (rng.random(len(left)) < p).astype(float)
+    return Duels.from_votes([f"{i:02}" for i in left], [f"{i:02}" for i in right], outcome)
+
+
 def shown(P: np.ndarray, n: int, pull: float, rng: np.random.Generator) -> Duels:
     """Return a log in which the side listed first has `pull` logits more."""
     left, right = (np.repeat(x, n) for x in np.nonzero(~np.eye(len(P), dtype=bool)))

@@ -3,6 +3,10 @@
 Ties are left out: of decided duels the better arm wins more often, whatever causes ties. Where
 votes repeat a pair and group (or judge), one majority verdict of each such unit is counted,
 because votes within it are not independent.
+
+An order effect is estimated together with the scores wherever the design identifies it: where the
+information about it that is left once the scores are estimated is at least `LEAST_INFORMATION`,
+and where scores and order effect together do not fit every outcome of the design.
 """
 
 from dataclasses import dataclass
@@ -13,7 +17,10 @@ import numpy as np
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
-__all__ = ["Design", "design_of", "majority_design"]
+__all__ = ["LEAST_INFORMATION", "Design", "OrderStatus", "design_of", "majority_design"]
+
+LEAST_INFORMATION = 1.0  # about an order effect, per squared logit: that of its prior, N(0, 1)
+OrderStatus = Literal["estimated", "not identified", "not recorded"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -30,9 +37,16 @@ class Design:
         Which pair a cell is of, shape (n_cells,).
     side
         1.0 where `first` was listed first, -1.0 where second, 0.0 where neither (or where
-        sides carry no meaning), shape (n_cells,).
+        no order effect is estimated), shape (n_cells,).
     n, won
         Decided duels, and those that went to `first`, float, shape (n_cells,).
+    order
+        "estimated": the design identifies an effect of the order; "not identified": sides were
+        recorded, but an effect of the order cannot be separated from scores or from cycles;
+        "not recorded": sides carry no meaning, as in a matrix of wins, or where one side won
+        every duel (it was written down after the outcome).
+    both_ways
+        Share of the pairs that met in both orders.
     """
 
     n_arms: int
@@ -42,11 +56,13 @@ class Design:
     side: np.ndarray
     n: np.ndarray
     won: np.ndarray
+    order: OrderStatus = "not recorded"
+    both_ways: float = 0.0
 
     @property
     def has_order(self) -> bool:
-        """Whether an order effect can be distinguished from strength."""
-        return bool(self.side.any())
+        """Whether an effect of the order is estimated."""
+        return self.order == "estimated"
 
     def by_pair(self, values: np.ndarray) -> np.ndarray:
         """Return the sums over the cells of each pair, shape (n_pairs,)."""
@@ -58,8 +74,8 @@ def design_of(duels: "Duels") -> Design:
     cells = duels.cells
     low = np.minimum(cells.left, cells.right).astype(np.int64)
     high = np.maximum(cells.left, cells.right).astype(np.int64)
-    side = np.where(cells.left == low, 1.0, -1.0)
-    won = np.where(side > 0, cells.left_wins, cells.right_wins)
+    side = np.where(cells.left == low, 1.0, -1.0) * duels.ordered
+    won = np.where(cells.left == low, cells.left_wins, cells.right_wins)
     return _gather(duels.n_arms, low, high, side, cells.left_wins + cells.right_wins, won)
 
 
@@ -83,7 +99,7 @@ def majority_design(duels: "Duels", role: Literal["group", "judge"]) -> Design:
     listed = np.where(left == low, 1.0, -1.0)
     weight = votes.weight[rows]
     points = np.bincount(place, listed * votes.outcome[rows] * weight, keys.shape[1])
-    side = np.sign(np.bincount(place, listed * weight, keys.shape[1]))
+    side = np.sign(np.bincount(place, listed * weight, keys.shape[1])) * duels.ordered
     low, high = np.divmod(keys[0], duels.n_arms)
     decided = points != 0
     won = (points[decided] > 0).astype(float)
@@ -96,12 +112,15 @@ def majority_design(duels: "Duels", role: Literal["group", "judge"]) -> Design:
 def _gather(
     n_arms: int, low: np.ndarray, high: np.ndarray, side: np.ndarray, n: np.ndarray, won: np.ndarray
 ) -> Design:
-    """Return one cell for each pair and side; one for each pair where sides mean nothing."""
+    """Return one cell for each pair and side; one for each pair without an order effect."""
     kept = n > 0
     low, high, side, n, won = low[kept], high[kept], side[kept], n[kept], won[kept]
-    if not _sides_mean_something(low * n_arms + high, side, n, won):
+    pairs = low * n_arms + high
+    order = _order_status(n_arms, low, high, side, n, won)
+    both = len(np.intersect1d(pairs[side > 0], pairs[side < 0]))
+    if order != "estimated":
         side = np.zeros(len(side))
-    code, place = np.unique((low * n_arms + high) * 3 + side.astype(np.int64), return_inverse=True)
+    code, place = np.unique(pairs * 3 + side.astype(np.int64), return_inverse=True)
     of_cell = (code + 1) // 3
     pairs, pair = np.unique(of_cell, return_inverse=True)
     return Design(
@@ -112,20 +131,44 @@ def _gather(
         side=(code - 3 * of_cell).astype(float),
         n=np.bincount(place, n, len(code)).astype(float),
         won=np.bincount(place, won, len(code)).astype(float),
+        order=order,
+        both_ways=both / max(len(pairs), 1),
     )
 
 
-def _sides_mean_something(
-    pair: np.ndarray, side: np.ndarray, n: np.ndarray, won: np.ndarray
-) -> bool:
-    """Return whether most pairs met in both orders, and each side won some duel.
+def _order_status(
+    n_arms: int, low: np.ndarray, high: np.ndarray, side: np.ndarray, n: np.ndarray, won: np.ndarray
+) -> OrderStatus:
+    """Return whether an effect of the order can be estimated together with the scores."""
+    from scipy.sparse import csgraph, csr_array
 
-    Where one side won every duel, the side was written down after the outcome.
-    """
-    if not len(pair):
-        return False
-    ways = [set(pair[side == s].tolist()) for s in (1.0, -1.0)]
     first_won = (won * (side > 0) + (n - won) * (side < 0)).sum()
-    decided = (n * (side != 0)).sum()
-    both = 2 * len(ways[0] & ways[1]) >= len(ways[0] | ways[1])
-    return both and bool(0 < first_won < decided)
+    if not 0 < first_won < (n * (side != 0)).sum():
+        return "not recorded"
+    n_cells = len(np.unique((low * n_arms + high) * 3 + side.astype(np.int64)))
+    edges = csr_array((np.ones(len(low)), (low, high)), shape=(n_arms, n_arms))
+    n_scores = n_arms - csgraph.connected_components(edges, directed=False)[0]
+    if n_cells <= n_scores + 1:
+        return "not identified"
+    information = _profile_information(n_arms, low, high, side, n)
+    return "estimated" if information >= LEAST_INFORMATION else "not identified"
+
+
+def _profile_information(
+    n_arms: int, low: np.ndarray, high: np.ndarray, side: np.ndarray, n: np.ndarray
+) -> float:
+    """Return the information about the order effect once scores are estimated, level arms.
+
+    The Fisher information of logits is n / 4 a cell; its part in the space of differences of
+    scores is taken away.
+    """
+    weight = n / 4
+    laplacian = np.zeros((n_arms, n_arms))
+    np.add.at(laplacian, (low, high), -weight)
+    laplacian += laplacian.T
+    np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
+    pull = weight * side
+    flow = np.bincount(low, pull, n_arms) - np.bincount(high, pull, n_arms)
+    ridge = 1e-9 * max(laplacian.trace() / n_arms, 1.0)  # scores are known up to a constant
+    laplacian[np.diag_indices(n_arms)] += ridge
+    return float((pull * side).sum() - flow @ np.linalg.solve(laplacian, flow))

@@ -2,11 +2,13 @@
 
 Three are strongly transitive: the two lapse models ("logistic" and "normal"), and "isotonic",
 which assumes no link: P is smoothed along orders drawn from the likelier lapse model so that an
-arm of better rank does at least as well against every opponent. "irregular" is weakly
-transitive only: every pair has a probability of its own, as far from the lapse model as the
-pairs of the log are, restricted to the side of 1/2 that the order implies. "reordered" is the
-same with another order: not that of the lapse model, but one that contradicts the majorities
-of the log least.
+arm of better rank does at least as well against every opponent. Three are weakly transitive only:
+every pair has a probability of its own, restricted to the side of 1/2 that an order implies. In
+"irregular" it is as far from the lapse model as the pairs of the log are; "reordered" is the same
+with another order: not that of the lapse model, but one that contradicts the majorities of the
+log least. In "mixture" probabilities have a distribution without a form, the same for every pair
+and estimated by maximum likelihood (Laird, "Nonparametric maximum likelihood estimation of a
+mixing distribution", JASA 1978), so that some pairs may be level and others certain.
 """
 
 from collections.abc import Iterator
@@ -27,17 +29,21 @@ from bayesduel.preference.kemeny import reordered
 
 __all__ = ["NULL_MODELS", "STRONG_MODELS", "NullModel", "NullModels"]
 
-NullModel = Literal["logistic", "normal", "isotonic", "irregular", "reordered"]
+NullModel = Literal["logistic", "normal", "isotonic", "irregular", "reordered", "mixture"]
 NULL_MODELS: tuple[NullModel, ...] = get_args(NullModel)
 STRONG_MODELS: tuple[NullModel, ...] = NULL_MODELS[:3]
 
-CHUNK = 2_000_000  # entries drawn at once
+CHUNK = 2_000_000  # entries drawn at once, at most
+PART = 50  # logs drawn at once, at most
 ORDERS = 20  # orders along which the isotonic model is smoothed; fewer for many arms
 ORDERS_SIZE = 4_000_000  # entries of P smoothed in all
 PRIOR_DUELS = 1.0  # weight of the lapse model in each pair of the isotonic one, in duels
 CONCENTRATIONS = np.array([0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096])  # irregular: grid
 TRIES = 6
+CHANCES = np.linspace(0.5, 0.995, 34)  # mixture: of the better arm of a pair
+EM_STEPS = 60  # of the mixture's weights; later steps change them little
 TINY = 1e-9
+QUANTILES = 400  # of each order effect's posterior, for an interval
 
 
 class NullModels:
@@ -67,6 +73,26 @@ class NullModels:
         return (
             float(self.best.chance(top.mode[-1:], top.lapse)[0]) if self.design.has_order else 0.5
         )
+
+    @property
+    def first_wins_interval(self) -> tuple[float, float]:
+        """The 95 % posterior interval of :attr:`first_wins`, lapse rates averaged over."""
+        from scipy.stats import norm
+
+        fits = self.best.fits
+        standard = norm.ppf((np.arange(QUANTILES) + 0.5) / QUANTILES)
+        last = np.zeros(len(fits[0].mode))
+        last[-1] = 1.0
+        drawn = []
+        for fit in fits:
+            sd = np.linalg.norm(np.linalg.solve(fit.root, last))
+            drawn.append(self.best.chance(fit.mode[-1] + sd * standard, fit.lapse))
+        values = np.concatenate(drawn)
+        weight = np.repeat([np.exp(fit.evidence - self.best.evidence) for fit in fits], QUANTILES)
+        order = np.argsort(values)
+        share = np.cumsum(weight[order]) / weight.sum()
+        low, high = values[order][np.searchsorted(share, [0.025, 0.975])]
+        return float(low), float(high)
 
     def expected(self) -> np.ndarray:
         """Return the win probability of each cell's first arm by the best lapse model."""
@@ -103,13 +129,16 @@ class NullModels:
             return
         lapse_model = self.lapse_models.get(model, self.best)
         design = self.design
-        part = max(1, CHUNK // len(design.n))
+        mixture = self._mixture() if model == "mixture" else None
+        part = min(PART, max(1, CHUNK // len(design.n)))
         for start in range(0, n, part):
             drawn, lapse = lapse_model.draw(min(part, n - start), rng)
-            if model in ("irregular", "reordered"):
-                better = drawn[:, design.first] > drawn[:, design.second]
+            better = drawn[:, design.first] > drawn[:, design.second]
+            if mixture is not None:
+                yield self._mixed(drawn, better, mixture, rng), 1
+            elif model in ("irregular", "reordered"):
                 if model == "reordered":
-                    better = self._reordered(drawn)
+                    better = self._reordered(drawn, max(1, ORDERS * len(drawn) // n))
                 yield self._irregular(drawn, lapse, better, rng), 1
             else:
                 yield self.chances(lapse_model, drawn, lapse), 1
@@ -132,10 +161,10 @@ class NullModels:
         smooth[grid] = isotonic_matrix(np.clip(P, 0, 1)[grid], weight[grid])
         return self._shifted(smooth[design.first, design.second][None], scores[None, -1])[0]
 
-    def _reordered(self, drawn: np.ndarray) -> np.ndarray:
+    def _reordered(self, drawn: np.ndarray, n_orders: int) -> np.ndarray:
         """Return by draw which pairs put `first` above, once orders have been improved.
 
-        Starting orders are those of the draws, at most `ORDERS` different ones.
+        Starting orders are those of `n_orders` of the draws, at most.
         """
         design = self.design
         z = majority_z(design, design.won, self.first_wins)
@@ -143,7 +172,7 @@ class NullModels:
         gain[design.first, design.second] = np.sign(z) * z**2
         gain -= gain.T
         found = np.empty((len(drawn), len(design.first)), dtype=bool)
-        for rows in np.array_split(np.arange(len(drawn)), min(ORDERS, len(drawn))):
+        for rows in np.array_split(np.arange(len(drawn)), min(n_orders, len(drawn))):
             order = reordered(np.argsort(-drawn[rows[0], : design.n_arms], kind="stable"), gain)
             place = np.argsort(order)
             found[rows] = place[design.first] < place[design.second]
@@ -175,6 +204,42 @@ class NullModels:
         level = np.minimum(below + (1 - below) * rng.random(len(below)), 1.0)
         found = np.where(below > 1 - TINY, 0.5, betaincinv(a[low], b[low], level))
         high[low] = np.clip(np.nan_to_num(found, nan=0.5), 0.5, 1)
+        return self._shifted(np.where(better, high, 1 - high), drawn[:, -1])
+
+    def _mixture(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return by pair the posterior distribution function on `CHANCES`, (n_pairs, 34).
+
+        The first where `first` is the better arm, the second where it is not.
+        """
+        number, won, *_ = self._pairs()
+        log_win, log_loss = np.log(CHANCES), np.log1p(-CHANCES)
+        lost = number - won
+        log_up = won[:, None] * log_win + lost[:, None] * log_loss
+        log_down = lost[:, None] * log_win + won[:, None] * log_loss
+        up, down = (np.exp(x - x.max(axis=1, keepdims=True)) for x in (log_up, log_down))
+        mode = self.best.fits[0].mode
+        better = mode[self.design.first] > mode[self.design.second]
+        likelihood = np.where(better[:, None], up, down)
+        weight = np.full(len(CHANCES), 1 / len(CHANCES))
+        for _ in range(EM_STEPS):
+            share = likelihood * weight
+            weight = (share / share.sum(axis=1, keepdims=True)).mean(axis=0)
+        up, down = (np.cumsum(x * weight, axis=1) for x in (up, down))
+        return up / up[:, -1:], down / down[:, -1:]
+
+    def _mixed(
+        self,
+        drawn: np.ndarray,
+        better: np.ndarray,
+        mixture: tuple[np.ndarray, np.ndarray],
+        rng: np.random.Generator,
+    ) -> np.ndarray:
+        """Return chances by cell: of each pair, a draw from its posterior in the mixture."""
+        level = rng.random(better.shape)
+        place = np.zeros(better.shape, dtype=np.int64)
+        for up, down in zip(*(x.T[:-1] for x in mixture), strict=True):
+            place += level > np.where(better, up, down)
+        high = CHANCES[place]
         return self._shifted(np.where(better, high, 1 - high), drawn[:, -1])
 
     def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

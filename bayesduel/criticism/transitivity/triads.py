@@ -89,24 +89,30 @@ def cyclicity(z_scores, edges):
     `z_scores` has shape (n, n_pairs), `edges` (n_triads, 3); the result (n, 3).
     """
     out = np.empty((z_scores.shape[0], 3))
+    half = np.empty(z_scores.shape[1])  # log weight of each pair
+    weight = np.empty(z_scores.shape[1])
+    weakest = np.empty(edges.shape[0], dtype=np.int64)  # pair, of each cyclic triad
     for r in range(z_scores.shape[0]):
         z = z_scores[r]
-        top, total, cyclic, decided = 0.0, 1.0, 0, 0  # total is relative to exp(top)
-        for t in range(edges.shape[0]):
-            a, b, c = z[edges[t, 0]], z[edges[t, 1]], -z[edges[t, 2]]
-            if a == 0.0 or b == 0.0 or c == 0.0:
-                continue
-            decided += 1
-            if (a > 0) != (b > 0) or (a > 0) != (c > 0):
-                continue
-            cyclic += 1
-            least = min(abs(a), abs(b), abs(c))
-            log_weight = least * least / 2
-            if log_weight > top:
-                total = total * np.exp(top - log_weight) + 1.0
-                top = log_weight
-            else:
-                total += np.exp(log_weight - top)
+        for e in range(len(z)):
+            half[e] = z[e] * z[e] / 2
+        cyclic, decided = 0, 0
+        for t in range(edges.shape[0]):  # without branches, which a processor would guess wrongly
+            i, j, k = edges[t, 0], edges[t, 1], edges[t, 2]
+            a, b, c = z[i], z[j], -z[k]
+            least = i if half[i] <= half[j] else j
+            weakest[cyclic] = least if half[least] <= half[k] else k
+            is_decided = (a != 0.0) & (b != 0.0) & (c != 0.0)
+            decided += is_decided
+            cyclic += is_decided & ((a > 0) == (b > 0)) & ((a > 0) == (c > 0))
+        top = 0.0
+        for t in range(cyclic):
+            top = max(top, half[weakest[t]])
+        for e in range(len(z)):
+            weight[e] = np.exp(min(half[e], top) - top)
+        total = np.exp(-top)
+        for t in range(cyclic):
+            total += weight[weakest[t]]
         out[r, 0] = top + np.log(total)
         out[r, 1] = cyclic
         out[r, 2] = decided

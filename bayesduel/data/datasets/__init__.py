@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Dataset", "describe", "items", "load", "names", "text"]
 
+NO_MEANING = "no meaning"  # how `sides` begins where left and right say nothing
+
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
@@ -102,7 +104,7 @@ def load(name: str, *, by: str | None = None, **reading: Any) -> "Duels | dict[s
     """
     from bayesduel.data.read.duels import read_duels
 
-    describe(name)
+    ordered = not describe(name).sides.startswith(NO_MEANING)
     if by is not None:
         reading["by"] = by
     with as_file(files(__package__) / f"{name}.csv") as path:
@@ -111,11 +113,14 @@ def load(name: str, *, by: str | None = None, **reading: Any) -> "Duels | dict[s
     if isinstance(log, dict):
         return {
             label: replace(
-                part, read_summary=replace(part.read_summary, source=f"{source}, {by} {label}")
+                part,
+                read_summary=replace(part.read_summary, source=f"{source}, {by} {label}"),
+                ordered=ordered,
             )
             for label, part in log.items()
         }
-    return replace(log, read_summary=replace(log.read_summary, source=source))
+    read_summary = replace(log.read_summary, source=source)
+    return replace(log, read_summary=read_summary, ordered=ordered)
 
 
 def items(name: str, **reading: Any) -> "Items":
