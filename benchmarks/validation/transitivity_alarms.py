@@ -132,8 +132,8 @@ EXPERIMENT = Experiment(
     full=400,
     notes=(
         "Weak evidence is no accusation: `transitive` stays true, and the verdict says that the "
-        "log cannot be distinguished from a ranking with uneven margins. One null model (mixture) was added "
-        "after interval orders on 20 arms had given 7.0 % strong evidence (28 of 400) and on 78 "
-        "arms 4 of 60; preference trees and the design of 12 arms were chosen after that."
+        "log cannot be distinguished from a ranking with uneven margins. One null model (mixture) "
+        "was added after interval orders on 20 arms had given 7.0 % strong evidence (28 of 400) "
+        "and on 78 arms 4 of 60; preference trees and the design of 12 arms were chosen after that."
     ),
 )
