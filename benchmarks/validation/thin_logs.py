@@ -185,7 +185,7 @@ EXPERIMENT = Experiment(
     sizes=sizes,
     notes=(
         "A figure is the largest of three quantiles of all quantities and so grows with their "
-        "Monte Carlo error, which stands beside it: one that misses the target by less than two standard "
-        "errors cannot be told from one that meets it."
+        "Monte Carlo error, which stands beside it: one that misses the target by less than two "
+        "standard errors cannot be told from one that meets it."
     ),
 )
