@@ -104,7 +104,8 @@ class Laplace(BeliefSpec):
         from bayesduel.posterior.draws import preference_draws
 
         ties = np.minimum(belief.wins % 1, belief.wins.T % 1) * 2  # halves, at most one a pair
-        duels = Duels.from_wins(belief.wins - ties / 2, ties=ties)
+        labels = [f"{arm:09d}" for arm in range(len(ties))]  # a log sorts its arms by label
+        duels = Duels.from_wins(belief.wins - ties / 2, labels, ties=ties)
         with warnings.catch_warnings():  # thin and unconnected logs are the rule early on
             warnings.simplefilter("ignore", UserWarning)
             posterior = fit(
