@@ -14,6 +14,8 @@ specification              bounds                             sample
 ``Beta``                   quantiles, or one of the above     independent Beta posteriors
 ``Laplace(model)``,        normal or draws' quantiles, or     a posterior draw of the
 ``MCMC(model)``            one of the above                   model, as of the last fit
+``Followed(link)``         Hoeffding's                        refused; scores instead, see
+                                                              ``score_posterior``
 =========================  =================================  ===========================
 
 Laws, checked by tests: ``upper = 1 - lower.T``; the diagonal is one half; bounds widen with the
@@ -43,6 +45,7 @@ from bayesduel.beliefs.query import (
     upper_bound,
     upper_from_counts,
 )
+from bayesduel.beliefs.score_posterior import Followed
 
 __all__ = [
     "KL",
@@ -53,6 +56,7 @@ __all__ = [
     "Beta",
     "ConfidenceSequence",
     "Counts",
+    "Followed",
     "Hoeffding",
     "Laplace",
     "Logistic",

@@ -1,9 +1,12 @@
 """The belief of a policy about P: a NamedTuple of arrays that compiled code reads."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from bayesduel.beliefs.score_posterior import ScorePosterior
 
 __all__ = [
     "BOUNDS",
@@ -97,6 +100,16 @@ class BeliefSpec(ABC):
     @abstractmethod
     def init(self, n_arms: int) -> Belief:
         """Return the belief before the first duel."""
+
+    def scores(self, n_arms: int) -> "ScorePosterior":
+        """Return the posterior of the scores before the first duel, for rules that need one.
+
+        Raises
+        ------
+        TypeError
+            If the belief has none.
+        """
+        raise TypeError(f"belief should be Followed() or Laplace(model), got {self!r}")
 
     def due(self, n_duels: int) -> int:
         """Return after how many duels to refit, having fitted after `n_duels`; -1 for never."""

@@ -27,6 +27,7 @@ from bayesduel.beliefs.belief import (
     BeliefSpec,
     fresh,
 )
+from bayesduel.beliefs.score_posterior import ScorePosterior, refitted_scores
 from bayesduel.jit import compiled
 
 __all__ = ["MCMC", "Laplace", "gaussian_upper", "ranked_upper"]
@@ -90,6 +91,10 @@ class Laplace(BeliefSpec):
         draws[:, i, j] = rng.random((self.draws, len(i)))
         draws[:, j, i] = 1 - draws[:, i, j]
         return informed(belief, draws)
+
+    def scores(self, n_arms: int) -> ScorePosterior:
+        """Return the posterior of the scores, whose draws come with the first fit."""
+        return refitted_scores(n_arms, self.draws)
 
     def due(self, n_duels: int) -> int:
         """Return after how many duels to refit, having fitted after `n_duels`."""

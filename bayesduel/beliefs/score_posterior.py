@@ -12,28 +12,33 @@ Tierney & Kadane, "Accurate approximations for posterior moments and marginal de
 ``bayesduel.fit`` is what corrects and certifies them.
 """
 
+from dataclasses import dataclass
 from math import erfc, exp, inf, log, log1p, pi, sqrt
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from bayesduel.beliefs.belief import BY_HOEFFDING, FROM_DRAWS, Belief, BeliefSpec, fresh
 from bayesduel.jit import compiled
 
 __all__ = [
     "LOGIT",
     "PROBIT",
+    "Followed",
     "ScorePosterior",
     "anticipate",
     "copied",
     "draw_scores",
     "follow",
     "heaviest",
-    "no_scores",
+    "refitted_scores",
     "score_posterior",
+    "updated",
     "win_probability",
 ]
 
 LOGIT, PROBIT = 0, 1
+LINKS = {"logit": (LOGIT, 2.0), "probit": (PROBIT, 1.2)}  # with the scale of the model's prior
 MANY = 100  # arms beyond which three nodes serve: the scale is known well
 SPACING = 0.9  # of nodes, in posterior standard deviations of the log scale
 RANGE = log(25.0)  # the first nodes go from 0.1 to 2.5 times the scale of the prior
@@ -83,16 +88,16 @@ class ScorePosterior(NamedTuple):
     draws: np.ndarray
 
 
-def no_scores() -> ScorePosterior:
-    """Return the posterior of a belief that has no scores."""
-    return _empty(0, 0, LOGIT, 0.0)
-
-
 def score_posterior(n_arms: int, link: int, prior_scale: float) -> ScorePosterior:
     """Return the posterior before the first duel, which is the prior."""
     found = _empty(7 if n_arms <= MANY else 3, n_arms, link, prior_scale)
     follow(found, np.zeros((n_arms, n_arms)))
     return found
+
+
+def refitted_scores(n_arms: int, n_draws: int) -> ScorePosterior:
+    """Return the posterior of scores whose draws come from a model that is refitted."""
+    return _empty(1, n_arms, LOGIT, 0.0)._replace(draws=np.zeros((n_draws, n_arms)))
 
 
 def _empty(nodes: int, n_arms: int, link: int, prior_scale: float) -> ScorePosterior:
@@ -338,7 +343,7 @@ def anticipate(posterior, i, j):
     The outcome is not known, so that only its expected information counts.
     """
     top = posterior.log_weight.max()
-    for g in range(len(posterior.scale)):
+    for g in range(len(posterior.scale) if len(posterior.draws) == 0 else 0):
         if posterior.log_weight[g] > top - NEGLIGIBLE:
             root, centre = posterior.root[g], posterior.centre[g]
             contrast = root[i] - root[j]
@@ -365,7 +370,7 @@ def draw_scores(posterior, n, rng):
     """Return n draws of the scores, shape (n, K); of a refitted model n of its draws."""
     n_arms = posterior.centre.shape[1]
     kept = posterior.draws.shape[0]
-    draws = np.empty((n, max(n_arms, posterior.draws.shape[1])))
+    draws = np.empty((n, n_arms))
     if kept > 0:
         for d in range(n):
             draws[d] = posterior.draws[d if n == kept else rng.integers(0, kept)]
@@ -409,3 +414,68 @@ def win_probability(link, difference):
     if link == LOGIT:
         return 1.0 / (1.0 + exp(-difference)) if difference > -700 else 0.0
     return 0.5 * erfc(-difference / sqrt(2.0)) if difference > -inf else 0.0
+
+
+@dataclass(frozen=True)
+class Followed(BeliefSpec):
+    """Posterior of a model of scores (Bradley-Terry, Thurstone), updated after every duel.
+
+    Posterior-driven rules such as ``ContrastAllocation`` read it. Its bounds on P are
+    Hoeffding's, of the tallies.
+
+    Parameters
+    ----------
+    link
+        "logit" (Bradley-Terry) or "probit" (Thurstone, Case V).
+    prior_scale
+        Scale of the half-normal prior of the standard deviation of the scores. Default: that of
+        the model, 2 logits or 1.2 probits.
+
+    Raises
+    ------
+    ValueError
+        If a setting is not as described.
+    """
+
+    link: Literal["logit", "probit"] = "logit"
+    prior_scale: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.link not in LINKS:
+            raise ValueError(f"link should be 'logit' or 'probit', got {self.link!r}")
+        if self.prior_scale is not None and not 0 < self.prior_scale < inf:
+            raise ValueError(f"prior_scale should be positive, got {self.prior_scale}")
+
+    def init(self, n_arms: int) -> Belief:
+        """Return the belief before the first duel: tallies alone."""
+        return fresh(n_arms, BY_HOEFFDING)
+
+    def scores(self, n_arms: int) -> ScorePosterior:
+        """Return the posterior of the scores before the first duel."""
+        link, usual = LINKS[self.link]
+        return score_posterior(n_arms, link, self.prior_scale or usual)
+
+
+@compiled
+def updated(posterior, belief):
+    """Bring the posterior of the scores up to the belief, in place.
+
+    Where a model is refitted now and then, the scores are the mean log odds of each arm against
+    the others in the draws of the last fit, which for Bradley-Terry are its scores.
+    """
+    if belief.source != FROM_DRAWS:
+        follow(posterior, belief.wins)
+        return
+    draws = belief.draws
+    n_arms = draws.shape[1]
+    mark = draws[0, 0, n_arms - 1] + 2.0 * draws[len(draws) - 1, 0, n_arms - 1]
+    if posterior.log_weight[0] == mark:
+        return
+    posterior.log_weight[0] = mark
+    for d in range(len(draws)):
+        for i in range(n_arms):
+            total = 0.0
+            for j in range(n_arms):
+                p = min(max(draws[d, i, j], 1e-12), 1 - 1e-12)
+                total += log(p) - log1p(-p)
+            posterior.draws[d, i] = total / n_arms

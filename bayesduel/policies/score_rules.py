@@ -1,0 +1,205 @@
+"""What the posterior-driven rules share: memory, goals, and which pairs may duel.
+
+Each rule brings the posterior of the scores up to date, draws from it and names the pair from
+which it expects most about the goal.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from bayesduel.beliefs import Belief, BeliefSpec
+from bayesduel.beliefs.score_posterior import (
+    Followed,
+    ScorePosterior,
+    draw_scores,
+    heaviest,
+    updated,
+)
+from bayesduel.jit import compiled
+from bayesduel.policies.policy import PairPolicy
+
+__all__ = [
+    "GOALS",
+    "RANKING",
+    "TOP_K",
+    "WINNER",
+    "Memory",
+    "ScoreRule",
+    "best_pair",
+    "contenders",
+    "fresh_draws",
+    "members",
+]
+
+WINNER, TOP_K, RANKING = range(3)
+GOALS = {"winner": WINNER, "top_k": TOP_K, "ranking": RANKING}
+
+
+class Memory(NamedTuple):
+    """The posterior of the scores and the settings of a rule.
+
+    Attributes
+    ----------
+    posterior
+        Of the scores.
+    goal, k
+        WINNER, TOP_K (the k best) or RANKING.
+    rope
+        Difference in the probability to win, from one half, that a ranking neglects.
+    n_draws
+        Draws taken at every choice.
+    cost
+        Cost of a duel of each pair, infinite where it is forbidden, shape (K, K).
+    """
+
+    posterior: ScorePosterior
+    goal: int
+    k: int
+    rope: float
+    n_draws: int
+    cost: np.ndarray
+
+
+@compiled
+def fresh_draws(belief, memory, rng):
+    """Bring the posterior up to the belief and return draws of the scores, (n_draws, K)."""
+    updated(memory.posterior, belief)
+    return draw_scores(memory.posterior, memory.n_draws, rng)
+
+
+@compiled
+def members(scores, k):
+    """Return which arms are among the k best in each draw, shape (n_draws, K)."""
+    n, n_arms = scores.shape
+    inside = np.zeros((n, n_arms), np.bool_)
+    for d in range(n):
+        if k == 1:
+            inside[d, scores[d].argmax()] = True
+        else:
+            for a in np.argsort(-scores[d])[:k]:
+                inside[d, a] = True
+    return inside
+
+
+@compiled
+def contenders(scores, memory):
+    """Return the arms whose place is open: whether they are, shape (K,).
+
+    In some draws but not all among the best; for a ranking, all arms.
+    """
+    n_arms = scores.shape[1]
+    open_ = np.ones(n_arms, np.bool_)
+    if memory.goal == RANKING:
+        return open_
+    inside = members(scores, memory.k)
+    for a in range(n_arms):
+        times = inside[:, a].sum()
+        open_[a] = 0 < times < len(scores)
+    if not open_.any():  # all draws agree: the arms next to the border
+        mean, _ = heaviest(memory.posterior)
+        order = np.argsort(-mean)
+        open_[order[memory.k - 1]] = open_[order[min(memory.k, n_arms - 1)]] = True
+    return open_
+
+
+@compiled
+def best_pair(gain, memory, rng):
+    """Return the allowed pair of largest gain by cost, ties at random.
+
+    Raises
+    ------
+    ValueError
+        If no pair is allowed.
+    """
+    n_arms = len(gain)
+    top, count, first, second = -1.0, 0, -1, -1
+    for i in range(n_arms):
+        for j in range(i):
+            if memory.cost[i, j] == np.inf:
+                continue
+            value = gain[i, j] / memory.cost[i, j]
+            if value > top:
+                top, count, first, second = value, 1, i, j
+            elif value == top:
+                count += 1
+                if rng.random() * count < 1.0:
+                    first, second = i, j
+    if first < 0:
+        raise ValueError("cost should be finite for at least one pair")
+    return first, second
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreRule(PairPolicy):
+    """Settings of a rule that reads the posterior of the scores.
+
+    Parameters
+    ----------
+    belief
+        ``Followed()`` (default) or ``Laplace(model)``.
+    about
+        "winner", "top_k" or "ranking".
+    k
+        Size of the set, for "top_k".
+    rope
+        Difference from one half that a ranking neglects.
+    draws
+        Posterior draws at every choice.
+    cost
+        Cost of a duel of each pair, positive, symmetric, shape (K, K), as nested tuples;
+        infinite where a pair is forbidden. Default: 1 each.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a setting is not as described.
+    """
+
+    belief: BeliefSpec = field(default_factory=Followed)
+    about: Literal["winner", "top_k", "ranking"] = "winner"
+    k: int = 1
+    rope: float = 0.02
+    draws: int = 500
+    cost: tuple[tuple[float, ...], ...] | None = None
+    goals: ClassVar[tuple[str, ...]] = ("winner", "top_k", "ranking")
+    guarantee: ClassVar[str] = "none proved"
+
+    def __post_init__(self) -> None:
+        self.belief.scores(2)
+        if self.about not in self.goals:
+            raise ValueError(f"about should be one of {self.goals}, got {self.about!r}")
+        if not (isinstance(self.k, int) and self.k >= 1):
+            raise ValueError(f"k should be a whole number >= 1, got {self.k!r}")
+        if self.k > 1 and self.about != "top_k":
+            raise ValueError(f"k should be 1 unless about='top_k', got {self.k}")
+        if not 0 <= self.rope < 0.5:
+            raise ValueError(f"rope should be in [0, 0.5), got {self.rope}")
+        if not self.draws >= 20:
+            raise ValueError(f"draws should be at least 20, got {self.draws}")
+
+    def init(self, n_arms: int) -> Memory:
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If k or the cost does not go with the number of arms.
+        """
+        if not self.k < n_arms:
+            raise ValueError(f"n_arms should be more than k = {self.k}, got {n_arms}")
+        cost = np.ones((n_arms, n_arms)) if self.cost is None else np.array(self.cost, float)
+        if cost.shape != (n_arms, n_arms) or not (cost > 0).all() or (cost != cost.T).any():
+            raise ValueError(f"cost should be positive and symmetric, shape ({n_arms}, {n_arms})")
+        np.fill_diagonal(cost, np.inf)
+        if not np.isfinite(cost).any():
+            raise ValueError("cost should be finite for at least one pair")
+        goal = GOALS[self.about]
+        posterior = self.belief.scores(n_arms)
+        return Memory(posterior, goal, self.k, float(self.rope), self.draws, cost)
+
+    def recommend(self, belief: Belief, memory: Any) -> int:
+        """Return the arm of the largest posterior mean score."""
+        updated(memory.posterior, belief)
+        return int(heaviest(memory.posterior)[0].argmax())
