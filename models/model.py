@@ -136,6 +136,14 @@ class Model(ABC):
         return None
 
     @property
+    def score_link(self) -> str | None:
+        """Link of a model of who wins by one score an arm and nothing else; else None.
+
+        The posterior of such a model can be updated duel by duel.
+        """
+        return None
+
+    @property
     def parts(self) -> "tuple[type[Model], ...]":
         """Classes of the model and of what it wraps, outermost first."""
         return (type(self),)

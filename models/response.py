@@ -74,6 +74,11 @@ class Response(ABC):
         return True
 
     @property
+    def score_link(self) -> str | None:
+        """Link, "logit" or "probit", if the chance to win is its inverse of the predictor."""
+        return None
+
+    @property
     def dims(self) -> Mapping[str, tuple[str, ...]]:
         """Dimensions of the parameters of the response that are no scalars."""
         return {}
@@ -182,6 +187,11 @@ class Bernoulli(Response):
     link: str = "logit"
 
     outcome: ClassVar[str] = "win"
+
+    @property
+    def score_link(self) -> str | None:
+        """The link."""
+        return self.link
 
     @property
     def score_scale(self) -> float:

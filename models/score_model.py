@@ -72,6 +72,11 @@ class ScoreModel(ComposedModel):
         arms = Scores(**known) if items is None else ItemCovariates(items, **known)
         return cls(Predictor(arms, None if duel is None else DuelCovariates(**duel)), **own)
 
+    @property
+    def score_link(self) -> str | None:
+        """Link of a model of who wins by one score an arm, its scale learned; else None."""
+        return self.response.score_link if self.predictor == DEFAULT else None
+
     def settled(self, log: Any) -> Self:
         """Return the same with the deviations of its covariates written down."""
         duel = self.predictor.duel

@@ -1,7 +1,7 @@
 """The belief of a policy about P: a NamedTuple of arrays that compiled code reads."""
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -115,8 +115,11 @@ class BeliefSpec(ABC):
         """Return after how many duels to refit, having fitted after `n_duels`; -1 for never."""
         return -1
 
-    def refreshed(self, belief: Belief, seed: int) -> Belief:
-        """Return the belief refitted to the duels so far; by default it needs no refitting."""
+    def refreshed(self, belief: Belief, seed: int, duels: Any = None) -> Belief:
+        """Return the belief refitted to the duels so far; by default it needs no refitting.
+
+        `duels` is their log, where it holds more than who beat whom how often.
+        """
         return belief
 
 

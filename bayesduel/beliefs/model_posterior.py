@@ -100,17 +100,15 @@ class Laplace(BeliefSpec):
         """Return after how many duels to refit, having fitted after `n_duels`."""
         return max(n_duels + 1, ceil(n_duels * (1 + self.growth)))
 
-    def refreshed(self, belief: Belief, seed: int) -> Belief:
+    def refreshed(self, belief: Belief, seed: int, duels: Any = None) -> Belief:
         """Return the belief with posterior draws given all duels so far."""
         if not belief.wins.any():
             return belief
-        from bayesduel.data.duels import Duels
         from bayesduel.inference.fit import fit
         from bayesduel.posterior.draws import preference_draws
 
-        ties = np.minimum(belief.wins % 1, belief.wins.T % 1) * 2  # halves, at most one a pair
-        labels = [f"{arm:09d}" for arm in range(len(ties))]  # a log sorts its arms by label
-        duels = Duels.from_wins(belief.wins - ties / 2, labels, ties=ties)
+        if duels is None:
+            duels = _log_of(belief.wins)
         with warnings.catch_warnings():  # thin and unconnected logs are the rule early on
             warnings.simplefilter("ignore", UserWarning)
             posterior = fit(
@@ -123,6 +121,15 @@ class Laplace(BeliefSpec):
                 clusters=False,
             )
         return informed(belief, np.concatenate(list(preference_draws(posterior))))
+
+
+def _log_of(wins: np.ndarray) -> Any:
+    """Return the log of a tally, in which a tie is half a win each."""
+    from bayesduel.data.duels import Duels
+
+    ties = np.minimum(wins % 1, wins.T % 1) * 2  # halves, at most one a pair
+    labels = [f"{arm:09d}" for arm in range(len(wins))]  # a log sorts its arms by label
+    return Duels.from_wins(wins - ties / 2, labels, ties=ties)
 
 
 @dataclass(frozen=True)

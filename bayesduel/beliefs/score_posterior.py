@@ -117,8 +117,7 @@ def _empty(nodes: int, n_arms: int, link: int, prior_scale: float) -> ScorePoste
 
 def copied(posterior: ScorePosterior) -> ScorePosterior:
     """Return a copy that shares no array."""
-    arrays = [v.copy() if isinstance(v, np.ndarray) else v for v in posterior]
-    return ScorePosterior(*arrays)
+    return ScorePosterior._make(v.copy() if isinstance(v, np.ndarray) else v for v in posterior)
 
 
 @compiled

@@ -28,6 +28,7 @@ COMMANDS = (
     "check",
     "attributes",
     "health",
+    "study",
     "datasets",
     "simulate",
     "problems",

@@ -12,6 +12,8 @@ Copeland regret        ``CCB``, ``CWRMED``, ``DTS``, ``DTSPlus``, ``ECWRMED``, `
 Condorcet regret       ``BeatTheMean``, ``InterleavedFilter``, ``MergeRUCB``, ``RCS``, ``RMED1``,
                        ``RMED2``, ``RMED2FH``, ``RUCB``, ``SelfSparring``
 identify a winner      ``ActionElimination``, ``PBR``, ``RankEl``, ``SAVAGE``
+posterior-driven       ``ContrastAllocation``, ``ExpectedPCS``, ``InformationGain``,
+                       ``KnowledgeGradient``, ``TopTwoThompson`` (``score_rules.py``)
 baselines              ``UCB1``, ``Uniform``
 items with attributes  ``GLMETC``, ``KLUCB``, ``LogisticDuelThompson``, ``LogisticThompson``,
                        ``LogisticUCB``, ``ThompsonBeta``, ``TwoPhase`` (``contextual``)
@@ -50,8 +52,11 @@ from bayesduel.policies.contextual import (
     ThompsonBeta,
     TwoPhase,
 )
+from bayesduel.policies.contrast_allocation import ContrastAllocation
 from bayesduel.policies.cw_rmed import CWRMED, ECWRMED
 from bayesduel.policies.dts import DTS, DTSPlus
+from bayesduel.policies.expected_improvement import ExpectedPCS, KnowledgeGradient
+from bayesduel.policies.information_gain import InformationGain
 from bayesduel.policies.interleaved_filter import InterleavedFilter
 from bayesduel.policies.merge_rucb import MergeRUCB
 from bayesduel.policies.pbr import PBR
@@ -63,6 +68,7 @@ from bayesduel.policies.savage import SAVAGE
 from bayesduel.policies.scb import SCB
 from bayesduel.policies.self_sparring import SelfSparring
 from bayesduel.policies.sup_klucb import SupKLUCB
+from bayesduel.policies.top_two_thompson import TopTwoThompson
 from bayesduel.policies.ucb1 import UCB1
 from bayesduel.policies.uniform import Uniform
 
@@ -84,8 +90,12 @@ __all__ = [
     "UCB1",
     "ActionElimination",
     "BeatTheMean",
+    "ContrastAllocation",
     "DTSPlus",
+    "ExpectedPCS",
+    "InformationGain",
     "InterleavedFilter",
+    "KnowledgeGradient",
     "LogisticDuelThompson",
     "LogisticThompson",
     "LogisticUCB",
@@ -94,6 +104,7 @@ __all__ = [
     "SelfSparring",
     "SupKLUCB",
     "ThompsonBeta",
+    "TopTwoThompson",
     "TwoPhase",
     "Uniform",
 ]

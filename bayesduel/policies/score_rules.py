@@ -4,8 +4,8 @@ Each rule brings the posterior of the scores up to date, draws from it and names
 which it expects most about the goal.
 """
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 WINNER, TOP_K, RANKING = range(3)
+OUT = -1e9  # score of an arm that is not in question
 GOALS = {"winner": WINNER, "top_k": TOP_K, "ranking": RANKING}
 
 
@@ -66,7 +67,17 @@ class Memory(NamedTuple):
 def fresh_draws(belief, memory, rng):
     """Bring the posterior up to the belief and return draws of the scores, (n_draws, K)."""
     updated(memory.posterior, belief)
-    return draw_scores(memory.posterior, memory.n_draws, rng)
+    scores = draw_scores(memory.posterior, memory.n_draws, rng)
+    for a in range(scores.shape[1]):
+        if alone(memory.cost, a):
+            scores[:, a] = OUT
+    return scores
+
+
+@compiled
+def alone(cost, arm):
+    """Return whether no pair of an arm is allowed, so that it is not in question."""
+    return np.isinf(cost[arm]).all()
 
 
 @compiled
@@ -91,6 +102,8 @@ def contenders(scores, memory):
     """
     n_arms = scores.shape[1]
     open_ = np.ones(n_arms, np.bool_)
+    for a in range(n_arms):
+        open_[a] = not alone(memory.cost, a)
     if memory.goal == RANKING:
         return open_
     inside = members(scores, memory.k)
@@ -99,6 +112,9 @@ def contenders(scores, memory):
         open_[a] = 0 < times < len(scores)
     if not open_.any():  # all draws agree: the arms next to the border
         mean, _ = heaviest(memory.posterior)
+        for a in range(n_arms):
+            if alone(memory.cost, a):
+                mean[a] = OUT
         order = np.argsort(-mean)
         open_[order[memory.k - 1]] = open_[order[min(memory.k, n_arms - 1)]] = True
     return open_
@@ -178,6 +194,10 @@ class ScoreRule(PairPolicy):
             raise ValueError(f"rope should be in [0, 0.5), got {self.rope}")
         if not self.draws >= 20:
             raise ValueError(f"draws should be at least 20, got {self.draws}")
+
+    def with_cost(self, cost: tuple[tuple[float, ...], ...] | None) -> Self:
+        """Return the rule with this cost of each pair, where one is given."""
+        return self if cost is None else replace(self, cost=cost)
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel.

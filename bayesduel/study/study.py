@@ -1,133 +1,848 @@
-"""A study: ask a policy which pair to duel next, and tell it the outcome.
+"""A study: ask for the next pair, tell the outcome, stop when the posterior says enough."""
 
-For duels that are not simulated: votes of people, games, experiments. The pair stays the same until
-its outcome is told. A study lives in memory.
-"""
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from secrets import token_hex
+from time import time
+from typing import Any, overload
 
-from collections.abc import Sequence
-from typing import Any
+import numpy as np
 
-from bayesduel.beliefs import record
 from bayesduel.data.duels import Duels
+from bayesduel.data.health import DisconnectedWarning
+from bayesduel.models import Model, model_named, named
 from bayesduel.policies.policy import PairPolicy
-from bayesduel.simulation.interaction import recommend
-from bayesduel.simulation.replication import streams
+from bayesduel.policies.score_rules import ScoreRule
+from bayesduel.study.goal import FindBest, Goal, MinimizeRegret, goal_of
+from bayesduel.study.policy_settings import policy_from, settings_of
+from bayesduel.study.session import Decision, Session, belief_of
+from bayesduel.study.stopping import Budget, StopRule, rule_from, stop_rule
+from bayesduel.study.store import Event, Store, StudyError
 
-__all__ = ["Study"]
+__all__ = ["Status", "Study", "StudyStopped", "Ticket"]
+
+SIDES = {"left": 1.0, "right": 0.0, "tie": 0.5}
+RETRIES = 20  # times a pair is chosen anew because others asked or told meanwhile
+
+
+class StudyStopped(RuntimeError):
+    """The study has enough: no further duel is asked for."""
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """A duel that was asked for.
+
+    Attributes
+    ----------
+    id
+        To be given with the outcome.
+    left, right
+        Labels, in the order in which they should be shown.
+    judge
+        Who is to judge, or None.
+    """
+
+    id: str
+    left: str
+    right: str
+    judge: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the ticket as JSON holds it."""
+        return {"id": self.id, "left": self.left, "right": self.right, "judge": self.judge}
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a study stands.
+
+    Attributes
+    ----------
+    goal, policy
+        In words.
+    n_duels, n_pending
+        Outcomes told, and tickets that wait for one.
+    stopped, decided
+        Whether the stop rule is reached, and by more than a spent budget.
+    answer
+        Labels of the answer: the best arm, the k best, or the ranking.
+    probability
+        Posterior probability that the answer is right.
+    verdict, reason
+        The answer and the stop rule, in words.
+    history
+        Number of duels and probability at earlier looks.
+    ranking
+        All arms from the best to the worst by posterior mean.
+    """
+
+    goal: str
+    policy: str
+    n_duels: int
+    n_pending: int
+    stopped: bool
+    decided: bool
+    answer: tuple[str, ...]
+    probability: float
+    verdict: str
+    reason: str
+    history: tuple[tuple[int, float], ...]
+    ranking: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the status as JSON holds it."""
+        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return json.loads(json.dumps(found))  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        lines = [
+            self.verdict,
+            f"Stop rule: {self.reason}.",
+            f"{self.n_duels:,} duels, {self.n_pending:,} pending; policy {self.policy}.",
+        ]
+        if len(self.history) > 1:
+            lines.append(f"Probability of the answer: {sparkline([p for _, p in self.history])}")
+        return "\n".join(lines)
 
 
 class Study:
-    """One run of a policy with an ask-and-tell interface.
+    """Ask for the next pair, tell the outcome, stop when the posterior says enough.
 
-    ``ask`` returns a pair and ``tell`` enters its outcome. Asking again changes nothing. The same
-    seed and outcomes give the same pairs as
-    ``bayesduel.simulate(policy, ..., replications=1, permute=False)``.
+    A study lives in memory, in one SQLite file, or in a database that a team shares. What was told
+    is on disk before ``tell`` returns. Several processes may ask and tell at once.
 
     Parameters
     ----------
-    policy
-        A policy of pairs, such as ``DTS()``. If it needs the horizon, the horizon should be given.
+    path
+        A file, a database URL (PostgreSQL), or None for memory. A study that exists is opened;
+        the other arguments are then those it was made with.
     arms
         Labels, different from one another, at least two.
+    goal
+        ``FindBest()`` (default), ``TopK(k)``, ``FullRanking()`` or ``MinimizeRegret()``, or its
+        name: "find-best", "top-3", "full-ranking", "minimize-regret".
+    model
+        Name of a model of :mod:`bayesduel.models`, or a model.
+    policy
+        "auto": contrast allocation, for little regret Double Thompson Sampling. Or a policy of
+        pairs, such as ``TopTwoThompson()``.
+    stop
+        A rule, such as ``WithinRope(0.95, rope=0.05)``, a probability (of ``WithinRope``) or a list
+        of rules, of which any stops the study. None never stops.
+    pairs
+        The allowed pairs, as labels; by default all. Policies that are not posterior-driven allow
+        all.
+    costs
+        Cost of a duel by pair of labels, 1 where it is not named.
+    timeout
+        Seconds after which a ticket without an outcome no longer counts as pending.
     seed
-        Whole number >= 0.
+        Whole number >= 0. The same seed, outcomes and order of calls give the same pairs.
 
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described, or the policy refuses the number of arms or needs a
-        horizon.
+        If an argument is not as described.
+    StudyError
+        If a stored study cannot be opened.
+
+    Examples
+    --------
+    >>> study = bd.Study(arms=["tea", "coffee", "cocoa"], stop=bd.WithinRope(0.95, rope=0.1))
+    >>> while not study.stopped:
+    ...     ticket = study.ask()
+    ...     study.tell(ticket, "left")  # or "right", "tie"
     """
 
-    def __init__(self, policy: Any, arms: Sequence[str], *, seed: int = 0) -> None:
-        if isinstance(arms, str) or len({*map(str, arms)}) < max(len(arms), 2):
-            raise ValueError(f"arms should be at least two different labels, got {arms!r}")
-        if not (isinstance(seed, int) and seed >= 0):
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        *,
+        arms: Sequence[str] | None = None,
+        goal: Any = None,
+        model: Any = None,
+        policy: Any = None,
+        stop: Any = 0.95,
+        pairs: Sequence[tuple[str, str]] | None = None,
+        costs: Mapping[tuple[str, str], float] | None = None,
+        timeout: float = 3600.0,
+        seed: int = 0,
+    ) -> None:
+        given = {"goal": goal, "model": model, "policy": policy, "pairs": pairs, "costs": costs}
+        self._store = Store(path)
+        if self._store.is_new:
+            self._create(arms, given, stop, timeout, seed)
+        elif arms is not None or any(value is not None for value in given.values()):
+            raise StudyError(
+                f"{self._store.url} holds a study: open it without arguments, or give another path."
+            )
+        self._open()
+
+    def _create(
+        self,
+        arms: Sequence[str] | None,
+        given: Mapping[str, Any],
+        stop: Any,
+        timeout: float,
+        seed: int,
+    ) -> None:
+        labels = _labels(arms)
+        goal = FindBest() if given["goal"] is None else goal_of(given["goal"])
+        goal.check(len(labels))
+        model = model_named("bradley-terry" if given["model"] is None else given["model"])
+        if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
             raise ValueError(f"seed should be a whole number >= 0, got {seed!r}")
-        if not isinstance(policy, PairPolicy):
-            raise TypeError(f"policy should be one of pairs, such as DTS(), got {policy!r}")
-        policy.check_belief()
+        if not timeout > 0:
+            raise ValueError(f"timeout should be positive, in seconds, got {timeout}")
+        rule = None if stop is None or isinstance(goal, MinimizeRegret) else stop_rule(stop)
+        policy = given["policy"]
+        if policy not in (None, "auto") and not isinstance(policy, PairPolicy):
+            raise TypeError(
+                f"policy should be 'auto' or one of pairs, such as DTS(), got {policy!r}"
+            )
+        allowed = _pairs(given["pairs"], labels)
+        costs = _costs(given["costs"], labels)
+        automatic = policy in (None, "auto")
+        driven = isinstance(goal.policy() if automatic else policy, ScoreRule)
+        if (allowed is not None or costs) and not driven:
+            raise ValueError(
+                "pairs and costs should go with a posterior-driven policy, such as "
+                f"ContrastAllocation(), got {policy!r}"
+            )
+        values = {
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "key": token_hex(2),
+            "goal": {"name": goal.name, **goal.settings()},
+            "model": {"name": model.name, "settings": model.settings},
+            "policy": None if automatic else settings_of(policy),
+            "stop": None if rule is None else {"name": rule.name, **rule.settings()},
+            "pairs": allowed,
+            "costs": costs,
+            "timeout": float(timeout),
+            "seed": seed,
+            "history": [],
+        }
+        self._session_for(values, labels)  # refuses what does not go together
+        self._store.create(values, labels)
+
+    def _open(self) -> None:
+        names = ("key", "goal", "model", "policy", "stop", "pairs", "costs", "timeout", "seed")
+        self._settings = {name: self._store.setting(name) for name in names}
+        self._load()
+
+    def _load(self) -> None:
+        """Make the session anew and bring it up to the store."""
+        stored = self._store.arms()
+        self._labels = tuple(label for label, _ in stored)
+        self._retired = {i for i, (_, gone) in enumerate(stored) if gone}
+        self._session = self._session_for(self._settings, self._labels, self._retired)
+        self._events: list[Event] = []
+        self._current: dict[int, Event] = {}
+        self._ordered: dict[tuple[int, int], int] = {}  # outcomes by left and right
+        self._asked = 0  # tickets that the session knows
+        self._decision: tuple[int, Decision] | None = None
+        self._memory_rng = np.random.default_rng([self._settings["seed"], 1])
+        self._catch_up()
+
+    def _session_for(
+        self, values: Mapping[str, Any], labels: Sequence[str], retired: set[int] | None = None
+    ) -> Session:
+        own = dict(values["goal"])
+        name = own.pop("name")
+        goal = goal_of(f"top-{own['k']}" if name == "top-k" else name)
+        model = named(values["model"]["name"], **values["model"]["settings"])
+        spec = belief_of(model)
+        if values["policy"] is None:
+            policy = goal.policy(belief=spec) if not isinstance(goal, MinimizeRegret) else None
+            policy = goal.policy() if policy is None else policy
+        else:
+            policy = policy_from(values["policy"])
+        if isinstance(policy, ScoreRule):
+            policy = policy.with_cost(_cost_matrix(values, labels, retired or set()))
+        elif retired:
+            raise StudyError(
+                f"{type(policy).__name__} cannot retire arms: a posterior-driven policy can."
+            )
+        stop = values["stop"]
+        rule = NEVER if stop is None else rule_from(stop)
+        self.goal: Goal = goal
+        self.model: Model = model
         self.policy: Any = policy
-        self.arms = tuple(str(arm) for arm in arms)
-        self._belief = policy.belief.init(len(self.arms))
-        self._memory = policy.init(len(self.arms))
-        self._draws, self._fits = streams(seed, 0)[2:]
-        self._due = policy.belief.due(0)
-        self._pending: tuple[int, int] | None = None
-        self._told: list[tuple[int, int, float]] = []
+        self.stop: StopRule | None = None if stop is None else rule
+        return Session(len(labels), goal, policy, rule, spec, tuple(sorted(retired or ())))
 
-    def ask(self) -> tuple[str, str]:
-        """Return the pair to duel next, the same until its outcome is told.
+    # -- asking and telling ----------------------------------------------------------------
 
-        An arm paired with itself is the arm that the policy would choose now: such a duel has no
-        regret and gives no information. Tell that arm as the winner to continue.
-        """
-        if self._pending is None:
-            t = self.n_duels + 1
-            i, j = self.policy.select(self._belief, self._memory, t, self._draws)
-            self._pending = int(i), int(j)
-        i, j = self._pending
-        return self.arms[i], self.arms[j]
+    @overload
+    def ask(self, n: None = None, judge: str | None = None) -> Ticket: ...
+    @overload
+    def ask(self, n: int, judge: str | None = None) -> list[Ticket]: ...
 
-    def tell(self, winner: str | None) -> None:
-        """Enter the outcome of the pair asked for.
+    def ask(self, n: int | None = None, judge: str | None = None) -> Ticket | list[Ticket]:
+        """Return a ticket for the next duel, or a list of `n` that are chosen jointly.
+
+        Which arm stands left is drawn at random so that, of every pair, both orders occur equally
+        often.
 
         Parameters
         ----------
-        winner
-            The label of the arm that won; None for a tie, half a win each.
+        n
+            How many tickets; by default one, not in a list.
+        judge
+            Who is to judge.
+
+        Raises
+        ------
+        StudyStopped
+            If the stop rule is reached.
+        ValueError
+            If `n` is not a whole number >= 1.
+        """
+        count = 1 if n is None else n
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise ValueError(f"n should be a whole number >= 1, got {n!r}")
+        if judge is not None and (not isinstance(judge, str) or not judge.strip()):
+            raise ValueError(f"judge should be a name, got {judge!r}")
+        for _ in range(RETRIES):
+            self._catch_up()
+            if self.stopped:
+                raise StudyStopped(f"The study has stopped: {self._decided().reason}.")
+            seen = self._asked, self._events[-1].number if self._events else 0
+            rng = self._rng(*seen)
+            before = None if self._session.driven else deepcopy(self._session.memory)
+            pairs = [self._sided(i, j, rng) for i, j in self._choose(count, rng)]
+            if all(i == j for i, j in pairs):
+                raise StudyStopped(
+                    f"{type(self.policy).__name__} asks for no further duel: it would duel "
+                    f"{self._labels[pairs[0][0]]!r} with itself."
+                )
+            numbers = self._store.ask(pairs, judge, seen)
+            if numbers is None:  # others asked or told meanwhile
+                if before is not None:
+                    self._session.memory = before
+            else:
+                self._asked = numbers[-1]
+                made = [
+                    Ticket(self._id(k), self._labels[i], self._labels[j], judge)
+                    for k, (i, j) in zip(numbers, pairs, strict=True)
+                ]
+                return made[0] if n is None else made
+        raise StudyError("The study is asked by too many processes at once.")
+
+    def tell(self, ticket: Ticket | str, outcome: str | float) -> None:
+        """Store the outcome of a ticket; it is on disk when this returns.
+
+        The same outcome told again changes nothing.
+
+        Parameters
+        ----------
+        ticket
+            What ``ask`` returned, or its id.
+        outcome
+            "left", "right" or "tie"; under a model of margins a number, left's score minus right's.
+
+        Raises
+        ------
+        KeyError
+            If the ticket is not of this study.
+        ValueError
+            If the outcome is none, or another one was told before (see ``correct``).
+        """
+        number = self._number(ticket)
+        value, margin = self._value(outcome)
+        before = self._store.tell(number, value, margin)
+        if before is not None and (before.outcome, before.margin) != (value, margin):
+            raise ValueError(
+                f"outcome of ticket {self._id(number)} should be {_said(before)!r} as told before, "
+                f"got {outcome!r}; correct() changes it"
+            )
+
+    def correct(self, ticket: Ticket | str, outcome: str | float, reason: str) -> None:
+        """Replace the outcome of a ticket; the old one stays in the audit trail.
+
+        Parameters
+        ----------
+        ticket, outcome
+            As for ``tell``.
+        reason
+            Why, in words.
+
+        Raises
+        ------
+        KeyError
+            If the ticket is not of this study.
+        ValueError
+            If no outcome was told yet, or there is no reason.
+        """
+        number = self._number(ticket)
+        if self._store.latest(number) is None:
+            raise ValueError(f"ticket should have an outcome to correct, got {self._id(number)}")
+        if not isinstance(reason, str) or not reason.strip():
+            raise ValueError(f"reason should say why the outcome is corrected, got {reason!r}")
+        self._store.tell(number, *self._value(outcome), reason=reason)
+
+    def import_duels(self, duels: Duels) -> None:
+        """Add a log that exists already; every arm of it should be in the study.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `duels` is no log, or holds an arm that the study does not have.
+        """
+        if not isinstance(duels, Duels):
+            raise TypeError(f"duels should be Duels, got {type(duels).__name__}")
+        unknown = [a for a in duels.arms if a not in self._labels]
+        if unknown:
+            raise ValueError(f"arms of the log should be in the study, got {unknown[0]!r}")
+        index = [self._labels.index(a) for a in duels.arms]
+        self._store.load(_rows(duels, index), f"imported: {duels.read_summary.source}")
+
+    def add_arms(self, arms: Sequence[str]) -> None:
+        """Add arms, which start from the prior.
 
         Raises
         ------
         ValueError
-            If no pair was asked for, or `winner` is not of it.
+            If a label is there already.
         """
-        if self._pending is None:
-            raise ValueError("tell should follow ask, got an outcome of no pair")
-        i, j = self._pending
-        if winner not in (self.arms[i], self.arms[j], None):
+        new = _labels([*self._labels, *_listed(arms)])[len(self._labels) :]
+        self._store.add_arms(new)
+        self._load()
+
+    def retire_arms(self, arms: Sequence[str]) -> None:
+        """Retire arms: they are asked for no more and cannot be the answer.
+
+        Raises
+        ------
+        KeyError, ValueError
+            If a label is unknown, or fewer than two arms would be left.
+        """
+        numbers = [self._arm(a) for a in _listed(arms)]
+        left = len(self._labels) - len(self._retired | set(numbers))
+        if left < 2:
+            raise ValueError(f"at least two arms should stay in the study, got {left}")
+        if not isinstance(self.policy, ScoreRule):
             raise ValueError(
-                f"winner should be {self.arms[i]!r}, {self.arms[j]!r} or None, got {winner!r}"
+                "policy should be posterior-driven for arms to be retired, such as "
+                f"ContrastAllocation(), got {self.policy!r}"
             )
-        outcome = 0.5 if winner is None else float(winner == self.arms[i])
-        record(self._belief, (i, j), outcome)
-        self._told.append((i, j, outcome))
-        self._pending = None
-        if self.n_duels == self._due:
-            seed = int(self._fits.integers(2**31))
-            self._belief = self.policy.belief.refreshed(self._belief, seed)
-            self._due = self.policy.belief.due(self.n_duels)
+        self._store.retire_arms(numbers)
+        self._load()
+
+    # -- what is known ---------------------------------------------------------------------
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """Labels of all arms, retired ones too."""
+        return self._labels
 
     @property
     def n_duels(self) -> int:
         """Number of outcomes told."""
-        return len(self._told)
+        self._catch_up()
+        return len(self._current)
 
     @property
-    def recommended(self) -> str:
-        """The arm that the policy would choose now."""
-        return self.arms[recommend(self.policy, self._belief, self._memory)]
+    def retired(self) -> tuple[int, ...]:
+        """Retired arms, indices."""
+        return tuple(sorted(self._retired))
+
+    def tally(self) -> np.ndarray:
+        """Return the times that arm i beat arm j, a tie half a win each, shape (K, K)."""
+        self._catch_up()
+        return self._session.wins.copy()
 
     @property
-    def answered(self) -> bool:
-        """Whether the policy has identified a winner."""
-        answer = self.policy.answer(self._memory)
-        return answer is not None and bool(answer.time[0] >= 0)
+    def stopped(self) -> bool:
+        """Whether the stop rule is reached."""
+        return self.stop is not None and self._decided().stopped
 
-    @property
+    def pending(self) -> list[Ticket]:
+        """Return the tickets that wait for an outcome, the oldest first."""
+        return [
+            Ticket(self._id(number), self._labels[i], self._labels[j], judge)
+            for number, i, j, judge, _ in self._store.pending()
+        ]
+
+    def status(self) -> Status:
+        """Return where the study stands."""
+        decision = self._decided()
+        order = [self._labels[i] for i in decision.order]
+        history = self._remember(decision)
+        return Status(
+            goal=f"{type(self.goal).__name__}({_arguments(self.goal.settings())})",
+            policy=type(self.policy).__name__,
+            n_duels=len(self._current),
+            n_pending=len(self._store.pending()),
+            stopped=self.stopped,
+            decided=decision.decided and self.stop is not None,
+            answer=tuple(order[: min(self.goal.chosen(len(order)), len(order))]),
+            probability=decision.probability,
+            verdict=self._verdict(decision, order),
+            reason="none" if self.stop is None else decision.reason,
+            history=history,
+            ranking=tuple(order),
+        )
+
     def duels(self) -> Duels:
-        """The outcomes told, as a log without the duels of an arm with itself.
+        """Return the outcomes told, as last corrected, as a log.
 
         Raises
         ------
         ValueError
-            If no outcome of two arms was told yet.
+            If no outcome of two different arms was told yet.
         """
-        told = [(i, j, outcome) for i, j, outcome in self._told if i != j]
-        left, right, outcome = zip(*told, strict=True) if told else ((), (), ())
+        self._catch_up()
+        told = [e for e in self._current.values() if e.left != e.right]
+        if not told:
+            raise ValueError("a study should have an outcome to make a log of, got none")
+        margins = [e.margin for e in told]
+        judges = [e.judge for e in told]
         return Duels.from_votes(
-            [self.arms[i] for i in left],
-            [self.arms[j] for j in right],
-            outcome,
-            arms=self.arms,
+            [self._labels[e.left] for e in told],
+            [self._labels[e.right] for e in told],
+            [e.outcome for e in told],
+            margin=None if None in margins else [float(m) for m in margins if m is not None],
+            judge=None if None in judges else judges,
+            arms=[a for i, a in enumerate(self._labels)],
         )
+
+    def fit(self, **options: Any) -> Any:
+        """Return the posterior of the study's model given its duels; see ``bayesduel.fit``."""
+        from bayesduel.inference.fit import fit
+
+        return fit(self.duels(), self.model, **options)
+
+    def winners(self, **options: Any) -> Any:
+        """Return the winners under every criterion; see ``bayesduel.winners``."""
+        from bayesduel.posterior.winners import winners
+
+        rope = {} if self.stop is None or not self.stop.rope else {"rope": self.stop.rope}
+        return winners(self.fit(), **(rope | options))
+
+    def plan(self, n_futures: int = 100, budget: int = 5000, **options: Any) -> Any:
+        """Return how many more duels the study is expected to take; see ``bayesduel.plan``."""
+        from bayesduel.study.planning import plan
+
+        return plan(self, n_futures=n_futures, budget=budget, **options)
+
+    def audit(self) -> list[dict[str, Any]]:
+        """Return every outcome and correction, in order, as dictionaries."""
+        self._catch_up()
+        return [
+            {
+                "ticket": self._id(e.ticket),
+                "left": self._labels[e.left],
+                "right": self._labels[e.right],
+                "judge": e.judge,
+                "outcome": _said(e),
+                "correction": e.version > 0,
+                "reason": e.reason,
+                "told": datetime.fromtimestamp(e.told, UTC).isoformat(timespec="seconds"),
+            }
+            for e in self._events
+        ]
+
+    def close(self) -> None:
+        """Close the file or the connections to the database."""
+        self._store.close()
+
+    def __enter__(self) -> "Study":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        where = "in memory" if self._store.path is None else f"at {self._store.url}"
+        return (
+            f"<Study {where}: {len(self._labels)} arms, {self.n_duels:,} duels, "
+            f"{type(self.goal).__name__}, {type(self.policy).__name__}>"
+        )
+
+    # -- in calling order ------------------------------------------------------------------
+
+    def _catch_up(self) -> None:
+        """Bring the session up to what the store holds."""
+        last = self._events[-1].number if self._events else 0
+        new, asks, counts = self._store.changes(self._asked, last)
+        if counts == (self._asked, last):
+            return
+        if any(e.version > 0 for e in new):
+            if self._events:
+                self._load()
+                return
+            corrected = {e.ticket: e for e in new}  # a study with corrections is opened
+            firsts = [e for e in new if e.version == 0]
+            self._enter([corrected[e.ticket]._replace(number=e.number) for e in firsts], asks)
+        else:
+            self._enter(new, asks)
+        self._events.extend(new)
+        self._asked = counts[0]
+        self._decision = None
+        if new:
+            log = self.duels() if self.model.score_link is None else None
+            self._session.refit(self._memory_rng, log)
+
+    def _enter(self, new: list[Event], asks: Sequence[tuple[int, int, int]]) -> None:
+        """Enter new outcomes, and the choices that other processes, or an earlier one, made.
+
+        A policy with a memory writes it as it chooses: every choice is repeated, with the
+        outcomes that it knew, so that the memory is the same in every process.
+        """
+        place = 0
+        for first, n, known in () if self._session.driven else asks:
+            while place < len(new) and new[place].number <= known:
+                self._record(new[place])
+                place += 1
+            self._session.choose(n, [], self._rng(first - 1, known))
+        for e in new[place:]:
+            self._record(e)
+
+    def _record(self, e: Event) -> None:
+        self._current[e.ticket] = e
+        self._ordered[e.left, e.right] = self._ordered.get((e.left, e.right), 0) + 1
+        self._session.record(e.left, e.right, e.outcome)
+
+    def _rng(self, asked: int, known: int) -> np.random.Generator:
+        """Return the randomness of a choice, given how many tickets and outcomes there were."""
+        return np.random.default_rng([self._settings["seed"], 0, asked, known])
+
+    def _choose(self, n: int, rng: np.random.Generator) -> list[tuple[int, int]]:
+        late = time() - self._settings["timeout"]
+        waiting = [(i, j) for _, i, j, _, asked in self._store.pending() if asked > late]
+        return self._session.choose(n, waiting, rng)
+
+    def _sided(self, i: int, j: int, rng: np.random.Generator) -> tuple[int, int]:
+        """Return the pair with the arm first that stood left less often, else at random."""
+        ahead = self._ordered.get((i, j), 0) - self._ordered.get((j, i), 0)
+        if ahead == 0:
+            ahead = 1 if rng.random() < 0.5 else -1
+        return (j, i) if ahead > 0 else (i, j)
+
+    def _decided(self) -> Decision:
+        self._catch_up()
+        n = len(self._events)
+        if self._decision is None or self._decision[0] != n:
+            rng = np.random.default_rng([self._settings["seed"], 2, n])
+            self._decision = n, self._session.decision(rng)
+        return self._decision[1]
+
+    def _verdict(self, decision: Decision, order: list[str]) -> str:
+        answer = self.goal.sentence(order)
+        if not self._current:
+            return "No outcome was told yet."
+        share = f"probability {decision.probability:.3f}"
+        if not self.stopped:
+            return f"Open: so far {answer} ({share})."
+        if not decision.decided:
+            return f"Not decided within the budget: so far {answer} ({share})."
+        if decision.probability >= 0.95:
+            return f"Decided: {answer} ({share})."
+        points = 100 * (self.stop.rope if self.stop is not None else 0.0)
+        if isinstance(self.goal, FindBest):
+            return (
+                f"Decided: no arm beats {order[0]} by more than {points:g} points of win "
+                f"probability ({share} that it is the best)."
+            )
+        return (
+            f"Decided: {answer}, up to differences of {points:g} points of win probability "
+            f"({share} that it is exactly right)."
+        )
+
+    def _remember(self, decision: Decision) -> tuple[tuple[int, float], ...]:
+        """Store and return the probability of the answer at every look."""
+        history = [tuple(look) for look in self._store.setting("history")]
+        look = len(self._current), round(decision.probability, 4)
+        if look[0] and (not history or history[-1][0] != look[0]):
+            history.append(look)
+            self._store.set(history=history)
+        return tuple((int(n), float(p)) for n, p in history)
+
+    def _id(self, number: int) -> str:
+        return f"{self._settings['key']}-{number}"
+
+    def _number(self, ticket: Ticket | str) -> int:
+        name = ticket.id if isinstance(ticket, Ticket) else str(ticket)
+        key, _, number = name.partition("-")
+        if key != self._settings["key"] or not number.isdigit():
+            raise KeyError(f"ticket should be one of this study, got {name!r}")
+        if self._store.ticket(int(number)) is None:
+            raise KeyError(f"ticket should be one that was asked for, got {name!r}")
+        return int(number)
+
+    def _value(self, outcome: Any) -> tuple[float, float | None]:
+        if self.model.outcome == "margin":
+            if isinstance(outcome, bool) or not isinstance(outcome, int | float | np.number):
+                raise ValueError(f"outcome should be a margin, a number, got {outcome!r}")
+            if not np.isfinite(outcome):
+                raise ValueError(f"outcome should be a finite margin, got {outcome!r}")
+            return 0.5 + 0.5 * float(np.sign(outcome)), float(outcome)
+        if not isinstance(outcome, str) or outcome not in SIDES:
+            raise ValueError(f"outcome should be 'left', 'right' or 'tie', got {outcome!r}")
+        return SIDES[outcome], None
+
+    def _arm(self, label: str) -> int:
+        if label not in self._labels:
+            raise KeyError(f"arm should be one of the study, got {label!r}")
+        return self._labels.index(label)
+
+
+NEVER = Budget(2**62)
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """Return probabilities as a line of block characters, the last 40."""
+    blocks = "▁▂▃▄▅▆▇█"
+    return "".join(blocks[min(int(v * len(blocks)), len(blocks) - 1)] for v in values[-40:])
+
+
+def _listed(arms: Any) -> list[str]:
+    if isinstance(arms, str) or not isinstance(arms, Sequence):
+        raise TypeError(f"arms should be a list of labels, got {arms!r}")
+    return list(arms)
+
+
+def _labels(arms: Any) -> tuple[str, ...]:
+    """Return the labels of a study.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they are not at least two texts that differ by more than white space.
+    """
+    if arms is None:
+        raise ValueError("arms should be given for a new study, got None")
+    labels = _listed(arms)
+    seen: dict[str, str] = {}
+    for label in labels:
+        if not isinstance(label, str) or not label.strip():
+            raise ValueError(f"arms should be labels that are not empty, got {label!r}")
+        plain = " ".join(label.split())
+        if plain in seen:
+            raise ValueError(
+                f"arms should differ by more than white space, got {seen[plain]!r} and {label!r}"
+            )
+        seen[plain] = label
+    if len(labels) < 2:
+        raise ValueError(f"arms should be at least two labels, got {labels}")
+    return tuple(labels)
+
+
+def _pairs(pairs: Any, labels: Sequence[str]) -> list[list[str]] | None:
+    """Return the allowed pairs as lists of labels.
+
+    Raises
+    ------
+    ValueError
+        If a pair is none, or there is none.
+
+    Warns
+    -----
+    DisconnectedWarning
+        If the pairs do not connect all arms: across parts only the prior speaks.
+    """
+    if pairs is None:
+        return None
+    found = [_pair(pair, labels, "pairs") for pair in pairs]
+    if not found:
+        raise ValueError("pairs should allow at least one pair, got none")
+    parts = {label: {label} for label in labels}
+    for a, b in found:
+        if parts[a] is not parts[b]:
+            joined = parts[a] | parts[b]
+            for label in joined:
+                parts[label] = joined
+    if len(parts[labels[0]]) < len(labels):
+        lost = next(label for label in labels if label not in parts[labels[0]])
+        warnings.warn(
+            f"The allowed pairs do not connect {labels[0]!r} with {lost!r}: only the prior "
+            "compares them.",
+            DisconnectedWarning,
+            stacklevel=4,
+        )
+    return found
+
+
+def _pair(pair: Any, labels: Sequence[str], name: str) -> list[str]:
+    if isinstance(pair, str) or len(pair) != 2 or pair[0] == pair[1]:
+        raise ValueError(f"{name} should name two different arms each, got {pair!r}")
+    for label in pair:
+        if label not in labels:
+            raise ValueError(f"{name} should name arms of the study, got {label!r}")
+    return [str(pair[0]), str(pair[1])]
+
+
+def _costs(costs: Any, labels: Sequence[str]) -> list[list[Any]]:
+    """Return the costs as lists of two labels and a positive number."""
+    found: list[list[Any]] = []
+    for pair, cost in (costs or {}).items():
+        if not 0 < cost < float("inf"):
+            raise ValueError(f"costs should be positive and finite, got {cost!r} for {pair!r}")
+        found.append([*_pair(pair, labels, "costs"), float(cost)])
+    return found
+
+
+def _cost_matrix(
+    values: Mapping[str, Any], labels: Sequence[str], retired: set[int]
+) -> tuple[tuple[float, ...], ...] | None:
+    """Return the cost of each pair, infinite where it is forbidden; None where each is 1."""
+    if values["pairs"] is None and not values["costs"] and not retired:
+        return None
+    index = {label: i for i, label in enumerate(labels)}
+    cost = np.ones((len(labels), len(labels)))
+    if values["pairs"] is not None:
+        cost[...] = np.inf
+        for a, b in values["pairs"]:
+            cost[index[a], index[b]] = cost[index[b], index[a]] = 1.0
+    for a, b, price in values["costs"]:
+        allowed = cost[index[a], index[b]] < np.inf
+        cost[index[a], index[b]] = cost[index[b], index[a]] = price if allowed else np.inf
+    gone = sorted(retired)
+    cost[gone], cost[:, gone] = np.inf, np.inf
+    return tuple(tuple(row) for row in cost.tolist())
+
+
+def _rows(
+    duels: Duels, index: Sequence[int]
+) -> list[tuple[int, int, str | None, float, float | None]]:
+    """Return the duels of a log one by one, with the study's numbers of their arms."""
+    votes = duels.votes
+    if votes is not None:
+        found = []
+        for row in range(len(votes.left)):
+            judge = None if votes.judge is None else str(votes.judges[votes.judge[row]])
+            margin = None if votes.margin is None else float(votes.margin[row])
+            one = (
+                index[votes.left[row]],
+                index[votes.right[row]],
+                judge,
+                votes.outcome[row],
+                margin,
+            )
+            found += [one] * int(votes.weight[row])
+        return found
+    found = []
+    cells = duels.cells
+    for left, right, won, lost, tied in zip(*cells, strict=True):
+        met = index[left], index[right], None
+        for outcome, count in ((1.0, won), (0.0, lost), (0.5, tied)):
+            found += [(*met, outcome, None)] * int(count)
+    return found
+
+
+def _said(e: Event) -> Any:
+    """Return an outcome as it was told."""
+    if e.margin is not None:
+        return e.margin
+    return {value: name for name, value in SIDES.items()}[e.outcome]
+
+
+def _arguments(settings: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in settings.items())

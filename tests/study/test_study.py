@@ -1,81 +1,284 @@
-"""Policies asked by hand: to ask again changes nothing, and a run is the simulated one."""
+"""Studies: what is told is kept, asked again after a stop, and refused where it is wrong."""
 
 import numpy as np
 import pytest
 
 import bayesduel as bd
 from bayesduel import policies
-from bayesduel.problems import named
-from bayesduel.simulation.replication import label, streams
+from bayesduel.simulation.replication import label
+from bayesduel.study.store import StudyError
+from bayesduel.study.study import StudyStopped, Ticket, sparkline
 
+SCORES = dict(zip("abcde", (0.0, 0.4, 0.8, 1.6, -0.5), strict=True))
 OF_PAIRS = [getattr(policies, name)() for name in policies.__all__]
 OF_PAIRS = [p.for_horizon(150) for p in OF_PAIRS if p.setting == "pairs"]
-LAPLACE = bd.DTS(belief=bd.Laplace(bd.models.BradleyTerry(), draws=100))
-P = named("cyclic-4").P
-ARMS = named("cyclic-4").arms
 
 
-def played(policy, seed, n_duels, asked_again=0):
-    """A run against the coins of a simulation's first replication."""
-    run, coins = bd.Study(policy, ARMS, seed=seed), streams(seed, 0)[1]
-    for _ in range(n_duels):
-        left, right = run.ask()
-        for _ in range(asked_again):
-            assert run.ask() == (left, right)
-        i, j = ARMS.index(left), ARMS.index(right)
-        run.tell(left if coins.random() < P[i, j] else right)
-    return run
+def judged(ticket, coins):
+    p = 1 / (1 + np.exp(SCORES[ticket.right] - SCORES[ticket.left]))
+    return "left" if coins.random() < p else "right"
+
+
+def play(study, n, seed=1):
+    coins = np.random.default_rng(seed)
+    for _ in range(n):
+        ticket = study.ask()
+        study.tell(ticket, judged(ticket, coins))
+    return study
+
+
+def test_a_study_stops_with_the_best_arm_and_says_so():
+    study = bd.Study(arms=list(SCORES), stop=bd.WithinRope(0.95, rope=0.05), seed=3)
+    coins = np.random.default_rng(5)
+    while not study.stopped:
+        ticket = study.ask()
+        study.tell(ticket, judged(ticket, coins))
+    status = study.status()
+    assert status.stopped
+    assert status.decided
+    assert status.answer == ("d",)
+    assert status.verdict.startswith("Decided: ")
+    assert set(status.ranking) == set(SCORES)
+    assert status.to_dict()["answer"] == ["d"]
+    assert study.n_duels == study.duels().n_duels
+    with pytest.raises(StudyStopped, match="has stopped"):
+        study.ask()
+
+
+@pytest.mark.parametrize("goal", ["top-2", bd.TopK(2), bd.FullRanking(), "full-ranking"])
+def test_other_goals_are_reached(goal):
+    study = bd.Study(arms=list(SCORES), goal=goal, stop=bd.WithinRope(0.9, rope=0.15), seed=1)
+    coins = np.random.default_rng(2)
+    while not study.stopped:
+        ticket = study.ask()
+        study.tell(ticket, judged(ticket, coins))
+    assert study.status().answer[0] in ("d", "c")
+
+
+def test_little_regret_never_stops_and_uses_thompson_sampling():
+    study = play(bd.Study(arms=list(SCORES), goal="minimize-regret"), 30)
+    assert isinstance(study.policy, bd.DTS)
+    assert not study.stopped
+
+
+def test_a_file_is_reopened_where_it_was_left(tmp_path):
+    path = tmp_path / "taste.study"
+    with bd.Study(path, arms=list(SCORES), goal=bd.TopK(2), stop=[0.99, bd.Budget(50)]) as study:
+        play(study, 12)
+        waiting = study.ask(judge="ann")
+        before = study.status()
+    again = bd.Study(path)
+    assert again.goal == bd.TopK(2)
+    assert again.stop == bd.WithinRope(0.99) | bd.Budget(50)
+    assert again.status() == before
+    assert again.pending() == [waiting]
+    again.tell(waiting.id, "tie")
+    assert again.duels().n_ties == 1
+
+
+@pytest.mark.parametrize("policy", OF_PAIRS, ids=label)
+def test_reopening_changes_no_choice(policy, tmp_path):
+    """The memory of every policy is brought back by repeating its choices."""
+    arguments = {"arms": list("abcd"), "policy": policy, "stop": None, "seed": 4}
+    SCORES_OF = {"a": 0, "b": 1, "c": 2, "d": 3}
+    whole = bd.Study(tmp_path / "whole", **arguments)
+    parts = bd.Study(tmp_path / "parts", **arguments)
+    for n in range(25):
+        if n % 10 == 9:
+            parts.close()
+            parts = bd.Study(tmp_path / "parts")
+        try:
+            one = whole.ask()
+        except StudyStopped:
+            with pytest.raises(StudyStopped):
+                parts.ask()
+            break
+        other = parts.ask()
+        assert (one.left, one.right) == (other.left, other.right)
+        outcome = "left" if SCORES_OF[one.left] >= SCORES_OF[one.right] else "right"
+        whole.tell(one, outcome)
+        parts.tell(other, outcome)
+
+
+def test_two_openings_of_one_file_see_each_other(tmp_path):
+    first = bd.Study(tmp_path / "s", arms=list("abc"), policy=bd.RUCB(), stop=None)
+    second = bd.Study(tmp_path / "s")
+    tickets = [first.ask(), second.ask(), first.ask()]
+    assert len({t.id for t in tickets}) == 3
+    second.tell(tickets[0].id, "left")
+    first.tell(tickets[1].id, "right")
+    assert first.n_duels == second.n_duels == 2
+    assert first.pending() == second.pending() == [tickets[2]]
+
+
+def test_a_ticket_is_told_once(tmp_path):
+    study = bd.Study(tmp_path / "s", arms=list("abc"))
+    ticket = study.ask()
+    study.tell(ticket, "left")
+    study.tell(ticket.id, "left")
+    assert study.n_duels == 1
+    with pytest.raises(ValueError, match="as told before, got 'right'"):
+        study.tell(ticket, "right")
+
+
+def test_corrections_stay_in_the_audit_trail(tmp_path):
+    study = bd.Study(tmp_path / "s", arms=list("abc"))
+    ticket = study.ask()
+    with pytest.raises(ValueError, match="should have an outcome to correct"):
+        study.correct(ticket, "right", "typo")
+    study.tell(ticket, "left")
+    study.tell(study.ask(), "left")
+    study.correct(ticket, "right", "typo")
+    assert study.duels().tally().wins.sum() == 2
+    index = {a: i for i, a in enumerate(study.duels().arms)}
+    assert study.duels().tally().wins[index[ticket.right], index[ticket.left]] >= 1
+    trail = study.audit()
+    assert [row["outcome"] for row in trail] == ["left", "left", "right"]
+    assert trail[-1]["correction"]
+    assert trail[-1]["reason"] == "typo"
+    again = bd.Study(tmp_path / "s")
+    np.testing.assert_array_equal(again.tally(), study.tally())
+    with pytest.raises(ValueError, match="reason should"):
+        study.correct(ticket, "left", " ")
+
+
+def test_batches_do_not_repeat_a_question_and_sides_are_balanced():
+    study = bd.Study(arms=list(SCORES), stop=None, seed=2)
+    tickets = study.ask(4)
+    assert len({frozenset((t.left, t.right)) for t in tickets}) >= 3
+    assert len(study.pending()) == 4
+    left = np.zeros(2)
+    two = bd.Study(arms=["x", "y"], stop=None)
+    for _ in range(21):
+        ticket = two.ask()
+        left["xy".index(ticket.left)] += 1
+        two.tell(ticket, "tie")
+    assert abs(left[0] - left[1]) == 1
+
+
+def test_late_tickets_return_to_the_pool():
+    study = bd.Study(arms=["x", "y", "z"], stop=None, timeout=1e-9, seed=1)
+    first = study.ask()
+    second = study.ask()
+    study.tell(first, "left")  # late, and still accepted
+    assert study.n_duels == 1
+    assert second in study.pending()
+
+
+def test_pairs_costs_and_retired_arms():
+    allowed = [("a", "b"), ("b", "c"), ("c", "d")]
+    study = bd.Study(arms=list("abcd"), pairs=allowed, stop=None)
+    for _ in range(10):
+        ticket = study.ask()
+        assert tuple(sorted((ticket.left, ticket.right))) in allowed
+        study.tell(ticket, "left")
+    dear = {(x, y): 1e6 for x, y in allowed[:2]}
+    study = bd.Study(arms=list("abcd"), pairs=allowed, costs=dear, stop=None)
+    ticket = study.ask()
+    assert {ticket.left, ticket.right} == {"c", "d"}
+    study = play(bd.Study(arms=list(SCORES), stop=None), 10)
+    study.retire_arms(["d"])
+    study.add_arms(["f"])
+    for _ in range(8):
+        ticket = study.ask()
+        assert "d" not in (ticket.left, ticket.right)
+        study.tell(ticket, "right")
+    assert "d" not in study.status().ranking
+    assert "f" in study.status().ranking
+    with pytest.warns(bd.health.__globals__["DisconnectedWarning"], match="do not connect"):
+        bd.Study(arms=list("abcd"), pairs=allowed[:2])
+
+
+def test_a_log_that_exists_starts_the_study():
+    study = bd.Study(arms=["a", "b", "c"], stop=None)
+    duels = bd.Duels.from_votes(["a", "b"], ["b", "a"], [1, 0.5], judge=["ann", "bob"])
+    study.import_duels(duels)
+    study.import_duels(bd.Duels.from_wins([[0, 3], [1, 0]], ["b", "c"]))
+    assert study.n_duels == 6
+    with pytest.raises(ValueError, match="arms of the log should be in the study, got 'x'"):
+        study.import_duels(bd.Duels.from_wins([[0, 3], [1, 0]], ["b", "x"]))
+
+
+def test_models_that_are_refitted_serve_too():
+    study = bd.Study(arms=list("abc"), model="davidson", stop=None, seed=1)
+    for outcome in ("left", "tie", "right", "left"):
+        study.tell(study.ask(), outcome)
+    assert len(study.status().ranking) == 3
+    margins = bd.Study(arms=list("abc"), model="thurstone-score", stop=None)
+    for margin in (1.5, -0.5, 2.0, 0.3):
+        margins.tell(margins.ask(), margin)
+    assert margins.duels().votes.margin is not None
+    with pytest.raises(ValueError, match="outcome should be a margin, a number, got 'left'"):
+        margins.tell(margins.ask(), "left")
 
 
 @pytest.mark.parametrize(
-    "policy", [*OF_PAIRS, pytest.param(LAPLACE, marks=pytest.mark.slow)], ids=label
+    ("arguments", "message"),
+    [
+        ({}, "arms should be given"),
+        ({"arms": ["a"]}, "at least two labels"),
+        ({"arms": "ab"}, "list of labels"),
+        ({"arms": ["a ", "a"]}, "differ by more than white space"),
+        ({"arms": ["a", ""]}, "not empty"),
+        ({"arms": ["a", "b"], "goal": bd.TopK(2)}, "k should be below"),
+        ({"arms": ["a", "b"], "goal": "best"}, "goal should be"),
+        ({"arms": ["a", "b"], "policy": bd.TwoPhase()}, "policy should be 'auto' or one of pairs"),
+        ({"arms": ["a", "b"], "stop": "soon"}, "stop should be"),
+        ({"arms": ["a", "b"], "stop": 1.5}, "p should be in"),
+        ({"arms": ["a", "b"], "seed": -1}, "seed should be"),
+        ({"arms": ["a", "b"], "timeout": 0}, "timeout should be positive"),
+        ({"arms": ["a", "b"], "pairs": []}, "at least one pair"),
+        ({"arms": ["a", "b"], "pairs": [("a", "x")]}, "arms of the study, got 'x'"),
+        ({"arms": ["a", "b"], "costs": {("a", "b"): 0}}, "positive and finite"),
+        ({"arms": ["a", "b"], "policy": bd.DTS(), "pairs": [("a", "b")]}, "posterior-driven"),
+    ],
 )
-def test_a_run_is_the_simulated_one_however_often_is_asked(policy):
-    horizon = 40 if policy is LAPLACE else 150
-    run = played(policy, 5, horizon, asked_again=2)
-    trace = bd.simulate(policy, "cyclic-4", horizon, seed=5, permute=False, record_at=[horizon])
-    there = trace["trace"].to_dataset().isel(policy=0, replication=0)
-    tally = run.duels.tally()
-    np.testing.assert_array_equal(tally.wins, there["wins"].isel(time=0))
-    assert run.n_duels == horizon
-    assert run.recommended == ARMS[int(there["recommended"][0])]
-    assert run.answered == bool(there["answered"] >= 0)
+def test_wrong_arguments_are_refused(arguments, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        bd.Study(**arguments)
 
 
-def test_an_answer_meets_itself():
-    run = bd.Study(bd.SAVAGE(horizon=2000), ["a", "b", "c"], seed=1)
-    while not run.answered:
-        left, right = run.ask()
-        run.tell(min(left, right))
-    assert run.ask() == ("a", "a") == (run.recommended,) * 2
-    before = run.duels.tally().wins
-    run.tell("a")
-    np.testing.assert_array_equal(run.duels.tally().wins, before)
+def test_wrong_calls_are_refused(tmp_path):
+    study = bd.Study(tmp_path / "s", arms=["a", "b", "c"])
+    with pytest.raises(ValueError, match="an outcome to make a log of"):
+        study.duels()
+    ticket = study.ask()
+    for outcome in ("Left", 1, None, float("nan")):
+        with pytest.raises(ValueError, match="'left', 'right' or 'tie'"):
+            study.tell(ticket, outcome)
+    with pytest.raises(KeyError, match="one of this study"):
+        study.tell(Ticket("zz-1", "a", "b"), "left")
+    with pytest.raises(KeyError, match="one that was asked for"):
+        study.tell(ticket.id[:-1] + "99", "left")
+    with pytest.raises(ValueError, match="n should be"):
+        study.ask(0)
+    with pytest.raises(ValueError, match="judge should be"):
+        study.ask(judge=" ")
+    with pytest.raises(StudyError, match="holds a study"):
+        bd.Study(tmp_path / "s", arms=["a", "b"])
+    assert study.pending() == [ticket]
 
 
-def test_ties_are_half_a_win_each():
-    run = bd.Study(bd.Uniform(), ["a", "b"])
-    assert set(run.ask()) == {"a", "b"}
-    run.tell(None)
-    assert run.duels.tally().ties[0, 1] == 1
+def test_files_that_are_no_study_are_refused(tmp_path):
+    (tmp_path / "text").write_text("left,right\n" * 100)
+    with pytest.raises(StudyError, match="is not a study"):
+        bd.Study(tmp_path / "text", arms=["a", "b"])
+    with pytest.raises(StudyError, match="in a folder that exists"):
+        bd.Study(tmp_path / "none" / "s", arms=["a", "b"])
+    with pytest.raises(StudyError, match="should be a file, got a folder"):
+        bd.Study(tmp_path, arms=["a", "b"])
+    study = bd.Study(tmp_path / "newer", arms=["a", "b"])
+    study._store.set(format=99)
+    study.close()
+    with pytest.raises(StudyError, match="newer version"):
+        bd.Study(tmp_path / "newer")
+    import sqlite3
+
+    with sqlite3.connect(tmp_path / "other") as other:
+        other.execute("create table t (x)")
+    with pytest.raises(StudyError, match="without a study"):
+        bd.Study(tmp_path / "other", arms=["a", "b"])
 
 
-def test_bad_input_is_refused():
-    for arms in (["a"], ["a", "a"], ["1", 1], "ab"):
-        with pytest.raises(ValueError, match="arms should be at least two different labels"):
-            bd.Study(bd.DTS(), arms)
-    with pytest.raises(ValueError, match="seed should be a whole number >= 0, got -1"):
-        bd.Study(bd.DTS(), "a b".split(), seed=-1)
-    for policy in (bd.TwoPhase(), bd.POCBAm(k=1), "DTS"):
-        with pytest.raises(TypeError, match="policy should be one of pairs"):
-            bd.Study(policy, ["a", "b"])
-    with pytest.raises(ValueError, match="horizon should be given"):
-        bd.Study(bd.SAVAGE(), ["a", "b"])
-    run = bd.Study(bd.DTS(), ["a", "b"])
-    with pytest.raises(ValueError, match="tell should follow ask"):
-        run.tell("a")
-    run.ask()
-    with pytest.raises(ValueError, match=r"winner should be '[ab]', '[ab]' or None, got 'c'"):
-        run.tell("c")
-    with pytest.raises(ValueError, match="log should contain at least one duel"):
-        _ = run.duels
+def test_a_sparkline_goes_from_low_to_high():
+    assert sparkline([0.0, 0.5, 1.0]) == "▁▅█"

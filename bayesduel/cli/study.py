@@ -1,0 +1,288 @@
+"""``bayesduel study``: a live study from the command line."""
+
+from typing import Any
+
+import click
+
+__all__ = ["command"]
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+study_argument = click.argument("study", metavar="STUDY")
+
+
+@click.group("study", short_help="Ask for the next pair, tell the outcome, stop with enough.")
+def command() -> None:
+    """Run a live study: ask for the next pair, tell the outcome, stop with enough.
+
+    STUDY is a file (made by `new`) or a database URL.
+    """
+
+
+@command.command("new")
+@study_argument
+@click.option("--arms", help="Labels, separated by commas.")
+@click.option("--arms-file", type=click.Path(dir_okay=False), help="File with one label a line.")
+@click.option(
+    "--goal",
+    default="find-best",
+    show_default=True,
+    help="find-best, top-K (such as top-3), full-ranking or minimize-regret.",
+)
+@click.option("--model", default="bradley-terry", show_default=True, help="Name of a model.")
+@click.option("--policy", default="auto", show_default=True, help="auto, or a policy: DTS().")
+@click.option("--probability", default=0.95, show_default=True, help="Stop at this probability.")
+@click.option(
+    "--rope",
+    default=0.05,
+    show_default=True,
+    help="Difference in the probability to win, from one half, that does not matter.",
+)
+@click.option("--budget", type=int, help="Stop after this many duels at the latest.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the choice of pairs.")
+@json_option
+def new(
+    study: str,
+    arms: str | None,
+    arms_file: str | None,
+    goal: str,
+    model: str,
+    policy: str,
+    probability: float,
+    rope: float,
+    budget: int | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Make a new STUDY."""
+    from bayesduel.cli.console import print_json
+    from bayesduel.study.stopping import Budget, WithinRope
+    from bayesduel.study.study import Study
+
+    if (arms is None) == (arms_file is None):
+        raise click.UsageError("Give either --arms or --arms-file.")
+    labels = [a.strip() for a in arms.split(",")] if arms is not None else _lines(str(arms_file))
+    stop: Any = WithinRope(probability, rope=rope)
+    if budget is not None:
+        stop = stop | Budget(budget)
+    made = Study(
+        study,
+        arms=labels,
+        goal=goal,
+        model=model,
+        policy=_policy(policy),
+        stop=stop,
+        seed=seed,
+    )
+    if as_json:
+        print_json({"study": study, "arms": list(made.arms)})
+    else:
+        click.echo(
+            f"{study} is made, with {len(made.arms)} arms. Next: bayesduel study ask {study}"
+        )
+
+
+@command.command("ask")
+@study_argument
+@click.option("-n", "number", type=int, help="Tickets that are chosen jointly.")
+@click.option("--judge", help="Who is to judge.")
+@json_option
+def ask(study: str, number: int | None, judge: str | None, as_json: bool) -> None:
+    """Ask for the next pair.
+
+    Exit status 3: the study has stopped, there is nothing to ask.
+    """
+    from bayesduel.cli.console import print_json
+    from bayesduel.study.study import StudyStopped
+
+    opened = _opened(study)
+    try:
+        tickets = opened.ask(number or 1, judge)
+    except StudyStopped as stopped:
+        if as_json:
+            print_json({"stopped": True, "reason": str(stopped)})
+        else:
+            click.echo(str(stopped))
+        raise click.exceptions.Exit(3) from stopped
+    if as_json:
+        plain = [ticket.to_dict() for ticket in tickets]
+        print_json(plain if number is not None else plain[0])
+        return
+    for ticket in tickets:
+        click.echo(f"{ticket.id}: left {ticket.left}, right {ticket.right}")
+
+
+@command.command("tell")
+@study_argument
+@click.argument("ticket")
+@click.argument("outcome")
+@json_option
+def tell(study: str, ticket: str, outcome: str, as_json: bool) -> None:
+    """Tell the OUTCOME of a TICKET: left, right, tie, or a margin."""
+    from bayesduel.cli.console import print_json
+
+    opened = _opened(study)
+    opened.tell(ticket, _outcome(outcome))
+    if as_json:
+        print_json({"ticket": ticket, "outcome": outcome, "duels": opened.n_duels})
+    else:
+        click.echo(f"{ticket} is stored: {outcome}. {opened.n_duels:,} duels.")
+
+
+@command.command("correct")
+@study_argument
+@click.argument("ticket")
+@click.argument("outcome")
+@click.option("--reason", required=True, help="Why, kept in the audit trail.")
+@json_option
+def correct(study: str, ticket: str, outcome: str, reason: str, as_json: bool) -> None:
+    """Replace the OUTCOME of a TICKET; the old one stays in the audit trail."""
+    from bayesduel.cli.console import print_json
+
+    _opened(study).correct(ticket, _outcome(outcome), reason)
+    if as_json:
+        print_json({"ticket": ticket, "outcome": outcome, "reason": reason})
+    else:
+        click.echo(f"{ticket} is corrected: {outcome}.")
+
+
+@command.command("status")
+@study_argument
+@json_option
+def status(study: str, as_json: bool) -> None:
+    """Say what the study has found so far."""
+    from bayesduel.cli.console import print_json
+
+    found = _opened(study).status()
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        click.echo(str(found))
+        click.echo(f"Ranking by posterior mean: {', '.join(found.ranking[:10])}")
+
+
+@command.command("plan")
+@study_argument
+@click.option("--futures", default=100, show_default=True, help="Simulated futures.")
+@click.option("--budget", default=5000, show_default=True, help="Duels before one is given up.")
+@click.option("--workers", default=2, show_default=True, help="Processes.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the futures.")
+@click.option("--plot", "plot_path", help="Write a figure to this file.")
+@json_option
+def plan(
+    study: str,
+    futures: int,
+    budget: int,
+    workers: int,
+    seed: int,
+    plot_path: str | None,
+    as_json: bool,
+) -> None:
+    """Say how many more duels the study is expected to take."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from bayesduel.cli.console import print_json
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("futures", total=1.0)
+        found = _opened(study).plan(
+            futures,
+            budget,
+            workers=workers,
+            seed=seed,
+            progress=lambda share: progress.update(bar, completed=share),
+        )
+    if plot_path is not None:
+        found.plot().figure.savefig(plot_path, dpi=150)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        click.echo(str(found))
+
+
+@command.command("export")
+@study_argument
+@click.argument("path", type=click.Path(dir_okay=False))
+@click.option("--audit", is_flag=True, help="With every correction, in the order of telling.")
+@json_option
+def export(study: str, path: str, audit: bool, as_json: bool) -> None:
+    """Write the duels as a CSV file that ``bayesduel report`` reads."""
+    import csv
+    from pathlib import Path
+
+    from bayesduel.cli.console import print_json
+
+    rows = _opened(study).audit()
+    if not audit:
+        last = {row["ticket"]: row for row in rows}
+        names = ("ticket", "left", "right", "outcome", "judge", "told")
+        with_judge = any(row["judge"] is not None for row in rows)
+        rows = [{n: r[n] for n in names if n != "judge" or with_judge} for r in last.values()]
+        margins = any(isinstance(row["outcome"], float) for row in rows)
+        for row in rows if margins else ():
+            row["margin"] = row.pop("outcome")
+    if not rows:
+        raise ValueError(f"{study} should have an outcome to export, got none")
+    with Path(path).open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    if as_json:
+        print_json({"path": path, "rows": len(rows)})
+    else:
+        click.echo(f"{path} is written, {len(rows):,} rows.")
+
+
+@command.command("report")
+@study_argument
+@click.option("-o", "--output", default="report.html", show_default=True, help="File to write.")
+@json_option
+def report(study: str, output: str, as_json: bool) -> None:
+    """Write a report on the duels of the study."""
+    from bayesduel.cli.console import print_json
+    from bayesduel.reporting.report import report as write
+
+    opened = _opened(study)
+    write(opened.duels(), output, model=opened.model)
+    if as_json:
+        print_json({"path": output})
+    else:
+        click.echo(f"{output} is written.")
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _opened(study: str) -> Any:
+    from pathlib import Path
+
+    from bayesduel.study.study import Study
+
+    if "://" not in study and not Path(study).exists():
+        raise ValueError(f"{study} should be a study, made by `bayesduel study new`; got no file")
+    return Study(study)
+
+
+def _lines(path: str) -> list[str]:
+    from pathlib import Path
+
+    text = Path(path).read_text(encoding="utf-8")
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _policy(text: str) -> Any:
+    from bayesduel.cli.parse import policies_of
+
+    if text == "auto":
+        return text
+    found = policies_of(text, "pairs")
+    if len(found) != 1:
+        raise click.UsageError(f"--policy should name one policy, got {text!r}")
+    return found[0]
+
+
+def _outcome(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -1,0 +1,197 @@
+"""What a study is to find out: the best arm, the k best, the ranking, or little regret."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from bayesduel.policies.contrast_allocation import ContrastAllocation
+from bayesduel.policies.dts import DTS
+
+__all__ = ["FindBest", "FullRanking", "Goal", "MinimizeRegret", "TopK", "goal_of"]
+
+
+About = Literal["winner", "top_k", "ranking"]
+
+
+class Goal(ABC):
+    """What a study is to find out.
+
+    Attributes
+    ----------
+    name
+        By which a stored study names it.
+    about
+        What posterior-driven rules are asked about: "winner", "top_k" or "ranking".
+    """
+
+    name: ClassVar[str]
+    about: ClassVar[About]
+
+    def chosen(self, n_arms: int) -> int:
+        """Return how many arms the answer holds."""
+        return 1
+
+    def check(self, n_arms: int) -> None:
+        """Raise ValueError unless the goal can be reached with `n_arms` arms."""
+        if not self.chosen(n_arms) <= n_arms:
+            raise ValueError(f"k should be below the number of arms, {n_arms}, got {self!r}")
+
+    def settings(self) -> dict[str, Any]:
+        """Return what makes the goal again."""
+        return {}
+
+    def contrasts(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the pairs that the answer orders: the arms above and those below, indices.
+
+        Parameters
+        ----------
+        order
+            The arms from the best to the worst.
+        """
+        k = self.chosen(len(order))
+        above, below = np.meshgrid(order[:k], order[k:], indexing="ij")
+        return above.ravel(), below.ravel()
+
+    def correct(self, scores: np.ndarray, order: np.ndarray) -> np.ndarray:
+        """Return whether the answer is right in each draw, shape (n,)."""
+        k = self.chosen(len(order))
+        worst: np.ndarray = scores[:, order[:k]].min(axis=1)
+        right: np.ndarray = worst > scores[:, order[k:]].max(axis=1)
+        return right
+
+    @abstractmethod
+    def sentence(self, arms: list[str]) -> str:
+        """Return the answer in words, given the arms from the best to the worst."""
+
+    def policy(self, **settings: Any) -> Any:
+        """Return the policy that serves this goal by default."""
+        return ContrastAllocation(about=self.about, k=self.chosen(2), **settings)
+
+
+@dataclass(frozen=True)
+class FindBest(Goal):
+    """Find the best arm."""
+
+    name: ClassVar[str] = "find-best"
+    about: ClassVar[About] = "winner"
+
+    def sentence(self, arms: list[str]) -> str:
+        """Return the answer in words."""
+        return f"{arms[0]} is the best"
+
+
+@dataclass(frozen=True)
+class TopK(Goal):
+    """Find the k best arms, in any order.
+
+    Parameters
+    ----------
+    k
+        How many.
+
+    Raises
+    ------
+    ValueError
+        If `k` is not a whole number >= 1.
+    """
+
+    k: int
+    name: ClassVar[str] = "top-k"
+    about: ClassVar[About] = "top_k"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
+            raise ValueError(f"k should be a whole number >= 1, got {self.k!r}")
+
+    def chosen(self, n_arms: int) -> int:
+        """Return how many arms the answer holds."""
+        return self.k
+
+    def check(self, n_arms: int) -> None:
+        """Raise ValueError unless k is below the number of arms."""
+        if not self.k < n_arms:
+            raise ValueError(f"k should be below the number of arms, {n_arms}, got {self.k}")
+
+    def settings(self) -> dict[str, Any]:
+        """Return what makes the goal again."""
+        return {"k": self.k}
+
+    def sentence(self, arms: list[str]) -> str:
+        """Return the answer in words."""
+        return f"the {self.k} best are {', '.join(arms[: self.k])}"
+
+
+@dataclass(frozen=True)
+class FullRanking(Goal):
+    """Rank all arms."""
+
+    name: ClassVar[str] = "full-ranking"
+    about: ClassVar[About] = "ranking"
+
+    def chosen(self, n_arms: int) -> int:
+        """Return how many arms the answer holds: all."""
+        return n_arms
+
+    def contrasts(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return every pair, the one above first."""
+        above, below = np.triu_indices(len(order), 1)
+        return order[above], order[below]
+
+    def correct(self, scores: np.ndarray, order: np.ndarray) -> np.ndarray:
+        """Return whether each draw has this order, shape (n,)."""
+        right: np.ndarray = (np.diff(scores[:, order], axis=1) < 0).all(axis=1)
+        return right
+
+    def sentence(self, arms: list[str]) -> str:
+        """Return the answer in words."""
+        return f"the ranking is {' > '.join(arms)}"
+
+    def policy(self, **settings: Any) -> Any:
+        """Return the policy that serves this goal by default."""
+        return ContrastAllocation(about=self.about, **settings)
+
+
+@dataclass(frozen=True)
+class MinimizeRegret(Goal):
+    """Duel good arms while the best is found, for as long as the study runs."""
+
+    name: ClassVar[str] = "minimize-regret"
+    about: ClassVar[About] = "winner"
+
+    def sentence(self, arms: list[str]) -> str:
+        """Return the answer in words."""
+        return f"{arms[0]} is the best so far"
+
+    def policy(self, **settings: Any) -> Any:
+        """Return Double Thompson Sampling."""
+        return DTS()
+
+
+GOALS: dict[str, type[Goal]] = {g.name: g for g in (FindBest, TopK, FullRanking, MinimizeRegret)}
+
+
+def goal_of(given: Any) -> Goal:
+    """Return a goal, given itself, its class or its name ("top-3" for the three best).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none.
+    """
+    if isinstance(given, type) and issubclass(given, Goal):
+        given = given()
+    if isinstance(given, Goal):
+        return given
+    if isinstance(given, str):
+        if given in GOALS and given != "top-k":
+            return GOALS[given]()
+        kind, _, k = given.rpartition("-")
+        if kind == "top" and k.isdigit():
+            return TopK(int(k))
+        raise ValueError(
+            "goal should be 'find-best', 'top-K' with a number K, 'full-ranking' or "
+            f"'minimize-regret', got {given!r}"
+        )
+    raise TypeError(f"goal should be one such as FindBest(), got {given!r}")

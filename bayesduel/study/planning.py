@@ -1,0 +1,281 @@
+"""Planning: how many more duels a study is expected to take, by simulating its futures.
+
+A future draws the truth from the posterior (or the prior), plays on with the study's own policy
+and stop rule, and counts the duels until it stops.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.study.goal import Goal, MinimizeRegret, goal_of
+from bayesduel.study.session import Session, belief_of
+from bayesduel.study.stopping import Budget, StopRule, stop_rule
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Future", "Plan", "plan", "play"]
+
+
+@dataclass(frozen=True)
+class Future:
+    """One simulated future of a study.
+
+    Attributes
+    ----------
+    duels
+        Duels from now until it stopped.
+    decided
+        Whether it stopped by more than the spent budget.
+    right
+        Whether the answer was right.
+    """
+
+    duels: int
+    decided: bool
+    right: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many more duels a study is expected to take.
+
+    Attributes
+    ----------
+    futures
+        One simulated future each.
+    budget
+        Duels after which a future was given up.
+    """
+
+    futures: tuple[Future, ...]
+    budget: int
+
+    @property
+    def duels(self) -> np.ndarray:
+        """Duels of each future, shape (n,); a future that was given up counts its budget."""
+        return np.array([future.duels for future in self.futures])
+
+    @property
+    def undecided(self) -> float:
+        """Share of the futures that were not decided within the budget."""
+        return float(np.mean([not future.decided for future in self.futures]))
+
+    @property
+    def right(self) -> float:
+        """Share of the decided futures whose answer was right; NaN if none was decided."""
+        decided = [future.right for future in self.futures if future.decided]
+        return float(np.mean(decided)) if decided else float("nan")
+
+    def quantile(self, q: float) -> float:
+        """Return a quantile of the number of duels, infinite beyond the decided futures."""
+        times = [future.duels if future.decided else np.inf for future in self.futures]
+        return float(np.quantile(times, q, method="inverted_cdf"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as JSON holds it; a quantile beyond the budget is None."""
+        found = {f"{100 * q:g} %": self.quantile(q) for q in (0.05, 0.25, 0.5, 0.75, 0.95)}
+        return {
+            "futures": len(self.futures),
+            "budget": self.budget,
+            "mean": float(self.duels.mean()),
+            "quantiles": {name: v if np.isfinite(v) else None for name, v in found.items()},
+            "undecided": self.undecided,
+            "right": None if np.isnan(self.right) else self.right,
+        }
+
+    def __str__(self) -> str:
+        low, middle, high = (self.quantile(q) for q in (0.1, 0.5, 0.9))
+        shown = [f"{v:,.0f}" if np.isfinite(v) else f"over {self.budget:,}" for v in (low, high)]
+        half = f"{middle:,.0f}" if np.isfinite(middle) else f"over {self.budget:,}"
+        return (
+            f"{shown[0]} to {shown[1]} more duels in 80 % of {len(self.futures)} simulated "
+            f"futures, median {half}; {100 * self.undecided:.0f} % of futures not decided at "
+            f"{self.budget:,}."
+        )
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Plot the share of futures that are decided against the number of duels."""
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            ax = plt.subplots(figsize=(6, 3.5), layout="constrained")[1]
+        times = np.sort([future.duels for future in self.futures if future.decided])
+        share = np.arange(1, len(times) + 1) / len(self.futures)
+        ax.step([0, *times, self.budget], [0, *share, share[-1] if len(share) else 0], where="post")
+        ax.set(
+            xlabel="further duels",
+            ylabel="share of futures decided",
+            ylim=(0, 1.02),
+            xlim=(0, max(times[-1] * 1.05, 1) if len(times) else self.budget),
+        )
+        return ax
+
+
+def plan(
+    start: Any,
+    goal: Any = None,
+    policy: Any = "auto",
+    stop: Any = 0.95,
+    *,
+    model: Any = "bradley-terry",
+    n_futures: int = 100,
+    budget: int = 5000,
+    seed: int = 0,
+    workers: int = 1,
+    path: str | Path | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Plan:
+    """Return how many duels a study takes to decide, by simulated futures.
+
+    Parameters
+    ----------
+    start
+        A :class:`bayesduel.Study`, from which goal, policy, stop rule and model are taken; a
+        fit; or a number of arms, with scores from the model's prior.
+    goal, policy, stop
+        As for :class:`bayesduel.Study`.
+    model
+        Where `start` is a number of arms.
+    n_futures
+        Simulated futures.
+    budget
+        Duels after which a future is given up.
+    seed
+        Whole number; the same for any number of workers.
+    workers
+        Processes.
+    path
+        A file in which futures are kept as they come: a plan that was interrupted goes on.
+    progress
+        Called with the share of the work done.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or the goal has no end.
+    """
+    from joblib import Parallel, delayed
+
+    for name, value in {"n_futures": n_futures, "budget": budget, "workers": workers}.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name} should be a whole number >= 1, got {value!r}")
+    setting = _setting(start, goal, policy, stop, model, seed, n_futures)
+    kept = _kept(path)
+    missing = [k for k in range(n_futures) if k not in kept]
+    jobs = (delayed(_future)(setting, k, budget, seed) for k in missing)
+    for k, future in Parallel(workers, return_as="generator_unordered")(jobs):
+        kept[k] = future
+        if path is not None:
+            with Path(path).open("a", encoding="utf-8") as lines:
+                lines.write(json.dumps({"future": k, **vars(future)}) + "\n")
+        if progress is not None:
+            progress(len(kept) / n_futures)
+    return Plan(tuple(kept[k] for k in range(n_futures)), budget)
+
+
+def play(
+    session: Session, P: np.ndarray, budget: int, rng: np.random.Generator
+) -> tuple[Future, np.ndarray]:
+    """Play a session against the preference matrix `P` until it stops; return its order too."""
+    start = int(session.belief.n_duels[0])
+    while True:
+        decision = session.decision(rng)
+        played = int(session.belief.n_duels[0]) - start
+        if decision.stopped or played >= budget:
+            break
+        ((i, j),) = session.choose(1, [], rng)
+        session.record(i, j, float(rng.random() < P[i, j]))
+        session.refit(rng)
+    order = decision.order
+    above, below = session.goal.contrasts(order)
+    right = bool((P[above, below] >= 0.5).all())
+    return Future(played, decision.stopped and decision.decided, right), order
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+Setting = dict[str, Any]
+
+
+def _setting(
+    start: Any, goal: Any, policy: Any, stop: Any, model: Any, seed: int, n: int
+) -> Setting:
+    """Return goal, policy, stop rule, belief, tally and the truths of the futures."""
+    from bayesduel.models import model_named
+    from bayesduel.study.study import Study
+
+    rng = np.random.default_rng([seed, 3])
+    retired: tuple[int, ...] = ()
+    if isinstance(start, Study):
+        if start.stop is None:
+            raise ValueError("stop should be a rule for a study to be planned, got None")
+        found_goal, rule, chosen, model = start.goal, start.stop, start.policy, start.model
+        wins, retired = start.tally(), start.retired
+        spec = belief_of(model)
+        truths = _truths(Session(len(wins), found_goal, chosen, rule, spec, retired), wins, n, rng)
+    else:
+        found_goal, rule = goal_of("find-best" if goal is None else goal), stop_rule(stop)
+        if isinstance(start, int) and not isinstance(start, bool):
+            model = model_named(model)
+            wins = np.zeros((start, start))
+        else:
+            from bayesduel.posterior.draws import check_fit, model_of
+
+            check_fit(start)
+            model = model_of(start)
+            data = start["constant_data"]
+            wins = np.asarray(data["wins"], float) + np.asarray(data["ties"], float) / 2
+        spec = belief_of(model)
+        automatic = isinstance(policy, str) and policy == "auto"
+        chosen = _default(found_goal, spec) if automatic else policy
+        truths = _truths(Session(len(wins), found_goal, chosen, rule, spec), wins, n, rng)
+    if isinstance(found_goal, MinimizeRegret):
+        raise ValueError("goal should be one that ends, such as FindBest(), got MinimizeRegret()")
+    return {
+        "goal": found_goal,
+        "policy": chosen,
+        "stop": rule,
+        "spec": spec,
+        "wins": wins,
+        "retired": retired,
+        "truths": truths,
+    }
+
+
+def _default(goal: Goal, spec: Any) -> Any:
+    return goal.policy() if isinstance(goal, MinimizeRegret) else goal.policy(belief=spec)
+
+
+def _truths(session: Session, wins: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return preference matrices drawn from the posterior, shape (n, K, K)."""
+    return session.loaded(wins, rng).matrices(n, rng)
+
+
+def _future(setting: Setting, k: int, budget: int, seed: int) -> tuple[int, Future]:
+    """Simulate one future."""
+    rng = np.random.default_rng([seed, 4, k])
+    stop: StopRule = setting["stop"]
+    given = (setting["goal"], setting["policy"], stop | Budget(10**9), setting["spec"])
+    session = Session(len(setting["wins"]), *given, setting["retired"])
+    session.loaded(setting["wins"], rng)
+    return k, play(session, setting["truths"][k], budget, rng)[0]
+
+
+def _kept(path: str | Path | None) -> dict[int, Future]:
+    """Return the futures that a file holds; a line cut off by a kill is left out."""
+    kept: dict[int, Future] = {}
+    if path is None or not Path(path).exists():
+        return kept
+    for line in Path(path).read_text(encoding="utf-8").splitlines():
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError:  # the last line of a run that was killed; it is run again
+            continue
+        kept[row.pop("future")] = Future(**row)
+    return kept

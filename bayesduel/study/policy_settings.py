@@ -1,0 +1,56 @@
+"""A policy as JSON: its class and settings, with those of its belief and of the belief's model."""
+
+from dataclasses import fields
+from typing import Any
+
+from bayesduel import beliefs, policies
+from bayesduel.beliefs import BeliefSpec
+from bayesduel.models import Model, named
+from bayesduel.policies.policy import PairPolicy
+
+__all__ = ["policy_from", "settings_of"]
+
+
+def settings_of(policy: PairPolicy) -> dict[str, Any]:
+    """Return a policy as JSON holds it.
+
+    Raises
+    ------
+    TypeError
+        If a setting is nothing that JSON can hold, or the policy is none of the package.
+    """
+    if getattr(policies, type(policy).__name__, None) is not type(policy):
+        raise TypeError(f"policy should be one of bayesduel.policies, got {policy!r}")
+    found: dict[str, Any] = _held(policy)
+    return found
+
+
+def policy_from(settings: dict[str, Any]) -> PairPolicy:
+    """Return the policy of these settings."""
+    own = {name: _made(value) for name, value in settings.items() if name != "class"}
+    policy: PairPolicy = getattr(policies, settings["class"])(**own)
+    return policy
+
+
+def _held(value: Any) -> Any:
+    if isinstance(value, Model):
+        return {"model": value.name, "settings": value.settings}
+    if isinstance(value, BeliefSpec | PairPolicy):
+        own = {f.name: _held(getattr(value, f.name)) for f in fields(value)}  # type: ignore[arg-type]
+        return {"class": type(value).__name__, **own}
+    if isinstance(value, tuple):
+        return {"tuple": [_held(part) for part in value]}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"settings of a policy should be numbers or text, got {value!r}")
+
+
+def _made(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "tuple" in value:
+        return tuple(_made(part) for part in value["tuple"])
+    if "model" in value:
+        return named(value["model"], **value["settings"])
+    own = {name: _made(part) for name, part in value.items() if name != "class"}
+    return getattr(beliefs, value["class"])(**own)

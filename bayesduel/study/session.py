@@ -1,0 +1,226 @@
+"""A session: the policy, the belief and the stop rule of a study, as arrays in memory.
+
+The store knows tickets and labels; a session knows indices. Studies, plans and simulated studies
+all run on it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesduel.beliefs import Followed, record
+from bayesduel.beliefs.belief import FROM_DRAWS, Belief, BeliefSpec
+from bayesduel.beliefs.model_posterior import Laplace
+from bayesduel.beliefs.score_posterior import (
+    ScorePosterior,
+    anticipate,
+    copied,
+    draw_scores,
+    updated,
+)
+from bayesduel.policies.score_rules import ScoreRule
+from bayesduel.study.goal import Goal
+from bayesduel.study.stopping import Evidence, StopRule
+
+__all__ = ["Decision", "Session", "belief_of"]
+
+QUICK, CONFIRMED = 500, 4000  # draws on which a stop rule is asked, and confirmed
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the posterior says of the goal.
+
+    Attributes
+    ----------
+    stopped
+        Whether the stop rule is reached.
+    decided
+        Whether it is by more than a spent budget.
+    order
+        Arms from the best to the worst, indices.
+    probability
+        Posterior probability that the answer is right.
+    value
+        What the stop rule looks at.
+    reason
+        The stop rule in words.
+    """
+
+    stopped: bool
+    decided: bool
+    order: np.ndarray
+    probability: float
+    value: float
+    reason: str
+
+
+def belief_of(model: Any) -> BeliefSpec:
+    """Return the belief that follows a model: duel by duel if it can, else by refitting."""
+    link = model.score_link
+    return Laplace(model, draws=400, growth=0.05) if link is None else Followed(link)
+
+
+class Session:
+    """One study without its store.
+
+    Parameters
+    ----------
+    n_arms
+        Number of arms, K.
+    goal
+        What is to be found.
+    policy
+        A policy of pairs.
+    stop
+        When there is enough.
+    spec
+        The belief by which the stop rule judges; a posterior-driven policy uses its own.
+    retired
+        Arms that are no longer in question, indices.
+    """
+
+    def __init__(
+        self,
+        n_arms: int,
+        goal: Goal,
+        policy: Any,
+        stop: StopRule,
+        spec: BeliefSpec,
+        retired: tuple[int, ...] = (),
+    ) -> None:
+        self.active = np.setdiff1d(np.arange(n_arms), retired)
+        self.goal, self.policy, self.stop = goal, policy, stop
+        self.belief: Belief = policy.belief.init(n_arms)
+        self.memory = policy.init(n_arms)
+        self.driven = isinstance(policy, ScoreRule)
+        self._spec = policy.belief if self.driven else spec
+        self._own = self.belief if self.driven else self._spec.init(n_arms)
+        self._posterior: ScorePosterior = (
+            self.memory.posterior if self.driven else self._spec.scores(n_arms)
+        )
+        self._due = [policy.belief.due(0), self._spec.due(0)]
+
+    @property
+    def wins(self) -> np.ndarray:
+        """Times i beat j, shape (K, K)."""
+        return self.belief.wins
+
+    def record(self, i: int, j: int, outcome: float) -> None:
+        """Record one outcome: 1 if i won, 0 if j won, 0.5 for a tie."""
+        record(self.belief, (i, j), outcome)
+        if not self.driven:
+            record(self._own, (i, j), outcome)
+
+    def loaded(self, wins: np.ndarray, rng: np.random.Generator) -> "Session":
+        """Enter a whole tally, shape (K, K), and return the session."""
+        for belief in (self.belief, self._own):
+            belief.wins[...] = wins
+            belief.n_duels[0] = round(float(wins.sum()))
+        self.refit(rng)
+        return self
+
+    def matrices(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Return posterior draws of the preference matrix, shape (n, K, K)."""
+        updated(self._posterior, self._own)
+        if self._own.source == FROM_DRAWS:
+            kept = self._own.draws
+            found: np.ndarray = kept[rng.integers(len(kept), size=n)]
+            return found
+        scores = draw_scores(self._posterior, n, rng)
+        scores = scores[rng.permutation(n)]  # draws come node by node
+        return _win(self._posterior.link, scores[:, :, None] - scores[:, None, :])
+
+    def refit(self, rng: np.random.Generator, duels: Any = None) -> None:
+        """Refit what is refitted now and then, if that is due.
+
+        Parameters
+        ----------
+        rng
+            Source of seeds.
+        duels
+            The log, for models that need more of it than who won.
+        """
+        n = int(self.belief.n_duels[0])
+        if 0 <= self._due[0] <= n:
+            seed = int(rng.integers(2**31))
+            self.belief = self.policy.belief.refreshed(self.belief, seed, duels)
+            self._due[0] = self.policy.belief.due(n)
+        if self.driven:
+            self._own = self.belief
+        elif 0 <= self._due[1] <= n:
+            self._own = self._spec.refreshed(self._own, int(rng.integers(2**31)), duels)
+            self._due[1] = self._spec.due(n)
+
+    def choose(
+        self, n: int, pending: Sequence[tuple[int, int]], rng: np.random.Generator
+    ) -> list[tuple[int, int]]:
+        """Return the next n pairs, given that those in `pending` are asked already.
+
+        A posterior-driven policy counts what pending pairs are expected to tell; other policies
+        choose as if nothing was pending.
+        """
+        t = int(self.belief.n_duels[0]) + 1
+        if not self.driven:
+            pairs = [self.policy.select(self.belief, self.memory, t, rng) for _ in range(n)]
+            return [(int(i), int(j)) for i, j in pairs]
+        updated(self._posterior, self.belief)
+        ahead = self.memory
+        if pending or n > 1:
+            ahead = ahead._replace(posterior=copied(self._posterior))
+        for i, j in pending:
+            anticipate(ahead.posterior, i, j)
+        found: list[tuple[int, int]] = []
+        for _ in range(n):
+            i, j = self.policy.select(self.belief, ahead, t, rng)
+            found.append((int(i), int(j)))
+            if len(found) < n:
+                anticipate(ahead.posterior, i, j)
+        return found
+
+    def evidence(self, n_draws: int, rng: np.random.Generator) -> Evidence:
+        """Return posterior draws as stop rules take them."""
+        updated(self._posterior, self._own)
+        active = self.active
+        scores = draw_scores(self._posterior, n_draws, rng)[:, active]
+        if self._own.source == FROM_DRAWS:
+            kept = self._own.draws[:, active][:, :, active]
+            scores = self._posterior.draws[:, active]
+
+            def win(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+                found: np.ndarray = kept[:, a, b]
+                return found
+
+        else:
+            link = self._posterior.link
+
+            def win(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+                return _win(link, scores[:, a] - scores[:, b])
+
+        return Evidence(self.goal, scores, win, self.belief.wins[np.ix_(active, active)])
+
+    def decision(self, rng: np.random.Generator) -> Decision:
+        """Return what the posterior says, with the stop confirmed on fresh draws."""
+        found = self.evidence(QUICK, rng)
+        if self.stop.reached(found):
+            found = self.evidence(CONFIRMED, rng)
+        return Decision(
+            self.stop.reached(found),
+            self.stop.decides(found),
+            self.active[found.order],
+            found.probability,
+            self.stop.value(found),
+            self.stop.reason(found),
+        )
+
+
+def _win(link: int, difference: np.ndarray) -> np.ndarray:
+    """Return probabilities of winning by differences of scores, elementwise."""
+    from scipy.special import expit, ndtr
+
+    from bayesduel.beliefs.score_posterior import LOGIT
+
+    found: np.ndarray = expit(difference) if link == LOGIT else ndtr(difference)
+    return found

@@ -1,0 +1,465 @@
+"""When a study has enough: rules over the posterior, over bounds, or over the number of duels.
+
+Each rule says whether it is reached and by how much. Posterior rules are asked on the draws at
+hand and, once reached, on 4,000 fresh ones: the first time that some draws pass a threshold
+is a lucky one, and fresh draws take the luck away.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bayesduel.beliefs.belief import BY_BETTING, fresh
+from bayesduel.beliefs.query import bounds
+from bayesduel.study.goal import Goal
+
+__all__ = [
+    "AllOf",
+    "AnyOf",
+    "Budget",
+    "ConfidenceSequences",
+    "Evidence",
+    "ExpectedLoss",
+    "PosteriorThreshold",
+    "StopRule",
+    "WithinRope",
+    "rule_from",
+    "stop_rule",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What stop rules are asked about.
+
+    Attributes
+    ----------
+    goal
+        Of the study.
+    scores
+        Posterior draws of the scores, shape (n, K).
+    win
+        Function of (indices, indices) that returns the draws of the probability that the first
+        beats the second, shape (n, pairs).
+    wins
+        Times i beat j, a tie half a win each, shape (K, K).
+    """
+
+    goal: Goal
+    scores: np.ndarray
+    win: Any
+    wins: np.ndarray
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """The arms from the best to the worst by posterior mean score."""
+        return np.argsort(-self.scores.mean(axis=0), kind="stable")
+
+    @cached_property
+    def upset(self) -> np.ndarray:
+        """Largest probability, in each draw, that an arm below beats one above it, (n,)."""
+        above, below = self.goal.contrasts(self.order)
+        found = np.full(len(self.scores), 0.0)
+        for start in range(0, len(above), 2000):
+            part = slice(start, start + 2000)
+            found = np.maximum(found, self.win(below[part], above[part]).max(axis=1))
+        return found
+
+    @cached_property
+    def probability(self) -> float:
+        """Posterior probability that the answer is right."""
+        return float(self.goal.correct(self.scores, self.order).mean())
+
+    @property
+    def n_duels(self) -> int:
+        """Number of duels."""
+        return round(float(self.wins.sum()))
+
+
+class StopRule(ABC):
+    """When a study has enough; rules combine by ``|`` (any) and ``&`` (all).
+
+    Attributes
+    ----------
+    name
+        By which a stored study names it.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def value(self, evidence: Evidence) -> float:
+        """Return the number that the rule looks at."""
+
+    @abstractmethod
+    def reached(self, evidence: Evidence) -> bool:
+        """Return whether the rule is reached."""
+
+    @abstractmethod
+    def reason(self, evidence: Evidence) -> str:
+        """Return in words what the rule looks at, and its value."""
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """Return what makes the rule again."""
+
+    def decides(self, evidence: Evidence) -> bool:
+        """Return whether reaching this rule settles the answer, as no budget does."""
+        return self.reached(evidence)
+
+    @property
+    def rope(self) -> float:
+        """The rope that the answer neglects."""
+        return 0.0
+
+    def __or__(self, other: "StopRule") -> "AnyOf":
+        return AnyOf((self, other))
+
+    def __and__(self, other: "StopRule") -> "AllOf":
+        return AllOf((self, other))
+
+
+@dataclass(frozen=True)
+class WithinRope(StopRule):
+    """No arm left out beats one of the answer by more than the rope, with probability p.
+
+    Parameters
+    ----------
+    p
+        Posterior probability, in (0.5, 1).
+    rope
+        Difference of the probability to win from one half that does not matter, in [0, 0.5).
+        Where people judge, 0.05 is a sensible choice: two arms that are equal need about
+        0.68 / rope² duels.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+
+    p: float = 0.95
+    margin: float = 0.02
+    name: ClassVar[str] = "within-rope"
+
+    def __init__(self, p: float = 0.95, rope: float = 0.02) -> None:
+        object.__setattr__(self, "p", _probability(p))
+        if not 0 <= rope < 0.5:
+            raise ValueError(f"rope should be in [0, 0.5), got {rope}")
+        object.__setattr__(self, "margin", float(rope))
+
+    @property
+    def rope(self) -> float:
+        """The rope."""
+        return self.margin
+
+    def value(self, evidence: Evidence) -> float:
+        """Return the posterior probability that no upset exceeds the rope."""
+        return float((evidence.upset <= 0.5 + self.margin).mean())
+
+    def reached(self, evidence: Evidence) -> bool:
+        """Return whether that probability is at least p."""
+        return self.value(evidence) >= self.p
+
+    def reason(self, evidence: Evidence) -> str:
+        """Return that probability in words."""
+        return (
+            f"the answer is right up to {100 * self.margin:g} points of win probability with "
+            f"posterior probability {self.value(evidence):.3f} (rule: {self.p:g})"
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """Return what makes the rule again."""
+        return {"p": self.p, "rope": self.margin}
+
+
+@dataclass(frozen=True)
+class PosteriorThreshold(StopRule):
+    """The answer is right with posterior probability p.
+
+    Parameters
+    ----------
+    p
+        In (0.5, 1).
+
+    Raises
+    ------
+    ValueError
+        If `p` is out of its range.
+    """
+
+    p: float = 0.95
+    name: ClassVar[str] = "posterior-threshold"
+
+    def __post_init__(self) -> None:
+        _probability(self.p)
+
+    def value(self, evidence: Evidence) -> float:
+        """Return the posterior probability that the answer is right."""
+        return evidence.probability
+
+    def reached(self, evidence: Evidence) -> bool:
+        """Return whether that probability is at least p."""
+        return self.value(evidence) >= self.p
+
+    def reason(self, evidence: Evidence) -> str:
+        """Return that probability in words."""
+        return (
+            f"the answer is right with posterior probability {self.value(evidence):.3f} "
+            f"(rule: {self.p:g})"
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """Return what makes the rule again."""
+        return {"p": self.p}
+
+
+@dataclass(frozen=True)
+class ExpectedLoss(StopRule):
+    """Stopping now gives away no more than epsilon in win probability, on average.
+
+    Parameters
+    ----------
+    epsilon
+        In (0, 0.5).
+
+    Raises
+    ------
+    ValueError
+        If `epsilon` is out of its range.
+    """
+
+    epsilon: float = 0.01
+    name: ClassVar[str] = "expected-loss"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.epsilon < 0.5:
+            raise ValueError(f"epsilon should be in (0, 0.5), got {self.epsilon}")
+
+    def value(self, evidence: Evidence) -> float:
+        """Return the posterior mean of the largest upset beyond one half."""
+        return float(np.maximum(evidence.upset - 0.5, 0.0).mean())
+
+    def reached(self, evidence: Evidence) -> bool:
+        """Return whether that mean is at most epsilon."""
+        return self.value(evidence) <= self.epsilon
+
+    def reason(self, evidence: Evidence) -> str:
+        """Return that mean in words."""
+        return (
+            f"the expected loss of the answer is {self.value(evidence):.4f} in win probability "
+            f"(rule: {self.epsilon:g})"
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """Return what makes the rule again."""
+        return {"epsilon": self.epsilon}
+
+
+@dataclass(frozen=True)
+class ConfidenceSequences(StopRule):
+    """Every pair that the answer orders is decided by an anytime-valid confidence sequence.
+
+    Frequentist: with probability 1 - delta no wrong answer is ever given, whatever the policy and
+    however often the study is looked at, as long as each duel of a pair has the same win
+    probability. All pairs in question have to meet.
+
+    Parameters
+    ----------
+    delta
+        In (0, 0.5).
+
+    Raises
+    ------
+    ValueError
+        If `delta` is out of its range.
+
+    References
+    ----------
+    Waudby-Smith & Ramdas, "Estimating means of bounded random variables by betting", JRSS B 2024;
+    a union bound over the sides of all pairs.
+    """
+
+    delta: float = 0.05
+    name: ClassVar[str] = "confidence-sequences"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.delta < 0.5:
+            raise ValueError(f"delta should be in (0, 0.5), got {self.delta}")
+
+    def value(self, evidence: Evidence) -> float:
+        """Return the share of the pairs in question that are decided."""
+        n_arms = len(evidence.wins)
+        belief = fresh(n_arms, BY_BETTING)
+        belief.wins[...] = evidence.wins
+        lower, _ = bounds(belief, log(n_arms * (n_arms - 1) / self.delta))
+        above, below = self._answer(evidence, lower)
+        return float((lower[above, below] > 0.5).mean())
+
+    def _answer(self, evidence: Evidence, lower: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        order = np.argsort(-(lower > 0.5).sum(axis=1), kind="stable")
+        pairs = evidence.goal.contrasts(order)
+        mine = evidence.goal.contrasts(evidence.order)
+        decided = (lower[pairs] > 0.5).mean(), (lower[mine] > 0.5).mean()
+        return pairs if decided[0] > decided[1] else mine
+
+    def reached(self, evidence: Evidence) -> bool:
+        """Return whether all of them are decided."""
+        return self.value(evidence) == 1.0
+
+    def reason(self, evidence: Evidence) -> str:
+        """Return that share in words."""
+        return (
+            f"{100 * self.value(evidence):.0f} % of the pairs in question are decided by "
+            f"confidence sequences (rule: all, delta {self.delta:g})"
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """Return what makes the rule again."""
+        return {"delta": self.delta}
+
+
+@dataclass(frozen=True)
+class Budget(StopRule):
+    """The study has had n duels.
+
+    Parameters
+    ----------
+    n
+        Whole number >= 1.
+
+    Raises
+    ------
+    ValueError
+        If `n` is not one.
+    """
+
+    n: int
+    name: ClassVar[str] = "budget"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1:
+            raise ValueError(f"n should be a whole number >= 1, got {self.n!r}")
+
+    def value(self, evidence: Evidence) -> float:
+        """Return the number of duels."""
+        return float(evidence.n_duels)
+
+    def reached(self, evidence: Evidence) -> bool:
+        """Return whether there are n duels."""
+        return evidence.n_duels >= self.n
+
+    def decides(self, evidence: Evidence) -> bool:
+        """Return False: a budget settles nothing."""
+        return False
+
+    def reason(self, evidence: Evidence) -> str:
+        """Return the number of duels in words."""
+        return f"{evidence.n_duels:,} duels (rule: {self.n:,})"
+
+    def settings(self) -> dict[str, Any]:
+        """Return what makes the rule again."""
+        return {"n": self.n}
+
+
+@dataclass(frozen=True)
+class AnyOf(StopRule):
+    """Any of some rules."""
+
+    rules: tuple[StopRule, ...]
+    name: ClassVar[str] = "any"
+
+    @property
+    def rope(self) -> float:
+        """The largest rope of the rules."""
+        return max(rule.rope for rule in self.rules)
+
+    def value(self, evidence: Evidence) -> float:
+        """Return the number that the first rule looks at."""
+        return self.rules[0].value(evidence)
+
+    def reached(self, evidence: Evidence) -> bool:
+        """Return whether some rule is reached."""
+        return any(rule.reached(evidence) for rule in self.rules)
+
+    def decides(self, evidence: Evidence) -> bool:
+        """Return whether some rule that is reached settles the answer."""
+        return any(rule.decides(evidence) for rule in self.rules)
+
+    def reason(self, evidence: Evidence) -> str:
+        """Return the first rule that is reached in words, or all of them."""
+        for rule in self.rules:
+            if rule.reached(evidence):
+                return rule.reason(evidence)
+        return "; ".join(rule.reason(evidence) for rule in self.rules)
+
+    def settings(self) -> dict[str, Any]:
+        """Return what makes the rule again."""
+        return {"rules": [{"name": r.name, **r.settings()} for r in self.rules]}
+
+
+@dataclass(frozen=True)
+class AllOf(AnyOf):
+    """All of some rules."""
+
+    name: ClassVar[str] = "all"
+
+    def reached(self, evidence: Evidence) -> bool:
+        """Return whether every rule is reached."""
+        return all(rule.reached(evidence) for rule in self.rules)
+
+    def decides(self, evidence: Evidence) -> bool:
+        """Return whether every rule is reached and some rule settles the answer."""
+        return self.reached(evidence) and any(rule.decides(evidence) for rule in self.rules)
+
+    def reason(self, evidence: Evidence) -> str:
+        """Return all rules in words."""
+        return "; ".join(rule.reason(evidence) for rule in self.rules)
+
+
+RULES: dict[str, Any] = {
+    rule.name: rule
+    for rule in (WithinRope, PosteriorThreshold, ExpectedLoss, ConfidenceSequences, Budget)
+}
+
+
+def stop_rule(given: Any) -> StopRule:
+    """Return a rule, given itself, a probability (of ``WithinRope``) or a list of rules (any).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none of these.
+    """
+    if isinstance(given, StopRule):
+        return given
+    if isinstance(given, float):
+        return WithinRope(given)
+    if isinstance(given, Sequence) and not isinstance(given, str) and len(given):
+        rules = tuple(stop_rule(rule) for rule in given)
+        return rules[0] if len(rules) == 1 else AnyOf(rules)
+    raise TypeError(
+        f"stop should be a probability, a rule such as WithinRope(0.95) or a list, got {given!r}"
+    )
+
+
+def rule_from(settings: dict[str, Any]) -> StopRule:
+    """Return the rule of these settings, with its name."""
+    own = dict(settings)
+    name = own.pop("name")
+    if name in ("any", "all"):
+        made = tuple(rule_from(each) for each in own["rules"])
+        return AnyOf(made) if name == "any" else AllOf(made)
+    made_rule: StopRule = RULES[name](**own)
+    return made_rule
+
+
+def _probability(p: float) -> float:
+    if not 0.5 < p < 1:
+        raise ValueError(f"p should be in (0.5, 1), got {p}")
+    return float(p)
