@@ -5,6 +5,7 @@ all run on it.
 """
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,7 @@ from bayesduel.study.stopping import Evidence, StopRule
 
 __all__ = ["Decision", "Session", "belief_of"]
 
+SELF_DUELS = 1000
 QUICK, CONFIRMED = 500, 4000  # draws on which a stop rule is asked, and confirmed
 
 
@@ -162,10 +164,9 @@ class Session:
         A posterior-driven policy counts what pending pairs are expected to tell; other policies
         choose as if nothing was pending.
         """
-        t = int(self.belief.n_duels[0]) + 1
         if not self.driven:
-            pairs = [self.policy.select(self.belief, self.memory, t, rng) for _ in range(n)]
-            return [(int(i), int(j)) for i, j in pairs]
+            return [self._selected(rng) for _ in range(n)]
+        t = int(self.belief.n_duels[0]) + 1
         updated(self._posterior, self.belief)
         ahead = self.memory
         if pending or n > 1:
@@ -179,6 +180,31 @@ class Session:
             if len(found) < n:
                 anticipate(ahead.posterior, i, j)
         return found
+
+    def _selected(self, rng: np.random.Generator) -> tuple[int, int]:
+        """Return the next pair of a policy with a memory.
+
+        A duel of an arm with itself is one that nobody has to judge: it is recorded, and the
+        policy is asked again, up to 1,000 times.
+        """
+        for _ in range(SELF_DUELS):
+            t = int(self.belief.n_duels[0]) + 1
+            i, j = self.policy.select(self.belief, self.memory, t, rng)
+            if i != j:
+                break
+            record(self.belief, (i, j), 0.5)
+        return int(i), int(j)
+
+    def state(self) -> tuple[Any, ...]:
+        """Return what a choice of a policy with a memory writes, to be given to ``restore``."""
+        counts = self.belief.last.copy(), self.belief.n_duels.copy()
+        return (deepcopy(self.memory), *counts) if not self.driven else ()
+
+    def restore(self, state: tuple[Any, ...]) -> None:
+        """Take a choice back."""
+        if state:
+            self.memory, last, n_duels = state
+            self.belief.last[...], self.belief.n_duels[...] = last, n_duels
 
     def evidence(self, n_draws: int, rng: np.random.Generator) -> Evidence:
         """Return posterior draws as stop rules take them."""

@@ -3,7 +3,6 @@
 import json
 import warnings
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -315,17 +314,18 @@ class Study:
                 raise StudyStopped(f"The study has stopped: {self._decided().reason}.")
             seen = self._asked, self._events[-1].number if self._events else 0
             rng = self._rng(*seen)
-            before = None if self._session.driven else deepcopy(self._session.memory)
-            pairs = [self._sided(i, j, rng) for i, j in self._choose(count, rng)]
-            if all(i == j for i, j in pairs):
+            before = self._session.state()
+            pairs = [self._sided(i, j, rng) for i, j in self._choose(count, rng) if i != j]
+            if not pairs:
+                self._session.restore(before)
+                best = self._labels[self._decided().order[0]]
                 raise StudyStopped(
-                    f"{type(self.policy).__name__} asks for no further duel: it would duel "
-                    f"{self._labels[pairs[0][0]]!r} with itself."
+                    f"{type(self.policy).__name__} asks for no further duel: it would duel one "
+                    f"arm with itself. The best so far is {best!r}."
                 )
             numbers = self._store.ask(pairs, judge, seen)
             if numbers is None:  # others asked or told meanwhile
-                if before is not None:
-                    self._session.memory = before
+                self._session.restore(before)
             else:
                 self._asked = numbers[-1]
                 made = [
