@@ -29,6 +29,7 @@ from bayesduel.beliefs.belief import Belief, BeliefSpec, require_sampling
 from bayesduel.beliefs.bernstein import Bernstein
 from bayesduel.beliefs.beta import Beta
 from bayesduel.beliefs.confidence_sequence import ConfidenceSequence
+from bayesduel.beliefs.followed import Followed
 from bayesduel.beliefs.hoeffding import Hoeffding
 from bayesduel.beliefs.item_belief import Counts, Logistic
 from bayesduel.beliefs.kl import KL
@@ -45,7 +46,6 @@ from bayesduel.beliefs.query import (
     upper_bound,
     upper_from_counts,
 )
-from bayesduel.beliefs.score_posterior import Followed
 
 __all__ = [
     "KL",

@@ -161,7 +161,8 @@ class MCMC(Laplace):
 def informed(belief: Belief, draws: np.ndarray) -> Belief:
     """Return the belief with new posterior draws, shape (n, K, K)."""
     draws = np.ascontiguousarray(draws, dtype=float)
-    odds = np.log(draws) - np.log1p(-draws)
+    inside = np.clip(draws, 1e-16, 1 - 1e-16)  # a model of margins may round to 0 or 1
+    odds = np.log(inside) - np.log1p(-inside)
     return belief._replace(
         draws=draws,
         ranked=np.sort(draws, axis=0),

@@ -12,19 +12,17 @@ Tierney & Kadane, "Accurate approximations for posterior moments and marginal de
 ``bayesduel.fit`` is what corrects and certifies them.
 """
 
-from dataclasses import dataclass
 from math import erfc, exp, inf, log, log1p, pi, sqrt
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.belief import BY_HOEFFDING, FROM_DRAWS, Belief, BeliefSpec, fresh
 from bayesduel.jit import compiled
 
 __all__ = [
+    "LINKS",
     "LOGIT",
     "PROBIT",
-    "Followed",
     "ScorePosterior",
     "anticipate",
     "copied",
@@ -33,7 +31,6 @@ __all__ = [
     "heaviest",
     "refitted_scores",
     "score_posterior",
-    "updated",
     "win_probability",
 ]
 
@@ -413,68 +410,3 @@ def win_probability(link, difference):
     if link == LOGIT:
         return 1.0 / (1.0 + exp(-difference)) if difference > -700 else 0.0
     return 0.5 * erfc(-difference / sqrt(2.0)) if difference > -inf else 0.0
-
-
-@dataclass(frozen=True)
-class Followed(BeliefSpec):
-    """Posterior of a model of scores (Bradley-Terry, Thurstone), updated after every duel.
-
-    Posterior-driven rules such as ``ContrastAllocation`` read it. Its bounds on P are
-    Hoeffding's, of the tallies.
-
-    Parameters
-    ----------
-    link
-        "logit" (Bradley-Terry) or "probit" (Thurstone, Case V).
-    prior_scale
-        Scale of the half-normal prior of the standard deviation of the scores. Default: that of
-        the model, 2 logits or 1.2 probits.
-
-    Raises
-    ------
-    ValueError
-        If a setting is not as described.
-    """
-
-    link: Literal["logit", "probit"] = "logit"
-    prior_scale: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.link not in LINKS:
-            raise ValueError(f"link should be 'logit' or 'probit', got {self.link!r}")
-        if self.prior_scale is not None and not 0 < self.prior_scale < inf:
-            raise ValueError(f"prior_scale should be positive, got {self.prior_scale}")
-
-    def init(self, n_arms: int) -> Belief:
-        """Return the belief before the first duel: tallies alone."""
-        return fresh(n_arms, BY_HOEFFDING)
-
-    def scores(self, n_arms: int) -> ScorePosterior:
-        """Return the posterior of the scores before the first duel."""
-        link, usual = LINKS[self.link]
-        return score_posterior(n_arms, link, self.prior_scale or usual)
-
-
-@compiled
-def updated(posterior, belief):
-    """Bring the posterior of the scores up to the belief, in place.
-
-    Where a model is refitted now and then, the scores are the mean log odds of each arm against
-    the others in the draws of the last fit, which for Bradley-Terry are its scores.
-    """
-    if belief.source != FROM_DRAWS:
-        follow(posterior, belief.wins)
-        return
-    draws = belief.draws
-    n_arms = draws.shape[1]
-    mark = draws[0, 0, n_arms - 1] + 2.0 * draws[len(draws) - 1, 0, n_arms - 1]
-    if posterior.log_weight[0] == mark:
-        return
-    posterior.log_weight[0] = mark
-    for d in range(len(draws)):
-        for i in range(n_arms):
-            total = 0.0
-            for j in range(n_arms):
-                p = min(max(draws[d, i, j], 1e-12), 1 - 1e-12)
-                total += log(p) - log1p(-p)
-            posterior.draws[d, i] = total / n_arms

@@ -140,7 +140,7 @@ def mutual_information(p, labels, n_labels):
 
 @compiled
 def entropy(p):
-    """Return the entropy of a coin, in nats."""
+    """Return the entropy of an outcome of probability p, in nats."""
     found = 0.0
     if p > 0.0:
         found -= p * log(p)

@@ -10,12 +10,11 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from bayesduel.beliefs import Belief, BeliefSpec
+from bayesduel.beliefs.followed import Followed, updated
 from bayesduel.beliefs.score_posterior import (
-    Followed,
     ScorePosterior,
     draw_scores,
     heaviest,
-    updated,
 )
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import PairPolicy

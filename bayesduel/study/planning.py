@@ -207,34 +207,27 @@ def _setting(
     start: Any, goal: Any, policy: Any, stop: Any, model: Any, seed: int, n: int
 ) -> Setting:
     """Return goal, policy, stop rule, belief, tally and the truths of the futures."""
+    from xarray import DataTree
+
     from bayesduel.models import model_named
-    from bayesduel.study.study import Study
 
     rng = np.random.default_rng([seed, 3])
     retired: tuple[int, ...] = ()
-    if isinstance(start, Study):
-        if start.stop is None:
-            raise ValueError("stop should be a rule for a study to be planned, got None")
-        found_goal, rule, chosen, model = start.goal, start.stop, start.policy, start.model
-        wins, retired = start.tally(), start.retired
-        spec = belief_of(model)
-        truths = _truths(Session(len(wins), found_goal, chosen, rule, spec, retired), wins, n, rng)
-    else:
+    if isinstance(start, DataTree) or (isinstance(start, int) and not isinstance(start, bool)):
         found_goal, rule = goal_of("find-best" if goal is None else goal), stop_rule(stop)
-        if isinstance(start, int) and not isinstance(start, bool):
-            model = model_named(model)
-            wins = np.zeros((start, start))
-        else:
-            from bayesduel.posterior.draws import check_fit, model_of
-
-            check_fit(start)
-            model = model_of(start)
-            data = start["constant_data"]
-            wins = np.asarray(data["wins"], float) + np.asarray(data["ties"], float) / 2
+        model, wins = _from_fit(start) if isinstance(start, DataTree) else (model, None)
+        if wins is None:
+            model, wins = model_named(model), np.zeros((start, start))
         spec = belief_of(model)
         automatic = isinstance(policy, str) and policy == "auto"
         chosen = _default(found_goal, spec) if automatic else policy
-        truths = _truths(Session(len(wins), found_goal, chosen, rule, spec), wins, n, rng)
+    else:
+        found_goal, rule, chosen = start.goal, start.stop, start.policy
+        if rule is None:
+            raise ValueError("stop should be a rule for a study to be planned, got None")
+        wins, retired, spec = start.tally(), start.retired, belief_of(start.model)
+    session = Session(len(wins), found_goal, chosen, rule, spec, retired)
+    truths = session.loaded(wins, rng).matrices(n, rng)
     if isinstance(found_goal, MinimizeRegret):
         raise ValueError("goal should be one that ends, such as FindBest(), got MinimizeRegret()")
     return {
@@ -252,9 +245,14 @@ def _default(goal: Goal, spec: Any) -> Any:
     return goal.policy() if isinstance(goal, MinimizeRegret) else goal.policy(belief=spec)
 
 
-def _truths(session: Session, wins: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Return preference matrices drawn from the posterior, shape (n, K, K)."""
-    return session.loaded(wins, rng).matrices(n, rng)
+def _from_fit(fit: Any) -> tuple[Any, np.ndarray]:
+    """Return the model and the tally of a fit."""
+    from bayesduel.posterior.draws import check_fit, model_of
+
+    check_fit(fit)
+    data = fit["constant_data"]
+    ties = np.asarray(data["ties"], float)
+    return model_of(fit), np.asarray(data["wins"], float) + ties / 2
 
 
 def _future(setting: Setting, k: int, budget: int, seed: int) -> tuple[int, Future]:

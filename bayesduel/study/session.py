@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.beliefs import Followed, record
+from bayesduel.beliefs import record
 from bayesduel.beliefs.belief import FROM_DRAWS, Belief, BeliefSpec
+from bayesduel.beliefs.followed import Followed, updated
 from bayesduel.beliefs.model_posterior import Laplace
 from bayesduel.beliefs.score_posterior import (
     ScorePosterior,
     anticipate,
     copied,
     draw_scores,
-    updated,
 )
 from bayesduel.policies.score_rules import ScoreRule
 from bayesduel.study.goal import Goal

@@ -142,7 +142,9 @@ class Study:
     timeout
         Seconds after which a ticket without an outcome no longer counts as pending.
     seed
-        Whole number >= 0. The same seed, outcomes and order of calls give the same pairs.
+        Whole number >= 0. The same seed, outcomes and order of calls give the same pairs; after
+        reopening, a posterior-driven policy may choose another of pairs that are equally good up to
+        rounding.
 
     Raises
     ------
