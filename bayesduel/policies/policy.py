@@ -77,7 +77,7 @@ class PairPolicy(Policy, ABC):
         The specification of the belief that its rule reads.
     reads
         What the rule asks of its belief: "bounds", "samples" (draws, and bounds where it has
-        use for them) or "counts" (wins alone, so that the default is the only one it takes).
+        use for them), "scores" (their posterior) or "counts" (wins alone, so that the default is the only one it takes).
     select
         The compiled rule, ``select(belief, memory, t, rng) -> (i, j)``.
     reference, guarantee
@@ -89,7 +89,7 @@ class PairPolicy(Policy, ABC):
     """
 
     belief: BeliefSpec
-    reads: ClassVar[Literal["bounds", "samples", "counts"]] = "bounds"
+    reads: ClassVar[Literal["bounds", "samples", "scores", "counts"]] = "bounds"
     select: ClassVar[Any]
     reference: ClassVar[str]
     guarantee: ClassVar[str]
@@ -115,6 +115,8 @@ class PairPolicy(Policy, ABC):
             )
         if self.reads == "samples":
             require_sampling(self, self.belief)
+        if self.reads == "scores":
+            self.belief.scores(2)
         if self.reads == "counts" and self.belief != default:
             raise ValueError(
                 f"belief of {name} should be {default!r}, because it reads counts of wins alone, "

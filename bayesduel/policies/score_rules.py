@@ -179,10 +179,11 @@ class ScoreRule(PairPolicy):
     draws: int = 500
     cost: tuple[tuple[float, ...], ...] | None = None
     goals: ClassVar[tuple[str, ...]] = ("winner", "top_k", "ranking")
+    reads: ClassVar[Literal["scores"]] = "scores"
     guarantee: ClassVar[str] = "none proved"
 
     def __post_init__(self) -> None:
-        self.belief.scores(2)
+        super().__post_init__()
         if self.about not in self.goals:
             raise ValueError(f"about should be one of {self.goals}, got {self.about!r}")
         if not (isinstance(self.k, int) and self.k >= 1):

@@ -219,14 +219,14 @@ def simulate_selection(named, problem, k, budget, **settings):
 
 
 def asked_by_hand(policy, arms, outcome, n, seed):
-    """Return the places of the pairs a policy asks for, and the arm it recommends at the end."""
-    run = bd.Study(policy, arms, seed=seed)
+    """Return the places of the pairs a study asks for, and its answer at the end."""
+    study = bd.Study(arms=arms, policy=policy, stop=None, seed=seed)
     asked = []
     for step in range(n):
-        left, right = run.ask()
-        asked.append((arms.index(left), arms.index(right)))
-        run.tell(left if outcome(*asked[-1], step) else right)
-    return {"asked": np.array(asked), "recommended": run.recommended, "answered": run.answered}
+        ticket = study.ask()
+        asked.append((arms.index(ticket.left), arms.index(ticket.right)))
+        study.tell(ticket, "left" if outcome(*asked[-1], step) else "right")
+    return {"asked": np.array(asked), "recommended": study.status().answer[0]}
 
 
 def check_of(duels, **settings):
