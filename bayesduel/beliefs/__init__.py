@@ -25,7 +25,7 @@ Items with attributes have beliefs of their own, ``Counts`` and ``Logistic`` (``
 and score duels have sufficient statistics, ``Margins`` (``margins``).
 """
 
-from bayesduel.beliefs.belief import Belief, BeliefSpec, require_sampling
+from bayesduel.beliefs.belief import Belief, BeliefSpec, require_sampling, require_scores
 from bayesduel.beliefs.bernstein import Bernstein
 from bayesduel.beliefs.beta import Beta
 from bayesduel.beliefs.confidence_sequence import ConfidenceSequence
@@ -64,6 +64,7 @@ __all__ = [
     "pick",
     "record",
     "require_sampling",
+    "require_scores",
     "sample",
     "sample_against",
     "share",

@@ -25,6 +25,7 @@ __all__ = [
     "BeliefSpec",
     "fresh",
     "require_sampling",
+    "require_scores",
 ]
 
 # Belief.kind: how `bounds` answers.
@@ -145,6 +146,23 @@ def fresh(n_arms: int, kind: int, source: int = FROM_NOTHING, prior: float = 1.0
         last=np.full(2, -1, np.int64),
         n_duels=np.zeros(1, np.int64),
     )
+
+
+def require_scores(policy: object, belief: BeliefSpec) -> None:
+    """Raise ValueError if a policy that draws scores is given a belief that has none.
+
+    Raises
+    ------
+    ValueError
+        Naming a belief that has.
+    """
+    try:
+        belief.scores(2)
+    except TypeError as error:
+        raise ValueError(
+            f"belief of {type(policy).__name__} should be one of scores, such as Followed(), "
+            f"got {belief!r}"
+        ) from error
 
 
 def require_sampling(policy: object, belief: BeliefSpec) -> None:

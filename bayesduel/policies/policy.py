@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self, cast, get_args
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Counts, Logistic, require_sampling
+from bayesduel.beliefs import Belief, BeliefSpec, Counts, Logistic, require_sampling, require_scores
 from bayesduel.beliefs.item_belief import ItemBelief, ItemSet
 from bayesduel.policies.identification import Answer, best_by_shares
 
@@ -77,7 +77,8 @@ class PairPolicy(Policy, ABC):
         The specification of the belief that its rule reads.
     reads
         What the rule asks of its belief: "bounds", "samples" (draws, and bounds where it has
-        use for them), "scores" (their posterior) or "counts" (wins alone, so that the default is the only one it takes).
+        use for them), "scores" (their posterior) or "counts" (wins alone, so that the default
+        is the only one it takes).
     select
         The compiled rule, ``select(belief, memory, t, rng) -> (i, j)``.
     reference, guarantee
@@ -116,7 +117,7 @@ class PairPolicy(Policy, ABC):
         if self.reads == "samples":
             require_sampling(self, self.belief)
         if self.reads == "scores":
-            self.belief.scores(2)
+            require_scores(self, self.belief)
         if self.reads == "counts" and self.belief != default:
             raise ValueError(
                 f"belief of {name} should be {default!r}, because it reads counts of wins alone, "

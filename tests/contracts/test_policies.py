@@ -139,7 +139,7 @@ def test_a_wrong_belief_is_refused_when_the_policy_is_made(policy, wrong):
 def test_a_belief_that_the_rule_cannot_use_is_refused_when_the_policy_is_made(policy):
     """Rules that sample take what can be sampled, rules that read counts the default alone."""
     name = type(policy).__name__
-    refused = {"samples": KL(), "counts": Laplace(BradleyTerry())}
+    refused = {"samples": KL(), "scores": KL(), "counts": Laplace(BradleyTerry())}
     if policy.reads in refused:
         with pytest.raises(ValueError, match=f"belief of {name} should be .*, got "):
             replace(policy, belief=refused[policy.reads])
