@@ -20,6 +20,7 @@ from bayesduel.problems.roshambo import (
     RoshamboDuels,
     RoshamboTable,
     roshambo_bots,
+    roshambo_match,
     roshambo_table,
 )
 
@@ -48,6 +49,7 @@ __all__ = [
     "noise_floor",
     "perturbed_thurstone",
     "roshambo_bots",
+    "roshambo_match",
     "roshambo_table",
     "score_duels",
     "thurstone",

@@ -31,7 +31,13 @@ import numpy as np
 
 from bayesduel.problems.margins import ScoreDuels, lot
 
-__all__ = ["RoshamboDuels", "RoshamboTable", "roshambo_bots", "roshambo_table"]
+__all__ = [
+    "RoshamboDuels",
+    "RoshamboTable",
+    "roshambo_bots",
+    "roshambo_match",
+    "roshambo_table",
+]
 
 COLUMNS = ("first", "second", "throws", "matches", "mean", "sd")
 FULL_MATCH = 1000  # throws: what the bots are built for
@@ -40,6 +46,34 @@ FULL_MATCH = 1000  # throws: what the bots are built for
 def roshambo_bots() -> tuple[str, ...]:
     """Return the names of OpenSpiel's roshambo bots."""
     return tuple(_open_spiel().roshambo_bot_names())
+
+
+def roshambo_match(first: str, second: str, *, throws: int = 50, seed: int = 0) -> float:
+    """Play one match of two bots; return throws won by `first` less those lost.
+
+    Parameters
+    ----------
+    first, second
+        Names of :func:`roshambo_bots`.
+    throws
+        Of the match, at most 1000.
+    seed
+        Whole number in 0..2**32 - 1; the same seed gives the same match.
+
+    Raises
+    ------
+    ValueError
+        If an argument breaks its rule.
+    """
+    known = roshambo_bots()
+    for bot in (first, second):
+        if bot not in known:
+            raise ValueError(f"bots should be among {known}, got {bot!r}")
+    if not 1 <= throws <= FULL_MATCH:
+        raise ValueError(f"throws should be in 1..{FULL_MATCH}, got {throws}")
+    if not 0 <= seed < 2**32:
+        raise ValueError(f"seed should be in 0..2**32 - 1, got {seed}")
+    return _margins(first, second, throws, [seed])[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 import bayesduel as bd
-from bayesduel.problems import RoshamboDuels, RoshamboTable, roshambo_bots, roshambo_table
+from bayesduel.problems import (
+    RoshamboDuels,
+    RoshamboTable,
+    roshambo_bots,
+    roshambo_match,
+    roshambo_table,
+)
 
 pytest.importorskip("pyspiel")
 
@@ -83,3 +89,15 @@ def test_bad_input_is_refused(table):
         roshambo_table(BOTS, matches=1)
     with pytest.raises(ValueError, match=r"bots should be in the table, got \['pibot'\]"):
         RoshamboDuels(table, ["pibot", "rockbot"])
+
+
+def test_a_match_is_that_of_its_seed_and_bad_bots_are_refused():
+    margins = [roshambo_match("rockbot", "switchbot", throws=20, seed=k) for k in (1, 2, 1)]
+    assert margins[0] == margins[2]
+    assert all(abs(m) <= 20 for m in margins)
+    with pytest.raises(ValueError, match="bots should be among"):
+        roshambo_match("rockbot", "humanbot")
+    with pytest.raises(ValueError, match="throws should be"):
+        roshambo_match("rockbot", "switchbot", throws=0)
+    with pytest.raises(ValueError, match="seed should be"):
+        roshambo_match("rockbot", "switchbot", seed=-1)
