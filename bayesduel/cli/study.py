@@ -117,7 +117,7 @@ def ask(study: str, number: int | None, judge: str | None, as_json: bool) -> Non
 @click.argument("outcome")
 @json_option
 def tell(study: str, ticket: str, outcome: str, as_json: bool) -> None:
-    """Tell the OUTCOME of a TICKET: left, right, tie, or a margin."""
+    """Tell the OUTCOME of a TICKET, by its id or number: left, right, tie, or a margin."""
     from bayesduel.cli.console import print_json
 
     opened = _opened(study)

@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 WINNER, TOP_K, RANKING = range(3)
+SAME = 1e-9  # relative difference of gains below which they are equal: rounding decides nothing
 OUT = -1e9  # score of an arm that is not in question
 GOALS = {"winner": WINNER, "top_k": TOP_K, "ranking": RANKING}
 
@@ -121,7 +122,7 @@ def contenders(scores, memory):
 
 @compiled
 def best_pair(gain, memory, rng):
-    """Return the allowed pair of largest gain by cost, ties at random.
+    """Return the allowed pair of largest gain by cost, ties (up to rounding) at random.
 
     Raises
     ------
@@ -129,15 +130,15 @@ def best_pair(gain, memory, rng):
         If no pair is allowed.
     """
     n_arms = len(gain)
-    top, count, first, second = -1.0, 0, -1, -1
+    top = -1.0
     for i in range(n_arms):
         for j in range(i):
-            if memory.cost[i, j] == np.inf:
-                continue
-            value = gain[i, j] / memory.cost[i, j]
-            if value > top:
-                top, count, first, second = value, 1, i, j
-            elif value == top:
+            if memory.cost[i, j] < np.inf:
+                top = max(top, gain[i, j] / memory.cost[i, j])
+    count, first, second = 0, -1, -1
+    for i in range(n_arms):
+        for j in range(i):
+            if memory.cost[i, j] < np.inf and gain[i, j] / memory.cost[i, j] >= top * (1 - SAME):
                 count += 1
                 if rng.random() * count < 1.0:
                     first, second = i, j

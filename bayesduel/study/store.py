@@ -5,6 +5,7 @@ one transaction, on disk before it is acknowledged.
 """
 
 import json
+import sqlite3
 import time
 import weakref
 from collections.abc import Iterator, Sequence
@@ -448,8 +449,12 @@ def _in_memory(connection: Any, _: Any) -> None:
 def _on_disk(connection: Any, _: Any) -> None:
     """Write ahead, and wait for the disk before anything is acknowledged."""
     connection.isolation_level = None
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=FULL")
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+    except sqlite3.DatabaseError:
+        connection.close()
+        raise
 
 
 def _begin(connection: Connection) -> None:

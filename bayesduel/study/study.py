@@ -345,7 +345,7 @@ class Study:
         Parameters
         ----------
         ticket
-            What ``ask`` returned, or its id.
+            What ``ask`` returned, or its id, or the number behind the dash of its id.
         outcome
             "left", "right" or "tie"; under a model of margins a number, left's score minus right's.
 
@@ -672,8 +672,8 @@ class Study:
 
     def _number(self, ticket: Ticket | str) -> int:
         name = ticket.id if isinstance(ticket, Ticket) else str(ticket)
-        key, _, number = name.partition("-")
-        if key != self._settings["key"] or not number.isdigit():
+        key, _, number = name.rpartition("-")
+        if key not in ("", self._settings["key"]) or not number.isdecimal():
             raise KeyError(f"ticket should be one of this study, got {name!r}")
         if self._store.ticket(int(number)) is None:
             raise KeyError(f"ticket should be one that was asked for, got {name!r}")

@@ -15,6 +15,8 @@ BY_SETTING = {
         *("ActionElimination", "BeatTheMean", "CCB", "CWRMED", "DTS", "DTSPlus", "ECWRMED"),
         *("InterleavedFilter", "MergeRUCB", "PBR", "RCS", "RMED1", "RMED2", "RMED2FH", "RUCB"),
         *("RankEl", "SAVAGE", "SCB", "SelfSparring", "SupKLUCB", "UCB1", "Uniform"),
+        *("ContrastAllocation", "ExpectedPCS", "InformationGain", "KnowledgeGradient"),
+        "TopTwoThompson",
     ),
     "items": (
         *("GLMETC", "KLUCB", "LogisticDuelThompson", "LogisticThompson", "LogisticUCB"),
@@ -35,8 +37,12 @@ def run(cell: Cell, seed: int) -> Record:
     """Return for each place of the best arm in how many of the runs it was found."""
     import bayesduel as bd
 
+    settings: dict[str, Any]
     settings = {"criterion": "borda"} if cell == {"setting": "margins", "policy": "PBR"} else {}
-    policy = getattr(bd, cell["policy"])(**settings)
+    kind = getattr(bd, cell["policy"])
+    if getattr(kind, "reads", "") == "scores":
+        settings = {"draws": 50}
+    policy = kind(**settings)
     found = []
     for place in range(N_ARMS):
         trace = bd.simulate(

@@ -151,10 +151,10 @@ def test_draws_carry_the_errors_and_the_tails_asked_for():
     se = np.sqrt(cov[0, 0] + cov[3, 3] - 2 * cov[0, 3])
     found = np.quantile(at, [0.025, 0.975]) / se
     bounds = student.ppf(0.975, degrees[[0, 3]])
-    # The contrast has tails between those of its two arms; 20,000 draws tell them to 3 %.
-    assert (np.abs(found) > 0.93 * bounds.min()).all() and (
-        np.abs(found) < 1.07 * bounds.max()
-    ).all()
+    # The contrast has tails between those of its two arms; 20,000 draws tell them to 3 %. The
+    # posterior is skewed, so the width of the interval counts and not each end.
+    half = (found[1] - found[0]) / 2
+    assert 0.93 * bounds.min() < half < 1.07 * bounds.max()
     P = np.concatenate(list(preference_draws(tree, "judge")))
     assert P.shape == (20000, 4, 4)
     with pytest.raises(ValueError, match="covariance should be one of"):
