@@ -118,6 +118,13 @@ def test_which_model(tmp_path, capsys):
     assert "No arm beats all others" in shown
 
 
+def test_live_bots(tmp_path, capsys):
+    pytest.importorskip("pyspiel")
+    main = runpy.run_path(str(ROOT / "examples" / "live_bots.py"))["from_python"]
+    main(tmp_path / "bots.study")
+    assert "Decided: " in capsys.readouterr().out
+
+
 def test_every_example_is_tested():
     found = {path.name for path in (ROOT / "examples").glob("*.py")}
     text = Path(__file__).read_text(encoding="utf-8")

@@ -26,7 +26,7 @@ from bayesduel.policies.score_rules import ScoreRule, best_pair, fresh_draws, me
 
 __all__ = ["ExpectedPCS", "KnowledgeGradient"]
 
-NOISE = 1e-12
+NOISE = 1e-9
 
 
 @compiled

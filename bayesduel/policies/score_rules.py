@@ -34,6 +34,7 @@ __all__ = [
 
 WINNER, TOP_K, RANKING = range(3)
 SAME = 1e-9  # relative difference of gains below which they are equal: rounding decides nothing
+LEAST = 1e-13  # and absolute difference
 OUT = -1e9  # score of an arm that is not in question
 GOALS = {"winner": WINNER, "top_k": TOP_K, "ranking": RANKING}
 
@@ -135,10 +136,11 @@ def best_pair(gain, memory, rng):
         for j in range(i):
             if memory.cost[i, j] < np.inf:
                 top = max(top, gain[i, j] / memory.cost[i, j])
+    least = top - max(top * SAME, LEAST)
     count, first, second = 0, -1, -1
     for i in range(n_arms):
         for j in range(i):
-            if memory.cost[i, j] < np.inf and gain[i, j] / memory.cost[i, j] >= top * (1 - SAME):
+            if memory.cost[i, j] < np.inf and gain[i, j] / memory.cost[i, j] >= least:
                 count += 1
                 if rng.random() * count < 1.0:
                     first, second = i, j

@@ -146,7 +146,7 @@ EXPERIMENT = Experiment(
     cells=CELLS,
     run=run,
     rows=rows,
-    quick=30,
+    quick=8,
     full=600,
     notes=(
         'With 2 judges no verdict is given, so no winner is named. "Conservative" marks intervals '

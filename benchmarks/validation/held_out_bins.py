@@ -101,7 +101,7 @@ EXPERIMENT = Experiment(
     cells=CELLS,
     run=run,
     rows=rows,
-    quick=8,
+    quick=5,
     full=200,
     notes=(
         "The interval is that of the observed share alone. Predictions are estimated from the "

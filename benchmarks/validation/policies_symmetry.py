@@ -113,6 +113,6 @@ EXPERIMENT = Experiment(
     cells=CELLS,
     run=run,
     rows=rows,
-    quick=8,
+    quick=3,
     full=100,
 )

@@ -103,7 +103,7 @@ EXPERIMENT = Experiment(
     ),
     run=run,
     rows=rows,
-    quick=30,
+    quick=8,
     full=200,
     notes=(
         "Before the order effect was estimated together with the scores wherever the design "

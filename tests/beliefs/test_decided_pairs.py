@@ -13,6 +13,7 @@ from bayesduel.problems import named, uniform
 from bayesduel.simulation.interaction import driver, play_pairs
 
 
+@pytest.mark.slow
 def test_decided_pairs_by_crossings_equal_a_survey_at_every_step():
     """Also after a jump of many duels, and after a pause in time."""
     rng = np.random.default_rng(7)

@@ -264,7 +264,10 @@ def test_what_cannot_go_together_is_refused_with_a_reason(log):
 
 @pytest.mark.parametrize(
     ("layer", "predictor", "response"),
-    [("order", "scores+x", "bradley-terry"), ("tastes", "items", "margin")],
+    [
+        pytest.param("order", "scores+x", "bradley-terry", marks=pytest.mark.slow),
+        ("tastes", "items", "margin"),
+    ],
 )
 def test_a_report_is_written(log, quick, tmp_path, layer, predictor, response):
     tree = fit(log, make(layer, predictor, response))

@@ -262,6 +262,7 @@ def test_the_belief_is_of_the_size_of_the_table(policy):
         assert all(part.size <= max(m * 3, 4096 * 3) for part in belief if np.ndim(part))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", FAST, ids=label)
 def test_time_a_step_does_not_grow_with_the_horizon(policy):
     policy, P = policy.for_horizon(200_000), named("mslr-5").P

@@ -102,6 +102,7 @@ def test_where_judges_differ_is_found_and_each_has_coefficients(fitted):
     assert np.abs(away).max() < 4.5  # 32 standard normal numbers: beyond it once in 5,000
 
 
+@pytest.mark.slow
 def test_one_taste_for_all_would_be_too_sure(fitted):
     log, items, _, fit = fitted
     flat = BradleyTerry(Covariates(items, item_effect=False))

@@ -1,5 +1,8 @@
 """Studies: what is told is kept, asked again after a stop, and refused where it is wrong."""
 
+import sqlite3
+from contextlib import closing
+
 import numpy as np
 import pytest
 
@@ -282,9 +285,7 @@ def test_files_that_are_no_study_are_refused(tmp_path):
     study.close()
     with pytest.raises(StudyError, match="newer version"):
         bd.Study(tmp_path / "newer")
-    import sqlite3
-
-    with sqlite3.connect(tmp_path / "other") as other:
+    with closing(sqlite3.connect(tmp_path / "other")) as other:
         other.execute("create table t (x)")
     with pytest.raises(StudyError, match="without a study"):
         bd.Study(tmp_path / "other", arms=["a", "b"])

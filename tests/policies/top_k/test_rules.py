@@ -87,6 +87,7 @@ def test_pocbam_and_its_model_name_the_pairs_of_their_accounts():
     np.testing.assert_allclose(rule.scores(margins, memory), 6 * fit.score, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_the_hybrid_is_the_one_or_the_other_by_its_index():
     for d, expected in ((0.0, MLPOCBAm(k=2)), (1.5, POCBAm(k=2))):
         margins, _ = dealt(6, 30, 4, d)
