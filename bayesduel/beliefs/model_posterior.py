@@ -32,6 +32,7 @@ from bayesduel.jit import compiled
 
 __all__ = ["MCMC", "Laplace", "gaussian_upper", "ranked_upper"]
 
+FEW = 3  # duels an arm, up to which a log may not determine a model
 MODELLED = {**BOUNDS, "gaussian": BY_GAUSSIAN, "quantile": BY_RANKED}
 
 
@@ -109,6 +110,12 @@ class Laplace(BeliefSpec):
 
         if duels is None:
             duels = _log_of(belief.wins)
+        try:
+            self.model.settled(duels).check(duels)
+        except ValueError:
+            if belief.n_duels[0] > FEW * len(belief.wins):
+                raise
+            return belief  # the first outcomes may not determine the model: the prior stands
         with warnings.catch_warnings():  # thin and unconnected logs are the rule early on
             warnings.simplefilter("ignore", UserWarning)
             posterior = fit(
