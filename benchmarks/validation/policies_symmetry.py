@@ -115,4 +115,9 @@ EXPERIMENT = Experiment(
     rows=rows,
     quick=3,
     full=100,
+    notes=(
+        "The 5 % of all policies together mean that about one quick form in twenty has a miss by "
+        "chance. `Uniform` missed with seed 0 (2026-11-22); 1,000 runs a place with other seeds "
+        "gave 75.7, 75.5 and 76.0 % for the best arm listed first, third and fifth."
+    ),
 )
