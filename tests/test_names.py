@@ -36,7 +36,7 @@ PLAIN = set(
     phase pick planning plot plots plus population predict probability process progress query
     question race random rate read record recorded register replay replicate reporting require
     result row run running sample sampling save schedule select selection sequence sequential
-    server set sets sign simulate simulation size spec sphere split stacked standard
+    server set sets sign simulate simulation size spec sphere split stacked status standard
     standardised statistics stop stopped stopping store style subset success summary table
     tastes terms test text the threshold time times transform two uneven uniform update upper
     validation value variance varying version walk within write

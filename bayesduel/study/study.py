@@ -1,9 +1,6 @@
 """A study: ask for the next pair, tell the outcome, stop when the posterior says enough."""
 
-import json
-import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -13,17 +10,24 @@ from typing import Any, overload
 import numpy as np
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.health import DisconnectedWarning
 from bayesduel.models import Model, model_named, named
 from bayesduel.policies.policy import PairPolicy
 from bayesduel.policies.score_rules import ScoreRule
+from bayesduel.study.arms import (
+    allowed_pairs,
+    checked_labels,
+    cost_matrix,
+    listed,
+    pair_costs,
+)
 from bayesduel.study.goal import FindBest, Goal, MinimizeRegret, goal_of
 from bayesduel.study.policy_settings import policy_from, settings_of
 from bayesduel.study.session import Decision, Session, belief_of
+from bayesduel.study.status import Status, Ticket
 from bayesduel.study.stopping import Budget, StopRule, rule_from, stop_rule
 from bayesduel.study.store import Event, Store, StudyError
 
-__all__ = ["Status", "Study", "StudyStopped", "Ticket"]
+__all__ = ["Study", "StudyStopped"]
 
 SIDES = {"left": 1.0, "right": 0.0, "tie": 0.5}
 RETRIES = 20  # times a pair is chosen anew because others asked or told meanwhile
@@ -31,83 +35,6 @@ RETRIES = 20  # times a pair is chosen anew because others asked or told meanwhi
 
 class StudyStopped(RuntimeError):
     """The study has enough: no further duel is asked for."""
-
-
-@dataclass(frozen=True)
-class Ticket:
-    """A duel that was asked for.
-
-    Attributes
-    ----------
-    id
-        To be given with the outcome.
-    left, right
-        Labels, in the order in which they should be shown.
-    judge
-        Who is to judge, or None.
-    """
-
-    id: str
-    left: str
-    right: str
-    judge: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the ticket as JSON holds it."""
-        return {"id": self.id, "left": self.left, "right": self.right, "judge": self.judge}
-
-
-@dataclass(frozen=True)
-class Status:
-    """Where a study stands.
-
-    Attributes
-    ----------
-    goal, policy
-        In words.
-    n_duels, n_pending
-        Outcomes told, and tickets that wait for one.
-    stopped, decided
-        Whether the stop rule is reached, and by more than a spent budget.
-    answer
-        Labels of the answer: the best arm, the k best, or the ranking.
-    probability
-        Posterior probability that the answer is right.
-    verdict, reason
-        The answer and the stop rule, in words.
-    history
-        Number of duels and probability at earlier looks.
-    ranking
-        All arms from the best to the worst by posterior mean.
-    """
-
-    goal: str
-    policy: str
-    n_duels: int
-    n_pending: int
-    stopped: bool
-    decided: bool
-    answer: tuple[str, ...]
-    probability: float
-    verdict: str
-    reason: str
-    history: tuple[tuple[int, float], ...]
-    ranking: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the status as JSON holds it."""
-        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return json.loads(json.dumps(found))  # type: ignore[no-any-return]
-
-    def __str__(self) -> str:
-        lines = [
-            self.verdict,
-            f"Stop rule: {self.reason}.",
-            f"{self.n_duels:,} duels, {self.n_pending:,} pending; policy {self.policy}.",
-        ]
-        if len(self.history) > 1:
-            lines.append(f"Probability of the answer: {sparkline([p for _, p in self.history])}")
-        return "\n".join(lines)
 
 
 class Study:
@@ -193,7 +120,7 @@ class Study:
         timeout: float,
         seed: int,
     ) -> None:
-        labels = _labels(arms)
+        labels = checked_labels(arms)
         goal = FindBest() if given["goal"] is None else goal_of(given["goal"])
         goal.check(len(labels))
         model = model_named("bradley-terry" if given["model"] is None else given["model"])
@@ -207,8 +134,8 @@ class Study:
             raise TypeError(
                 f"policy should be 'auto' or one of pairs, such as DTS(), got {policy!r}"
             )
-        allowed = _pairs(given["pairs"], labels)
-        costs = _costs(given["costs"], labels)
+        allowed = allowed_pairs(given["pairs"], labels)
+        costs = pair_costs(given["costs"], labels)
         automatic = policy in (None, "auto")
         driven = isinstance(goal.policy() if automatic else policy, ScoreRule)
         if (allowed is not None or costs) and not driven:
@@ -265,7 +192,7 @@ class Study:
         else:
             policy = policy_from(values["policy"])
         if isinstance(policy, ScoreRule):
-            policy = policy.with_cost(_cost_matrix(values, labels, retired or set()))
+            policy = policy.with_cost(cost_matrix(values, labels, retired or set()))
         elif retired:
             raise StudyError(
                 f"{type(policy).__name__} cannot retire arms: a posterior-driven policy can."
@@ -413,7 +340,7 @@ class Study:
         ValueError
             If a label is there already.
         """
-        new = _labels([*self._labels, *_listed(arms)])[len(self._labels) :]
+        new = checked_labels([*self._labels, *listed(arms)])[len(self._labels) :]
         self._store.add_arms(new)
         self._load()
 
@@ -425,7 +352,7 @@ class Study:
         KeyError, ValueError
             If a label is unknown, or fewer than two arms would be left.
         """
-        numbers = [self._arm(a) for a in _listed(arms)]
+        numbers = [self._arm(a) for a in listed(arms)]
         left = len(self._labels) - len(self._retired | set(numbers))
         if left < 2:
             raise ValueError(f"at least two arms should stay in the study, got {left}")
@@ -697,118 +624,6 @@ class Study:
 
 
 NEVER = Budget(2**62)
-
-
-def sparkline(values: Sequence[float]) -> str:
-    """Return probabilities as a line of block characters, the last 40."""
-    blocks = "▁▂▃▄▅▆▇█"
-    return "".join(blocks[min(int(v * len(blocks)), len(blocks) - 1)] for v in values[-40:])
-
-
-def _listed(arms: Any) -> list[str]:
-    if isinstance(arms, str) or not isinstance(arms, Sequence):
-        raise TypeError(f"arms should be a list of labels, got {arms!r}")
-    return list(arms)
-
-
-def _labels(arms: Any) -> tuple[str, ...]:
-    """Return the labels of a study.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If they are not at least two texts that differ by more than white space.
-    """
-    if arms is None:
-        raise ValueError("arms should be given for a new study, got None")
-    labels = _listed(arms)
-    seen: dict[str, str] = {}
-    for label in labels:
-        if not isinstance(label, str) or not label.strip():
-            raise ValueError(f"arms should be labels that are not empty, got {label!r}")
-        plain = " ".join(label.split())
-        if plain in seen:
-            raise ValueError(
-                f"arms should differ by more than white space, got {seen[plain]!r} and {label!r}"
-            )
-        seen[plain] = label
-    if len(labels) < 2:
-        raise ValueError(f"arms should be at least two labels, got {labels}")
-    return tuple(labels)
-
-
-def _pairs(pairs: Any, labels: Sequence[str]) -> list[list[str]] | None:
-    """Return the allowed pairs as lists of labels.
-
-    Raises
-    ------
-    ValueError
-        If a pair is none, or there is none.
-
-    Warns
-    -----
-    DisconnectedWarning
-        If the pairs do not connect all arms: across parts only the prior speaks.
-    """
-    if pairs is None:
-        return None
-    found = [_pair(pair, labels, "pairs") for pair in pairs]
-    if not found:
-        raise ValueError("pairs should allow at least one pair, got none")
-    parts = {label: {label} for label in labels}
-    for a, b in found:
-        if parts[a] is not parts[b]:
-            joined = parts[a] | parts[b]
-            for label in joined:
-                parts[label] = joined
-    if len(parts[labels[0]]) < len(labels):
-        lost = next(label for label in labels if label not in parts[labels[0]])
-        warnings.warn(
-            f"The allowed pairs do not connect {labels[0]!r} with {lost!r}: only the prior "
-            "compares them.",
-            DisconnectedWarning,
-            stacklevel=4,
-        )
-    return found
-
-
-def _pair(pair: Any, labels: Sequence[str], name: str) -> list[str]:
-    if isinstance(pair, str) or len(pair) != 2 or pair[0] == pair[1]:
-        raise ValueError(f"{name} should name two different arms each, got {pair!r}")
-    for label in pair:
-        if label not in labels:
-            raise ValueError(f"{name} should name arms of the study, got {label!r}")
-    return [str(pair[0]), str(pair[1])]
-
-
-def _costs(costs: Any, labels: Sequence[str]) -> list[list[Any]]:
-    """Return the costs as lists of two labels and a positive number."""
-    found: list[list[Any]] = []
-    for pair, cost in (costs or {}).items():
-        if not 0 < cost < float("inf"):
-            raise ValueError(f"costs should be positive and finite, got {cost!r} for {pair!r}")
-        found.append([*_pair(pair, labels, "costs"), float(cost)])
-    return found
-
-
-def _cost_matrix(
-    values: Mapping[str, Any], labels: Sequence[str], retired: set[int]
-) -> tuple[tuple[float, ...], ...] | None:
-    """Return the cost of each pair, infinite where it is forbidden; None where each is 1."""
-    if values["pairs"] is None and not values["costs"] and not retired:
-        return None
-    index = {label: i for i, label in enumerate(labels)}
-    cost = np.ones((len(labels), len(labels)))
-    if values["pairs"] is not None:
-        cost[...] = np.inf
-        for a, b in values["pairs"]:
-            cost[index[a], index[b]] = cost[index[b], index[a]] = 1.0
-    for a, b, price in values["costs"]:
-        allowed = cost[index[a], index[b]] < np.inf
-        cost[index[a], index[b]] = cost[index[b], index[a]] = price if allowed else np.inf
-    gone = sorted(retired)
-    cost[gone], cost[:, gone] = np.inf, np.inf
-    return tuple(tuple(row) for row in cost.tolist())
 
 
 def _rows(

@@ -10,8 +10,9 @@ import bayesduel as bd
 from bayesduel import policies
 from bayesduel.policies.score_rules import ScoreRule
 from bayesduel.simulation.replication import label
+from bayesduel.study.status import Ticket, sparkline
 from bayesduel.study.store import StudyError
-from bayesduel.study.study import StudyStopped, Ticket, sparkline
+from bayesduel.study.study import StudyStopped
 
 SCORES = dict(zip("abcde", (0.0, 0.4, 0.8, 1.6, -0.5), strict=True))
 OF_PAIRS = [getattr(policies, name)() for name in policies.__all__]

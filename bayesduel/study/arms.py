@@ -1,0 +1,118 @@
+"""The arms of a study, the pairs that it may ask for, and what they cost."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayesduel.data.health import DisconnectedWarning
+
+__all__ = ["allowed_pairs", "checked_labels", "cost_matrix", "listed", "pair_costs"]
+
+
+def listed(arms: Any) -> list[str]:
+    """Return labels as a list; raise TypeError unless they are several."""
+    if isinstance(arms, str) or not isinstance(arms, Sequence):
+        raise TypeError(f"arms should be a list of labels, got {arms!r}")
+    return list(arms)
+
+
+def checked_labels(arms: Any) -> tuple[str, ...]:
+    """Return the labels of a study.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they are not at least two texts that differ by more than white space.
+    """
+    if arms is None:
+        raise ValueError("arms should be given for a new study, got None")
+    labels = listed(arms)
+    seen: dict[str, str] = {}
+    for label in labels:
+        if not isinstance(label, str) or not label.strip():
+            raise ValueError(f"arms should be labels that are not empty, got {label!r}")
+        plain = " ".join(label.split())
+        if plain in seen:
+            raise ValueError(
+                f"arms should differ by more than white space, got {seen[plain]!r} and {label!r}"
+            )
+        seen[plain] = label
+    if len(labels) < 2:
+        raise ValueError(f"arms should be at least two labels, got {labels}")
+    return tuple(labels)
+
+
+def allowed_pairs(pairs: Any, labels: Sequence[str]) -> list[list[str]] | None:
+    """Return the allowed pairs as lists of labels.
+
+    Raises
+    ------
+    ValueError
+        If a pair is none, or there is none.
+
+    Warns
+    -----
+    DisconnectedWarning
+        If the pairs do not connect all arms: across parts only the prior speaks.
+    """
+    if pairs is None:
+        return None
+    found = [_pair(pair, labels, "pairs") for pair in pairs]
+    if not found:
+        raise ValueError("pairs should allow at least one pair, got none")
+    parts = {label: {label} for label in labels}
+    for a, b in found:
+        if parts[a] is not parts[b]:
+            joined = parts[a] | parts[b]
+            for label in joined:
+                parts[label] = joined
+    if len(parts[labels[0]]) < len(labels):
+        lost = next(label for label in labels if label not in parts[labels[0]])
+        warnings.warn(
+            f"The allowed pairs do not connect {labels[0]!r} with {lost!r}: only the prior "
+            "compares them.",
+            DisconnectedWarning,
+            stacklevel=4,
+        )
+    return found
+
+
+def _pair(pair: Any, labels: Sequence[str], name: str) -> list[str]:
+    if isinstance(pair, str) or len(pair) != 2 or pair[0] == pair[1]:
+        raise ValueError(f"{name} should name two different arms each, got {pair!r}")
+    for label in pair:
+        if label not in labels:
+            raise ValueError(f"{name} should name arms of the study, got {label!r}")
+    return [str(pair[0]), str(pair[1])]
+
+
+def pair_costs(costs: Any, labels: Sequence[str]) -> list[list[Any]]:
+    """Return the costs as lists of two labels and a positive number."""
+    found: list[list[Any]] = []
+    for pair, cost in (costs or {}).items():
+        if not 0 < cost < float("inf"):
+            raise ValueError(f"costs should be positive and finite, got {cost!r} for {pair!r}")
+        found.append([*_pair(pair, labels, "costs"), float(cost)])
+    return found
+
+
+def cost_matrix(
+    values: Mapping[str, Any], labels: Sequence[str], retired: set[int]
+) -> tuple[tuple[float, ...], ...] | None:
+    """Return the cost of each pair, infinite where it is forbidden; None where each is 1."""
+    if values["pairs"] is None and not values["costs"] and not retired:
+        return None
+    index = {label: i for i, label in enumerate(labels)}
+    cost = np.ones((len(labels), len(labels)))
+    if values["pairs"] is not None:
+        cost[...] = np.inf
+        for a, b in values["pairs"]:
+            cost[index[a], index[b]] = cost[index[b], index[a]] = 1.0
+    for a, b, price in values["costs"]:
+        allowed = cost[index[a], index[b]] < np.inf
+        cost[index[a], index[b]] = cost[index[b], index[a]] = price if allowed else np.inf
+    gone = sorted(retired)
+    cost[gone], cost[:, gone] = np.inf, np.inf
+    return tuple(tuple(row) for row in cost.tolist())

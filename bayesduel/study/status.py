@@ -1,0 +1,91 @@
+"""What a study hands out: tickets for duels, and the status of what is known."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Status", "Ticket", "sparkline"]
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """A duel that was asked for.
+
+    Attributes
+    ----------
+    id
+        To be given with the outcome.
+    left, right
+        Labels, in the order in which they should be shown.
+    judge
+        Who is to judge, or None.
+    """
+
+    id: str
+    left: str
+    right: str
+    judge: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the ticket as JSON holds it."""
+        return {"id": self.id, "left": self.left, "right": self.right, "judge": self.judge}
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a study stands.
+
+    Attributes
+    ----------
+    goal, policy
+        In words.
+    n_duels, n_pending
+        Outcomes told, and tickets that wait for one.
+    stopped, decided
+        Whether the stop rule is reached, and by more than a spent budget.
+    answer
+        Labels of the answer: the best arm, the k best, or the ranking.
+    probability
+        Posterior probability that the answer is right.
+    verdict, reason
+        The answer and the stop rule, in words.
+    history
+        Number of duels and probability at earlier looks.
+    ranking
+        All arms from the best to the worst by posterior mean.
+    """
+
+    goal: str
+    policy: str
+    n_duels: int
+    n_pending: int
+    stopped: bool
+    decided: bool
+    answer: tuple[str, ...]
+    probability: float
+    verdict: str
+    reason: str
+    history: tuple[tuple[int, float], ...]
+    ranking: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the status as JSON holds it."""
+        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return json.loads(json.dumps(found))  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        lines = [
+            self.verdict,
+            f"Stop rule: {self.reason}.",
+            f"{self.n_duels:,} duels, {self.n_pending:,} pending; policy {self.policy}.",
+        ]
+        if len(self.history) > 1:
+            lines.append(f"Probability of the answer: {sparkline([p for _, p in self.history])}")
+        return "\n".join(lines)
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """Return probabilities as a line of block characters, the last 40."""
+    blocks = "▁▂▃▄▅▆▇█"
+    return "".join(blocks[min(int(v * len(blocks)), len(blocks) - 1)] for v in values[-40:])
