@@ -76,7 +76,7 @@ def measure(reader: str, path: str) -> dict[str, Any]:
     import pyarrow  # noqa: F401
 
     if reader == "read_duels":
-        import bayesduel.reading  # noqa: F401
+        import bayesduel.data.read.duels  # noqa: F401
     work = {"read_duels": by_us, "DuckDB SQL": by_duckdb}[reader]
     seconds = []
     for _ in range(TIMES):

@@ -5,7 +5,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -75,22 +77,27 @@ def test_a_kill_loses_nothing(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("initdb") is None, reason="PostgreSQL is not installed")
 def test_a_hundred_kills_lose_nothing_on_postgresql(tmp_path):
-    with postgresql(tmp_path) as url:
+    pytest.importorskip("psycopg")
+    with postgresql() as url:
         assert crash(url, tmp_path, 100, seed=3) > 100
 
 
-class postgresql:
-    """A PostgreSQL server of its own, on a socket in a folder."""
+@contextmanager
+def postgresql():
+    """Start a PostgreSQL server of our own, on a socket in a folder; yield its URL.
 
-    def __init__(self, folder):
-        self.data, self.folder = folder / "data", folder
-
-    def __enter__(self):
-        subprocess.run(["initdb", "-D", self.data, "-A", "trust"], check=True, capture_output=True)
-        command = ["pg_ctl", "-D", self.data, "-w", "-o", f"-k {self.folder} -h ''", "start"]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        user = os.environ.get("USER", "postgres")
-        return f"postgresql+psycopg://{user}@/postgres?host={self.folder}"
-
-    def __exit__(self, *_):
-        subprocess.run(["pg_ctl", "-D", self.data, "stop"], check=True, capture_output=True)
+    The server refuses to run as root: then it runs as the user that its package made.
+    """
+    user = "postgres" if os.geteuid() == 0 else None
+    with tempfile.TemporaryDirectory() as folder:
+        if user is not None:
+            shutil.chown(folder, user)
+        options = {"check": True, "stdout": subprocess.DEVNULL, "user": user, "cwd": folder}
+        data = f"{folder}/data"
+        subprocess.run(["initdb", "-D", data, "-A", "trust", "-U", "study"], **options)
+        server = ["pg_ctl", "-D", data, "-w", "-l", f"{folder}/log"]
+        subprocess.run([*server, "-o", f"-k {folder} -h ''", "start"], **options)
+        try:
+            yield f"postgresql+psycopg://study@/postgres?host={folder}"
+        finally:
+            subprocess.run([*server, "-m", "immediate", "stop"], **options)
