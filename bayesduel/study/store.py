@@ -9,7 +9,7 @@ import sqlite3
 import time
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -261,20 +261,24 @@ class Store:
                     connection.execute(insert(settings).values(name=name, value=text))
 
     def ask(
-        self, pairs: Sequence[tuple[int, int]], judge: str | None, seen: tuple[int, int] | None
+        self,
+        pairs: Sequence[tuple[int, int]],
+        judge: str | None,
+        seen: tuple[int, int],
+        connection: Connection | None = None,
     ) -> list[int] | None:
         """Store a ticket for each pair and return their numbers.
 
-        None if tickets or outcomes came since `seen` (counts), so that the pairs are stale.
+        None if tickets or outcomes came since `seen` (counts), so that the pairs are stale. Where
+        the pairs were chosen with the study locked, `connection` is that of ``writing``.
         """
-        with self.writing() as connection:
-            found = _counts(connection)
-            if seen is not None and found != seen:
+        with self.writing() if connection is None else nullcontext(connection) as held:
+            if _counts(held) != seen:
                 return None
-            numbers = [found[0] + 1 + place for place in range(len(pairs))]
+            numbers = [seen[0] + 1 + place for place in range(len(pairs))]
             now = time.time()
-            asked = {"told": 0, "batch": numbers[0], "known": found[1]}
-            connection.execute(
+            asked = {"told": 0, "batch": numbers[0], "known": seen[1]}
+            held.execute(
                 insert(tickets),
                 [
                     {"number": n, "left": i, "right": j, "judge": judge, "asked": now, **asked}

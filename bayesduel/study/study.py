@@ -1,6 +1,7 @@
 """A study: ask for the next pair, tell the outcome, stop when the posterior says enough."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -30,7 +31,7 @@ from bayesduel.study.store import Event, Store, StudyError
 __all__ = ["Study", "StudyStopped"]
 
 SIDES = {"left": 1.0, "right": 0.0, "tie": 0.5}
-RETRIES = 20  # times a pair is chosen anew because others asked or told meanwhile
+RETRIES = 4  # times a pair is chosen because others asked or told meanwhile; the last one locks
 
 
 class StudyStopped(RuntimeError):
@@ -237,32 +238,13 @@ class Study:
             raise ValueError(f"n should be a whole number >= 1, got {n!r}")
         if judge is not None and (not isinstance(judge, str) or not judge.strip()):
             raise ValueError(f"judge should be a name, got {judge!r}")
-        for _ in range(RETRIES):
-            self._catch_up()
-            if self.stopped:
-                raise StudyStopped(f"The study has stopped: {self._decided().reason}.")
-            seen = self._asked, self._events[-1].number if self._events else 0
-            rng = self._rng(*seen)
-            before = self._session.state()
-            pairs = [self._sided(i, j, rng) for i, j in self._choose(count, rng) if i != j]
-            if not pairs:
-                self._session.restore(before)
-                best = self._labels[self._decided().order[0]]
-                raise StudyStopped(
-                    f"{type(self.policy).__name__} asks for no further duel: it would duel one "
-                    f"arm with itself. The best so far is {best!r}."
-                )
-            numbers = self._store.ask(pairs, judge, seen)
-            if numbers is None:  # others asked or told meanwhile
-                self._session.restore(before)
-            else:
-                self._asked = numbers[-1]
-                made = [
-                    Ticket(self._id(k), self._labels[i], self._labels[j], judge)
-                    for k, (i, j) in zip(numbers, pairs, strict=True)
-                ]
-                return made[0] if n is None else made
-        raise StudyError("The study is asked by too many processes at once.")
+        for attempt in range(RETRIES):
+            last = attempt == RETRIES - 1  # the others wait while the pair is chosen
+            with self._store.writing() if last else nullcontext() as connection:
+                tickets = self._asked_for(count, judge, connection)
+            if tickets is not None:
+                return tickets[0] if n is None else tickets
+        raise StudyError("The study changed while it was locked.")
 
     def tell(self, ticket: Ticket | str, outcome: str | float) -> None:
         """Store the outcome of a ticket; it is on disk when this returns.
@@ -496,6 +478,32 @@ class Study:
         )
 
     # -- in calling order ------------------------------------------------------------------
+
+    def _asked_for(self, n: int, judge: str | None, connection: Any) -> list[Ticket] | None:
+        """Choose and store n tickets; None if others asked or told meanwhile."""
+        self._catch_up()
+        if self.stopped:
+            raise StudyStopped(f"The study has stopped: {self._decided().reason}.")
+        seen = self._asked, self._events[-1].number if self._events else 0
+        rng = self._rng(*seen)
+        before = self._session.state()
+        pairs = [self._sided(i, j, rng) for i, j in self._choose(n, rng) if i != j]
+        if not pairs:
+            self._session.restore(before)
+            best = self._labels[self._decided().order[0]]
+            raise StudyStopped(
+                f"{type(self.policy).__name__} asks for no further duel: it would duel one arm "
+                f"with itself. The best so far is {best!r}."
+            )
+        numbers = self._store.ask(pairs, judge, seen, connection)
+        if numbers is None:
+            self._session.restore(before)
+            return None
+        self._asked = numbers[-1]
+        return [
+            Ticket(self._id(k), self._labels[i], self._labels[j], judge)
+            for k, (i, j) in zip(numbers, pairs, strict=True)
+        ]
 
     def _catch_up(self) -> None:
         """Bring the session up to what the store holds."""
