@@ -22,10 +22,10 @@ demo: $(STAMP)  ## the main job on a shipped log: leaves report.html
 	$(BIN)/bayesduel report springall -o report.html
 
 test: lint  ## ruff, mypy and the fast test suite
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 test-all: lint  ## the fast suite and the slow statistical checks
-	$(BIN)/python -m pytest -n 2 -q -m "slow or not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "slow or not slow"
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -3,7 +3,7 @@
 Used by the experiments beside this file. What is fixed before a run: the seed, which is the
 SHA-256 of the experiment's name; the replications, each experiment's default; the claims,
 written in its file. The chance of one false verdict or more in an experiment's table is 0.05 at
-most: each interval has level ``1 - 0.05 / number of claims``.
+most: each interval has probability ``1 - 0.05 / number of claims``.
 """
 
 from hashlib import sha256
@@ -26,11 +26,11 @@ def judged(claims) -> list[str]:
         claimed that the first is right more often, or, with a margin, less rarely than by so
         much. Success is bool with the one dimension `replication`.
     """
-    level = 1 - 0.05 / len(claims)
-    print(f"\nclaims, each by an interval of level {level:.4f}, on the same replications")
+    ci_prob = 1 - 0.05 / len(claims)
+    print(f"\nclaims, each by an interval of probability {ci_prob:.4f}, on the same replications")
     verdicts = []
     for where, better, worse, first, second, margin in claims:
-        found = bd.success_difference(first, second, level)
+        found = bd.success_difference(first, second, ci_prob)
         low, high = float(found["low"]), float(found["high"])
         if low > -margin:
             verdict = "holds"

@@ -50,7 +50,7 @@ class Laplace(BeliefSpec):
         Refit after this relative growth of the number of duels, > 0.
     bounds
         "gaussian": normal quantiles of logit P, from the mean and spread of the draws;
-        "quantile": of the draws themselves, which refuse a budget finer than they resolve;
+        "quantile": of the draws themselves, and the normal ones beyond what they resolve;
         or a frequentist bound on the tallies, "hoeffding", "kl", "bernstein".
 
     Raises
@@ -185,25 +185,25 @@ def gaussian_upper(location, spread, budget):
 
 
 @compiled
-def ranked_upper(ranked, budget):
+def ranked_upper(ranked, location, spread, budget):
     """Return the upper quantile of the draws at probability exp(-budget).
+
+    Beyond what the draws resolve, the quantile is that of a normal distribution of logit P with
+    their mean and spread, and at least the largest draw.
 
     Parameters
     ----------
     ranked
         Draws in increasing order, shape (n,).
-
-    Raises
-    ------
-    ValueError
-        If there are too few draws for so small a probability.
+    location, spread
+        Mean and standard deviation of their log odds.
+    budget
+        Minus the logarithm of the probability above the quantile.
     """
     n = len(ranked)
     above = int(n * exp(-budget))
     if above < 1:
-        raise ValueError(
-            "draws should be at least exp(budget): use more draws or bounds='gaussian'"
-        )
+        return max(ranked[n - 1], gaussian_upper(location, spread, budget))
     return ranked[max(n - 1 - above, 0)]
 
 

@@ -92,7 +92,8 @@ def upper_bound(belief, i, j, budget):
     if belief.kind == BY_GAUSSIAN:
         return gaussian_upper(belief.location[i, j], belief.spread[i, j], budget)
     if belief.kind == BY_RANKED:
-        return ranked_upper(belief.ranked[:, i, j], budget)
+        location, spread = belief.location[i, j], belief.spread[i, j]
+        return ranked_upper(belief.ranked[:, i, j], location, spread, budget)
     return upper_from_counts(belief, belief.wins[i, j], belief.wins[j, i], budget)
 
 

@@ -10,13 +10,23 @@ import xarray as xr
 from bayesduel.inference.sandwich import BOTH
 from bayesduel.text import join
 
-__all__ = ["FEWEST", "Dependence", "FewClustersWarning", "dependence_of"]
+__all__ = [
+    "FEWEST",
+    "Dependence",
+    "FewClustersWarning",
+    "RepeatedVotesWarning",
+    "dependence_of",
+]
 
 FEWEST = 3  # clusters below which no verdict is given: there is one degree of freedom at most
 
 
 class FewClustersWarning(UserWarning):
     """Votes depend on one another in too few clusters for a verdict."""
+
+
+class RepeatedVotesWarning(UserWarning):
+    """Votes are repeated and the model takes them as independent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,13 +46,16 @@ class Dependence:
         What was done and why.
     refusal
         Why there is no verdict, or "".
+    ignored
+        Whether votes are repeated, and taken as independent for want of such errors.
     """
 
     covariance: str
     n_clusters: int
     degrees: float
     sentence: str
-    refusal: str
+    refusal: str = ""
+    ignored: bool = False
 
     @property
     def attrs(self) -> dict[str, Any]:
@@ -74,7 +87,13 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
         words = "Votes are taken as independent, as asked."
         if asked == "auto":
             words = _why_independent(fit)
-        return Dependence(covariance=used, n_clusters=0, degrees=np.inf, sentence=words, refusal="")
+        return Dependence(
+            covariance=used,
+            n_clusters=0,
+            degrees=np.inf,
+            sentence=words,
+            ignored=asked == "auto" and bool(_why_not_robust(fit)),
+        )
     at = fit["clusters"].dataset.sel(clustering=used)
     counts = json.loads(fit.attrs["clusters_repeated"])
     n, degrees = int(at["n_clusters"]), float(at["score_degrees_cluster"].median())
@@ -111,7 +130,7 @@ def _why_independent(fit: xr.DataTree) -> str:
     if not repeated:
         return "Votes are taken as independent: no judge and no group has several votes."
     names = " and by ".join(repeated)
-    if reason := fit.attrs["clusters_reason"]:
+    if reason := _why_not_robust(fit):
         return (
             f"Votes are repeated by {names}, but are taken as independent ({reason}): intervals "
             "may be too narrow."
@@ -120,6 +139,12 @@ def _why_independent(fit: xr.DataTree) -> str:
     if one:
         return f"All votes are of one {join(one)}: the results hold for that {join(one)}."
     return f"The model accounts for repeated votes by {names}."
+
+
+def _why_not_robust(fit: xr.DataTree) -> str:
+    """Return why a fit to repeated votes has no cluster-robust errors, or ""."""
+    repeated = json.loads(fit.attrs.get("clusters_repeated", "{}"))
+    return str(fit.attrs.get("clusters_reason", "")) if repeated else ""
 
 
 def _rounded(degrees: float) -> str:

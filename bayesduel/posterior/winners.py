@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.intervals import eti
-from bayesduel.posterior.dependence import FewClustersWarning, dependence_of
+from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning, dependence_of
 from bayesduel.posterior.draws import check_fit, draws_of
 from bayesduel.posterior.election import (
     ElectionResult,
@@ -103,6 +103,8 @@ def winners(
     -----
     FewClustersWarning
         If "auto" finds fewer than 3 clusters: the verdict is then "undecided".
+    RepeatedVotesWarning
+        If votes are repeated and the model has no cluster-robust errors.
     """
     given: Any = fit
     tree = given if isinstance(given, xr.DataTree) else getattr(given, "fit", given)
@@ -114,6 +116,8 @@ def winners(
     dependence = dependence_of(tree, used, covariance)
     if dependence.refusal:
         warnings.warn(dependence.refusal, FewClustersWarning, stacklevel=2)
+    if dependence.ignored:
+        warnings.warn(dependence.sentence, RepeatedVotesWarning, stacklevel=2)
     n_arms = len(labels)
     k = min(3, n_arms - 1) if k is None else k
     if isinstance(k, bool) or k != int(k) or not 1 <= k <= n_arms:

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.intervals import check_ci_prob
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -27,7 +29,7 @@ SAME = 1e-9  # scores that differ by less, next to the largest score, are equal
 
 
 def success_rate(
-    trace: "xr.DataTree", level: float = 0.95, criterion: str | None = None
+    trace: "xr.DataTree", ci_prob: float = 0.95, criterion: str | None = None
 ) -> "xr.Dataset":
     """Return the proportion of replications whose choice is right, with intervals.
 
@@ -38,7 +40,7 @@ def success_rate(
     ----------
     trace
         What :func:`bayesduel.simulate` returned.
-    level
+    ci_prob
         Of the exact binomial intervals (Clopper & Pearson 1934), in (0, 1).
     criterion
         As for :func:`opportunity_cost`.
@@ -50,18 +52,17 @@ def success_rate(
     Raises
     ------
     ValueError
-        If `level` is outside (0, 1), or as :func:`opportunity_cost` does.
+        If `ci_prob` is outside (0, 1), or as :func:`opportunity_cost` does.
     """
     import xarray as xr
     from scipy import stats
 
-    if not 0 < level < 1:
-        raise ValueError(f"level should be in (0, 1), got {level}")
+    check_ci_prob(ci_prob)
     lost = opportunity_cost(trace, criterion)
     success = lost <= SAME * _unit(trace)
     n = success.sizes["replication"]
     right = success.sum("replication")
-    tail = (1 - level) / 2
+    tail = (1 - ci_prob) / 2
     with np.errstate(invalid="ignore"):
         low = np.nan_to_num(stats.beta.ppf(tail, right, n - right + 1), nan=0.0)
         high = np.nan_to_num(stats.beta.ppf(1 - tail, right + 1, n - right), nan=1.0)
@@ -72,12 +73,12 @@ def success_rate(
             "high": (right.dims, high),
             "success": success,
         },
-        attrs={"level": level},
+        attrs={"ci_prob": ci_prob},
     )
 
 
 def success_difference(
-    better: "xr.DataArray", worse: "xr.DataArray", level: float = 0.95
+    better: "xr.DataArray", worse: "xr.DataArray", ci_prob: float = 0.95
 ) -> "xr.Dataset":
     """Return the difference of the success rates of two policies on the same replications.
 
@@ -86,7 +87,7 @@ def success_difference(
     better, worse
         Right or not, bool, with a dimension `replication` of the same labels: what
         :func:`success_rate` calls `success`, of one policy each.
-    level
+    ci_prob
         Of the interval, in (0, 1).
 
     Returns
@@ -98,7 +99,7 @@ def success_difference(
     Raises
     ------
     ValueError
-        If `level` is outside (0, 1), or the replications differ.
+        If `ci_prob` is outside (0, 1), or the replications differ.
 
     References
     ----------
@@ -108,15 +109,14 @@ def success_difference(
     import xarray as xr
     from scipy import stats
 
-    if not 0 < level < 1:
-        raise ValueError(f"level should be in (0, 1), got {level}")
+    check_ci_prob(ci_prob)
     replications = np.asarray(better["replication"])
     if not np.array_equal(replications, np.asarray(worse["replication"])):
         raise ValueError("better and worse should be of the same replications")
     up = (better.astype(bool) & ~worse.astype(bool)).sum("replication")
     down = (worse.astype(bool) & ~better.astype(bool)).sum("replication")
     n = len(replications)
-    z = stats.norm.ppf((1 + level) / 2)
+    z = stats.norm.ppf((1 + ci_prob) / 2)
     low = _score_bound(up.values, down.values, n, z)
     high = -_score_bound(down.values, up.values, n, z)
     return xr.Dataset(
@@ -127,7 +127,7 @@ def success_difference(
             "up": up,
             "down": down,
         },
-        attrs={"level": level},
+        attrs={"ci_prob": ci_prob},
     )
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import expit
 
 import bayesduel as bd
 from bayesduel.beliefs import MCMC, Laplace, bounds, record, sample
@@ -55,11 +56,19 @@ def test_laplace_draws_are_those_of_fit():
     np.testing.assert_allclose(belief.draws, P, rtol=1e-9)
 
 
-def test_quantiles_refuse_a_budget_finer_than_the_draws():
+def test_quantiles_are_those_of_the_draws_and_normal_beyond():
     ranked = np.arange(1000) / 1000
-    assert ranked_upper(ranked, np.log(9.99)) == 0.899  # 100 draws of 1000 exceed it
-    with pytest.raises(ValueError, match=r"draws should be at least exp\(budget\)"):
-        ranked_upper(ranked, np.log(1001))
+    assert ranked_upper(ranked, 0.0, 2.0, np.log(9.99)) == 0.899  # 100 draws of 1000 exceed it
+    assert ranked_upper(ranked, 0.0, 2.0, np.log(1001)) == 0.999  # the normal quantile is less
+    beyond = ranked_upper(ranked, 0.0, 4.0, -stats.norm.logsf(5.0))
+    assert beyond == pytest.approx(expit(5.0 * 4.0))
+
+
+def test_quantile_bounds_last_as_long_as_the_play():
+    spec = Laplace(BradleyTerry(), draws=100, growth=0.5, bounds="quantile")
+    P = np.array([[0.5, 0.7, 0.85], [0.3, 0.5, 0.7], [0.15, 0.3, 0.5]])
+    trace = bd.simulate([RUCB(belief=spec)], P, 300, replications=1, seed=3)
+    assert trace["trace"]["wins"].isel(time=-1).sum() > 0  # the budget passes log(100) at once
 
 
 @pytest.mark.parametrize("policy", [DTS, RUCB, CCB])

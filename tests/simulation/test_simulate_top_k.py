@@ -182,7 +182,7 @@ def test_intervals_are_exact_binomial_ones(trace):
     interval = stats.binomtest(right, 6).proportion_ci(0.95, "exact")
     at = rates.isel(policy=0, time=0)
     np.testing.assert_allclose([at["low"], at["high"]], [interval.low, interval.high])
-    with pytest.raises(ValueError, match="level should be in"):
+    with pytest.raises(ValueError, match="ci_prob should be in"):
         bd.success_rate(trace, 1)
     with pytest.raises(ValueError, match=r"what bayesduel.simulate returned"):
         bd.success_rate(xr.DataTree())
@@ -301,7 +301,7 @@ def test_the_model_helps_and_knock_outs_do_not():
     success = bd.success_rate(trace)["success"].isel(time=-1)
     for better, worse in (("model", "means"), ("model", "TOP")):
         found = bd.success_difference(
-            success.sel(policy=better), success.sel(policy=worse), level=0.998
+            success.sel(policy=better), success.sel(policy=worse), ci_prob=0.998
         )
         assert float(found["low"]) > 0, (better, worse)
 
@@ -319,7 +319,7 @@ def paired(both, up, down, neither):
 )
 def test_the_interval_of_a_paired_difference_inverts_the_score_test(up, down, n):
     """At its ends the score, with the best P(only worse) for that difference, is the quantile."""
-    found = bd.success_difference(*paired(n - up - down, up, down, 0), level=0.9)
+    found = bd.success_difference(*paired(n - up - down, up, down, 0), ci_prob=0.9)
     assert found["difference"] == pytest.approx((up - down) / n)
     for end in ("low", "high"):
         delta = float(found[end])
@@ -341,8 +341,8 @@ def test_a_paired_difference_refuses_what_is_not_paired():
     first, second = paired(2, 1, 1, 1)
     with pytest.raises(ValueError, match="of the same replications"):
         bd.success_difference(first, second.isel(replication=slice(3)))
-    with pytest.raises(ValueError, match="level should be in"):
-        bd.success_difference(first, second, level=1)
+    with pytest.raises(ValueError, match="ci_prob should be in"):
+        bd.success_difference(first, second, ci_prob=1)
     same = bd.success_difference(*paired(30, 0, 0, 14))
     z = stats.norm.ppf(0.975) ** 2
     assert float(same["high"]) == -float(same["low"]) == pytest.approx(z / (44 + z))
