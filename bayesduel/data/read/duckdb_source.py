@@ -15,14 +15,15 @@ import pyarrow as pa
 from bayesduel.data.read.columns import Columns, Roles
 from bayesduel.data.read.formats import LogFile, expand, keys_of, open_bytes, recognise, verify
 from bayesduel.data.read.line_numbers import (
+    LineEndError,
     Numbered,
     explain_lines,
     numbered_records,
     numbered_rows,
     parse_fault,
-    refused_lines,
 )
-from bayesduel.data.read.rows import Coded, Rows, TimeKind, coded
+from bayesduel.data.read.record_count import count_records
+from bayesduel.data.read.rows import Coded, Rows, coded
 from bayesduel.data.read.sql import count_query, name_of, stacked, text_in_sql
 
 __all__ = ["FileSource", "open_files"]
@@ -30,6 +31,11 @@ __all__ = ["FileSource", "open_files"]
 PLAIN = ("VARCHAR", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL",
          "BOOLEAN")  # fmt: skip
 FEW = 8  # outcomes worth a column of counts each
+LOCAL: dict[str, Any] = {  # no extension comes from a network or from the home folder
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+}
 
 
 @contextmanager
@@ -52,7 +58,7 @@ def open_files(path: Any, *, skip: bool) -> Iterator["FileSource"]:
     """
     with (
         tempfile.TemporaryDirectory(prefix="bayesduel-") as folder,
-        duckdb.connect(config={"temp_directory": os.path.join(folder, "spilled")}) as con,
+        duckdb.connect(config=LOCAL | {"temp_directory": os.path.join(folder, "spilled")}) as con,
     ):
         con.execute("SET TimeZone = 'UTC'")
         yield FileSource(path, con, folder, skip)
@@ -62,8 +68,7 @@ class FileSource:
     """The files of one log; see :func:`open_files`."""
 
     def __init__(self, path: Any, con: duckdb.DuckDBPyConnection, folder: str, skip: bool) -> None:
-        self.skip = skip
-        self.refused: list[tuple[str, str]] = []
+        self._skip = skip
         self._con = con
         self._files = [recognise(name) for name in expand(path)]
         self.name = str(path) if isinstance(path, str | os.PathLike) else self.words
@@ -87,22 +92,26 @@ class FileSource:
                 self._types.update(dict.fromkeys(keys, "VARCHAR"))
         return [name for name in self._types if name]
 
-    def rows(self, roles: Roles, kind: TimeKind | None = None) -> Rows:
+    def rows(self, roles: Roles) -> Rows | None:
         """Return the votes of the log, or counts of equal rows if `roles` needs no votes.
+
+        None if a line cannot be parsed and lines that cannot be parsed are left out, or if there
+        are not as many rows as records in the files: the rows should then be read one by one.
 
         Raises
         ------
         ValueError
-            If a file is damaged, or a line cannot be parsed and `skip` is False.
+            If a file is damaged, or a line cannot be parsed.
         """
-        with self._explaining(roles):
-            batches = (
-                self._batches(self._log(roles, self.skip)) if roles.by_vote else self._tally(roles)
-            )
-            rows = Rows.from_batches(batches, roles.taken, kind)
-            if self.skip:
-                self.refused = self._refused(must_go_on=True)
-        return rows
+        try:
+            with self._explaining():
+                batches = self._batches(self._log(roles)) if roles.by_vote else self._tally(roles)
+                rows = Rows.from_batches(batches, roles.taken, None)
+        except _LineFault:
+            if self._skip:
+                return None
+            raise
+        return rows if int(rows.n.sum()) == self._count(roles) else None
 
     def texts(self, columns: Columns) -> dict[str, Coded]:
         """Return columns as text by role, row by row.
@@ -112,8 +121,15 @@ class FileSource:
         ValueError
             If a file is damaged, or a line cannot be parsed.
         """
-        with self._explaining(columns):
-            return coded(self._batches(self._log(columns, self.skip)), columns.taken)
+        with self._explaining():
+            found = coded(self._batches(self._log(columns)), columns.taken)
+        if len(next(iter(found.values())).code) == self._count(columns):
+            return found
+        for file in self._files:
+            fault = explain_lines(file) if file.format != "parquet" else None
+            if fault is not None:
+                raise fault
+        return coded((chunk.batch for chunk in self.numbered(columns)), columns.taken)
 
     def numbered(self, roles: Roles | Columns) -> Iterator[Numbered]:
         """Yield the rows in chunks, with the line or row number of each."""
@@ -127,7 +143,7 @@ class FileSource:
                 file,
                 self._batches(
                     f"SELECT {columns}, file_row_number "
-                    f"FROM read_parquet({path}, file_row_number=true)"
+                    f"FROM read_parquet({path}, file_row_number=true, hive_partitioning=false)"
                 ),
             )
 
@@ -139,7 +155,7 @@ class FileSource:
         """
         columns = sorted(self.columns(set()))
         parts = []
-        for file, scan in self._scans(self.skip, keep_rejects=False):
+        for file, scan in self._scans(self._skip):
             key = self._field(file, roles.by) if roles.by else "NULL"
             fields = ", ".join(self._field(file, c) for c in columns)
             parts.append(f"SELECT {key} AS part, hash({fields}) AS h FROM {scan}")
@@ -149,17 +165,17 @@ class FileSource:
 
     # -- queries ------------------------------------------------------------------------
 
-    def _log(self, roles: Roles | Columns, skip: bool) -> str:
+    def _log(self, roles: Roles | Columns) -> str:
         """Return the query for the columns of `roles`, named by role, one row per vote."""
         parts = []
-        for file, scan in self._scans(skip):
+        for file, scan in self._scans():
             taken = [f"{self._field(file, c)} AS {name_of(r)}" for r, c in roles.taken.items()]
             parts.append(f"SELECT {', '.join(taken)} FROM {scan}")
         return " UNION ALL ".join(parts)
 
     def _tally(self, roles: Roles) -> Iterator[pa.RecordBatch]:
         """Yield counts of equal rows."""
-        log = self._log(roles, self.skip)
+        log = self._log(roles)
         keys = [r for r in roles.taken if r != "weight"]
         weight = None if roles.weight is None else self._types[roles.weight]
         few = self._few_outcomes(roles, log)
@@ -180,7 +196,7 @@ class FileSource:
         found = pa.Table.from_batches(self._batches(query)).column("outcome")
         return found.combine_chunks() if 0 < len(found) <= FEW else None
 
-    def _scans(self, skip: bool, *, keep_rejects: bool = True) -> Iterator[tuple[LogFile, str]]:
+    def _scans(self, skip: bool = False) -> Iterator[tuple[LogFile, str]]:
         """Yield a table function for each kind of file, with the first file of the kind."""
 
         def kind(file: LogFile) -> tuple[Any, ...]:
@@ -189,30 +205,30 @@ class FileSource:
         for _, alike in groupby(self._files, kind):
             files = list(alike)
             paths = f"[{', '.join(text_in_sql(self._plain[f.path]) for f in files)}]"
-            yield files[0], self._scan(files[0], paths, skip, keep_rejects)
+            yield files[0], self._scan(files[0], paths, skip)
 
-    def _scan(self, file: LogFile, paths: str, skip: bool, keep_rejects: bool) -> str:
-        """Return the table function that reads some files, every field of text as text."""
+    def _scan(self, file: LogFile, paths: str, skip: bool) -> str:
+        """Return the table function that reads some files, every field of text as text.
+
+        Names of folders such as "left=a" are no columns (DuckDB's Hive partitioning).
+        """
         if file.format == "parquet":
-            return f"read_parquet({paths})"
+            return f"read_parquet({paths}, hive_partitioning=false)"
         packed = file.compression != "none"
-        packing = f", compression={text_in_sql(file.compression)}" if packed else ""
+        options = "hive_partitioning=false"
+        options += f", compression={text_in_sql(file.compression)}" if packed else ""
+        options += f", ignore_errors={str(skip).lower()}"
         if file.format == "jsonl":
             fields = ", ".join(f"{text_in_sql(name)}: 'VARCHAR'" for name in self._types)
             return (
                 f"read_json({paths}, format='newline_delimited', auto_detect=false, "
-                f"columns={{{fields}}}, ignore_errors={str(skip).lower()}{packing})"
+                f"columns={{{fields}}}, {options})"
             )
         fields = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(file.columns)))
-        rejects = (
-            ", store_rejects=true, rejects_limit=0, rejects_table='refused', "
-            "rejects_scan='refused_scans'"
-        )
-        skipping = f", ignore_errors=true{rejects if keep_rejects else ''}" if skip else ""
         return (
             f"read_csv({paths}, auto_detect=false, header=true, columns={{{fields}}}, "
             f"delim={text_in_sql(file.delimiter)}, quote='\"', escape='\"', nullstr='', "
-            f"strict_mode=true, null_padding=false{skipping}{packing})"
+            f"strict_mode=true, null_padding=false, {options})"
         )
 
     def _field(self, file: LogFile, column: str) -> str:
@@ -226,13 +242,15 @@ class FileSource:
     def _unpacked(self, file: LogFile, folder: str) -> str:
         """Return the path of a file for DuckDB.
 
-        Compressed Parquet is decompressed; a name that is also a glob is replaced by a link.
+        It is absolute, so that nothing in it is a URL or a home folder. Compressed Parquet is
+        decompressed; a name that is also a glob is replaced by a link.
         """
         place = os.path.join(folder, f"{self._files.index(file)}.{file.format}")
         if file.format != "parquet" or file.compression == "none":
-            if not has_magic(file.path):
-                return file.path
-            os.symlink(os.path.abspath(file.path), place)
+            path = os.path.abspath(file.path)
+            if not has_magic(path):
+                return path
+            os.symlink(path, place)
             return place
         verify(file.path, file.compression)
         with open_bytes(file.path, file.compression) as packed, open(place, "wb") as plain:
@@ -258,14 +276,27 @@ class FileSource:
     def _columns_of(self, file: LogFile) -> dict[str, str]:
         if file.format != "parquet":
             return dict.fromkeys(file.columns, "VARCHAR")
-        query = f"DESCRIBE FROM read_parquet({text_in_sql(self._plain[file.path])})"
+        path = text_in_sql(self._plain[file.path])
+        query = f"DESCRIBE FROM read_parquet({path}, hive_partitioning=false)"
         try:
             return {row[0]: row[1] for row in self._con.sql(query).fetchall()}
         except duckdb.Error as error:
             raise parse_fault(file, error) from None
 
+    def _count(self, roles: Roles | Columns) -> int:
+        """Return the number of records in the files, not by parsing; -1 if that is not possible."""
+        counts = []
+        for file in self._files:
+            if file.format != "parquet":
+                counts.append(count_records(file, list(roles.taken.values())))
+                continue
+            path = text_in_sql(self._plain[file.path])
+            query = f"SELECT sum(num_rows)::BIGINT FROM parquet_file_metadata({path})"
+            counts += [n for (n,) in self._con.execute(query).fetchall()]
+        return -1 if min(counts) < 0 else sum(counts)
+
     @contextmanager
-    def _explaining(self, roles: Roles | Columns) -> Iterator[None]:
+    def _explaining(self) -> Iterator[None]:
         """Check compressed files, and name the file and the line where a query fails."""
         for file in self._files:
             if file.compression != "none" and file.format != "parquet":
@@ -273,28 +304,20 @@ class FileSource:
         try:
             yield
         except duckdb.Error as error:
-            raise self._explained(error, roles) from None
+            raise self._explained(error) from None
 
-    def _explained(self, error: duckdb.Error, roles: Roles | Columns) -> ValueError:
+    def _explained(self, error: duckdb.Error) -> ValueError:
         """Return an error for a failed query that names the file, and the line if it can."""
-        for file in self._files:
-            found = explain_lines(file) if file.format == "jsonl" else None
-            if found is not None:
-                return found
         named = [f for f in self._files if self._plain[f.path] in str(error)]
         fault = parse_fault(named[0] if named else self._files[0], error)
-        try:
-            for _ in self._batches(self._log(roles, True)):  # to the end, refusing lines
-                pass
-            refused = self._refused(must_go_on=False)
-        except duckdb.Error:
+        if isinstance(fault, LineEndError):
             return fault
-        if not refused:
-            return fault
-        (where, what), more = refused[0], len(refused) - 1
-        return ValueError(f"{where}: {what}" + (f" (and {more:,} more such lines)" * (more > 0)))
+        for file in self._files:
+            found = explain_lines(file) if file.format != "parquet" else None
+            if found is not None:
+                return _LineFault(str(found))
+        return fault
 
-    def _refused(self, *, must_go_on: bool) -> list[tuple[str, str]]:
-        """Return the places of refused lines of text files, and the reasons."""
-        texts = [file for file in self._files if file.format == "csv"]
-        return refused_lines(self._con, texts, must_go_on=must_go_on) if texts else []
+
+class _LineFault(ValueError):
+    """A line that cannot be parsed."""

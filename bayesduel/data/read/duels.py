@@ -15,7 +15,15 @@ import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.read.columns import Given, Roles, assign
-from bayesduel.data.read.faults import WEIGHT, decide_reading, examine, explain, label_of, refusal
+from bayesduel.data.read.faults import (
+    WEIGHT,
+    Examined,
+    decide_reading,
+    examine,
+    explain,
+    label_of,
+    refusal,
+)
 from bayesduel.data.read.log_from_rows import assemble, label_rows, parts_of
 from bayesduel.data.read.outcomes import Reading
 from bayesduel.data.read.rows import Rows, TimeKind, text_of
@@ -145,25 +153,15 @@ def read_duels(  # type: ignore[misc]
 def _read(
     source: "FileSource | FrameSource", roles: Roles, ties: TieRule, on_bad: OnBad
 ) -> Duels | dict[str, Duels]:
-    rows = source.rows(roles)
-    n_rows = int(rows.n.sum()) + len(source.refused)
-    if n_rows == 0:
-        raise ValueError(f"{source.name}: should contain duels, got no rows")
-    try:
-        reading = decide_reading(rows, roles)
-    except ValueError as error:
-        raise ValueError(f"{source.name}: {error}") from None
-    examined = examine(rows, reading, dates=_are_dates(rows))
-    faults: list[_Fault] = []
-    if examined.n_bad:
-        found = _locate(source, roles, reading, "date" if _are_dates(rows) else "number")
-        if on_bad == "error":
-            first = next(found)
-            raise refusal(first.where, first.what, examined.n_bad - first.n)
-        faults = list(found)
-    lines = [_Fault(where, what, 1, None) for where, what in source.refused]
-    if len(lines) + examined.n_bad == n_rows:
-        first = next(iter((*lines, *faults)))
+    rows, examined, faults = _checked(source, roles, on_bad)
+    n_rows = int(rows.n.sum())
+    if sum(f.n for f in faults) != examined.n_bad:
+        raise ValueError(
+            f"{source.name}: rows read and bad rows should add up to {n_rows:,} rows, got "
+            f"{n_rows - examined.n_bad:,} and {sum(f.n for f in faults):,}"
+        )
+    if examined.n_bad == n_rows:
+        first = faults[0]
         raise ValueError(
             f"{source.name}: should contain a valid row, got {n_rows:,} bad rows, the first at "
             f"{first.where}: {first.what}"
@@ -184,8 +182,8 @@ def _read(
             guessed=roles.guessed,
             n_rows=n,
             n_duplicates=again,
-            n_bad_rows=sum(f.n for f in (*lines, *ours)),
-            bad_rows=tuple((f.where, f.what) for f in (*lines, *ours)),
+            n_bad_rows=sum(f.n for f in ours),
+            bad_rows=tuple((f.where, f.what) for f in ours),
         )
 
     try:
@@ -194,8 +192,9 @@ def _read(
     except ValueError as error:
         raise ValueError(f"{source.name}: {error}") from None
     result = {}
-    for label, part in parts_of(log).items():
-        n_bad = sum(f.n for f in faults if f.part == label)
+    parts = parts_of(log)
+    for label, part in parts.items():
+        n_bad = sum(f.n for f in faults if f.part in (label, None))
         summary = read_summary(label, int(part.n.sum()) + n_bad)
         try:
             result[label] = assemble(part, ties, summary, by_vote=roles.by_vote)
@@ -204,9 +203,57 @@ def _read(
             if on_bad == "error":
                 raise ValueError(fault) from None
             print(f"left out {fault}", file=sys.stderr)
+    for lost in dict.fromkeys(f.part for f in faults if f.part not in (*parts, None)):
+        n_bad = sum(f.n for f in faults if f.part == lost)
+        first_at = next(f"{f.where}: {f.what}" for f in faults if f.part == lost)
+        rows_of = f"{source.name}, {roles.by}={lost}"
+        print(
+            f"left out {rows_of}: {n_bad:,} bad rows only, the first at {first_at}", file=sys.stderr
+        )
     if not result:
         raise ValueError(f"{source.name}: should contain a log for some {roles.by}, got none")
     return result
+
+
+def _checked(
+    source: "FileSource | FrameSource", roles: Roles, on_bad: OnBad
+) -> tuple[Rows, Examined, list[_Fault]]:
+    """Return the rows, what is wrong with them, and the bad ones with their places.
+
+    Rows that are all valid are those that the engine of the source read or counted. Else, or if
+    it did not find as many rows as there are, they are read one by one, and those count.
+    """
+    rows = source.rows(roles)
+    if rows is not None:
+        if len(rows) == 0:
+            raise ValueError(f"{source.name}: should contain duels, got no rows")
+        reading = _reading_of(source, rows, roles)
+        examined = examine(rows, reading, dates=_are_dates(rows))
+        if not examined.n_bad:
+            return rows, examined, []
+        if on_bad == "error":
+            kind = "date" if _are_dates(rows) else "number"
+            first = next(_locate(source, roles, reading, kind), None)
+            if first is not None:
+                raise refusal(first.where, first.what, examined.n_bad - first.n)
+    batches = (chunk.batch for chunk in source.numbered(roles))
+    rows = Rows.from_batches(batches, roles.taken, None)
+    if len(rows) == 0:
+        raise ValueError(f"{source.name}: should contain duels, got no rows")
+    reading = _reading_of(source, rows, roles)
+    examined = examine(rows, reading, dates=_are_dates(rows))
+    kind = "date" if _are_dates(rows) else "number"
+    faults = list(_locate(source, roles, reading, kind)) if examined.n_bad else []
+    if faults and on_bad == "error":
+        raise refusal(faults[0].where, faults[0].what, examined.n_bad - faults[0].n)
+    return rows, examined, faults
+
+
+def _reading_of(source: "FileSource | FrameSource", rows: Rows, roles: Roles) -> Reading | None:
+    try:
+        return decide_reading(rows, roles)
+    except ValueError as error:
+        raise ValueError(f"{source.name}: {error}") from None
 
 
 def _names_of(covariates: Any) -> tuple[str, ...]:

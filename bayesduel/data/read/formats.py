@@ -87,7 +87,7 @@ def expand(path: Any) -> list[str]:
         raise TypeError(f"path should be text or a path, got {name!r}")
     if os.path.lexists(name) or not glob.has_magic(name):
         return [name]
-    found = sorted(glob.glob(os.path.expanduser(name), recursive=True))
+    found = sorted(glob.glob(name, recursive=True))
     if not found:
         raise FileNotFoundError(f"{name}: no file matches")
     return found
@@ -142,7 +142,8 @@ def recognise(name: str) -> LogFile:
 
 def open_bytes(name: str, compression: str) -> IO[bytes]:
     """Open a file for its decompressed bytes."""
-    return pa.input_stream(name, compression=None if compression == "none" else compression)
+    path = os.path.abspath(name)  # PyArrow expands "~"
+    return pa.input_stream(path, compression=None if compression == "none" else compression)
 
 
 def verify(name: str, compression: str) -> None:
@@ -175,13 +176,26 @@ def verify(name: str, compression: str) -> None:
 
 
 @contextmanager
-def open_csv(name: str, compression: str, delimiter: str) -> Iterator[Any]:
-    """Open a text file as records; ``line_num`` of the reader counts lines."""
+def open_csv(
+    name: str, compression: str, delimiter: str, *, strict: bool = False
+) -> Iterator[tuple[Any, list[str]]]:
+    """Open a text file as records.
+
+    Yields a reader, whose ``line_num`` counts lines, and a list to which it adds the lines that
+    it reads. Bytes that are not UTF-8 are escaped as surrogates.
+    """
     limit = csv.field_size_limit(2**31 - 1)  # a long field is judged where it is read
+    lines: list[str] = []
+
+    def remembered(text: Iterator[str]) -> Iterator[str]:
+        for line in text:
+            lines.append(line)
+            yield line
+
     try:
         with open_bytes(name, compression) as raw:
-            text = io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="")
-            yield csv.reader(text, delimiter=delimiter)
+            text = io.TextIOWrapper(raw, "utf-8-sig", errors="surrogateescape", newline="")
+            yield csv.reader(remembered(text), delimiter=delimiter, strict=strict), lines
     finally:
         csv.field_size_limit(limit)
 
@@ -196,8 +210,15 @@ def json_object(line: str) -> dict[str, Any] | str:
         return f"should have distinct keys, got {str(error)!r} twice"
     except RecursionError:
         return "should be a JSON object, got one nested too deeply"
+    except ValueError:  # of Python's limit for the digits of an integer
+        return "should be a JSON object, got a number with more than 4,300 digits"
     if not isinstance(found, dict):
         return f"should be a JSON object, got {line.strip()[:40]!r}"
+    if "\\ud" in line.lower():
+        try:
+            json.dumps(found, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            return "should be a JSON object of UTF-8 text, got half of a surrogate pair"
     return found
 
 
@@ -261,7 +282,7 @@ def _header(name: str, compression: str, head: bytes, tabbed: bool) -> tuple[str
         raise ValueError(f"{name}, line 1: should be a header line, got a blank line")
     order = "\t" + DELIMITERS if tabbed else DELIMITERS
     delimiter = max(order, key=first.count)
-    with open_csv(name, compression, delimiter) as reader:
+    with open_csv(name, compression, delimiter) as (reader, _):
         columns = tuple(field.strip() for field in next(reader))
     if any(len(column) > 1_000 for column in columns):
         raise ValueError(f"{name}, line 1: should be a header line, got over 1,000 characters")

@@ -1,16 +1,18 @@
-"""Line numbers of bad rows in text files, row numbers in Parquet files.
+"""The rows of a source one by one: line numbers of text files, row numbers of Parquet files.
 
-Nothing here runs for a valid file.
+A text file is parsed here by the standard library, record by record, and what is wrong with a
+record is said. A valid file is read by DuckDB instead; where the two differ, these rows count.
 """
 
+import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from bayesduel.data.read.columns import Columns, Roles
@@ -18,16 +20,21 @@ from bayesduel.data.read.faults import shown
 from bayesduel.data.read.formats import LogFile, json_object, open_bytes, open_csv
 
 __all__ = [
+    "LineEndError",
     "Numbered",
     "explain_lines",
     "numbered_records",
     "numbered_rows",
     "parse_fault",
-    "refused_lines",
 ]
 
 CHUNK = 20_000
-BLOCK = 1 << 20
+LONGEST_LINE = 2_000_000  # bytes, as DuckDB reads
+NOT_CLOSED = "has a quote that is not closed, or closed inside a field"
+
+
+class LineEndError(ValueError):
+    """The lines of a file end in more than one way."""
 
 
 @dataclass
@@ -50,7 +57,13 @@ class Numbered:
 
 
 def numbered_records(file: LogFile, roles: Roles | Columns) -> Iterator[Numbered]:
-    """Yield the rows of a text file in chunks; lines that are not records are left out."""
+    """Yield the rows of a text file in chunks, those that cannot be parsed with the reason.
+
+    Raises
+    ------
+    ValueError
+        If a quote that is not closed spans lines: the rows after it cannot be separated.
+    """
     lines = _csv_rows(file, roles) if file.format == "csv" else _json_rows(file, roles)
     while chunk := list(islice(lines, CHUNK)):
         columns = {
@@ -72,44 +85,18 @@ def numbered_rows(file: LogFile, batches: Iterable[pa.RecordBatch]) -> Iterator[
 
 
 def explain_lines(file: LogFile) -> ValueError | None:
-    """Return an error for the first line of a file that is not a JSON object, or None."""
-    faults = ((line, reason) for line, reason, _ in _json_lines(file) if reason)
-    first = next(faults, None)
-    if first is None:
-        return None
-    more = sum(1 for _ in faults)
+    """Return an error for the first record of a text file that cannot be parsed, or None."""
+    lines = _csv_records(file) if file.format == "csv" else _json_lines(file)
+    try:
+        faults = ((line, reason) for line, reason, _ in lines if reason)
+        first = next(faults, None)
+        if first is None:
+            return None
+        more = sum(1 for _ in faults)
+    except ValueError as error:
+        return error
     also = f" (and {more:,} more such lines)" if more else ""
     return ValueError(f"{file.path}, line {first[0]}: {first[1]}{also}")
-
-
-def refused_lines(
-    con: duckdb.DuckDBPyConnection, files: Sequence[LogFile], *, must_go_on: bool
-) -> list[tuple[str, str]]:
-    """Return the places of lines that DuckDB refused, and the reasons, in order.
-
-    Raises
-    ------
-    ValueError
-        With `must_go_on`, if an open quote spans lines: the rows after it cannot be read.
-    """
-    found = con.execute(
-        "SELECT DISTINCT ON (file_path, line_byte_position) file_path, line_byte_position, "
-        "error_type::VARCHAR, csv_line, error_message "
-        "FROM refused JOIN refused_scans USING (scan_id, file_id) ORDER BY ALL"
-    ).fetchall()
-    con.execute("DROP TABLE refused")
-    con.execute("DROP TABLE refused_scans")
-    result = []
-    for file in files:
-        ours = [row[1:] for row in found if row[0] == file.path]
-        lines = _lines_at(file, [row[0] - 1 for row in ours])
-        for line, (_, kind, text, message) in zip(lines, ours, strict=True):
-            where = f"{file.path}, line {line}"
-            what = _refusal(kind, text or "", message, len(file.columns))
-            if must_go_on and kind == "UNQUOTED VALUE" and len((text or "").splitlines()) > 1:
-                raise ValueError(f"{where}: {what}, so the rows after it cannot be separated")
-            result.append((where, what))
-    return result
 
 
 def parse_fault(file: LogFile, error: Exception) -> ValueError:
@@ -118,7 +105,7 @@ def parse_fault(file: LogFile, error: Exception) -> ValueError:
     if "invalid state" in reason:
         line = _odd_line_end(file)
         if line:
-            return ValueError(
+            return LineEndError(
                 f"{file.path}, line {line}: should end as line 1 does, got another line ending "
                 f"or a carriage return inside the line"
             )
@@ -130,31 +117,73 @@ def parse_fault(file: LogFile, error: Exception) -> ValueError:
     return ValueError(f"{file.path}: cannot be read as {file.format}: {reason}")
 
 
-def _refusal(kind: str, text: str, message: str, n_columns: int) -> str:
-    """Return what is wrong with a line that DuckDB refused."""
-    got = shown(text.rstrip("\r\n"))
-    if kind in ("MISSING COLUMNS", "TOO MANY COLUMNS"):
-        n = message.rsplit(":", 1)[-1].strip()
-        return f"should have {n_columns} fields like the header line, got {n}: {got}"
-    if kind == "UNQUOTED VALUE":
-        return f"has a quote that is not closed, or closed inside a field: {got}"
-    if kind == "INVALID ENCODING":
-        return f"should be UTF-8, got other bytes: {got}"
-    if kind == "LINE SIZE OVER MAXIMUM":
-        return f"should be at most 2,000,000 bytes long: {got}"
-    return f"cannot be parsed ({message.splitlines()[0]}): {got}"
-
-
 def _csv_rows(file: LogFile, roles: Roles | Columns) -> Iterator[tuple[int, list[str | None], str]]:
-    """Yield (line, the fields of the roles, "") for each record as long as the header."""
+    """Yield (line, the fields of the roles, what is wrong) for each record."""
     places = [file.columns.index(column) for column in roles.taken.values()]
-    with open_csv(file.path, file.compression, file.delimiter) as reader:
+    nothing: list[str | None] = [None] * len(places)
+    for line, reason, record in _csv_records(file):
+        yield line, nothing if reason else [record[k] or None for k in places], reason
+
+
+def _csv_records(file: LogFile) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield (line, what is wrong, the fields) for each record after the header line."""
+    with open_csv(file.path, file.compression, file.delimiter, strict=True) as (reader, lines):
         next(reader)
-        line = reader.line_num + 1
-        for record in reader:
-            if len(record) == len(file.columns):
-                yield line, [record[k] or None for k in places], ""
+        while True:
             line = reader.line_num + 1
+            lines.clear()
+            try:
+                record = next(reader)
+                if any(text.lstrip(" ").startswith('"') for text in record if text[:1] == " "):
+                    record = _spaced(lines, file.delimiter) or record
+                reason = "" if not record else _record_fault(record, lines, file)
+            except StopIteration:
+                return
+            except csv.Error:
+                record = _spaced(lines, file.delimiter)
+                reason = f"{NOT_CLOSED}: {_got(lines)}" if not record else ""
+                if len(lines) > 1:
+                    raise ValueError(
+                        f"{file.path}, line {line}: {reason}, so the rows after it cannot be "
+                        f"separated"
+                    ) from None
+                reason = reason or _record_fault(record, lines, file)
+            if record or reason:
+                yield line, reason, record
+
+
+def _record_fault(record: list[str], lines: list[str], file: LogFile) -> str:
+    """Return what is wrong with a record, "" if nothing."""
+    if len(record) != len(file.columns):
+        return (
+            f"should have {len(file.columns)} fields like the header line, got {len(record)}: "
+            f"{_got(lines)}"
+        )
+    text = "".join(lines)
+    if len(text) * 4 > LONGEST_LINE:
+        if len(text.encode("utf-8", "surrogateescape")) > LONGEST_LINE:
+            return f"should be at most {LONGEST_LINE:,} bytes long: {_got(lines)}"
+    if not text.isascii():
+        bytes_ = text.encode("utf-8", "surrogateescape")
+        try:
+            bytes_.decode("utf-8")
+        except UnicodeDecodeError as error:
+            other = bytes_[error.start : error.start + 1]
+            return f"should be UTF-8, got other bytes ({other!r} at byte {error.start})"
+    return ""
+
+
+def _spaced(lines: list[str], delimiter: str) -> list[str]:
+    """Return the fields of a line with spaces around quoted fields, or nothing."""
+    text = re.sub(rf'" +(?={re.escape(delimiter)}|\r?\n|$)', '"', "".join(lines))
+    try:
+        return next(csv.reader([text], delimiter=delimiter, strict=True, skipinitialspace=True))
+    except csv.Error:
+        return []
+
+
+def _got(lines: list[str]) -> str:
+    return shown("".join(lines).rstrip("\r\n"))
 
 
 def _json_rows(
@@ -188,21 +217,6 @@ def _json_text(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _lines_at(file: LogFile, offsets: Sequence[int]) -> list[int]:
-    """Return the line of each byte, counted from 1; offsets ascending, from 0."""
-    lines, line, start = [], 1, 0
-    with open_bytes(file.path, file.compression) as stream:
-        for offset in offsets:
-            while start < offset:
-                block = stream.read(min(BLOCK, offset - start))
-                if not block:
-                    break
-                start += len(block)
-                line += block.count(b"\n")
-            lines.append(line)
-    return lines
 
 
 def _odd_line_end(file: LogFile) -> int | None:

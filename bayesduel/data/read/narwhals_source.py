@@ -15,7 +15,7 @@ import pyarrow as pa
 from bayesduel.data.read.columns import Columns, Roles
 from bayesduel.data.read.faults import shown
 from bayesduel.data.read.line_numbers import CHUNK, Numbered
-from bayesduel.data.read.rows import Coded, Rows, TimeKind, coded, text_of
+from bayesduel.data.read.rows import Coded, Rows, coded, text_of
 from bayesduel.data.votes import LARGEST
 
 __all__ = ["FrameSource"]
@@ -48,18 +48,30 @@ class FrameSource:
         kind = type(frame)
         package = kind.__module__.split(".")[0].lstrip("_")
         self.name = self.words = f"{package} {kind.__qualname__}"
-        self.refused: list[tuple[str, str]] = []
         self._taken_over: pa.Table | None = None
 
     def columns(self, wanted: set[str]) -> list[str]:
         """Return the names of the columns."""
         return [str(name) for name in self._schema]
 
-    def rows(self, roles: Roles, kind: TimeKind | None = None) -> Rows:
-        """Return the votes of the frame, or counts of equal rows if `roles` needs no votes."""
+    def rows(self, roles: Roles) -> Rows:
+        """Return the votes of the frame, or counts of equal rows if `roles` needs no votes.
+
+        Raises
+        ------
+        ValueError
+            If they are not as many as the rows of the frame.
+        """
         self._check_kinds(roles)
         self._taken_over = self._tally(roles) if self._tallied(roles) else self._votes(roles)
-        return Rows.from_batches(_batches(self._taken_over), roles.taken, kind)
+        rows = Rows.from_batches(_batches(self._taken_over), roles.taken, None)
+        n_rows = self._count_by(self._frame.lazy(), None)[None]
+        if int(rows.n.sum()) != n_rows:
+            raise ValueError(
+                f"{self.name}: rows read should add up to the {n_rows:,} rows of the frame, got "
+                f"{int(rows.n.sum()):,}"
+            )
+        return rows
 
     def texts(self, columns: Columns) -> dict[str, Coded]:
         """Return columns as text by role, row by row."""

@@ -18,6 +18,7 @@ from bayesduel.data.votes import is_whole
 
 __all__ = [
     "NUMBER",
+    "WHITE_SPACE",
     "Coded",
     "Rows",
     "TimeKind",
@@ -29,6 +30,10 @@ __all__ = [
 ]
 
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+WHITE_SPACE = (  # what str.strip removes
+    "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+    "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
 TEXTS = ("left", "right", "outcome", "judge", "group", "by")
 TimeKind = str  # "number" or "date"
 
@@ -217,7 +222,7 @@ def numbers(column: pa.Array, name: str) -> np.ndarray:
     kind = column.type
     if _is_text(kind):
         text = pc.replace_substring_regex(
-            pc.utf8_trim_whitespace(column), pattern=r"^\+", replacement=""
+            pc.utf8_trim(column, characters=WHITE_SPACE), pattern=r"^\+", replacement=""
         )
         readable = pc.match_substring_regex(text, pattern=f"^({NUMBER})$")
         column = pc.if_else(readable, text, pa.scalar(None, kind))
@@ -258,7 +263,7 @@ def times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.n
         import pandas as pd
 
         present = _present(column)
-        texts = np.asarray(pc.utf8_trim_whitespace(column).to_pylist(), dtype=object)
+        texts = np.asarray(pc.utf8_trim(column, characters=WHITE_SPACE).to_pylist(), dtype=object)
         texts[~present] = None
         parsed = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
         days = parsed.tz_localize(None).to_numpy().astype("datetime64[us]")
@@ -301,7 +306,7 @@ def _keep_counts(batch: pa.RecordBatch, columns: dict[str, str], keep: Any) -> N
 
 def _present(column: pa.Array) -> np.ndarray:
     """Return which entries of a column of text are not blank, bool."""
-    stripped = pc.utf8_trim_whitespace(column)
+    stripped = pc.utf8_trim(column, characters=WHITE_SPACE)
     filled = pc.fill_null(pc.greater(pc.utf8_length(stripped), 0), False)
     return filled.to_numpy(zero_copy_only=False)
 

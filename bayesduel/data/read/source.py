@@ -64,7 +64,8 @@ def bad_row(source: Any, columns: Columns, fault: Fault) -> ValueError:
 def _bad_rows(source: Any, columns: Columns, fault: Fault) -> Iterator[tuple[str, str]]:
     for chunk in source.numbered(columns):
         rows = chunk.batch.select(list(columns.taken)).to_pylist()
-        for where, row in zip(chunk.places, rows, strict=True):
+        for i, (where, row) in enumerate(zip(chunk.places, rows, strict=True)):
             what = fault({role: text_of(value) for role, value in row.items()})
+            what = chunk.reasons.get(i, what)
             if what:
                 yield where, what

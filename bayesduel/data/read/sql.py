@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bayesduel.data.read.rows import NUMBER, text_of
+from bayesduel.data.read.rows import NUMBER, WHITE_SPACE, text_of
 from bayesduel.data.votes import LARGEST
 
 __all__ = ["count_query", "name_of", "stacked", "text_in_sql"]
@@ -46,7 +46,9 @@ def count_query(
         counts = COUNTS | WEIGHTED
         number = "weight::DOUBLE"
         if weight == "VARCHAR":
-            number = f"CASE WHEN regexp_full_match(trim(weight), '{NUMBER}') THEN {number} END"
+            text = f"trim(weight, {text_in_sql(WHITE_SPACE)})"
+            matched = f"regexp_full_match({text}, '{NUMBER}')"
+            number = f"CASE WHEN {matched} THEN TRY_CAST({text} AS DOUBLE) END"
         whole = f"w >= 0 AND w <= {LARGEST} AND w = floor(w)"
         named = ", ".join(name_of(r) for r in roles)
         log = f"SELECT {named}, {number} AS w FROM ({log})"

@@ -120,7 +120,7 @@ def test_a_lazy_frame_is_tallied_where_it_lives(kind, monkeypatch):
     monkeypatch.setattr(nw.LazyFrame, "collect", watched)
     duels = bd.read_duels(frame, judge=False)
     assert duels.n_duels == 500 * (1 + 2 + 3 + 1 + 1)
-    assert sum(pulled) == 7  # of 3,500 rows
+    assert sorted(pulled) == [1, 7]  # of 3,500 rows: their number, and counts of equal ones
 
 
 @pytest.mark.parametrize("kind", KINDS)
