@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-__all__ = ["replace_file", "write_figure", "write_netcdf", "write_text"]
+__all__ = ["new_folder", "replace_file", "write_figure", "write_netcdf", "write_text"]
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 DRAFT = ".bayesduel-draft-"
@@ -73,6 +73,37 @@ def replace_file(path: Any) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             draft.unlink()
+
+
+@contextmanager
+def new_folder(path: Any) -> Iterator[Path]:
+    """Yield a draft of a folder, which is moved to `path` when the block ends.
+
+    If there is something at `path` by then, the draft is removed and `path` is left as it is. If
+    the block raises an error, the draft is removed.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    """
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"path should be in a folder that exists, got {path}")
+    try:
+        _remove_stale(path.parent)
+        draft = Path(tempfile.mkdtemp(prefix=DRAFT, dir=path.parent))
+    except OSError as error:
+        raise _explained(path, error) from None
+    try:
+        yield draft
+        draft.chmod(_new_mode(0o777))
+        with suppress(FileExistsError):
+            _rename_new(draft, path)
+    except OSError as error:
+        raise _explained(path, error) from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
 
 
 def write_text(path: Any, text: str) -> None:
@@ -171,16 +202,30 @@ def _remove_stale(folder: Path) -> None:
     for draft in folder.glob(f"{DRAFT}*"):
         with suppress(OSError):
             if time.time() - draft.stat().st_mtime > STALE:
-                draft.unlink()
+                shutil.rmtree(draft) if draft.is_dir() else draft.unlink()
 
 
 def _mode_of(path: Path) -> int:
     """Return the permissions of a file, of a new one if there is none."""
     with suppress(FileNotFoundError):
         return stat.S_IMODE(path.stat().st_mode)
+    return _new_mode(0o666)
+
+
+def _new_mode(mode: int) -> int:
     mask = os.umask(0)
     os.umask(mask)
-    return 0o666 & ~mask
+    return mode & ~mask
+
+
+def _rename_new(draft: Path, path: Path) -> None:
+    """Rename a folder; raise FileExistsError if there is something at `path`."""
+    try:
+        draft.rename(path)
+    except OSError as error:
+        if path.exists():
+            raise FileExistsError(f"{path} exists") from error
+        raise
 
 
 def _flush(path: Path) -> None:

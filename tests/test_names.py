@@ -25,8 +25,8 @@ PROPER = set(
 )
 PLAIN = set(
     """
-    1 2 action active add against all analyse analysis any as attributes best binary bots build
-    choose cli column command common compare comparison compiled composed confidence conjugate
+    1 2 action active add against all analyse analysis any as atomic attributes best binary bots
+    build choose cli column command common compare comparison compiled composed confidence conjugate
     console contextual convert cost count criteria criticism data datatree decided default dense
     density describe difference distribution effect election elimination estimate expected
     experiment family figure filter find floor format from full function graph grid group hybrid

@@ -34,6 +34,7 @@ def command(log: str, output: Path, **options: Any) -> None:
 
     With --by there is a file for each log, with its label in the name.
     """
+    from bayesduel.atomic_write import write_netcdf
     from bayesduel.cli.console import remark
 
     check_folder(output)
@@ -43,7 +44,7 @@ def command(log: str, output: Path, **options: Any) -> None:
         if label is not None:
             path = output.with_name(f"{output.stem}-{_safe(label)}{output.suffix}")
         fit = fit_log(duels, options, label)
-        fit.to_netcdf(path, engine="h5netcdf")
+        write_netcdf(path, fit)
         remark(
             f"{path}: {fit.attrs['model']} by {fit.attrs['method']} ({fit.attrs['method_reason']})"
         )

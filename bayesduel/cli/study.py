@@ -193,7 +193,9 @@ def plan(
             progress=lambda share: progress.update(bar, completed=share),
         )
     if plot_path is not None:
-        found.plot().figure.savefig(plot_path, dpi=150)
+        from bayesduel.atomic_write import write_figure
+
+        write_figure(plot_path, found.plot().figure, dpi=150)
     if as_json:
         print_json(found.to_dict())
     else:
@@ -208,8 +210,9 @@ def plan(
 def export(study: str, path: str, audit: bool, as_json: bool) -> None:
     """Write the duels as a CSV file that ``bayesduel report`` reads."""
     import csv
-    from pathlib import Path
+    import io
 
+    from bayesduel.atomic_write import write_text
     from bayesduel.cli.console import print_json
 
     rows = _opened(study).audit()
@@ -223,10 +226,11 @@ def export(study: str, path: str, audit: bool, as_json: bool) -> None:
             row["margin"] = row.pop("outcome")
     if not rows:
         raise ValueError(f"{study} should have an outcome to export, got none")
-    with Path(path).open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    written = io.StringIO(newline="")
+    writer = csv.DictWriter(written, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(path, written.getvalue())
     if as_json:
         print_json({"path": path, "rows": len(rows)})
     else:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayesduel.atomic_write import write_text
 from bayesduel.cli.options import (
     MODELS,
     check_folder,
@@ -75,7 +76,7 @@ def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
     plain: Any = {label: one.summary() for label, one in found.items()}
     plain = plain[None] if None in plain else plain
     if output is not None:
-        output.write_text(to_json(plain) + "\n", encoding="utf-8")
+        write_text(output, to_json(plain) + "\n")
     if as_json:
         print_json(plain)
     else:

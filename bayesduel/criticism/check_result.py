@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from bayesduel.atomic_write import write_text
 from bayesduel.criticism import check_text
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior
 from bayesduel.criticism.intransitivity_index import MarginIndex
@@ -287,7 +288,7 @@ class Check:
         """Return :meth:`to_dict` as JSON, and write it to `path` if given; NaN becomes null."""
         text = to_json(self.to_dict())
         if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
+            write_text(path, text + "\n")
         return text
 
     def __repr__(self) -> str:

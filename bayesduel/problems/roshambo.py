@@ -20,6 +20,7 @@ repeated rock-paper-scissors as a benchmark for multiagent reinforcement learnin
 
 import csv
 import ctypes
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -29,6 +30,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bayesduel.atomic_write import write_text
 from bayesduel.problems.margins import ScoreDuels, lot
 
 __all__ = [
@@ -100,12 +102,13 @@ class RoshamboTable:
 
     def save(self, path: str | Path) -> None:
         """Write the table as CSV, one row a pair."""
-        with Path(path).open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(COLUMNS)
-            for i, j in combinations(range(len(self.bots)), 2):
-                numbers = (self.throws, self.matches, float(self.mean[i, j]), float(self.sd[i, j]))
-                writer.writerow((self.bots[i], self.bots[j], *numbers))
+        written = io.StringIO(newline="")
+        writer = csv.writer(written)
+        writer.writerow(COLUMNS)
+        for i, j in combinations(range(len(self.bots)), 2):
+            numbers = (self.throws, self.matches, float(self.mean[i, j]), float(self.sd[i, j]))
+            writer.writerow((self.bots[i], self.bots[j], *numbers))
+        write_text(path, written.getvalue())
 
     @staticmethod
     def load(path: str | Path) -> "RoshamboTable":

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesduel.atomic_write import write_text
 from bayesduel.reporting.analysis import Analysis, analyse, log_of
 from bayesduel.reporting.attributes import (
     AttributeAnalysis,
@@ -136,7 +137,7 @@ def report(
         subject="transitivity" if isinstance(first, Check) else "paired comparisons",
         index=_index(found) if len(parts) > 1 else None,
     )
-    path.write_text(text, encoding="utf-8")
+    write_text(path, text)
     return path
 
 

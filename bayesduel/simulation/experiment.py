@@ -103,15 +103,33 @@ def experiment(
     else:
         folder = Path(f"{netcdf}.partial" if netcdf is not None else out)
         trace = StoredTrace(folder, plan, coordinates, truth, layout)
-    finished = trace.finished()
-    tasks = [
-        Task(policy, problem, times, plan, r, p * replications + r)
-        for r in range(replications)
-        for p, policy in enumerate(policies.values())
-        if not finished[p, r]
-    ]
+    with trace:
+        finished = trace.finished()
+        tasks = [
+            Task(policy, problem, times, plan, r, p * replications + r)
+            for r in range(replications)
+            for p, policy in enumerate(policies.values())
+            if not finished[p, r]
+        ]
+        _run(tasks, trace, finished.shape, times, workers, backend, scheduler, progress)
+        if netcdf is not None and isinstance(trace, StoredTrace):
+            return keep_finished(netcdf, trace)
+    return trace.tree()
+
+
+def _run(
+    tasks: list[Task],
+    trace: MemoryTrace | StoredTrace,
+    shape: tuple[int, ...],
+    times: np.ndarray,
+    workers: int | None,
+    backend: str,
+    scheduler: str | None,
+    progress: bool | None,
+) -> None:
+    """Run what is missing of a trace, here, in processes or on a cluster."""
     horizon = int(times[-1])
-    total = len(policies) * replications * horizon
+    total = shape[0] * shape[1] * horizon
     already = total - len(tasks) * horizon
     if workers is None:
         workers = 1 if total - already < SMALL else _processors()
@@ -124,10 +142,7 @@ def experiment(
         else:
             results = here(tasks, report)
         for place, arrays in results:
-            trace.write(*divmod(place, replications), arrays)
-    if netcdf is not None and isinstance(trace, StoredTrace):
-        return keep_finished(netcdf, trace)
-    return trace.tree()
+            trace.write(*divmod(place, shape[1]), arrays)
 
 
 def labelled(policies: Any) -> dict[str, Any]:

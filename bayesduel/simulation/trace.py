@@ -9,13 +9,17 @@ import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import xarray as xr
 import zarr
+from filelock import FileLock, Timeout
 
+from bayesduel.atomic_write import new_folder, write_netcdf
 from bayesduel.simulation.interaction import Layout, Truth
+
+LOCK = "finished/run/.writer"  # in the folder of a trace: held by the process that writes to it
 
 __all__ = [
     "MemoryTrace",
@@ -56,6 +60,12 @@ class MemoryTrace:
             name: np.zeros([sizes[d] for d in dims], kind) for name, (dims, kind) in layout.items()
         }
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
     def finished(self) -> np.ndarray:
         """Return which runs are there, bool, shape (n_policies, n_replications)."""
         return np.zeros([len(self.coordinates[d]) for d in ("policy", "replication")], bool)
@@ -80,6 +90,8 @@ class MemoryTrace:
 
 class StoredTrace:
     """A trace kept in a Zarr store, so that a killed simulation can go on.
+
+    It has one writer at a time, the one that entered it as a context.
 
     Parameters
     ----------
@@ -112,6 +124,22 @@ class StoredTrace:
         except (OSError, KeyError, ValueError) as error:
             raise ValueError(f"out should be new or a trace to go on with, got {path}") from error
         _require_same(path, known, plan)
+        self._lock = FileLock(path / LOCK, timeout=0)
+
+    def __enter__(self) -> Self:
+        try:
+            self._lock.acquire()
+        except Timeout:
+            raise ValueError(
+                f"out should have one writer at a time, got {self.path}, to which another "
+                f"simulation writes now"
+            ) from None
+        except OSError as error:
+            raise OSError(f"{self.path} cannot be written: {error.strerror}") from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
 
     def finished(self) -> np.ndarray:
         """Return which runs are there, bool, shape (n_policies, n_replications)."""
@@ -119,9 +147,15 @@ class StoredTrace:
 
     def write(self, policy: int, replication: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Enter one complete run, and then the marker that it is complete."""
-        for name, array in arrays.items():
-            self.group["trace"][name][policy, replication] = array
-        self.group["finished"]["run"][policy, replication] = True
+        try:
+            for name, array in arrays.items():
+                self.group["trace"][name][policy, replication] = array
+            self.group["finished"]["run"][policy, replication] = True
+        except OSError as error:
+            raise OSError(
+                f"{self.path} cannot be written: {error.strerror or error}; the same simulation "
+                f"goes on after the runs that are finished"
+            ) from error
 
     def tree(self) -> xr.DataTree:
         """Return the trace, its arrays left on disk until they are asked for."""
@@ -158,9 +192,8 @@ def _require_same(path: Path, known: Mapping[str, Any], plan: Mapping[str, Any])
 
 def keep_finished(path: Path, stored: "StoredTrace") -> xr.DataTree:
     """Move a complete trace into a NetCDF file and return it from there."""
-    draft = path.with_name(path.name + ".new")
-    stored.tree().to_netcdf(draft, engine="h5netcdf")
-    draft.replace(path)
+    with stored.tree() as tree:
+        write_netcdf(path, tree)
     shutil.rmtree(stored.path)
     return open_trace(path)
 
@@ -211,10 +244,19 @@ def _create(
     """Make an empty store beside `path`, then move it there in one step."""
     if not path.parent.is_dir():
         raise ValueError(f"out should be in a folder that exists, got {path}")
-    draft = path.with_name(path.name + ".new")
-    if draft.exists():
-        shutil.rmtree(draft)
-    group = zarr.open_group(draft, mode="w", attributes={"plan": json.dumps(dict(plan))})
+    with new_folder(path) as draft:
+        _fill_store(draft, plan, coordinates, truth, layout)
+
+
+def _fill_store(
+    path: Path,
+    plan: Mapping[str, Any],
+    coordinates: Mapping[str, Any],
+    truth: Truth,
+    layout: Layout,
+) -> None:
+    """Make an empty store in a folder."""
+    group = zarr.open_group(path, mode="w", attributes={"plan": json.dumps(dict(plan))})
     sizes = _sizes(coordinates)
     for name, values in coordinates.items():
         _fill(group, name, (name,), np.asarray(values))
@@ -241,7 +283,6 @@ def _create(
         dimension_names=("policy", "replication"),
         fill_value=False,
     )
-    draft.rename(path)
 
 
 def _fill(group: Any, name: str, dims: tuple[str, ...], values: np.ndarray) -> None:

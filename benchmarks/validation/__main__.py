@@ -16,6 +16,7 @@ from joblib import Parallel, delayed
 from rich.progress import Progress
 
 import benchmarks.validation as room
+from bayesduel.atomic_write import write_text
 from benchmarks.validation.experiment import Cell, Experiment, Record, seed_of
 from benchmarks.validation.page import section, top
 from benchmarks.validation.records import append, key_of, read_records
@@ -46,7 +47,7 @@ def main(names: tuple[str, ...], full: bool, seed: int, workers: int, page: Path
     measured = [(e, read_records(e, seed)) for e in experiments()]
     date = datetime.now(UTC).date().isoformat()
     sections = [section(e, found, seed) for e, found in measured if any(found.values())]
-    page.write_text("\n".join([top(measured, date, seed), *sections]), encoding="utf-8")
+    write_text(page, "\n".join([top(measured, date, seed), *sections]))
     click.echo(f"{page} is written.")
 
 

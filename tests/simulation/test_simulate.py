@@ -259,3 +259,23 @@ def test_horizons_are_given_to_policies_that_need_one():
 
 def test_the_plan_is_json(reference):
     assert json.loads(reference.attrs["plan"])["versions"]["numpy"] == np.__version__
+
+
+@pytest.mark.parametrize("name", ["trace.zarr", "trace.nc"])
+def test_a_second_writer_of_a_trace_is_told_so(tmp_path, monkeypatch, name):
+    from bayesduel.simulation import experiment
+
+    out, here, told = tmp_path / name, experiment.here, []
+
+    def meanwhile(tasks, report):
+        with pytest.raises(ValueError, match="out should have one writer at a time, got") as caught:
+            bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1, out=out)
+        told.append(caught.value)
+        yield from here(tasks, report)
+
+    monkeypatch.setattr(experiment, "here", meanwhile)
+    first = bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1, out=out)
+    assert len(told) == 1
+    monkeypatch.undo()
+    assert same(first, bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1, out=out))
+    assert same(first, bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1))

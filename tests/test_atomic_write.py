@@ -1,0 +1,173 @@
+"""Files are written whole or not at all: full disks, quotas, folders, links, pipes."""
+
+import errno
+import os
+import re
+import stat
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from click.testing import CliRunner
+
+import bayesduel as bd
+from bayesduel import atomic_write
+from bayesduel.atomic_write import new_folder, replace_file, write_netcdf, write_text
+from bayesduel.cli import main
+
+
+@pytest.fixture
+def tree():
+    rng = np.random.default_rng(0)
+    labels = np.array([f"é{i}" for i in range(40)], dtype=object)
+    first = xr.Dataset({"a": ("z", rng.random(20_000))})
+    second = xr.Dataset({"b": (("x", "y"), rng.random((300, 40))), "s": ("y", labels)})
+    return xr.DataTree.from_dict({"/": first, "/second": second})
+
+
+def bounded(program: str, *arguments) -> subprocess.CompletedProcess:
+    """Run a program in which no file can grow above `sys.argv[1]` bytes, as on a full disk."""
+    start = """
+    import resource, sys
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
+    """
+    code = textwrap.dedent(start) + textwrap.dedent(program)
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+FILL = """
+import numpy as np, xarray as xr
+from bayesduel.atomic_write import write_netcdf
+tree = xr.DataTree(xr.Dataset({"a": ("x", np.random.default_rng(0).random(20_000))}))
+for limit in (100, 3_000, 20_000, 100_000, 159_000):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    try:
+        write_netcdf(sys.argv[2], tree)
+    except OSError as error:
+        print(error)
+"""
+
+
+def test_netcdf_comes_back(tmp_path, tree):
+    write_netcdf(tmp_path / "tree.nc", tree)
+    with xr.open_datatree(tmp_path / "tree.nc", engine="h5netcdf") as found:
+        assert found.identical(tree)
+    assert os.listdir(tmp_path) == ["tree.nc"]
+
+
+def test_a_full_disk_leaves_the_old_netcdf_and_one_sentence(tmp_path):
+    path = tmp_path / "old.nc"
+    path.write_bytes(b"the old one")
+    done = bounded(FILL, 10**6, path)
+    assert done.returncode == 0, done.stderr
+    said = f"{path} cannot be written: no room is left; the file that was there is unchanged"
+    assert done.stdout.splitlines() == [said] * 5
+    assert path.read_bytes() == b"the old one"
+    assert os.listdir(tmp_path) == ["old.nc"]
+
+
+def full(monkeypatch) -> None:
+    """Let every write of a file fail as on a full disk."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(atomic_write, "_flush", refuse)
+
+
+COMMANDS = {
+    "fit": ["fit", "baseball1987", "--draws", "100", "-o", "PATH.nc"],
+    "simulate": ["simulate", "--problem", "cyclic-4", "--policies", "Uniform", "--horizon", "50",
+                 "--replications", "2", "--plot", "PATH.png"],
+    "study export": ["study", "export", "STUDY", "PATH.csv"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_leaves_the_old_file_on_a_full_disk(tmp_path, monkeypatch, name):
+    args = COMMANDS[name]
+    suffix = Path(next(a for a in args if a.startswith("PATH"))).suffix
+    path, study = tmp_path / f"out{suffix}", tmp_path / "s.study"
+    if "STUDY" in args:
+        made = bd.Study(study, arms=["a", "b", "c"], policy=bd.Uniform())
+        made.tell(made.ask(), "left")
+    path.write_bytes(b"the old one")
+    full(monkeypatch)
+    filled = [str(path) if a[:4] == "PATH" else str(study) if a == "STUDY" else a for a in args]
+    result = CliRunner().invoke(main, filled)
+    assert result.exit_code == 2, result.output
+    assert f"{path} cannot be written: no room is left; the file" in result.stderr
+    assert path.read_bytes() == b"the old one"
+    assert not list(tmp_path.glob(".bayesduel-draft-*"))
+
+
+def test_nothing_writes_a_file_by_another_way():
+    """Only `atomic_write` writes files; those of DuckDB are temporary, of figures in memory."""
+    root = Path(bd.__file__).parent
+    ways = r"\.(write_text|write_bytes|to_netcdf|to_csv|savefig)\(|open\([^)]*[\"'][wx]b?\+?[\"']"
+    allowed = {"atomic_write.py", "duckdb_source.py", "figures.py"}
+    for path in [*root.rglob("*.py"), *(root.parent / "models").rglob("*.py")]:
+        if path.name not in allowed:
+            found = re.search(ways, path.read_text(encoding="utf-8"))
+            assert found is None or "zarr.open_group" in found.string[found.start() - 12 :], path
+
+
+def test_an_error_in_between_leaves_the_old_file(tmp_path):
+    path = tmp_path / "old.txt"
+    write_text(path, "old")
+    with pytest.raises(ZeroDivisionError), replace_file(path) as draft:
+        draft.write_text("half")
+        raise ZeroDivisionError
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["old.txt"]
+
+
+def test_permissions_links_and_devices(tmp_path):
+    path, link = tmp_path / "page.html", tmp_path / "link.html"
+    path.write_text("old")
+    path.chmod(0o640)
+    link.symlink_to(path)
+    write_text(link, "new")
+    assert link.is_symlink() and path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    fresh = tmp_path / "fresh.html"
+    write_text(fresh, "new")
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE(fresh.stat().st_mode) == 0o666 & ~mask
+    write_text("/dev/null", "new")
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize("path", ["missing/page.html", "."])
+def test_places_that_are_no_files_are_refused(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OSError, match="path should be a file"):
+        write_text(path, "new")
+
+
+def test_drafts_of_killed_processes_are_removed_after_an_hour(tmp_path):
+    old, young = tmp_path / ".bayesduel-draft-old.nc", tmp_path / ".bayesduel-draft-young.nc"
+    for draft in (old, young):
+        draft.write_text("half")
+    os.utime(old, (time.time() - 7_200,) * 2)
+    write_text(tmp_path / "page.html", "new")
+    assert not old.exists() and young.exists()
+
+
+def test_a_new_folder_is_whole_or_not_there(tmp_path):
+    with pytest.raises(ZeroDivisionError), new_folder(tmp_path / "a") as draft:
+        (draft / "x").write_text("half")
+        raise ZeroDivisionError
+    assert not os.listdir(tmp_path)
+    for text in ("first", "second"):
+        with new_folder(tmp_path / "a") as draft:
+            (draft / "x").write_text(text)
+    assert (tmp_path / "a" / "x").read_text() == "first"
+    assert os.listdir(tmp_path) == ["a"]
