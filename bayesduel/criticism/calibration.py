@@ -6,7 +6,7 @@ are not independent; intervals and standard errors are by such unit, not by duel
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +27,8 @@ GUESS = float(np.log(2))  # log loss of predicting 1/2 for every duel
 SAME = 0.0005  # nats that a log loss of three digits does not show
 ENOUGH = 30  # held-out duels below which predictions are not compared with 1/2
 PER_BIN = 20  # duels that a bin should hold at least
+KEPT = 2**25  # numbers kept of the draws of predictions, of which their variance is computed
+FEWEST = 20  # draws kept of a prediction, however many there are
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -42,8 +44,10 @@ class Calibration:
     observed
         Share of its duels that it won, half a win for a tie, shape (bins,).
     lower, upper
-        95 % Wilson interval of `observed`, shape (bins,), of as many independent duels as the
-        bin's are worth: `n` over its design effect.
+        95 % interval of `observed` around which the prediction should lie, shape (bins,): Wilson's,
+        of as many independent duels as the bin's are worth, which is `n` over its design effect.
+        The effect covers votes that depend on one another and the posterior variance of the mean
+        prediction.
     n
         Held-out duels in each bin, shape (bins,).
     intraclass
@@ -143,7 +147,9 @@ def held_out(
     intervals. Dean & Pagano, "Evaluating confidence interval methods for binomial proportions in
     clustered surveys", J. Survey Statistics and Methodology 2015, for effective sizes in Wilson's
     interval; Kish, "Survey Sampling", 1965, section 5.4, for the design effect by the intraclass
-    correlation.
+    correlation. The error of a prediction is its posterior variance, taken as independent between
+    folds: what folds share, and what the outcomes of one fold teach the predictions of another,
+    are of opposite sign and cancel for a mean.
     """
     if isinstance(folds, bool) or folds != int(folds) or folds < 2:
         raise ValueError(f"folds should be a whole number >= 2, got {folds}")
@@ -162,16 +168,18 @@ def held_out(
         raise ValueError(f"duels should hold two {unit}s or more to hold one out, got {n_units}")
     folds = min(int(folds), n_units)
     parts = cut(rows, unit, folds, rng)
-    favourite, points, losses, counts, units = [], [], [], [], []
+    favourite, points, losses, counts, units, spread = [], [], [], [], [], []
+    most = int(np.clip(KEPT // (folds * rows.shape[1]), FEWEST, draws))
     for k, held in enumerate(parts):
         rest = np.sum([part for i, part in enumerate(parts) if i != k], axis=0)
         predict = _predict_votes if by_vote else _predict_pairs
-        win = predict(duels, rest, rows[:2], held, model, draws, seed)
+        win, drawn = predict(duels, rest, rows[:2], held, model, draws, seed, most)
         at = held.sum(0) > 0
         n, p = held.sum(0)[at], win
         won = held[0][at] + held[2][at] / 2
         flip = p < 0.5
         favourite.append(np.where(flip, 1 - p, p))
+        spread.append(np.where(flip, 1 - drawn, drawn))
         points.append(np.where(flip, n - won, won))
         counts.append(n)
         losses.append(-(won * np.log(p) + (n - won) * np.log1p(-p)))
@@ -184,11 +192,11 @@ def held_out(
     if unit in ("duel", "vote"):
         of = np.arange(len(of))
     beyond = np.bincount(np.unique(of, return_inverse=True)[1], loss - n * mean)
-    spread = np.sqrt((beyond**2).sum()) / total
+    error = np.sqrt((beyond**2).sum()) / total
     return Calibration(
-        **_bins(p, w, n, None if unit in ("duel", "vote") else of),
+        **_bins(p, w, n, None if unit in ("duel", "vote") else of, spread),
         log_loss=mean,
-        log_loss_error=float(spread),
+        log_loss_error=float(error),
         folds=folds,
         unit="duel" if unit == "vote" else unit,
     )
@@ -205,8 +213,9 @@ def _predict_votes(
     model: Any,
     draws: int,
     seed: int,
-) -> np.ndarray:
-    """Return the mean expected score of left in the votes that are held out.
+    most: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean expected score of left in the votes that are held out, and `most` draws.
 
     Each is predicted with its own judge, time and covariates.
     """
@@ -218,8 +227,9 @@ def _predict_votes(
     cells = settled.cells(left_out, each=True)
     step = max(1, CHUNK // draws)
     parts = [cells.take(slice(start, start + step)) for start in range(0, len(cells), step)]
-    scores = [expected_score(settled.cell_probabilities(posterior, part)) for part in parts]
-    return np.concatenate([_clipped(score) for score in scores])
+    scores = (expected_score(settled.cell_probabilities(posterior, part)) for part in parts)
+    means, drawn = zip(*(_summary(score, most) for score in scores), strict=True)
+    return np.concatenate(means), np.concatenate(drawn, axis=1)
 
 
 def _predict_pairs(
@@ -230,8 +240,9 @@ def _predict_pairs(
     model: Any,
     draws: int,
     seed: int,
-) -> np.ndarray:
-    """Return the mean expected score of left in the rows that are held out."""
+    most: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean expected score of left in the rows that are held out, and `most` draws."""
     if model.reads_order:
         kept, row = np.nonzero(counts)
         left, right = np.array(duels.arms, dtype=object)[pair[:, row]]
@@ -253,7 +264,7 @@ def _predict_pairs(
         pair[1][at],
         left_advantage=model.reads_order,
     )
-    return _clipped(expected_score(chances))
+    return _summary(expected_score(chances), most)
 
 
 def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.ndarray]:
@@ -265,16 +276,23 @@ def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.nd
     return posterior_draws(tree)[0]
 
 
-def _clipped(score: np.ndarray) -> np.ndarray:
-    return np.clip(score.mean(0), 1e-12, 1 - 1e-12)
+def _summary(score: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean of draws of expected scores (draws, rows), and at most `most` of them."""
+    every = -(-len(score) // most)
+    return np.clip(score.mean(0), 1e-12, 1 - 1e-12), score[::every].astype(np.float32)
 
 
 def _bins(
-    p: np.ndarray, won: np.ndarray, n: np.ndarray, unit: np.ndarray | None = None
+    p: np.ndarray,
+    won: np.ndarray,
+    n: np.ndarray,
+    unit: np.ndarray | None = None,
+    spread: Sequence[np.ndarray] = (),
 ) -> dict[str, Any]:
     """Return bins of about equal numbers of duels, ordered by prediction.
 
-    `unit` is the unit of each row; None where single duels are units.
+    `unit` is the unit of each row; None where single duels are units. `spread` holds draws of the
+    predictions, (draws, rows of a fold), one array for each fold, in the order of the rows.
     """
     order = np.argsort(p, kind="stable")
     p, won, n = p[order], won[order], n[order]
@@ -284,18 +302,39 @@ def _bins(
     _, place = np.unique(place, return_inverse=True)
     size = np.bincount(place, n)
     observed = np.bincount(place, won) / size
+    predicted = np.bincount(place, p * n) / size
     effect, intraclass = np.ones(len(size)), 0.0
     if unit is not None:
         effect, intraclass = _design_effect(place, unit[order], won, n, observed)
+    binned = np.empty(len(p), dtype=int)
+    binned[order] = place
+    weight = np.empty(len(p))
+    weight[order] = n / size[place]
+    variance = _variance_of_means(spread, binned, weight, len(size))
+    effect = effect + variance * size / np.maximum(predicted * (1 - predicted), 1e-12)
     lower, upper = wilson(observed * size / effect, size / effect)
     return {
-        "predicted": np.bincount(place, p * n) / size,
+        "predicted": predicted,
         "observed": observed,
         "lower": lower,
         "upper": upper,
         "n": size.astype(int),
         "intraclass": intraclass,
     }
+
+
+def _variance_of_means(
+    spread: Sequence[np.ndarray], place: np.ndarray, weight: np.ndarray, n_bins: int
+) -> np.ndarray:
+    """Return the posterior variance of the mean prediction of each bin, folds being independent."""
+    variance, start = np.zeros(n_bins), 0
+    for drawn in spread:
+        rows = slice(start, start + drawn.shape[1])
+        into = np.zeros((drawn.shape[1], n_bins))
+        into[np.arange(drawn.shape[1]), place[rows]] = weight[rows]
+        variance += (drawn @ into).var(axis=0, ddof=1)
+        start = rows.stop
+    return variance
 
 
 def _design_effect(

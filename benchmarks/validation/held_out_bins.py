@@ -104,7 +104,7 @@ EXPERIMENT = Experiment(
     quick=5,
     full=200,
     notes=(
-        "The interval is that of the observed share alone. Predictions are estimated from the "
-        "other folds, which adds some misses even where every duel is a unit."
+        "The interval covers the error of the observed share and of the mean prediction, by its "
+        "posterior variance in each fold."
     ),
 )

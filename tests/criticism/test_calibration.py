@@ -9,6 +9,7 @@ import bayesduel as bd
 from bayesduel.criticism.calibration import Calibration, _bins, held_out
 from bayesduel.criticism.cross_validation import cut, rows_of, votes_of
 from bayesduel.data.duels import Duels
+from bayesduel.intervals import wilson
 from bayesduel.posterior.draws import posterior_draws
 
 
@@ -64,6 +65,17 @@ def test_bins_by_hand():
     # Wilson's interval for 8 of 20 and 18 of 20, from any table of it
     np.testing.assert_allclose(found["lower"], [0.2188, 0.6990], atol=1e-4)
     np.testing.assert_allclose(found["upper"], [0.6134, 0.9721], atol=1e-4)
+
+
+def test_bins_widen_by_the_error_of_their_predictions():
+    """One bin of 30 duels predicted 0.6, in two folds of 10 and 20; their draws vary apart."""
+    p, won, n = np.full(2, 0.6), np.array([7.0, 11.0]), np.array([10, 20])
+    drawn = [np.array([[0.5], [0.7]]), np.array([[0.55], [0.65]])]  # variances 0.02 and 0.005
+    found = _bins(p, won, n, spread=drawn)
+    worth = 30 / (1 + (0.02 / 9 + 0.005 * 4 / 9) * 30 / 0.24)
+    lower, upper = wilson(0.6 * worth, worth)
+    assert found["lower"] == pytest.approx([lower], rel=1e-6)
+    assert found["upper"] == pytest.approx([upper], rel=1e-6)
 
 
 def test_predictions_are_those_of_a_fit_of_the_other_folds():
