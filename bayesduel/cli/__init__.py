@@ -26,6 +26,8 @@ COMMANDS = (
     "winners",
     "top-k",
     "check",
+    "judges",
+    "export",
     "attributes",
     "health",
     "study",

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
 __all__ = [
+    "against_option",
+    "anchor_of",
+    "anchor_option",
     "check_folder",
     "check_picture",
     "chosen_model",
@@ -21,6 +24,7 @@ __all__ = [
     "json_option",
     "judging_options",
     "log_argument",
+    "names_of",
     "page_option",
     "read_log",
     "reading_options",
@@ -46,6 +50,17 @@ log_argument = click.argument("log", metavar="LOG")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, complete.")
 page_option = click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="HTML file to write."
+)
+anchor_option = click.option(
+    "--anchor",
+    metavar="ARM[=POINTS]",
+    help="Arm from which scores are differences, and its rating.  [default: the mean of all arms, "
+    "1000]",
+)
+against_option = click.option(
+    "--against",
+    metavar="A,B,...",
+    help="Judges of a second group (a model among people), to compare with the others.",
 )
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."
@@ -204,9 +219,33 @@ def chosen_model(name: str, options: Mapping[str, Any]) -> Any:
         raise click.UsageError(f"{asked} cannot be used with --model {name}: {error}") from error
 
 
+def anchor_of(text: str | None) -> dict[str, Any]:
+    """Return what ``--anchor`` says as the arguments `anchor` and `points`.
+
+    Raises
+    ------
+    click.UsageError
+        If the points are not a number.
+    """
+    if text is None:
+        return {}
+    arm, equals, points = text.rpartition("=")
+    if not equals:
+        return {"anchor": text}
+    try:
+        return {"anchor": arm or None, "points": float(points)}
+    except ValueError:
+        raise click.UsageError(f"--anchor should be ARM=POINTS, got {text!r}") from None
+
+
+def names_of(text: str | None) -> list[str]:
+    """Return the names in a list with commas."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
 def covariates_of(options: Mapping[str, Any]) -> list[str]:
     """Return the columns that ``--covariates`` names."""
-    return [name.strip() for name in (options.get("covariates") or "").split(",") if name.strip()]
+    return names_of(options.get("covariates"))
 
 
 def fit_log(duels: "Duels", options: dict[str, Any], label: str | None = None) -> "xr.DataTree":

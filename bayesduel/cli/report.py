@@ -6,11 +6,15 @@ from typing import Any
 import click
 
 from bayesduel.cli.options import (
+    against_option,
+    anchor_of,
+    anchor_option,
     check_folder,
     chosen_model,
     fitting_options,
     judging_options,
     log_argument,
+    names_of,
     read_log,
     reading_options,
 )
@@ -29,6 +33,8 @@ __all__ = ["command"]
     help="File to write.",
 )
 @click.option("--title", help="Heading.  [default: the source of the log]")
+@anchor_option
+@against_option
 @reading_options
 @fitting_options
 @judging_options
@@ -53,6 +59,8 @@ def command(argv: list[str], /, log: str, output: Path, title: str | None, **opt
             output,
             model=model,
             **{name: options[name] for name in given},
+            **anchor_of(options["anchor"]),
+            against=names_of(options["against"]),
             title=title,
             command=shlex.join(["bayesduel", *argv]),
             step=step,

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesduel.cli.options import (
+    anchor_of,
+    anchor_option,
     fits_of,
     fitting_options,
     json_option,
@@ -14,7 +16,9 @@ from bayesduel.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    import pandas as pd
 
     from bayesduel.posterior.winners import Winners
     from bayesduel.reporting.section import Block
@@ -27,6 +31,8 @@ ROWS = 30  # arms listed in the terminal; --json has all
 @click.command("winners", short_help="Show the winners of LOG, with uncertainty.")
 @log_argument
 @json_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row an arm, with scores.")
+@anchor_option
 @click.option(
     "--covariance",
     default="auto",
@@ -36,12 +42,17 @@ ROWS = 30  # arms listed in the terminal; --json has all
 @reading_options
 @fitting_options
 @judging_options
-def command(log: str, as_json: bool, covariance: str, **options: Any) -> None:
+def command(log: str, as_json: bool, as_csv: bool, covariance: str, **options: Any) -> None:
     """Show the winners of LOG (or of a fit.nc that `bayesduel fit` saved), with uncertainty."""
     from bayesduel.cli.console import print_json, show, working
+    from bayesduel.posterior.scores import scores
     from bayesduel.posterior.winners import winners
 
+    if as_json and as_csv:
+        raise click.UsageError("--json and --csv should not be given together")
+    anchor = anchor_of(options.pop("anchor"))
     results: dict[str | None, Winners] = {}
+    rated: dict[str | None, pd.DataFrame | None] = {}
     for label, fit in fits_of(log, options).items():
         with working("computing winners"):
             results[label] = winners(
@@ -50,15 +61,50 @@ def command(log: str, as_json: bool, covariance: str, **options: Any) -> None:
                 confidence=options["confidence"],
                 covariance=covariance,
             )
+            rated[label] = None
+            if results[label].attrs["ranked_by"] == "score":
+                level = {"ci_prob": options["confidence"], "covariance": covariance}
+                rated[label] = scores(fit, **anchor, **level)
+    if as_csv:
+        click.echo(_csv(results, rated), nl=False)
+        return
     if as_json:
-        summaries = {label: result.summary() for label, result in results.items()}
+        summaries: Any = {
+            label: result.summary() | {"scores": _scores(rated[label])}
+            for label, result in results.items()
+        }
         print_json(summaries[None] if None in summaries else summaries)
         return
     for label, result in results.items():
-        show(_blocks(result), label)
+        show(_blocks(result, rated[label]), label)
 
 
-def _blocks(result: "Winners") -> "Iterator[Block]":
+def _csv(
+    results: "Mapping[str | None, Winners]", rated: "Mapping[str | None, pd.DataFrame | None]"
+) -> str:
+    """Return the ranking of every log with its scores as CSV, numbers not rounded."""
+    import pandas as pd
+
+    parts = []
+    for label, result in results.items():
+        frame = result.table()
+        frame.insert(0, "rank", range(1, len(frame) + 1))
+        table = rated[label]
+        frame = frame if table is None else frame.join(table)
+        if label is not None:
+            frame = pd.concat({label: frame}, names=["log"])
+        parts.append(frame)
+    return str(pd.concat(parts).to_csv())
+
+
+def _scores(table: "pd.DataFrame | None") -> Any:
+    """Return a table of scores for JSON."""
+    if table is None:
+        return None
+    return {**table.attrs, "arms": table.reset_index().to_dict("records")}
+
+
+def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]":
     """Yield the verdict and the ranking, as they are printed."""
     from bayesduel.posterior.verdict_text import ACROSS
     from bayesduel.reporting.section import Table, Text, Verdict
@@ -69,9 +115,10 @@ def _blocks(result: "Winners") -> "Iterator[Block]":
     frame, level = result.table(), f"{100 * result.attrs['confidence']:g} %"
     yield Text("")
     yield Table(
-        columns="nlnnnn" + "n" * (group is not None),
+        columns="nlnnnn" + "n" * (rated is not None) + "n" * (group is not None),
         heads=(
             *("", "arm", "best", f"rank [{level}]", f"win rate [{level}]", "tier"),
+            *(() if rated is None else (f"{_shown(rated)} [{level}]",)),
             *(() if group is None else ("group",)),
         ),
         rows=tuple(
@@ -83,6 +130,7 @@ def _blocks(result: "Winners") -> "Iterator[Block]":
                 f"{percent(row['borda_mean'])} % "
                 f"[{percent(row['borda_lower'])}, {percent(row['borda_upper'])}]",
                 f"{row['tier']:.0f}",
+                *(() if rated is None else (_score(rated, str(arm)),)),
                 *(() if group is None else (f"{group[str(arm)]}",)),
             )
             for place, (arm, row) in enumerate(frame.head(ROWS).iterrows(), 1)
@@ -96,3 +144,20 @@ def _blocks(result: "Winners") -> "Iterator[Block]":
         "win rate: against an arm drawn at random",
         "small",
     )
+    if rated is not None:
+        yield Text(rated.attrs["sentence"], "small")
+
+
+def _shown(rated: "pd.DataFrame") -> str:
+    """Return which column of a table of scores is printed."""
+    return "rating" if "rating" in rated else "score"
+
+
+def _score(rated: "pd.DataFrame", arm: str) -> str:
+    """Return the rating of an arm with its interval, or its score in the unit of the margins."""
+    from bayesduel.text import number_with_interval
+
+    row = rated.loc[arm]
+    if "rating" in rated:
+        return f"{row['rating']:.0f} [{row['rating_lower']:.0f}, {row['rating_upper']:.0f}]"
+    return number_with_interval(row["score_mean"], row["score_lower"], row["score_upper"])

@@ -1,7 +1,7 @@
 """Everything a report says of one log, computed once."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bayesduel.criticism.check_result import Check
     from bayesduel.data.duels import Duels
     from bayesduel.data.health_report import Health
+    from bayesduel.posterior.judge_agreement import JudgeAgreement
     from bayesduel.posterior.winners import Winners
     from bayesduel.reporting.margins import MarginAnalysis
 
@@ -61,6 +62,12 @@ class Analysis:
         arm, its posterior mean and the ends of its interval; else None.
     pairs
         The most informative pairs.
+    neighbours
+        How many more duels would decide neighbours in the ranking.
+    scores
+        Scores with intervals, or None where the model ranks by none.
+    judges
+        Agreement of the judges, or None where the log has none.
     warnings
         (name, words) of every warning raised on the way.
     """
@@ -82,6 +89,9 @@ class Analysis:
     coefficients: "pd.DataFrame | None"
     left_advantage: tuple[float, float, float] | None
     pairs: "pd.DataFrame"
+    neighbours: "pd.DataFrame"
+    scores: "pd.DataFrame | None"
+    judges: "JudgeAgreement | None"
     warnings: tuple[tuple[str, str], ...]
 
 
@@ -95,6 +105,9 @@ def analyse(
     seed: int = 0,
     rope: float = 0.02,
     confidence: float = 0.95,
+    anchor: str | None = None,
+    points: float = 1000.0,
+    against: Sequence[str] = (),
     step: Callable[[str], None] = lambda name: None,
 ) -> Analysis:
     """Return everything a report says of `duels`.
@@ -109,6 +122,10 @@ def analyse(
         As in :func:`bayesduel.fit`.
     rope, confidence
         As in :func:`bayesduel.winners`.
+    anchor, points
+        As in :func:`bayesduel.scores`.
+    against
+        As in :func:`bayesduel.judge_agreement`.
     step
         Called with the name of each step before it begins.
     """
@@ -118,7 +135,10 @@ def analyse(
     from bayesduel.inference.fit import fit as fit_model
     from bayesduel.posterior.coefficients import coefficients
     from bayesduel.posterior.draws import model_of
+    from bayesduel.posterior.duels_to_decide import duels_to_decide
     from bayesduel.posterior.information_gain import next_pairs
+    from bayesduel.posterior.judge_agreement import judge_agreement
+    from bayesduel.posterior.scores import scores
     from bayesduel.posterior.winners import winners
     from bayesduel.reporting.margins import analyse_margins
 
@@ -169,6 +189,12 @@ def analyse(
         margins, margins_reason = analyse_margins(duels, fit, seed)
         step("choosing informative pairs")
         pairs = next_pairs(fit, PAIRS, rope=rope, confidence=confidence)
+        neighbours = duels_to_decide(fit, rope=rope, confidence=confidence)
+        with_judges = duels.votes is not None and duels.votes.judge is not None
+        judges = judge_agreement(duels, fit, against=against) if with_judges else None
+        rated = None
+        if model.ranks_by_score:
+            rated = scores(fit, anchor=anchor, points=points, ci_prob=confidence)
     return Analysis(
         duels=duels,
         health=health,
@@ -187,6 +213,9 @@ def analyse(
         coefficients=coefficients(fit, confidence) if covariates else None,
         left_advantage=_left_advantage(fit, confidence),
         pairs=pairs,
+        neighbours=neighbours,
+        scores=rated,
+        judges=judges,
         warnings=raised,
     )
 

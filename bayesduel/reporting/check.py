@@ -188,6 +188,7 @@ def _test_in_numbers(check: "Check") -> Group | None:
         return None
     nulls = Table(
         columns="tnn",
+        name="null-models",
         heads=("null model", "cyclic triads expected", "p-value"),
         rows=tuple(
             (
@@ -204,6 +205,7 @@ def _test_in_numbers(check: "Check") -> Group | None:
     strengths = tuple(f"won at {100 * s:.0f} %" for s in e.power["throughout"])
     power = Table(
         columns="t" + "n" * len(strengths),
+        name="power",
         heads=("alternative", *strengths),
         rows=tuple(
             (POWER_NAMES[kind], *(f"{percent(v)} %" for v in row.values()))
@@ -246,6 +248,7 @@ def _cycles(check: "Check") -> Group | None:
         )
     table = Table(
         columns="tnn",
+        name="cycles",
         heads=("cycle", "probability", "won : lost"),
         rows=tuple(
             (
@@ -265,7 +268,8 @@ def _residuals(name: str, frame: "pd.DataFrame") -> Group:
     columns, heads, note = RESIDUALS[name]
     row = {"pairs": _pair, "arms": _arm, "judges": _judge}[name]
     rows = tuple(row(record) for record in frame.head(ROWS).to_dict("records"))
-    table = Table(columns=columns, heads=heads, rows=rows, full=True)
+    data = {str(column): frame[column].to_numpy() for column in frame}
+    table = Table(columns=columns, heads=heads, rows=rows, full=True, name=name, data=data)
     judges = check_text.judge_words(frame) if name == "judges" else ""
     return Group(name.capitalize(), blocks(judges, Text(note, "small"), table))
 
@@ -294,6 +298,7 @@ def _cycles_by_model(check: "Check") -> Group | None:
         return None
     table = Table(
         columns="tnnnn",
+        name="cycles-by-model",
         heads=("model", "no cycle", "Condorcet winner", "cyclic triads", "curl"),
         rows=tuple(
             (

@@ -35,6 +35,7 @@ def fit_section(fit: "xr.DataTree") -> Section:
     """Return the section on the model, its sampling, and the diagnostics."""
     checks = Table(
         columns="tntt",
+        name="diagnostics",
         heads=("diagnostic", "value", "required", "met"),
         rows=tuple(
             (name, value, wanted, "yes" if good else Cell("no", style="alarm"))

@@ -1,9 +1,10 @@
 """Report sections: the verdict, the ranking, probabilities of ranks and of pairs."""
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -270,7 +271,21 @@ def _ranking_table(winners: "Winners", duels: "Duels") -> Table:
         full=True,
         caption="Best arm: probability of being the Copeland winner, divided between arms that "
         f"tie. Intervals contain {level} of the posterior.",
+        data=_ranking_data(winners, duels),
     )
+
+
+def _ranking_data(winners: "Winners", duels: "Duels") -> dict[str, Sequence[Any]]:
+    """Return the columns of the files of the ranking, numbers not rounded."""
+    frame, counts = winners.table(), duels.summary()
+    best = winners["winner_share"].sel(criterion="copeland").to_series()
+    return {
+        "rank": range(1, len(frame) + 1),
+        "arm": list(frame.index),
+        **{str(name): frame[name].to_numpy() for name in frame},
+        "copeland_share": best[frame.index].to_numpy(),
+        **{name: counts.loc[frame.index, name].to_numpy() for name in counts},
+    }
 
 
 def _range(low: float, high: float) -> str:

@@ -1,7 +1,7 @@
 """Reports: self-contained HTML files on one log, or on several."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from bayesduel.reporting.fit import (
     reproduce_section,
 )
 from bayesduel.reporting.html import page
+from bayesduel.reporting.judge_agreement import judge_agreement_section
 from bayesduel.reporting.log import log_section
 from bayesduel.reporting.margins import margins_section
 from bayesduel.reporting.next_pairs import next_pairs_section
@@ -39,6 +40,8 @@ from bayesduel.reporting.ranking import (
     ranks_section,
     verdict_section,
 )
+from bayesduel.reporting.raw_counts import raw_counts_section
+from bayesduel.reporting.scores import scores_section
 from bayesduel.reporting.section import Cell, Section, Table, blocks
 from bayesduel.reporting.winners import winners_section
 
@@ -48,7 +51,7 @@ if TYPE_CHECKING:
     from bayesduel.criticism.check_result import Check
     from bayesduel.data.duels import Duels
 
-__all__ = ["report", "sections"]
+__all__ = ["analysed", "report", "sections"]
 
 COUNTS = "Counts of wins are those of the log."
 AS_LOGGED = "The check uses outcomes as logged; it does not control for covariates."
@@ -67,6 +70,9 @@ def report(
     seed: int = 0,
     rope: float = 0.02,
     confidence: float = 0.95,
+    anchor: str | None = None,
+    points: float = 1000.0,
+    against: Sequence[str] = (),
     title: str | None = None,
     command: str | None = None,
     step: Callable[[str], None] = lambda name: None,
@@ -90,6 +96,10 @@ def report(
         As in :func:`bayesduel.fit`; used only where `log` is a log.
     rope, confidence
         As in :func:`bayesduel.winners`; used only where `log` is a log or a fit.
+    anchor, points
+        As in :func:`bayesduel.scores`.
+    against
+        As in :func:`bayesduel.judge_agreement`.
     title
         Heading. Default: the source of the log.
     command
@@ -118,7 +128,8 @@ def report(
     several: dict[Any, Any] = log if isinstance(log, dict) and log else {"": log}
     options: dict[str, Any] = {
         "model": model, "method": method, "draws": draws, "seed": seed,
-        "rope": rope, "confidence": confidence,
+        "rope": rope, "confidence": confidence, "anchor": anchor, "points": points,
+        "against": against,
     }  # fmt: skip
     found = {}
     for label, one in several.items():
@@ -126,7 +137,7 @@ def report(
         def named(name: str, label: str = label) -> None:
             step(f"{label}: {name}" if label else name)
 
-        found[str(label)] = _analysed(one, duels, options, named)
+        found[str(label)] = analysed(one, duels, options, named)
     step("drawing")
     parts = {label: sections(one, command=command) for label, one in found.items()}
     first = next(iter(found.values()))
@@ -160,13 +171,27 @@ def sections(
     return _of_check(given, command)
 
 
-# -- in calling order ----------------------------------------------------------------------
-
-
-def _analysed(
+def analysed(
     one: Any, duels: "Duels | None", options: dict[str, Any], step: Callable[[str], None]
 ) -> "Analysis | Check | AttributeAnalysis":
-    """Return what a report is made of, for one log."""
+    """Return what a report is made of, for one log.
+
+    Parameters
+    ----------
+    one
+        As the argument `log` of :func:`report`, one of them.
+    duels
+        As there.
+    options
+        Keyword arguments of :func:`bayesduel.reporting.analysis.analyse`.
+    step
+        Called with the name of each step before it begins.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described.
+    """
     import xarray as xr
 
     from bayesduel.criticism.check_result import Check
@@ -184,6 +209,9 @@ def _analysed(
         "log should be a Duels, a fit, a Check, an AttributeAnalysis, or a dict from labels to "
         f"these, got {type(one).__name__}"
     )
+
+
+# -- in calling order ----------------------------------------------------------------------
 
 
 def _of_log(a: Analysis, command: str | None) -> Sections:
@@ -206,17 +234,20 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         verdict_section(a.winners, a.duels, a.warnings + doubts, caution),
         log_section(a.duels, a.health),
         _noted(ranking_section(a.winners, a.duels), f"{neutral} {COUNTS}" if neutral else ""),
+        scores_section(a.scores),
         ranks_section(a.winners),
         preferences_section(a.winners),
         _noted(winners_section(a), controlled_words(a, "these winners are those")),
+        raw_counts_section(a.duels, a.winners),
         margins,
+        judge_agreement_section(a.judges),
         None if a.coefficients is None else coefficients_section(a.coefficients, a.fit),
         _noted(transitivity_section(a.check, verdict=True), as_logged),
         residuals_section(a.check),
         calibration_section(a.calibration, words),
         fit_section(a.fit),
         errors_section(a),
-        next_pairs_section(a.pairs),
+        next_pairs_section(a.neighbours, a.pairs),
         _reproduce(a.fit, command),
     )
     return tuple(section for section in found if section is not None)

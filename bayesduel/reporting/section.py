@@ -4,12 +4,17 @@ A section holds its content and nothing of HTML. :mod:`bayesduel.reporting.html`
 pages and notebooks; ``rich`` prints it in a terminal, without its figures.
 """
 
-from collections.abc import Callable, Iterator
+import base64
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from bayesduel.text import CELL, shorten
+import numpy as np
+
+from bayesduel.text import CELL, shorten, to_json
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -157,6 +162,11 @@ class Table(Printed):
         Whether the table takes the width of the page.
     caption
         A note in small print below it.
+    name
+        Its own name among the tables of a section, for its files; "" if it is the main one.
+    data
+        The columns of its files by name, numbers not rounded; they may hold more rows than are
+        shown. Default: the texts of the table.
     """
 
     columns: str
@@ -165,6 +175,8 @@ class Table(Printed):
     rules: tuple[int, ...] = ()
     full: bool = False
     caption: str = ""
+    name: str = ""
+    data: Mapping[str, Sequence[Any]] | None = None
     kind: ClassVar[str] = "table"
 
     @property
@@ -173,6 +185,45 @@ class Table(Printed):
         return tuple(
             tuple(Cell(cell) if isinstance(cell, str) else cell for cell in row)
             for row in self.rows
+        )
+
+    @property
+    def content(self) -> dict[str, list[Any]]:
+        """The columns of its files by name."""
+        if self.data is not None:
+            return {str(name): _plain(values) for name, values in self.data.items()}
+        unnamed = ("name", "value", *(f"value {k}" for k in range(2, len(self.columns))))
+        heads = self.heads or unnamed[: len(self.columns)]
+        texts = [[f"{c.text} {c.small}".strip() for c in row] for row in self.cells]
+        names: dict[str, list[Any]] = {}
+        for k, head in enumerate(heads):
+            own = head.replace("\n", " ").strip() or "row"
+            names[f"{own} {k + 1}" if own in names else own] = [row[k] for row in texts]
+        return names
+
+    def to_csv(self) -> str:
+        """Return it as CSV, with a line of heads; missing values are empty."""
+        content = self.content
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(content)
+        writer.writerows(zip(*content.values(), strict=True))
+        return text.getvalue()
+
+    def to_json(self) -> str:
+        """Return it as JSON: a list of one object a row; missing values are null."""
+        content = self.content
+        rows = zip(*content.values(), strict=True)
+        return to_json([dict(zip(content, row, strict=True)) for row in rows], indent=None)
+
+    @property
+    def files(self) -> tuple[tuple[str, str, str], ...]:
+        """Name of the format, suffix, and the file as a data URI, for a page without network."""
+        made = (("CSV", "csv", "text/csv", self.to_csv()),
+                ("JSON", "json", "application/json", self.to_json()))  # fmt: skip
+        return tuple(
+            (name, suffix, f"data:{kind};charset=utf-8;base64,{_base64(text)}")
+            for name, suffix, kind, text in made
         )
 
     def _printed(self) -> "Iterator[RenderableType]":
@@ -271,6 +322,20 @@ class Section(Printed):
     title: str = ""
     body: tuple[Block, ...] = field(default=())
 
+    @property
+    def tables(self) -> dict[str, Table]:
+        """Its tables by the name of their files: the section's, and the table's own."""
+        found: dict[str, Table] = {}
+        for table in _tables(self.body):
+            name = f"{self.id}-{table.name}" if table.name else self.id
+            again = sum(other.split("~")[0] == name for other in found)
+            found[f"{name}~{again + 1}" if again else name] = table
+        return {name.replace("~", "-"): table for name, table in found.items()}
+
+    def file_name(self, table: Table) -> str:
+        """Return the name of the files of one of its tables, without suffix."""
+        return next(name for name, own in self.tables.items() if own is table)
+
     def _repr_html_(self) -> str:
         from bayesduel.reporting.html import fragment
 
@@ -286,6 +351,25 @@ class Section(Printed):
 def blocks(*given: Block | str | None) -> tuple[Block, ...]:
     """Return the blocks that are given, strings as paragraphs; None and "" are left out."""
     return tuple(Text(block) if isinstance(block, str) else block for block in given if block)
+
+
+def _tables(body: tuple[Block, ...]) -> Iterator[Table]:
+    """Yield the tables of blocks, those of groups too."""
+    for block in body:
+        if isinstance(block, Table):
+            yield block
+        elif isinstance(block, Group):
+            yield from _tables(block.body)
+
+
+def _plain(values: Sequence[Any]) -> list[Any]:
+    """Return the values of a column for a file: missing numbers as None."""
+    listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    return [None if v != v else v for v in listed]
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
 
 
 def _styled(words: str, style: str = "") -> "RenderableType":

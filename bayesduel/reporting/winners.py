@@ -2,7 +2,7 @@
 
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -131,7 +131,19 @@ def _table(winners: "Winners") -> Table:
         columns="llnln",
         heads=("criterion", "most probable winner", "probability", "next", "probability"),
         rows=criterion_rows(winners),
+        data=_data(winners),
     )
+
+
+def _data(winners: "Winners") -> dict[str, list[Any]]:
+    """Return the columns of its files: one row a criterion and arm."""
+    rows = [
+        (name, arm, chance)
+        for name, chances in _chances(winners).items()
+        for arm, chance in chances
+    ]
+    criterion, arm, share = zip(*rows, strict=True)
+    return {"criterion": list(criterion), "arm": list(arm), "probability": list(share)}
 
 
 def _chances(winners: "Winners") -> dict[str, list[tuple[str, float]]]:

@@ -24,9 +24,11 @@ SECTIONS = (
     "verdict",
     "log",
     "ranking",
+    "scores",
     "ranks",
     "preferences",
     "winners",
+    "counts",
     "transitivity",
     "residuals",
     "calibration",
@@ -66,7 +68,7 @@ def page(html):
 
 def test_sections_are_there_in_order_and_linked(page):
     assert page.ids == list(SECTIONS)
-    links = [str(attrs["href"]) for tag, attrs in page.tags if tag == "a"]
+    links = [str(a["href"]) for tag, a in page.tags if tag == "a" and "download" not in a]
     assert links == [f"#{name}" for name in SECTIONS[1:]]
     for name in SECTIONS:
         assert page.text[name].strip()
@@ -77,7 +79,8 @@ def test_page_needs_no_network_and_runs_nothing(page, html):
         assert tag not in ("script", "link", "iframe", "object")
         for name in ("src", "href"):
             if attrs.get(name):
-                assert str(attrs[name]).startswith(("data:image/", "#")), attrs
+                kinds = ("data:image/", "data:text/csv;", "data:application/json;", "#")
+                assert str(attrs[name]).startswith(kinds), attrs
         assert not any(key.startswith("on") for key in attrs)
     style = html[html.index("<style>") : html.index("</style>")]
     assert "url(" not in style and "@import" not in style
@@ -150,14 +153,15 @@ def test_log_and_fit_are_told(page, springall):
     assert "half a win" in small["ties"]
 
 
-def test_five_pairs_and_the_command(page, springall):
+def test_neighbours_five_pairs_and_the_command(page, springall):
     _, fit = springall
+    neighbours, want = bd.duels_to_decide(fit), next_pairs(fit)
     head, *rows = page.rows["next"]
-    want = next_pairs(fit)
-    assert head[0] == "first" and len(rows) == 5
-    assert [(r[0], r[1]) for r in rows] == list(zip(want["first"], want["second"], strict=True))
-    for row, bits in zip(rows, want["bits"], strict=True):
-        assert float(row[-1]) == pytest.approx(bits, rel=0.01)
+    assert head[0] == "first" and len(rows) == 8 + 1 + 5
+    found = [(row[0], row[1]) for row in rows]
+    assert found[:8] == list(zip(neighbours["first"], neighbours["second"], strict=True))
+    assert found[9:] == list(zip(want["first"], want["second"], strict=True))
+    assert "bits" not in "".join(head)
     assert "bayesduel report springall" in page.text["reproduce"]
     assert bd.__version__ in page.text["reproduce"]
 
@@ -412,3 +416,41 @@ def test_bad_arguments_are_refused_before_any_work(springall, tmp_path):
 def test_no_number_is_left_unfilled(html):
     text = re.sub(r"<style>.*?</style>|src=\"[^\"]*\"", "", html, flags=re.S)
     assert not re.search(r"\bnan\b|\bNone\b(?!:)|\binf\b|\{\{|\}\}", text)
+
+
+# -- scores, raw counts, judges, duels to decide, files ------------------------------------
+
+
+def test_scores_are_those_of_the_function(page, springall):
+    table = bd.scores(springall[1])
+    rows = page.rows["scores"][1:]
+    assert [row[1] for row in rows] == list(table.index)
+    assert [row[4] for row in rows] == [f"{r:.0f}" for r in table["rating"]]
+    assert "A log determines only differences" in page.text["scores"]
+
+
+def test_raw_counts_stand_beside_the_model(page, springall):
+    raw = bd.raw_winners(springall[0])
+    best = "flavour 9.0 gel 0.0"
+    assert f"raw Copeland): {best}" in page.text["counts"]
+    row = next(row for row in page.rows["counts"] if row[0] == best)
+    assert row[1] == f"{raw.loc[best, 'duels']}"
+
+
+def test_a_page_of_judges_says_which_to_drop(tmp_path):
+    log = bd.datasets.load("tversky1969")
+    fit = bd.fit(log, draws=200, seed=0)
+    page = page_of(fit, tmp_path, duels=log, against=["s1", "s2"])
+    assert "no reason to leave a judge out" in page.text["judges"]
+    assert "between the groups" in page.text["judges"]
+
+
+def test_export_writes_the_files_of_the_page(springall, page, tmp_path):
+    log, fit = springall
+    written = bd.export(fit, tmp_path / "tables", duels=log)
+    linked = {str(a["download"]) for _, a in page.tags if "download" in a}
+    assert {path.name for path in written} == {name for name in linked if name.endswith(".csv")}
+    ranking = (tmp_path / "tables" / "ranking.csv").read_text(encoding="utf-8").splitlines()
+    assert len(ranking) == 1 + log.n_arms
+    with pytest.raises(ValueError, match="format should be 'csv' or 'json', got 'xls'"):
+        bd.export(fit, tmp_path, duels=log, format="xls")

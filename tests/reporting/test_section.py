@@ -1,7 +1,11 @@
 """Sections: the same blocks in a page, a notebook and a terminal."""
 
+import base64
+import csv
+import json
 from io import StringIO
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -89,9 +93,52 @@ def test_parts_have_links_of_their_own(section):
     parts = {"a": (section, second), "b": (section, second)}
     html = Page(page("title", parts, subject="test"))
     assert html.ids == ["p1-one", "p1-two", "p2-one", "p2-two"]
-    assert [a["href"] for tag, a in html.tags if tag == "a"] == ["#p1-two", "#p2-two"]
+    links = [str(a["href"]) for tag, a in html.tags if tag == "a"]
+    assert [link for link in links if link.startswith("#")] == ["#p1-two", "#p2-two"]
 
 
 def test_empty_blocks_are_left_out():
     assert blocks("", None) == ()
     assert blocks("a", Text("b")) == (Text("a"), Text("b"))
+
+
+def test_every_table_is_in_the_page_as_files(section):
+    """The links decode to the content of the table, texts in full."""
+    html = Page(page("title", {"": (section,)}, subject="test"))
+    links = {str(a["download"]): str(a["href"]) for _, a in html.tags if "download" in a}
+    assert list(links) == ["one.csv", "one.json"]
+    rows = list(csv.reader(StringIO(decoded(links["one.csv"], "text/csv"))))
+    assert rows == [
+        ["rank", "arm", "note in two lines"],
+        ["1", "[bold]a & b", "yes almost"],
+        ["2", LONG, "no"],
+    ]
+    found = json.loads(decoded(links["one.json"], "application/json"))
+    assert found == [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+
+
+def test_files_hold_numbers_that_are_not_rounded():
+    data = {"arm": ["a", "b"], "share": np.array([1 / 3, np.nan])}
+    table = Table(columns="ln", heads=("arm", "share"), rows=(("a", "33 %"),), data=data)
+    assert table.to_csv() == f"arm,share\na,{1 / 3}\nb,\n"
+    assert json.loads(table.to_json()) == [
+        {"arm": "a", "share": 1 / 3},
+        {"arm": "b", "share": None},
+    ]
+
+
+def test_tables_of_a_section_have_different_names():
+    one, two, named = (
+        Table(columns="ht", rows=(("a", str(k)),), name=name)
+        for k, name in enumerate(("", "", "own"))
+    )
+    section = Section(id="fit", body=blocks(one, Group("More", (two, named))))
+    assert list(section.tables) == ["fit", "fit-2", "fit-own"]
+    assert section.file_name(named) == "fit-own"
+    assert two.to_csv() == "name,value\na,1\n"
+
+
+def decoded(uri: str, kind: str) -> str:
+    head, text = uri.split(";base64,")
+    assert head == f"data:{kind};charset=utf-8"
+    return base64.b64decode(text, validate=True).decode()

@@ -1,0 +1,68 @@
+"""``bayesduel export``: every table of the report on a log, as files."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bayesduel.cli.options import (
+    against_option,
+    anchor_of,
+    anchor_option,
+    chosen_model,
+    fitting_options,
+    judging_options,
+    log_argument,
+    names_of,
+    read_log,
+    reading_options,
+)
+
+__all__ = ["command"]
+
+
+@click.command("export", short_help="Write every table of the report on LOG as a file.")
+@log_argument
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="Folder to write to.",
+)
+@click.option(
+    "--format",
+    type=click.Choice(["csv", "json"]),
+    default="csv",
+    show_default=True,
+    help="Format of the files.",
+)
+@anchor_option
+@against_option
+@reading_options
+@fitting_options
+@judging_options
+def command(log: str, output: Path, format: Any, **options: Any) -> None:
+    """Write every table of the report on LOG as a file, numbers not rounded.
+
+    The files are named after the section and the table: ranking.csv, scores.csv, ... With --by
+    there is a folder for each log.
+    """
+    from bayesduel.cli.console import remark, steps
+    from bayesduel.reporting.export import export
+
+    model = chosen_model(options["model"], options)
+    logs = read_log(log, options)
+    given = ("method", "draws", "seed", "rope", "confidence")
+    with steps() as step:
+        files = export(
+            logs[None] if None in logs else logs,
+            output,
+            format=format,
+            model=model,
+            **{name: options[name] for name in given},
+            **anchor_of(options["anchor"]),
+            against=names_of(options["against"]),
+            step=step,
+        )
+    remark(f"wrote {len(files)} files to {output}")

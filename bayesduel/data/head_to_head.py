@@ -1,0 +1,95 @@
+"""Raw counts of a log: the head-to-head table, and winners by counting, without a model.
+
+A tie counts half a win for each side. Raw winners take observed shares for probabilities, so a
+pair that met once counts as much as one that met a thousand times: they are shown beside the
+figures of a model, not in their place.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.intervals import wilson
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesduel.data.duels import Duels
+
+__all__ = ["head_to_head", "raw_winners"]
+
+
+def head_to_head(duels: "Duels") -> "pd.DataFrame":
+    """Return one row a pair that met, those with most duels first.
+
+    Columns: ``first``, ``second``, ``duels``, ``first_wins``, ``ties``, ``second_wins``,
+    ``share`` (of first, a tie counting half), ``share_lower``, ``share_upper`` (Wilson's 95 %
+    interval).
+    """
+    import pandas as pd
+
+    pairs = duels.pairs()
+    n = pairs.first_wins + pairs.second_wins + pairs.ties
+    points = pairs.first_wins + pairs.ties / 2
+    low, high = wilson(points, n)
+    labels = np.array(duels.arms, dtype=object)
+    frame = pd.DataFrame(
+        {
+            "first": labels[pairs.first],
+            "second": labels[pairs.second],
+            "duels": n,
+            "first_wins": pairs.first_wins,
+            "ties": pairs.ties,
+            "second_wins": pairs.second_wins,
+            "share": points / n,
+            "share_lower": low,
+            "share_upper": high,
+        }
+    )
+    return frame.sort_values("duels", ascending=False, kind="stable", ignore_index=True)
+
+
+def raw_winners(duels: "Duels") -> "pd.DataFrame":
+    """Return the winners by counting, one row an arm, by share of opponents beaten.
+
+    Columns: ``duels``, ``win_share`` (of all duels), ``opponents`` (met), ``beaten``, ``level``,
+    ``lost_to`` (opponents by majority of the duels with them), ``copeland`` (beaten plus half
+    of level, divided by opponents met), ``borda`` (mean of the shares against each opponent
+    met). Attributes: ``condorcet`` (the arm that beat every other arm by majority, or None),
+    ``copeland`` and ``borda`` (the arms with the largest value), ``pairs_met`` and ``pairs``.
+    """
+    import pandas as pd
+
+    wins = duels.tally("half").wins
+    n = wins + wins.T
+    met = n > 0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(met, wins / n, 0.0)
+        opponents = met.sum(1)
+        beaten, level = (met & (share > 0.5)).sum(1), (met & (share == 0.5)).sum(1)
+        frame = pd.DataFrame(
+            {
+                "duels": n.sum(1).astype(int),
+                "win_share": wins.sum(1) / n.sum(1),
+                "opponents": opponents,
+                "beaten": beaten,
+                "level": level,
+                "lost_to": opponents - beaten - level,
+                "copeland": (beaten + level / 2) / opponents,
+                "borda": share.sum(1) / opponents,
+            },
+            index=pd.Index(duels.arms, name="arm"),
+        )
+    all_beaten = frame.index[frame["beaten"] == duels.n_arms - 1]
+    best = {
+        name: [str(arm) for arm in frame.index[frame[name] == frame[name].max()]]
+        for name in ("copeland", "borda")
+    }
+    frame = frame.sort_values(["copeland", "borda"], ascending=False, kind="stable")
+    frame.attrs = {
+        "condorcet": str(all_beaten[0]) if len(all_beaten) else None,
+        **best,
+        "pairs_met": int(met.sum()) // 2,
+        "pairs": duels.n_arms * (duels.n_arms - 1) // 2,
+    }
+    return frame

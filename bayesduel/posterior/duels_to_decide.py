@@ -1,0 +1,194 @@
+"""How many more duels of a pair would decide which of its arms is better.
+
+For each posterior draw of the true difference, the number of further duels of the pair after
+which the posterior would be sure of the sign of the difference, if the outcomes fell as
+expected. The posterior of a difference d is taken as normal with mean m and variance v; n duels
+that fall as expected under the true difference move it to precision ``1/v + n I`` and mean
+``(m/v + n I d) / (1/v + n I)``, where I is the information of one duel. The pair is decided at
+the smallest n at which the mean is z standard deviations from zero: the larger root of a
+quadratic equation in n.
+
+References
+----------
+Spiegelhalter, Abrams & Myles, "Bayesian Approaches to Clinical Trials", 2004, section 6.5 (hybrid
+and predictive sample sizes). Deviation: the number of duels that is needed, as a distribution
+over the true difference, in place of the power of a given number.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from scipy.special import logit, ndtri
+
+from bayesduel.models.response import expected_score
+from bayesduel.posterior.draws import CHUNK, draws_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from bayesduel.posterior.draws import Draws
+
+__all__ = ["duels_to_decide"]
+
+QUANTILES = (0.1, 0.5, 0.9)
+LEAST = 1e-9  # probabilities closer to 0 or 1 have no finite log odds
+
+
+def duels_to_decide(
+    fit: "xr.DataTree",
+    pairs: Iterable[tuple[str, str]] | None = None,
+    *,
+    rope: float = 0.02,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """Return how many more duels would decide pairs, by default the neighbours in the ranking.
+
+    Parameters
+    ----------
+    fit
+        What `bayesduel.fit` returned.
+    pairs
+        Pairs of labels. Default: every arm and the next one in the ranking.
+    rope
+        A win probability within this of 1/2 does not matter in practice; in [0, 0.5).
+    confidence
+        Probability at which a pair is decided, in (0.5, 1).
+
+    Returns
+    -------
+    One row a pair: ``first``, ``second`` (labels), ``duels`` (so far), ``beats_probability``
+    (first is better), ``preference_mean`` (expected score of first), ``equal_probability`` (the
+    difference lies within the rope), ``decided`` (whether the posterior is sure already), and
+    the numbers of further duels of the pair: ``expected`` (mean over the differences outside the
+    rope, since duels that decide an arbitrarily small difference have no finite mean),
+    ``lower``, ``median``, ``upper`` (quantiles 0.1, 0.5 and 0.9 over all differences; infinite
+    where the difference is 0). 0 where the pair is decided.
+
+    Raises
+    ------
+    TypeError
+        If `fit` is not a fit.
+    ValueError
+        If an argument is out of its range, or a label is not an arm of the log.
+    """
+    from bayesduel.posterior.winners import check_decision
+
+    check_decision(rope, confidence)
+    draws, labels, _ = draws_of(fit)
+    first, second = _neighbours(draws) if pairs is None else _places(pairs, labels)
+    z = float(ndtri(confidence))
+    step = max(1, CHUNK // draws.n_draws)
+    parts = [
+        _decide(draws, first[k : k + step], second[k : k + step], rope, z)
+        for k in range(0, len(first), step)
+    ]
+    counts = fit["constant_data"]
+    wins, ties = np.asarray(counts["wins"]), np.asarray(counts["ties"])
+    frame = pd.concat(parts, ignore_index=True)
+    frame.insert(0, "first", [labels[k] for k in first])
+    frame.insert(1, "second", [labels[k] for k in second])
+    frame.insert(2, "duels", (wins + wins.T + ties)[first, second].astype(int))
+    frame.attrs = {"rope": rope, "confidence": confidence}
+    return frame
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _neighbours(draws: "Draws") -> tuple[np.ndarray, np.ndarray]:
+    """Return indices of arms that follow one another in the ranking, better first."""
+    if draws.score is not None:
+        rank = (-draws.score).argsort(1).argsort(1).mean(0)
+        order = np.lexsort((-draws.score.mean(0), rank))
+    else:
+        total = sum(P.mean(-1).sum(0) for P in draws.matrices())
+        order = np.argsort(-np.asarray(total), kind="stable")
+    return order[:-1], order[1:]
+
+
+def _places(
+    pairs: Iterable[tuple[str, str]], labels: tuple[str, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    known = {label: k for k, label in enumerate(labels)}
+    found = []
+    for pair in pairs:
+        if len(tuple(pair)) != 2 or not all(label in known for label in pair):
+            raise ValueError(f"pairs should be pairs of arms of the log, got {pair!r}")
+        found.append([known[label] for label in pair])
+    if not found:
+        raise ValueError("pairs should hold a pair, got none")
+    first, second = np.array(found).T
+    return first, second
+
+
+def _decide(
+    draws: "Draws", first: np.ndarray, second: np.ndarray, rope: float, z: float
+) -> pd.DataFrame:
+    chances = draws.chances(slice(None), first, second)
+    p = np.clip(expected_score(chances), LEAST, 1 - LEAST)  # (draws, pairs)
+    apart, each = _difference(draws, first, second, p, chances)
+    mean, variance = apart.mean(0), np.maximum(apart.var(0), 1e-300)
+    needed = _needed(apart, each, mean, variance, z)
+    matters = np.abs(p - 0.5) > rope
+    with np.errstate(invalid="ignore", divide="ignore"):
+        expected = np.where(matters, needed, 0.0).sum(0) / matters.sum(0)
+    lower, median, upper = np.quantile(needed, QUANTILES, axis=0, method="higher")
+    return pd.DataFrame(
+        {
+            "beats_probability": (apart > 0).mean(0) + (apart == 0).mean(0) / 2,
+            "preference_mean": p.mean(0),
+            "equal_probability": 1 - matters.mean(0),
+            "decided": np.abs(mean) >= z * np.sqrt(variance),
+            "expected": expected,
+            "lower": lower,
+            "median": median,
+            "upper": upper,
+        }
+    )
+
+
+def _difference(
+    draws: "Draws",
+    first: np.ndarray,
+    second: np.ndarray,
+    p: np.ndarray,
+    chances: dict[str, np.ndarray],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return draws of the difference of pairs and the information of one duel, (draws, pairs).
+
+    Of models of margins, the location of the margin, and the Fisher information of a margin
+    (Student's t: (df + 1) / (df + 3) of the normal one). Of others, the log odds of the expected
+    score, and the information of the score: ``(p (1 - p))^2`` by its variance, which is
+    ``p (1 - p)`` without ties.
+    """
+    margins = draws.model.margins(draws.rows(slice(None)), draws.arms[first], draws.arms[second])
+    if margins is not None:
+        location, scale, degrees = margins
+        with np.errstate(invalid="ignore"):
+            less = np.where(np.isinf(degrees), 1.0, (degrees + 1) / (degrees + 3))
+        return location, np.broadcast_to(less / np.asarray(scale) ** 2, location.shape)
+    tie = chances.get("tie", np.zeros_like(p))
+    variance = np.maximum(p * (1 - p) - tie / 4, LEAST)
+    return logit(p), (p * (1 - p)) ** 2 / variance
+
+
+def _needed(
+    apart: np.ndarray, each: np.ndarray, mean: np.ndarray, variance: np.ndarray, z: float
+) -> np.ndarray:
+    """Return the smallest numbers of duels after which the sign is decided, (draws, pairs).
+
+    Of ``(a + x d)^2 = z^2 (b + x)`` with ``a = m / v``, ``b = 1 / v`` and ``x = n I``, the larger
+    root; 0 where the pair is decided now.
+    """
+    a, b = mean / variance, 1 / variance
+    open_ = a**2 < z**2 * b
+    middle = 2 * a * apart - z**2
+    rest = a**2 - z**2 * b
+    with np.errstate(invalid="ignore", divide="ignore"):
+        root = (-middle + np.sqrt(np.maximum(middle**2 - 4 * apart**2 * rest, 0.0))) / (
+            2 * apart**2
+        )
+        duels = np.where(apart == 0, np.inf, root / each)
+    return np.where(open_, np.ceil(duels), 0.0)

@@ -1,0 +1,406 @@
+"""Agreement of judges with one another, and the position bias of each.
+
+Judges are compared on units: a pair of arms or, where the log has groups (prompts, contexts), a
+pair within a group. The agreement of a judge on a unit is the probability that a decided vote of
+this judge and a decided vote of another judge on the unit, each drawn at random, name the same
+arm; a judge who votes at random agrees in one half. Ties are left out. Its standard of comparison
+is the agreement of the other judges among themselves on the same units, so that a judge of
+difficult units is not blamed for them.
+
+References
+----------
+Zheng et al., "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", NeurIPS 2023, section 4
+and appendix D.3 (agreement of two random votes; the agreement among people as its standard).
+Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
+Statistics 1979.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import expit, logit, stdtr, stdtrit
+
+from bayesduel.intervals import Z95, wilson
+from bayesduel.text import join, json_ready, percent
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from bayesduel.data.duels import Duels
+    from bayesduel.data.votes import Votes
+
+__all__ = ["JudgeAgreement", "judge_agreement"]
+
+ALPHA = 0.05  # family-wise error rate of "agrees less than the other judges"
+LEAST_UNITS = 5  # units shared with two other judges from which a judge is tested
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JudgeAgreement:
+    """What :func:`judge_agreement` found.
+
+    Attributes
+    ----------
+    table
+        One row a judge, those who agree least (against the others on the same units) first.
+    groups
+        Agreement within and between the two groups of judges, or None without a second group.
+    unit
+        What judges are compared on: "pair" or "pair and group".
+    drop
+        Judges who agree less than the other judges, at a family-wise error rate of 5 %.
+    """
+
+    table: "pd.DataFrame"
+    groups: "pd.DataFrame | None"
+    unit: str
+    drop: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """Which judges to leave out, if any, and why."""
+        tested = int(self.table["p"].notna().sum())
+        n = len(self.table)
+        if not tested:
+            return (
+                f"The agreement of judges cannot be compared: no judge shares {LEAST_UNITS} units "
+                f"(each a {self.unit}) with two other judges."
+            )
+        among = f"of {tested:,} judges compared" + (f" ({n:,} in the log)" if n > tested else "")
+        if not self.drop:
+            return (
+                f"No judge agrees less with the others than these do among themselves, beyond "
+                f"chance ({among}, family-wise error rate 5 %): agreement gives no reason to leave "
+                "a judge out."
+            )
+        rows = self.table.set_index("judge").loc[list(self.drop)]
+        shown = join(
+            f"{judge} ({percent(row['agreement'])} % against {percent(row['others'])} %)"
+            for judge, row in rows.iterrows()
+        )
+        one = len(self.drop) == 1
+        return (
+            f"{len(self.drop):,} {among} {'agrees' if one else 'agree'} less with the others than "
+            f"these do among themselves on the same units (family-wise error rate 5 %): {shown}. "
+            f"To see what {'this judge changes' if one else 'these judges change'}, fit again "
+            "without the votes."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as dictionaries and lists; NaN becomes None."""
+        groups = None if self.groups is None else self.groups.to_dict("records")
+        found = {
+            "sentence": self.sentence,
+            "unit": self.unit,
+            "drop": list(self.drop),
+            "table": self.table.to_dict("records"),
+            "groups": groups,
+        }
+        plain: dict[str, Any] = json_ready(found)
+        return plain
+
+    def __repr__(self) -> str:
+        return f"<JudgeAgreement: {len(self.table):,} judges. {self.sentence}>"
+
+
+def judge_agreement(
+    duels: "Duels", fit: "xr.DataTree | None" = None, *, against: Iterable[str] = ()
+) -> JudgeAgreement:
+    """Return how each judge agrees with the others, and the position bias of each.
+
+    Parameters
+    ----------
+    duels
+        A log with judges.
+    fit
+        A fit of it, for the position bias: how likely left was to win without it. Default: no
+        position bias.
+    against
+        Judges of a second group (a model among people): every judge of the first group is also
+        compared with the second, and the groups with each other. Judges of the two groups are
+        not counted as others of one another.
+
+    Returns
+    -------
+    A :class:`JudgeAgreement`. Its table has the columns ``judge``, ``votes``, ``ties`` (share),
+    ``units`` (shared with another judge), ``agreement``, ``agreement_lower``,
+    ``agreement_upper`` (mean over units; Wilson's 95 % interval, a unit counted as one trial),
+    ``others`` (agreement of the others among themselves, on the units with two others or more),
+    ``difference``, ``difference_lower``, ``difference_upper`` (of the two on these units, 95 %
+    by Student's t) and ``p`` (two-sided; NaN for fewer than five such units); with `against`,
+    ``group`` (1 or 2) and ``second``, ``second_lower``, ``second_upper`` (agreement with the
+    other group); with `fit`, where sides carry a meaning, ``left``, ``left_lower``,
+    ``left_upper``: probability that left wins between equal arms, 95 % interval, under a
+    Normal(0, 1) prior of its log odds.
+
+    Raises
+    ------
+    ValueError
+        If the log has no judges, or `against` is not some but not all of them.
+    """
+    import pandas as pd
+
+    votes = duels.votes
+    if votes is None or votes.judge is None:
+        raise ValueError("duels should name the judges, got a log without them")
+    second = _second_group(tuple(against), votes.judges)
+    unit, shared = _units(duels, votes)
+    groups = np.where(np.isin(np.arange(len(votes.judges)), second), 2, 1)
+    vote = _decided(votes, unit, groups)
+    named = votes.judge >= 0
+    total = np.bincount(votes.judge[named], votes.weight[named], len(votes.judges))
+    tied = named & (votes.outcome == 0)
+    ties = np.bincount(votes.judge[tied], votes.weight[tied], len(votes.judges))
+    table = pd.DataFrame({"judge": votes.judges, "votes": total.astype(int)})
+    with np.errstate(invalid="ignore", divide="ignore"):
+        table["ties"] = ties / total
+    if len(second):
+        table["group"] = groups
+    table = table.assign(**_against_others(vote, len(groups)))
+    if len(second):
+        found = _by_judge(vote.judge, vote.with_others(across=True), len(groups), "second")
+        table = table.assign(**{k: v for k, v in found.items() if k != "units"})
+    if fit is not None and _sides_mean_something(duels):
+        table = table.join(_position_bias(votes, fit), on="judge")
+    drop = _below(table)
+    table = table.sort_values("difference", kind="stable", na_position="last", ignore_index=True)
+    return JudgeAgreement(
+        table=table,
+        groups=_between(vote) if len(second) else None,
+        unit=shared,
+        drop=drop,
+    )
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _second_group(against: tuple[str, ...], judges: tuple[str, ...]) -> np.ndarray:
+    known = {label: k for k, label in enumerate(judges)}
+    unknown = [label for label in against if label not in known]
+    if unknown:
+        raise ValueError(f"against should name judges of the log, got {unknown[0]!r}")
+    if len(set(against)) == len(judges):
+        raise ValueError("against should leave a judge in the first group, got all of them")
+    return np.array(sorted({known[label] for label in against}), dtype=int)
+
+
+def _units(duels: "Duels", votes: "Votes") -> tuple[np.ndarray, str]:
+    """Return the unit of each vote, -1 where its group is missing, and what a unit is."""
+    low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
+    key = low.astype(np.int64) * duels.n_arms + high
+    if votes.group is None or len(votes.groups) < 2:
+        return np.unique(key, return_inverse=True)[1], "pair"
+    key = np.where(votes.group >= 0, key * len(votes.groups) + votes.group, -1)
+    code = np.unique(key, return_inverse=True)[1]
+    return np.where(votes.group >= 0, code, -1), "pair and group"
+
+
+@dataclass(frozen=True)
+class _Decided:
+    """Decided votes by judge and unit: one entry for each judge on each unit.
+
+    Attributes
+    ----------
+    judge, unit, group
+        Of each entry; `group` is 1 or 2.
+    n, s
+        Number of its votes, and those for the first arm less those for the second.
+    n_units
+        Number of units.
+    """
+
+    judge: np.ndarray
+    unit: np.ndarray
+    group: np.ndarray
+    n: np.ndarray
+    s: np.ndarray
+    n_units: int
+
+    def sums(self, values: np.ndarray, group: int) -> np.ndarray:
+        """Return the sums of an entry's values over a group of judges, by unit."""
+        kept = self.group == group
+        return np.bincount(self.unit[kept], values[kept], self.n_units)
+
+    def of_group(self, values: np.ndarray, *, across: bool = False) -> np.ndarray:
+        """Return the sums over the judge's own group (or the other one) on the unit, by entry."""
+        one, two = (self.sums(values, g)[self.unit] for g in (1, 2))
+        return np.where((self.group == 1) != across, one, two)
+
+    def with_others(self, *, across: bool = False) -> np.ndarray:
+        """Return the agreement of an entry with other judges' votes; NaN where there are none."""
+        n, s = self.of_group(self.n, across=across), self.of_group(self.s, across=across)
+        if not across:
+            n, s = n - self.n, s - self.s
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(n > 0, (1 + self.s / self.n * s / n) / 2, np.nan)
+
+    def among_others(self) -> np.ndarray:
+        """Return the agreement of the others of the group among themselves, by entry."""
+        n, s = self.of_group(self.n) - self.n, self.of_group(self.s) - self.s
+        own = self.of_group(self.n**2) - self.n**2
+        return _agreement(n, s, own, self.of_group(self.s**2) - self.s**2)
+
+    def within(self, group: int) -> np.ndarray:
+        """Return the agreement of two judges of a group, by unit; NaN where there are not two."""
+        return _agreement(
+            self.sums(self.n, group),
+            self.sums(self.s, group),
+            self.sums(self.n**2, group),
+            self.sums(self.s**2, group),
+        )
+
+    def between(self) -> np.ndarray:
+        """Return the agreement of a judge of each group, by unit; NaN where one has no vote."""
+        (n1, s1), (n2, s2) = ((self.sums(self.n, g), self.sums(self.s, g)) for g in (1, 2))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where((n1 > 0) & (n2 > 0), (1 + s1 / n1 * s2 / n2) / 2, np.nan)
+
+
+def _agreement(n: np.ndarray, s: np.ndarray, n2: np.ndarray, s2: np.ndarray) -> np.ndarray:
+    """Return how often two votes by different judges agree, from sums and sums of squares."""
+    pairs = n**2 - n2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(pairs > 0, (1 + (s**2 - s2) / pairs) / 2, np.nan)
+
+
+def _decided(votes: "Votes", unit: np.ndarray, groups: np.ndarray) -> _Decided:
+    assert votes.judge is not None
+    kept = (votes.outcome != 0) & (votes.judge >= 0) & (unit >= 0)
+    n_units = int(unit.max(initial=-1)) + 1
+    sign = np.where(votes.left < votes.right, votes.outcome, -votes.outcome)[kept]
+    key = votes.judge[kept].astype(np.int64) * n_units + unit[kept]
+    known, place = np.unique(key, return_inverse=True)
+    weight = votes.weight[kept].astype(float)
+    judge = (known // max(n_units, 1)).astype(int)
+    return _Decided(
+        judge,
+        (known % max(n_units, 1)).astype(int),
+        groups[judge],
+        np.bincount(place, weight, len(known)),
+        np.bincount(place, weight * sign, len(known)),
+        n_units,
+    )
+
+
+def _by_judge(judge: np.ndarray, each: np.ndarray, n: int, name: str) -> dict[str, np.ndarray]:
+    """Return each judge's mean over units with its interval, and the number of units."""
+    known = ~np.isnan(each)
+    m = np.bincount(judge[known], minlength=n)
+    total = np.bincount(judge[known], each[known], n)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        low, high = wilson(total, m)
+        return {"units": m, name: total / m, f"{name}_lower": low, f"{name}_upper": high}
+
+
+def _against_others(vote: _Decided, n: int) -> dict[str, np.ndarray]:
+    """Return the agreement of each judge with the others of the group, and that of these."""
+    with_others, among = vote.with_others(), vote.among_others()
+    found = _by_judge(vote.judge, with_others, n, "agreement")
+    apart = with_others - among
+    known = ~np.isnan(apart)
+    at, apart = vote.judge[known], apart[known]
+    m = np.bincount(at, minlength=n)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        others = np.bincount(at, among[known], n) / m
+        mean = np.bincount(at, apart, n) / m
+        square = np.bincount(at, (apart - mean[at]) ** 2, n) / (m - 1)
+        error = np.where(m >= LEAST_UNITS, np.maximum(np.sqrt(square / m), 1e-12), np.nan)
+        half = stdtrit(m - 1, 0.975) * error
+        p = 2 * stdtr(m - 1, -np.abs(mean / error))
+    return found | {
+        "others": others,
+        "difference": mean,
+        "difference_lower": mean - half,
+        "difference_upper": mean + half,
+        "p": p,
+    }
+
+
+def _sides_mean_something(duels: "Duels") -> bool:
+    """Return whether sides are ordered, and both sides won a decided duel."""
+    return bool(duels.ordered and duels.cells.left_wins.sum() and duels.cells.right_wins.sum())
+
+
+def _position_bias(votes: "Votes", fit: "xr.DataTree") -> "pd.DataFrame":
+    """Return the probability that left wins between equal arms, by judge.
+
+    The log odds of a judge have a Normal(0, 1) prior; the posterior mode and the curvature there
+    give the interval. The scores of the fit are taken as known.
+    """
+    import pandas as pd
+
+    from bayesduel.models.response import expected_score
+    from bayesduel.posterior.draws import draws_of
+
+    assert votes.judge is not None
+    draws, _, _ = draws_of(fit)
+    kept = (votes.outcome != 0) & (votes.judge >= 0)
+    judge, weight = votes.judge[kept], votes.weight[kept].astype(float)
+    pair = votes.left[kept].astype(np.int64) * draws.n_arms + votes.right[kept]
+    known, place = np.unique(pair, return_inverse=True)
+    left, right = known // draws.n_arms, known % draws.n_arms
+    some = slice(None, None, max(1, draws.n_draws // 400))
+    chance = expected_score(draws.chances(some, left, right)).mean(0)
+    offset = logit(np.clip(chance, 1e-6, 1 - 1e-6))[place]
+    won, n_judges = (votes.outcome[kept] > 0).astype(float), len(votes.judges)
+    bias = np.zeros(n_judges)
+    for _ in range(50):
+        p = expit(offset + bias[judge])
+        slope = np.bincount(judge, weight * (won - p), n_judges) - bias
+        curve = np.bincount(judge, weight * p * (1 - p), n_judges) + 1.0
+        step = np.clip(slope / curve, -1.0, 1.0)
+        bias = bias + step
+        if np.abs(step).max(initial=0.0) < 1e-10:
+            break
+    half = Z95 / np.sqrt(curve)
+    return pd.DataFrame(
+        {
+            "left": expit(bias),
+            "left_lower": expit(bias - half),
+            "left_upper": expit(bias + half),
+        },
+        index=pd.Index(votes.judges, name="judge"),
+    )
+
+
+def _below(table: "pd.DataFrame") -> tuple[str, ...]:
+    """Return the judges who agree less than the others by Holm's procedure, the least first."""
+    tested = table[table["p"].notna()].sort_values("p", kind="stable")
+    found = []
+    for k, (_, row) in enumerate(tested.iterrows()):
+        if row["p"] > ALPHA / (len(tested) - k):
+            break
+        if row["difference"] < 0:
+            found.append((row["difference"], str(row["judge"])))
+    return tuple(label for _, label in sorted(found))
+
+
+def _between(vote: _Decided) -> "pd.DataFrame":
+    """Return the agreement within each group and between them, over the units that serve it."""
+    import pandas as pd
+
+    found = (
+        ("within first", vote.within(1)),
+        ("within second", vote.within(2)),
+        ("between", vote.between()),
+    )
+    return pd.DataFrame([_interval(name, each[~np.isnan(each)]) for name, each in found])
+
+
+def _interval(name: str, each: np.ndarray) -> dict[str, Any]:
+    m = len(each)
+    mean = float(each.mean()) if m else np.nan
+    half = np.nan
+    if m > 1:
+        half = float(stdtrit(m - 1, 0.975) * each.std(ddof=1) / np.sqrt(m))
+    return {
+        "judges": name,
+        "units": m,
+        "agreement": mean,
+        "agreement_lower": max(mean - half, 0.0),
+        "agreement_upper": min(mean + half, 1.0),
+    }

@@ -1,0 +1,127 @@
+"""Scores of the arms with intervals, on the scale of the model and as ratings on the Elo scale.
+
+Only differences of scores are determined by a log. A table of one number an arm therefore shows
+differences from an anchor: the mean of all arms, or one named arm. Its intervals are those of
+that difference, and change with the anchor; the ranks and the intervals of other differences do
+not.
+
+References
+----------
+Elo, "The Rating of Chessplayers, Past and Present", 1978: 400 points are odds of 10 to 1 under
+the logistic curve; under the normal curve the standard deviation of a difference is 200 sqrt(2)
+points.
+"""
+
+from math import log, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.intervals import check_ci_prob, eti
+from bayesduel.posterior.draws import draws_of
+from bayesduel.text import SENTENCE, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["POINTS", "scores"]
+
+POINTS = {"logits": 400 / log(10), "probits": 200 * sqrt(2)}  # Elo points by unit of a score
+
+
+def scores(
+    fit: "xr.DataTree",
+    *,
+    anchor: str | None = None,
+    points: float = 1000.0,
+    ci_prob: float = 0.95,
+    covariance: str = "auto",
+) -> "pd.DataFrame":
+    """Return the scores of all arms with intervals, in the order of the ranking.
+
+    Parameters
+    ----------
+    fit
+        What `bayesduel.fit` returned, of a model that ranks by one score an arm.
+    anchor
+        Label of the arm that others are compared with. Default: the mean of all arms.
+    points
+        Rating of the anchor.
+    ci_prob
+        Probability of the equal-tailed intervals, in (0, 1).
+    covariance
+        As in `bayesduel.winners`: which votes depend on one another.
+
+    Returns
+    -------
+    One row an arm. ``score_mean``, ``score_sd``, ``score_lower``, ``score_upper``: difference
+    from the anchor in the unit of the model (``attrs["unit"]``: logits, the log odds of a win
+    against a loss; probits; or units of the margins). ``rating``, ``rating_lower``,
+    ``rating_upper``: the same with the anchor at `points`, in points of Elo
+    (``attrs["points_per_unit"]``: 400 / ln 10 a logit, 200 sqrt(2) a probit); absent for margins.
+    ``attrs["sentence"]`` says what the numbers are differences from.
+
+    Raises
+    ------
+    TypeError
+        If `fit` is not a fit.
+    ValueError
+        If the model has no scores, or `anchor` is not an arm, or another argument is out of range.
+    """
+    import pandas as pd
+
+    check_ci_prob(ci_prob)
+    if not np.isfinite(points):
+        raise ValueError(f"points should be a finite number, got {points}")
+    draws, labels, _ = draws_of(fit, covariance)
+    if draws.score is None:
+        raise ValueError(
+            f"fit should be of a model with one score per arm, got {fit.attrs['model']}"
+        )
+    if anchor is not None and anchor not in labels:
+        raise ValueError(f"anchor should be an arm of the log, got {anchor!r}")
+    unit = draws.model.score_unit
+    origin = (
+        draws.score.mean(1, keepdims=True)
+        if anchor is None
+        else draws.score[:, [labels.index(anchor)]]
+    )
+    apart = (draws.score - origin).T
+    low, high = eti(apart, ci_prob)
+    rank = (-draws.score).argsort(1).argsort(1).mean(0)
+    order = np.lexsort((-draws.score.mean(0), rank))  # as winners ranks them
+    columns = {
+        "score_mean": apart.mean(1),
+        "score_sd": apart.std(1),
+        "score_lower": low,
+        "score_upper": high,
+    }
+    per_unit = POINTS.get(unit)
+    if per_unit is not None:
+        names = {"score_mean": "rating", "score_lower": "rating_lower"}
+        names["score_upper"] = "rating_upper"
+        columns |= {new: points + per_unit * columns[old] for old, new in names.items()}
+    frame = pd.DataFrame(columns, index=pd.Index(labels, name="arm")).iloc[order]
+    frame.attrs = {
+        "unit": unit,
+        "anchor": anchor,
+        "points": points,
+        "points_per_unit": per_unit,
+        "ci_prob": ci_prob,
+        "sentence": _sentence(unit, anchor, points, rated=per_unit is not None),
+    }
+    return frame
+
+
+def _sentence(unit: str, anchor: str | None, points: float, *, rated: bool) -> str:
+    """Return what the numbers are differences from, and what their intervals are of."""
+    other = "the mean of all arms" if anchor is None else shorten(anchor, SENTENCE)
+    own = "" if anchor is None else f" {other} itself has no interval for that reason."
+    rating = f", and {points:g} points are the rating of {other}" if rated else ""
+    return (
+        f"Scores are in {unit}, as differences from {other}{rating}. A log determines only "
+        f"differences: every interval is that of the difference from {other} and would be another "
+        f"with another anchor.{own} Whether two arms differ is not read from the overlap of their "
+        "intervals but from their pairwise preference."
+    )

@@ -1,0 +1,150 @@
+"""Report section: raw counts beside the figures of the model."""
+
+from typing import TYPE_CHECKING
+
+from bayesduel.reporting.section import Cell, Group, Section, Table, blocks
+from bayesduel.text import SENTENCE, join, percent, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesduel.data.duels import Duels
+    from bayesduel.posterior.winners import Winners
+
+__all__ = ["raw_counts_section"]
+
+ROWS = 60  # of a table on the page; its files have all
+MATRIX = 10  # arms up to which the head-to-head table is a matrix
+
+
+def raw_counts_section(duels: "Duels", winners: "Winners") -> Section:
+    """Return the section on head-to-head counts and winners by counting."""
+    from bayesduel.data.head_to_head import head_to_head, raw_winners
+
+    raw, pairs = raw_winners(duels), head_to_head(duels)
+    return Section(
+        id="counts",
+        title="Raw counts",
+        body=blocks(_words(raw, duels), _arms(raw, winners), _pairs(pairs, duels, winners)),
+    )
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _words(raw: "pd.DataFrame", duels: "Duels") -> str:
+    a = raw.attrs
+    half = " A tie counts half a win." if duels.n_ties else ""
+    if a["condorcet"]:
+        condorcet = f"{shorten(a['condorcet'], SENTENCE)} won most duels with every other arm (raw "
+        condorcet += "Condorcet winner)."
+    else:
+        condorcet = "No arm won most duels with every other arm (no raw Condorcet winner)."
+    met = ""
+    if a["pairs_met"] < a["pairs"]:
+        met = f" {a['pairs_met']:,} of {a['pairs']:,} pairs met; shares are over opponents met."
+    return (
+        f"Counting alone, without a model: {condorcet} Largest share of opponents beaten (raw "
+        f"Copeland): {join(a['copeland'])}. Largest mean share against an opponent (raw Borda): "
+        f"{join(a['borda'])}.{half}{met}"
+    )
+
+
+def _arms(raw: "pd.DataFrame", winners: "Winners") -> Table:
+    """Return the table of arms, in the order of the model's ranking."""
+    order = [str(a) for a in winners["arm"].values[winners["order"].values]]
+    model = winners["borda_mean"].to_series()
+    rows = raw.loc[order]
+    shown = tuple(
+        (
+            str(arm),
+            f"{row['duels']:,.0f}",
+            f"{percent(row['win_share'])} %",
+            f"{row['beaten']:.0f} / {row['level']:.0f} / {row['lost_to']:.0f}",
+            f"{100 * row['copeland']:.0f} %",
+            f"{100 * row['borda']:.0f} %",
+            f"{percent(model[arm])} %",
+        )
+        for arm, row in rows.head(ROWS).iterrows()
+    )
+    more = f" The first {ROWS} of {len(rows):,} arms; the files have all." * (len(rows) > ROWS)
+    return Table(
+        columns="lnnnnnn",
+        heads=(
+            *("arm", "duels", "won", "opponents beaten\n/ level / lost to", "raw\nCopeland"),
+            *("raw\nBorda", "model's\nwin rate"),
+        ),
+        rows=shown,
+        full=True,
+        caption="In the order of the ranking. Won: share of all duels. Opponents: by majority of "
+        f"the duels with them. Model's win rate: as in the ranking.{more}",
+        data={
+            "arm": order,
+            **{name: rows[name].to_numpy() for name in rows},
+            "model_win_rate": [float(model[arm]) for arm in order],
+        },
+    )
+
+
+def _pairs(pairs: "pd.DataFrame", duels: "Duels", winners: "Winners") -> Group:
+    """Return the head-to-head table: a matrix for few arms, else the pairs that met most."""
+    data = {name: pairs[name].to_numpy() for name in pairs}
+    mean = winners["preference_mean"].to_series()
+    model = [float(mean[pair]) for pair in zip(pairs["first"], pairs["second"], strict=True)]
+    data["model_probability"] = model
+    if duels.n_arms <= MATRIX:
+        table = _matrix(pairs, duels, winners, data)
+    else:
+        rows = tuple(
+            (
+                str(row["first"]),
+                str(row["second"]),
+                f"{row['first_wins']:,} / {row['ties']:,} / {row['second_wins']:,}",
+                f"{100 * row['share']:.0f} %",
+                f"{100 * row['share_lower']:.0f} to {100 * row['share_upper']:.0f}",
+                f"{percent(model[k])} %",
+            )
+            for k, row in enumerate(pairs.head(ROWS).to_dict("records"))
+        )
+        more = f" The {ROWS} of {len(pairs):,} pairs that met most; the files have all."
+        table = Table(
+            columns="llnnnn",
+            heads=(
+                *("first", "second", "won / tied / lost", "share", "95 % interval"),
+                "model",
+            ),
+            rows=rows,
+            full=True,
+            name="pairs",
+            caption="Share: of the first, a tie counting half, with Wilson's interval. Model: "
+            f"probability that the first beats the second.{more * (len(pairs) > ROWS)}",
+            data=data,
+        )
+    return Group("Head to head", (table,), folded=duels.n_arms > MATRIX)
+
+
+def _matrix(
+    pairs: "pd.DataFrame", duels: "Duels", winners: "Winners", data: dict[str, object]
+) -> Table:
+    order = [str(a) for a in winners["arm"].values[winners["order"].values]]
+    wins, ties = duels.tally()
+    at = {arm: k for k, arm in enumerate(duels.arms)}
+
+    def cell(row: str, column: str) -> str | Cell:
+        i, j = at[row], at[column]
+        won, lost, tied = wins[i, j], wins[j, i], ties[i, j]
+        if row == column or not won + lost + tied:
+            return "\u2013"
+        tie = f" / {tied:g}" if duels.n_ties and ties.any() else ""
+        return f"{won:g}{tie} / {lost:g}"
+
+    tie = "\n/ tied" if ties.any() else ""
+    return Table(
+        columns="l" + "n" * len(order),
+        heads=(f"won by row{tie}\n/ by column", *(shorten(arm, 16) for arm in order)),
+        rows=tuple((row, *(cell(row, column) for column in order)) for row in order),
+        name="pairs",
+        caption="Arms in the order of the ranking. The files have one row a pair, with shares, "
+        "intervals and the probability under the model.",
+        data=data,  # type: ignore[arg-type]
+    )

@@ -1,0 +1,52 @@
+"""Report section: scores with intervals, on the scale of the model and as Elo-like ratings."""
+
+from typing import TYPE_CHECKING
+
+from bayesduel.reporting.section import Section, Table, blocks
+from bayesduel.text import rounded
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["scores_section"]
+
+WAYS = {
+    "logits": "The rating is the score in points of Elo: 400 points are odds of 10 to 1 of a win "
+    "against a loss.",
+    "probits": "The rating is the score in points of Elo's normal curve: the standard deviation "
+    "of a difference in performance is 283 points.",
+}
+
+
+def scores_section(table: "pd.DataFrame | None") -> Section | None:
+    """Return the section on what :func:`bayesduel.scores` returned; None without scores."""
+    if table is None:
+        return None
+    level, rated = f"{100 * table.attrs['ci_prob']:g} %", "rating" in table
+    rows = []
+    for place, (arm, row) in enumerate(table.iterrows(), 1):
+        middle, low, high = rounded(row["score_mean"], row["score_lower"], row["score_upper"])
+        cells = [f"{place}", str(arm), middle, f"{low} to {high}"]
+        if rated:
+            cells += [
+                f"{row['rating']:.0f}",
+                f"{row['rating_lower']:.0f} to {row['rating_upper']:.0f}",
+            ]
+        rows.append(tuple(cells))
+    heads = ["rank", "arm", "score", f"{level} interval"]
+    heads += ["rating", f"{level} interval"] * rated
+    return Section(
+        id="scores",
+        title="Scores",
+        body=blocks(
+            table.attrs["sentence"],
+            WAYS.get(table.attrs["unit"]),
+            Table(
+                columns="nl" + "n" * (len(heads) - 2),
+                heads=tuple(heads),
+                rows=tuple(rows),
+                full=True,
+                data={"arm": list(table.index), **{c: table[c].to_numpy() for c in table}},
+            ),
+        ),
+    )
