@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import asdict, is_dataclass
 from typing import Any
@@ -26,15 +27,20 @@ __all__ = [
 
 CELL = 48  # terminal columns of a label in a table
 SENTENCE = 60  # and in a sentence
+LINE_ENDS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
 
 
 def shorten(label: str, width: int = 24) -> str:
-    """Return a label of at most `width` terminal columns, with "…" for the middle if longer."""
-    if cell_len(label) <= width:
+    """Return a label of at most `width` terminal columns, with "…" for the middle if longer.
+
+    Line ends and tabs become spaces; more than four characters a column (accents) are left out.
+    """
+    label = LINE_ENDS.sub(" ", label)
+    if cell_len(label) <= width and len(label) <= 4 * width:
         return label
     head = (width - 1) * 2 // 3
-    start = set_cell_size(label, head).rstrip()
-    end = set_cell_size(label[::-1], width - 1 - head)[::-1].lstrip()
+    start = set_cell_size(label, head).rstrip()[: 4 * head]
+    end = set_cell_size(label[::-1], width - 1 - head)[::-1].lstrip()[-4 * (width - 1 - head) :]
     return f"{start}…{end}"
 
 

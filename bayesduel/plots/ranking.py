@@ -36,12 +36,14 @@ def label_width(winners: "xr.Dataset") -> float:
     """Return the width in inches of the widest label that `plot_ranking` writes."""
     import warnings
 
+    from matplotlib import rc_context
     from matplotlib.textpath import TextPath
 
     labels = _labels(in_order(winners)["arm"].values, np.arange(1, winners.sizes["arm"] + 1))
     with warnings.catch_warnings():  # letters that the font lacks are allowed for
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
-        widths = [TextPath((0, 0), text, size=9).get_extents().width / 72 for text in labels]
+        with rc_context({"text.parse_math": False}):
+            widths = [TextPath((0, 0), text, size=9).get_extents().width / 72 for text in labels]
     return max(w + wide_excess(text, 9) for w, text in zip(widths, labels, strict=True))
 
 

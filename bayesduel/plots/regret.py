@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.style import GREY, INK, NEW, figure, plain
+from bayesduel.plots.style import GREY, INK, LEGEND, NEW, figure, legend_label, plain, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -77,7 +77,7 @@ def plot_regret(
             ax.fill_between(time, mean - error, mean + error, alpha=0.35, linewidth=0, color=colour)
             top = max(top, float(high.max()))
         line = LINES[k // len(COLOURS) % len(LINES)]
-        ax.plot(time, mean, line, label=str(policy), linewidth=1.8, color=colour)
+        ax.plot(time, mean, line, label=legend_label(policy), linewidth=1.8, color=colour)
         top = max(top, float(mean.max()))
         ends.append(float(mean[-1]))
     if of_items:
@@ -105,7 +105,8 @@ def plot_regret(
     plan = plan_of(trace)
     runs_words = f"{n_runs} runs: mean, \u00b1 standard error (dark), quartiles (pale)"
     runs_words = runs_words if n_runs > 1 else "1 run"
-    ax.set_title(f"{plan['problem']}, {runs_words}", loc="left", fontsize=10, color=INK)
+    title = f"{shorten(plan['problem'], LEGEND)}, {runs_words}"
+    ax.set_title(title, loc="left", fontsize=10, color=INK)
     ax.set_xlabel("pulls" if criterion == "pull" else "duels")
     ax.set_ylabel(f"cumulative {criterion} regret,  {values.attrs['formula']}", fontsize=9)
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
@@ -138,5 +139,5 @@ def _bounds(trace: "xr.DataTree", ax: "Axes") -> None:
     for k, policy in enumerate(bound["policy"].values):
         shape = bound.sel(policy=policy).values
         if np.isfinite(shape).all():
-            label, colour = f"{policy}, bound's shape", COLOURS[k % len(COLOURS)]
+            label, colour = legend_label(f"{policy}, bound's shape"), COLOURS[k % len(COLOURS)]
             ax.plot(bound["time"], shape, ":", color=colour, linewidth=1.2, label=label)

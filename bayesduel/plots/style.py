@@ -5,7 +5,8 @@ PuOr of Brewer (colorbrewer2.org): both are distinguishable under every common c
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -24,11 +25,13 @@ __all__ = [
     "DIVERGING",
     "GREY",
     "INK",
+    "LEGEND",
     "NEW",
     "SEQUENTIAL",
     "STRONG",
     "every",
     "figure",
+    "legend_label",
     "percent_bar",
     "percent_ticks",
     "place_ticks",
@@ -43,6 +46,7 @@ ACCENT = "#0072B2"  # Okabe & Ito, blue
 STRONG = "#D55E00"  # Okabe & Ito, vermillion
 DIVERGING = "PuOr"  # orange below 1/2, white at 1/2, purple above
 SEQUENTIAL = "Blues"
+LEGEND = 90  # terminal columns of a name in a legend or a title
 NEW: Any = None  # stands for the axes of a new figure
 RETURNED = {  # the class of what a function returns
     "bayesduel.check": "bayesduel.criticism.check_result.Check",
@@ -120,14 +124,18 @@ def figure[**P](
                 raise TypeError(
                     f"{name} should be what {source} returned, got {type(first).__name__}"
                 )
-            if given.arguments.pop("ax", NEW) is not NEW:
-                return plot(*args, **kwargs)
+            ax: Any = given.arguments.pop("ax", NEW)
+            if ax is not NEW:
+                with _literal_texts(ax):
+                    return plot(*args, **kwargs)
             import matplotlib.pyplot as plt
 
             inches = size(**given.arguments) if callable(size) else size
-            new, given.arguments["ax"] = plt.subplots(figsize=inches, layout="compressed")
+            new, ax = plt.subplots(figsize=inches, layout="compressed")
+            given.arguments["ax"] = ax
             try:
-                return plot(*given.args, **given.kwargs)
+                with _literal_texts(ax):
+                    return plot(*given.args, **given.kwargs)
             except Exception:
                 plt.close(new)
                 raise
@@ -137,6 +145,12 @@ def figure[**P](
         return drawn
 
     return decorated
+
+
+def legend_label(name: Any) -> str:
+    """Return a name that a legend shows, though it begins with "_"."""
+    text = shorten(str(name), LEGEND)
+    return "\u200b" + text if text.startswith("_") else text
 
 
 def plain(ax: "Axes", keep: Sequence[str] = ("bottom",)) -> None:
@@ -183,3 +197,28 @@ def percent_bar(image: "AxesImage", ax: "Axes") -> None:
     bar.update_ticks()
     bar.ax.tick_params(length=0, labelsize=8)
     bar.outline.set_visible(False)
+
+
+@contextmanager
+def _literal_texts(ax: Any) -> Iterator[None]:
+    """Show the texts that the block adds or changes as they are: "$" begins no formula.
+
+    Labels that a formatter makes of numbers may be formulas, as on logarithmic axes.
+    """
+    from matplotlib.text import Text
+    from matplotlib.ticker import FixedLocator
+
+    if not hasattr(ax, "findobj"):
+        raise TypeError(f"ax should be axes of Matplotlib, got {type(ax).__name__}")
+    before = {text: text.get_text() for text in ax.findobj(Text)}
+    yield
+    formatted = {
+        label
+        for axis in (ax.xaxis, ax.yaxis)
+        if not isinstance(axis.get_major_locator(), FixedLocator)
+        for tick in axis.get_major_ticks()
+        for label in (tick.label1, tick.label2)
+    }
+    for text in ax.findobj(Text):
+        if text not in formatted and before.get(text) != text.get_text():
+            text.set_parse_math(False)

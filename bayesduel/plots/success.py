@@ -3,7 +3,16 @@
 from typing import TYPE_CHECKING
 
 from bayesduel.plots.regret import COLOURS, LINES
-from bayesduel.plots.style import INK, NEW, figure, percent_ticks, plain
+from bayesduel.plots.style import (
+    INK,
+    LEGEND,
+    NEW,
+    figure,
+    legend_label,
+    percent_ticks,
+    plain,
+    shorten,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -38,12 +47,14 @@ def plot_success(trace: "xr.DataTree", ax: "Axes" = NEW, ci_prob: float = 0.95) 
         colour = COLOURS[place % len(COLOURS)]
         line = LINES[place // len(COLOURS) % len(LINES)]
         ax.fill_between(time, at["low"], at["high"], alpha=0.08, linewidth=0, color=colour)
-        ax.plot(time, at["rate"], line, label=str(policy), color=colour, linewidth=1.7)
+        ax.plot(time, at["rate"], line, label=legend_label(policy), color=colour, linewidth=1.7)
     plan = plan_of(trace)
     n_arms = trace.sizes.get("arm", 0)
-    what = f"{plan['k']} of {n_arms}" if "k" in plan else str(plan["problem"])
+    what = f"{plan['k']} of {n_arms}" if "k" in plan else shorten(str(plan["problem"]), LEGEND)
     title = f"{what}, {plan['replications']:,} replications"
-    ax.set_title(f"{title}\n{plan['source']}", loc="left", fontsize=9, color=INK)
+    ax.set_title(
+        f"{title}\n{shorten(str(plan['source']), LEGEND)}", loc="left", fontsize=9, color=INK
+    )
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel("duels", fontsize=9)
     ax.set_xlim(time[0], time[-1])

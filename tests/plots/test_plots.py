@@ -1,7 +1,6 @@
 """The figures, by what is drawn in them: labels, limits, marks."""
 
 import inspect
-import json
 from dataclasses import replace
 from itertools import pairwise
 
@@ -20,7 +19,7 @@ from bayesduel.criticism.check import check
 from bayesduel.data.duels import Duels
 from bayesduel.plots.ranking import label_width, ranking_size
 from bayesduel.plots.style import every, shorten
-from bayesduel.posterior.winners import winners
+from tests.support import fits_by_hand
 
 matplotlib.use("Agg")
 
@@ -37,24 +36,8 @@ def winners_of(
     n_draws: int = 400,
     label: str = "arm number {:03d} with a name that is rather long",
 ) -> xr.Dataset:
-    """Return the winners of a fit made by hand: scores with normal noise around a line."""
-    rng = np.random.default_rng(0)
-    arms = [label.format(k) for k in range(n_arms)]
-    score = np.linspace(2, -2, n_arms) + noise * rng.normal(size=(n_draws, n_arms))
-    score -= score.mean(1, keepdims=True)
-    dims = ("chain", "draw", "arm")
-    tree = xr.DataTree.from_dict(
-        {"posterior": xr.Dataset({"score": (dims, score[None])}, coords={"arm": arms})}
-    )
-    tree.attrs.update(
-        model="bradley-terry",
-        model_settings=json.dumps({"scale": None}),
-        method="laplace",
-        khat=0.1,
-        importance_ess=float(n_draws),
-        components=json.dumps([arms]),
-    )
-    return winners(tree)
+    """Return the winners of a fit made by hand, of arms with numbers."""
+    return fits_by_hand.winners_of([label.format(k) for k in range(n_arms)], noise, n_draws)
 
 
 @pytest.fixture(scope="module")
