@@ -56,7 +56,7 @@ def rate(policy: Any, P: np.ndarray, n_duels: int) -> float:
     from bayesduel.simulation.interaction import driver, play_pairs
 
     policy = policy.for_horizon(10**8)
-    run = driver(play_pairs, policy.select)
+    run = driver(play_pairs, policy.select, repeats=policy.repeats)
     belief, memory = policy.belief.init(len(P)), policy.init(len(P))
     alone = np.zeros(len(P), np.int64)
     rng, coins = np.random.default_rng(1), np.random.default_rng(2)

@@ -7,8 +7,8 @@ Every policy has `reference`, `guarantee` and `setting`, and inherits the other 
 setting from ``policy.py``.
 
 =====================  ==========================================================================
-Copeland regret        ``CCB``, ``CWRMED``, ``DTS``, ``DTSPlus``, ``ECWRMED``, ``SCB``,
-                       ``SupKLUCB``
+Copeland regret        ``CCB``, ``ConfirmedSupKLUCB``, ``CWRMED``, ``DTS``, ``DTSPlus``,
+                       ``ECWRMED``, ``PivotIndex``, ``SCB``, ``SupKLUCB``
 Condorcet regret       ``BeatTheMean``, ``InterleavedFilter``, ``MergeRUCB``, ``RCS``, ``RMED1``,
                        ``RMED2``, ``RMED2FH``, ``RUCB``, ``SelfSparring``
 identify a winner      ``ActionElimination``, ``PBR``, ``RankEl``, ``SAVAGE``
@@ -60,6 +60,7 @@ from bayesduel.policies.information_gain import InformationGain
 from bayesduel.policies.interleaved_filter import InterleavedFilter
 from bayesduel.policies.merge_rucb import MergeRUCB
 from bayesduel.policies.pbr import PBR
+from bayesduel.policies.pivot_index import PivotIndex
 from bayesduel.policies.rank_el import RankEl
 from bayesduel.policies.rcs import RCS
 from bayesduel.policies.rmed import RMED1, RMED2, RMED2FH
@@ -67,7 +68,7 @@ from bayesduel.policies.rucb import RUCB
 from bayesduel.policies.savage import SAVAGE
 from bayesduel.policies.scb import SCB
 from bayesduel.policies.self_sparring import SelfSparring
-from bayesduel.policies.sup_klucb import SupKLUCB
+from bayesduel.policies.sup_klucb import ConfirmedSupKLUCB, SupKLUCB
 from bayesduel.policies.top_two_thompson import TopTwoThompson
 from bayesduel.policies.ucb1 import UCB1
 from bayesduel.policies.uniform import Uniform
@@ -90,6 +91,7 @@ __all__ = [
     "UCB1",
     "ActionElimination",
     "BeatTheMean",
+    "ConfirmedSupKLUCB",
     "ContrastAllocation",
     "DTSPlus",
     "ExpectedPCS",
@@ -100,6 +102,7 @@ __all__ = [
     "LogisticThompson",
     "LogisticUCB",
     "MergeRUCB",
+    "PivotIndex",
     "RankEl",
     "SelfSparring",
     "SupKLUCB",

@@ -14,9 +14,10 @@ import numpy as np
 
 from bayesduel.beliefs import Belief, BeliefSpec, Counts, Logistic, require_sampling, require_scores
 from bayesduel.beliefs.item_belief import ItemBelief, ItemSet
+from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, best_by_shares
 
-__all__ = ["HorizonPolicy", "ItemPolicy", "MarginPolicy", "PairPolicy", "Policy"]
+__all__ = ["HorizonPolicy", "ItemPolicy", "MarginPolicy", "PairPolicy", "Policy", "once"]
 
 
 KINDS = {int, float, bool, type(None)}  # of settings that are checked alike for all policies
@@ -68,6 +69,12 @@ class Policy:
         )
 
 
+@compiled
+def once(belief, memory, t):
+    """Return 1: the rule is asked before every duel."""
+    return 1
+
+
 class PairPolicy(Policy, ABC):
     """Defaults of a policy that names a pair of arms and learns who won.
 
@@ -81,6 +88,10 @@ class PairPolicy(Policy, ABC):
         is the only one it takes).
     select
         The compiled rule, ``select(belief, memory, t, rng) -> (i, j)``.
+    repeats
+        Compiled, ``repeats(belief, memory, t) -> n``: right after the rule named a pair at time
+        t, it would name the same pair at the n times from t on, whatever their outcomes, and
+        draw no random number. A simulation plays these n duels without asking; by default n = 1.
     reference, guarantee
         The paper, and what is proved, in one line each.
     setting
@@ -92,6 +103,7 @@ class PairPolicy(Policy, ABC):
     belief: BeliefSpec
     reads: ClassVar[Literal["bounds", "samples", "scores", "counts"]] = "bounds"
     select: ClassVar[Any]
+    repeats: ClassVar[Any] = staticmethod(once)
     reference: ClassVar[str]
     guarantee: ClassVar[str]
     setting: ClassVar[str] = "pairs"

@@ -5,12 +5,19 @@ others in the data has score 1, its pair with itself has the largest possible in
 carries no information, and so it is played for ever. With few arms the wrong arm often enters
 this absorbing state.
 
+``ConfirmedSupKLUCB``, which is ours and in no paper, has no such state: an arm is paired with
+itself only once the sign of each of its pairs is confident, and until then it meets the opponent
+whose sign is least certain. A sign at time t is wrong with the chance that KL-UCB allows an upper
+bound to fail; over all times up to T these chances sum to O(ln ln T).
+
 References
 ----------
 Agrawal & Chaporkar, "KLUCB Approach to Copeland Bandits", arXiv 1902.02778, Algorithm 1.
 Deviations: line 11 adds to W[a] where it prints an assignment; indices are compared by
 ln(1 - index), so that none ties by rounding unless `index_tolerance` asks for it. No regret
-bound is proved.
+bound is proved. The confidence test of ``ConfirmedSupKLUCB`` takes its budget, ln t + 3 ln ln t,
+from Garivier & Cappé, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT 2011,
+Algorithm 1.
 """
 
 from dataclasses import dataclass
@@ -19,12 +26,12 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import KL, BeliefSpec, shares
-from bayesduel.beliefs.kl import log_upper_gap, stays_below
+from bayesduel.beliefs import KL, BeliefSpec, share, shares
+from bayesduel.beliefs.kl import divergence_from_half, log_upper_gap, stays_below
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import PairPolicy
 
-__all__ = ["SupKLUCB"]
+__all__ = ["ConfirmedSupKLUCB", "SupKLUCB"]
 
 SCORES = ("copeland", "condorcet", "borda")
 
@@ -34,6 +41,7 @@ class Memory(NamedTuple):
 
     copeland: bool
     tolerance: float
+    confirm: bool
     self_duels: np.ndarray
     seen: np.ndarray
 
@@ -75,7 +83,25 @@ def select(belief, memory, t, rng):
                 n_tied += 1
                 if n_tied == 1 or rng.random() * n_tied < 1:
                     chosen = (i, j)
+    if memory.confirm and chosen[0] == chosen[1]:
+        return chosen[0], least_certain(belief, chosen[0], log(t) + 3 * log(max(log(t), 1.0)))
     return chosen
+
+
+@compiled
+def least_certain(belief, arm, budget):
+    """Return the opponent of least evidence for the sign of its pair; `arm` if all reach `budget`.
+
+    The evidence is ``n d(share, 1/2)``, the budget at which Chernoff's bound leaves out 1/2.
+    """
+    opponent, least = arm, budget
+    for j in range(belief.wins.shape[0]):
+        if j != arm:
+            n = belief.wins[arm, j] + belief.wins[j, arm]
+            evidence = n * divergence_from_half(share(belief, arm, j))
+            if evidence < least:
+                opponent, least = j, evidence
+    return opponent
 
 
 @compiled
@@ -123,6 +149,7 @@ class SupKLUCB(PairPolicy):
     belief: BeliefSpec = KL()
     score: Literal["copeland", "condorcet", "borda"] = "copeland"
     index_tolerance: float = 0.0
+    confirm: ClassVar[bool] = False
     reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Agrawal & Chaporkar, arXiv 1902.02778, Algorithm 1"
@@ -144,10 +171,24 @@ class SupKLUCB(PairPolicy):
             If there are two arms: the paper's c2 divides by K - 2.
         """
         if n_arms < 3:
-            raise ValueError(f"n_arms should be at least 3 for SupKLUCB, got {n_arms}")
+            name = type(self).__name__
+            raise ValueError(f"n_arms should be at least 3 for {name}, got {n_arms}")
         return Memory(
             copeland=self.score != "borda",
             tolerance=float(self.index_tolerance),
+            confirm=self.confirm,
             self_duels=np.zeros(n_arms, np.int64),
             seen=np.zeros(1, np.int64),
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfirmedSupKLUCB(SupKLUCB):
+    """Sup-KLUCB that leaves an arm alone with itself only once its pairs are confident; ours.
+
+    Parameters and errors as :class:`SupKLUCB`.
+    """
+
+    confirm: ClassVar[bool] = True
+    reference: ClassVar[str] = "this package, after Agrawal & Chaporkar, arXiv 1902.02778"
+    guarantee: ClassVar[str] = "none proved; no absorbing state, and linear if a winner's pair ties"

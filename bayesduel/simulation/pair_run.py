@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.beliefs import record
+from bayesduel.policies.policy import once as repeats
 from bayesduel.policies.uniform import select
 from bayesduel.simulation.run import PAIR, RUN, Layout, Run, Streams, Truth, count_type, driver
 
@@ -30,7 +31,7 @@ class PairRun(Run):
         self.pairs = plan["pairs"]
         self.arms = truth.permutation(n_arms) if plan["permute"] else np.arange(n_arms)
         self.P = np.ascontiguousarray(problem.P[np.ix_(self.arms, self.arms)])
-        self.policy, self.loop = policy, driver(play_pairs, policy.select)
+        self.policy, self.loop = policy, driver(play_pairs, policy.select, repeats=policy.repeats)
         self.belief, self.memory = policy.belief.init(n_arms), policy.init(n_arms)
         self.self_duels = np.zeros(n_arms, np.int64)
         self.limit = _due(policy.belief, 0)
@@ -98,10 +99,14 @@ def _due(belief: Any, n_duels: int) -> float:
 
 
 def play_pairs(belief, memory, P, self_duels, first, last, rng, coins):  # type: ignore[no-untyped-def]
-    """Play duels `first` to `last`."""
-    for t in range(first, last + 1):
+    """Play duels `first` to `last`, as often as the rule repeats a pair without asking it again."""
+    t = first
+    while t <= last:
         i, j = select(belief, memory, t, rng)
-        outcome = 1.0 if coins.random() < P[i, j] else 0.0
-        record(belief, (i, j), outcome)
+        n = min(repeats(belief, memory, t), last + 1 - t)
+        for _ in range(n):
+            outcome = 1.0 if coins.random() < P[i, j] else 0.0
+            record(belief, (i, j), outcome)
         if i == j:
-            self_duels[i] += 1
+            self_duels[i] += n
+        t += n

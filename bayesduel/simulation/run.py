@@ -90,10 +90,14 @@ class Run(ABC):
 
 
 @cache
-def driver(loop: Callable[..., None], select: Any) -> Callable[..., None]:
-    """Return the compiled copy of a loop that plays by a policy's rule `select`."""
+def driver(loop: Callable[..., None], select: Any, **others: Any) -> Callable[..., None]:
+    """Return the compiled copy of a loop that plays by a policy's rule `select`.
+
+    `others` are further compiled functions of the policy, by the name that the loop calls.
+    """
     module = select.__module__.rpartition(".")[2]
-    return with_globals(loop, f"{loop.__name__}_{module}_{select.__name__}", select=select)
+    names = [f.__name__ for f in (select, *others.values())]
+    return with_globals(loop, "_".join([loop.__name__, module, *names]), select=select, **others)
 
 
 def count_type(horizon: int) -> Any:

@@ -13,8 +13,19 @@ HORIZON = {"pairs": 300, "items": 300, "margins": 100}
 BY_SETTING = {
     "pairs": (
         *("ActionElimination", "BeatTheMean", "CCB", "CWRMED", "DTS", "DTSPlus", "ECWRMED"),
-        *("InterleavedFilter", "MergeRUCB", "PBR", "RCS", "RMED1", "RMED2", "RMED2FH", "RUCB"),
+        *(
+            "InterleavedFilter",
+            "MergeRUCB",
+            "PBR",
+            "PivotIndex",
+            "RCS",
+            "RMED1",
+            "RMED2",
+            "RMED2FH",
+            "RUCB",
+        ),
         *("RankEl", "SAVAGE", "SCB", "SelfSparring", "SupKLUCB", "UCB1", "Uniform"),
+        "ConfirmedSupKLUCB",
         *("ContrastAllocation", "ExpectedPCS", "InformationGain", "KnowledgeGradient"),
         "TopTwoThompson",
     ),

@@ -23,7 +23,7 @@ def test_a_cached_policy_starts_in_a_new_process_without_compiling():
         "import numpy as np; from tests.contracts.test_policies import driver, play, play_pairs;"
         "from bayesduel.policies import DTS;"
         "wins = play(DTS(), np.array([[0.5, 0.8], [0.2, 0.5]]), 50)[0].wins.tolist();"
-        "stats = driver(play_pairs, DTS().select).stats;"
+        "stats = driver(play_pairs, DTS().select, repeats=DTS().repeats).stats;"
         "print(wins, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))"
     )
     out = subprocess.run(

@@ -73,7 +73,7 @@ def play(policy, P, horizon, seed=0):
     belief, memory = policy.belief.init(len(P)), policy.init(len(P))
     alone = np.zeros(len(P), np.int64)
     rng, coins = np.random.default_rng(seed), np.random.default_rng(seed + 1)
-    run = driver(play_pairs, policy.select)
+    run = driver(play_pairs, policy.select, repeats=policy.repeats)
     run(belief, memory, np.ascontiguousarray(P), alone, 1, horizon, rng, coins)
     return belief, alone
 
@@ -266,7 +266,11 @@ def test_the_belief_is_of_the_size_of_the_table(policy):
 @pytest.mark.parametrize("policy", FAST, ids=label)
 def test_time_a_step_does_not_grow_with_the_horizon(policy):
     policy, P = policy.for_horizon(200_000), named("mslr-5").P
-    run, belief, memory = driver(play_pairs, policy.select), policy.belief.init(5), policy.init(5)
+    run, belief, memory = (
+        driver(play_pairs, policy.select, repeats=policy.repeats),
+        policy.belief.init(5),
+        policy.init(5),
+    )
     alone = np.zeros(5, np.int64)
     rng, coins = np.random.default_rng(1), np.random.default_rng(2)
     run(belief, memory, P, alone, 1, 1000, rng, coins)

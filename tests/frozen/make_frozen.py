@@ -171,7 +171,7 @@ def play_out(policy, P, horizon, seed):
     belief, memory = policy.belief.init(len(P)), policy.init(len(P))
     alone = np.zeros(len(P), np.int64)
     rng, coins = np.random.default_rng(seed), np.random.default_rng(seed + 1)
-    run = driver(play_pairs, policy.select)
+    run = driver(play_pairs, policy.select, repeats=policy.repeats)
     run(belief, memory, np.ascontiguousarray(P), alone, 1, horizon, rng, coins)
     return {"wins": belief.wins, "self_duels": alone}
 

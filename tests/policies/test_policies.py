@@ -22,6 +22,7 @@ LEARNERS = [
     bd.DTS(),
     bd.DTSPlus(),
     bd.ECWRMED(),
+    bd.PivotIndex(),
     bd.RCS(),
     bd.RMED1(),
     bd.RMED2(),

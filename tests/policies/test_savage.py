@@ -179,7 +179,9 @@ def test_play_refutes_a_condorcet_winner_where_there_is_none():
         belief, memory = policy.belief.init(13), policy.init(13)
         rng, coins = np.random.default_rng(seed), np.random.default_rng(100 + seed)
         alone = np.zeros(13, np.int64)
-        driver(play_pairs, policy.select)(belief, memory, P, alone, 1, 20_000, rng, coins)
+        driver(play_pairs, policy.select, repeats=policy.repeats)(
+            belief, memory, P, alone, 1, 20_000, rng, coins
+        )
         assert memory.refuted[0]
         assert memory.answer.arm[0] == 0  # the Copeland winner
 
@@ -190,7 +192,9 @@ def test_play_does_not_refute_a_condorcet_winner():
     belief, memory = policy.belief.init(5), policy.init(5)
     rng, coins = np.random.default_rng(0), np.random.default_rng(1)
     alone = np.zeros(5, np.int64)
-    driver(play_pairs, policy.select)(belief, memory, P, alone, 1, 10_000, rng, coins)
+    driver(play_pairs, policy.select, repeats=policy.repeats)(
+        belief, memory, P, alone, 1, 10_000, rng, coins
+    )
     assert memory.answer.arm[0] == 0
     assert not memory.refuted[0]
 
@@ -247,7 +251,9 @@ def test_the_k_best_are_found_by_play():
     belief, memory = policy.belief.init(5), policy.init(5)
     rng, coins = np.random.default_rng(0), np.random.default_rng(1)
     alone = np.zeros(5, np.int64)
-    driver(play_pairs, policy.select)(belief, memory, P, alone, 1, 20_000, rng, coins)
+    driver(play_pairs, policy.select, repeats=policy.repeats)(
+        belief, memory, P, alone, 1, 20_000, rng, coins
+    )
     assert 0 < memory.answer.time[0] < 20_000
     assert policy.selection(belief, memory).tolist() == [True, True, False, False, False]
 

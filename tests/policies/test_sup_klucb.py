@@ -7,7 +7,7 @@ import pytest
 
 import bayesduel as bd
 from bayesduel.beliefs.kl import divergence, largest_within, log_upper_gap, stays_below
-from bayesduel.policies import SupKLUCB
+from bayesduel.policies import ConfirmedSupKLUCB, SupKLUCB
 from bayesduel.policies.sup_klucb import nth_pair, scores
 from tests.support.asking import ask
 
@@ -84,6 +84,32 @@ def test_the_absorbing_state():
     assert 0 < stuck.sum() < 20
     assert float(later.median()) < 1  # the median hides what the mean shows
     assert float(later.mean()) > 10
+
+
+def test_a_confirmed_arm_alone_meets_itself():
+    """One win against each is absorbing in the literal rule and not confident at any t > 1."""
+    wins = np.array([[0, 1, 2, 3], [0, 0, 1, 0], [0, 0, 0, 1], [0, 1, 0, 0.0]])
+
+    def alone(memory):
+        memory.self_duels[:] = 1
+
+    assert ask(SupKLUCB(), wins, 100, prepare=alone) == {(0, 0): 60}
+    assert ask(ConfirmedSupKLUCB(), wins, 100, prepare=alone) == {(0, 1): 60}
+    # At t = 100 a sign is confident from ln 100 + 3 ln ln 100 = 9.19 = 13.25 ln 2 on: 14 of 14.
+    wins[0, 1:] = 14
+    assert ask(ConfirmedSupKLUCB(), wins, 100, prepare=alone) == {(0, 0): 60}
+    wins[0, 2] = 13
+    assert ask(ConfirmedSupKLUCB(), wins, 100, prepare=alone) == {(0, 2): 60}
+
+
+def test_no_run_is_absorbed_once_arms_are_confirmed():
+    """On the problem, the runs and the times of ``test_the_absorbing_state``."""
+    trace = bd.simulate(
+        ConfirmedSupKLUCB(), "cyclic-4", 4000, replications=40, seed=5, record_at=[2000, 4000]
+    )
+    regret = bd.regret(trace).isel(policy=0)
+    later = regret.isel(time=1) - regret.isel(time=0)
+    assert later.max() < 0.3 * 2000
 
 
 def test_a_coarse_index_explores_longer():

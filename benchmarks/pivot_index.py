@@ -1,0 +1,253 @@
+"""The pivot index beside every other policy of pairs: ``python -m benchmarks.pivot_index``.
+
+Problems: those of the literature (but the 500 arms of ``cdb-500``, on which each survey of the
+indices takes a tenth of a second), the families by formula at their defaults, and 20 random ones
+(``FRESH``) that played no part in the design of the policy. Runs come in blocks, of 10 runs up to
+10 arms, 4 up to 20 arms and 2 beyond; a block has its own seed. The order is fixed:
+
+1. block 0 at T = 1e4 of every policy (those that ask the posterior of a model, which cost
+   milliseconds a duel: on problems of up to 5 arms), and at T = 1e5 of the pivot index;
+2. block 0 at T = 1e5 of the three other policies with the lowest means at T = 1e4 there;
+3. the blocks from 1 on, at T = 1e5, of these four;
+4. T = 1e6, one block, of these four on the problems of the literature with up to 8 arms.
+
+Every finished cell is a line of a file, so that a run that was stopped goes on where it was.
+``--only-print`` prints the tables of what is there.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+OURS = "PivotIndex"
+SEED = 20261122  # of block 0; block b has SEED + b
+POSTERIOR = ("ContrastAllocation", "ExpectedPCS", "InformationGain", "KnowledgeGradient")
+POSTERIOR += ("TopTwoThompson",)
+LITERATURE = ("cyclic-4", "mslr-5", "mslr-5-c3", "mslr-5-c1", "arxiv-6", "arithmetic-8", "tennis-8")
+LITERATURE += ("hudry-13", "sushi-16", "mslr-32", "bvsc", "swirl", "linear", "flat")
+# (arms, has a Condorcet winner, generator, seed)
+FRESH = tuple(
+    (n_arms, condorcet, generator, 9000 + 100 * n_arms + 10 * condorcet + place)
+    for n_arms, generators in (
+        (5, ("uniform", "thurstone", "uniform")),
+        (10, ("uniform", "thurstone", "thurstone")),
+        (20, ("uniform", "thurstone")),
+        (36, ("uniform", "thurstone")),
+    )
+    for condorcet in (False, True)
+    for place, generator in enumerate(generators)
+)
+RESULTS = Path(__file__).parent / "results" / "pivot_index.jsonl"
+
+
+def problems() -> dict[str, Any]:
+    """Return every problem by name."""
+    from bayesduel.problems import named
+
+    found = {name: named(name) for name in LITERATURE}
+    for n_arms, condorcet, generator, seed in FRESH:
+        label = f"{generator}-{n_arms}{'-condorcet' if condorcet else ''}-{seed % 10 + 1}"
+        found[label] = fresh(n_arms, condorcet, generator, seed)
+    return found
+
+
+def fresh(n_arms: int, condorcet: bool, generator: str, seed: int) -> Any:
+    """Return a random problem with or without a Condorcet winner.
+
+    "uniform": entries uniform on [0, 1]; a Condorcet winner is made by turning the row of a random
+    arm to its favour. "thurstone": means of difference 0 to 1, a standard deviation for each pair,
+    an intransitive part of standard deviation 0.3, redrawn until the condition holds.
+    """
+    from bayesduel.preference import condorcet_winner
+    from bayesduel.problems import Matrix, perturbed_thurstone, uniform
+
+    rng = np.random.default_rng(seed)
+    while True:
+        if generator == "uniform":
+            P = uniform(n_arms, unique_winner=False, rng=rng).P.copy()
+            if condorcet:
+                best = rng.integers(n_arms)
+                P[best] = np.maximum(P[best], 1 - P[best])
+                P[:, best] = 1 - P[best]
+        else:
+            P = perturbed_thurstone(n_arms, d=0.3, rng=rng).P
+        if (condorcet_winner(P) >= 0) == condorcet:
+            return Matrix(P, generator)
+
+
+def runs_of(n_arms: int) -> int:
+    """Return the runs of a block."""
+    return 10 if n_arms <= 10 else 4 if n_arms <= 20 else 2
+
+
+def cells(found: dict[str, Any], done: dict[Any, Any], blocks: int) -> Iterator[tuple[Any, ...]]:
+    """Yield (problem, policy, horizon, block) in the order in which they are run."""
+    from bayesduel.cli.parse import known_policies
+
+    names = known_policies("pairs")
+    quick = [name for name in names if name not in POSTERIOR]
+    for name in found:
+        yield name, OURS, 100_000, 0
+    for name in found:
+        for policy in quick:
+            if policy != OURS:
+                yield name, policy, 10_000, 0
+    chosen = {name: rivals(done, name) for name in found}
+    for name in found:
+        for policy in chosen[name]:
+            yield name, policy, 100_000, 0
+    for name, problem in found.items():
+        for policy in POSTERIOR:
+            if problem.n_arms <= 5:
+                yield name, policy, 10_000, 0
+    for block in range(1, blocks):
+        for name in found:
+            for policy in (OURS, *chosen[name]):
+                yield name, policy, 100_000, block
+    for name in LITERATURE[:7]:
+        for policy in (OURS, *chosen[name]):
+            yield name, policy, 1_000_000, 0
+
+
+def rivals(done: dict[Any, Any], problem: str) -> list[str]:
+    """Return the three other policies with the lowest means at T = 1e4 in block 0."""
+    means = {
+        policy: np.mean(row["regret"]["10000"])
+        for (name, policy, horizon, block), row in done.items()
+        if name == problem and horizon == 10_000 and block == 0 and policy not in POSTERIOR
+    }
+    return sorted(means, key=lambda policy: means[policy])[:3]
+
+
+def play(problem: Any, policy: str, horizon: int, block: int) -> dict[str, Any]:
+    """Return the regrets of a cell at T = 1e4, 1e5, ... and the microseconds a duel."""
+    import bayesduel as bd
+
+    times = [t for t in (10_000, 100_000, 1_000_000) if t <= horizon]
+    settings = {"replications": runs_of(problem.n_arms), "seed": SEED + block, "workers": 1}
+    rule = getattr(bd, policy)()
+    bd.simulate(rule, problem, 2, workers=1, progress=False)  # compile
+    start = time.process_time()
+    trace = bd.simulate(rule, problem, horizon, record_at=times, progress=False, **settings)
+    seconds = time.process_time() - start
+    regret = bd.regret(trace).isel(policy=0)
+    return {
+        "regret": {str(t): regret.sel(time=t).values.round(3).tolist() for t in times},
+        "us": 1e6 * seconds / (horizon * settings["replications"]),
+    }
+
+
+def read(path: Path) -> dict[Any, Any]:
+    """Return the finished cells."""
+    if not path.exists():
+        return {}
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    return {(r["problem"], r["policy"], r["horizon"], r["block"]): r for r in rows}
+
+
+def gathered(done: dict[Any, Any], problem: str, horizon: int) -> dict[str, np.ndarray]:
+    """Return all regrets of a problem at a time, by policy.
+
+    A policy that is told its horizon is read from runs of just this horizon.
+    """
+    import bayesduel as bd
+
+    found: dict[str, list[float]] = {}
+    blocks: set[tuple[str, int]] = set()
+    for name, policy, length, block in sorted(done, key=str, reverse=True):
+        fixed = hasattr(getattr(bd, policy)(), "horizon")
+        told = done[name, policy, length, block]["regret"].get(str(horizon))
+        if name != problem or told is None or (fixed and length != horizon):
+            continue
+        if (policy, block) not in blocks:  # a shorter run of the same seed is the same run
+            blocks.add((policy, block))
+            found.setdefault(policy, []).extend(told)
+    return {policy: np.array(values) for policy, values in found.items()}
+
+
+def ratio(ours: np.ndarray, other: np.ndarray) -> tuple[float, float, float]:
+    """Return the ratio of means with its 95 % interval by resampling runs."""
+    rng = np.random.default_rng(0)
+    means = [
+        values[rng.integers(0, len(values), (4000, len(values)))].mean(axis=1)
+        for values in (ours, other)
+    ]
+    low, high = np.quantile(means[0] / means[1], [0.025, 0.975])
+    return float(ours.mean() / other.mean()), float(low), float(high)
+
+
+def show(found: dict[str, Any], done: dict[Any, Any]) -> None:
+    """Print the tables as Markdown."""
+    for horizon in (10_000, 100_000, 1_000_000):
+        print(f"\nT = {horizon:,}: mean (standard error), 95th percentile, worst; runs\n")
+        print("| problem | pivot index | best other | ratio, 95 % interval | us a duel |")
+        print("| --- | --- | --- | --- | --- |")
+        for name in found:
+            told = gathered(done, name, horizon)
+            ours = told.pop(OURS, np.array([]))
+            others = {p: v for p, v in told.items() if p not in POSTERIOR and len(v) > 1}
+            if not others or not len(ours):
+                continue
+            best = min(others, key=lambda policy: others[policy].mean())
+            middle, low, high = ratio(ours, others[best])
+            us = [
+                row["us"]
+                for policy in (OURS, best)
+                for (n, p, h, b), row in done.items()
+                if (n, p, b) == (name, policy, 0) and (h == horizon or p == OURS)
+            ]
+            speed = " v ".join(f"{x:.2g}" for x in us[:2])
+            print(
+                f"| {name} | {summary(ours)} | {best} {summary(others[best])} "
+                f"| {middle:.2f} [{low:.2f}, {high:.2f}] | {speed} |"
+            )
+    print("\nEvery policy at T = 10,000, block 0: mean regret\n")
+    policies = sorted({policy for _, policy, _, _ in done}, key=str.lower)
+    print(f"| problem | {' | '.join(policies)} |")
+    print("| --- |" + " --- |" * len(policies))
+    for name in found:
+        cellular = []
+        for policy in policies:
+            rows = [
+                done[key]["regret"]["10000"]
+                for h in (10_000, 100_000)
+                if (key := (name, policy, h, 0)) in done
+            ]
+            cellular.append(f"{np.mean(rows[0]):,.0f}" if rows else "")
+        print(f"| {name} | {' | '.join(cellular)} |")
+
+
+def summary(values: np.ndarray) -> str:
+    """Return mean, standard error, 95th percentile, maximum and number as text."""
+    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    high = np.quantile(values, 0.95)
+    return f"{values.mean():,.0f} ({error:,.0f}), {high:,.0f}, {values.max():,.0f}; {len(values)}"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run what is not there yet, and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--blocks", type=int, default=20, help="20 are 200 runs up to 10 arms")
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--only-print", action="store_true")
+    given = parser.parse_args(arguments)
+    found, done = problems(), read(given.out)
+    if not given.only_print:
+        given.out.parent.mkdir(parents=True, exist_ok=True)
+        with given.out.open("a") as file:
+            for key in cells(found, done, given.blocks):
+                if key not in done:
+                    name, policy, horizon, block = key
+                    done[key] = play(found[name], policy, horizon, block)
+                    row = {"problem": name, "policy": policy, "horizon": horizon, "block": block}
+                    print(json.dumps(row | done[key]), file=file, flush=True)
+    show(found, done)
+
+
+if __name__ == "__main__":
+    main()

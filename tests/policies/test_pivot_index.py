@@ -1,0 +1,164 @@
+"""The pivot index: in lockstep with plain Python, its indices by enumeration, its jumps exact."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import bayesduel as bd
+from bayesduel.beliefs import record
+from bayesduel.policies import PivotIndex
+from bayesduel.policies.pivot_index import CHAMPION, LEFT, RIGHT, Memory, choose, weigh
+from bayesduel.problems import named, uniform
+from bayesduel.simulation.interaction import driver, play_pairs
+from tests.support.plain_pivot_index import PlainPivotIndex
+
+PROBLEMS = {
+    "cyclic-4": (named("cyclic-4").P, 5000),
+    "mslr-5-c3": (named("mslr-5-c3").P, 800),
+    "uniform-7": (uniform(7, rng=np.random.default_rng(2)).P, 300),
+    "two arms": (np.array([[0.5, 0.6], [0.4, 0.5]]), 5000),
+    "three arms": (uniform(3, rng=np.random.default_rng(3)).P, 5000),
+    "all tied": (np.full((4, 4), 0.5), 200),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_in_lockstep_with_plain_python(name):
+    """Same coins and random choices: the same state and pair at every step."""
+    P, horizon = PROBLEMS[name]
+    policy, n_arms = PivotIndex(), len(P)
+    belief, memory = policy.belief.init(n_arms), policy.init(n_arms)
+    rng, coins = np.random.default_rng(1), np.random.default_rng(2)
+    plain = PlainPivotIndex(n_arms, np.random.default_rng(1))
+    for t in range(1, horizon + 1):
+        i, j = policy.select(belief, memory, t, rng)
+        assert (i, j) == plain.next(t)
+        if i != j:
+            np.testing.assert_allclose(memory.beats, plain.beats, rtol=1e-12)
+            np.testing.assert_allclose(index_of(memory), plain.index, rtol=1e-7, atol=1e-14)
+            assert memory.wait[0] == pytest.approx(plain.wait, rel=1e-9)
+            assert (memory.place[LEFT], memory.place[RIGHT]) == plain.pair
+        won = coins.random() < P[i, j]
+        record(belief, (i, j), float(won))
+        plain.tell(i, j, won)
+    np.testing.assert_array_equal(belief.wins, plain.wins)
+    assert 30 < belief.wins.sum() <= horizon
+
+
+def index_of(memory):
+    """V, symmetric, from what the memory keeps by rival."""
+    c = memory.place[CHAMPION]
+    index = memory.by_rival + memory.by_rival.T
+    total = memory.by_champion.sum(axis=0)
+    index[c] += total
+    index[:, c] += total
+    return index
+
+
+@pytest.mark.parametrize("n_arms", [2, 3, 4, 5])
+def test_pivotal_chances_by_enumeration(n_arms):
+    """Every assignment of signs: how often a pair's sign decides whether the rival is ahead."""
+    rng = np.random.default_rng(n_arms)
+    beats = np.full((n_arms, n_arms), 0.5)
+    above = np.triu_indices(n_arms, 1)
+    beats[above] = rng.random(len(above[0]))
+    beats.T[above] = 1 - beats[above]
+    champion, rival = 1, 0
+    by_rival, by_champion = np.zeros(n_arms), np.zeros(n_arms)
+    weigh(beats, champion, rival, by_rival, by_champion)
+    coins = [(i, j) for i, j in zip(*above, strict=True) if {i, j} & {champion, rival}]
+    for pair in coins:
+        rest = [other for other in coins if other != pair]
+        pivotal = 0.0
+        for signs in product((0, 1), repeat=len(rest)):
+            chance = np.prod(
+                [beats[o] if s else 1 - beats[o] for o, s in zip(rest, signs, strict=True)]
+            )
+            ahead = []
+            for sign in (0, 1):
+                won = np.zeros((n_arms, n_arms))
+                for (i, j), s in zip([pair, *rest], [sign, *signs], strict=True):
+                    won[i, j], won[j, i] = s, 1 - s
+                ahead.append(won[rival].sum() > won[champion].sum())
+            pivotal += chance * (ahead[0] != ahead[1])
+        expected = 4 * beats[pair] * (1 - beats[pair]) * pivotal
+        i, j = pair
+        if rival in pair:
+            ours = by_rival[j if i == rival else i]
+        else:
+            ours = by_champion[j if i == champion else i]
+        assert ours == pytest.approx(expected, abs=1e-14)
+
+
+def test_a_first_round_by_hand():
+    """Three arms that never met: all signs even, the champion random, every pair as good.
+
+    A coin is pivotal with chance 1/2 Pr(0 of 1) = 1/4, the champion's pair with Pr(1 of 2) +
+    Pr(2 of 2) = 3/4. Both rivals meet in both races: 1/4 + 1/4. Champion against a rival: 3/4 of
+    that rival's race and 1/4 of the other's, so 1. The price is 1/2: wait 1/2.
+    """
+    belief, memory = PivotIndex().belief.init(3), PivotIndex().init(3)
+    pair = PivotIndex().select(belief, memory, 1, np.random.default_rng(0))
+    c = memory.place[CHAMPION]
+    index = index_of(memory)
+    rivals = [i for i in range(3) if i != c]
+    assert index[c, rivals].tolist() == pytest.approx([1, 1])
+    assert index[rivals[0], rivals[1]] == pytest.approx(0.5)
+    assert memory.wait[0] == pytest.approx(0.5)
+    assert c in pair
+
+
+def test_a_pair_that_cannot_decide_is_never_duelled():
+    memory = PivotIndex().init(3)
+    memory.place[CHAMPION] = 2
+    belief = PivotIndex().belief.init(3)
+    choose(belief, memory, np.ones(3), np.random.default_rng(0))
+    assert memory.wait[0] == np.inf
+
+
+def test_repeats_change_nothing():
+    """Asked once for many self-duels or before every duel: the same duels and random numbers."""
+    policy, P = PivotIndex(), named("mslr-5").P
+    belief, memory = policy.belief.init(5), policy.init(5)
+    alone = np.zeros(5, np.int64)
+    rng, coins = np.random.default_rng(3), np.random.default_rng(4)
+    loop = driver(play_pairs, policy.select, repeats=policy.repeats)
+    one, own = policy.belief.init(5), policy.init(5)
+    by_one = np.zeros(5, np.int64)
+    rng_one, coins_one = np.random.default_rng(3), np.random.default_rng(4)
+    for first, last in ((1, 7), (8, 3000), (3001, 3001), (3002, 8000)):
+        loop(belief, memory, P, alone, first, last, rng, coins)
+        for t in range(first, last + 1):
+            i, j = policy.select(one, own, t, rng_one)
+            record(one, (i, j), float(coins_one.random() < P[i, j]))
+            by_one[i] += i == j
+        np.testing.assert_array_equal(belief.wins, one.wins)
+        np.testing.assert_array_equal(alone, by_one)
+        assert belief.n_duels[0] == one.n_duels[0] == last
+    assert rng.random() == rng_one.random()
+    assert coins.random() == coins_one.random()
+
+
+def test_ten_million_duels_take_seconds():
+    trace = bd.simulate(PivotIndex(), "mslr-5", 1e7, seed=1, record_at=[10**6, 10**7], workers=1)
+    duels = trace["trace"]["duels"].sum("arm").isel(policy=0, replication=0)
+    assert duels.values.tolist() == [2 * 10**6, 2 * 10**7]
+    assert 100 < bd.regret(trace).values[0, 0, -1] < 5000
+    assert trace["trace"]["recommended"].values[0, 0, -1] == 0
+
+
+def test_duels_recorded_by_others_are_read_from_the_tallies():
+    """A belief that grew by several duels between two questions is surveyed as a whole."""
+    policy, rng = PivotIndex(), np.random.default_rng(5)
+    belief, memory = policy.belief.init(4), policy.init(4)
+    policy.select(belief, memory, 1, rng)
+    for i, j in ((0, 1), (2, 3), (0, 2), (1, 1)):
+        record(belief, (i, j), 1.0)
+    policy.select(belief, memory, 5, rng)
+    fresh = policy.init(4)
+    policy.select(belief, fresh, 5, np.random.default_rng(5))
+    assert isinstance(memory, Memory)
+    np.testing.assert_array_equal(memory.beats, fresh.beats)
+    assert memory.place[CHAMPION] == fresh.place[CHAMPION] == 0
+    np.testing.assert_allclose(index_of(memory), index_of(fresh))
