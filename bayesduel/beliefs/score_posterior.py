@@ -29,6 +29,7 @@ __all__ = [
     "draw_scores",
     "follow",
     "heaviest",
+    "heaviest_mean",
     "refitted_scores",
     "score_posterior",
     "win_probability",
@@ -391,17 +392,24 @@ def draw_scores(posterior, n, rng):
 @compiled
 def heaviest(posterior):
     """Return mean and covariance of the scores at the node of largest weight."""
+    mean = heaviest_mean(posterior)
+    if posterior.draws.shape[0] > 1:
+        apart = posterior.draws - mean
+        return mean, apart.T @ apart / (len(apart) - 1)
+    root = posterior.root[posterior.log_weight.argmax()]
+    return mean, root @ root.T
+
+
+@compiled
+def heaviest_mean(posterior):
+    """Return the mean of the scores at the node of largest weight."""
     if posterior.draws.shape[0] > 1:
         draws = posterior.draws
         mean = np.zeros(draws.shape[1])
         for d in range(len(draws)):
             mean += draws[d]
-        mean /= len(draws)
-        apart = draws - mean
-        return mean, apart.T @ apart / (len(draws) - 1)
-    g = posterior.log_weight.argmax()
-    root = posterior.root[g]
-    return posterior.centre[g].copy(), root @ root.T
+        return mean / len(draws)
+    return posterior.centre[posterior.log_weight.argmax()].copy()
 
 
 @compiled

@@ -21,7 +21,7 @@ import numpy as np
 
 from bayesduel.beliefs.score_posterior import win_probability
 from bayesduel.jit import compiled
-from bayesduel.policies.information_gain import candidates, information
+from bayesduel.policies.information_gain import BLOCK, candidates, information, win_chances
 from bayesduel.policies.score_rules import ScoreRule, best_pair, fresh_draws, members
 
 __all__ = ["ExpectedPCS", "KnowledgeGradient"]
@@ -73,27 +73,26 @@ def improvement(scores, worth, memory):
         Settings.
     """
     n, n_arms = scores.shape
-    link, k = memory.posterior.link, memory.k
-    total = np.zeros(n_arms)
-    for d in range(n):
-        total += worth[d]
+    k = memory.k
+    total = worth.sum(axis=0)
     now = largest(total, k)
-    maybe = candidates(scores, memory)
+    useful = np.flatnonzero(total)
+    worth, total = np.ascontiguousarray(worth[:, useful]), total[useful]
+    pairs = np.argwhere(candidates(scores, memory))
     gain = np.zeros((n_arms, n_arms))
-    for i in range(n_arms):
-        for j in range(i):
-            if maybe[i, j] and memory.cost[i, j] < np.inf:
-                won = np.zeros(n_arms)
-                for d in range(n):
-                    won += win_probability(link, scores[d, i] - scores[d, j]) * worth[d]
-                gain[i, j] = max((largest(won, k) + largest(total - won, k) - now) / n, 0.0)
+    for start in range(0, len(pairs), BLOCK):
+        block = pairs[start : start + BLOCK]
+        won = win_chances(scores, memory.posterior.link, block) @ worth
+        for row in range(len(block)):
+            after = largest(won[row], k) + largest(total - won[row], k)
+            gain[block[row, 0], block[row, 1]] = max((after - now) / n, 0.0)
     return gain
 
 
 @compiled
 def largest(values, k):
     """Return the sum of the k largest values."""
-    return values.max() if k == 1 else np.sort(values)[len(values) - k :].sum()
+    return values.max() if k == 1 else np.sort(values)[max(len(values) - k, 0) :].sum()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,8 @@ References
 ----------
 Lindley, "On a measure of the information provided by an experiment", Annals of Mathematical
 Statistics 1956. Deviations: sums over arms or neighbours in place of the joint information of a
-set or ranking. Beyond 30 arms the candidates are pairs of contenders and pairs of a
-contender with an arm next to it in the ranking.
+set or ranking. Beyond 30 arms the candidates are pairs of contenders (the 30 whose place is the
+least certain) and pairs of a contender with an arm next to it in the ranking.
 """
 
 from dataclasses import dataclass
@@ -18,22 +18,25 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayesduel.beliefs.score_posterior import heaviest, win_probability
+from bayesduel.beliefs.score_posterior import LOGIT, win_probability
 from bayesduel.jit import compiled
 from bayesduel.policies.score_rules import (
     RANKING,
     WINNER,
     ScoreRule,
+    arms_by_mean,
     best_pair,
     contenders,
     fresh_draws,
     members,
 )
 
-__all__ = ["InformationGain", "information", "labels_of"]
+__all__ = ["InformationGain", "candidates", "information", "win_chances"]
 
 ALL_PAIRS = 30  # arms up to which every pair is a candidate
 NEAR = 3  # places between neighbours that are candidates beyond
+BLOCK = 256  # pairs at a time
+MOST = 300.0  # logits beyond which a score is as good as infinite
 
 
 @compiled
@@ -47,94 +50,122 @@ def select(belief, memory, t, rng):
 def information(scores, memory):
     """Return the expected information of a duel of each pair, in nats, shape (K, K)."""
     n, n_arms = scores.shape
-    labels, sizes = labels_of(scores, memory)
-    maybe = candidates(scores, memory)
-    link = memory.posterior.link
+    answer, exclusive = answers(scores, memory)
+    held = answer.sum(axis=0)
+    pairs = np.argwhere(candidates(scores, memory))
     gain = np.zeros((n_arms, n_arms))
-    p = np.empty(n)
-    for i in range(n_arms):
-        for j in range(i):
-            if maybe[i, j] and memory.cost[i, j] < np.inf:
-                for d in range(n):
-                    p[d] = win_probability(link, scores[d, i] - scores[d, j])
-                for c in range(len(labels)):
-                    gain[i, j] += mutual_information(p, labels[c], sizes[c])
+    for start in range(0, len(pairs), BLOCK):
+        block = pairs[start : start + BLOCK]
+        chance = win_chances(scores, memory.posterior.link, block)
+        won = chance @ answer
+        for row in range(len(block)):
+            i, j = block[row]
+            gain[i, j] = mutual_information(chance[row].sum(), won[row], held, n, exclusive)
     return gain
 
 
 @compiled
-def labels_of(scores, memory):
-    """Return what is asked, as a label of each draw, (questions, n_draws), and their numbers."""
-    n, n_arms = scores.shape
-    if memory.goal == WINNER:
-        labels = np.empty((1, n), np.int64)
-        for d in range(n):
-            labels[0, d] = scores[d].argmax()
-        return labels, np.full(1, n_arms)
+def answers(scores, memory):
+    """Return which answers hold in each draw, as 0 and 1, (n_draws, answers).
+
+    Who is the winner, one answer a draw (the second value returned is then True); which arms are
+    among the k best; or which neighbours in the ranking are in this order.
+    """
+    n = len(scores)
     if memory.goal == RANKING:
-        order = np.argsort(-heaviest(memory.posterior)[0])
-        labels = np.empty((n_arms - 1, n), np.int64)
-        for c in range(n_arms - 1):
-            for d in range(n):
-                labels[c, d] = scores[d, order[c]] > scores[d, order[c + 1]]
-        return labels, np.full(n_arms - 1, 2)
-    inside = members(scores, memory.k)
-    arms = np.flatnonzero(contenders(scores, memory))
-    labels = np.empty((len(arms), n), np.int64)
-    for c in range(len(arms)):
+        order = arms_by_mean(memory)
+        found = np.empty((n, len(order) - 1))
         for d in range(n):
-            labels[c, d] = inside[d, arms[c]]
-    return labels, np.full(len(arms), 2)
+            for c in range(len(order) - 1):
+                found[d, c] = scores[d, order[c]] > scores[d, order[c + 1]]
+        return found, False
+    inside = members(scores, memory.k)
+    if memory.goal == WINNER:
+        named = np.flatnonzero(inside.sum(axis=0))
+    else:
+        named = np.flatnonzero(contenders(scores, memory))
+    return np.ascontiguousarray(inside[:, named]).astype(np.float64), memory.goal == WINNER
 
 
 @compiled
 def candidates(scores, memory):
-    """Return which pairs are looked at, shape (K, K)."""
+    """Return which pairs are looked at, below the diagonal, shape (K, K)."""
     n_arms = scores.shape[1]
-    maybe = np.ones((n_arms, n_arms), np.bool_)
+    allowed = np.zeros((n_arms, n_arms), np.bool_)
+    for i in range(n_arms):
+        for j in range(i):
+            allowed[i, j] = memory.cost[i, j] < np.inf
     if n_arms <= ALL_PAIRS:
-        return maybe
-    maybe[:, :] = False
-    place = np.argsort(np.argsort(-heaviest(memory.posterior)[0]))
-    open_ = contenders(scores, memory)
+        return allowed
+    maybe = np.zeros((n_arms, n_arms), np.bool_)
+    place = np.full(n_arms, -n_arms)
+    for at, arm in enumerate(arms_by_mean(memory)):
+        place[arm] = at
+    open_ = most_open(scores, memory)
     for i in range(n_arms):
         for j in range(i):
             near = abs(place[i] - place[j]) <= NEAR
             if memory.goal == RANKING:
-                maybe[i, j] = near
-            else:
-                maybe[i, j] = (open_[i] and open_[j]) or (near and (open_[i] or open_[j]))
-    any_allowed = False
-    for i in range(n_arms):
-        for j in range(i):
-            any_allowed = any_allowed or (maybe[i, j] and memory.cost[i, j] < np.inf)
-    if not any_allowed:
-        maybe[:, :] = True
-    return maybe
+                maybe[i, j] = near and allowed[i, j]
+            elif open_[i] or open_[j]:
+                maybe[i, j] = (near or (open_[i] and open_[j])) and allowed[i, j]
+    return maybe if maybe.any() else allowed
 
 
 @compiled
-def mutual_information(p, labels, n_labels):
-    """Return the mutual information between an outcome and a label, in nats.
+def most_open(scores, memory):
+    """Return the contenders, at most 30: those whose place is the least certain, shape (K,)."""
+    open_ = contenders(scores, memory)
+    if memory.goal == RANKING or open_.sum() <= ALL_PAIRS:
+        return open_
+    share = members(scores, memory.k).sum(axis=0) / len(scores)
+    kept = np.zeros(len(open_), np.bool_)
+    kept[np.argsort(-share * (1 - share))[:ALL_PAIRS]] = True
+    return kept & open_
+
+
+@compiled
+def win_chances(scores, link, pairs):
+    """Return the probability of winning in each draw, shape (pairs, n_draws), pairs (pairs, 2)."""
+    n = len(scores)
+    chance = np.empty((len(pairs), n))
+    strength = np.ascontiguousarray(scores.T)
+    if link == LOGIT:  # one exponential an arm in place of one a pair
+        strength = np.exp(np.minimum(np.maximum(strength, -MOST), MOST))
+    for row in range(len(pairs)):
+        one, other = strength[pairs[row, 0]], strength[pairs[row, 1]]
+        for d in range(n):
+            if link == LOGIT:
+                chance[row, d] = one[d] / (one[d] + other[d])
+            else:
+                chance[row, d] = win_probability(link, one[d] - other[d])
+    return chance
+
+
+@compiled
+def mutual_information(total, won, held, n, exclusive):
+    """Return the mutual information between an outcome and the answers, in nats.
 
     Parameters
     ----------
-    p
-        Probability of winning in each draw, shape (n,).
-    labels
-        Label of each draw, in 0..n_labels - 1, shape (n,).
-    n_labels
-        How many labels there are.
+    total
+        Sum of the probability of winning over all draws.
+    won
+        The same over the draws in which each answer holds, shape (answers,).
+    held
+        Number of these draws, shape (answers,).
+    n
+        Number of all draws.
+    exclusive
+        Whether one answer holds in each draw; else each is a question of its own, over which
+        the information is summed.
     """
-    n = len(p)
-    total, held = np.zeros(n_labels), np.zeros(n_labels)
-    for d in range(n):
-        total[labels[d]] += p[d]
-        held[labels[d]] += 1.0
-    gain = entropy(total.sum() / n)
-    for a in range(n_labels):
-        if held[a] > 0.0:
-            gain -= held[a] / n * entropy(total[a] / held[a])
+    gain = entropy(total / n) * (1 if exclusive else len(held))
+    for a in range(len(held)):
+        if held[a] > 0:
+            gain -= held[a] / n * entropy(won[a] / held[a])
+        if not exclusive and held[a] < n:
+            gain -= (n - held[a]) / n * entropy((total - won[a]) / (n - held[a]))
     return max(gain, 0.0)
 
 

@@ -17,7 +17,15 @@ from bayesduel.beliefs.item_belief import ItemBelief, ItemSet
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, best_by_shares
 
-__all__ = ["HorizonPolicy", "ItemPolicy", "MarginPolicy", "PairPolicy", "Policy", "once"]
+__all__ = [
+    "HorizonPolicy",
+    "ItemPolicy",
+    "MarginPolicy",
+    "PairPolicy",
+    "Policy",
+    "checked_cost",
+    "once",
+]
 
 
 KINDS = {int, float, bool, type(None)}  # of settings that are checked alike for all policies
@@ -140,6 +148,26 @@ class PairPolicy(Policy, ABC):
     def init(self, n_arms: int) -> Any:
         """Return the memory before the first duel."""
 
+    def with_cost(self, cost: tuple[tuple[float, ...], ...] | None) -> Self:
+        """Return the policy with this cost of each pair, infinite where it is forbidden.
+
+        Parameters
+        ----------
+        cost
+            Nested tuples, shape (K, K), or None where each pair costs 1.
+
+        Raises
+        ------
+        ValueError
+            If the rule cannot leave pairs out.
+        """
+        if cost is None:
+            return self
+        raise ValueError(
+            "policy should be able to leave pairs out, such as ContrastAllocation() or Uniform(), "
+            f"got {type(self).__name__}()"
+        )
+
     def recommend(self, belief: Belief, memory: Any) -> int:
         """Return the best arm so far: by default, the Copeland winner of the observed shares."""
         return best_by_shares(belief)
@@ -147,6 +175,23 @@ class PairPolicy(Policy, ABC):
     def answer(self, memory: Any) -> Answer | None:
         """Return the identified winner and when, None for a policy that identifies none."""
         return None
+
+
+def checked_cost(cost: tuple[tuple[float, ...], ...] | None, n_arms: int) -> np.ndarray:
+    """Return the cost of each pair, shape (K, K), infinite on the diagonal; 1 each by default.
+
+    Raises
+    ------
+    ValueError
+        If it is not positive and symmetric, or finite for no pair.
+    """
+    found = np.ones((n_arms, n_arms)) if cost is None else np.array(cost, float)
+    if found.shape != (n_arms, n_arms) or not (found > 0).all() or (found != found.T).any():
+        raise ValueError(f"cost should be positive and symmetric, shape ({n_arms}, {n_arms})")
+    np.fill_diagonal(found, np.inf)
+    if not np.isfinite(found).any():
+        raise ValueError("cost should be finite for at least one pair")
+    return found
 
 
 class HorizonPolicy(PairPolicy):

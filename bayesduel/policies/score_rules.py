@@ -14,10 +14,10 @@ from bayesduel.beliefs.followed import Followed, updated
 from bayesduel.beliefs.score_posterior import (
     ScorePosterior,
     draw_scores,
-    heaviest,
+    heaviest_mean,
 )
 from bayesduel.jit import compiled
-from bayesduel.policies.policy import PairPolicy
+from bayesduel.policies.policy import PairPolicy, checked_cost
 
 __all__ = [
     "GOALS",
@@ -26,6 +26,7 @@ __all__ = [
     "WINNER",
     "Memory",
     "ScoreRule",
+    "arms_by_mean",
     "best_pair",
     "contenders",
     "fresh_draws",
@@ -96,6 +97,14 @@ def members(scores, k):
 
 
 @compiled
+def arms_by_mean(memory):
+    """Return the arms in question from the largest posterior mean to the smallest."""
+    mean = heaviest_mean(memory.posterior)
+    arms = np.array([a for a in range(len(mean)) if not alone(memory.cost, a)])
+    return arms[np.argsort(-mean[arms])]
+
+
+@compiled
 def contenders(scores, memory):
     """Return the arms whose place is open: whether they are, shape (K,).
 
@@ -112,12 +121,8 @@ def contenders(scores, memory):
         times = inside[:, a].sum()
         open_[a] = 0 < times < len(scores)
     if not open_.any():  # all draws agree: the arms next to the border
-        mean, _ = heaviest(memory.posterior)
-        for a in range(n_arms):
-            if alone(memory.cost, a):
-                mean[a] = OUT
-        order = np.argsort(-mean)
-        open_[order[memory.k - 1]] = open_[order[min(memory.k, n_arms - 1)]] = True
+        order = arms_by_mean(memory)
+        open_[order[memory.k - 1]] = open_[order[min(memory.k, len(order) - 1)]] = True
     return open_
 
 
@@ -212,12 +217,7 @@ class ScoreRule(PairPolicy):
         """
         if not self.k < n_arms:
             raise ValueError(f"n_arms should be more than k = {self.k}, got {n_arms}")
-        cost = np.ones((n_arms, n_arms)) if self.cost is None else np.array(self.cost, float)
-        if cost.shape != (n_arms, n_arms) or not (cost > 0).all() or (cost != cost.T).any():
-            raise ValueError(f"cost should be positive and symmetric, shape ({n_arms}, {n_arms})")
-        np.fill_diagonal(cost, np.inf)
-        if not np.isfinite(cost).any():
-            raise ValueError("cost should be finite for at least one pair")
+        cost = checked_cost(self.cost, n_arms)
         goal = GOALS[self.about]
         posterior = self.belief.scores(n_arms)
         return Memory(posterior, goal, self.k, float(self.rope), self.draws, cost)
@@ -225,4 +225,4 @@ class ScoreRule(PairPolicy):
     def recommend(self, belief: Belief, memory: Any) -> int:
         """Return the arm of the largest posterior mean score."""
         updated(memory.posterior, belief)
-        return int(heaviest(memory.posterior)[0].argmax())
+        return int(heaviest_mean(memory.posterior).argmax())

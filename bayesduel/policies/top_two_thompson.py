@@ -23,6 +23,7 @@ from bayesduel.jit import compiled
 from bayesduel.policies.score_rules import (
     RANKING,
     ScoreRule,
+    arms_by_mean,
     best_pair,
     contenders,
     fresh_draws,
@@ -69,9 +70,8 @@ def pair_in_question(scores, memory, rng):
                             first, second = a, b
         if count > 0:
             return first, second
-    arms = np.flatnonzero(contenders(scores, memory))
-    mean, _ = heaviest(memory.posterior)
-    order = arms[np.argsort(-mean[arms])]
+    open_ = contenders(scores, memory)
+    order = np.array([a for a in arms_by_mean(memory) if open_[a]])
     return order[0], order[1]
 
 

@@ -8,7 +8,7 @@ References
 None needed. Deviations: none.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from bayesduel.beliefs import BeliefSpec, Hoeffding
 from bayesduel.beliefs.margin_moments import mean_scores, model_scores
 from bayesduel.jit import compiled
-from bayesduel.policies.policy import MarginPolicy, PairPolicy
+from bayesduel.policies.policy import MarginPolicy, PairPolicy, checked_cost
 
 __all__ = ["Uniform"]
 
@@ -52,6 +52,9 @@ class Uniform(PairPolicy, MarginPolicy):
     by
         The scores by which the k best arms are selected from margins: "means", each arm's sum of
         mean margins, or "model", the fitted scores ("means" until every pair has met twice).
+    cost
+        Infinite for a pair that is forbidden, shape (K, K), as nested tuples; what a pair costs
+        makes no other difference. Default: no pair is.
 
     Raises
     ------
@@ -61,6 +64,7 @@ class Uniform(PairPolicy, MarginPolicy):
 
     belief: BeliefSpec = Hoeffding()
     by: Literal["means", "model"] = "means"
+    cost: tuple[tuple[float, ...], ...] | None = field(default=None, repr=False)
     reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "baseline"
@@ -72,8 +76,21 @@ class Uniform(PairPolicy, MarginPolicy):
             raise ValueError(f"by should be 'means' or 'model', got {self.by!r}")
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel."""
-        return Memory(np.column_stack(np.triu_indices(n_arms, 1)))
+        """Return the memory before the first duel.
+
+        Raises
+        ------
+        ValueError
+            If the cost does not go with the number of arms, or forbids every pair.
+        """
+        pairs = np.column_stack(np.triu_indices(n_arms, 1))
+        if self.cost is not None:
+            pairs = pairs[np.isfinite(checked_cost(self.cost, n_arms)[pairs[:, 0], pairs[:, 1]])]
+        return Memory(pairs)
+
+    def with_cost(self, cost: tuple[tuple[float, ...], ...] | None) -> Self:
+        """Return the policy without the pairs of infinite cost."""
+        return self if cost is None else replace(self, cost=cost)
 
     def on_margins(self, k: int, budget: int) -> Self:
         """Return the policy itself: it duels in the same way whatever is selected."""

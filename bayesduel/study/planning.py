@@ -180,17 +180,42 @@ def plan(
 
 
 def play(
-    session: Session, P: np.ndarray, budget: int, rng: np.random.Generator
+    session: Session,
+    P: np.ndarray,
+    budget: int,
+    rng: np.random.Generator,
+    *,
+    ties: np.ndarray | None = None,
+    every: int = 1,
 ) -> tuple[Future, np.ndarray]:
-    """Play a session against the preference matrix `P` until it stops; return its order too."""
+    """Play a session until it stops; return its order of the arms too.
+
+    Parameters
+    ----------
+    session
+        The study; it is changed.
+    P
+        Probability that i beats j, shape (K, K); with ties, plus half the probability of a tie.
+    budget
+        Duels after which the study is given up.
+    rng
+        Randomness of the choices, of the draws and of the outcomes.
+    ties
+        Probability of a tie, shape (K, K); default 0.
+    every
+        Duels from one look at the stop rule to the next.
+    """
     start = int(session.belief.n_duels[0])
     while True:
-        decision = session.decision(rng)
         played = int(session.belief.n_duels[0]) - start
-        if decision.stopped or played >= budget:
-            break
+        if played % every == 0 or played >= budget:
+            decision = session.decision(rng)
+            if decision.stopped or played >= budget:
+                break
         ((i, j),) = session.choose(1, [], rng)
-        session.record(i, j, float(rng.random() < P[i, j]))
+        tie = 0.0 if ties is None else ties[i, j]
+        u, won = rng.random(), P[i, j] - tie / 2
+        session.record(i, j, 1.0 if u < won else 0.5 if u < won + tie else 0.0)
         session.refit(rng)
     order = decision.order
     above, below = session.goal.contrasts(order)

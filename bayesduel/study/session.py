@@ -230,11 +230,13 @@ class Session:
     def decision(self, rng: np.random.Generator) -> Decision:
         """Return what the posterior says, with the stop confirmed on fresh draws."""
         found = self.evidence(QUICK, rng)
-        if self.stop.reached(found):
+        reached = self.stop.reached(found)
+        if reached:
             found = self.evidence(CONFIRMED, rng)
+            reached = self.stop.reached(found)
         return Decision(
-            self.stop.reached(found),
-            self.stop.decides(found),
+            reached,
+            reached and self.stop.decides(found),
             self.active[found.order],
             found.probability,
             self.stop.value(found),

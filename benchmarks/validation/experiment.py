@@ -41,6 +41,8 @@ class Experiment:
     sizes
         ``sizes(cell)``: both where they differ between cells. A cell of which none was run stands
         on the page as "not run".
+    paired
+        Settings that do not enter the seed: cells that differ in these alone meet the same seeds.
     notes
         What is said below the table: reasons of figures that miss their target among it.
     """
@@ -55,6 +57,7 @@ class Experiment:
     quick: int
     full: int
     notes: str = ""
+    paired: tuple[str, ...] = ()
     sizes: Callable[[Cell], tuple[int, int]] | None = None
 
     def replicates(self, cell: Cell, full: bool) -> int:
@@ -65,7 +68,8 @@ class Experiment:
 
 def seed_of(experiment: Experiment, cell: Cell, replicate: int, seed: int) -> int:
     """Return the seed of a replicate; it depends on names and settings, not on the order."""
-    key = f"{experiment.name} {sorted(cell.items())}"
+    entering = sorted((k, v) for k, v in cell.items() if k not in experiment.paired)
+    key = f"{experiment.name} {entering}"
     words = np.random.SeedSequence([seed, zlib.crc32(key.encode()), replicate])
     return int(words.generate_state(1)[0])
 
