@@ -196,6 +196,7 @@ def play(
         The study; it is changed.
     P
         Probability that i beats j, shape (K, K); with ties, plus half the probability of a tie.
+        Or of each duel its own, shape (T, K, K), of which the last one stays.
     budget
         Duels after which the study is given up.
     rng
@@ -214,12 +215,14 @@ def play(
                 break
         ((i, j),) = session.choose(1, [], rng)
         tie = 0.0 if ties is None else ties[i, j]
-        u, won = rng.random(), P[i, j] - tie / 2
+        now = P if P.ndim == 2 else P[min(played, len(P) - 1)]
+        u, won = rng.random(), now[i, j] - tie / 2
         session.record(i, j, 1.0 if u < won else 0.5 if u < won + tie else 0.0)
         session.refit(rng)
     order = decision.order
     above, below = session.goal.contrasts(order)
-    right = bool((P[above, below] >= 0.5).all())
+    now = P if P.ndim == 2 else P[min(played, len(P) - 1)]
+    right = bool((now[above, below] >= 0.5).all())
     return Future(played, decision.stopped and decision.decided, right), order
 
 
