@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from bayesduel.models.cells import margins_of, votes_of
 from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pair_place
@@ -356,6 +356,8 @@ def draw_student(
     rng: np.random.Generator, size: Any = None,
 ) -> np.ndarray:  # fmt: skip
     """Draw margins, one a cell."""
+    from scipy import stats
+
     drawn = eta + order + np.sqrt(variance) * stats.t.rvs(shape, size=eta.shape, random_state=rng)
     return np.stack([drawn, 0 * drawn, 0 * drawn], axis=-1)
 

@@ -89,8 +89,18 @@ class Uniform(PairPolicy, MarginPolicy):
         return Memory(pairs)
 
     def with_cost(self, cost: tuple[tuple[float, ...], ...] | None) -> Self:
-        """Return the policy without the pairs of infinite cost."""
-        return self if cost is None else replace(self, cost=cost)
+        """Return the policy without the pairs of infinite cost.
+
+        Raises
+        ------
+        ValueError
+            If the others do not cost the same.
+        """
+        if cost is None:
+            return self
+        if len({price for row in cost for price in row if price < np.inf}) > 1:
+            raise ValueError("costs should be the same for all pairs that Uniform() duels")
+        return replace(self, cost=cost)
 
     def on_margins(self, k: int, budget: int) -> Self:
         """Return the policy itself: it duels in the same way whatever is selected."""

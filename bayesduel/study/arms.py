@@ -8,7 +8,15 @@ import numpy as np
 
 from bayesduel.data.health import DisconnectedWarning
 
-__all__ = ["allowed_pairs", "checked_labels", "cost_matrix", "listed", "pair_costs"]
+__all__ = [
+    "allowed_pairs",
+    "checked_labels",
+    "cost_matrix",
+    "listed",
+    "pair_costs",
+    "required_duels",
+    "required_matrix",
+]
 
 
 def listed(arms: Any) -> list[str]:
@@ -95,6 +103,45 @@ def pair_costs(costs: Any, labels: Sequence[str]) -> list[list[Any]]:
         if not 0 < cost < float("inf"):
             raise ValueError(f"costs should be positive and finite, got {cost!r} for {pair!r}")
         found.append([*_pair(pair, labels, "costs"), float(cost)])
+    return found
+
+
+def required_duels(
+    required: Any, labels: Sequence[str], allowed: list[list[str]] | None
+) -> list[list[Any]]:
+    """Return the required pairs as lists of two labels and a number of duels.
+
+    Raises
+    ------
+    ValueError
+        If a pair is none or forbidden, or its number no whole number >= 1.
+    """
+    found: list[list[Any]] = []
+    possible = None if allowed is None else {frozenset(pair) for pair in allowed}
+    for pair, count in (required or {}).items():
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise ValueError(
+                f"required should be whole numbers of duels >= 1, got {count!r} for {pair!r}"
+            )
+        own = _pair(pair, labels, "required")
+        if possible is not None and frozenset(own) not in possible:
+            raise ValueError(f"required should name allowed pairs, got {pair!r}")
+        found.append([*own, count])
+    return found
+
+
+def required_matrix(
+    required: Sequence[Sequence[Any]] | None, labels: Sequence[str], retired: set[int]
+) -> np.ndarray | None:
+    """Return how often each pair has to meet, shape (K, K); None where no pair has to."""
+    if not required:
+        return None
+    index = {label: i for i, label in enumerate(labels)}
+    found = np.zeros((len(labels), len(labels)))
+    for a, b, count in required:
+        i, j = index[a], index[b]
+        if not {i, j} & retired:
+            found[i, j] = found[j, i] = max(found[i, j], count)
     return found
 
 

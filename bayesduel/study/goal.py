@@ -24,10 +24,13 @@ class Goal(ABC):
         By which a stored study names it.
     about
         What posterior-driven rules are asked about: "winner", "top_k" or "ranking".
+    exactly
+        What the probability of the answer is a probability of, in words.
     """
 
     name: ClassVar[str]
     about: ClassVar[About]
+    exactly: ClassVar[str] = "it is exactly right"
 
     def chosen(self, n_arms: int) -> int:
         """Return how many arms the answer holds."""
@@ -54,6 +57,11 @@ class Goal(ABC):
         above, below = np.meshgrid(order[:k], order[k:], indexing="ij")
         return above.ravel(), below.ravel()
 
+    def borders(self, n_arms: int) -> range:
+        """Return after which places, from 0, the answer separates an arm from the next."""
+        k = self.chosen(n_arms)
+        return range(k - 1, k)
+
     def correct(self, scores: np.ndarray, order: np.ndarray) -> np.ndarray:
         """Return whether the answer is right in each draw, shape (n,)."""
         k = self.chosen(len(order))
@@ -64,6 +72,10 @@ class Goal(ABC):
     @abstractmethod
     def sentence(self, arms: list[str]) -> str:
         """Return the answer in words, given the arms from the best to the worst."""
+
+    def roughly(self, arms: list[str], points: float) -> str:
+        """Return the answer up to differences of some points of win probability, in words."""
+        return f"{self.sentence(arms)}, up to differences of {points:g} points of win probability"
 
     def policy(self, **settings: Any) -> Any:
         """Return the policy that serves this goal by default."""
@@ -76,10 +88,15 @@ class FindBest(Goal):
 
     name: ClassVar[str] = "find-best"
     about: ClassVar[About] = "winner"
+    exactly: ClassVar[str] = "it is the best"
 
     def sentence(self, arms: list[str]) -> str:
         """Return the answer in words."""
         return f"{arms[0]} is the best"
+
+    def roughly(self, arms: list[str], points: float) -> str:
+        """Return the answer up to differences of some points of win probability, in words."""
+        return f"no arm beats {arms[0]} by more than {points:g} points of win probability"
 
 
 @dataclass(frozen=True)
@@ -138,6 +155,10 @@ class FullRanking(Goal):
         """Return every pair, the one above first."""
         above, below = np.triu_indices(len(order), 1)
         return order[above], order[below]
+
+    def borders(self, n_arms: int) -> range:
+        """Return all places but the last."""
+        return range(n_arms - 1)
 
     def correct(self, scores: np.ndarray, order: np.ndarray) -> np.ndarray:
         """Return whether each draw has this order, shape (n,)."""

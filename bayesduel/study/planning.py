@@ -241,6 +241,7 @@ def _setting(
 
     rng = np.random.default_rng([seed, 3])
     retired: tuple[int, ...] = ()
+    required = None
     if isinstance(start, DataTree) or (isinstance(start, int) and not isinstance(start, bool)):
         found_goal, rule = goal_of("find-best" if goal is None else goal), stop_rule(stop)
         model, wins = _from_fit(start) if isinstance(start, DataTree) else (model, None)
@@ -254,7 +255,8 @@ def _setting(
         if rule is None:
             raise ValueError("stop should be a rule for a study to be planned, got None")
         wins, retired, spec = start.tally(), start.retired, belief_of(start.model)
-    session = Session(len(wins), found_goal, chosen, rule, spec, retired)
+        required = start.required
+    session = Session(len(wins), found_goal, chosen, rule, spec, retired, required)
     truths = session.loaded(wins, rng).matrices(n, rng)
     if isinstance(found_goal, MinimizeRegret):
         raise ValueError("goal should be one that ends, such as FindBest(), got MinimizeRegret()")
@@ -265,6 +267,7 @@ def _setting(
         "spec": spec,
         "wins": wins,
         "retired": retired,
+        "required": required,
         "truths": truths,
     }
 
@@ -288,7 +291,7 @@ def _future(setting: Setting, k: int, budget: int, seed: int) -> tuple[int, Futu
     rng = np.random.default_rng([seed, 4, k])
     stop: StopRule = setting["stop"]
     given = (setting["goal"], setting["policy"], stop | Budget(10**9), setting["spec"])
-    session = Session(len(setting["wins"]), *given, setting["retired"])
+    session = Session(len(setting["wins"]), *given, setting["retired"], setting["required"])
     session.loaded(setting["wins"], rng)
     return k, play(session, setting["truths"][k], budget, rng)[0]
 

@@ -22,8 +22,9 @@ from bayesduel.beliefs.score_posterior import (
     draw_scores,
 )
 from bayesduel.policies.score_rules import ScoreRule
+from bayesduel.study.evidence import Evidence
 from bayesduel.study.goal import Goal
-from bayesduel.study.stopping import Evidence, StopRule
+from bayesduel.study.stopping import StopRule
 
 __all__ = ["Decision", "Session", "belief_of"]
 
@@ -49,6 +50,9 @@ class Decision:
         What the stop rule looks at.
     reason
         The stop rule in words.
+    tied, tied_probability
+        Groups of arms that are tied within the rope of the stop rule (indices), once it is
+        reached, and the probability that all of them are.
     """
 
     stopped: bool
@@ -57,6 +61,8 @@ class Decision:
     probability: float
     value: float
     reason: str
+    tied: tuple[tuple[int, ...], ...] = ()
+    tied_probability: float = 1.0
 
 
 def belief_of(model: Any) -> BeliefSpec:
@@ -82,6 +88,9 @@ class Session:
         The belief by which the stop rule judges; a posterior-driven policy uses its own.
     retired
         Arms that are no longer in question, indices.
+    required
+        How often each pair has to meet before the study may stop, symmetric, shape (K, K);
+        default 0.
     """
 
     def __init__(
@@ -92,7 +101,9 @@ class Session:
         stop: StopRule,
         spec: BeliefSpec,
         retired: tuple[int, ...] = (),
+        required: np.ndarray | None = None,
     ) -> None:
+        self._required = required
         self.active = np.setdiff1d(np.arange(n_arms), retired)
         self.goal, self.policy, self.stop = goal, policy, stop
         self.belief: Belief = policy.belief.init(n_arms)
@@ -161,8 +172,8 @@ class Session:
     ) -> list[tuple[int, int]]:
         """Return the next n pairs, given that those in `pending` are asked already.
 
-        A posterior-driven policy counts what pending pairs are expected to tell; other policies
-        choose as if nothing was pending.
+        Required pairs come first. A posterior-driven policy counts what pending pairs are expected
+        to tell; other policies choose as if nothing was pending.
         """
         if not self.driven:
             return [self._selected(rng) for _ in range(n)]
@@ -175,10 +186,26 @@ class Session:
             anticipate(ahead.posterior, i, j)
         found: list[tuple[int, int]] = []
         for _ in range(n):
-            i, j = self.policy.select(self.belief, ahead, t, rng)
+            missing = self.missing([*pending, *found])
+            if missing.any():
+                most = np.argwhere(np.triu(missing) == missing.max())
+                i, j = most[rng.integers(len(most))]
+            else:
+                i, j = self.policy.select(self.belief, ahead, t, rng)
             found.append((int(i), int(j)))
             if len(found) < n:
                 anticipate(ahead.posterior, i, j)
+        return found
+
+    def missing(self, pending: Sequence[tuple[int, int]] = ()) -> np.ndarray:
+        """Return how many duels each required pair lacks, those in `pending` counted, (K, K)."""
+        if self._required is None:
+            return np.zeros(self.wins.shape)
+        met = np.round(self.wins + self.wins.T)
+        for i, j in pending:
+            met[i, j] += 1
+            met[j, i] += 1
+        found: np.ndarray = np.maximum(self._required - met, 0)
         return found
 
     def _selected(self, rng: np.random.Generator) -> tuple[int, int]:
@@ -230,17 +257,24 @@ class Session:
     def decision(self, rng: np.random.Generator) -> Decision:
         """Return what the posterior says, with the stop confirmed on fresh draws."""
         found = self.evidence(QUICK, rng)
-        reached = self.stop.reached(found)
+        missing = int(self.missing().sum()) // 2
+        reached = missing == 0 and self.stop.reached(found)
         if reached:
             found = self.evidence(CONFIRMED, rng)
             reached = self.stop.reached(found)
+        reason = self.stop.reason(found)
+        if missing:
+            reason += f"; {missing:,} duels of required pairs are missing"
+        tied, joint = found.tied(self.stop.rope, self.stop.level) if reached else ([], 1.0)
         return Decision(
             reached,
             reached and self.stop.decides(found),
             self.active[found.order],
             found.probability,
             self.stop.value(found),
-            self.stop.reason(found),
+            reason,
+            tuple(tuple(self.active[group].tolist()) for group in tied),
+            joint,
         )
 
 

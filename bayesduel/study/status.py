@@ -1,7 +1,7 @@
 """What a study hands out: tickets for duels, and the status of what is known."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +54,15 @@ class Status:
         Number of duels and probability at earlier looks.
     ranking
         All arms from the best to the worst by posterior mean.
+    tied
+        Groups of arms that are declared tied within the rope of the stop rule.
+    check
+        What the transitivity check said at this number of duels, or None: ``transitive``,
+        ``sentence`` and ``notions`` (the probability that the first arm of the answer wins by
+        each criterion, where the check objects).
+    plan
+        What is expected to go, or None: what ``bayesduel.plan`` found, its ``sentence``, and the
+        number of ``duels`` at which it was made.
     """
 
     goal: str
@@ -68,6 +77,9 @@ class Status:
     reason: str
     history: tuple[tuple[int, float], ...]
     ranking: tuple[str, ...]
+    tied: tuple[tuple[str, ...], ...] = ()
+    check: Mapping[str, Any] | None = None
+    plan: Mapping[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as JSON holds it."""
@@ -82,6 +94,11 @@ class Status:
         ]
         if len(self.history) > 1:
             lines.append(f"Probability of the answer: {sparkline([p for _, p in self.history])}")
+        if self.plan is not None:
+            when = "" if self.plan["duels"] == self.n_duels else f" at {self.plan['duels']:,} duels"
+            lines.append(f"Expected to go{when}: {self.plan['sentence']}")
+        if self.check is not None:
+            lines.append(self.check["sentence"])
         return "\n".join(lines)
 
 

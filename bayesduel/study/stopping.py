@@ -8,7 +8,6 @@ is a lucky one, and fresh draws take the luck away.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import log
 from typing import Any, ClassVar
 
@@ -16,14 +15,13 @@ import numpy as np
 
 from bayesduel.beliefs.belief import BY_BETTING, fresh
 from bayesduel.beliefs.query import bounds
-from bayesduel.study.goal import Goal
+from bayesduel.study.evidence import Evidence
 
 __all__ = [
     "AllOf",
     "AnyOf",
     "Budget",
     "ConfidenceSequences",
-    "Evidence",
     "ExpectedLoss",
     "PosteriorThreshold",
     "StopRule",
@@ -31,54 +29,6 @@ __all__ = [
     "rule_from",
     "stop_rule",
 ]
-
-
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """What stop rules are asked about.
-
-    Attributes
-    ----------
-    goal
-        Of the study.
-    scores
-        Posterior draws of the scores, shape (n, K).
-    win
-        Function of (indices, indices) that returns the draws of the probability that the first
-        beats the second, shape (n, pairs).
-    wins
-        Times i beat j, a tie half a win each, shape (K, K).
-    """
-
-    goal: Goal
-    scores: np.ndarray
-    win: Any
-    wins: np.ndarray
-
-    @cached_property
-    def order(self) -> np.ndarray:
-        """The arms from the best to the worst by posterior mean score."""
-        return np.argsort(-self.scores.mean(axis=0), kind="stable")
-
-    @cached_property
-    def upset(self) -> np.ndarray:
-        """Largest probability, in each draw, that an arm below beats one above it, (n,)."""
-        above, below = self.goal.contrasts(self.order)
-        found = np.full(len(self.scores), 0.0)
-        for start in range(0, len(above), 2000):
-            part = slice(start, start + 2000)
-            found = np.maximum(found, self.win(below[part], above[part]).max(axis=1))
-        return found
-
-    @cached_property
-    def probability(self) -> float:
-        """Posterior probability that the answer is right."""
-        return float(self.goal.correct(self.scores, self.order).mean())
-
-    @property
-    def n_duels(self) -> int:
-        """Number of duels."""
-        return round(float(self.wins.sum()))
 
 
 class StopRule(ABC):
@@ -116,6 +66,11 @@ class StopRule(ABC):
     def rope(self) -> float:
         """The rope that the answer neglects."""
         return 0.0
+
+    @property
+    def level(self) -> float:
+        """The posterior probability that the rule asks for, 0.95 where it asks for none."""
+        return 0.95
 
     def __or__(self, other: "StopRule") -> "AnyOf":
         return AnyOf((self, other))
@@ -158,6 +113,11 @@ class WithinRope(StopRule):
         """The rope."""
         return self.margin
 
+    @property
+    def level(self) -> float:
+        """The probability p."""
+        return self.p
+
     def value(self, evidence: Evidence) -> float:
         """Return the posterior probability that no upset exceeds the rope."""
         return float((evidence.upset <= 0.5 + self.margin).mean())
@@ -198,6 +158,11 @@ class PosteriorThreshold(StopRule):
 
     def __post_init__(self) -> None:
         _probability(self.p)
+
+    @property
+    def level(self) -> float:
+        """The probability p."""
+        return self.p
 
     def value(self, evidence: Evidence) -> float:
         """Return the posterior probability that the answer is right."""
@@ -378,6 +343,11 @@ class AnyOf(StopRule):
     def rope(self) -> float:
         """The largest rope of the rules."""
         return max(rule.rope for rule in self.rules)
+
+    @property
+    def level(self) -> float:
+        """The smallest probability that a rule asks for."""
+        return min(rule.level for rule in self.rules)
 
     def value(self, evidence: Evidence) -> float:
         """Return the number that the first rule looks at."""

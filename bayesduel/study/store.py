@@ -179,6 +179,12 @@ class Store:
             value = found.scalar_one_or_none()
         return None if value is None else json.loads(value)
 
+    def all_settings(self) -> dict[str, Any]:
+        """Return every setting by name."""
+        with self.reading() as connection:
+            rows = connection.execute(select(settings.c.name, settings.c.value)).all()
+        return {row.name: json.loads(row.value) for row in rows}
+
     def arms(self) -> list[tuple[str, bool]]:
         """Return label and whether retired of every arm, in order."""
         with self.reading() as connection:

@@ -20,17 +20,20 @@ from bayesduel.study.arms import (
     cost_matrix,
     listed,
     pair_costs,
+    required_duels,
+    required_matrix,
 )
 from bayesduel.study.goal import FindBest, Goal, MinimizeRegret, goal_of
+from bayesduel.study.outcomes import as_told, log_rows, outcome_value
 from bayesduel.study.policy_settings import policy_from, settings_of
 from bayesduel.study.session import Decision, Session, belief_of
 from bayesduel.study.status import Status, Ticket
 from bayesduel.study.stopping import Budget, StopRule, rule_from, stop_rule
 from bayesduel.study.store import Event, Store, StudyError
+from bayesduel.study.verdict import objection, transitivity, verdict
 
 __all__ = ["Study", "StudyStopped"]
 
-SIDES = {"left": 1.0, "right": 0.0, "tie": 0.5}
 RETRIES = 4  # times a pair is chosen because others asked or told meanwhile; the last one locks
 
 
@@ -63,10 +66,13 @@ class Study:
         A rule, such as ``WithinRope(0.95, rope=0.05)``, a probability (of ``WithinRope``) or a list
         of rules, of which any stops the study. None never stops.
     pairs
-        The allowed pairs, as labels; by default all. Policies that are not posterior-driven allow
-        all.
+        The allowed pairs, as labels; by default all. With a posterior-driven policy or
+        ``Uniform()``.
     costs
         Cost of a duel by pair of labels, 1 where it is not named.
+    required
+        By pair of labels, how many duels it has to have before the study may stop, whatever the
+        stop rule. These are asked for first. With a posterior-driven policy.
     timeout
         Seconds after which a ticket without an outcome no longer counts as pending.
     seed
@@ -100,10 +106,12 @@ class Study:
         stop: Any = 0.95,
         pairs: Sequence[tuple[str, str]] | None = None,
         costs: Mapping[tuple[str, str], float] | None = None,
+        required: Mapping[tuple[str, str], int] | None = None,
         timeout: float = 3600.0,
         seed: int = 0,
     ) -> None:
-        given = {"goal": goal, "model": model, "policy": policy, "pairs": pairs, "costs": costs}
+        given = {"goal": goal, "model": model, "policy": policy}
+        given |= {"pairs": pairs, "costs": costs, "required": required}
         self._store = Store(path)
         if self._store.is_new:
             self._create(arms, given, stop, timeout, seed)
@@ -138,10 +146,10 @@ class Study:
         allowed = allowed_pairs(given["pairs"], labels)
         costs = pair_costs(given["costs"], labels)
         automatic = policy in (None, "auto")
-        driven = isinstance(goal.policy() if automatic else policy, ScoreRule)
-        if (allowed is not None or costs) and not driven:
+        required = required_duels(given["required"], labels, allowed)
+        if required and not isinstance(goal.policy() if automatic else policy, ScoreRule):
             raise ValueError(
-                "pairs and costs should go with a posterior-driven policy, such as "
+                "required should go with a posterior-driven policy, such as "
                 f"ContrastAllocation(), got {policy!r}"
             )
         values = {
@@ -153,6 +161,7 @@ class Study:
             "stop": None if rule is None else {"name": rule.name, **rule.settings()},
             "pairs": allowed,
             "costs": costs,
+            "required": required,
             "timeout": float(timeout),
             "seed": seed,
             "history": [],
@@ -161,8 +170,7 @@ class Study:
         self._store.create(values, labels)
 
     def _open(self) -> None:
-        names = ("key", "goal", "model", "policy", "stop", "pairs", "costs", "timeout", "seed")
-        self._settings = {name: self._store.setting(name) for name in names}
+        self._settings = self._store.all_settings()
         self._load()
 
     def _load(self) -> None:
@@ -192,19 +200,18 @@ class Study:
             policy = goal.policy() if policy is None else policy
         else:
             policy = policy_from(values["policy"])
-        if isinstance(policy, ScoreRule):
-            policy = policy.with_cost(cost_matrix(values, labels, retired or set()))
-        elif retired:
-            raise StudyError(
-                f"{type(policy).__name__} cannot retire arms: a posterior-driven policy can."
-            )
+        policy = policy.with_cost(cost_matrix(values, labels, retired or set()))
+        self.required: np.ndarray | None = required_matrix(
+            values.get("required"), labels, retired or set()
+        )
         stop = values["stop"]
         rule = NEVER if stop is None else rule_from(stop)
         self.goal: Goal = goal
         self.model: Model = model
         self.policy: Any = policy
         self.stop: StopRule | None = None if stop is None else rule
-        return Session(len(labels), goal, policy, rule, spec, tuple(sorted(retired or ())))
+        gone = tuple(sorted(retired or ()))
+        return Session(len(labels), goal, policy, rule, spec, gone, self.required)
 
     # -- asking and telling ----------------------------------------------------------------
 
@@ -266,12 +273,12 @@ class Study:
             If the outcome is none, or another one was told before (see ``correct``).
         """
         number = self._number(ticket)
-        value, margin = self._value(outcome)
+        value, margin = outcome_value(outcome, self.model.outcome)
         before = self._store.tell(number, value, margin)
         if before is not None and (before.outcome, before.margin) != (value, margin):
             raise ValueError(
-                f"outcome of ticket {self._id(number)} should be {_said(before)!r} as told before, "
-                f"got {outcome!r}; correct() changes it"
+                f"outcome of ticket {self._id(number)} should be {as_told(before)!r}, as told "
+                f"before, got {outcome!r}; correct() changes it"
             )
 
     def correct(self, ticket: Ticket | str, outcome: str | float, reason: str) -> None:
@@ -296,7 +303,7 @@ class Study:
             raise ValueError(f"ticket should have an outcome to correct, got {self._id(number)}")
         if not isinstance(reason, str) or not reason.strip():
             raise ValueError(f"reason should say why the outcome is corrected, got {reason!r}")
-        self._store.tell(number, *self._value(outcome), reason=reason)
+        self._store.tell(number, *outcome_value(outcome, self.model.outcome), reason=reason)
 
     def import_duels(self, duels: Duels) -> None:
         """Add a log that exists already; every arm of it should be in the study.
@@ -312,7 +319,7 @@ class Study:
         if unknown:
             raise ValueError(f"arms of the log should be in the study, got {unknown[0]!r}")
         index = [self._labels.index(a) for a in duels.arms]
-        self._store.load(_rows(duels, index), f"imported: {duels.read_summary.source}")
+        self._store.load(log_rows(duels, index), f"imported: {duels.read_summary.source}")
 
     def add_arms(self, arms: Sequence[str]) -> None:
         """Add arms, which start from the prior.
@@ -338,11 +345,8 @@ class Study:
         left = len(self._labels) - len(self._retired | set(numbers))
         if left < 2:
             raise ValueError(f"at least two arms should stay in the study, got {left}")
-        if not isinstance(self.policy, ScoreRule):
-            raise ValueError(
-                "policy should be posterior-driven for arms to be retired, such as "
-                f"ContrastAllocation(), got {self.policy!r}"
-            )
+        retired = self._retired | set(numbers)
+        self._session_for(self._settings, self._labels, retired)  # refuses what cannot be
         self._store.retire_arms(numbers)
         self._load()
 
@@ -381,24 +385,59 @@ class Study:
             for number, i, j, judge, _ in self._store.pending()
         ]
 
-    def status(self) -> Status:
-        """Return where the study stands."""
+    def status(self, *, check: bool | None = None, futures: int = 0) -> Status:
+        """Return where the study stands.
+
+        Parameters
+        ----------
+        check
+            Whether the transitivity check is run on the duels (``bayesduel.check``, quick). By
+            default once the study is decided. Where it objects, the verdict says so.
+        futures
+            Simulated futures by which the duels to go are estimated, while the study is open. With
+            0 an earlier estimate is shown, where there is one.
+
+        Raises
+        ------
+        ValueError
+            If `futures` is not a whole number >= 0, or nothing was told yet that could be checked.
+        """
+        if isinstance(futures, bool) or not isinstance(futures, int) or futures < 0:
+            raise ValueError(f"futures should be a whole number >= 0, got {futures!r}")
         decision = self._decided()
         order = [self._labels[i] for i in decision.order]
         history = self._remember(decision)
+        stopped = self.stopped
+        if futures and not stopped and self.stop is not None:
+            self.plan(futures, budget=2000)
+        checked = self._checked(order[0], stopped and decision.decided if check is None else check)
+        rope, level = (0.0, 0.95) if self.stop is None else (self.stop.rope, self.stop.level)
+        said = verdict(
+            self.goal,
+            decision,
+            self._labels,
+            rope=rope,
+            level=level,
+            n_duels=len(self._current),
+        )
+        if checked is not None and checked["transitive"] is False:
+            said = f"{said} {objection(self.model.name)}"
         return Status(
             goal=f"{type(self.goal).__name__}({_arguments(self.goal.settings())})",
             policy=type(self.policy).__name__,
             n_duels=len(self._current),
             n_pending=len(self._store.pending()),
-            stopped=self.stopped,
+            stopped=stopped,
             decided=decision.decided and self.stop is not None,
             answer=tuple(order[: min(self.goal.chosen(len(order)), len(order))]),
             probability=decision.probability,
-            verdict=self._verdict(decision, order),
+            verdict=said,
             reason="none" if self.stop is None else decision.reason,
             history=history,
             ranking=tuple(order),
+            tied=tuple(tuple(self._labels[i] for i in group) for group in decision.tied),
+            check=checked,
+            plan=None if stopped else self._store.setting("plan"),
         )
 
     def duels(self) -> Duels:
@@ -438,10 +477,15 @@ class Study:
         return winners(self.fit(), **(rope | options))
 
     def plan(self, n_futures: int = 100, budget: int = 5000, **options: Any) -> Any:
-        """Return how many more duels the study is expected to take; see ``bayesduel.plan``."""
+        """Return how many more duels the study is expected to take; see ``bayesduel.plan``.
+
+        The study keeps the result for its status.
+        """
         from bayesduel.study.planning import plan
 
-        return plan(self, n_futures=n_futures, budget=budget, **options)
+        found = plan(self, n_futures=n_futures, budget=budget, **options)
+        self._store.set(plan={"duels": self.n_duels, "sentence": str(found), **found.to_dict()})
+        return found
 
     def audit(self) -> list[dict[str, Any]]:
         """Return every outcome and correction, in order, as dictionaries."""
@@ -452,7 +496,7 @@ class Study:
                 "left": self._labels[e.left],
                 "right": self._labels[e.right],
                 "judge": e.judge,
-                "outcome": _said(e),
+                "outcome": as_told(e),
                 "correction": e.version > 0,
                 "reason": e.reason,
                 "told": datetime.fromtimestamp(e.told, UTC).isoformat(timespec="seconds"),
@@ -571,27 +615,17 @@ class Study:
             self._decision = n, self._session.decision(rng)
         return self._decision[1]
 
-    def _verdict(self, decision: Decision, order: list[str]) -> str:
-        answer = self.goal.sentence(order)
-        if not self._current:
-            return "No outcome was told yet."
-        share = f"probability {decision.probability:.3f}"
-        if not self.stopped:
-            return f"Open: so far {answer} ({share})."
-        if not decision.decided:
-            return f"Not decided within the budget: so far {answer} ({share})."
-        if decision.probability >= 0.95:
-            return f"Decided: {answer} ({share})."
-        points = 100 * (self.stop.rope if self.stop is not None else 0.0)
-        if isinstance(self.goal, FindBest):
-            return (
-                f"Decided: no arm beats {order[0]} by more than {points:g} points of win "
-                f"probability ({share} that it is the best)."
-            )
-        return (
-            f"Decided: {answer}, up to differences of {points:g} points of win probability "
-            f"({share} that it is exactly right)."
-        )
+    def _checked(self, best: str, wanted: bool) -> dict[str, Any] | None:
+        """Return what the transitivity check says of these outcomes, made once and stored."""
+        last = self._events[-1].number if self._events else 0
+        kept: dict[str, Any] | None = self._store.setting("check")
+        if kept is not None and kept["outcomes"] == last:
+            return kept
+        if not wanted or (len(self._labels) < 3 and self._current):
+            return None
+        found = {"outcomes": last, **transitivity(self.duels(), best, self.model.name)}
+        self._store.set(check=found)
+        return found
 
     def _remember(self, decision: Decision) -> tuple[tuple[int, float], ...]:
         """Store and return the probability of the answer at every look."""
@@ -614,17 +648,6 @@ class Study:
             raise KeyError(f"ticket should be one that was asked for, got {name!r}")
         return int(number)
 
-    def _value(self, outcome: Any) -> tuple[float, float | None]:
-        if self.model.outcome == "margin":
-            if isinstance(outcome, bool) or not isinstance(outcome, int | float | np.number):
-                raise ValueError(f"outcome should be a margin, a number, got {outcome!r}")
-            if not np.isfinite(outcome):
-                raise ValueError(f"outcome should be a finite margin, got {outcome!r}")
-            return 0.5 + 0.5 * float(np.sign(outcome)), float(outcome)
-        if not isinstance(outcome, str) or outcome not in SIDES:
-            raise ValueError(f"outcome should be 'left', 'right' or 'tie', got {outcome!r}")
-        return SIDES[outcome], None
-
     def _arm(self, label: str) -> int:
         if label not in self._labels:
             raise KeyError(f"arm should be one of the study, got {label!r}")
@@ -632,41 +655,6 @@ class Study:
 
 
 NEVER = Budget(2**62)
-
-
-def _rows(
-    duels: Duels, index: Sequence[int]
-) -> list[tuple[int, int, str | None, float, float | None]]:
-    """Return the duels of a log one by one, with the study's numbers of their arms."""
-    votes = duels.votes
-    if votes is not None:
-        found = []
-        for row in range(len(votes.left)):
-            judge = None if votes.judge is None else str(votes.judges[votes.judge[row]])
-            margin = None if votes.margin is None else float(votes.margin[row])
-            one = (
-                index[votes.left[row]],
-                index[votes.right[row]],
-                judge,
-                votes.outcome[row],
-                margin,
-            )
-            found += [one] * int(votes.weight[row])
-        return found
-    found = []
-    cells = duels.cells
-    for left, right, won, lost, tied in zip(*cells, strict=True):
-        met = index[left], index[right], None
-        for outcome, count in ((1.0, won), (0.0, lost), (0.5, tied)):
-            found += [(*met, outcome, None)] * int(count)
-    return found
-
-
-def _said(e: Event) -> Any:
-    """Return an outcome as it was told."""
-    if e.margin is not None:
-        return e.margin
-    return {value: name for name, value in SIDES.items()}[e.outcome]
 
 
 def _arguments(settings: Mapping[str, Any]) -> str:

@@ -244,7 +244,10 @@ def test_models_that_are_refitted_serve_too():
         ({"arms": ["a", "b"], "pairs": []}, "at least one pair"),
         ({"arms": ["a", "b"], "pairs": [("a", "x")]}, "arms of the study, got 'x'"),
         ({"arms": ["a", "b"], "costs": {("a", "b"): 0}}, "positive and finite"),
-        ({"arms": ["a", "b"], "policy": bd.DTS(), "pairs": [("a", "b")]}, "posterior-driven"),
+        (
+            {"arms": ["a", "b"], "policy": bd.DTS(), "pairs": [("a", "b")]},
+            "able to leave pairs out",
+        ),
     ],
 )
 def test_wrong_arguments_are_refused(arguments, message):
@@ -294,3 +297,89 @@ def test_files_that_are_no_study_are_refused(tmp_path):
 
 def test_a_sparkline_goes_from_low_to_high():
     assert sparkline([0.0, 0.5, 1.0]) == "▁▅█"
+
+
+def test_required_pairs_are_asked_before_the_study_stops(tmp_path):
+    path = tmp_path / "s"
+    required = {("a", "b"): 5, ("c", "a"): 2}
+    with bd.Study(path, arms=["a", "b", "c"], required=required, stop=0.6, seed=1) as study:
+        first = study.ask(7)
+        assert sorted("".join(sorted((t.left, t.right))) for t in first) == ["ab"] * 5 + ["ac"] * 2
+        for ticket in first[:6]:
+            study.tell(ticket, "left" if ticket.left == "a" else "right")
+        assert not study.stopped
+        assert "1 duels of required pairs are missing" in study.status().reason
+    again = bd.Study(path)
+    again.tell(first[6], "left" if first[6].left == "a" else "right")
+    assert again.stopped
+    for wrong in ({("a", "b"): 0}, {("a", "x"): 1}, {("a", "b"): 1.5}):
+        with pytest.raises(ValueError, match="required should"):
+            bd.Study(arms=["a", "b", "c"], required=wrong)
+    with pytest.raises(ValueError, match="required should name allowed pairs"):
+        bd.Study(arms=list("abc"), pairs=[("a", "b"), ("b", "c")], required={("a", "c"): 1})
+    with pytest.raises(ValueError, match="required should go with a posterior-driven"):
+        bd.Study(arms=["a", "b"], policy=bd.DTS(), required={("a", "b"): 1})
+
+
+def test_uniform_leaves_forbidden_pairs_out():
+    allowed = [("a", "b"), ("b", "c"), ("c", "d")]
+    study = bd.Study(arms=list("abcd"), policy=bd.Uniform(), pairs=allowed, stop=None)
+    asked = []
+    for _ in range(6):
+        asked.append(study.ask())
+        study.tell(asked[-1], "tie")
+    assert sorted(tuple(sorted((t.left, t.right))) for t in asked) == sorted(allowed * 2)
+    with pytest.raises(ValueError, match="costs should be the same for all pairs"):
+        bd.Study(arms=list("abc"), policy=bd.Uniform(), costs={("a", "b"): 2})
+
+
+@pytest.mark.parametrize("goal", [bd.FindBest(), bd.TopK(2), bd.FullRanking()], ids=repr)
+def test_arms_that_are_equal_end_a_study_as_a_tied_group(goal):
+    """b and c are exactly equal, and next to the border of every goal or next to each other."""
+    arms = {bd.FindBest(): "bca", bd.TopK(2): "abc", bd.FullRanking(): "abc"}[goal]
+    score = {"a": {"bca": -2.0, "abc": 2.0}[arms], "b": 0.0, "c": 0.0}
+    duels = [(x, y) for x in "abc" for y in "abc" if x < y]
+    study = bd.Study(arms=list("abc"), goal=goal, stop=bd.WithinRope(0.95, rope=0.05), seed=1)
+    left, right, won = [], [], []
+    for x, y in duels:
+        for k in range(600):
+            left.append(x)
+            right.append(y)
+            won.append(k % 600 < 600 / (1 + np.exp(score[y] - score[x])))
+    study.import_duels(bd.Duels.from_votes(left, right, np.array(won, float)))
+    status = study.status(check=False)
+    assert status.decided
+    assert status.probability < 0.95
+    assert {frozenset(group) for group in status.tied} == {frozenset("bc")}
+    assert "Tied within the rope: " in status.verdict
+
+
+def test_the_verdict_says_where_the_transitivity_check_objects():
+    study = bd.Study(arms=list("abcd"), stop=bd.WithinRope(0.9, rope=0.2), seed=1)
+    beats = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "d"), ("b", "d"), ("c", "d")]
+    left, right, won = [], [], []
+    for x, y in beats:
+        left += [x] * 100
+        right += [y] * 100
+        won += [1.0] * 80 + [0.0] * 20
+    study.import_duels(bd.Duels.from_votes(left, right, won))
+    plain = study.status(check=False)
+    assert plain.check is None
+    status = study.status(check=True)
+    assert status.check["transitive"] is False
+    assert "check objects" in status.verdict
+    assert status.check["notions"]["condorcet"] < 0.05
+    assert "Condorcet winner with probability" in str(status)
+    assert study.status(check=False).check == status.check  # kept for these outcomes
+
+
+def test_status_says_what_is_expected_to_go():
+    study = play(bd.Study(arms=["a", "d"], stop=bd.WithinRope(0.95, rope=0.1), seed=1), 2)
+    assert study.status().plan is None
+    found = study.status(futures=3)
+    assert found.plan["duels"] == 2
+    assert "Expected to go: " in str(found)
+    study.tell(study.ask(), "left")
+    assert "Expected to go at 2 duels: " in str(study.status())
+    with pytest.raises(ValueError, match="futures should be"):
+        study.status(futures=-1)

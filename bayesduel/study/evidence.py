@@ -1,0 +1,115 @@
+"""What the posterior says of a study's goal: draws, the answer, upsets and ties."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bayesduel.study.goal import Goal
+
+__all__ = ["Evidence"]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the posterior says of the goal, as draws.
+
+    Attributes
+    ----------
+    goal
+        Of the study.
+    scores
+        Posterior draws of the scores, shape (n, K).
+    win
+        Function of (indices, indices) that returns the draws of the probability that the first
+        beats the second, shape (n, pairs).
+    wins
+        Times i beat j, a tie half a win each, shape (K, K).
+    """
+
+    goal: Goal
+    scores: np.ndarray
+    win: Any
+    wins: np.ndarray
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """The arms from the best to the worst by posterior mean score."""
+        return np.argsort(-self.scores.mean(axis=0), kind="stable")
+
+    @cached_property
+    def upset(self) -> np.ndarray:
+        """Largest probability, in each draw, that an arm below beats one above it, (n,)."""
+        above, below = self.goal.contrasts(self.order)
+        found = np.full(len(self.scores), 0.0)
+        for start in range(0, len(above), 2000):
+            part = slice(start, start + 2000)
+            found = np.maximum(found, self.win(below[part], above[part]).max(axis=1))
+        return found
+
+    @cached_property
+    def probability(self) -> float:
+        """Posterior probability that the answer is right."""
+        return float(self.goal.correct(self.scores, self.order).mean())
+
+    def tied(self, rope: float, p: float) -> tuple[list[np.ndarray], float]:
+        """Return the groups of arms that are tied within the rope where the answer is open.
+
+        A group holds arms next to each other in the order, of which, with joint probability at
+        least `p`, none beats another by more than the rope. It begins with two arms whose order
+        the goal asks for and which are in this order with probability below `p`, and grows by the
+        next arm up or down whose order with its neighbour is as open.
+
+        Parameters
+        ----------
+        rope
+            Difference of the probability to win from one half that does not matter.
+        p
+            Posterior probability that all groups hold, and below which an order is open.
+
+        Returns
+        -------
+        The groups, indices from the best to the worst, and the probability that all hold.
+        """
+        order = self.order
+        ahead = self.scores[:, order[:-1]] > self.scores[:, order[1:]]
+        open_ = ahead.mean(axis=0) < p  # the order of place r and r + 1
+        holds = np.ones(len(self.scores), bool)
+        groups: list[np.ndarray] = []
+        free = np.ones(len(order), bool)
+        for border in self.goal.borders(len(order)):
+            if not (open_[border] and free[border] and free[border + 1]):
+                continue
+            low = high = border
+            while True:
+                grown = []
+                if high + 1 < len(order) and free[high + 1] and open_[high]:
+                    grown.append((low, high + 1))
+                if low > 0 and high > border and free[low - 1] and open_[low - 1]:
+                    grown.append((low - 1, high))
+                kept = [holds & self._within(order[a : b + 1], rope) for a, b in grown]
+                if not kept:
+                    break
+                best = int(np.argmax([k.mean() for k in kept]))
+                if kept[best].mean() < p:
+                    break
+                low, high = grown[best]
+                joint = kept[best]
+            if high > low:
+                groups.append(order[low : high + 1])
+                free[low : high + 1] = False
+                holds = joint
+        return groups, float(holds.mean())
+
+    def _within(self, arms: np.ndarray, rope: float) -> np.ndarray:
+        """Return whether no arm of a group beats another by more than the rope, shape (n,)."""
+        above, below = np.triu_indices(len(arms), 1)
+        chances = self.win(arms[above], arms[below])
+        found: np.ndarray = (np.abs(chances - 0.5) <= rope).all(axis=1)
+        return found
+
+    @property
+    def n_duels(self) -> int:
+        """Number of duels."""
+        return round(float(self.wins.sum()))

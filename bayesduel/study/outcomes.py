@@ -1,0 +1,73 @@
+"""Outcomes of a study: as told, as stored, and as rows of a log."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bayesduel.data.duels import Duels
+from bayesduel.study.store import Event
+
+__all__ = ["as_told", "log_rows", "outcome_value"]
+
+SIDES = {"left": 1.0, "right": 0.0, "tie": 0.5}
+NAMES = {value: name for name, value in SIDES.items()}
+
+
+def outcome_value(outcome: Any, kind: str) -> tuple[float, float | None]:
+    """Return an outcome as it is stored: 1, 0 or 0.5 by left's success, and the margin.
+
+    Parameters
+    ----------
+    outcome
+        "left", "right" or "tie", or a margin.
+    kind
+        Of the model's outcomes; "margin" where they are margins.
+
+    Raises
+    ------
+    ValueError
+        If the outcome is none of that kind.
+    """
+    if kind == "margin":
+        if isinstance(outcome, bool) or not isinstance(outcome, int | float | np.number):
+            raise ValueError(f"outcome should be a margin, a number, got {outcome!r}")
+        if not np.isfinite(outcome):
+            raise ValueError(f"outcome should be a finite margin, got {outcome!r}")
+        return 0.5 + 0.5 * float(np.sign(outcome)), float(outcome)
+    if not isinstance(outcome, str) or outcome not in SIDES:
+        raise ValueError(f"outcome should be 'left', 'right' or 'tie', got {outcome!r}")
+    return SIDES[outcome], None
+
+
+def as_told(event: Event) -> str | float:
+    """Return an outcome as it was told."""
+    return NAMES[event.outcome] if event.margin is None else event.margin
+
+
+def log_rows(
+    duels: Duels, index: Sequence[int]
+) -> list[tuple[int, int, str | None, float, float | None]]:
+    """Return the duels of a log one by one: left, right, judge, outcome and margin of each.
+
+    Parameters
+    ----------
+    duels
+        The log.
+    index
+        The study's numbers of the log's arms.
+    """
+    votes = duels.votes
+    found = []
+    if votes is not None:
+        for row in range(len(votes.left)):
+            judge = None if votes.judge is None else str(votes.judges[votes.judge[row]])
+            margin = None if votes.margin is None else float(votes.margin[row])
+            sides = index[votes.left[row]], index[votes.right[row]]
+            found += [(*sides, judge, votes.outcome[row], margin)] * int(votes.weight[row])
+        return found
+    for left, right, won, lost, tied in zip(*duels.cells, strict=True):
+        met = index[left], index[right], None
+        for outcome, count in ((1.0, won), (0.0, lost), (0.5, tied)):
+            found += [(*met, outcome, None)] * int(count)
+    return found

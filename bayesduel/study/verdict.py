@@ -1,0 +1,107 @@
+"""The verdict of a study in words, and what the transitivity check says of it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from bayesduel.data.duels import Duels
+from bayesduel.study.goal import Goal
+from bayesduel.study.session import Decision
+
+__all__ = ["objection", "transitivity", "verdict"]
+
+NOTIONS = {"condorcet": "Condorcet", "copeland": "Copeland", "borda": "Borda"}
+
+
+def verdict(
+    goal: Goal,
+    decision: Decision,
+    labels: Sequence[str],
+    *,
+    rope: float,
+    level: float,
+    n_duels: int,
+) -> str:
+    """Return the verdict.
+
+    Parameters
+    ----------
+    goal, decision
+        What is to be found, and what the posterior says of it.
+    labels
+        Of all arms.
+    rope, level
+        Of the stop rule.
+    n_duels
+        Number of outcomes told.
+    """
+    if not n_duels:
+        return "No outcome was told yet."
+    order = [labels[i] for i in decision.order]
+    answer, share = goal.sentence(order), f"probability {decision.probability:.3f}"
+    if not decision.stopped:
+        return f"Open: so far {answer} ({share})."
+    if not decision.decided:
+        return f"Not decided within the budget: so far {answer} ({share}).{_tied(decision, labels)}"
+    if decision.probability >= level:
+        return f"Decided: {answer} ({share})."
+    roughly = goal.roughly(order, 100 * rope)
+    return f"Decided: {roughly} ({share} that {goal.exactly}).{_tied(decision, labels)}"
+
+
+def _tied(decision: Decision, labels: Sequence[str]) -> str:
+    """Return which arms are tied within the rope, as a sentence."""
+    if not decision.tied:
+        return ""
+    groups = [" and ".join(_listed([labels[i] for i in group])) for group in decision.tied]
+    return (
+        f" Tied within the rope: {'; '.join(groups)} (probability {decision.tied_probability:.3f})."
+    )
+
+
+def _listed(names: list[str]) -> list[str]:
+    """Return the names but the last as one text, and the last."""
+    return [", ".join(names[:-1]), names[-1]]
+
+
+def objection(model: str) -> str:
+    """Return what a verdict adds where the transitivity check objects."""
+    return (
+        "The transitivity check objects: other winner criteria may give another answer, this one "
+        f"stands for the scores of {model}."
+    )
+
+
+def transitivity(duels: Duels, best: str, model: str) -> dict[str, Any]:
+    """Return what the quick transitivity check says of a log, as JSON holds it.
+
+    Parameters
+    ----------
+    duels
+        The log.
+    best
+        The first arm of the answer.
+    model
+        Name of the study's model.
+
+    Returns
+    -------
+    ``transitive`` (False where the check objects, None where the log cannot tell), ``sentence``,
+    and, where it objects, ``notions``: the posterior probability that `best` is the winner under
+    each criterion, every pair with a probability of its own.
+    """
+    from bayesduel.criticism.check import check
+    from bayesduel.posterior.winners import winners
+
+    found = check(duels, quick=True)
+    if found.transitive is not False:
+        return {"transitive": found.transitive, "sentence": found.verdict_parts[0], "notions": {}}
+    shares = winners(found.fit)["winner_probability"].sel(arm=best)
+    notions = {name: float(shares.sel(criterion=name)) for name in NOTIONS}
+    said = ", ".join(
+        f"the {NOTIONS[n]} winner with probability {p:.2f}" for n, p in notions.items()
+    )
+    sentence = (
+        f"{found.verdict_parts[0]} The answer stands for the scores of {model}. With a win "
+        f"probability of its own for each pair, {best} is {said}."
+    )
+    return {"transitive": False, "sentence": sentence, "notions": notions}
