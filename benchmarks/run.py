@@ -4,8 +4,17 @@ import os
 import subprocess
 import sys
 
-NAMES = ("startup", "reading", "fitting", "coverage", "policies", "items", "selection")
-ONE_CORE = {"policies", "items", "selection"}  # these say what one core does
+NAMES = (
+    "startup",
+    "reading",
+    "fitting",
+    "coverage",
+    "policies",
+    "items",
+    "selection",
+    "study_cost",
+)
+ONE_CORE = {"policies", "items", "selection", "study_cost"}  # these say what one core does
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
 
 

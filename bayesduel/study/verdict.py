@@ -87,7 +87,7 @@ def transitivity(duels: Duels, best: str, model: str) -> dict[str, Any]:
     -------
     ``transitive`` (False where the check objects, None where the log cannot tell), ``sentence``,
     and, where it objects, ``notions``: the posterior probability that `best` is the winner under
-    each criterion, every pair with a probability of its own.
+    each criterion (several winners share it), every pair with a probability of its own.
     """
     from bayesduel.criticism.check import check
     from bayesduel.posterior.winners import winners
@@ -95,7 +95,7 @@ def transitivity(duels: Duels, best: str, model: str) -> dict[str, Any]:
     found = check(duels, quick=True)
     if found.transitive is not False:
         return {"transitive": found.transitive, "sentence": found.verdict_parts[0], "notions": {}}
-    shares = winners(found.fit)["winner_probability"].sel(arm=best)
+    shares = winners(found.fit)["winner_share"].sel(arm=best)
     notions = {name: float(shares.sel(criterion=name)) for name in NOTIONS}
     said = ", ".join(
         f"the {NOTIONS[n]} winner with probability {p:.2f}" for n, p in notions.items()

@@ -355,13 +355,14 @@ def test_arms_that_are_equal_end_a_study_as_a_tied_group(goal):
 
 
 def test_the_verdict_says_where_the_transitivity_check_objects():
-    study = bd.Study(arms=list("abcd"), stop=bd.WithinRope(0.9, rope=0.2), seed=1)
-    beats = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "d"), ("b", "d"), ("c", "d")]
+    study = bd.Study(arms=list("abcde"), stop=bd.WithinRope(0.9, rope=0.2), seed=1)
     left, right, won = [], [], []
-    for x, y in beats:
-        left += [x] * 100
-        right += [y] * 100
-        won += [1.0] * 80 + [0.0] * 20
+    for k in range(5):
+        for step in (1, 2):  # each arm beats the next two around a circle
+            one, other = "abcde"[k], "abcde"[(k + step) % 5]
+            left += [one, other] * 25
+            right += [other, one] * 25
+            won += [1.0, 0.0] * 20 + [0.0, 1.0] * 5
     study.import_duels(bd.Duels.from_votes(left, right, won))
     plain = study.status(check=False)
     assert plain.check is None
@@ -374,7 +375,7 @@ def test_the_verdict_says_where_the_transitivity_check_objects():
 
 
 def test_status_says_what_is_expected_to_go():
-    study = play(bd.Study(arms=["a", "d"], stop=bd.WithinRope(0.95, rope=0.1), seed=1), 2)
+    study = play(bd.Study(arms=["a", "d"], stop=bd.WithinRope(0.95, rope=0.03), seed=1), 2)
     assert study.status().plan is None
     found = study.status(futures=3)
     assert found.plan["duels"] == 2

@@ -1,0 +1,141 @@
+"""Cost of a live study: ask and tell beside a full refit, by rule and size.
+
+Run with ``python -m benchmarks.study_cost``. Each study starts from a tally as large as stated,
+drawn from Bradley-Terry with scores from N(0, 1), so that the posterior knows what it would know
+by then. One step is what a study computes between two outcomes: the stop rule on fresh draws, the
+choice of the next pair, and the outcome entered (`ask + tell`; the store is timed apart). All times
+are CPU times of one thread. Targets: 20 ms at 100 arms and 100,000 duels, 200 ms at 1,000 arms and 1,000,000 duels.
+
+For ``gfxdisp/asap`` no figure of these sizes was found in its readme or its paper
+(arXiv:2004.05691); neither its package nor its code is run here.
+"""
+
+import tempfile
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+SIZES = ((100, 100_000), (1000, 1_000_000))
+TARGET = {100: 20.0, 1000: 200.0}
+STEPS = {100: 60, 1000: 60}  # beyond 40 arms the posterior is computed anew every K / 20 duels
+RULES = (
+    "ContrastAllocation",
+    "TopTwoThompson",
+    "InformationGain",
+    "ExpectedPCS",
+    "KnowledgeGradient",
+    "Uniform",
+)
+GOALS = ("find-best", "top-10", "full-ranking")
+
+
+def world(n_arms: int, n_duels: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return win probabilities and a tally of that many duels, both (K, K)."""
+    rng = np.random.default_rng(n_arms)
+    score = rng.normal(size=n_arms)
+    P = 1 / (1 + np.exp(score - score[:, None]))
+    first, second = np.triu_indices(n_arms, 1)
+    met = rng.multinomial(n_duels, np.full(len(first), 1 / len(first)))
+    won = rng.binomial(met, P[first, second])
+    wins = np.zeros((n_arms, n_arms))
+    wins[first, second], wins[second, first] = won, met - won
+    return P, wins
+
+
+def steps(rule: str, goal: str, n_arms: int, n_duels: int) -> list[float]:
+    """Return the milliseconds (of CPU) of each step of a study."""
+    import bayesduel as bd
+    from bayesduel.beliefs import Followed
+    from bayesduel.study.goal import goal_of
+    from bayesduel.study.session import Session
+    from bayesduel.study.stopping import PosteriorThreshold
+
+    asked = goal_of(goal)
+    policy: Any = getattr(bd.policies, rule)
+    policy = (
+        policy() if rule == "Uniform" else policy(about=asked.about, k=min(asked.chosen(2), 10))
+    )
+    P, wins = world(n_arms, n_duels)
+    rng = np.random.default_rng(0)
+    session = Session(n_arms, asked, policy, PosteriorThreshold(1 - 1e-9), Followed())
+    session.loaded(wins, rng)
+    taken = []
+    for step in range(STEPS[n_arms] + 2):
+        start = process_time()
+        session.decision(rng)
+        ((i, j),) = session.choose(1, [], rng)
+        session.record(i, j, float(rng.random() < P[i, j]))
+        session.refit(rng)
+        if step >= 2:  # the first steps compile, and compute the posterior from the tally
+            taken.append(1000 * (process_time() - start))
+    return taken
+
+
+def refit(n_arms: int, n_duels: int) -> float:
+    """Return the seconds of ``bayesduel.fit`` by Laplace's method on the same tally."""
+    import bayesduel as bd
+
+    duels = bd.Duels.from_wins(world(n_arms, n_duels)[1].astype(int))
+    bd.fit(duels)  # compiles
+    start = process_time()
+    bd.fit(duels)
+    return process_time() - start
+
+
+def stored(n_arms: int, n_duels: int) -> float:
+    """Return the milliseconds that the store takes for one ask and tell on disk."""
+    from bayesduel.study.store import Store
+
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(Path(folder) / "cost.study")
+        store.create({}, [str(k) for k in range(n_arms)])
+        rng = np.random.default_rng(0)
+        left = rng.integers(0, n_arms - 1, size=n_duels)
+        store.load([(int(i), int(i) + 1, None, 1.0, None) for i in left], "benchmark")
+        taken = []
+        for step in range(20):
+            start = process_time()
+            numbers = store.ask([(0, 1)], None, (n_duels + step, n_duels + step))
+            assert numbers is not None
+            store.tell(numbers[0], 1.0, None)
+            store.changes(n_duels + step, n_duels + step)
+            taken.append(1000 * (process_time() - start))
+        store.close()
+    return float(np.median(taken))
+
+
+def run() -> list[dict[str, Any]]:
+    """Print the table and return its rows."""
+    from benchmarks.tables import show
+
+    rows = []
+    for n_arms, n_duels in SIZES:
+        for rule, goal in [(rule, "find-best") for rule in RULES] + [
+            ("ContrastAllocation", goal) for goal in GOALS[1:]
+        ]:
+            taken = steps(rule, goal, n_arms, n_duels)
+            rows.append(
+                {
+                    "arms": n_arms,
+                    "duels": n_duels,
+                    "rule": rule,
+                    "goal": goal,
+                    "mean ms": float(np.mean(taken)),
+                    "median ms": float(np.median(taken)),
+                    "largest ms": max(taken),
+                    "target ms": TARGET[n_arms],
+                }
+            )
+        for name, ms in (
+            ("the store", stored(n_arms, n_duels)),
+            ("full refit (bayesduel.fit)", 1000 * refit(n_arms, n_duels)),
+        ):
+            rows.append({"arms": n_arms, "duels": n_duels, "rule": name, "mean ms": ms})
+    show("Live studies: milliseconds of ask + tell", rows)
+    return rows
+
+
+if __name__ == "__main__":
+    run()
