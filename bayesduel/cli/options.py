@@ -42,7 +42,9 @@ MODELS = (
 )
 METHODS = ("auto", "laplace", "nuts")
 LEAST_DRAWS = 100  # as bayesduel.fit has it, known here before anything heavy is imported
-_READING = "left right outcome margin judge group time weight covariates ties on_bad by".split()
+_READING = (
+    "left right outcome margin judge group time weight covariates ties on_bad by missing".split()
+)
 _OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight")
 _FITTING = ("model", "method", "draws", "seed")
 
@@ -100,6 +102,12 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
             "--on-bad",
             type=click.Choice(["error", "skip"]),
             help="Stop at a bad row, or leave it out and report it.  [default: error]",
+        ),
+        click.option(
+            "--missing",
+            metavar="A,B,...",
+            help="Texts that stand for a missing arm, such as NA.  [default: in a column of text "
+            "every text is a name]",
         ),
         click.option("--by", metavar="COLUMN", help="Treat LOG as many logs, one a value."),
     ]
@@ -192,8 +200,8 @@ def _column(name: str, value: str) -> Any:
     """Return what :func:`bayesduel.read_duels` takes for what the command line was given."""
     if name in _OPTIONAL and value == "none":
         return False
-    if name == "covariates":
-        return [column.strip() for column in value.split(",") if column.strip()]
+    if name in ("covariates", "missing"):
+        return names_of(value)
     if name == "margin" and "," in value:
         return tuple(value.split(","))
     return value

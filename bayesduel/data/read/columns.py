@@ -71,6 +71,8 @@ class Roles:
         Roles that were guessed rather than given.
     unused
         Columns of sampling weights, which are not supported.
+    missing
+        Texts that stand for a missing label, by role; known when the rows are.
     """
 
     left: str
@@ -87,6 +89,7 @@ class Roles:
     covariate_columns: Mapping[str, str] = field(default_factory=dict)
     guessed: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
+    missing: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def taken(self) -> dict[str, str]:
@@ -212,7 +215,7 @@ def assign(
             )
     unused = tuple(c for c in columns if plain(c) in SAMPLING)
     return Roles(
-        **{role: column for role, column in finder.found.items() if role not in extra},
+        **{role: column for role, column in finder.found.items() if role not in extra},  # type: ignore[arg-type]
         covariates=tuple(covariates),
         covariate_columns=extra,
         guessed=tuple(finder.guessed),

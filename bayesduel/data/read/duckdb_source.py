@@ -84,6 +84,11 @@ class FileSource:
             return self._files[0].path
         return f"{len(self._files)} files: {', '.join(f.path for f in self._files)}"
 
+    @property
+    def own_nulls(self) -> bool:
+        """Whether the format has missing values, so that "" is a text like any other."""
+        return all(file.format != "csv" for file in self._files)
+
     def columns(self, wanted: set[str]) -> list[str]:
         """Return the names of the columns; JSON lines are read to the end for `wanted`."""
         for file in self._files:

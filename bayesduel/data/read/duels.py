@@ -8,7 +8,7 @@ and their lines (``line_numbers``); build a log of the valid rows (``log_from_ro
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
@@ -21,14 +21,17 @@ from bayesduel.data.read.faults import (
     decide_reading,
     examine,
     explain,
-    label_of,
+    missing_labels,
+    named_like_missing,
     refusal,
+    without_missing,
 )
 from bayesduel.data.read.log_from_rows import assemble, label_rows, parts_of
 from bayesduel.data.read.outcomes import Reading
 from bayesduel.data.read.rows import Rows, TimeKind, text_of
 from bayesduel.data.read.source import open_source
 from bayesduel.data.votes import ReadSummary, TieRule
+from bayesduel.text import join
 
 if TYPE_CHECKING:
     from bayesduel.data.read.duckdb_source import FileSource
@@ -72,14 +75,17 @@ def read_duels(  # type: ignore[misc]
     ties: TieRule = "keep",
     on_bad: OnBad = "error",
     by: str | None = None,
+    missing: Sequence[str] = (),
 ) -> Duels | dict[str, Duels]:
     """Read a log of duels.
 
     Columns that are not given are found by their usual names, and guesses are printed to stderr;
     the rules are in :mod:`bayesduel.data.read.columns`, and the spellings of outcomes in
     :mod:`bayesduel.data.read.outcomes`. Labels are kept as written, without surrounding white
-    space; those of a numeric column are its numbers as text (1 and 1.0 differ). A row with a
-    missing label ("", NA, NaN, null, None) is a bad row.
+    space; those of a numeric column are its numbers as text (1 and 1.0 differ). In a column
+    of text every text is a name, also "NA", "nan" or "None" (a message says so), and in a frame,
+    Parquet or JSON, which have missing values, also ""; in a column of numbers these words are
+    missing. A row with a missing label is a bad row.
 
     Parameters
     ----------
@@ -107,10 +113,12 @@ def read_duels(  # type: ignore[misc]
         "keep" them as an outcome, count "half" a win for each arm, or "drop" them.
     on_bad
         "error" raises ValueError for the first bad row; "skip" leaves bad rows out and lists
-        them in ``read_summary`` (with `by`, parts without a duel are left out with a message on
-        stderr).
+        them in ``read_summary``.
     by
-        Column whose values are separate logs.
+        Column whose values are separate logs; those without a duel between two arms are left
+        out with a message on stderr.
+    missing
+        Texts that stand for a missing label of an arm or a log, such as ``["NA"]``.
 
     Returns
     -------
@@ -130,6 +138,8 @@ def read_duels(  # type: ignore[misc]
         raise ValueError(f"ties should be 'keep', 'half' or 'drop', got {ties!r}")
     if on_bad not in get_args(OnBad):
         raise ValueError(f"on_bad should be 'error' or 'skip', got {on_bad!r}")
+    if isinstance(missing, str) or not all(isinstance(word, str) for word in missing):
+        raise TypeError(f"missing should be a list of texts, got {missing!r}")
     given = {"left": left, "right": right, "outcome": outcome, "margin": margin, "judge": judge,
              "group": group, "time": time, "weight": weight}  # fmt: skip
     _check_arguments(given, by)
@@ -147,13 +157,23 @@ def read_duels(  # type: ignore[misc]
                 f"read {source.name}: {column!r} is not used: sampling weights are not supported",
                 file=sys.stderr,
             )
-        return _read(source, roles, ties, on_bad)
+        return _read(source, roles, ties, on_bad, missing)
 
 
 def _read(
-    source: "FileSource | FrameSource", roles: Roles, ties: TieRule, on_bad: OnBad
+    source: "FileSource | FrameSource",
+    roles: Roles,
+    ties: TieRule,
+    on_bad: OnBad,
+    missing: Sequence[str],
 ) -> Duels | dict[str, Duels]:
-    rows, examined, faults = _checked(source, roles, on_bad)
+    roles, rows, examined, faults = _checked(source, roles, on_bad, missing)
+    if names := named_like_missing(rows):
+        print(
+            f"read {source.name}: {join(names, quote=True)} is the name of an arm here "
+            "(missing=, --missing: a missing label)",
+            file=sys.stderr,
+        )
     n_rows = int(rows.n.sum())
     if sum(f.n for f in faults) != examined.n_bad:
         raise ValueError(
@@ -175,7 +195,9 @@ def _read(
         ours = [f for f in faults if part is None or f.part in (part, None)]
         again = None
         if repeated is not None:
-            again = sum(k for p, k in repeated.items() if part is None or _part_of(p) == part)
+            again = sum(
+                k for p, k in repeated.items() if part is None or _part_of(p, roles) == part
+            )
         return ReadSummary(
             source=source.words if part is None else f"{source.words}, {roles.by}={part}",
             columns=roles.words,
@@ -199,10 +221,7 @@ def _read(
         try:
             result[label] = assemble(part, ties, summary, by_vote=roles.by_vote)
         except ValueError as error:
-            fault = f"{source.name}, {roles.by}={label}: {error}"
-            if on_bad == "error":
-                raise ValueError(fault) from None
-            print(f"left out {fault}", file=sys.stderr)
+            print(f"left out {source.name}, {roles.by}={label}: {error}", file=sys.stderr)
     for lost in dict.fromkeys(f.part for f in faults if f.part not in (*parts, None)):
         n_bad = sum(f.n for f in faults if f.part == lost)
         first_at = next(f"{f.where}: {f.what}" for f in faults if f.part == lost)
@@ -216,9 +235,11 @@ def _read(
 
 
 def _checked(
-    source: "FileSource | FrameSource", roles: Roles, on_bad: OnBad
-) -> tuple[Rows, Examined, list[_Fault]]:
+    source: "FileSource | FrameSource", roles: Roles, on_bad: OnBad, missing: Sequence[str]
+) -> tuple[Roles, Rows, Examined, list[_Fault]]:
     """Return the rows, what is wrong with them, and the bad ones with their places.
+
+    The roles are returned with the texts that stand for missing labels in these rows.
 
     Rows that are all valid are those that the engine of the source read or counted. Else, or if
     it did not find as many rows as there are, they are read one by one, and those count.
@@ -227,10 +248,11 @@ def _checked(
     if rows is not None:
         if len(rows) == 0:
             raise ValueError(f"{source.name}: should contain duels, got no rows")
+        roles, rows = _with_missing(source, rows, roles, missing)
         reading = _reading_of(source, rows, roles)
         examined = examine(rows, reading, dates=_are_dates(rows))
         if not examined.n_bad:
-            return rows, examined, []
+            return roles, rows, examined, []
         if on_bad == "error":
             kind = "date" if _are_dates(rows) else "number"
             first = next(_locate(source, roles, reading, kind), None)
@@ -240,13 +262,21 @@ def _checked(
     rows = Rows.from_batches(batches, roles.taken, None)
     if len(rows) == 0:
         raise ValueError(f"{source.name}: should contain duels, got no rows")
+    roles, rows = _with_missing(source, rows, roles, missing)
     reading = _reading_of(source, rows, roles)
     examined = examine(rows, reading, dates=_are_dates(rows))
     kind = "date" if _are_dates(rows) else "number"
     faults = list(_locate(source, roles, reading, kind)) if examined.n_bad else []
     if faults and on_bad == "error":
         raise refusal(faults[0].where, faults[0].what, examined.n_bad - faults[0].n)
-    return rows, examined, faults
+    return roles, rows, examined, faults
+
+
+def _with_missing(
+    source: "FileSource | FrameSource", rows: Rows, roles: Roles, missing: Sequence[str]
+) -> tuple[Roles, Rows]:
+    found = missing_labels(rows, missing, own_nulls=source.own_nulls)
+    return replace(roles, missing=found), without_missing(rows, found)
 
 
 def _reading_of(source: "FileSource | FrameSource", rows: Rows, roles: Roles) -> Reading | None:
@@ -289,6 +319,7 @@ def _locate(
     """Yield the bad rows with their places."""
     for chunk in source.numbered(roles):
         rows = Rows.from_batches([chunk.batch], roles.taken, kind)
+        rows = without_missing(rows, roles.missing)
         found = examine(rows, reading, dates=kind == "date")
         for i in np.flatnonzero((found.fault > 0) | (rows.n_bad_weight > 0)):
             fault = int(found.fault[i]) or WEIGHT
@@ -298,14 +329,16 @@ def _locate(
                 values.pop("weight", None)  # a sum: the bad ones are not in it
             what = chunk.reasons.get(int(i)) or explain(fault, roles, reading, values)
             what += f" ({n:,} rows)" if n > 1 else ""
-            part = None if roles.by is None else _part_of(values["by"])
+            part = None if roles.by is None else _part_of(values["by"], roles)
             yield _Fault(chunk.places[i], what, n, part)
 
 
-def _part_of(value: Any) -> str | None:
+def _part_of(value: Any, roles: Roles) -> str | None:
     """Return the label of the part for a value of the column `by`."""
     text = text_of(value)
-    return None if text is None else label_of(text)
+    if text is None or text.strip() in roles.missing.get("by", ()):
+        return None
+    return text.strip()
 
 
 def _are_dates(rows: Rows) -> bool:

@@ -5,17 +5,29 @@ chunk, to find their lines.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from bayesduel.data.read.columns import Roles
 from bayesduel.data.read.outcomes import UNREADABLE, Reading, choose_reading
-from bayesduel.data.read.rows import Coded, Rows
+from bayesduel.data.read.rows import NUMBER, Coded, Rows
 from bayesduel.text import count
 
-__all__ = ["Examined", "decide_reading", "examine", "explain", "label_of", "refusal", "shown"]
+__all__ = [
+    "Examined",
+    "decide_reading",
+    "examine",
+    "explain",
+    "label_of",
+    "missing_labels",
+    "named_like_missing",
+    "refusal",
+    "shown",
+    "without_missing",
+]
 
 MISSING = ("", "NaN", "nan", "NA", "N/A", "#N/A", "<NA>", "NaT", "null", "NULL", "None")
 LONGEST_LABEL = 10_000
@@ -60,6 +72,55 @@ class Examined:
     fault: np.ndarray
     outcome: np.ndarray
     n_bad: int
+
+
+def missing_labels(
+    rows: Rows, words: Collection[str], *, own_nulls: bool
+) -> dict[str, frozenset[str]]:
+    """Return the texts that stand for a missing label, by role.
+
+    In a column of text every text is a name, "NA" and "None" too. "" is missing where the format
+    has no missing value of its own (CSV), and the words of `MISSING` are in a column whose other
+    labels are numbers.
+
+    Parameters
+    ----------
+    rows
+        The rows of a log.
+    words
+        Texts that are missing labels whatever the column.
+    own_nulls
+        Whether the format has missing values (frames, Parquet, JSON).
+    """
+    always = frozenset(word.strip() for word in words) | (frozenset() if own_nulls else {""})
+    sides = (*rows.left.values, *rows.right.values)
+    arms = always | (frozenset(MISSING) if _are_numbers(sides) else frozenset())
+    found = {"left": arms, "right": arms}
+    if rows.by is not None:
+        numbers = _are_numbers(rows.by.values)
+        found["by"] = always | (frozenset(MISSING) if numbers else frozenset())
+    return found
+
+
+def without_missing(rows: Rows, missing: Mapping[str, frozenset[str]]) -> Rows:
+    """Return the rows with the labels that are `missing` marked so (code -1)."""
+    columns: dict[str, Any] = {}
+    for role, words in missing.items():
+        column: Coded = getattr(rows, role)
+        known = [k for k, text in enumerate(column.values) if text.strip() in words]
+        if known:
+            code = np.where(np.isin(column.code, known), -1, column.code).astype(np.int32)
+            columns[role] = Coded(column.values, code)
+    return replace(rows, **columns) if columns else rows
+
+
+def named_like_missing(rows: Rows) -> list[str]:
+    """Return the names of arms that other programs write for missing values."""
+    found = []
+    for column in (rows.left, rows.right):
+        used = np.bincount(column.code + 1, minlength=len(column.values) + 1)[1:] > 0
+        found += [t.strip() for t, u in zip(column.values, used, strict=True) if u]
+    return sorted(set(found) & set(MISSING))
 
 
 def label_of(text: str) -> str | None:
@@ -162,14 +223,18 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def _are_numbers(texts: Sequence[str]) -> bool:
+    """Return whether the labels of a column are numbers, apart from words for missing values."""
+    labels = [t.strip() for t in texts if t.strip() not in MISSING]
+    return bool(labels) and all(re.fullmatch(NUMBER, label) for label in labels)
+
+
 def _label_faults(column: Coded) -> np.ndarray:
     """Return 0 for a sound label, 1 missing, 2 control characters, 3 too long; shape (n,)."""
     kinds = []
     for text in column.values:
         if len(text) > LONGEST_LABEL:
             kinds.append(3)
-        elif label_of(text) is None:
-            kinds.append(1)
         else:
             kinds.append(2 if CONTROL.search(text) else 0)
     return np.array([*kinds, 1], dtype=np.int8)[column.code]

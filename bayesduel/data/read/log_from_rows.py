@@ -1,5 +1,6 @@
 """Build a log, or one log for each part, from rows that were read and checked."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -64,14 +65,14 @@ def label_rows(rows: Rows, examined: Examined, covariates: tuple[str, ...] = ())
         ok = np.flatnonzero(examined.fault == 0)
     if not rows.weight[ok].sum() <= LARGEST:
         raise ValueError(f"weights should add up to at most 2^53, got {rows.weight[ok].sum():.3g}")
-    texts = [label_of(t) for column in (rows.left, rows.right) for t in column.values]
-    arms = tuple(sorted({t for t in texts if t is not None}))
+    texts = [t.strip() for column in (rows.left, rows.right) for t in column.values]
+    arms = tuple(sorted(set(texts)))
     arm = {label: i for i, label in enumerate(arms)}
-    places = np.array([-1 if t is None else arm[t] for t in texts], dtype=np.int32)
+    places = np.array([arm[t] for t in texts], dtype=np.int32)
     split = len(rows.left.values)
-    judges, judge = _labels(rows.judge, ok)
-    groups, group = _labels(rows.group, ok)
-    parts, part = _labels(rows.by, ok)
+    judges, judge = _labels(rows.judge, ok, label_of)
+    groups, group = _labels(rows.group, ok, label_of)
+    parts, part = _labels(rows.by, ok, str.strip)
     bad_words = np.zeros(1, dtype=bool)
     outcome = np.broadcast_to(np.int32(0), len(rows))
     if rows.outcome is not None:
@@ -154,12 +155,12 @@ def parts_of(log: Labelled) -> dict[str, Labelled]:
 
 
 def _labels(
-    column: Coded | None, rows: slice | np.ndarray
+    column: Coded | None, rows: slice | np.ndarray, label: Callable[[str], str | None]
 ) -> tuple[tuple[str, ...], np.ndarray | None]:
     """Return the sorted labels of a column that occur in `rows`, and their codes."""
     if column is None:
         return (), None
-    texts = [label_of(t) for t in column.values]
+    texts = [label(t) for t in column.values]
     code = column.code[rows]
     seen = {texts[k] for k in np.flatnonzero(np.bincount(code + 1)[1:])}
     labels = tuple(sorted(t for t in seen if t is not None))

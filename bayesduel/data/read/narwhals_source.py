@@ -50,6 +50,11 @@ class FrameSource:
         self.name = self.words = f"{package} {kind.__qualname__}"
         self._taken_over: pa.Table | None = None
 
+    @property
+    def own_nulls(self) -> bool:
+        """Whether the format has missing values, so that "" is a text like any other."""
+        return True
+
     def columns(self, wanted: set[str]) -> list[str]:
         """Return the names of the columns."""
         return [str(name) for name in self._schema]
