@@ -48,7 +48,13 @@ _READING = (
 _OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight")
 _FITTING = ("model", "method", "draws", "seed")
 
-log_argument = click.argument("log", metavar="LOG")
+log_argument = click.argument(
+    "log",
+    metavar="LOG...",
+    nargs=-1,
+    required=True,
+    callback=lambda ctx, param, value: value[0] if len(value) == 1 else list(value),
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, complete.")
 page_option = click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="HTML file to write."
@@ -164,13 +170,14 @@ def judging_options(command: Callable[..., None]) -> Callable[..., None]:
     return _add(options, command)
 
 
-def read_log(log: str, options: dict[str, Any]) -> "dict[str | None, Duels]":
+def read_log(log: str | list[str], options: dict[str, Any]) -> "dict[str | None, Duels]":
     """Read LOG as the reading options say.
 
     Parameters
     ----------
     log
-        A path, a glob, or the name of a shipped dataset where no such file exists.
+        A path, a glob, or the name of a shipped dataset where no such file exists; or a list of
+        paths and globs, which are one log together.
     options
         A command's options; those of reading are taken, the rest left alone.
 
@@ -185,12 +192,13 @@ def read_log(log: str, options: dict[str, Any]) -> "dict[str | None, Duels]":
     from bayesduel.data.read.duels import read_duels
 
     given = {n: _column(n, options[n]) for n in _READING if options.get(n) is not None}
-    shipped = log in datasets.names() and not Path(log).exists()
-    with working(f"reading {log}"):
+    name = log if isinstance(log, str) else ""
+    shipped = name in datasets.names() and not Path(name).exists()
+    with working(f"reading {name or 'files'}"):
         try:
-            read: Any = datasets.load(log, **given) if shipped else read_duels(log, **given)
+            read: Any = datasets.load(name, **given) if shipped else read_duels(log, **given)
         except FileNotFoundError as error:
-            near = get_close_matches(log, datasets.names(), n=1)
+            near = get_close_matches(name, datasets.names(), n=1)
             hint = f"; did you mean the shipped dataset {near[0]!r}?" if near else ""
             raise FileNotFoundError(f"{error}{hint}") from None
     return read if isinstance(read, dict) else {None: read}
@@ -269,13 +277,13 @@ def fit_log(duels: "Duels", options: dict[str, Any], label: str | None = None) -
 
 
 def fits_of(
-    log: str, options: dict[str, Any], model: "Callable[[Duels], Any] | None" = None
+    log: str | list[str], options: dict[str, Any], model: "Callable[[Duels], Any] | None" = None
 ) -> "dict[str | None, xr.DataTree]":
     """Return the fit in a file that `bayesduel fit` saved, or those made of a log.
 
     `model` chooses one for each log; by default it is the option's.
     """
-    if Path(log).suffix not in (".nc", ".zarr"):
+    if isinstance(log, list) or Path(log).suffix not in (".nc", ".zarr"):
         logs = read_log(log, options)
         chosen = {
             label: {} if model is None else {"model": model(duels)} for label, duels in logs.items()

@@ -4,7 +4,8 @@ The rules for guessing are the tables below. Names are compared without regard t
 spaces, ``_``, ``-`` and ``.``. Two columns are the two arms when they are a stem and the two
 words of a side (``model_a``/``model_b``, ``player1``/``player2``, ``home_team``/``away_team``,
 ``winner``/``loser``), the first match in the order of `SIDES`, then of `STEMS`. If they are
-winner and loser, the left arm won every duel, unless a column of outcomes is given.
+winner and loser (or chosen and rejected), the left arm won every duel, unless a column of outcomes
+is given.
 """
 
 import re
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import ClassVar
 
-__all__ = ["Columns", "Given", "Roles", "assign", "plain", "take"]
+__all__ = ["Columns", "Given", "Roles", "assign", "plain", "take", "wins_columns"]
 
 Given = str | bool | None
 
@@ -25,7 +26,9 @@ SIDES = (
     ("first", "second"),
     ("white", "black"),
     ("winner", "loser"),
+    ("chosen", "rejected"),
 )
+WON_SIDES = ("loser", "rejected")  # the right of the sides whose left won every duel
 STEMS = (
     "", "model", "player", "team", "item", "option", "system", "arm", "candidate", "object",
     "stimulus", "choice", "alternative", "name", "id",
@@ -35,6 +38,8 @@ OUTCOMES = (
     "winnername", "winnerid", "winnermodel", "whowon",
 )  # fmt: skip
 SCORES = ("score", "scores", "goals", "points", "pts", "runs")
+WINS = ("wins", "won", "nwins", "winsby", "winsof", "winscount")
+TIE_COUNTS = ("ties", "tied", "draws", "nties", "ndraws", "tie", "draw")
 SCORE_PAIRS = (("fthg", "ftag"),)  # football-data.co.uk: full-time home and away goals
 ROLES: dict[str, tuple[str, ...]] = {
     "margin": ("margin", "scoremargin", "scorediff", "scoredifference", "goaldifference"),
@@ -149,6 +154,30 @@ def take(columns: Sequence[str], source: str, given: Mapping[str, str]) -> Colum
     return Columns(finder.found)
 
 
+def wins_columns(
+    columns: Sequence[str], source: str, left: str, right: str
+) -> dict[str, str] | None:
+    """Return the columns of a table with one row a pair, or None if it has no columns of wins.
+
+    The roles are ``left``, ``right``, ``left_wins``, ``right_wins`` (``wins_a`` and ``wins_b``)
+    and, if there is one, ``ties``.
+    """
+    finder = _Finder(columns, source)
+    wins = next(finder.pairs(WINS, SIDES), None)
+    if wins is None or any(finder.free(name) for name in ("outcome", "margin", "result")):
+        return None
+    finder.take("left_wins", wins[1])
+    finder.take("right_wins", wins[2])
+    try:
+        _find_arms(finder, left, right)
+    except ValueError:
+        return None
+    ties = next((finder.free(name) for name in TIE_COUNTS if finder.free(name)), None)
+    if ties is not None:
+        finder.take("ties", ties)
+    return finder.found
+
+
 def plain(name: str) -> str:
     """Return a name without case, spaces and punctuation, as names are compared."""
     return re.sub(r"[\s_\-.]+", "", name.casefold())
@@ -197,7 +226,7 @@ def assign(
 
     side = _find_arms(finder, left, right)
     extra = _find_covariates(finder, covariates, side)
-    if "outcome" not in finder.found and outcome is not False and "loser" not in side:
+    if "outcome" not in finder.found and outcome is not False and side[1] not in WON_SIDES:
         finder.guess("outcome", (*OUTCOMES,))
     if margin is None:
         _find_margin(finder, side)
@@ -208,7 +237,7 @@ def assign(
                 names += tuple(n + end for n in names for end in ("id", "name"))
             finder.guess(role, names)
     if "outcome" not in finder.found and "margin" not in finder.found:
-        if outcome is not False and "loser" not in side:
+        if outcome is not False and side[1] not in WON_SIDES:
             raise ValueError(
                 f"{source}: no column for the outcome (outcome=, or margin= with one column "
                 f"or two scores); {finder.there}"

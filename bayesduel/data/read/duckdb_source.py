@@ -2,18 +2,28 @@
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import has_magic
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 from bayesduel.data.read.columns import Columns, Roles
-from bayesduel.data.read.formats import LogFile, expand, keys_of, open_bytes, recognise, verify
+from bayesduel.data.read.formats import (
+    LogFile,
+    expand,
+    keys_of,
+    open_bytes,
+    open_csv,
+    recognise,
+    verify,
+)
+from bayesduel.data.read.in_memory import WinsMatrix, wins_in_columns
 from bayesduel.data.read.line_numbers import (
     LineEndError,
     Numbered,
@@ -25,6 +35,7 @@ from bayesduel.data.read.line_numbers import (
 from bayesduel.data.read.record_count import count_records
 from bayesduel.data.read.rows import Coded, Rows, coded
 from bayesduel.data.read.sql import count_query, name_of, stacked, text_in_sql
+from bayesduel.text import join
 
 __all__ = ["FileSource", "open_files"]
 
@@ -83,6 +94,20 @@ class FileSource:
         if len(self._files) == 1:
             return self._files[0].path
         return f"{len(self._files)} files: {', '.join(f.path for f in self._files)}"
+
+    def matrix(self) -> WinsMatrix | None:
+        """Return the matrix of wins that a text file holds, or None if it holds none."""
+        file = self._files[0]
+        if len(self._files) > 1 or file.format != "csv" or len(file.columns) < 3:
+            return None
+        wanted = len(file.columns)  # a matrix has as many records as columns, with its header
+        with open_csv(file.path, file.compression, file.delimiter) as (reader, _):
+            records = [record for record in islice(reader, wanted + 1) if record]
+        if len(records) != wanted or any(len(record) != wanted for record in records):
+            return None
+        body = list(zip(*records[1:], strict=True))
+        names = (f"{k} {name}" if not k else name for k, name in enumerate(file.columns))
+        return wins_in_columns(dict(zip(names, body, strict=True)))
 
     @property
     def own_nulls(self) -> bool:
@@ -205,7 +230,8 @@ class FileSource:
         """Yield a table function for each kind of file, with the first file of the kind."""
 
         def kind(file: LogFile) -> tuple[Any, ...]:
-            return (file.format, file.compression, file.delimiter, file.columns)
+            columns = file.columns or tuple(self._columns_of(file))  # Parquet has a schema
+            return (file.format, file.compression, file.delimiter, columns)
 
         for _, alike in groupby(self._files, kind):
             files = list(alike)
@@ -263,19 +289,30 @@ class FileSource:
         return place
 
     def _check_columns(self) -> dict[str, str]:
-        """Return the columns of the log with their types; raise ValueError if files differ."""
+        """Return the columns of all files with their types; raise ValueError if types differ."""
         first = self._columns_of(self._files[0])
         everything = dict(first)
+        unused: dict[str, None] = {}
         for file in self._files[1:]:
             ours = self._columns_of(file)
-            everything |= ours
-            if ours != first and file.format != "jsonl":
-                differ = sorted(set(ours.items()) ^ set(first.items()))
-                shown = ", ".join(f"{name!r} ({kind})" for name, kind in differ[:4])
+            differ = {name for name in ours if everything.get(name, ours[name]) != ours[name]}
+            if differ and file.format != "jsonl":
+                name = min(differ)
                 raise ValueError(
-                    f"{file.path}, line 1: the files of a log should have the same columns, this "
-                    f"one and {self._files[0].path} differ in {shown}"
+                    f"{file.path}, line 1: the files of a log should agree on the type of a "
+                    f"column, got {ours[name]} for {name!r}, which is {everything[name]} in "
+                    f"{self._files[0].path}"
                 )
+            if file.format != "jsonl":
+                lost = sorted(set(everything) ^ set(ours))
+                unused |= dict.fromkeys(lost)
+                everything = {name: kind for name, kind in everything.items() if name in ours}
+            everything |= {name: kind for name, kind in ours.items() if name not in unused}
+        if unused:
+            print(
+                f"read {self.words}: {join(unused, quote=True)}: not in every file, not used",
+                file=sys.stderr,
+            )
         return everything
 
     def _columns_of(self, file: LogFile) -> dict[str, str]:

@@ -26,8 +26,10 @@ from bayesduel.data.read.faults import (
     refusal,
     without_missing,
 )
+from bayesduel.data.read.in_memory import WinsMatrix, as_frame, wins_matrix
 from bayesduel.data.read.log_from_rows import assemble, label_rows, parts_of
 from bayesduel.data.read.outcomes import Reading
+from bayesduel.data.read.pair_counts import read_pair_counts
 from bayesduel.data.read.rows import Rows, TimeKind, text_of
 from bayesduel.data.read.source import open_source
 from bayesduel.data.votes import ReadSummary, TieRule
@@ -92,7 +94,12 @@ def read_duels(  # type: ignore[misc]
     path_or_frame
         A path, a glob, or a list of either: CSV, TSV (UTF-8, with a header line), JSON lines
         or Parquet, each plain, .gz or .zst. Or a frame: pandas, Polars, PyArrow, DuckDB, Dask,
-        PySpark, Ibis; rows of lazy frames are counted by their own engine.
+        PySpark, Ibis; rows of lazy frames are counted by their own engine. Or a list of tuples
+        (left, right, outcome) or (winner, loser), a list of dictionaries (rows) or a dictionary
+        of columns. Columns ``wins_a`` and ``wins_b`` (and ``ties``) hold counts of one pair a
+        row; of ``chosen`` and ``rejected``, the first won. A square matrix of wins (an array, a
+        frame or file with the same labels of rows and columns) holds times row beat column.
+        Several files are one log; columns that are not in each of them are not used.
     left, right
         Columns of the two arms.
     outcome
@@ -144,11 +151,21 @@ def read_duels(  # type: ignore[misc]
              "group": group, "time": time, "weight": weight}  # fmt: skip
     _check_arguments(given, by)
     wanted = _names_of(covariates)
-    with open_source(path_or_frame, skip=on_bad == "skip") as source:
+    matrix = wins_matrix(path_or_frame)
+    if matrix is not None:
+        return _of_matrix(matrix, "a matrix of wins", ties)
+    with open_source(as_frame(path_or_frame), skip=on_bad == "skip") as source:
         asked = {c for c in (*given.values(), by) if isinstance(c, str)}
         asked |= set(margin) if isinstance(margin, tuple) else set()
         asked |= set(wanted)
         columns = source.columns(asked)
+        if outcome == "outcome" and margin is None and by is None and not wanted:
+            counted = read_pair_counts(source, columns, left, right, ties)
+            if counted is not None:
+                return counted
+            written = source.matrix()
+            if written is not None:
+                return _of_matrix(written, source.words, ties)
         roles = assign(columns, source.name, **given, by=by, covariates=wanted)  # type: ignore[arg-type]
         if roles.notice:
             print(f"read {source.name}: {roles.notice}", file=sys.stderr)
@@ -158,6 +175,11 @@ def read_duels(  # type: ignore[misc]
                 file=sys.stderr,
             )
         return _read(source, roles, ties, on_bad, missing)
+
+
+def _of_matrix(matrix: WinsMatrix, source: str, ties: TieRule) -> Duels:
+    log = Duels.from_wins(matrix.wins, matrix.arms, tie_rule=ties)
+    return replace(log, read_summary=replace(log.read_summary, source=source))
 
 
 def _read(

@@ -50,6 +50,9 @@ class FrameSource:
         self.name = self.words = f"{package} {kind.__qualname__}"
         self._taken_over: pa.Table | None = None
 
+    def matrix(self) -> None:
+        """Return None: a matrix of wins in a frame has labels of rows, which few frames have."""
+
     @property
     def own_nulls(self) -> bool:
         """Whether the format has missing values, so that "" is a text like any other."""

@@ -1,0 +1,122 @@
+"""Logs in plain Python: lists of tuples or dictionaries, columns by name, matrices of wins."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from bayesduel.data.read.rows import text_of
+
+__all__ = ["WinsMatrix", "as_frame", "wins_in_columns", "wins_matrix"]
+
+
+class WinsMatrix(NamedTuple):
+    """A square matrix of wins: times the arm of the row beat the arm of the column."""
+
+    wins: np.ndarray
+    arms: list[str]
+
+
+def wins_matrix(given: Any) -> WinsMatrix | None:
+    """Return a square matrix of wins, or None for anything else.
+
+    A two-dimensional array or a list of equally long lists of numbers has arms "0", "1", ...; a
+    pandas frame with the same labels as index and as columns has these.
+
+    Raises
+    ------
+    ValueError
+        If an array of numbers is not a square matrix.
+    """
+    if isinstance(given, np.ndarray):
+        if given.ndim != 2 or given.shape[0] != given.shape[1]:
+            raise ValueError(f"wins should be a square matrix, got shape {given.shape}")
+        return WinsMatrix(given, [str(k) for k in range(len(given))])
+    if isinstance(given, list) and _are_rows_of_numbers(given):
+        return wins_matrix(np.array(given, dtype=float))
+    index = getattr(given, "index", None)
+    if index is None or not hasattr(given, "columns") or not hasattr(given, "to_numpy"):
+        return None
+    rows, columns = ([str(label) for label in labels] for labels in (index, given.columns))
+    if len(rows) < 2 or sorted(rows) != sorted(columns) or len(set(rows)) < len(rows):
+        return None
+    named = given.set_axis(rows, axis=0).set_axis(columns, axis=1)
+    return WinsMatrix(named[rows].to_numpy(dtype=float), rows)
+
+
+def as_frame(given: Any) -> Any:
+    """Return lists and dictionaries as a PyArrow table; anything else as it is.
+
+    A list of tuples holds left, right and, as the third, the outcome; where all have two entries,
+    the first won. A list of dictionaries holds rows, a dictionary columns.
+
+    Raises
+    ------
+    ValueError
+        If the entries of a list differ in kind, or the columns in length.
+    """
+    if isinstance(given, Mapping):
+        sizes = {str(name): len(values) for name, values in given.items()}
+        if len(set(sizes.values())) > 1:
+            raise ValueError(f"columns should have the same length, got {sizes}")
+        return pa.table({str(name): _column(list(values)) for name, values in given.items()})
+    if not isinstance(given, list) or not given or isinstance(given[0], str | os.PathLike):
+        return given
+    if all(isinstance(row, Mapping) for row in given):
+        names = dict.fromkeys(str(name) for row in given for name in row)
+        return pa.table({name: _column([row.get(name) for row in given]) for name in names})
+    lengths = {len(row) if isinstance(row, tuple | list) else 0 for row in given}
+    if lengths not in ({2}, {3}):
+        raise ValueError(
+            "a list should hold tuples (left, right, outcome), tuples (winner, loser), "
+            f"dictionaries or paths, got {_first_other(given, lengths)!r}"
+        )
+    names = dict.fromkeys(("left", "right", "outcome") if lengths == {3} else ("winner", "loser"))
+    columns = zip(*given, strict=True)
+    return pa.table({n: _column(list(c)) for n, c in zip(names, columns, strict=True)})
+
+
+def wins_in_columns(columns: Mapping[str, Sequence[str]]) -> WinsMatrix | None:
+    """Return the matrix of wins of a table of text, or None if it is none.
+
+    Its first column holds the labels of the rows, which are those of the other columns.
+    """
+    (_, rows), *others = columns.items()
+    labels = [row.strip() for row in rows]
+    names = [name.strip() for name, _ in others]
+    if len(labels) < 2 or sorted(labels) != sorted(names) or len(set(labels)) < len(labels):
+        return None
+    try:
+        cells = np.array([[float(v or 0) for v in values] for _, values in others], dtype=float).T
+    except ValueError:
+        return None
+    return WinsMatrix(cells[:, [names.index(label) for label in labels]], labels)
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _are_rows_of_numbers(rows: list[Any]) -> bool:
+    """Return whether a list holds equally many numbers in as many lists."""
+    return len(rows) > 1 and all(
+        isinstance(row, list | tuple)
+        and len(row) == len(rows)
+        and all(isinstance(v, int | float | np.number) for v in row)
+        for row in rows
+    )
+
+
+def _column(values: list[Any]) -> pa.Array:
+    """Return a column; values of different types become text."""
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([None if v is None or v != v else text_of(v) for v in values])
+
+
+def _first_other(rows: list[Any], lengths: set[int]) -> Any:
+    """Return the first entry that is no tuple of two or three."""
+    odd = [row for row in rows if not isinstance(row, tuple | list) or len(row) not in (2, 3)]
+    return odd[0] if odd else f"tuples of {' and '.join(map(str, sorted(lengths)))} entries"

@@ -1,0 +1,74 @@
+"""Logs in the shapes people have: tuples, dictionaries, counts by pair, matrices, several files."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesduel as bd
+
+WINS = np.array([[0, 3, 2], [1, 0, 4], [0, 2, 0]])
+PAIRS = [(i, j) for i in range(3) for j in range(3) for _ in range(WINS[i, j])]
+ARMS = "abc"
+
+
+def assert_same(log, arms=ARMS):
+    assert log.arms == tuple(arms)
+    np.testing.assert_array_equal(log.tally().wins, WINS)
+
+
+def test_lists_of_tuples_and_dictionaries():
+    assert_same(bd.read_duels([(ARMS[i], ARMS[j]) for i, j in PAIRS]))
+    assert_same(bd.read_duels([(ARMS[j], ARMS[i], "right") for i, j in PAIRS]))
+    assert_same(bd.read_duels([{"winner": ARMS[i], "loser": ARMS[j]} for i, j in PAIRS]))
+    left, right = zip(*PAIRS, strict=True)
+    named = {"chosen": [ARMS[i] for i in left], "rejected": [ARMS[j] for j in right]}
+    assert_same(bd.read_duels(named))
+    assert_same(bd.read_duels([list(row) for row in PAIRS]), "012")
+
+
+def test_a_list_of_neither_is_refused():
+    with pytest.raises(ValueError, match="a list should hold tuples"):
+        bd.read_duels([("a", "b"), ("a",)])
+    with pytest.raises(ValueError, match="columns should have the same length"):
+        bd.read_duels({"left": ["a"], "right": []})
+
+
+def test_counts_of_wins_by_pair(tmp_path):
+    rows = [("a", "b", 3, 1, 2), ("c", "a", 0, 2, 0), ("b", "c", 4, 2, 1)]
+    path = tmp_path / "log.csv"
+    pd.DataFrame(rows, columns=["a", "b", "wins_a", "wins_b", "ties"]).to_csv(path, index=False)
+    log = bd.read_duels(path)
+    assert_same(log)
+    assert log.n_ties == 3
+    assert bd.read_duels(path, ties="drop").n_ties == 0
+    frame = pd.DataFrame(rows, columns=["player1", "player2", "wins1", "wins2", "draws"])
+    assert_same(bd.read_duels(frame))
+    frame.loc[1, "wins2"] = -1
+    with pytest.raises(ValueError, match="column 'wins2' should be a whole number of wins"):
+        bd.read_duels(frame)
+
+
+def test_square_matrices_of_wins(tmp_path):
+    assert_same(bd.read_duels(WINS), "012")
+    assert_same(bd.read_duels(WINS.tolist()), "012")
+    frame = pd.DataFrame(WINS, index=list(ARMS), columns=list(ARMS))
+    assert_same(bd.read_duels(frame))
+    assert_same(bd.read_duels(frame.loc[list("bca"), list("cab")]))
+    frame.to_csv(tmp_path / "wins.csv")
+    assert_same(bd.read_duels(tmp_path / "wins.csv"))
+    with pytest.raises(ValueError, match="wins should be a square matrix, got shape"):
+        bd.read_duels(WINS[:2])
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_several_files_are_one_log(tmp_path, capsys, suffix):
+    """Columns in another order, and one that only one file has."""
+    whole = pd.DataFrame([(ARMS[i], ARMS[j], "left") for i, j in PAIRS],
+                         columns=["left", "right", "outcome"])  # fmt: skip
+    parts = whole[:5], whole[5:][["outcome", "right", "left"]].assign(note="x")
+    paths = [tmp_path / f"{k}.{suffix}" for k in "12"]
+    for part, path in zip(parts, paths, strict=True):
+        write = part.to_csv if suffix == "csv" else part.to_parquet
+        write(path, index=False)
+    assert_same(bd.read_duels(paths))
+    assert "'note': not in every file" in capsys.readouterr().err
