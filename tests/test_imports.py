@@ -8,6 +8,7 @@ ROOMS = (
     "atomic_write",
     "jit",
     "intervals",
+    "memory",
     "text",
     "preference",
     "data",

@@ -31,7 +31,7 @@ PLAIN = set(
     density describe difference distribution effect election elimination estimate expected
     experiment family figure filter find floor format from full function graph grid group hybrid
     hyper identification indices inference init interaction join kind label level library line
-    linear list literature load lower main mask match matrices mean merge method minimize mixture
+    linear list literature load lower main mask match matrices mean memory merge method minimize mixture
     mle name named names next no number of open optimal option outcome parallel parse perturbed
     phase pick planning plot plots plus population predict probability process progress query
     question race random rate read record recorded register replay replicate reporting require

@@ -126,6 +126,8 @@ def _explain(error: Exception) -> tuple[str, int]:
     from_duckdb = type(error).__module__.split(".")[0] in ("duckdb", "_duckdb")
     if isinstance(error, expected) or from_duckdb:
         return words or type(error).__name__, BAD_INPUT
+    if isinstance(error, MemoryError):
+        return f"the memory is not enough: {words or 'an array does not fit'}", BAD_INPUT
     return (
         f"unexpected {type(error).__name__}: {words} (run again with --debug for the traceback)",
         FAULT,

@@ -10,6 +10,7 @@ from bayesduel.criticism.check_result import Check, OrderShare
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior, cycle_posterior, draw_pairs
 from bayesduel.criticism.intransitivity_index import LOGS, MarginIndex, margin_index
 from bayesduel.criticism.residuals import arm_residuals, judge_residuals, pair_residuals
+from bayesduel.memory import check_square
 
 if TYPE_CHECKING:
     from bayesduel.criticism.comparison import Comparison
@@ -22,6 +23,7 @@ COMPARED_ARMS = 200  # up to as many arms, models are compared where none are na
 DRAWS, QUICK_DRAWS = 1000, 200
 REFITS = 5  # of a model without the units that importance sampling cannot leave out
 QUICK_LOGS = 100  # of margins
+MATRICES = 20  # of arm by arm: the expected outcomes, their design and workspace
 ENTRIES = 60_000_000  # draws times pairs, at most
 
 
@@ -77,6 +79,9 @@ def check(
 
     if not isinstance(duels, Duels):
         raise TypeError(f"duels should be a bayesduel.Duels, got {type(duels).__name__}")
+    check_square(
+        duels.n_arms, MATRICES, "a check of transitivity", "check a part: Duels.subset(arms)"
+    )
     if draws is None and quick:
         draws = QUICK_DRAWS
     if not order_effect:

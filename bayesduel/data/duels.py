@@ -18,6 +18,7 @@ import numpy as np
 from bayesduel.data.build import parts_of_votes, parts_of_wins
 from bayesduel.data.subset import Parts, of_arms, of_units
 from bayesduel.data.votes import Cells, Pairs, ReadSummary, Tally, TieRule, Votes
+from bayesduel.memory import check_square
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -187,6 +188,12 @@ class Duels:
             "keep" leaves ties in their own matrix, "half" adds half a win each way,
             "drop" leaves them out. Default: the log's own `tie_rule`.
         """
+        check_square(
+            self.n_arms,
+            4,
+            "a log that is tallied in matrices",
+            "analyse a part: Duels.subset(arms)",
+        )
         rule = ties or self.tie_rule
         wins = np.zeros((self.n_arms, self.n_arms))
         tied = np.zeros_like(wins)

@@ -31,8 +31,11 @@ from bayesduel.inference.draws import Proposals
 from bayesduel.inference.hyper_grid import Grid, explore
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
 from bayesduel.inference.skewed_laplace import SkewedLaplace
+from bayesduel.memory import check_square
 
 __all__ = ["Laplace", "conditionals"]
+
+MATRICES = 30  # of arm by arm: a factor at each node of the grid, and workspace
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +66,9 @@ class Laplace:
         FloatingPointError
             If the posterior has no mode.
         """
+        if model.items is None:  # else the matrices are of attributes
+            part = "fit a part (Duels.subset), or a model of attributes (read_items)"
+            check_square(len(cells.log.arms), MATRICES, "a fit with a score for each arm", part)
         density = linear_predictor(model, cells)
         return cls(model, cells, density, conditionals(density))
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.special import ndtr
 
+from bayesduel.memory import check_square
 from bayesduel.preference import copeland_scores
 from bayesduel.problems.margins import score_duels
 from bayesduel.problems.matrix import Matrix
@@ -63,6 +64,7 @@ class RandomProblem(Problem):
 
     def draw(self, rng: np.random.Generator) -> Any:
         """Draw a problem of the family."""
+        check_square(self.n_arms, 6, "a problem of pairs", "use items with attributes")
         return self.generator(self.n_arms, **dict(self.settings), rng=rng)
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
+from bayesduel.memory import check_square
 from bayesduel.problems.convert import as_margin_problem, as_problem
 from bayesduel.simulation.experiment import experiment, labelled, recorded_times, whole
 from bayesduel.simulation.replication import label
@@ -121,11 +122,11 @@ def simulate(
     bayesduel.regret, bayesduel.success_rate, bayesduel.opportunity_cost : What a trace shows.
     """
     horizon = whole(horizon, "horizon", 1)
+    runs = whole(replications, "replications", 1)
     if k is None:
         if index:
             raise ValueError("index should be given with k only, got True without")
         problem = as_problem(problem)
-        runs = whole(replications, "replications", 1)
         plan = _plan_of_regret(labelled(policies), problem, horizon, record_at, detail, runs)
     else:
         if detail != "auto":
@@ -133,12 +134,17 @@ def simulate(
         problem = as_margin_problem(problem)
         plan = _plan_of_selection(labelled(policies), problem, horizon, record_at, k, index)
     named, times, settings = plan
+    if settings["setting"] != "items":
+        kept = len(named) * runs * (len(times) if settings.get("pairs") else 1) / 2
+        kept = 0 if out is not None else kept  # a trace on disk is written run by run
+        fewer = "simulate fewer arms, replications or times, or keep the trace in a file (out)"
+        check_square(problem.n_arms, 12 + kept, "a simulation of pairs", fewer)
     return experiment(
         named,
         problem,
         times,
         settings,
-        replications=replications,
+        replications=runs,
         seed=seed,
         permute=permute,
         workers=workers,

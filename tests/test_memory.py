@@ -1,0 +1,66 @@
+"""Too many arms are refused before a matrix is made, with the limit and what to do."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import bayesduel as bd
+from bayesduel import memory
+from bayesduel.cli import main
+from bayesduel.memory import available_memory, check_square
+
+SENTENCE = r"should have at most [\d,]+ arms in the .* GiB of memory .* got 50,000, which take"
+
+
+@pytest.fixture
+def many(monkeypatch):
+    """Return a log of 50,000 arms, where 2 GiB are free."""
+    monkeypatch.setattr(memory, "available_memory", lambda: 2 * 2**30)
+    left = np.arange(50_000)
+    frame = pd.DataFrame({"left": left, "right": (left + 1) % 50_000, "outcome": left % 2})
+    return bd.read_duels(frame)
+
+
+def test_what_is_free_is_known_here():
+    assert 2**20 < (available_memory() or 0) < 2**50
+
+
+def test_the_limit_is_one_that_fits(monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 8 * 100 * 10**6)
+    check_square(1_000, 100, "x", "y")
+    with pytest.raises(ValueError, match=r"^x should have at most 1,000 arms .* got 1,001.*; y$"):
+        check_square(1_001, 100, "x", "y")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("ask", [bd.fit, bd.Duels.tally, bd.check])
+def test_logs(many, ask):
+    with pytest.raises(ValueError, match=SENTENCE):
+        ask(many)
+
+
+def test_health_needs_no_matrix(many):
+    assert bd.health(many).n_arms == 50_000
+
+
+def test_simulations(many):
+    args = ["simulate", "--policies", "Uniform", "--horizon", "10", "--problem"]
+    result = CliRunner().invoke(main, [*args, "bradley_terry(n_arms=50000)"])
+    assert result.exit_code == 2
+    assert re.search(SENTENCE, result.stderr)
+
+
+def test_a_memory_error_is_one_sentence(monkeypatch):
+    def fail(*_: object, **__: object):
+        raise MemoryError("Unable to allocate 9 TiB")
+
+    monkeypatch.setattr("bayesduel.cli.options.read_log", fail)
+    monkeypatch.setattr("bayesduel.cli.health.read_log", fail, raising=False)
+    result = CliRunner().invoke(main, ["health", "springall"])
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "bayesduel: the memory is not enough: Unable to allocate 9 TiB\n",
+    )
