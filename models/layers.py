@@ -112,6 +112,12 @@ class Layer(ComposedModel):
         return self.base.predictor
 
     @property
+    def with_ties(self) -> Model | None:
+        """The same layer around what is wrapped, with ties as an outcome."""
+        within = self.base.with_ties
+        return None if within is None else replace(self, base=within)
+
+    @property
     def layers(self) -> tuple[str, ...]:
         """Names of the layers, outermost first."""
         return (self.layer, *self.base.layers)

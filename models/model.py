@@ -119,6 +119,11 @@ class Model(ABC):
         return None
 
     @property
+    def with_ties(self) -> "Model | None":
+        """The same model with ties as an outcome, where it counts them as half a win; or None."""
+        return None
+
+    @property
     def accounts_for(self) -> tuple[str, ...]:
         """Roles ("judge", "group") whose votes are independent given the parameters."""
         return ()

@@ -31,7 +31,7 @@ __all__ = ["command"]
     help="Models to compare, separated by commas, layers around them in brackets: "
     "bradley-terry,order-effect(blade-chest(bradley-terry)).  [default: by what is found]",
 )
-@click.option("--quick", is_flag=True, help="Compare no models and draw fewer replicated logs.")
+@click.option("--quick", is_flag=True, help="Compare no models; the test is the same.")
 @click.option(
     "--no-order-effect",
     "order_effect",

@@ -35,6 +35,12 @@ __all__ = ["command"]
 @click.option("--title", help="Heading.  [default: the source of the log]")
 @anchor_option
 @against_option
+@click.option(
+    "--compare",
+    is_flag=True,
+    help="Compare models by cross-validation, too (can take minutes). Where no ranking holds, the "
+    "winners are those of the best model without one.",
+)
 @reading_options
 @fitting_options
 @judging_options
@@ -52,7 +58,7 @@ def command(argv: list[str], /, log: str, output: Path, title: str | None, **opt
     check_folder(output)
     model = chosen_model(options["model"], options)
     logs = read_log(log, options)
-    given = ("method", "draws", "seed", "rope", "confidence")
+    given = ("method", "draws", "seed", "rope", "confidence", "compare")
     with steps() as step:
         report(
             logs[None] if None in logs else {str(label): one for label, one in logs.items()},

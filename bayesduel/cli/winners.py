@@ -1,5 +1,6 @@
 """``bayesduel winners``: the winners of a log, in the terminal or as JSON."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -7,11 +8,13 @@ import click
 from bayesduel.cli.options import (
     anchor_of,
     anchor_option,
+    fit_log,
     fits_of,
     fitting_options,
     json_option,
     judging_options,
     log_argument,
+    read_log,
     reading_options,
 )
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+SAVED = (".nc", ".zarr")  # files of fits
 ROWS = 30  # arms listed in the terminal; --json has all
 
 
@@ -39,27 +43,46 @@ ROWS = 30  # arms listed in the terminal; --json has all
     show_default=True,
     help="Which votes depend on one another: model (none), judge, group, judge and group, or auto.",
 )
+@click.option(
+    "--check",
+    "checks",
+    is_flag=True,
+    help="Test whether a ranking holds (as `report` does); where it does not, lead with the answer "
+    "without one.",
+)
 @reading_options
 @fitting_options
 @judging_options
-def command(log: str, as_json: bool, as_csv: bool, covariance: str, **options: Any) -> None:
+def command(
+    log: str, as_json: bool, as_csv: bool, covariance: str, checks: bool, **options: Any
+) -> None:
     """Show the winners of LOG (or of a fit.nc that `bayesduel fit` saved), with uncertainty."""
     from bayesduel.cli.console import print_json, show, working
+    from bayesduel.criticism.check import check as check_log
     from bayesduel.posterior.scores import scores
     from bayesduel.posterior.winners import winners
+    from bayesduel.reporting.analysis import log_of
 
     if as_json and as_csv:
         raise click.UsageError("--json and --csv should not be given together")
     anchor = anchor_of(options.pop("anchor"))
     results: dict[str | None, Winners] = {}
     rated: dict[str | None, pd.DataFrame | None] = {}
-    for label, fit in fits_of(log, options).items():
+    logs = read_log(log, options) if checks and Path(log).suffix not in SAVED else {}
+    fits = {label: fit_log(duels, options, label) for label, duels in logs.items()}
+    for label, fit in (fits or fits_of(log, options)).items():
+        check = None
+        if checks:
+            with working("checking transitivity"):
+                duels = logs[label] if label in logs else log_of(fit)
+                check = check_log(duels, quick=True, seed=options["seed"])
         with working("computing winners"):
             results[label] = winners(
                 fit,
                 rope=options["rope"],
                 confidence=options["confidence"],
                 covariance=covariance,
+                check=check,
             )
             rated[label] = None
             if results[label].attrs["ranked_by"] == "score":
@@ -111,13 +134,19 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
     from bayesduel.text import percent
 
     group = result.groups()
-    yield Verdict(headline=result.attrs["verdict"], text=() if group is None else (ACROSS,))
+    ranking = result.attrs.get("ranking_verdict", "")
+    across = "" if group is None else ACROSS
+    yield Verdict(
+        headline=result.attrs["verdict"], text=tuple(words for words in (ranking, across) if words)
+    )
     frame, level = result.table(), f"{100 * result.attrs['confidence']:g} %"
+    ties = result.attrs["tie_share"] > 0
+    score = "expected score" if ties else "win rate"
     yield Text("")
     yield Table(
         columns="nlnnnn" + "n" * (rated is not None) + "n" * (group is not None),
         heads=(
-            *("", "arm", "best", f"rank [{level}]", f"win rate [{level}]", "tier"),
+            *("", "arm", "best", f"rank range [{level}]", f"{score} [{level}]", "tier"),
             *(() if rated is None else (f"{_shown(rated)} [{level}]",)),
             *(() if group is None else ("group",)),
         ),
@@ -126,7 +155,7 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
                 f"{place}",
                 str(arm),
                 f"{percent(row['copeland'])} %",
-                f"{row['rank_mean']:.1f} [{row['rank_lower']:.0f}, {row['rank_upper']:.0f}]",
+                f"{row['rank_best']:.0f} to {row['rank_worst']:.0f}",
                 f"{percent(row['borda_mean'])} % "
                 f"[{percent(row['borda_lower'])}, {percent(row['borda_upper'])}]",
                 f"{row['tier']:.0f}",
@@ -140,8 +169,9 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
         yield Text(f"... and {len(frame) - ROWS} more: --json has all")
     yield Text(result.attrs["dependence"], "small")
     yield Text(
-        "\nbest: probability of winning most pairings (Copeland); "
-        "win rate: against an arm drawn at random",
+        "\nbest: probability of winning most pairings (Copeland); rank range: by the arms surely "
+        f"above and below; {score}: against an arm drawn at random"
+        f"{', a tie counting half' * ties}. {_check_words(result)}",
         "small",
     )
     if rated is not None:
@@ -161,3 +191,13 @@ def _score(rated: "pd.DataFrame", arm: str) -> str:
     if "rating" in rated:
         return f"{row['rating']:.0f} [{row['rating_lower']:.0f}, {row['rating_upper']:.0f}]"
     return number_with_interval(row["score_mean"], row["score_lower"], row["score_upper"])
+
+
+def _check_words(result: "Winners") -> str:
+    """Return what is known of whether a ranking holds."""
+    import json
+
+    found = json.loads(result.attrs["check"])
+    if found == "not made":
+        return "Whether a ranking holds was not checked (--check does)."
+    return str(found["sentence"])

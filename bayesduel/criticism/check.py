@@ -8,23 +8,31 @@ import numpy as np
 
 from bayesduel.criticism.check_result import Check, OrderShare
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior, cycle_posterior, draw_pairs
-from bayesduel.criticism.intransitivity_index import LOGS, MarginIndex, margin_index
+from bayesduel.criticism.intransitivity_index import MarginIndex, margin_index
 from bayesduel.criticism.residuals import arm_residuals, judge_residuals, pair_residuals
 from bayesduel.memory import check_square
 
 if TYPE_CHECKING:
-    from bayesduel.criticism.comparison import Comparison
     from bayesduel.data.duels import Duels
     from bayesduel.data.votes import Pairs
 
-__all__ = ["Check", "Cycle", "CyclePosterior", "MarginIndex", "OrderShare", "check"]
+__all__ = [
+    "Check",
+    "Cycle",
+    "CyclePosterior",
+    "MarginIndex",
+    "OrderShare",
+    "check",
+    "with_comparison",
+]
 
 COMPARED_ARMS = 200  # up to as many arms, models are compared where none are named
-DRAWS, QUICK_DRAWS = 1000, 200
+DRAWS = 1000
+FEWEST_DRAWS = 200  # of pairs, where pairs or triads are many
 REFITS = 5  # of a model without the units that importance sampling cannot leave out
-QUICK_LOGS = 100  # of margins
 MATRICES = 20  # of arm by arm: the expected outcomes, their design and workspace
 ENTRIES = 60_000_000  # draws times pairs, at most
+CLOSED = 200_000_000  # draws times triads, at most
 
 
 def check(
@@ -52,11 +60,12 @@ def check(
         strong transitivity is rejected (half a minute at 100 arms). For up to 200 arms; none
         where `quick`.
     quick
-        Whether to leave out the comparison (unless `models` are named) and to replicate fewer
-        logs.
+        Whether to leave out the comparison (unless `models` are named). The test of transitivity
+        is the same.
     draws
-        Logs replicated from each null model. Default: 1,000 for up to 20,000 triads, 400 for
-        more, 200 where `quick`.
+        Logs replicated from each null model. Default: 400 for up to 20,000 triads and 200 for
+        more; then twice as many, and so on, as long as a p-value is within Monte Carlo error of
+        0.05, up to 6,400 (3,200).
     order_effect
         Whether the side listed first may have an advantage, which the test then estimates
         together with the scores. False where sides carry no meaning.
@@ -82,8 +91,6 @@ def check(
     check_square(
         duels.n_arms, MATRICES, "a check of transitivity", "check a part: Duels.subset(arms)"
     )
-    if draws is None and quick:
-        draws = QUICK_DRAWS
     if not order_effect:
         duels = replace(duels, ordered=False)
     step("testing transitivity")
@@ -95,7 +102,8 @@ def check(
     step("estimating independent pairs")
     pairs = units.pairs()
     triads = closed_triads(duels.n_arms, pairs.first, pairs.second, rng)
-    n_draws = int(np.clip(ENTRIES // len(pairs.first), 100, QUICK_DRAWS if quick else DRAWS))
+    most = min(ENTRIES // len(pairs.first), max(FEWEST_DRAWS, CLOSED // max(len(triads.edges), 1)))
+    n_draws = int(np.clip(most, 100, DRAWS))
     posterior = None
     if triads.n_closed:
         posterior = cycle_posterior(draw_pairs(pairs, n_draws, rng), pairs, duels.arms, triads)
@@ -108,47 +116,82 @@ def check(
         judged = judge_residuals(duels, voted or evidence.null_models)
         if judged is not None:
             residuals["judges"] = judged
-    n_logs = QUICK_LOGS if quick else LOGS
-    margins = margin_index(duels, np.random.default_rng(replicated), n_logs)
-    order = _order(duels, evidence)
-    comparison, why_not = None, ""
-    if models is not None:
-        step("comparing models")
-        comparison = _compare(duels, models, seed, progress)
-    elif quick:
-        why_not = "Left out: this was a quick check."
-    elif duels.n_arms > COMPARED_ARMS:
-        why_not = f"Left out: with more than {COMPARED_ARMS} arms, name the models to compare."
-    elif duels.n_arms < 3 or len(pairs.first) < 2:
-        why_not = "Left out: fewer than two pairs met."
-    else:
-        step("comparing models")
-        ordered = role is None and order is not None and order.clear
-        candidates = _candidates(units, ordered, evidence.strength == "none")
-        comparison = _compare(units, candidates, seed, progress)
-    posteriors = {}
-    if comparison is not None and triads.n_closed:
-        step("finding cycles under each model")
-        for name, tree in comparison.fits.items():
-            theta = _chances(tree, pairs, n_draws)
-            posteriors[name] = cycle_posterior(theta, pairs, duels.arms, triads)
-    return Check(
+    margins = margin_index(duels, np.random.default_rng(replicated))
+    found = Check(
         duels=duels,
         units=units,
         evidence=evidence,
         cycle_posterior=posterior,
-        cycle_posteriors=posteriors,
+        cycle_posteriors={},
         residuals=residuals,
-        order=order,
+        order=_order(duels, evidence),
         margins=margins,
         consistence=_consistence(units),
-        comparison=comparison,
-        why_not_compared=why_not,
+        comparison=None,
+        why_not_compared=_why_not(duels, len(pairs.first), quick),
         seed=seed,
     )
+    if models is None and found.why_not_compared:
+        return found
+    return with_comparison(found, models, step=step, progress=progress)
+
+
+def with_comparison(
+    found: Check,
+    models: "Iterable[Any] | Mapping[str, Any] | None" = None,
+    *,
+    step: Callable[[str], None] = lambda name: None,
+    progress: Callable[[float], None] | None = None,
+) -> Check:
+    """Return a check with models compared, and the cycles under each of them.
+
+    Parameters
+    ----------
+    found
+        A check.
+    models
+        What to compare, as in :func:`check`; those that are named are fitted to the log, others
+        to the units that the test counts.
+    step, progress
+        As in :func:`check`.
+    """
+    from bayesduel.criticism.compare import compare_models
+    from bayesduel.criticism.transitivity.triads import closed_triads
+
+    log = found.duels
+    if models is None:
+        whole = found.units is found.duels
+        ordered = whole and found.order is not None and found.order.clear
+        log = found.units
+        models = _candidates(log, ordered, found.evidence.strength == "none")
+    step("comparing models")
+    comparison = compare_models(
+        log, models, draws=DRAWS, folds=REFITS, seed=found.seed, progress=progress
+    )
+    posteriors = {}
+    pairs = found.units.pairs()
+    *_, asked, _ = np.random.SeedSequence(found.seed).spawn(4)
+    triads = closed_triads(log.n_arms, pairs.first, pairs.second, np.random.default_rng(asked))
+    if triads.n_closed and found.cycle_posterior is not None:
+        step("finding cycles under each model")
+        for name, tree in comparison.fits.items():
+            theta = _chances(tree, pairs, found.cycle_posterior.n_draws)
+            posteriors[name] = cycle_posterior(theta, pairs, log.arms, triads)
+    return replace(found, comparison=comparison, cycle_posteriors=posteriors, why_not_compared="")
 
 
 # -- in calling order ----------------------------------------------------------------------
+
+
+def _why_not(duels: "Duels", n_pairs: int, quick: bool) -> str:
+    """Return why models are not compared where none are named, or ""."""
+    if quick:
+        return "Left out: this was a quick check."
+    if duels.n_arms > COMPARED_ARMS:
+        return f"Left out: with more than {COMPARED_ARMS} arms, name the models to compare."
+    if duels.n_arms < 3 or n_pairs < 2:
+        return "Left out: fewer than two pairs met."
+    return ""
 
 
 def _candidates(duels: "Duels", ordered: bool, strongly_transitive: bool) -> list[Any]:
@@ -163,14 +206,6 @@ def _candidates(duels: "Duels", ordered: bool, strongly_transitive: bool) -> lis
         cyclic = BladeChest(BradleyTerry())
         candidates.append(OrderEffect(cyclic) if ordered else cyclic)
     return candidates
-
-
-def _compare(
-    duels: "Duels", models: Any, seed: int, progress: Callable[[float], None] | None
-) -> "Comparison":
-    from bayesduel.criticism.compare import compare_models
-
-    return compare_models(duels, models, draws=DRAWS, folds=REFITS, seed=seed, progress=progress)
 
 
 def _chances(fit: Any, pairs: "Pairs", n_draws: int) -> np.ndarray:

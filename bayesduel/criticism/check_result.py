@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Check", "OrderShare"]
 
 SHOWN = 10  # rows of each table of residuals in a dictionary
+DRAWN = 20_000_000  # draws x arms x arms of a preference matrix, about
+DRAWS = (200, 2000)  # of it, at least and at most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +165,7 @@ class Check:
             self.comparison,
             self.cycle_posteriors,
         )
-        return check_text.verdict_words(self.evidence, self.cycles, advice)
+        return check_text.verdict_words(self.evidence, self.cycle_posterior, advice)
 
     def using(self, model: str | None) -> "Check":
         """Return this check with winners to be read from one of the models compared.
@@ -194,6 +196,23 @@ class Check:
         if self.transitive is not False:
             return fit(self.duels, seed=self.seed)
         return fit(self.units, "preference-matrix", seed=self.seed)
+
+    @cached_property
+    def without_ranking(self) -> "xr.DataTree":
+        """A fit of a model that allows cycles: of those compared, the one that predicts best.
+
+        Where none were compared: the preference matrix, of the units that were counted.
+        """
+        from bayesduel.inference.fit import fit
+        from bayesduel.posterior.draws import model_of
+
+        if self.comparison is not None:
+            for name in self.comparison.table.index:
+                tree = self.comparison.fits[name]
+                if not model_of(tree).criteria_agree:
+                    return tree
+        draws = int(np.clip(DRAWN // self.duels.n_arms**2, *DRAWS))
+        return fit(self.units, "preference-matrix", draws=draws, seed=self.seed)
 
     @cached_property
     def data(self) -> "xr.DataTree":
@@ -244,11 +263,14 @@ class Check:
                 {"arms": c.arms, "probability": c.probability, "counts": c.counts}
                 for c in self.cycles
             ],
+            "cycles_as_probable": 0 if b is None else b.n_alike,
             "comparison": None if self.comparison is None else self.comparison.to_dict(),
             "why_not_compared": self.why_not_compared,
             "test": {
                 "p_by_model": e.p_by_model,
                 "p_strong": e.p_strong,
+                "replicated_logs": e.n_replicated,
+                "settled": e.settled,
                 "unit": e.unit,
                 "cyclic_triads": e.cyclic,
                 "expected_cyclic_triads": e.expected,

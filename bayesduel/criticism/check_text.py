@@ -21,46 +21,51 @@ __all__ = [
     "evidence_words",
     "first_words",
     "judge_words",
+    "leading_words",
     "margin_words",
     "naive_words",
     "order_words",
+    "p_words",
+    "power_words",
     "unordered_words",
     "verdict_words",
 ]
 
 SURE = 0.95  # posterior probability of what is taken as known
 MIDDLE = 0.75  # win probability of the planted cycles whose power is reported
-GOOD_POWER, FAIR_POWER = 0.8, 0.5
+GOOD_POWER = 0.8
+NEAR = 4.0  # Monte Carlo standard errors from 0.05 within which a p-value is shown with its own
 MODELLED = "fit the model OrderEffect(BradleyTerry()) (on the command line, --order-effect)"
 NO_MEANING = (
     "if sides carry no meaning, check again with order_effect=False (on the command line, "
     "--no-order-effect)"
 )
-LEVEL = 0.05  # of naming some judge where all votes follow the ranking
+LEVEL = 0.05  # of the test of transitivity; of naming some judge where all follow the ranking
 JUDGED, NAMED = 30, 5  # votes of a judge to be named; judges named
 
 
-def verdict_words(e: "Evidence", cycles: "tuple[Cycle, ...]", advice: str) -> tuple[str, str]:
+def verdict_words(
+    e: "Evidence", posterior: "CyclePosterior | None", advice: str
+) -> tuple[str, str]:
     """Return the first sentence of the verdict, and the others.
 
     Parameters
     ----------
     e
         The test of transitivity.
-    cycles
-        The most probable cycles, the first of them first.
+    posterior
+        Posterior probabilities of cycles, pairs estimated independently.
     advice
         What :func:`advice_words` returned.
     """
     if not e.n_closed:
         return evidence_words(e), "Transitivity is an assumption for this log."
-    p = p_value(e.p_value, e.n_replicated)
+    p = p_words(e.p_value, e.n_replicated)
     if e.strength == "strong":
-        example = f"The most probable cycle is {cycle_words(cycles[0])}. " if cycles else ""
         return (
             f"The log has more cyclic triads than transitive models predict ({p}; neither strong "
             "nor weak transitivity explains them).",
-            f"{example}{advice}",
+            f"{leading_words(posterior)} {advice}".strip(),
         )
     if e.strength == "undecided":
         return (
@@ -69,11 +74,17 @@ def verdict_words(e: "Evidence", cycles: "tuple[Cycle, ...]", advice: str) -> tu
             "both orders to estimate one.",
             f"Transitivity is neither established nor rejected. {advice}",
         )
+    if e.strength == "borderline":
+        return (
+            f"The test of transitivity is undecided ({p}): after {e.n_replicated:,} replicated "
+            f"logs of each null model, the p-value is within Monte Carlo error of {LEVEL:g}.",
+            f"Transitivity is neither established nor rejected. {advice}",
+        )
     without = ""
     if e.without_order == "strong":
         without = f"Without an order effect the evidence of cycles would be strong; {NO_MEANING}. "
     if e.strength == "weak":
-        strongly = p_value(e.p_strong, e.n_replicated)
+        strongly = p_words(e.p_strong, e.n_replicated)
         return (
             f"The log cannot be distinguished from a ranking with uneven margins ({p}).",
             f"{without}It has more cyclic triads than strongly transitive models such as "
@@ -84,19 +95,53 @@ def verdict_words(e: "Evidence", cycles: "tuple[Cycle, ...]", advice: str) -> tu
     if e.without_order == "strong":
         first = f"The log is consistent with a transitive ranking and an order effect ({p})."
         advice = f"{without}{advice}"
-    power = e.power.get("throughout", {}).get(MIDDLE, float("nan"))
-    if power != power:
-        return first, advice
-    shown = (
-        "power to detect cycles through all arms with a win probability of "
-        f"{100 * MIDDLE:.0f} %: {percent(power)} %"
+    return first, f"{power_words(e)} {advice}".strip()
+
+
+def power_words(e: "Evidence") -> str:
+    """Return what cycles the test would have found in a log of this size, local and global."""
+    local, throughout = (e.power.get(k, {}).get(MIDDLE, 0.0) for k in ("three arms", "throughout"))
+    if not any(row for row in e.power.values()):
+        return ""
+    found = (
+        f"If cycles were there, each won at {100 * MIDDLE:.0f} %, a log of this size would show "
+        f"cycles through all arms with a probability of {percent(throughout)} %, and a single "
+        f"cycle of three arms with one of {percent(local)} %"
     )
-    if power >= GOOD_POWER:
-        return first, f"The test has high power ({shown}). {advice}"
-    how = "moderate" if power >= FAIR_POWER else "low"
-    return first, (
-        f"The test has only {how} power ({shown}), so transitivity is not established. {advice}"
+    if min(local, throughout) >= GOOD_POWER:
+        return f"{found}: cycles of either kind are unlikely."
+    if throughout >= GOOD_POWER:
+        return (
+            f"{found}: cycles through all arms are unlikely, but single ones would go unnoticed, "
+            "so local transitivity is not established."
+        )
+    if local >= GOOD_POWER:
+        return (
+            f"{found}: single cycles are unlikely; cycles through all arms, with majorities that "
+            "are less sure, are not excluded."
+        )
+    return f"{found}: either may go unnoticed, so transitivity is not established."
+
+
+def leading_words(posterior: "CyclePosterior | None") -> str:
+    """Return the most probable cycle, or how many there are where none is ahead; else ""."""
+    if posterior is None or not posterior.cycles:
+        return ""
+    top = posterior.cycles[0]
+    if posterior.n_alike == 1:
+        return f"The most probable cycle is {cycle_words(top)}."
+    return (
+        f"No single cycle stands out: {posterior.n_alike:,} cycles of three arms are as probable "
+        f"({percent(top.probability)} %) up to Monte Carlo error."
     )
+
+
+def p_words(p: float, n: int) -> str:
+    """Return a p-value of `n` replicated logs; near 0.05, with its Monte Carlo standard error."""
+    error = (p * (1 - p) / max(n, 1)) ** 0.5
+    if p <= 1 / (n + 1) or abs(p - LEVEL) > NEAR * error:
+        return p_value(p, n)
+    return f"p = {p:.3f}, Monte Carlo standard error {error:.3f}"
 
 
 def advice_words(
@@ -121,6 +166,11 @@ def advice_words(
     """
     if strength == "undecided":
         return f"If the side listed first may have an advantage, {MODELLED}; {NO_MEANING}."
+    if strength == "borderline":
+        return (
+            "Report the ranking together with the winners by criterion of a model without "
+            "transitivity."
+        )
     if strength == "weak":
         return (
             "A ranking is appropriate, but scores may misstate single pairs: read win "
@@ -128,7 +178,7 @@ def advice_words(
             "preferences."
         )
     if criterion == "copeland":
-        return "Use the ranking; all winner criteria agree on its first arm."
+        return "Use the ranking; under it all winner criteria name the same arm."
     if criterion == "condorcet":
         chance = percent(posterior.condorcet if posterior is not None else 0.0)
         return (
@@ -179,8 +229,8 @@ def evidence_words(e: "Evidence") -> str:
     return (
         f"{e.cyclic:,.0f} of {e.decided:,.0f} decided triads are cyclic{sampled}; the transitive "
         f"model that explains them best predicts {e.expected:,.0f} on the same design. Weighted by "
-        f"their certainty: {p_value(e.p_value, e.n_replicated)} "
-        f"({p_value(e.p_strong, e.n_replicated)} under strong transitivity)."
+        f"their certainty: {p_words(e.p_value, e.n_replicated)} "
+        f"({p_words(e.p_strong, e.n_replicated)} under strong transitivity)."
     )
 
 
@@ -191,7 +241,7 @@ def naive_words(e: "Evidence") -> str:
     words = (
         f"One {e.unit} counts as one observation, because votes within it are not independent. "
         "Treating votes as independent would give "
-        f"{p_value(e.naive.p_value, e.naive.n_replicated)}"
+        f"{p_words(e.naive.p_value, e.naive.n_replicated)}"
     )
     rejected, naive = e.transitive is False, e.naive.transitive is False
     if naive and not rejected:

@@ -18,6 +18,10 @@ __all__ = ["Comparison"]
 FEW = 20  # units below which a standard error is rough
 CLEAR = 4.0  # nats below which a difference of elpd is small whatever its standard error
 STACKED_BYTES = 256 * 2**20
+RULE = (
+    "Models are distinguished from the best where their elpd is lower by more than two standard "
+    f"errors of the difference and by more than {CLEAR:g} nats."
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -97,14 +101,11 @@ class Comparison:
         worse = [str(n) for n in self.table.index if n not in self.as_good]
         said = [f"By {left}, {self.best} predicts best"]
         if alike:
-            said.append(f"; {join(alike)} cannot be distinguished from it: {self.weights_words}")
-        if worse:
-            name = worse[0]
-            row = self.table.loc[name]
             said.append(
-                f"; {join(worse)} {'does' if len(worse) == 1 else 'do'} clearly worse "
-                f"({name}: {-row.difference:.1f} nats, standard error {row.difference_se:.1f})"
+                f"; {self._gaps(alike)} cannot be distinguished from it: {self.weights_words}"
             )
+        if worse:
+            said.append(f"; {self._gaps(worse)} {'does' if len(worse) == 1 else 'do'} worse")
         unsure = self.table["n_high_khat"] - self.table["n_refitted"]
         if unsure.any():
             name = str(unsure.idxmax())
@@ -114,7 +115,16 @@ class Comparison:
             )
         if self.n_units < FEW:
             said.append("; standard errors from so few units are imprecise")
-        return "".join(said) + "."
+        return "".join(said) + f". {RULE}"
+
+    def _gaps(self, names: list[str]) -> str:
+        """Return models with their differences from the best."""
+        rows = (self.table.loc[name] for name in names)
+        gaps = (
+            f"{name} ({-row.difference:.1f} nats less, standard error {row.difference_se:.1f})"
+            for name, row in zip(names, rows, strict=True)
+        )
+        return join(gaps, width=None)
 
     def stacked(self, draws: int | None = None, seed: int | None = None) -> xr.DataTree:
         """Return the fits mixed by their weights: a tree that ``bayesduel.winners`` takes.

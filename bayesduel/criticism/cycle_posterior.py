@@ -70,6 +70,9 @@ class CyclePosterior:
         Standard error of that mean where triads were sampled, else 0.
     cycles
         The most probable cycles.
+    n_alike
+        Number of cycles, the most probable one included, that are not less probable than it
+        beyond two Monte Carlo standard errors. Where triads were sampled, an estimate.
     curl
         Share of the log odds that no scores explain: mean, and the ends of its interval.
     n_draws
@@ -84,6 +87,7 @@ class CyclePosterior:
     cyclic: tuple[float, float, float]
     cyclic_error: float
     cycles: tuple[Cycle, ...]
+    n_alike: int
     curl: tuple[float, float, float]
     n_draws: int
 
@@ -130,6 +134,7 @@ def cycle_posterior(
         condorcet=won,
         cyclic=(float(cyclic.mean()), float(low), float(high)),
         cyclic_error=error,
+        n_alike=round(_alike(share, n_draws) / triads.share),
         cycles=_named(pairs, labels, triads.edges, share, (theta > 0.5).mean(0)),
         curl=(float(curl.mean()), float(curl_low), float(curl_high)),
         n_draws=n_draws,
@@ -235,6 +240,18 @@ def _winner(theta: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms: in
     np.logical_or.at(lost, (rows, np.where(theta > 0.5, second, first)), True)
     # At most one arm wins: given that it beats all it met, the rest are even chances each.
     return float(np.where(lost, 0.0, 0.5 ** (n_arms - 1.0 - met)).sum(1).clip(max=1).mean())
+
+
+def _alike(share: np.ndarray, n_draws: int) -> int:
+    """Return how many cycles are not less probable than the most probable one.
+
+    `share` is that of the draws in which each cycle holds; the standard error is that of the
+    difference of two shares of the same draws, at most one of which holds in a draw (an upper
+    limit where both can).
+    """
+    p, q = share.max(initial=0.0), share.ravel()
+    error = np.sqrt(np.maximum(p + q - (p - q) ** 2, 0.0) / n_draws)
+    return int((p - q <= 2 * error).sum()) if p > 0 else 0
 
 
 def _named(

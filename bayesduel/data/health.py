@@ -20,6 +20,8 @@ __all__ = [
     "maximum_likelihood_exists",
 ]
 
+BY_CHANCE = 7  # repeats of pairs that are all in one order by chance with 2^-7 < 1 %
+
 
 class DisconnectedWarning(UserWarning):
     """The log has several components: comparisons across them depend on the prior alone."""
@@ -80,6 +82,7 @@ def health(duels: "Duels") -> Health:
         n_pairs_both_ways=_ordered_pairs(duels) - n_met,
         duels_per_arm=(int(total.min()), float(np.median(total)), int(total.max())),
         n_decisive=first + second,
+        one_orientation=_one_orientation(duels, n_met),
         first_share=first / (first + second) if first + second else float("nan"),
         first_interval=(low, high),
         n_judges=None if votes is None or votes.judge is None else len(votes.judges),
@@ -149,6 +152,12 @@ def _ordered_pairs(duels: "Duels") -> int:
     met = cells.left_wins + cells.right_wins + cells.ties > 0
     code = cells.left[met].astype(np.int64) * duels.n_arms + cells.right[met]
     return len(np.unique(code))
+
+
+def _one_orientation(duels: "Duels", n_met: int) -> bool:
+    """Return whether all pairs are listed in one order, beyond what chance would do."""
+    repeats = duels.n_duels - n_met
+    return duels.ordered and repeats >= BY_CHANCE and _ordered_pairs(duels) == n_met
 
 
 def _repeats(duels: "Duels", role: str) -> Repeats | None:

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bayesduel.data.majority import REPEATED
 from bayesduel.text import SENTENCE, count, join, json_ready, shorten
 
 __all__ = ["Health", "Repeats", "sentences", "table"]
@@ -56,6 +57,10 @@ class Health:
         Smallest, median and largest number of duels of an arm.
     n_decisive
         Duels that are not ties.
+    one_orientation
+        Whether sides may carry a meaning but no pair met with either arm listed first, although so
+        many duels are repeats of their pair that this is no chance (seven or more: less than 1 %
+        if orders were random).
     first_share, first_interval
         Proportion of decisive duels won by the arm listed first, and its 95 % Wilson interval;
         NaN without decisive duels.
@@ -96,6 +101,7 @@ class Health:
     n_pairs_both_ways: int
     duels_per_arm: tuple[int, float, int]
     n_decisive: int
+    one_orientation: bool
     first_share: float
     first_interval: tuple[float, float]
     n_judges: int | None
@@ -225,7 +231,7 @@ def sentences(h: "Health") -> list[str]:
         if who:
             found.append(f"{count(len(who), 'arm')} never {word}: {join(who, NAMED)}.")
     for r in h.repeats:
-        if r.n_repeated:
+        if r.n_repeated and r.n_repeated >= REPEATED * r.n_votes:
             found.append(
                 f"{r.n_votes:,} votes in {count(r.n_units, 'unit')} of {r.unit}: votes within a "
                 "unit are not independent."
@@ -244,6 +250,12 @@ def sentences(h: "Health") -> list[str]:
             "the order of presentation or a home advantage, unless stronger arms were listed "
             f"{'first' if h.first_share > 0.5 else 'second'} more often. Models without an order "
             "effect ignore it."
+        )
+    elif h.one_orientation:
+        found.append(
+            "Every pair is listed in one order only: an advantage of the side listed first cannot "
+            "be distinguished from the strength of the arms. If sides carry a meaning (shown "
+            "first, home), list them as they were."
         )
     if h.n_bad_rows:
         found.append(f"{_were(h.n_bad_rows, 'bad row')} left out.")

@@ -11,14 +11,18 @@ import numpy as np
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
-__all__ = ["one_verdict_per_unit", "repeated_role"]
+__all__ = ["REPEATED", "one_verdict_per_unit", "repeated_role"]
+
+REPEATED = 0.01  # share of votes that repeat their unit, from which dependence matters
 
 
 def repeated_role(duels: "Duels") -> Literal["group", "judge"] | None:
-    """Return the role, group before judge, that has several votes on some pair, or None.
+    """Return the role, group before judge, that has several votes on one pair often, or None.
 
-    Ties are not counted. A role with a single label (a log of one judge) does not count: its
-    effect cannot be separated from that of the arms.
+    Often: at least 1 % of its votes are not the first of their pair and group (or judge). Fewer
+    repeats change no result, and are counted as independent. Ties are not counted. A role with a
+    single label (a log of one judge) does not count: its effect cannot be separated from that of
+    the arms.
     """
     roles: tuple[Literal["group", "judge"], ...] = ("group", "judge")
     for role in roles:
@@ -28,7 +32,9 @@ def repeated_role(duels: "Duels") -> Literal["group", "judge"] | None:
         weight = duels.votes.weight[duels.votes.outcome != 0]
         place = np.unique(np.stack([pair, unit]), axis=1, return_inverse=True)[1]
         several = len(np.unique(unit)) > 1
-        if several and np.bincount(place, weight * (unit >= 0)).max(initial=0) > 1:
+        votes = np.bincount(place, weight * (unit >= 0))
+        repeats = np.maximum(votes - 1, 0).sum()
+        if several and repeats > 0 and repeats >= REPEATED * votes.sum():
             return role
     return None
 

@@ -159,6 +159,8 @@ class PairSummary:
         Borda scores of the draws used, shape (draws, K).
     difference
         Mean, lower and upper of score i minus score j, shape (3, K, K); None without scores.
+    tie
+        Mean probability of a tie; None where ties are no outcome of the model.
     n_draws
         How many draws were used.
     """
@@ -169,6 +171,7 @@ class PairSummary:
     beats: np.ndarray
     borda: np.ndarray
     difference: np.ndarray | None
+    tie: np.ndarray | None
     n_draws: int
 
 
@@ -176,7 +179,7 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
     """Summarise the posterior of every pair, with intervals that hold `prob` of it."""
     K = draws.n_arms
     chance, difference = np.full((3, K, K), 0.5), np.zeros((3, K, K))
-    beaten = np.zeros((K, K))
+    beaten, tied = np.zeros((K, K)), None
     n = len(range(0, draws.n_draws, draws.pair_step))
     total = np.zeros((K, n))
     score = None if draws.score is None else draws.score[:: draws.pair_step].T
@@ -189,6 +192,9 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
         beaten[i, j], beaten[j, i] = (p > 0.5).mean(1), (p < 0.5).mean(1)
         chance[:, i, j] = _three(p, prob)
         chance[:, j, i] = 1 - chance[[0, 2, 1]][:, i, j]
+        if "tie" in chances:
+            tied = np.zeros((K, K)) if tied is None else tied
+            tied[i, j] = tied[j, i] = chances["tie"].mean(1, dtype=float)
         if score is not None:
             difference[:, i, j] = _three(score[i] - score[j], prob)
             difference[:, j, i] = -difference[[0, 2, 1]][:, i, j]
@@ -199,6 +205,7 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
         beats=beaten,
         borda=total.T / (K - 1),
         difference=None if score is None else difference,
+        tie=tied,
         n_draws=n,
     )
 

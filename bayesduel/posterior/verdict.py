@@ -36,7 +36,7 @@ from bayesduel.posterior.verdict_text import (
 )
 from bayesduel.preference import CRITERIA
 
-__all__ = ["Kind", "Verdict", "decide", "tied_group", "tiers"]
+__all__ = ["Kind", "Verdict", "decide", "tied_group"]
 
 Kind = Literal["winner", "tied", "undecided", "cycle", "not comparable"]
 
@@ -76,6 +76,7 @@ def decide(
     rope: float,
     confidence: float,
     monte_carlo_error: float,
+    ties: bool = False,
     refusal: str = "",
 ) -> Verdict:
     """Return the verdict on the arms of `draws`.
@@ -91,6 +92,8 @@ def decide(
     monte_carlo_error
         Standard error of a probability of `confidence` as estimated from these draws; where
         the decision is closer than twice that, the sentence says so.
+    ties
+        Whether some duels of the log are ties.
     refusal
         Why no definite verdict can be given, or "".
     """
@@ -105,11 +108,11 @@ def decide(
         words, near = refusal, np.inf
     elif len(tied) >= 2:
         kind, arms, probability = "tied", tied, joint
-        words = tied_words(names_of(labels, tied), len(tied) == len(labels), rope, joint)
+        words = tied_words(names_of(labels, tied), len(tied) == len(labels), rope, joint, ties=ties)
         near = joint
     elif sole[leader] >= confidence:
         kind, arms, probability = "winner", np.array([leader]), float(sole[leader])
-        words = winner_words(labels, leader, probability, pairs, confidence)
+        words = winner_words(labels, leader, probability, pairs, confidence, ties=ties)
         near = probability
     else:
         around, probability = _cycle(draws, found, pairs)
@@ -121,7 +124,7 @@ def decide(
             kind = "undecided"
             arms, probability = _candidates(found, confidence)
             words = undecided_words(labels, arms, probability, found)
-            words += safe_words(names_of(labels, safe), rope, confidence)
+            words += safe_words(names_of(labels, safe), rope, confidence, ties=ties)
     if abs(near - confidence) < 2 * monte_carlo_error:
         words += (
             f" This is close to the threshold of {confidence:g}: with other or more draws "
@@ -134,49 +137,6 @@ def decide(
         safe=tuple(names_of(labels, safe)),
         probability=probability,
     )
-
-
-def tiers(rank: np.ndarray, order: np.ndarray, confidence: float) -> tuple[np.ndarray, float]:
-    """Cut a ranking into tiers whose boundaries all hold with probability `confidence`.
-
-    A boundary after place r holds in a draw where the r best arms are those the ranking says.
-    Boundaries are added one at a time, each time the one that keeps the probability that all
-    hold largest, as long as it is at least `confidence`.
-
-    Parameters
-    ----------
-    rank
-        How many arms rank above, shape (n_draws, K).
-    order
-        The ranking: indices, best first, shape (K,).
-    confidence
-        Joint probability to keep.
-
-    Returns
-    -------
-    Tier of each arm from 1, shape (K,), and the probability that some boundary is wrong.
-    """
-    placed = rank[:, order]
-    above = np.maximum.accumulate(placed, axis=1)[:, :-1]  # the worst of the first r
-    below = np.minimum.accumulate(placed[:, ::-1], axis=1)[:, -2::-1]  # the best of the rest
-    r = np.arange(1, rank.shape[1])
-    holds = (above < r) & (below >= r)
-    chosen = np.zeros(len(r), dtype=bool)
-    joint = np.ones(len(rank), dtype=bool)
-    kept = 1.0
-    hopeful = holds.mean(0) >= confidence
-    while (hopeful & ~chosen).any():
-        rest = np.flatnonzero(hopeful & ~chosen)
-        kept_with = holds[joint][:, rest].sum(0) / len(rank)
-        best = int(kept_with.argmax())
-        if kept_with[best] < confidence:
-            break
-        chosen[rest[best]] = True
-        joint &= holds[:, rest[best]]
-        kept = float(kept_with[best])
-    tier = np.empty(rank.shape[1], dtype=np.int64)
-    tier[order] = 1 + np.concatenate([[0], np.cumsum(chosen)])
-    return tier, 1.0 - kept
 
 
 def tied_group(unbeaten: np.ndarray, confidence: float) -> tuple[np.ndarray, float]:

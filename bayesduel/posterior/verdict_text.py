@@ -12,6 +12,7 @@ __all__ = [
     "ACROSS",
     "cycle_words",
     "names_of",
+    "pair_words",
     "safe_words",
     "tied_words",
     "undecided_words",
@@ -25,31 +26,54 @@ ACROSS = (
 
 
 def winner_words(
-    labels: Sequence[str], leader: int, p: float, pairs: PairSummary, confidence: float
+    labels: Sequence[str],
+    leader: int,
+    p: float,
+    pairs: PairSummary,
+    confidence: float,
+    *,
+    ties: bool,
 ) -> str:
     """Return the sentence for an arm that beats every other."""
     rival = int(np.where(np.arange(len(labels)) == leader, np.inf, pairs.mean[leader]).argmin())
-    chance, low, high = (
-        percent(float(m[leader, rival])) for m in (pairs.mean, pairs.lower, pairs.upper)
-    )
     best, second = (shorten(labels[arm], SENTENCE) for arm in (leader, rival))
+    against = pair_words(pairs, leader, rival, confidence, ties=ties)
     if len(labels) == 2:
-        return (
-            f"{best} wins: it beats {second} (probability {probability(p)}), in {chance} "
-            f"% of duels ({100 * confidence:g} % interval {low} to {high} %)."
-        )
+        return f"{best} wins: it beats {second} (probability {probability(p)}), {against}."
     return (
         f"{best} wins: it beats every other arm (probability {probability(p)}). Its closest rival "
-        f"is {second}, which it beats in {chance} % of duels "
-        f"({100 * confidence:g} % interval {low} to {high} %)."
+        f"is {second}, {'against which it scores' if ties else 'which it beats'} {against}."
     )
 
 
-def tied_words(names: list[str], everyone: bool, rope: float, joint: float) -> str:
+def pair_words(
+    pairs: PairSummary, first: int, second: int, confidence: float, *, ties: bool
+) -> str:
+    """Return how often an arm beats another; where there are ties, its expected score.
+
+    An expected score counts a tie half a win; beside it stand the shares of wins, ties and losses
+    where the model has ties as an outcome.
+    """
+    chance, low, high = (
+        percent(float(m[first, second])) for m in (pairs.mean, pairs.lower, pairs.upper)
+    )
+    level = f"{100 * confidence:g} % interval {low} to {high} %"
+    if not ties:
+        return f"in {chance} % of duels ({level})"
+    words = f"an expected {chance} % of the points ({level}; a tie counts half)"
+    if pairs.tie is None:
+        return words
+    tie = float(pairs.tie[first, second])
+    win = float(pairs.mean[first, second]) - tie / 2
+    shares = (percent(share) for share in (win, tie, 1 - win - tie))
+    return words + ", with {} % wins, {} % ties and {} % losses".format(*shares)
+
+
+def tied_words(names: list[str], everyone: bool, rope: float, joint: float, *, ties: bool) -> str:
     """Return the sentence for arms that are tied in practice."""
     who = f"All {len(names)} arms are" if everyone and len(names) > 6 else f"{join(names)} are"
     return (
-        f"{who} tied in practice: no arm beats any of them with a win probability above "
+        f"{who} tied in practice: no arm beats any of them with {_of_what(ties)} above "
         f"{0.5 + rope:g} (probability {probability(joint)})."
     )
 
@@ -83,24 +107,22 @@ def undecided_words(
     """Return the sentences for a log that does not decide which arm is best."""
     names = names_of(labels, arms)
     exists = float(found.sole.any(1).mean())
+    start = "Not enough data yet" if exists >= 0.5 else "Undecided"
     if len(names) == 1:
         sure = probability(float(found.sole[:, arms[0]].mean()))
         words = (
-            f"Not enough data yet: {join(names)} beats most opponents (probability "
+            f"{start}: {join(names)} beats most opponents (probability "
             f"{probability(p)}), but may not beat every one (probability of that {sure})."
         )
     elif len(names) == len(labels):
-        words = f"Not enough data yet: any of the {len(labels)} arms could be the best."
+        words = f"{start}: any of the {len(labels)} arms could be the best."
     elif len(names) > 7:
         words = (
-            f"Not enough data yet: the best arm is one of {len(names)} of {len(labels)} arms "
+            f"{start}: the best arm is one of {len(names)} of {len(labels)} arms "
             f"(probability {probability(p)}); the most probable are {join(names[:3])}."
         )
     else:
-        words = (
-            f"Not enough data yet: the best arm is one of {join(names)} (probability "
-            f"{probability(p)})."
-        )
+        words = f"{start}: the best arm is one of {join(names)} (probability {probability(p)})."
     if exists < 0.5:
         words += (
             f" Possibly no arm beats all others (probability {probability(1 - exists)}); "
@@ -109,7 +131,7 @@ def undecided_words(
     return words
 
 
-def safe_words(names: list[str], rope: float, confidence: float) -> str:
+def safe_words(names: list[str], rope: float, confidence: float, *, ties: bool) -> str:
     """Return the sentence for the safe choices, "" if there are none."""
     if not names:
         return ""
@@ -117,10 +139,14 @@ def safe_words(names: list[str], rope: float, confidence: float) -> str:
     singly = "" if len(names) == 1 else ", each on its own"
     return (
         f" {join(names)} {one}{singly}: with probability {confidence:g} or more, no arm beats it "
-        f"with a win probability above {0.5 + rope:g}."
+        f"with {_of_what(ties)} above {0.5 + rope:g}."
     )
 
 
 def names_of(labels: Sequence[str], arms: np.ndarray) -> list[str]:
     """Return the labels of arms, given their indices."""
     return [labels[a] for a in arms]
+
+
+def _of_what(ties: bool) -> str:
+    return "an expected score" if ties else "a win probability"

@@ -7,6 +7,7 @@ into a sentence.
 
 import json
 import warnings
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,8 +23,10 @@ from bayesduel.posterior.election import (
     hold_elections,
     pair_summary,
 )
+from bayesduel.posterior.separation import rank_range, separation, tiers
 from bayesduel.posterior.top_k import counted_sets
-from bayesduel.posterior.verdict import Verdict, decide, tiers
+from bayesduel.posterior.verdict import Verdict, decide
+from bayesduel.posterior.verdict_check import TransitivityCheck, checked, rejects
 from bayesduel.posterior.winners_dataset import Winners
 from bayesduel.preference import CRITERIA
 from bayesduel.text import join
@@ -47,6 +50,7 @@ def winners(
     k: int | None = None,
     ties: Ties = "strict",
     covariance: str = "auto",
+    check: TransitivityCheck | None = None,
 ) -> Winners:
     """Return who wins, under every criterion, with uncertainty, and the verdict.
 
@@ -71,22 +75,33 @@ def winners(
         judge cast several votes, by group where a group holds several, by both where both do
         (by the larger where one lies within the other). ``attrs["covariance"]`` says which,
         ``attrs["dependence"]`` why.
+    check
+        What :func:`bayesduel.check` found on the log. Where it rejects the ranking that the model
+        assumes, the verdict is read from a model that allows cycles (``Check.without_ranking``),
+        and that of the ranking is ``attrs["ranking_verdict"]``. Default: no check is made, which
+        ``attrs["check"]`` says: a check replicates the log some thousand times, and winners of a
+        fit need none of it.
 
     Returns
     -------
     A Dataset. By criterion and arm: ``winner_probability`` (of being among the winners; for von
     Neumann the mean weight in the maximin mixture), ``winner_share`` (a win split among those
     who tie for it: sums to 1, for Condorcet to ``condorcet_exists``). By arm:
-    ``rank_mean``, ``_lower``, ``_upper`` (1 is best), ``rank_probability`` (by rank too),
+    ``rank_mean``, ``_lower``, ``_upper`` (1 is best; quantiles of the rank in the draws),
+    ``rank_best``, ``rank_worst`` (by pairwise certainty, see
+    :mod:`bayesduel.posterior.separation`), ``rank_probability`` (by rank too),
     ``top_k_probability``, ``borda_mean``, ``_lower``, ``_upper``, ``_quarter``,
     ``_three_quarters``, ``tier``, ``unbeaten_probability`` (no arm beats it by more than
     the rope), ``smith_probability``, ``von_neumann_support``. By arm and opponent:
-    ``preference_mean``, ``_lower``, ``_upper``, ``beats_probability`` and, for score models,
+    ``preference_mean``, ``_lower``, ``_upper``, ``beats_probability``, ``tie_mean`` (probability of
+    a tie, in models that have it as an outcome) and, for score models,
     ``score_difference_mean``, ``_lower``, ``_upper``: contrasts, so that no interval depends
     on a reference arm. ``order`` holds the arms' indices, best mean rank first. Attributes:
-    ``verdict`` (a sentence), ``verdict_kind``, ``verdict_arms``, ``verdict_probability``,
-    ``tier_error``, ``monte_carlo_error``, ``n_clusters`` and ``degrees_of_freedom`` (of
-    cluster-robust errors) and what was asked.
+    ``verdict`` (a sentence), ``check`` (what the check found, or "not made"), ``verdict_kind``,
+    ``verdict_arms``, ``verdict_probability``, ``tier_errors`` (of each boundary: posterior
+    probability that some arm below it ranks at least as high as the first arm of the tier above)
+    and the largest, ``tier_error``, ``monte_carlo_error``, ``n_clusters`` and
+    ``degrees_of_freedom`` (of cluster-robust errors) and what was asked.
 
     Arms rank by score in score models, by the Borda scores of the draw in others. Intervals
     are equal-tailed and hold `confidence`. Over 500 arms those of pairs
@@ -128,7 +143,9 @@ def winners(
     pairs = pair_summary(draws, confidence)
     effective = float(tree.attrs["importance_ess"])
     error = float(np.sqrt(confidence * (1 - confidence) / effective))
+    tie_share = _tie_share(tree)
     options: dict[str, Any] = {
+        "ties": tie_share > 0,
         "rope": rope,
         "confidence": confidence,
         "monte_carlo_error": error,
@@ -140,7 +157,10 @@ def winners(
     else:
         verdict, inside = decide(draws, found, pairs, labels, **options), []
     order = np.lexsort((-pairs.borda.mean(0), found.rank.mean(0)))
-    tier, tier_error = tiers(found.rank, order, confidence)
+    value = found.borda if draws.score is None else draws.score
+    apart = separation(pairs.borda if value is None else value, confidence)
+    tier, ranges = tiers(apart, order), rank_range(apart)
+    tier_errors = _tier_errors(found.rank, order, tier)
     masks, chances = counted_sets(found.rank, k)
     top, top_probability = masks[0], float(chances[0])
     attrs = {
@@ -155,7 +175,8 @@ def winners(
         "k": k,
         "top_set": json.dumps([labels[a] for a in order if top[a]]),
         "top_set_probability": top_probability,
-        "tier_error": tier_error,
+        "tier_error": max(tier_errors, default=0.0),
+        "tier_errors": json.dumps(tier_errors),
         "ties": ties,
         **dependence.attrs,
         "ranked_by": "Borda score" if draws.score is None else "score",
@@ -166,6 +187,7 @@ def winners(
         "model": tree.attrs.get("model", ""),
         "method": tree.attrs.get("method", ""),
         "source": tree.attrs.get("source", ""),
+        "tie_share": tie_share,
     }
     coords = {
         "arm": list(labels),
@@ -173,7 +195,12 @@ def winners(
         "rank": np.arange(1, n_arms + 1),
         "criterion": list(CRITERIA),
     }
-    return Winners(_variables(found, pairs, order, tier, k, confidence), coords=coords, attrs=attrs)
+    variables = _variables(found, pairs, order, tier, ranges, k, confidence)
+    result, other = Winners(variables, coords=coords, attrs=attrs), None
+    if check is not None and rejects(check, tree):
+        other = winners(check.without_ranking, rope=rope, confidence=confidence, ties=ties)
+        return checked(result, check, other)
+    return checked(result, check, result)
 
 
 # -- in calling order ----------------------------------------------------------------------
@@ -187,8 +214,16 @@ def check_decision(rope: float, confidence: float) -> None:
         raise ValueError(f"confidence should be in (0.5, 1), got {confidence}")
 
 
+def _tie_share(fit: xr.DataTree) -> float:
+    """Return the share of the duels of a fit that are ties; 0.0 where it does not say."""
+    if "constant_data" not in fit or not {"wins", "ties"} <= set(fit["constant_data"].data_vars):
+        return 0.0
+    wins, ties = (float(fit["constant_data"][name].sum()) for name in ("wins", "ties"))
+    return ties / 2 / max(wins + ties / 2, 1.0)  # each tie is in two cells of the matrix
+
+
 def _in_parts(
-    draws: Any, labels: tuple[str, ...], parts: list[list[str]], ties: Ties, **options: Any
+    draws: Any, labels: tuple[str, ...], parts: list[list[str]], half: Ties, **options: Any
 ) -> tuple[Verdict, list[dict[str, Any]]]:
     """Return the verdict on a log whose arms fall into parts that never met."""
     inside: list[dict[str, Any]] = []
@@ -202,7 +237,7 @@ def _in_parts(
         within = draws.among(arms)
         judged = decide(
             within,
-            hold_elections(within, options["rope"], ties),
+            hold_elections(within, options["rope"], half),
             pair_summary(within, options["confidence"]),
             part,
             **options,
@@ -232,11 +267,19 @@ def _in_parts(
     )
 
 
+def _tier_errors(rank: np.ndarray, order: np.ndarray, tier: np.ndarray) -> list[float]:
+    """Return the posterior probability that each boundary of tiers is wrong."""
+    placed, own = rank[:, order], tier[order]
+    firsts = np.flatnonzero(np.diff(own, prepend=0))
+    return [float((placed[:, b:].min(1) <= placed[:, a]).mean()) for a, b in pairwise(firsts)]
+
+
 def _variables(
     found: ElectionResult,
     pairs: PairSummary,
     order: np.ndarray,
     tier: np.ndarray,
+    ranges: tuple[np.ndarray, np.ndarray],
     k: int,
     confidence: float,
 ) -> dict[str, tuple[Any, ...]]:
@@ -254,6 +297,8 @@ def _variables(
         "rank_mean": (one, 1 + found.rank.mean(0)),
         "rank_lower": (one, 1 + low),
         "rank_upper": (one, 1 + high),
+        "rank_best": (one, ranges[0]),
+        "rank_worst": (one, ranges[1]),
         "rank_probability": (("arm", "rank"), rank_probability),
         "top_k_probability": (one, (found.rank < k).mean(0)),
         "borda_mean": (one, borda.mean(0)),
@@ -268,6 +313,8 @@ def _variables(
     for prob, ends in ((confidence, ("lower", "upper")), (0.5, ("quarter", "three_quarters"))):
         for end, limit in zip(ends, eti(borda.T, prob), strict=True):
             variables[f"borda_{end}"] = (one, limit)
+    if pairs.tie is not None:
+        variables["tie_mean"] = (two, pairs.tie)
     if pairs.difference is not None:
         for end, value in zip(("mean", "lower", "upper"), pairs.difference, strict=True):
             variables[f"score_difference_{end}"] = (two, value)

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Winners"]
 
-JSON_ATTRS = ("verdict_arms", "safe_choices", "component_verdicts", "top_set")
+JSON_ATTRS = (
+    "verdict_arms",
+    "safe_choices",
+    "component_verdicts",
+    "top_set",
+    "tier_errors",
+    "check",
+)
 
 
 class Winners(xr.Dataset):
@@ -34,6 +41,7 @@ class Winners(xr.Dataset):
             for name in ("rank", "borda")
         )
         columns = {f"rank_{k}": v for k, v in rank.items()}
+        columns |= {name: self[name].values[order] for name in ("rank_best", "rank_worst")}
         for criterion in ("condorcet", "copeland"):
             columns[criterion] = self["winner_probability"].sel(criterion=criterion).values[order]
         columns |= {f"borda_{k}": v for k, v in borda.items()}
@@ -80,7 +88,9 @@ class Winners(xr.Dataset):
             text = table.to_string()
         contents = f"Variables of this xarray.Dataset: {', '.join(map(str, self.data_vars))}"
         across = None if self.groups() is None else f"{ACROSS}\n"
-        lines = [f"{self.attrs['verdict']}\n", across, text, more, f"\n{_notes(self)}", contents]
+        ranking = self.attrs.get("ranking_verdict")
+        verdict = self.attrs["verdict"] + (f"\n{ranking}" if ranking else "")
+        lines = [f"{verdict}\n", across, text, more, f"\n{_notes(self)}", contents]
         return "\n".join(line for line in lines if line)
 
     def _repr_html_(self) -> str:
@@ -89,7 +99,8 @@ class Winners(xr.Dataset):
         table, more = _shown(self, limit=50)
         across = "" if self.groups() is None else f"<p>{escape(ACROSS)}</p>"
         return (
-            f"<p><strong>{escape(self.attrs['verdict'])}</strong></p>{across}"
+            f"<p><strong>{escape(self.attrs['verdict'])}</strong></p>"
+            f"<p>{escape(self.attrs.get('ranking_verdict', ''))}</p>{across}"
             f"{table.to_html(border=0)}<p>{more}</p><p>{escape(_notes(self))}</p>"
             f"<details><summary>All variables</summary>{super()._repr_html_()}</details>"
         )
@@ -110,9 +121,9 @@ def _shown(dataset: Winners, limit: int) -> tuple["pd.DataFrame", str]:
     top, t = f"top_{dataset.attrs['k']}", ranking.head(limit)
     columns = {
         "rank": [str(place) for place in range(1, len(t) + 1)],
-        "mean rank": [
-            f"{mean:.1f} [{low:.0f}, {high:.0f}]"
-            for mean, low, high in t[["rank_mean", "rank_lower", "rank_upper"]].to_numpy()
+        "rank range": [
+            f"{best:.0f} to {worst:.0f}"
+            for best, worst in t[["rank_best", "rank_worst"]].to_numpy()
         ],
         "P(Condorcet)": map(probability, t["condorcet"]),
         "P(Copeland)": map(probability, t["copeland"]),
@@ -138,7 +149,10 @@ def _notes(dataset: Winners) -> str:
     n_tiers = int(np.max(dataset["tier"].values))
     tiers = "one tier"
     if n_tiers > 1:
-        tiers = f"{n_tiers} tiers (probability of a wrong boundary {a['tier_error']:.3f})"
+        tiers = (
+            f"{n_tiers} tiers, whose first arms are above all lower tiers (error of each boundary "
+            f"at most {a['tier_error']:.3f})"
+        )
     return (
         f"{100 * a['confidence']:g} % intervals from {a['n_draws']:,} draws (Monte Carlo standard "
         f"error of a probability of {a['confidence']:g}: {a['monte_carlo_error']:.3f}); ranked by "

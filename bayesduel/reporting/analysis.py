@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from bayesduel.posterior.winners import Winners
     from bayesduel.reporting.margins import MarginAnalysis
 
-__all__ = ["FREE_ARMS", "Analysis", "analyse", "log_of"]
+__all__ = ["TIES", "Analysis", "analyse", "log_of"]
 
-FREE_ARMS = 60  # up to as many arms, a model without transitivity is fitted, too
-FREE_DRAWS = 2000
+FREE_DRAWS = (100, 2000)  # of the model without transitivity, at least and at most
+FREE_NUMBERS = 7_200_000  # draws x arms x arms of it, about: 2,000 draws up to 60 arms
+TIES = 0.05  # share of ties from which the report compares a model that has ties as an outcome
 PAIRS = 5  # the most informative pairs that are listed
 
 
@@ -38,15 +39,20 @@ class Analysis:
     by_margins
         Whether it is a model of margins.
     free
-        Winners under a preference matrix, which need not be transitive; None where the model
-        is one itself, or where `free_reason` says why there are none.
+        Winners under a model that need not be transitive: a preference matrix, or, where the
+        check rejects a ranking and models were compared, the one without a ranking that
+        predicts best. None where the model of
+        `fit` is one itself, or where `free_reason` says why there are none.
     free_reason
         Why `free` is None, or "".
     free_unit
         What `free` counts as one duel: "duel", or the majority verdict of a unit of repeated
         votes, since a preference matrix has no cluster-robust standard errors.
     check
-        The check of transitivity (a quick one: no models are compared).
+        The check of transitivity; models are compared where that was asked for.
+    davidson
+        Winners under the same model with ties as an outcome, where more than 5 % of the duels are
+        ties and the model counts each as half a win; else None.
     calibration
         Held-out calibration, or None where `calibration_reason` says why there is none.
     calibration_reason
@@ -82,6 +88,7 @@ class Analysis:
     free_reason: str
     free_unit: str
     check: "Check"
+    davidson: "Winners | None"
     calibration: "Calibration | None"
     calibration_reason: str
     margins: "MarginAnalysis | None"
@@ -108,6 +115,7 @@ def analyse(
     anchor: str | None = None,
     points: float = 1000.0,
     against: Sequence[str] = (),
+    compare: bool = False,
     step: Callable[[str], None] = lambda name: None,
 ) -> Analysis:
     """Return everything a report says of `duels`.
@@ -126,6 +134,8 @@ def analyse(
         As in :func:`bayesduel.scores`.
     against
         As in :func:`bayesduel.judge_agreement`.
+    compare
+        Whether to compare models, as :func:`bayesduel.check` does unless it is quick.
     step
         Called with the name of each step before it begins.
     """
@@ -139,6 +149,7 @@ def analyse(
     from bayesduel.posterior.information_gain import next_pairs
     from bayesduel.posterior.judge_agreement import judge_agreement
     from bayesduel.posterior.scores import scores
+    from bayesduel.posterior.verdict_check import checked
     from bayesduel.posterior.winners import winners
     from bayesduel.reporting.margins import analyse_margins
 
@@ -168,17 +179,19 @@ def analyse(
                 f"The model without transitivity has no {uncontrolled}: its winners would be "
                 "those of the log as it is."
             )
-        elif by_score and duels.n_arms > FREE_ARMS:
-            free_reason = (
-                f"With more than {FREE_ARMS} arms, fit a model without transitivity separately "
-                "(--model preference-matrix)."
-            )
-        elif by_score and duels.n_arms > 2:
-            step("fitting without transitivity")
-            loose, free_unit = _without_transitivity(duels, seed)
-            free = winners(loose, rope=rope, confidence=confidence)
         step("checking transitivity")
-        check = check_log(duels, quick=True, seed=seed)
+        check = check_log(duels, quick=not compare, seed=seed, step=step)
+        if by_score and not free_reason and duels.n_arms > 2:
+            step("fitting without transitivity")
+            loose, free_unit = _without_transitivity(duels, check, seed)
+            free = winners(loose, rope=rope, confidence=confidence)
+        found = checked(found, check, free if by_score else found)
+        davidson = None
+        with_ties = model.with_ties
+        if with_ties is not None and duels.n_ties > TIES * duels.n_duels and _has_ties(duels):
+            step("fitting a model with ties")
+            tied = fit_model(duels, with_ties, seed=seed, log_likelihood=False)
+            davidson = winners(tied, rope=rope, confidence=confidence)
         step("predicting held-out duels")
         calibration, calibration_reason = None, ""
         try:
@@ -206,6 +219,7 @@ def analyse(
         free_reason=free_reason,
         free_unit=free_unit,
         check=check,
+        davidson=davidson,
         calibration=calibration,
         calibration_reason=calibration_reason,
         margins=margins,
@@ -257,14 +271,18 @@ def _left_advantage(fit: "xr.DataTree", ci_prob: float) -> tuple[float, float, f
     return float(score.mean()), float(low), float(high)
 
 
-def _without_transitivity(duels: "Duels", seed: int) -> tuple["xr.DataTree", str]:
-    """Return a fit of a preference matrix, and what it counts as one duel."""
-    from bayesduel.data.majority import one_verdict_per_unit, repeated_role
+def _has_ties(duels: "Duels") -> bool:
+    """Return whether ties are outcomes of the log, not halves of wins."""
+    return duels.tie_rule != "half"
+
+
+def _without_transitivity(duels: "Duels", check: "Check", seed: int) -> tuple["xr.DataTree", str]:
+    """Return a fit of a model without transitivity, and what it counts as one duel."""
     from bayesduel.inference.fit import fit
 
-    role = repeated_role(duels)
-    if role is None:
-        return fit(duels, "preference-matrix", draws=FREE_DRAWS, seed=seed), "duel"
-    units = one_verdict_per_unit(duels, role)
-    unit = f"majority verdict of each pair and {role}"
-    return fit(units, "preference-matrix", draws=FREE_DRAWS, seed=seed), unit
+    unit = check.evidence.unit
+    if check.transitive is False:
+        return check.without_ranking, unit
+    low, high = FREE_DRAWS
+    draws = min(max(FREE_NUMBERS // duels.n_arms**2, low), high)
+    return fit(check.units, "preference-matrix", draws=draws, seed=seed), unit

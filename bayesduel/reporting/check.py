@@ -65,6 +65,7 @@ CYCLES_NOTES = {
     "none": "Any log has some cycles; these are no more than expected by chance.",
     "weak": "A ranking with uneven margins may explain these cycles.",
     "undecided": "An order effect may explain these cycles.",
+    "borderline": "Whether a ranking explains these cycles is undecided.",
 }
 POWER_NAMES = {"three arms": "one cycle of three arms", "throughout": "cycles through all arms"}
 
@@ -199,8 +200,9 @@ def _test_in_numbers(check: "Check") -> Group | None:
             for model, logs in e.replicated.items()
         ),
         caption="The p-value of the test is the largest of all. Evidence of cycles is strong "
-        "where all are at most 0.05, and weak where those of strong transitivity are. All three "
-        f"pairs met in {e.n_closed:,} of {e.n_all:,} triads.",
+        "where all are at most 0.05, and weak where those of strong transitivity are. "
+        f"{e.n_replicated:,} logs were replicated from each null model. All three pairs met in "
+        f"{e.n_closed:,} of {e.n_all:,} triads.",
     )
     strengths = tuple(f"won at {100 * s:.0f} %" for s in e.power["throughout"])
     power = Table(
@@ -211,8 +213,11 @@ def _test_in_numbers(check: "Check") -> Group | None:
             (POWER_NAMES[kind], *(f"{percent(v)} %" for v in row.values()))
             for kind, row in e.power.items()
         ),
-        caption="Power: probability that the test rejects transitivity if the log had such cycles.",
+        caption="Power: probability that the test rejects transitivity where such cycles are added "
+        "to the fitted ranking, and all else is as fitted.",
     )
+    if e.strength == "strong":  # the question that it answers does not arise
+        return Group("The test in numbers", (nulls,), folded=True)
     return Group("The test in numbers", (nulls, power), folded=True)
 
 
@@ -246,6 +251,7 @@ def _cycles(check: "Check") -> Group | None:
             caption="Arrows lead from winner to loser, with the probability of that majority in "
             "per cent; pairs are estimated independently.",
         )
+        note = Text(check_text.leading_words(check.cycle_posterior), "small")
     table = Table(
         columns="tnn",
         name="cycles",

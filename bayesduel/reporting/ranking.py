@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.posterior.verdict_text import ACROSS
+from bayesduel.reporting.analysis import TIES
 from bayesduel.reporting.section import Alert, Figure, Section, Table, Text, Verdict, blocks
-from bayesduel.text import join, percent
+from bayesduel.text import SENTENCE, join, percent, shorten
 
 if TYPE_CHECKING:
     from bayesduel.criticism.check import Check
@@ -24,6 +25,7 @@ __all__ = [
     "preferences_section",
     "ranking_section",
     "ranks_section",
+    "tie_words",
     "verdict_section",
 ]
 
@@ -36,6 +38,7 @@ def verdict_section(
     duels: "Duels",
     warnings: tuple[tuple[str, str], ...] = (),
     caution: str = "",
+    further: tuple[str, ...] = (),
 ) -> Section:
     """Return the section on the verdict.
 
@@ -47,11 +50,13 @@ def verdict_section(
         Name and sentence of each warning.
     caution
         What :func:`caution_words` returned.
+    further
+        Paragraphs below the headline.
     """
     headline, within = _verdict(winners)
     verdict = Verdict(
         headline=headline,
-        text=within,
+        text=(*within, *further),
         caution=caution,
         note=(
             f"From {duels.n_duels:,} duels between {duels.n_arms:,} arms. A definite verdict needs "
@@ -64,28 +69,43 @@ def verdict_section(
     return Section(id="verdict", body=(verdict, *alerts))
 
 
-def caution_words(check: "Check", free: "Winners | None", *, assumed: bool) -> str:
-    """Return a caution where the evidence of cycles is strong, else "".
+def caution_words(check: "Check", *, assumed: bool) -> str:
+    """Return a caution where the log cannot tell whether a ranking holds, else "".
 
     Parameters
     ----------
     check
         The check of transitivity.
-    free
-        Winners under a model that does not assume transitivity, or None.
     assumed
         Whether the verdict assumes transitivity.
     """
-    if check.transitive is not False or not assumed:
+    if not assumed or check.evidence.strength not in ("undecided", "borderline"):
+        return ""
+    return f"This verdict assumes that a ranking holds. {check.verdict_parts[0]}"
+
+
+def tie_words(a: "Analysis") -> str:
+    """Return what ties count for, and Davidson's answer, where ties are common; else "".
+
+    Common: more than 5 % of the duels, in a model that counts each as half a win.
+    """
+    share = a.winners.attrs["tie_share"]
+    if share <= TIES or a.fit.attrs["outcome"] != "win":
         return ""
     words = (
-        "The log has more cycles than transitive models predict "
-        f"({check.evidence.cyclic:,.0f} cyclic triads, {check.evidence.expected:,.0f} expected), "
-        "and this verdict assumes transitivity."
+        f"{percent(share)} % of the duels are ties (more than {100 * TIES:g} %), and the model "
+        "counts each as half a win for either side: win rates are expected scores, not shares of "
+        "wins."
     )
-    if free is None:
+    if a.davidson is None:
         return words
-    return f"{words} Without that assumption: {free.attrs['verdict']}"
+    own, tied = a.winners.attrs, a.davidson.attrs
+    same = f"says: {tied['verdict']}"
+    if own["verdict_kind"] == "no ranking":
+        same = "assumes a ranking, too."
+    elif all(own[name] == tied[name] for name in ("verdict_kind", "verdict_arms")):
+        same = "gives the same verdict."
+    return f"{words} Davidson's model, in which a tie is an outcome of its own, {same} {_shares(a)}"
 
 
 def controlled_words(a: "Analysis", subject: str) -> str:
@@ -125,9 +145,9 @@ def ranking_section(winners: "Winners", duels: "Duels") -> Section:
     level, n_tiers = _level(winners), int(winners["tier"].max())
     shading = " Shading separates the tiers." if n_tiers > 1 else ""
     caption = (
-        "Win rate: probability of beating another arm drawn at random (Borda score). Dot: "
+        f"{score_name(winners).capitalize()}: {_against(winners)} (Borda score). Dot: "
         f"posterior mean; thick bar: 50 % interval; thin bar: {level} interval. Dashed line: "
-        f"win rate of one half.{shading}"
+        f"one half.{shading}"
     )
     return Section(
         id="ranking",
@@ -189,8 +209,36 @@ def preferences_section(winners: "Winners") -> Section:
 # -- in calling order ----------------------------------------------------------------------
 
 
+def score_name(winners: "Winners") -> str:
+    """Return what a Borda score is called: with ties it is no rate of wins."""
+    return "expected score" if winners.attrs["tie_share"] else "win rate"
+
+
+def _against(winners: "Winners") -> str:
+    if winners.attrs["tie_share"]:
+        return "expected points against another arm drawn at random, a tie counting half"
+    return "probability of beating another arm drawn at random"
+
+
+def _shares(a: "Analysis") -> str:
+    """Return wins, ties and losses of the first arm against the second by Davidson's model."""
+    if a.davidson is None:
+        return ""
+    first, second = (str(a.winners["arm"].values[k]) for k in a.winners["order"].values[:2])
+    pair = a.davidson.sel(arm=first, opponent=second)
+    tie = float(pair["tie_mean"])
+    win = float(pair["preference_mean"]) - tie / 2
+    one, two = (shorten(arm, SENTENCE) for arm in (first, second))
+    return (
+        f"By it, {one} wins {percent(win)} % of duels against {two}, ties {percent(tie)} % and "
+        f"loses {percent(1 - win - tie)} %."
+    )
+
+
 def _verdict(winners: "Winners") -> tuple[str, tuple[str, ...]]:
-    """Return the verdict, and those on each group where groups never met."""
+    """Return the verdict and further paragraphs: on each group, or on the ranking rejected."""
+    if "ranking_verdict" in winners.attrs:
+        return str(winners.attrs["verdict"]), (str(winners.attrs["ranking_verdict"]),)
     parts = json.loads(winners.attrs["component_verdicts"])
     inside = [part for part in parts if part["verdict"]]
     words = str(winners.attrs["verdict"])
@@ -209,12 +257,16 @@ def _level(winners: "Winners") -> str:
 
 
 def _tier_words(winners: "Winners") -> str:
-    n = int(winners["tier"].max())
+    n, most = int(winners["tier"].max()), f"{100 - 100 * winners.attrs['confidence']:g} %"
     if n == 1:
-        return "No boundary between ranks is certain enough to form tiers: the order is uncertain."
+        return (
+            "One tier: no arm below the first is known to be worse than it, with all arms below "
+            f"it, at an error of {most}."
+        )
     return (
-        f"The ranking has {n} tiers. All boundaries between them are correct with probability "
-        f"{percent(1 - winners.attrs['tier_error'])} %; the order within a tier is uncertain."
+        f"The ranking has {n} tiers. The first arm of a tier is above all arms of lower tiers; "
+        f"that is wrong with a probability of at most {most} for each boundary on its own. Other "
+        "arms of a tier may be as good as some of the next."
     )
 
 
@@ -251,17 +303,17 @@ def _ranking_table(winners: "Winners", duels: "Duels") -> Table:
             *((f"{row['tier']:.0f}",) if tiered else ()),
             *((f"{group[str(arm)]}",) if group else ()),
             f"{percent(best[arm])} %",
-            _range(row["rank_lower"], row["rank_upper"]),
+            _range(row["rank_best"], row["rank_worst"]),
             f"{counts.loc[arm, 'duels']:,.0f}",
             " / ".join(f"{counts.loc[arm, c]:,.0f}" for c in ("wins", "ties", "losses")),
         )
         for place, (arm, row) in enumerate(frame.iterrows(), 1)
     )
     heads = (
-        *("rank", "arm", "win rate", f"{level} interval"),
+        *("rank", "arm", score_name(winners), f"{level} interval"),
         *(("tier",) if tiered else ()),
         *(("group",) if group else ()),
-        *("best arm", f"rank, {level}", "duels", "won / tied / lost"),
+        *("best arm", f"rank range, {level}", "duels", "won / tied / lost"),
     )
     return Table(
         columns="nl" + "n" * (len(heads) - 2),
@@ -270,7 +322,9 @@ def _ranking_table(winners: "Winners", duels: "Duels") -> Table:
         rules=tuple(int(k) + 1 for k in np.flatnonzero(np.diff(tier))),
         full=True,
         caption="Best arm: probability of being the Copeland winner, divided between arms that "
-        f"tie. Intervals contain {level} of the posterior.",
+        f"tie. Intervals contain {level} of the posterior. Rank range: from 1 + the number of arms "
+        f"surely above to {len(rows)} - the number surely below, jointly {level} sure for each "
+        "arm.",
         data=_ranking_data(winners, duels),
     )
 

@@ -38,6 +38,7 @@ from bayesduel.reporting.ranking import (
     preferences_section,
     ranking_section,
     ranks_section,
+    tie_words,
     verdict_section,
 )
 from bayesduel.reporting.raw_counts import raw_counts_section
@@ -73,6 +74,7 @@ def report(
     anchor: str | None = None,
     points: float = 1000.0,
     against: Sequence[str] = (),
+    compare: bool = False,
     title: str | None = None,
     command: str | None = None,
     step: Callable[[str], None] = lambda name: None,
@@ -96,6 +98,11 @@ def report(
         As in :func:`bayesduel.fit`; used only where `log` is a log.
     rope, confidence
         As in :func:`bayesduel.winners`; used only where `log` is a log or a fit.
+    compare
+        Whether to compare models by cross-validation, which can take minutes. Where the check of
+        transitivity rejects a ranking, the winners are then those of the model without one that
+        predicts best; otherwise those of the preference matrix. Used only where `log` is a log or
+        a fit.
     anchor, points
         As in :func:`bayesduel.scores`.
     against
@@ -129,7 +136,7 @@ def report(
     options: dict[str, Any] = {
         "model": model, "method": method, "draws": draws, "seed": seed,
         "rope": rope, "confidence": confidence, "anchor": anchor, "points": points,
-        "against": against,
+        "against": against, "compare": compare,
     }  # fmt: skip
     found = {}
     for label, one in several.items():
@@ -227,11 +234,12 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         margins = margins_section(a.margins, order, own_ranking=a.by_margins)
     elif a.margins_reason:
         margins = Section(id="margins", title="Margins", body=blocks(a.margins_reason))
-    caution = caution_words(a.check, a.free, assumed=a.ranked_by_score)
+    caution = caution_words(a.check, assumed=a.ranked_by_score)
+    ties = tie_words(a)
     neutral = controlled_words(a, "this ranking is that")
     as_logged = AS_LOGGED if "covariate_effect" in a.fit["posterior"] else ""
     found = (
-        verdict_section(a.winners, a.duels, a.warnings + doubts, caution),
+        verdict_section(a.winners, a.duels, a.warnings + doubts, caution, (ties,) if ties else ()),
         log_section(a.duels, a.health),
         _noted(ranking_section(a.winners, a.duels), f"{neutral} {COUNTS}" if neutral else ""),
         scores_section(a.scores),
@@ -244,6 +252,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         None if a.coefficients is None else coefficients_section(a.coefficients, a.fit),
         _noted(transitivity_section(a.check, verdict=True), as_logged),
         residuals_section(a.check),
+        None if a.check.comparison is None else comparison_section(a.check),
         calibration_section(a.calibration, words),
         fit_section(a.fit),
         errors_section(a),
@@ -303,7 +312,4 @@ def _conclusion(one: "Analysis | Check | AttributeAnalysis") -> str:
         return one.sentence
     if not isinstance(one, Analysis):
         return one.verdict
-    verdict = str(one.winners.attrs["verdict"])
-    if caution_words(one.check, one.free, assumed=one.ranked_by_score):
-        return f"{verdict} The log has more cycles than transitive models predict."
-    return verdict
+    return str(one.winners.attrs["verdict"])

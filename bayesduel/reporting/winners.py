@@ -105,6 +105,11 @@ def _words(a: "Analysis") -> tuple[str, ...]:
     unit = ""
     if a.free_unit != "duel":
         unit = f" (one {a.free_unit} counts as one duel: votes within it are not independent)"
+    if a.check.transitive is False:
+        return (
+            f"The log contradicts a ranking, so this section is based on the model "
+            f"{a.free.attrs['model']}, which allows cycles{unit}. {criterion_words(a.free)}",
+        )
     return (
         f"{assumed}. This section is based on a fit with one probability per pair and no "
         f"transitivity assumed{unit}. {criterion_words(a.free)}",

@@ -124,7 +124,8 @@ def test_a_planted_cycle_is_found_and_a_ladder_is_not_accused():
     wide = np.kron(np.ones((2, 2)), cycle)
     found = bd.compare_models(log_of(wide, 40, 7))
     assert found.best == "preference-matrix" and found.weights["preference-matrix"] > 0.8
-    assert "clearly worse" in found.sentence
+    assert "thurstone (83.2 nats less" in found.sentence and "do worse" in found.sentence
+    assert "by more than two standard errors" in found.sentence  # the rule
     found = bd.compare_models(log_of(ladder(6), 40, 8))
     assert "bradley-terry" in found.as_good and "preference-matrix" not in found.as_good
     # Where models cannot be distinguished the sentence says so beside their weights.

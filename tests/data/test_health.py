@@ -10,6 +10,7 @@ from scipy.stats import binomtest
 import bayesduel as bd
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import DisconnectedWarning, ThinDataWarning
+from bayesduel.data.majority import repeated_role
 
 
 def log() -> Duels:
@@ -119,7 +120,27 @@ def test_an_effect_of_the_order_is_told():
 def test_pairs_listed_one_way_tell_nothing_of_the_order():
     h = bd.health(Duels.from_votes("a" * 800, "b" * 800, [1] * 520 + [0] * 280))
     assert (h.n_pairs_met, h.n_pairs_both_ways) == (1, 0)
-    assert h.first_interval[0] > 0.52 and h.warnings == ()
+    (told,) = h.warnings
+    assert h.first_interval[0] > 0.52 and "listed in one order only" in told
+    assert bd.health(Duels.from_wins([[0, 520], [280, 0]])).warnings == ()  # sides mean nothing
+    seven = [*zip("abcdefg", "bcdefga", strict=True)]  # each pair once: orders are by chance
+    once = Duels.from_votes([a for a, _ in seven], [b for _, b in seven], [1, 0, 1, 0, 1, 1, 0])
+    assert not bd.health(once).one_orientation
+
+
+def test_a_few_repeats_in_a_large_log_are_no_warning():
+    n = 3000
+    left, right = ["a", "b"] * (n // 2), ["b", "a"] * (n // 2)
+    judge = [f"j{k}" for k in range(n)]
+    judge[:7] = ["j0"] * 7  # six repeats
+    log = Duels.from_votes(left, right, [1, 1, 0] * (n // 3), judge=judge)
+    assert bd.health(log).repeats[0].n_repeated == 6
+    assert not [words for words in bd.health(log).warnings if "not independent" in words]
+    assert repeated_role(log) is None
+    judge[:60] = ["j0"] * 60
+    log = Duels.from_votes(left, right, [1, 1, 0] * (n // 3), judge=judge)
+    assert any("not independent" in words for words in bd.health(log).warnings)
+    assert repeated_role(log) == "judge"
     assert bd.health(ordered(0.5, 4)).n_pairs_both_ways == 1
 
 

@@ -1,13 +1,11 @@
-"""The verdict and its error; tiers."""
+"""The verdict and its error."""
 
 import json
-from itertools import combinations
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from bayesduel.posterior.verdict import tiers
 from bayesduel.posterior.winners import Winners, winners
 from tests.support.drawn_by_hand import (
     CYCLE,
@@ -137,37 +135,3 @@ def test_definite_verdicts_are_false_no_more_often_than_they_say():
     assert definite > 150
     # 0.2 and the error of 400 draws, sqrt(0.2 * 0.8 / 400) = 0.02; upper 1e-6 binomial limit.
     assert false <= stats.binom.isf(1e-6, definite, 0.22)
-
-
-# -- tiers --------------------------------------------------------------------------------
-
-
-def test_tiers_by_hand():
-    # a and b change places in half of the draws, c and d in one of ten; never a or b with c or d.
-    rank = np.array([[0, 1, 2, 3]] * 5 + [[1, 0, 2, 3]] * 4 + [[1, 0, 3, 2]])
-    tier, error = tiers(rank, np.arange(4), confidence=0.95)
-    assert (tier.tolist(), error) == ([1, 1, 2, 2], 0.0)
-    tier, error = tiers(rank, np.arange(4), confidence=0.9)
-    assert tier.tolist() == [1, 1, 2, 3]
-    assert error == pytest.approx(0.1)
-    tier, error = tiers(rank, np.arange(4), confidence=0.4)
-    assert tier.tolist() == [1, 2, 3, 4]
-    assert error == pytest.approx(0.5)
-
-
-def test_equal_ranks_are_no_boundary():
-    tier, error = tiers(np.zeros((10, 3), dtype=int), np.arange(3), 0.95)
-    assert (tier.tolist(), error) == ([1, 1, 1], 0.0)
-
-
-def test_tier_error_is_that_of_all_boundaries_together():
-    rng = np.random.default_rng(14)
-    score = np.linspace(2, -2, 8) + 0.3 * rng.normal(size=(1000, 8))
-    rank = (-score).argsort(1).argsort(1)
-    order = rank.mean(0).argsort()
-    tier, error = tiers(rank, order, 0.8)
-    apart = [(i, j) for i, j in combinations(range(8), 2) if tier[i] != tier[j]]
-    right = np.all([(rank[:, i] < rank[:, j]) == (tier[i] < tier[j]) for i, j in apart], axis=0)
-    assert error == pytest.approx(1 - right.mean())
-    assert 0 < error <= 0.2
-    assert 1 < tier.max() < 8

@@ -116,7 +116,7 @@ def test_verdict_and_ranking_are_those_of_winners(page, springall):
     found = bd.winners(fit)
     assert found.attrs["verdict"] in page.text["verdict"]
     head, *rows = page.rows["ranking"]
-    assert head[:3] == ["rank", "arm", "win rate"] and len(rows) == log.n_arms
+    assert head[:3] == ["rank", "arm", "expected score"] and len(rows) == log.n_arms
     table = found.table()
     counts = log.summary()
     share = dict(
@@ -128,11 +128,11 @@ def test_verdict_and_ranking_are_those_of_winners(page, springall):
         cells = dict(zip(head, row, strict=True))
         assert cells["arm"] == arm
         assert int(cells["tier"]) == want["tier"]
-        assert cells["win rate"] == f"{percent(want['borda_mean'])} %"
+        assert cells["expected score"] == f"{percent(want['borda_mean'])} %"
         low, high = (percent(want[f"borda_{end}"]) for end in ("lower", "upper"))
         assert cells["95 % interval"] == f"{low} to {high}"
-        ends = {float(x) for x in cells["rank, 95 %"].split(" to ")}
-        assert ends == {want["rank_lower"], want["rank_upper"]}
+        ends = {float(x) for x in cells["rank range, 95 %"].split(" to ")}
+        assert ends == {want["rank_best"], want["rank_worst"]}
         own = counts.loc[str(arm)]
         assert int(cells["duels"]) == own["duels"]
         record = [int(x) for x in cells["won / tied / lost"].split(" / ")]
@@ -215,12 +215,14 @@ def test_the_order_effect_is_controlled_for_and_its_advantage_given(tmp_path):
     assert "+ order effect" in page.text["fit"]
 
 
-def test_a_verdict_that_assumes_transitivity_has_a_caution_without_another_fit():
-    evidence = SimpleNamespace(cyclic=9, expected=2.0)
-    check = SimpleNamespace(transitive=False, evidence=evidence)
-    words = caution_words(check, None, assumed=True)
-    assert "more cycles" in words and words.endswith("this verdict assumes transitivity.")
-    assert caution_words(check, None, assumed=False) == ""
+def test_a_verdict_that_assumes_a_ranking_has_a_caution_where_the_log_cannot_tell():
+    evidence = SimpleNamespace(strength="borderline")
+    check = SimpleNamespace(evidence=evidence, verdict_parts=("The test is undecided.", ""))
+    words = caution_words(check, assumed=True)
+    assert words.endswith("assumes that a ranking holds. The test is undecided.")
+    assert caution_words(check, assumed=False) == ""
+    evidence.strength = "none"
+    assert caution_words(check, assumed=True) == ""
 
 
 def test_no_caution_where_none_is_due(page):

@@ -4,8 +4,18 @@ The p-value of a null model (:mod:`bayesduel.criticism.transitivity.null_models`
 logs replicated from it, on the same design, that are at least as cyclic
 (:mod:`bayesduel.criticism.transitivity.triads`). The p-value of the test is the largest of all
 null models, strongly and weakly transitive ones.
+
+Where no number of logs is asked for, they are drawn in stages (200 or 400, then twice as many, and
+so on) until the p-values are on one side of 0.05 beyond Monte Carlo error, or until the stated
+maximum.
+
+References
+----------
+Gandy, "Sequential implementation of Monte Carlo tests with uniformly bounded resampling risk", JASA
+2009. Deviation: looks after each doubling, with an exact binomial interval at each.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -27,12 +37,14 @@ __all__ = ["LEVEL", "STRENGTHS", "Evidence", "Strength", "evidence_strength", "t
 
 LEVEL = 0.05  # what p-values are held against
 STRENGTHS = (0.6, 0.75, 0.9)  # win probability around a planted cycle
-DRAWS, DRAWS_LARGE = 1000, 400  # logs of each null model, by the number of triads
-SMALL = 20_000  # triads
+SMALL = 20_000  # triads, up to which the first of each pair of numbers holds
+FIRST_DRAWS = (400, 200)  # logs of each null model in the first stage
+MOST_DRAWS = (6400, 3200)  # and in all, where p-values stay close to `LEVEL`
+LOOK_ERROR = 0.001  # of the interval of a p-value at one look, two-sided
 CROSSED = 0.5  # share of pairs that met in both orders, from which an order effect is plain
 POWER_LOGS = 100  # logs drawn for each strength
 Planted = Literal["three arms", "throughout"]
-Strength = Literal["none", "weak", "strong", "undecided"]
+Strength = Literal["none", "weak", "strong", "undecided", "borderline"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -74,6 +86,9 @@ class Evidence:
         fewer than half of the pairs met in both orders; else None.
     null_models
         The null models fitted, None where there was nothing to fit.
+    settled
+        False where, after the most logs that are replicated, the p-values are still too close
+        to 0.05 for their Monte Carlo error. True where a number of logs was asked for.
     """
 
     p_value: float
@@ -92,6 +107,7 @@ class Evidence:
     order: OrderStatus
     without_order: "Strength | None"
     null_models: NullModels | None
+    settled: bool = True
 
     @property
     def transitive(self) -> bool | None:
@@ -99,9 +115,9 @@ class Evidence:
 
         False where the evidence of cycles is strong; None where the log cannot tell: no three
         arms have all met, or an order effect that the design does not identify may be the
-        cause of the cycles.
+        cause of the cycles, or the p-value is within Monte Carlo error of 0.05.
         """
-        if self.strength == "undecided" or self.p_value != self.p_value:
+        if self.strength in ("undecided", "borderline") or self.p_value != self.p_value:
             return None
         return self.strength != "strong"
 
@@ -111,10 +127,13 @@ class Evidence:
 
         "weak": no strongly transitive model explains the cycles, but a ranking with uneven
         margins (weak transitivity) may; "strong": nor do the weakly transitive models;
-        "undecided": the same, but an order effect may be the cause. Where pairs met only once
-        or twice the null models do not represent every possible order: see the error rates in
-        docs/transitivity.md.
+        "undecided": the same, but an order effect may be the cause; "borderline": the p-value is
+        within Monte Carlo error of 0.05 after the most logs that are replicated. Where pairs met
+        only once or twice the null models do not represent every possible order: see the error
+        rates in docs/transitivity.md.
         """
+        if not self.settled and _near(list(self.p_by_model.values()), self.n_replicated):
+            return "borderline"
         if self.p_value <= LEVEL:
             return "undecided" if self.order == "not identified" else "strong"
         return "weak" if self.p_strong <= LEVEL else "none"
@@ -162,7 +181,8 @@ def transitivity_test(
         majority verdict of each is counted.
     draws
         Logs replicated from each null model; the smallest p-value is 1 / (draws + 1).
-        Default: 1,000 for up to 20,000 triads, 400 for more.
+        Default: in stages, 400 at first for up to 20,000 triads and 200 for more, until the
+        p-values are decided or there are 6,400 (3,200).
     seed
         Seed of these draws.
     naive
@@ -218,6 +238,8 @@ def evidence_strength(duels: "Duels", draws: int | None = None, seed: int = 0) -
     from bayesduel.data.majority import repeated_role
 
     _check_draws(draws)
+    if draws is None:
+        return transitivity_test(duels, None, seed, naive=False, power=False).strength
     streams = np.random.SeedSequence(seed).spawn(2)
     role = repeated_role(duels)
     design = design_of(duels) if role is None else majority_design(duels, role)
@@ -225,7 +247,6 @@ def evidence_strength(duels: "Duels", draws: int | None = None, seed: int = 0) -
     triads = closed_triads(design.n_arms, design.first, design.second, rng)
     if not triads.n_closed:
         return "none"
-    draws = _number(draws, triads)
     null_models = NullModels(design)
     observed = _measure(null_models, triads, design.won[None])[0, 0]
     own = dict(zip(NULL_MODELS, rng.spawn(len(NULL_MODELS)), strict=True))
@@ -261,6 +282,7 @@ def _test(
     power: bool,
     rng: np.random.Generator,
 ) -> Evidence:
+    """Return the evidence of one design; where `draws` is None, in stages."""
     triads = closed_triads(design.n_arms, design.first, design.second, rng)
     scale = 1 / triads.share
     if not triads.n_closed:
@@ -271,19 +293,26 @@ def _test(
             power=_no_power(), order=design.order, without_order=None,
             null_models=NullModels(design) if len(design.n) else None,
         )  # fmt: skip
-    draws = _number(draws, triads)
     null_models = NullModels(design)
     observed = _measure(null_models, triads, design.won[None])[0]
-    replicated = {
-        model: np.concatenate(
-            [_measure(null_models, triads, won) for won in null_models.replicate(model, draws, own)]
-        )
-        for model, own in zip(NULL_MODELS, rng.spawn(len(NULL_MODELS)), strict=True)
-    }
-    p = {
-        model: (1 + _as_cyclic(found, observed[0])) / (draws + 1)
-        for model, found in replicated.items()
-    }
+    large = len(triads.edges) > SMALL
+    first, most = (draws, draws) if draws else (FIRST_DRAWS[large], MOST_DRAWS[large])
+    own = dict(zip(NULL_MODELS, rng.spawn(len(NULL_MODELS)), strict=True))
+    replicated: dict[NullModel, np.ndarray] = {model: np.empty((0, 3)) for model in NULL_MODELS}
+    n, p, settled = 0, dict.fromkeys(NULL_MODELS, 1.0), False
+    while not settled and n < most:
+        stage = first if n == 0 else min(n, most - n)
+        for model in NULL_MODELS:
+            logs = null_models.replicate(model, stage, own[model])
+            parts = [_measure(null_models, triads, won) for won in logs]
+            replicated[model] = np.concatenate([replicated[model], *parts])
+        n += stage
+        p = {
+            model: (1 + _as_cyclic(found, observed[0])) / (n + 1)
+            for model, found in replicated.items()
+        }
+        strong = [p[model] for model in STRONG_MODELS]
+        settled = not (_near(list(p.values()), n) or _near(strong, n))
     return Evidence(
         p_value=max(p.values()),
         p_strong=max(p[model] for model in STRONG_MODELS),
@@ -301,14 +330,24 @@ def _test(
         order=design.order,
         without_order=None,
         null_models=null_models,
+        settled=settled or draws is not None,
     )
 
 
-def _number(draws: int | None, triads: Triads) -> int:
-    """Return the number of logs of each null model."""
-    if draws is None:
-        return DRAWS if len(triads.edges) <= SMALL else DRAWS_LARGE
-    return int(draws)
+def _near(p: Sequence[float], n: int) -> bool:
+    """Return whether the largest of p-values is too close to `LEVEL` to be on one side of it.
+
+    It is above where the interval of one of them is, and below where those of all are. The
+    intervals are exact binomial ones (Clopper & Pearson), at `LOOK_ERROR`.
+    """
+    from scipy.stats import beta
+
+    count = np.round(np.asarray(p) * (n + 1)) - 1
+    low = beta.ppf(LOOK_ERROR / 2, count, n - count + 1)
+    high = beta.isf(LOOK_ERROR / 2, count + 1, n - count)
+    above = (np.where(count > 0, low, 0.0) > LEVEL).any()
+    below = (np.where(count < n, high, 1.0) <= LEVEL).all()
+    return not (above or below)
 
 
 def _as_cyclic(found: np.ndarray, statistic: float) -> int:

@@ -1,0 +1,137 @@
+"""The verdict, given a check of transitivity: what stands where no ranking does.
+
+A verdict read from one score per arm holds only where the arms can be ranked. Where a check
+rejects that, the answer comes from a model that allows cycles (winner, Copeland winner, von Neumann
+mixture), and ``ranking_verdict`` says what the ranking would have answered.
+"""
+
+import json
+from typing import Protocol
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.posterior.draws import model_of
+from bayesduel.posterior.winners_dataset import Winners
+from bayesduel.text import SENTENCE, join, percent, shorten
+
+__all__ = ["TransitivityCheck", "checked", "rejects"]
+
+NAMED = 3  # arms of a criterion that are named
+LEAST = 0.05  # probability, or weight in the mixture, to be named
+
+
+class TransitivityCheck(Protocol):
+    """What a check answers here; see :class:`bayesduel.criticism.check_result.Check`."""
+
+    @property
+    def transitive(self) -> bool | None:
+        """False where a ranking is rejected; None where the log cannot tell."""
+
+    @property
+    def p_value(self) -> float:
+        """The p-value of the test; NaN where there is none."""
+
+    @property
+    def verdict_parts(self) -> tuple[str, str]:
+        """What was found, in one sentence, and the rest."""
+
+    @property
+    def without_ranking(self) -> xr.DataTree:
+        """A fit that allows cycles, of those compared the one that predicts best."""
+
+
+def rejects(check: TransitivityCheck | None, fit: xr.DataTree) -> bool:
+    """Return whether a check rejects the ranking that the model of a fit assumes."""
+    return check is not None and check.transitive is False and model_of(fit).criteria_agree
+
+
+def checked(found: Winners, check: TransitivityCheck | None, other: Winners | None) -> Winners:
+    """Return winners with what a check says of them.
+
+    Parameters
+    ----------
+    found
+        The winners of a fit.
+    check
+        The check of its log, or None where it was not made.
+    other
+        Where the check rejects the ranking of `found`: the winners of a model that allows cycles,
+        or None where there are none.
+
+    Returns
+    -------
+    The same with the attribute ``check`` ("not made", or a JSON object with ``transitive``,
+    ``p_value`` and ``sentence``). Where the ranking is rejected, ``verdict`` and its parts are
+    those without a ranking, ``verdict_kind`` is "no ranking", ``verdict_model`` is the model they
+    were read from, and ``ranking_verdict`` says what the ranking would have answered. `found` is
+    left as it is.
+    """
+    told = '"not made"'
+    if check is not None:
+        p = float(check.p_value)
+        told = json.dumps(
+            {
+                "transitive": check.transitive,
+                "p_value": p if p == p else None,
+                "sentence": check.verdict_parts[0],
+            }
+        )
+    attrs = {**found.attrs, "check": told}
+    if check is not None and check.transitive is False and other is not found:
+        attrs["verdict"] = _headline(check, other)
+        attrs["ranking_verdict"] = _ranking_words(found)
+        attrs["verdict_kind"] = "no ranking"
+        if other is not None:
+            attrs["verdict_model"] = other.attrs["model"]
+            for name in ("verdict_arms", "verdict_probability", "safe_choices"):
+                attrs[name] = other.attrs[name]
+    return found.assign_attrs(attrs)
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _headline(check: TransitivityCheck, other: Winners | None) -> str:
+    """Return that no ranking holds and why, and the answer without one."""
+    first = check.verdict_parts[0]
+    words = f"No single ranking holds: {first[:1].lower()}{first[1:]}"
+    return words if other is None else f"{words} {_by(other)}: {_answer(other)}"
+
+
+def _by(other: Winners) -> str:
+    return f"Without a ranking, by the model {other.attrs['model']}"
+
+
+def _ranking_words(found: Winners) -> str:
+    """Return what the ranking would have answered."""
+    arms = join(json.loads(found.attrs["verdict_arms"]))
+    saying = {
+        "winner": f"would have {arms} as the winner",
+        "tied": f"would have {arms} as tied in practice",
+        "undecided": f"would leave the best arm open among {arms}",
+    }.get(str(found.attrs["verdict_kind"]), "would not decide which arm is best")
+    return f"A ranking by {found.attrs['model']}, which the log contradicts, {saying}."
+
+
+def _answer(other: Winners) -> str:
+    """Return the verdict of a model that allows cycles; where undecided, winners by criterion."""
+    if other.attrs["verdict_kind"] not in ("undecided", "no ranking"):
+        return str(other.attrs["verdict"])
+    arms = [shorten(str(arm), SENTENCE) for arm in other["arm"].values]
+    share = other["winner_share"]
+    beaten, mixture = (share.sel(criterion=c).values for c in ("copeland", "von_neumann"))
+    most = [f"{arms[i]} ({percent(beaten[i])} %)" for i in _largest(beaten)]
+    weights = [f"{arms[i]} {mixture[i]:.2f}" for i in _largest(mixture)]
+    return (
+        f"the arm that beats most others (Copeland winner) is probably {join(most, word='or')}; "
+        f"the von Neumann mixture, which no arm beats, has its largest weights on {join(weights)}. "
+        "Some arm beats every other (a Condorcet winner) with probability "
+        f"{percent(float(other['condorcet_exists']))} %."
+    )
+
+
+def _largest(share: np.ndarray) -> list[int]:
+    """Return the arms of the largest shares, at least one."""
+    order = np.argsort(-share, kind="stable")[:NAMED]
+    return [int(i) for i in order if share[i] >= LEAST] or [int(order[0])]

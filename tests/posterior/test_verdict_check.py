@@ -1,0 +1,95 @@
+"""The verdict, given a check: the answer without a ranking, ties in words."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import bayesduel as bd
+from bayesduel.criticism.check import check as check_log
+from bayesduel.models import Davidson
+from bayesduel.posterior.winners import winners
+from tests.support.drawn_by_hand import CYCLE, beta_draws, matrix_draws, score_draws, tree
+from tests.support.simulated_logs import ROCK, simulate
+
+
+def check(transitive, without=None):
+    """Return what `winners` reads of a check."""
+    return SimpleNamespace(
+        transitive=transitive,
+        p_value=0.004,
+        verdict_parts=("The log has more cyclic triads.", ""),
+        without_ranking=without,
+    )
+
+
+@pytest.fixture(scope="module")
+def ranked():
+    return tree(score_draws(np.random.default_rng(1).normal([3.0, 0, 0], 0.2, size=(500, 3))))
+
+
+@pytest.fixture(scope="module")
+def cyclic():
+    return tree(matrix_draws(beta_draws(CYCLE * 200, 2000, np.random.default_rng(10))))
+
+
+def test_no_check_is_said(ranked):
+    assert json.loads(winners(ranked).to_json())["check"] == "not made"
+
+
+def test_a_ranking_that_holds_leads(ranked, cyclic):
+    w = winners(ranked, check=check(True, cyclic))
+    assert w.attrs["verdict"] == winners(ranked).attrs["verdict"]
+    assert json.loads(w.to_json())["check"] == {
+        "transitive": True,
+        "p_value": 0.004,
+        "sentence": "The log has more cyclic triads.",
+    }
+
+
+def test_a_ranking_that_is_rejected_comes_second(ranked, cyclic):
+    w = winners(ranked, check=check(False, cyclic))
+    assert w.attrs["verdict"].startswith(
+        "No single ranking holds: the log has more cyclic triads. Without a ranking, by the "
+        "model preference-matrix: No arm beats"
+    )
+    assert w.attrs["verdict_kind"] == "no ranking"
+    assert w.attrs["verdict_model"] == "preference-matrix"
+    assert sorted(json.loads(w.attrs["verdict_arms"])) == ["a", "b", "c"]
+    assert w.attrs["ranking_verdict"].endswith("would have a as the winner.")
+    assert repr(w).index("No single ranking") < repr(w).index("would have a as the winner")
+    # A model that allows cycles is its own answer.
+    assert winners(cyclic, check=check(False)).attrs["verdict_kind"] == "cycle"
+
+
+def test_more_data_is_not_asked_for_where_no_arm_beats_all(ranked):
+    unsure = tree(matrix_draws(beta_draws(CYCLE * 6, 1000, np.random.default_rng(3))))
+    assert winners(unsure).attrs["verdict_kind"] == "undecided"
+    w = winners(ranked, check=check(False, unsure))
+    for words in (w.attrs["verdict"], winners(unsure).attrs["verdict"]):
+        assert "Not enough data yet" not in words
+    assert "Copeland winner" in w.attrs["verdict"] and "von Neumann mixture" in w.attrs["verdict"]
+
+
+def test_of_a_log_with_a_cycle():
+    log = simulate(ROCK, 40, np.random.default_rng(4))
+    found = check_log(log, quick=True)
+    w = winners(bd.fit(log, draws=400), check=found)
+    assert w.attrs["verdict"].startswith("No single ranking holds: the log has more cyclic triads")
+    assert "Not enough data" not in w.attrs["verdict"] + w.attrs["ranking_verdict"]
+
+
+def test_ties_are_said_as_expected_score_and_shares():
+    log = bd.Duels.from_wins([[0, 55], [27, 0]], ["x", "y"], ties=[[0, 38], [38, 0]])
+    w = winners(bd.fit(log, draws=1000))
+    assert w.attrs["tie_share"] == pytest.approx(38 / 120)
+    assert "x wins: it beats y" in w.attrs["verdict"]
+    assert "an expected 60 % of the points" in w.attrs["verdict"]
+    assert "% of duels" not in w.attrs["verdict"]
+    w = winners(bd.fit(log, Davidson(), draws=1000))
+    win, tie = (float(w[k].sel(arm="x", opponent="y")) for k in ("preference_mean", "tie_mean"))
+    assert tie == pytest.approx(38 / 120, abs=0.04)
+    shares = [f"{100 * s:.0f} %" for s in (win - tie / 2, tie, 1 - win - tie / 2)]
+    assert "with {} wins, {} ties and {} losses".format(*shares) in w.attrs["verdict"]
+    assert "tie_mean" not in winners(bd.fit(log, draws=400))
