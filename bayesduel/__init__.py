@@ -14,6 +14,10 @@ Heavy names (those that need PyMC, Numba or plotting) load on first use.
 from importlib import import_module
 from typing import Any
 
+from bayesduel.cache_folder import provide_cache_folder
+
+provide_cache_folder()  # before Numba, PyTensor or Matplotlib is imported
+
 __version__ = "0.1.0"
 
 # name -> module that defines it; the modules load when a name is first asked for.

@@ -5,6 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 ROOMS = (
+    "cache_folder",
     "atomic_write",
     "jit",
     "intervals",

@@ -8,6 +8,7 @@ Exit status: 0 done, 1 a fault of ours, 2 bad input (one line on stderr says wha
 by Ctrl-C.
 """
 
+import io
 import sys
 import warnings
 from collections.abc import Sequence
@@ -82,6 +83,9 @@ class Commands(click.Group):
         debug = "--debug" in argv
         argv = [a for a in argv if a != "--debug"]  # wherever it stands
         extra |= {"standalone_mode": False, "obj": argv}
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # names may have letters the locale lacks
+                stream.reconfigure(errors="backslashreplace")
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             warnings.simplefilter("ignore")

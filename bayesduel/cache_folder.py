@@ -1,0 +1,60 @@
+"""A folder for the caches of Numba, PyTensor and Matplotlib where the home folder is no use.
+
+They keep compiled code and lists of fonts in the home folder. Where it does not exist or cannot be
+written (containers, services, clusters), they fail or compile anew in every process.
+"""
+
+import os
+import stat
+import tempfile
+import warnings
+from pathlib import Path
+
+__all__ = ["provide_cache_folder"]
+
+
+def provide_cache_folder() -> None:
+    """Let caches be in a temporary folder if the home folder cannot be written.
+
+    Variables that the user has set are kept. Processes that are started inherit the choice.
+
+    Warns
+    -----
+    UserWarning
+        If a temporary folder is used.
+    """
+    home = os.path.expanduser("~")
+    if os.path.isdir(home) and os.access(home, os.W_OK | os.X_OK):
+        return
+    flags = os.environ.get("PYTENSOR_FLAGS", "")
+    wanted = [name for name in ("NUMBA_CACHE_DIR", "MPLCONFIGDIR") if name not in os.environ]
+    pytensor = "compiledir" not in flags
+    if not wanted and not pytensor:
+        return
+    folder = _own_folder()
+    for name in wanted:
+        os.environ[name] = str(folder / name.split("_")[0].removesuffix("CONFIGDIR").lower())
+    if pytensor:
+        place = f"base_compiledir={folder / 'pytensor'}"
+        os.environ["PYTENSOR_FLAGS"] = f"{flags},{place}".lstrip(",")
+    warnings.warn(
+        f"the home folder {home} cannot be written, so that caches are in {folder} "
+        f"(set HOME, or NUMBA_CACHE_DIR, MPLCONFIGDIR and PYTENSOR_FLAGS)",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+def _own_folder() -> Path:
+    """Return a temporary folder that only this user can write, the same one in each process."""
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    folder = Path(tempfile.gettempdir()) / f"bayesduel-cache-{user}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="bayesduel-cache-"))
+    own = found.st_uid == user and not stat.S_IMODE(found.st_mode) & 0o077
+    if own and stat.S_ISDIR(found.st_mode):
+        return folder
+    return Path(tempfile.mkdtemp(prefix="bayesduel-cache-"))  # somebody else's: code is run from it
