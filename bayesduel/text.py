@@ -20,6 +20,7 @@ __all__ = [
     "p_value",
     "percent",
     "probability",
+    "rank_range",
     "rounded",
     "shorten",
     "to_json",
@@ -94,6 +95,11 @@ def probability(p: float, digits: int = 2) -> str:
     if p < least / 2:
         return f"< {least:.{digits}f}"
     return f"> {1 - least:.{digits}f}" if p >= 1 - least / 2 else f"{p:.{digits}f}"
+
+
+def rank_range(best: float, worst: float) -> str:
+    """Return ranks as text: "3", or "1 to 2"."""
+    return f"{best:.0f}" if best == worst else f"{best:.0f} to {worst:.0f}"
 
 
 def p_value(p: float, draws: int) -> str:

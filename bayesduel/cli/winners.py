@@ -131,7 +131,7 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
     """Yield the verdict and the ranking, as they are printed."""
     from bayesduel.posterior.verdict_text import ACROSS
     from bayesduel.reporting.section import Table, Text, Verdict
-    from bayesduel.text import percent
+    from bayesduel.text import percent, rank_range
 
     group = result.groups()
     ranking = result.attrs.get("ranking_verdict", "")
@@ -155,7 +155,7 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
                 f"{place}",
                 str(arm),
                 f"{percent(row['copeland'])} %",
-                f"{row['rank_best']:.0f} to {row['rank_worst']:.0f}",
+                rank_range(row["rank_best"], row["rank_worst"]),
                 f"{percent(row['borda_mean'])} % "
                 f"[{percent(row['borda_lower'])}, {percent(row['borda_upper'])}]",
                 f"{row['tier']:.0f}",

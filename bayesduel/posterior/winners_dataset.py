@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.posterior.verdict_text import ACROSS
-from bayesduel.text import CELL, json_ready, probability, shorten
+from bayesduel.text import CELL, json_ready, probability, rank_range, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,8 +122,7 @@ def _shown(dataset: Winners, limit: int) -> tuple["pd.DataFrame", str]:
     columns = {
         "rank": [str(place) for place in range(1, len(t) + 1)],
         "rank range": [
-            f"{best:.0f} to {worst:.0f}"
-            for best, worst in t[["rank_best", "rank_worst"]].to_numpy()
+            rank_range(best, worst) for best, worst in t[["rank_best", "rank_worst"]].to_numpy()
         ],
         "P(Condorcet)": map(probability, t["condorcet"]),
         "P(Copeland)": map(probability, t["copeland"]),

@@ -11,7 +11,7 @@ import numpy as np
 from bayesduel.posterior.verdict_text import ACROSS
 from bayesduel.reporting.analysis import TIES
 from bayesduel.reporting.section import Alert, Figure, Section, Table, Text, Verdict, blocks
-from bayesduel.text import SENTENCE, join, percent, shorten
+from bayesduel.text import SENTENCE, join, percent, rank_range, shorten
 
 if TYPE_CHECKING:
     from bayesduel.criticism.check import Check
@@ -303,7 +303,7 @@ def _ranking_table(winners: "Winners", duels: "Duels") -> Table:
             *((f"{row['tier']:.0f}",) if tiered else ()),
             *((f"{group[str(arm)]}",) if group else ()),
             f"{percent(best[arm])} %",
-            _range(row["rank_best"], row["rank_worst"]),
+            rank_range(row["rank_best"], row["rank_worst"]),
             f"{counts.loc[arm, 'duels']:,.0f}",
             " / ".join(f"{counts.loc[arm, c]:,.0f}" for c in ("wins", "ties", "losses")),
         )
@@ -340,7 +340,3 @@ def _ranking_data(winners: "Winners", duels: "Duels") -> dict[str, Sequence[Any]
         "copeland_share": best[frame.index].to_numpy(),
         **{name: counts.loc[frame.index, name].to_numpy() for name in counts},
     }
-
-
-def _range(low: float, high: float) -> str:
-    return f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"

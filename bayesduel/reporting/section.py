@@ -7,6 +7,7 @@ pages and notebooks; ``rich`` prints it in a terminal, without its figures.
 import base64
 import csv
 import io
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -232,9 +233,12 @@ class Table(Printed):
         table = RichTable(
             box=None, pad_edge=False, header_style="bold", show_header=bool(self.heads)
         )
-        for letter, head in zip(self.columns, self.heads or self.columns, strict=True):
+        for k, (letter, head) in enumerate(
+            zip(self.columns, self.heads or self.columns, strict=True)
+        ):
+            widest = max((len(row[k].text) for row in self.cells), default=0)
             table.add_column(
-                _styled(head),
+                _styled(_wrapped(head, widest) if letter == "n" else head),
                 justify="right" if letter == "n" else "left",
                 style="bold" if letter == "h" else "",
                 no_wrap=letter in "nh",
@@ -377,6 +381,11 @@ def _styled(words: str, style: str = "") -> "RenderableType":
     from rich.text import Text as RichText
 
     return RichText(words, style=style)
+
+
+def _wrapped(head: str, width: int) -> str:
+    """Return the head of a column in lines about as wide as the cells below."""
+    return textwrap.fill(head.replace(" %", "\u00a0%"), max(width, 6), break_long_words=False)
 
 
 def _cell(letter: str, cell: Cell) -> "RenderableType":
