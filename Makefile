@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-all lint bench reference validate clean help
+.PHONY: demo test test-all lint types tests nightly wheels lowest newest faults bench reference validate clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -27,10 +27,31 @@ test: lint  ## ruff, mypy and the fast test suite
 test-all: lint  ## the fast suite and the slow statistical checks
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "slow or not slow"
 
-lint: $(STAMP)
+lint: $(STAMP)  ## ruff, and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+types: $(STAMP)  ## mypy alone
+	$(BIN)/mypy
+
+tests: $(STAMP)  ## the fast tests alone
+	$(BIN)/python -m pytest -n 2 -q
+
+nightly: $(STAMP)  ## all tests, those by chance with a fresh seed (it is printed)
+	$(BIN)/python -m pytest -n 2 -q -m "slow or not slow" --hypothesis-seed=random
+
+wheels: $(STAMP)  ## build the wheel and the sdist, and check what is in them
+	$(BIN)/python -m pytest -p no:xdist -q -m "slow or not slow" tests/test_distributions.py
+
+lowest:  ## the quick tests with the lowest versions that pyproject.toml allows
+	@bash .ci/test-versions lowest
+
+newest:  ## the quick tests with the newest versions there are
+	@bash .ci/test-versions newest
+
+faults: $(STAMP)  ## docs/faults.md: bad inputs, and kills at random moments (goes on after a stop)
+	$(BIN)/python -m benchmarks.faults $(if $(FULL),--full)
 
 bench: $(STAMP)  ## the benchmarks, as ratios in one run (a quarter of an hour)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'

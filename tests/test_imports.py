@@ -6,6 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 ROOMS = (
     "cache_folder",
+    "extras",
     "atomic_write",
     "jit",
     "intervals",

@@ -126,7 +126,7 @@ def main(debug: bool) -> None:
 def _explain(error: Exception) -> tuple[str, int]:
     """Return one line on an exception, and the exit status it deserves."""
     words = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-    expected = (ValueError, TypeError, KeyError, OSError)
+    expected = (ValueError, TypeError, KeyError, OSError, ModuleNotFoundError)
     from_duckdb = type(error).__module__.split(".")[0] in ("duckdb", "_duckdb")
     if isinstance(error, expected) or from_duckdb:
         return words or type(error).__name__, BAD_INPUT

@@ -31,6 +31,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.atomic_write import write_text
+from bayesduel.extras import load_extra, missing_extra
 from bayesduel.problems.margins import ScoreDuels, lot
 
 __all__ = [
@@ -264,11 +265,7 @@ def _open_spiel() -> Any:
     ModuleNotFoundError
         If it is not installed, or built without the bots.
     """
-    wanted = "roshambo bots need OpenSpiel: pip install 'bayesduel[roshambo]'"
-    try:
-        import pyspiel
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(wanted) from error
+    pyspiel = load_extra("pyspiel", "roshambo")
     if not hasattr(pyspiel, "roshambo_bot_names"):
-        raise ModuleNotFoundError(wanted)
+        raise missing_extra("pyspiel with its bots", "roshambo")
     return pyspiel

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesduel.extras import load_extra
 from bayesduel.simulation.interaction import RUNS
 from bayesduel.simulation.replication import replicate, start
 
@@ -82,11 +83,10 @@ def on_processes(tasks: Sequence[Task], workers: int, report: Report) -> Iterato
 
 def on_dask(tasks: Sequence[Task], scheduler: str, report: Report) -> Iterator[Result]:
     """Run tasks on the Dask cluster at address `scheduler`; yield them as they finish."""
-    from distributed import Client, as_completed
-
-    with Client(scheduler, set_as_default=False) as client:
+    distributed: Any = load_extra("distributed", "dask")
+    with distributed.Client(scheduler, set_as_default=False) as client:
         futures = client.map(run, tasks, pure=False)
-        for _, result in as_completed(futures, loop=client.loop, with_results=True):
+        for _, result in distributed.as_completed(futures, loop=client.loop, with_results=True):
             place, arrays = result
             report(place, int(tasks[0].times[-1]))
             yield place, arrays

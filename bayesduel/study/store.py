@@ -438,7 +438,12 @@ def _engine(path: str | Path | None) -> tuple[str, Engine]:
     if isinstance(path, str) and "://" in path:
         try:
             engine = create_engine(path)
-        except (SQLAlchemyError, ModuleNotFoundError) as error:
+        except ModuleNotFoundError as error:
+            command = "pip install 'bayesduel[study]' for postgresql+psycopg://"
+            raise StudyError(
+                f"The driver of the database should be installed ({command}): {error}"
+            ) from error
+        except SQLAlchemyError as error:
             raise StudyError(f"The database URL cannot be used: {error}") from error
         return engine.url.render_as_string(hide_password=True), engine
     file = Path(path)
