@@ -3,8 +3,9 @@
 Run with ``python -m benchmarks.study_cost``. Each study starts from a tally as large as stated,
 drawn from Bradley-Terry with scores from N(0, 1), so that the posterior knows what it would know
 by then. One step is what a study computes between two outcomes: the stop rule on fresh draws, the
-choice of the next pair, and the outcome entered (`ask + tell`; the store is timed apart). All times
-are CPU times of one thread. Targets: 20 ms at 100 arms and 100,000 duels, 200 ms at 1,000 arms and 1,000,000 duels.
+choice of the next pair, and the outcome entered (`ask + tell`; the store is timed apart). Targets:
+20 ms at 100 arms and 100,000 duels, 200 ms at 1,000 arms and 1,000,000 duels. All times are CPU
+times of one thread.
 
 For ``gfxdisp/asap`` no figure of these sizes was found in its readme or its paper
 (arXiv:2004.05691); neither its package nor its code is run here.
@@ -53,10 +54,10 @@ def steps(rule: str, goal: str, n_arms: int, n_duels: int) -> list[float]:
     from bayesduel.study.stopping import PosteriorThreshold
 
     asked = goal_of(goal)
-    policy: Any = getattr(bd.policies, rule)
-    policy = (
-        policy() if rule == "Uniform" else policy(about=asked.about, k=min(asked.chosen(2), 10))
-    )
+    own: dict[str, Any] = {} if rule == "Uniform" else {"about": asked.about}
+    if asked.about == "top_k":
+        own["k"] = asked.chosen(n_arms)
+    policy: Any = getattr(bd.policies, rule)(**own)
     P, wins = world(n_arms, n_duels)
     rng = np.random.default_rng(0)
     session = Session(n_arms, asked, policy, PosteriorThreshold(1 - 1e-9), Followed())

@@ -38,6 +38,12 @@ def command() -> None:
     help="Difference in the probability to win, from one half, that does not matter.",
 )
 @click.option("--budget", type=int, help="Stop after this many duels at the latest.")
+@click.option(
+    "--pairs",
+    type=click.Path(dir_okay=False),
+    help="CSV file of the allowed pairs: columns left, right and, where wanted, cost and required "
+    "(duels that the pair has to have before the study may stop).",
+)
 @click.option("--seed", default=0, show_default=True, help="Seed of the choice of pairs.")
 @json_option
 def new(
@@ -50,6 +56,7 @@ def new(
     probability: float,
     rope: float,
     budget: int | None,
+    pairs: str | None,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -72,6 +79,7 @@ def new(
         policy=_policy(policy),
         stop=stop,
         seed=seed,
+        **(_pairs(pairs) if pairs is not None else {}),
     )
     if as_json:
         print_json({"study": study, "arms": list(made.arms)})
@@ -96,7 +104,7 @@ def ask(study: str, number: int | None, judge: str | None, as_json: bool) -> Non
 
     opened = _opened(study)
     try:
-        tickets = opened.ask(number or 1, judge)
+        tickets = opened.ask(1 if number is None else number, judge)
     except StudyStopped as stopped:
         if as_json:
             print_json({"stopped": True, "reason": str(stopped)})
@@ -147,12 +155,24 @@ def correct(study: str, ticket: str, outcome: str, reason: str, as_json: bool) -
 
 @command.command("status")
 @study_argument
+@click.option(
+    "--futures",
+    default=10,
+    show_default=True,
+    help="Simulated futures that estimate the duels to go; 0 for none.",
+)
+@click.option(
+    "--check/--no-check",
+    default=None,
+    help="Run the transitivity check or leave it out; by default once the study is decided.",
+)
 @json_option
-def status(study: str, as_json: bool) -> None:
-    """Say what the study has found so far."""
+def status(study: str, futures: int, check: bool | None, as_json: bool) -> None:
+    """Say what the study has found so far, and how much is expected to go."""
     from bayesduel.cli.console import print_json
 
-    found = _opened(study).status()
+    opened = _opened(study)
+    found = opened.status(check=check, futures=futures if opened.n_duels else 0)
     if as_json:
         print_json(found.to_dict())
     else:
@@ -265,6 +285,25 @@ def _opened(study: str) -> Any:
     if "://" not in study and not Path(study).exists():
         raise ValueError(f"{study} should be a study, made by `bayesduel study new`; got no file")
     return Study(study)
+
+
+def _pairs(path: str) -> dict[str, Any]:
+    """Return pairs, costs and required duels as ``Study`` takes them."""
+    import csv
+    from pathlib import Path
+
+    with Path(path).open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    if not rows or not {"left", "right"} <= set(rows[0]):
+        raise ValueError(f"{path} should have the columns left and right, and a row a pair")
+    found: dict[str, Any] = {"pairs": [(row["left"], row["right"]) for row in rows]}
+    for name, argument, kind in (("cost", "costs", float), ("required", "required", int)):
+        given = {(r["left"], r["right"]): r[name] for r in rows if r.get(name)}
+        try:
+            found[argument] = {pair: kind(value) for pair, value in given.items()}
+        except ValueError as error:
+            raise ValueError(f"{name} in {path} should be numbers: {error}") from error
+    return found
 
 
 def _lines(path: str) -> list[str]:

@@ -14,7 +14,7 @@ evaluation", Machine Learning 2007). Deviations: none.
 """
 
 from dataclasses import dataclass
-from math import log
+from math import log, sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -33,6 +33,7 @@ from bayesduel.policies.score_rules import (
 __all__ = ["ContrastAllocation"]
 
 FLOOR = 1e-9  # smallest weight of a contrast between contenders
+CLEAR = 4.0  # posterior standard deviations beyond which the order of two arms is known
 
 
 @compiled
@@ -48,7 +49,7 @@ def reduction(scores, memory):
     mean, C = heaviest(memory.posterior)
     n_arms = len(mean)
     arms = np.flatnonzero(contenders(scores, memory))
-    weight = disagreement(scores, memory, arms)
+    weight = disagreement(scores, memory, arms, mean, C)
     m = len(arms)
     laplacian = np.zeros((m, m))
     for a in range(m):
@@ -72,7 +73,7 @@ def reduction(scores, memory):
 
 
 @compiled
-def disagreement(scores, memory, arms):
+def disagreement(scores, memory, arms, mean, C):
     """Return how often two draws disagree about the goal over each pair of `arms`."""
     m, n = len(arms), len(scores)
     weight = np.full((m, m), FLOOR)
@@ -81,6 +82,9 @@ def disagreement(scores, memory, arms):
         for a in range(m):
             for b in range(a):
                 above = below = 0
+                v = C[arms[a], arms[a]] + C[arms[b], arms[b]] - 2 * C[arms[a], arms[b]]
+                if abs(mean[arms[a]] - mean[arms[b]]) + apart > CLEAR * sqrt(max(v, 0.0)):
+                    continue
                 for d in range(n):
                     difference = scores[d, arms[a]] - scores[d, arms[b]]
                     above += difference > apart

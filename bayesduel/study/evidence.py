@@ -26,12 +26,16 @@ class Evidence:
         beats the second, shape (n, pairs).
     wins
         Times i beat j, a tie half a win each, shape (K, K).
+    link
+        Function of differences of scores that returns the probability of winning; None where it
+        is no function of them.
     """
 
     goal: Goal
     scores: np.ndarray
     win: Any
     wins: np.ndarray
+    link: Any = None
 
     @cached_property
     def order(self) -> np.ndarray:
@@ -41,6 +45,9 @@ class Evidence:
     @cached_property
     def upset(self) -> np.ndarray:
         """Largest probability, in each draw, that an arm below beats one above it, (n,)."""
+        if self.link is not None:
+            ahead: np.ndarray = self.link(self.goal.reversal(self.scores, self.order))
+            return ahead
         above, below = self.goal.contrasts(self.order)
         found = np.full(len(self.scores), 0.0)
         for start in range(0, len(above), 2000):

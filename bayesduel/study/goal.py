@@ -57,6 +57,12 @@ class Goal(ABC):
         above, below = np.meshgrid(order[:k], order[k:], indexing="ij")
         return above.ravel(), below.ravel()
 
+    def reversal(self, scores: np.ndarray, order: np.ndarray) -> np.ndarray:
+        """Return the largest score of an arm below minus that of one above it, shape (n,)."""
+        k = self.chosen(len(order))
+        found: np.ndarray = scores[:, order[k:]].max(axis=1) - scores[:, order[:k]].min(axis=1)
+        return found
+
     def borders(self, n_arms: int) -> range:
         """Return after which places, from 0, the answer separates an arm from the next."""
         k = self.chosen(n_arms)
@@ -155,6 +161,13 @@ class FullRanking(Goal):
         """Return every pair, the one above first."""
         above, below = np.triu_indices(len(order), 1)
         return order[above], order[below]
+
+    def reversal(self, scores: np.ndarray, order: np.ndarray) -> np.ndarray:
+        """Return the largest score of an arm below minus that of one above it, shape (n,)."""
+        placed = scores[:, order]
+        best_below = np.maximum.accumulate(placed[:, :0:-1], axis=1)[:, ::-1]
+        found: np.ndarray = (best_below - placed[:, :-1]).max(axis=1)
+        return found
 
     def borders(self, n_arms: int) -> range:
         """Return all places but the last."""

@@ -7,6 +7,7 @@ all run on it.
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -238,6 +239,7 @@ class Session:
         updated(self._posterior, self._own)
         active = self.active
         scores = draw_scores(self._posterior, n_draws, rng)[:, active]
+        link = None
         if self._own.source == FROM_DRAWS:
             kept = self._own.draws[:, active][:, :, active]
             scores = self._posterior.draws[:, active]
@@ -247,12 +249,12 @@ class Session:
                 return found
 
         else:
-            link = self._posterior.link
+            link = partial(_win, self._posterior.link)
 
             def win(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-                return _win(link, scores[:, a] - scores[:, b])
+                return _win(self._posterior.link, scores[:, a] - scores[:, b])
 
-        return Evidence(self.goal, scores, win, self.belief.wins[np.ix_(active, active)])
+        return Evidence(self.goal, scores, win, self.belief.wins[np.ix_(active, active)], link)
 
     def decision(self, rng: np.random.Generator) -> Decision:
         """Return what the posterior says, with the stop confirmed on fresh draws."""

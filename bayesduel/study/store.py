@@ -134,6 +134,9 @@ class Store:
 
     def __init__(self, path: str | Path | None) -> None:
         self.path = path
+        self._file = None if path is None or "://" in str(path) else Path(path)
+        if self._file is not None and self._file.exists():
+            self._file = None  # not made by this call
         self.url, self.engine = _engine(path)
         weakref.finalize(self, self.engine.dispose)
         self.is_new = not self._has_tables()
@@ -169,6 +172,12 @@ class Store:
                     [{"number": i, "label": a, "retired": 0} for i, a in enumerate(labels)],
                 )
         self.is_new = False
+
+    def discard(self) -> None:
+        """Close the connections, and remove the file that was made for a study that was refused."""
+        self.close()
+        if self._file is not None:
+            self._file.unlink(missing_ok=True)
 
     # -- reading ---------------------------------------------------------------------------
 

@@ -114,7 +114,14 @@ class Study:
         given |= {"pairs": pairs, "costs": costs, "required": required}
         self._store = Store(path)
         if self._store.is_new:
-            self._create(arms, given, stop, timeout, seed)
+            if arms is None and path is not None:
+                self._store.discard()
+                raise StudyError(f"{self._store.url} holds no study: give arms to make one.")
+            try:
+                self._create(arms, given, stop, timeout, seed)
+            except Exception:
+                self._store.discard()
+                raise
         elif arms is not None or any(value is not None for value in given.values()):
             raise StudyError(
                 f"{self._store.url} holds a study: open it without arguments, or give another path."

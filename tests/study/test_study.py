@@ -5,6 +5,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from sqlalchemy import event
 
 import bayesduel as bd
 from bayesduel import policies
@@ -293,6 +294,28 @@ def test_files_that_are_no_study_are_refused(tmp_path):
         other.execute("create table t (x)")
     with pytest.raises(StudyError, match="without a study"):
         bd.Study(tmp_path / "other", arms=["a", "b"])
+
+
+def test_a_full_disk_is_said_and_loses_nothing(tmp_path):
+    study = bd.Study(tmp_path / "s", arms=["a", "b"], stop=None)
+    first = study.ask()
+    study.tell(first, "left")
+
+    def full(connection, _):
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    event.listen(study._store.engine, "connect", full)
+    study._store.engine.dispose()
+    with pytest.raises(StudyError, match="the disk is full"):
+        for _ in range(500):
+            study.ask()
+    waiting = len(study.pending())
+    event.remove(study._store.engine, "connect", full)
+    study._store.engine.dispose()
+    study.tell(study.ask(), "right")
+    assert study.n_duels == 2
+    assert len(study.pending()) == waiting
 
 
 def test_a_sparkline_goes_from_low_to_high():

@@ -1,0 +1,97 @@
+"""``bayesduel study``: what is wrong is said in one line, and exit status 2."""
+
+import json
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from bayesduel.cli import main
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    """Return a study with one outcome told and one ticket pending."""
+    path = tmp_path_factory.mktemp("study") / "told.study"
+    for words in (
+        ("new", path, "--arms", "tea,coffee,cocoa"),
+        ("ask", path),
+        ("tell", path, "1", "left"),
+        ("ask", path),
+    ):
+        assert study(*words) == 0
+    return path
+
+
+def study(*words):
+    """Run ``bayesduel study`` and return its exit status."""
+    with pytest.raises(SystemExit) as ended:
+        main(["study", *map(str, words)])
+    return ended.value.code
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("tell", "STUDY", "zz-1", "left"), "ticket should be one of this study"),
+        (("tell", "STUDY", "77", "left"), "ticket should be one that was asked for"),
+        (("tell", "STUDY", "2", "leftt"), "outcome should be 'left', 'right' or 'tie'"),
+        (("tell", "STUDY", "1", "right"), "as told before, got 'right'"),
+        (("correct", "STUDY", "2", "right", "--reason", "x"), "an outcome to correct"),
+        (("ask", "STUDY", "-n", "0"), "n should be a whole number >= 1"),
+        (("status", "STUDY", "--futures", "-1"), "futures should be a whole number >= 0"),
+        (("new", "STUDY", "--arms", "x,y"), "holds a study"),
+        (("status", "nothere.study"), "got no file"),
+        (("new", "x.study", "--arms", "tea,tea "), "differ by more than white space"),
+    ],
+)
+def test_a_wrong_command_says_what_is_wrong(words, message, told, capsys):
+    assert study(*(told if word == "STUDY" else word for word in words)) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("", "a row a pair"),
+        ("a,a,,\n", "two different arms"),
+        ("a,b\n", None),
+        ("a,b,x,\n", "cost in"),
+        ("a,b,,1\n", "do not connect"),
+        ("a,b,2,3\nb,c,1,\n", None),
+    ],
+)
+def test_pairs_are_read_from_a_file(rows, message, tmp_path, capsys):
+    (tmp_path / "pairs.csv").write_text("left,right,cost,required\n" + rows)
+    words = ("new", tmp_path / "s", "--arms", "a,b,c", "--pairs", tmp_path / "pairs.csv")
+    refused = message is not None and "connect" not in message
+    assert study(*words) == (2 if refused else 0)
+    assert (tmp_path / "s").exists() is not refused
+    if message is not None:
+        assert message in capsys.readouterr().err
+
+
+def test_files_that_are_no_study_are_refused(told, tmp_path, capsys):
+    whole = told.read_bytes()
+    (tmp_path / "empty").touch()
+    (tmp_path / "cut").write_bytes(whole[:9000])
+    (tmp_path / "damaged").write_bytes(whole[:4096] + bytes(255 - b for b in whole[4096:]))
+    (tmp_path / "newer").write_bytes(whole)
+    with closing(sqlite3.connect(tmp_path / "newer")) as file:
+        file.execute("update settings set value = '9' where name = 'format'")
+        file.commit()
+    for name, message in {
+        "empty": "holds no study",
+        "cut": "is damaged",
+        "damaged": "is damaged",
+        "newer": "was made by a newer version",
+    }.items():
+        assert study("status", tmp_path / name) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_status_as_json_has_the_plan(told, capsys):
+    assert study("status", told, "--futures", "2", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["plan"]["futures"] == 2
+    assert found["check"] is None
