@@ -134,11 +134,10 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
     from bayesduel.text import percent, rank_range
 
     group = result.groups()
-    ranking = result.attrs.get("ranking_verdict", "")
-    across = "" if group is None else ACROSS
-    yield Verdict(
-        headline=result.attrs["verdict"], text=tuple(words for words in (ranking, across) if words)
-    )
+    further = [result.attrs.get(name, "") for name in ("verdict_reason", "ranking_verdict")]
+    further.append("" if group is None else ACROSS)
+    text = tuple(words for words in further if words)
+    yield Verdict(headline=result.attrs["verdict"], text=text)
     frame, level = result.table(), f"{100 * result.attrs['confidence']:g} %"
     ties = result.attrs["tie_share"] > 0
     score = "expected score" if ties else "win rate"

@@ -104,23 +104,23 @@ def power_words(e: "Evidence") -> str:
     if not any(row for row in e.power.values()):
         return ""
     found = (
-        f"If cycles were there, each won at {100 * MIDDLE:.0f} %, a log of this size would show "
-        f"cycles through all arms with a probability of {percent(throughout)} %, and a single "
-        f"cycle of three arms with one of {percent(local)} %"
+        f"Power: a single cycle of three arms, each step won at {100 * MIDDLE:.0f} %, would be "
+        f"detected with a probability of {percent(local)} %; cycles of that strength through all "
+        f"arms, added to the ranking, with {percent(throughout)} %"
     )
     if min(local, throughout) >= GOOD_POWER:
-        return f"{found}: cycles of either kind are unlikely."
+        return f"{found}. Cycles of either kind would probably have been seen."
     if throughout >= GOOD_POWER:
         return (
-            f"{found}: cycles through all arms are unlikely, but single ones would go unnoticed, "
-            "so local transitivity is not established."
+            f"{found}. The latter would probably have been seen; single cycles may be there "
+            "unnoticed."
         )
     if local >= GOOD_POWER:
         return (
-            f"{found}: single cycles are unlikely; cycles through all arms, with majorities that "
-            "are less sure, are not excluded."
+            f"{found}. The former would probably have been seen; weaker cycles, spread over all "
+            "arms, may be there unnoticed."
         )
-    return f"{found}: either may go unnoticed, so transitivity is not established."
+    return f"{found}. Either may be there unnoticed, so transitivity is not established."
 
 
 def leading_words(posterior: "CyclePosterior | None") -> str:

@@ -104,7 +104,8 @@ def plot_ranking(winners: "xr.Dataset", ax: "Axes" = NEW, *, places: slice | Non
     ax.set_yticks(y, _labels(ranked["arm"].values, place))
     ax.set_ylim(len(place) - 0.5, -0.5)
     percent_ticks(ax, "x")
-    ax.set_xlabel("probability of beating another arm drawn at random", fontsize=9, color=INK)
+    what = "expected score" if winners.attrs.get("tie_share", 0) > 0 else "probability of a win"
+    ax.set_xlabel(f"{what} against another arm drawn at random", fontsize=9, color=INK)
     ax.grid(axis="x", color="#e2e2e2", lw=0.7)
     ax.set_axisbelow(True)
     plain(ax)

@@ -64,8 +64,8 @@ def checked(found: Winners, check: TransitivityCheck | None, other: Winners | No
     The same with the attribute ``check`` ("not made", or a JSON object with ``transitive``,
     ``p_value`` and ``sentence``). Where the ranking is rejected, ``verdict`` and its parts are
     those without a ranking, ``verdict_kind`` is "no ranking", ``verdict_model`` is the model they
-    were read from, and ``ranking_verdict`` says what the ranking would have answered. `found` is
-    left as it is.
+    were read from, ``verdict_reason`` says why, and ``ranking_verdict`` what the ranking would
+    have answered. `found` is left as it is.
     """
     told = '"not made"'
     if check is not None:
@@ -79,7 +79,9 @@ def checked(found: Winners, check: TransitivityCheck | None, other: Winners | No
         )
     attrs = {**found.attrs, "check": told}
     if check is not None and check.transitive is False and other is not found:
-        attrs["verdict"] = _headline(check, other)
+        answer = "" if other is None else f" {_answer(other)}"
+        attrs["verdict"] = f"No single ranking holds.{answer}"
+        attrs["verdict_reason"] = _reason(check, other)
         attrs["ranking_verdict"] = _ranking_words(found)
         attrs["verdict_kind"] = "no ranking"
         if other is not None:
@@ -92,15 +94,16 @@ def checked(found: Winners, check: TransitivityCheck | None, other: Winners | No
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _headline(check: TransitivityCheck, other: Winners | None) -> str:
-    """Return that no ranking holds and why, and the answer without one."""
-    first = check.verdict_parts[0]
-    words = f"No single ranking holds: {first[:1].lower()}{first[1:]}"
-    return words if other is None else f"{words} {_by(other)}: {_answer(other)}"
-
-
-def _by(other: Winners) -> str:
-    return f"Without a ranking, by the model {other.attrs['model']}"
+def _reason(check: TransitivityCheck, other: Winners | None) -> str:
+    """Return why no ranking holds, and where the answer comes from."""
+    words = check.verdict_parts[0]
+    if other is None:
+        return words
+    exists = percent(float(other["condorcet_exists"]))
+    return (
+        f"{words} The answer is that of the model {other.attrs['model']}, which allows cycles; by "
+        f"it, some arm beats every other (a Condorcet winner) with probability {exists} %."
+    )
 
 
 def _ranking_words(found: Winners) -> str:
@@ -124,10 +127,8 @@ def _answer(other: Winners) -> str:
     most = [f"{arms[i]} ({percent(beaten[i])} %)" for i in _largest(beaten)]
     weights = [f"{arms[i]} {mixture[i]:.2f}" for i in _largest(mixture)]
     return (
-        f"the arm that beats most others (Copeland winner) is probably {join(most, word='or')}; "
-        f"the von Neumann mixture, which no arm beats, has its largest weights on {join(weights)}. "
-        "Some arm beats every other (a Condorcet winner) with probability "
-        f"{percent(float(other['condorcet_exists']))} %."
+        f"Beats most others (Copeland winner): probably {join(most, word='or')}. The von Neumann "
+        f"mixture, which no arm beats, has its largest weights on {join(weights)}."
     )
 
 

@@ -88,9 +88,8 @@ class Winners(xr.Dataset):
             text = table.to_string()
         contents = f"Variables of this xarray.Dataset: {', '.join(map(str, self.data_vars))}"
         across = None if self.groups() is None else f"{ACROSS}\n"
-        ranking = self.attrs.get("ranking_verdict")
-        verdict = self.attrs["verdict"] + (f"\n{ranking}" if ranking else "")
-        lines = [f"{verdict}\n", across, text, more, f"\n{_notes(self)}", contents]
+        verdict = "\n".join(_verdict_lines(self)) + "\n"
+        lines = [verdict, across, text, more, f"\n{_notes(self)}", contents]
         return "\n".join(line for line in lines if line)
 
     def _repr_html_(self) -> str:
@@ -100,7 +99,7 @@ class Winners(xr.Dataset):
         across = "" if self.groups() is None else f"<p>{escape(ACROSS)}</p>"
         return (
             f"<p><strong>{escape(self.attrs['verdict'])}</strong></p>"
-            f"<p>{escape(self.attrs.get('ranking_verdict', ''))}</p>{across}"
+            f"<p>{escape(' '.join(_verdict_lines(self)[1:]))}</p>{across}"
             f"{table.to_html(border=0)}<p>{more}</p><p>{escape(_notes(self))}</p>"
             f"<details><summary>All variables</summary>{super()._repr_html_()}</details>"
         )
@@ -140,6 +139,12 @@ def _shown(dataset: Winners, limit: int) -> tuple["pd.DataFrame", str]:
     table = pd.DataFrame(columns, index=arms).rename_axis(columns="arm")
     more = len(ranking) - len(t)
     return table, f"... and {more:,} more" if more else ""
+
+
+def _verdict_lines(dataset: Winners) -> list[str]:
+    """Return the verdict and, where a ranking is rejected, why, and what it would have said."""
+    names = ("verdict", "verdict_reason", "ranking_verdict")
+    return [str(dataset.attrs[name]) for name in names if name in dataset.attrs]
 
 
 def _notes(dataset: Winners) -> str:

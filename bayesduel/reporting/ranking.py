@@ -11,7 +11,7 @@ import numpy as np
 from bayesduel.posterior.verdict_text import ACROSS
 from bayesduel.reporting.analysis import TIES
 from bayesduel.reporting.section import Alert, Figure, Section, Table, Text, Verdict, blocks
-from bayesduel.text import SENTENCE, join, percent, rank_range, shorten
+from bayesduel.text import SENTENCE, count, join, percent, rank_range, shorten
 
 if TYPE_CHECKING:
     from bayesduel.criticism.check import Check
@@ -101,6 +101,8 @@ def tie_words(a: "Analysis") -> str:
         return words
     own, tied = a.winners.attrs, a.davidson.attrs
     same = f"says: {tied['verdict']}"
+    if own["verdict_kind"] == tied["verdict_kind"] == "undecided":
+        same = f"is undecided, too, among {count(len(json.loads(tied['verdict_arms'])), 'arm')}."
     if own["verdict_kind"] == "no ranking":
         same = "assumes a ranking, too."
     elif all(own[name] == tied[name] for name in ("verdict_kind", "verdict_arms")):
@@ -238,7 +240,8 @@ def _shares(a: "Analysis") -> str:
 def _verdict(winners: "Winners") -> tuple[str, tuple[str, ...]]:
     """Return the verdict and further paragraphs: on each group, or on the ranking rejected."""
     if "ranking_verdict" in winners.attrs:
-        return str(winners.attrs["verdict"]), (str(winners.attrs["ranking_verdict"]),)
+        further = ("verdict_reason", "ranking_verdict")
+        return str(winners.attrs["verdict"]), tuple(str(winners.attrs[name]) for name in further)
     parts = json.loads(winners.attrs["component_verdicts"])
     inside = [part for part in parts if part["verdict"]]
     words = str(winners.attrs["verdict"])
@@ -310,10 +313,10 @@ def _ranking_table(winners: "Winners", duels: "Duels") -> Table:
         for place, (arm, row) in enumerate(frame.iterrows(), 1)
     )
     heads = (
-        *("rank", "arm", score_name(winners), f"{level} interval"),
+        *("rank", "arm", score_name(winners).replace(" ", "\n"), f"{level}\ninterval"),
         *(("tier",) if tiered else ()),
         *(("group",) if group else ()),
-        *("best arm", f"rank range, {level}", "duels", "won / tied / lost"),
+        *("best\narm", f"rank range,\n{level}", "duels", "won / tied\n/ lost"),
     )
     return Table(
         columns="nl" + "n" * (len(heads) - 2),

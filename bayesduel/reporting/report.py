@@ -57,6 +57,8 @@ __all__ = ["analysed", "report", "sections"]
 COUNTS = "Counts of wins are those of the log."
 AS_LOGGED = "The check uses outcomes as logged; it does not control for covariates."
 
+REJECTED = "The log contradicts a ranking (see Transitivity): this one is for comparison only."
+
 Sections = tuple[Section, ...]
 
 
@@ -236,14 +238,18 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         margins = Section(id="margins", title="Margins", body=blocks(a.margins_reason))
     caution = caution_words(a.check, assumed=a.ranked_by_score)
     ties = tie_words(a)
+    rejected = REJECTED if a.winners.attrs["verdict_kind"] == "no ranking" else ""
     neutral = controlled_words(a, "this ranking is that")
     as_logged = AS_LOGGED if "covariate_effect" in a.fit["posterior"] else ""
     found = (
         verdict_section(a.winners, a.duels, a.warnings + doubts, caution, (ties,) if ties else ()),
         log_section(a.duels, a.health),
-        _noted(ranking_section(a.winners, a.duels), f"{neutral} {COUNTS}" if neutral else ""),
-        scores_section(a.scores),
-        ranks_section(a.winners),
+        _noted(
+            ranking_section(a.winners, a.duels),
+            f"{rejected} {neutral} {COUNTS if neutral else ''}".strip(),
+        ),
+        _noted(scores_section(a.scores), rejected),
+        _noted(ranks_section(a.winners), rejected),
         preferences_section(a.winners),
         _noted(winners_section(a), controlled_words(a, "these winners are those")),
         raw_counts_section(a.duels, a.winners),
@@ -262,8 +268,10 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     return tuple(section for section in found if section is not None)
 
 
-def _noted(section: Section, note: str) -> Section:
-    """Return the section with a note before its body."""
+def _noted(section: Section | None, note: str) -> Section | None:
+    """Return the section, if there is one, with a note before its body."""
+    if section is None:
+        return None
     return replace(section, body=(*blocks(note), *section.body))
 
 

@@ -50,10 +50,8 @@ def test_a_ranking_that_holds_leads(ranked, cyclic):
 
 def test_a_ranking_that_is_rejected_comes_second(ranked, cyclic):
     w = winners(ranked, check=check(False, cyclic))
-    assert w.attrs["verdict"].startswith(
-        "No single ranking holds: the log has more cyclic triads. Without a ranking, by the "
-        "model preference-matrix: No arm beats"
-    )
+    assert w.attrs["verdict"].startswith("No single ranking holds. No arm beats all others")
+    assert w.attrs["verdict_reason"].startswith("The log has more cyclic triads. The answer is")
     assert w.attrs["verdict_kind"] == "no ranking"
     assert w.attrs["verdict_model"] == "preference-matrix"
     assert sorted(json.loads(w.attrs["verdict_arms"])) == ["a", "b", "c"]
@@ -76,7 +74,8 @@ def test_of_a_log_with_a_cycle():
     log = simulate(ROCK, 40, np.random.default_rng(4))
     found = check_log(log, quick=True)
     w = winners(bd.fit(log, draws=400), check=found)
-    assert w.attrs["verdict"].startswith("No single ranking holds: the log has more cyclic triads")
+    assert w.attrs["verdict"].startswith("No single ranking holds. No arm beats all others")
+    assert "more cyclic triads" in w.attrs["verdict_reason"]
     assert "Not enough data" not in w.attrs["verdict"] + w.attrs["ranking_verdict"]
 
 
