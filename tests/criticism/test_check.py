@@ -12,9 +12,12 @@ import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.criticism import compare as comparing
 from bayesduel.criticism.check import check
+from bayesduel.criticism.check_text import p_words, power_words
 from bayesduel.criticism.compare import compare_models
 from bayesduel.criticism.cycle_posterior import curl_share
+from bayesduel.criticism.transitivity import evidence as evidence_room
 from bayesduel.data.duels import Duels
+from bayesduel.text import percent
 from tests.support.simulated_logs import ORDERED, ROCK, SCORE, presented, shown, simulate, voted
 
 
@@ -236,6 +239,67 @@ def test_undecided_weak_and_strong_evidence_are_told_apart(tmp_path):
     assert "cannot be distinguished from a ranking with uneven margins" in page
     assert "A ranking with uneven margins may explain these cycles" in page
     assert "single ranking is not appropriate" not in page
+
+
+# -- one verdict, decided ----------------------------------------------------------------------
+
+
+def test_a_quick_check_has_the_numbers_of_a_full_one():
+    """`report` and `check` gave p-values of 200 and of 1,000 logs, on either side of 0.05."""
+    log = simulate(ORDERED[:5, :5], 12, np.random.default_rng(16))
+    quick, full = check(log, quick=True, seed=3), check(log, ["bradley-terry"], seed=3)
+    assert full.comparison is not None and quick.comparison is None
+    assert quick.evidence.p_by_model == full.evidence.p_by_model
+    assert quick.verdict_parts[0] == full.verdict_parts[0]
+    assert quick.cycles == full.cycles
+
+
+def test_logs_are_replicated_until_the_p_value_is_decided(monkeypatch):
+    near = evidence_room._near
+    # 20 of 400: on neither side of 0.05; 60 of 400: above; 1 of 400: below.
+    assert near([21 / 401], 400)
+    assert not near([61 / 401], 400) and not near([2 / 401], 400)
+    assert not near([61 / 401, 21 / 401], 400)  # the largest is above, whatever the others
+    assert near([2 / 401, 21 / 401], 400)
+    log = simulate(ROCK, 40, np.random.default_rng(4))
+    assert check(log, quick=True).evidence.n_replicated == 400
+    monkeypatch.setattr(evidence_room, "FIRST_DRAWS", (20, 20))
+    monkeypatch.setattr(evidence_room, "MOST_DRAWS", (70, 70))
+    found = check(log, quick=True)  # 1 of 21 is within Monte Carlo error of 0.05, and so on
+    assert found.evidence.n_replicated == 70
+    assert not found.evidence.settled
+    assert found.evidence.strength == "borderline" and found.transitive is None
+    assert found.verdict.startswith("The test of transitivity is undecided (p")
+    assert json.loads(found.to_json())["test"]["settled"] is False
+
+
+def test_a_p_value_near_the_level_has_its_error():
+    assert p_words(0.052, 400) == "p = 0.052, Monte Carlo standard error 0.011"
+    assert p_words(0.4, 400) == "p = 0.40"
+    assert p_words(1 / 401, 400) == "p < 0.0025"
+
+
+def test_a_cycle_is_named_only_where_it_is_ahead():
+    one = check(simulate(ROCK, 40, np.random.default_rng(4)), quick=True)
+    assert one.cycle_posterior.n_alike == 1
+    assert "The most probable cycle is 00 > 01 > 02 > 00" in one.verdict
+    twice = np.full((6, 6), 0.5)
+    for k in (0, 3):
+        twice[k : k + 3, k : k + 3] = [[0.5, 0.9, 0.1], [0.1, 0.5, 0.9], [0.9, 0.1, 0.5]]
+    two = check(simulate(twice, 200, np.random.default_rng(4)), quick=True)
+    assert two.transitive is False
+    assert two.cycle_posterior.n_alike >= 2
+    assert "No single cycle stands out" in two.verdict and "most probable cycle is" not in repr(two)
+
+
+def test_power_is_that_of_local_and_of_global_cycles():
+    found = check(simulate(ORDERED[:5, :5], 12, np.random.default_rng(16)), quick=True)
+    local, throughout = (found.power[kind][0.75] for kind in ("three arms", "throughout"))
+    words = power_words(found.evidence)
+    assert f"probability of {percent(local)} %" in words and f"{percent(throughout)} %" in words
+    assert words in found.verdict
+    cyclic = check(simulate(ROCK, 40, np.random.default_rng(4)), quick=True)
+    assert "Power" not in cyclic.verdict  # what was found needs no power
 
 
 # -- what comes out ---------------------------------------------------------------------------
