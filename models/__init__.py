@@ -7,7 +7,7 @@ models of who wins            ``BradleyTerry``, ``Thurstone``, ``Davidson`` (tie
 models of margins             ``ThurstoneScore``, ``PerturbedThurstone``
 models of pulls               ``LogisticAttributes``
 layers around any predictor   ``OrderEffect``, ``JudgeReliability``, ``JudgeTastes``,
-                              ``TimeVarying``, ``BladeChest``
+                              ``TimeVarying``, ``BladeChest``, ``CategoryEffects``
 ============================  ====================================================================
 
 A model or a layer of one's own is a class with the decorator :func:`register`. A fit stores the
@@ -20,6 +20,7 @@ from typing import Any
 
 from bayesduel.models.blade_chest import BladeChest
 from bayesduel.models.bradley_terry import BradleyTerry
+from bayesduel.models.category_effects import CategoryEffects
 from bayesduel.models.covariates import Covariates, DuelCovariates, ItemCovariates
 from bayesduel.models.davidson import Davidson
 from bayesduel.models.judge_reliability import JudgeReliability
@@ -43,6 +44,7 @@ __all__ = [
     "MODELS",
     "BladeChest",
     "BradleyTerry",
+    "CategoryEffects",
     "Covariates",
     "Davidson",
     "DuelCovariates",
@@ -83,7 +85,10 @@ NOT_OFFERED: dict[str, Callable[..., Any]] = {
 }
 LAYERS: dict[str, Callable[..., Any]] = {
     layer.layer: layer
-    for layer in (OrderEffect, JudgeReliability, JudgeTastes, TimeVarying, BladeChest)
+    for layer in (
+        *(OrderEffect, JudgeReliability, JudgeTastes, TimeVarying, BladeChest),
+        CategoryEffects,
+    )
 }
 
 

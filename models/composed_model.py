@@ -66,9 +66,11 @@ class ComposedModel(Model):
 
     @property
     def approximation(self) -> Approximation:
-        """Laplace with one learned scale at most; population Monte Carlo over several."""
+        """Laplace with one learned scale at most; else population Monte Carlo or nested Laplace."""
         if self.why_nuts:
             return "none"
+        if self.varying:
+            return "nested laplace"
         several = bool(self.response.hypers) or len(self.hypers) > 1
         return "population monte carlo" if several else "laplace"
 
@@ -238,6 +240,7 @@ class ComposedModel(Model):
             "outcome": [1, 1, 0, 0.5],
             "margin": [1.0, 2.0, -2.0, 0.0],
             "judge": "abba",
+            "category": "uvvu",
         }
         columns = {} if duel is None else {c: [1.0, 0.0, -1.0, 2.0] for c in duel.columns}
         log = Duels.from_votes(**votes, covariates=columns or None)  # type: ignore[arg-type]
@@ -250,13 +253,15 @@ class ComposedModel(Model):
     def start(self, cells: ModelCells) -> np.ndarray:
         """Return where the search for the `hypers` starts: their logarithms, (q,)."""
         known = self.response.start(cells)
-        return np.concatenate([np.atleast_1d(known.get(name, 0.0)) for name in self.hypers])
+        starts = [np.atleast_1d(known.get(name, 0.0)) for name in self.hypers]
+        return np.concatenate([np.zeros(0), *starts])
 
     def complete(
         self, posterior: Mapping[str, np.ndarray], cells: ModelCells, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         """Return the draws with scores, and with what the likelihood integrates out."""
-        found = self.parameters(self.predictor.arms.score(posterior, cells.log.arms))
+        found = self.implied(posterior, cells.log.arms)
+        found = self.parameters(self.predictor.arms.score(found, cells.log.arms))
 
         def eta(which: slice) -> np.ndarray:
             return self.eta({n: v[which] for n, v in found.items()}, cells.data)
@@ -265,6 +270,12 @@ class ComposedModel(Model):
         if not self.ranks_by_layers:
             whole["strength"] = whole.pop("score")
         return whole
+
+    def implied(
+        self, posterior: Mapping[str, np.ndarray], arms: tuple[str, ...]
+    ) -> Mapping[str, np.ndarray]:
+        """Return the draws with what the free numbers of layers imply in place of these."""
+        return posterior
 
     def log_likelihood(self, posterior: Mapping[str, Any], cells: ModelCells) -> np.ndarray:
         """Return the log likelihood of each draw and cell, (draws, cells)."""

@@ -91,6 +91,22 @@ class Layer(ComposedModel):
         return {}
 
     @property
+    def own_hypers(self) -> tuple[str, ...]:
+        """Names of this layer's learned standard deviations."""
+        return ()
+
+    @property
+    def own_varying(self) -> dict[str, tuple[str, str]]:
+        """This layer's varying effects; see ``Model.varying``."""
+        return {}
+
+    def own_implied(
+        self, posterior: Mapping[str, np.ndarray], arms: tuple[str, ...]
+    ) -> Mapping[str, np.ndarray]:
+        """Return the draws with what this layer's free numbers imply in place of these."""
+        return posterior
+
+    @property
     def flat_prior(self) -> bool:
         """Whether this layer's own prior is flat."""
         return False
@@ -156,6 +172,33 @@ class Layer(ComposedModel):
     def linear(self) -> bool:
         """Whether the predictor is linear in the scores and a few numbers."""
         return self.adds and self.base.linear
+
+    @property
+    def hypers(self) -> tuple[str, ...]:
+        """Learned positive parameters of what is wrapped, then those of the layer."""
+        return (*self.base.hypers, *self.own_hypers)
+
+    @property
+    def spreads(self) -> tuple[str, ...]:
+        """Learned standard deviations of the effects of layers."""
+        return (*self.base.spreads, *self.own_hypers)
+
+    @property
+    def varying(self) -> Mapping[str, tuple[str, str]]:
+        """Varying effects of all layers."""
+        return {**self.base.varying, **self.own_varying}
+
+    def start(self, cells: Any) -> np.ndarray:
+        """Return where the search for the `hypers` starts: effects are a quarter of scores."""
+        scale = float(self.response.start(cells).get("scale", 0.0))
+        own = np.full(len(self.own_hypers), scale - np.log(4.0))
+        return np.concatenate([self.base.start(cells), own])
+
+    def implied(
+        self, posterior: Mapping[str, np.ndarray], arms: tuple[str, ...]
+    ) -> Mapping[str, np.ndarray]:
+        """Return the draws with what the free numbers of all layers imply."""
+        return self.own_implied(self.base.implied(posterior, arms), arms)
 
     @property
     def flat(self) -> bool:

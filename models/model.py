@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Approximation", "Model"]
 
-Approximation = Literal["laplace", "population monte carlo", "conjugate", "none"]
+Approximation = Literal[
+    "laplace", "population monte carlo", "nested laplace", "conjugate", "none"
+]
 # Draws of `preference` are part of a model (and of a fit) while 4,000 of them fit in 64 MB.
 PREFERENCE_ARMS = 44
 
@@ -58,8 +60,8 @@ class Model(ABC):
     def approximation(self) -> Approximation:
         """How its posterior is approximated.
 
-        "laplace" (one learned scale at most), "population monte carlo" (several), "conjugate"
-        (exact), or "none": NUTS only, and `why_nuts` says why.
+        "laplace" (one learned scale at most), "population monte carlo" (several), "nested laplace"
+        (varying effects), "conjugate" (exact), or "none": NUTS only, and `why_nuts` says why.
         """
         return "laplace"
 
@@ -82,6 +84,20 @@ class Model(ABC):
     def hypers(self) -> tuple[str, ...]:
         """Names of its learned standard deviations and other positive parameters."""
         return ()
+
+    @property
+    def spreads(self) -> tuple[str, ...]:
+        """Those of the `hypers` that are standard deviations of effects of layers."""
+        return ()
+
+    @property
+    def varying(self) -> Mapping[str, tuple[str, str]]:
+        """Varying effects: parameters that are laid out group by group.
+
+        By name: the column of the cells that holds their group, -1 for none, and the dimension of
+        the groups. Given the other parameters the groups are independent.
+        """
+        return {}
 
     @property
     def ranks_by_score(self) -> bool:

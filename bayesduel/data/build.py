@@ -22,6 +22,7 @@ def parts_of_votes(
     group: Iterable[Any] | None,
     time: np.ndarray | None,
     covariates: Mapping[str, Iterable[float]] | None,
+    category: Iterable[Any] | None = None,
     arms: Sequence[str] | None,
     tie_rule: TieRule,
     read_summary: ReadSummary | None,
@@ -49,6 +50,7 @@ def parts_of_votes(
     index = {label: i for i, label in enumerate(labels)}
     judges, judge_code = encode(judge, n, "judge")
     groups, group_code = encode(group, n, "group")
+    categories, category_code = encode(category, n, "category")
     votes = Votes(
         left=np.array([index[x] for x in left_label], dtype=np.int32),
         right=np.array([index[x] for x in right_label], dtype=np.int32),
@@ -62,6 +64,8 @@ def parts_of_votes(
         time=times,
         covariates=np.column_stack(list(differences.values())) if differences else None,
         covariate_names=tuple(differences),
+        category=category_code,
+        categories=categories,
     )
     self_duel = votes.left == votes.right
     tie = (votes.outcome == 0) & ~self_duel
@@ -77,7 +81,10 @@ def parts_of_votes(
     if tie_rule == "drop":
         keep &= ~tie
     votes = votes.take(keep)
-    asked = (votes.margin, votes.judge, votes.group, votes.time, votes.covariates)
+    asked = (
+        *(votes.margin, votes.judge, votes.group, votes.time, votes.covariates),
+        votes.category,
+    )
     return {
         "arms": labels,
         "cells": cells_of(votes, len(labels)),

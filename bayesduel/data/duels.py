@@ -82,6 +82,7 @@ class Duels:
         group: Iterable[Any] | None = None,
         time: np.ndarray | None = None,
         covariates: Mapping[str, Iterable[float]] | None = None,
+        category: Iterable[Any] | None = None,
         arms: Sequence[str] | None = None,
         tie_rule: TieRule = "keep",
         read_summary: ReadSummary | None = None,
@@ -104,6 +105,8 @@ class Duels:
             datetime64 or float array, length n.
         covariates
             What differs between the sides, left minus right, by name, each of length n.
+        category
+            Labels of the category of each duel (topic, league, criterion), length n.
         arms
             Labels of the log, including those that do not occur. Default: those that occur.
         tie_rule
@@ -129,6 +132,7 @@ class Duels:
                 group=group,
                 time=time,
                 covariates=covariates,
+                category=category,
                 arms=arms,
                 tie_rule=tie_rule,
                 read_summary=read_summary,
@@ -163,6 +167,24 @@ class Duels:
             If a matrix is not square, negative, fractional, or `ties` is not symmetric.
         """
         return cls(**parts_of_wins(wins, arms, ties=ties, tie_rule=tie_rule))
+
+    @classmethod
+    def from_categories(cls, logs: "Mapping[str, Duels]") -> "Duels":
+        """Join logs of several categories into one whose votes carry their category.
+
+        Parameters
+        ----------
+        logs
+            Logs by the label of their category, as ``read_duels(..., by=COLUMN)`` returns them.
+
+        Raises
+        ------
+        ValueError
+            If there is none, or logs have different columns or tie rules.
+        """
+        from bayesduel.data.categories import parts_of_categories
+
+        return cls(**parts_of_categories(logs))
 
     @property
     def n_arms(self) -> int:
@@ -284,6 +306,8 @@ class Duels:
                 parts.append(f"{len(self.votes.judges):,} judges")
             if self.votes.group is not None:
                 parts.append(f"{len(self.votes.groups):,} groups")
+            if self.votes.category is not None:
+                parts.append(f"{len(self.votes.categories):,} categories")
             parts += [n for n in ("margin", "time") if getattr(self.votes, n) is not None]
             parts += self.votes.covariate_names
         return f"<Duels: {', '.join(parts)}; from {self.read_summary.source}>"

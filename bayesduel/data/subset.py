@@ -11,6 +11,10 @@ from bayesduel.data.votes import Cells, Votes, cells_of
 __all__ = ["Parts", "compact", "of_arms", "of_units"]
 
 
+# Columns of votes that are indices, and the labels that these stand for.
+LABELS = {"judge": "judges", "group": "groups", "category": "categories"}
+
+
 class Parts(NamedTuple):
     """What a subset of a log changes: its arms, its counts and its votes."""
 
@@ -66,19 +70,20 @@ def of_arms(parts: Parts, arms: Iterable[str] | None) -> Parts:
     if votes is not None:
         votes = votes.take((place[votes.left] >= 0) & (place[votes.right] >= 0))
         votes = replace(votes, left=place[votes.left], right=place[votes.right])
-        votes = compact(compact(votes, "judge"), "group")
+        for role in LABELS:
+            votes = compact(votes, role)
     return Parts(tuple(labels[k] for k in kept), cells, votes)
 
 
 def compact(votes: Votes, role: str) -> Votes:
     """Return the votes with only those labels of `role` that occur."""
-    code, labels = getattr(votes, role), getattr(votes, f"{role}s")
+    code, labels = getattr(votes, role), getattr(votes, LABELS[role])
     if code is None:
         return votes
     kept = np.unique(code[code >= 0])
     place = np.full(len(labels) + 1, -1, dtype=np.int32)  # the last place serves code -1
     place[kept] = np.arange(len(kept))
-    return replace(votes, **{role: place[code], f"{role}s": tuple(labels[k] for k in kept)})
+    return replace(votes, **{role: place[code], LABELS[role]: tuple(labels[k] for k in kept)})
 
 
 def _index_of(labels: Sequence[str], label: str, role: str) -> int:

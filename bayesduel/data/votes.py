@@ -79,6 +79,8 @@ class Votes:
     covariates
         Covariates of the duel, left minus right, float64, shape (n_votes, covariates), in the
         order of `covariate_names`; or None.
+    category
+        Index into `categories` (int32, -1 where missing), or None.
     """
 
     left: np.ndarray
@@ -93,6 +95,8 @@ class Votes:
     time: np.ndarray | None = None
     covariates: np.ndarray | None = None
     covariate_names: tuple[str, ...] = ()
+    category: np.ndarray | None = None
+    categories: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.left)
@@ -101,7 +105,7 @@ class Votes:
         """Return the votes at `rows` (indices or a boolean mask)."""
         columns = (
             *("left", "right", "outcome", "weight"),
-            *("margin", "judge", "group", "time", "covariates"),
+            *("margin", "judge", "group", "time", "covariates", "category"),
         )
         picked: dict[str, Any] = {
             name: None if getattr(self, name) is None else getattr(self, name)[rows]

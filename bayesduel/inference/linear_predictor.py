@@ -15,7 +15,7 @@ from bayesduel.inference.compiled_terms import CompiledTerms, compiled_terms
 from bayesduel.inference.design import Design, design_of
 from bayesduel.models.cells import data_of_rows
 
-__all__ = ["LinearPredictor", "Parts", "linear_predictor"]
+__all__ = ["LinearPredictor", "Parts", "as_input", "linear_predictor", "split_blocks"]
 
 CHUNK = 4_000_000  # draws x cells worked on at once
 
@@ -90,11 +90,11 @@ class LinearPredictor:
 
     def parameters(self, x: np.ndarray) -> dict[str, np.ndarray]:
         """Return the parameters by name, shapes (..., length) or (...), from x (..., size)."""
-        return _split(x, self.blocks)
+        return split_blocks(x, self.blocks)
 
     def hyper_parameters(self, phi: np.ndarray) -> dict[str, np.ndarray]:
         """Return the hyperparameters by name, on their own scale, from phi (..., q)."""
-        return {name: np.exp(v) for name, v in _split(phi, self.hypers).items()}
+        return {name: np.exp(v) for name, v in split_blocks(phi, self.hypers).items()}
 
     def pack(self, parameters: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return x (..., size) from the parameters by name: the inverse of `parameters`."""
@@ -106,8 +106,8 @@ class LinearPredictor:
 
     def _arguments(self, x: np.ndarray, phi: np.ndarray) -> list[Any]:
         """Return parameters, hyperparameters and data as the compiled functions take them."""
-        blocks = [_array(v) for v in self.parameters(x).values()]
-        hypers = [_array(v) for v in _split(phi, self.hypers).values()]
+        blocks = [as_input(v) for v in self.parameters(x).values()]
+        hypers = [as_input(v) for v in split_blocks(phi, self.hypers).values()]
         return [*blocks, *hypers, *self.data.values()]
 
     def batch(self, x: np.ndarray, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -212,7 +212,7 @@ class LinearPredictor:
         whole = data_of_rows(self.data, cells)
         return replace(
             self,
-            data={k: _array(data.get(k, v)) for k, v in whole.items()},
+            data={k: as_input(data.get(k, v)) for k, v in whole.items()},
             design=self.design.rows(cells),
         )
 
@@ -228,14 +228,14 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
     if not model.linear:
         raise ValueError(f"eta should be linear in the parameters of {model.name}")
     terms = compiled_terms(model)
-    data = {name: _array(cells.data[name]) for name in terms.data}
+    data = {name: as_input(cells.data[name]) for name in terms.data}
     lengths = {"arm": cells.log.n_arms, "free": cells.log.n_arms - 1}
     lengths |= {name: len(values) for name, values in model.coords(cells.log).items()}
     blocks = {n: None if by is None else lengths[by] for n, by in terms.linear.items()}
     hypers = {n: None if by is None else lengths[by] for n, by in terms.hypers.items()}
 
     def eta(x: np.ndarray) -> np.ndarray:
-        parts = [_array(v) for v in _split(x, blocks).values()]
+        parts = [as_input(v) for v in split_blocks(x, blocks).values()]
         return terms.functions["eta"](*parts, *data.values())
 
     design = design_of(eta, blocks, data)
@@ -246,7 +246,7 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
     return LinearPredictor(terms, data, design, blocks | dict.fromkeys(terms.own), hypers)
 
 
-def _split(x: np.ndarray, blocks: Mapping[str, int | None]) -> dict[str, np.ndarray]:
+def split_blocks(x: np.ndarray, blocks: Mapping[str, int | None]) -> dict[str, np.ndarray]:
     """Return the parts of x (..., size) by name, (..., length), or (...) where it is a number."""
     found, start = {}, 0
     for name, length in blocks.items():
@@ -256,7 +256,7 @@ def _split(x: np.ndarray, blocks: Mapping[str, int | None]) -> dict[str, np.ndar
     return found
 
 
-def _array(values: Any) -> np.ndarray:
+def as_input(values: Any) -> np.ndarray:
     """Return an array as the compiled functions take it unchecked."""
     given = np.asarray(values)
     return given if given.ndim == 0 else np.ascontiguousarray(given)

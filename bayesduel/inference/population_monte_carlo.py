@@ -26,7 +26,7 @@ from bayesduel.inference.design import PairDifferences
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
 
-__all__ = ["PopulationMonteCarlo"]
+__all__ = ["LINEAR", "PopulationMonteCarlo", "Proposal", "curvature_factor", "summit"]
 
 FREEDOM = 7.0  # degrees of freedom of the proposals
 LEARNING = 400  # draws of each round in which the proposal is fitted
@@ -127,7 +127,7 @@ class PopulationMonteCarlo:
             If the marginal posterior of the hyperparameters has no mode.
         """
         density = linear_predictor(model, cells)
-        return cls(model, cells, density, *_summit(density, model.start(cells)))
+        return cls(model, cells, density, *_top(density, model.start(cells)))
 
     def propose(
         self,
@@ -145,13 +145,18 @@ class PopulationMonteCarlo:
             If the hyperparameters' density has no curvature, or no draw a conditional mode.
         """
         density, top, mode = self.density, self.top, self.mode
+        known = (*LINEAR, *self.model.spreads)
         linear = np.concatenate(
             [
-                np.full(length or 1, name in LINEAR or length is not None)
+                np.full(length or 1, name in known or length is not None)
                 for name, length in density.hypers.items()
             ]
         )
-        proposal = Proposal(top, _spread(density, top, mode), np.zeros_like(linear))
+
+        def around(at: np.ndarray) -> float:
+            return _conditional(density, at, mode.x)[0]
+
+        proposal = Proposal(top, curvature_factor(around, top), np.zeros_like(linear))
         for _ in range(ROUNDS):
             phi, log_q = proposal.draw(LEARNING * (1 + len(top) // 4), rng)
             marginal = np.array([_conditional(density, p, mode.x)[0] for p in phi])
@@ -209,29 +214,47 @@ class PopulationMonteCarlo:
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _summit(density: LinearPredictor, start: np.ndarray) -> tuple[np.ndarray, Mode]:
+def _top(density: LinearPredictor, start: np.ndarray) -> tuple[np.ndarray, Mode]:
     """Return the mode of the log marginal density of the hyperparameters, and that given it."""
-    from scipy.optimize import minimize
-
     near = [np.zeros(density.size)]
 
-    def fall(phi: np.ndarray) -> float:
+    def marginal(phi: np.ndarray) -> float:
         value, mode = _conditional(density, phi, near[0])
         if mode is not None:
             near[0] = mode.x
+        return value
+
+    top = summit(marginal, start)
+    _, mode = _conditional(density, top, near[0])
+    if mode is None:
+        raise FloatingPointError("the hyperparameters have no mode")
+    return top, mode
+
+
+def summit(marginal: Callable[[np.ndarray], float], start: np.ndarray) -> np.ndarray:
+    """Return the mode of a log density of hyperparameters, (q,), from a place to start.
+
+    Raises
+    ------
+    FloatingPointError
+        If there is none.
+    """
+    from scipy.optimize import minimize
+
+    def fall(phi: np.ndarray) -> float:
+        value = marginal(phi)
         return -value if np.isfinite(value) else 1e300
 
     def slope(phi: np.ndarray) -> np.ndarray:
         steps = STEP * np.eye(len(phi))
         return np.array([fall(phi + h) - fall(phi - h) for h in steps]) / (2 * STEP)
 
-    if not np.isfinite(_conditional(density, start, near[0])[0]):
+    if not np.isfinite(marginal(start)):
         raise FloatingPointError("the scores have no conditional mode at the start")
     found = minimize(fall, start, jac=slope, method="BFGS", options={"gtol": 1e-5})
-    value, mode = _conditional(density, found.x, near[0])
-    if mode is None or not np.isfinite(value) or np.abs(found.x - start).max() > 50:
+    if not np.isfinite(marginal(found.x)) or np.abs(found.x - start).max() > 50:
         raise FloatingPointError("the hyperparameters have no mode")
-    return found.x, mode
+    return np.asarray(found.x)
 
 
 def _conditional(
@@ -245,12 +268,18 @@ def _conditional(
     return mode.log_marginal, mode
 
 
-def _spread(density: LinearPredictor, top: np.ndarray, mode: Mode) -> np.ndarray:
-    """Return the lower factor of the inverse curvature of the log marginal at its mode."""
+def curvature_factor(marginal: Callable[[np.ndarray], float], top: np.ndarray) -> np.ndarray:
+    """Return the lower factor of the inverse curvature of a log density at its mode, (q, q).
+
+    Raises
+    ------
+    FloatingPointError
+        If the density ends beside its mode.
+    """
     q, step = len(top), 0.05
 
     def at(phi: np.ndarray) -> float:
-        value, _ = _conditional(density, phi, mode.x)
+        value = marginal(phi)
         if not np.isfinite(value):
             raise FloatingPointError("the hyperparameters' density ends beside its mode")
         return value

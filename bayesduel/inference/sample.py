@@ -15,6 +15,7 @@ import numpy as np
 from bayesduel.inference.conjugate import ConjugatePairs
 from bayesduel.inference.draws import COVERED, Certificate, PosteriorDraws, Proposals
 from bayesduel.inference.laplace import Laplace
+from bayesduel.inference.nested_laplace import NestedLaplace
 from bayesduel.inference.population_monte_carlo import PopulationMonteCarlo
 from bayesduel.inference.psis import PSIS, Tails, importance_weights, resample, tails, tempered
 
@@ -73,6 +74,7 @@ class Approximation(Protocol):
 APPROXIMATIONS: Mapping[str, Callable[[Any, Any], Approximation]] = {
     "laplace": Laplace.of,
     "population monte carlo": PopulationMonteCarlo.of,
+    "nested laplace": NestedLaplace.of,
     "conjugate": ConjugatePairs.of,
 }
 

@@ -1,0 +1,116 @@
+"""Categories of a log: logs by category as one log, and whether they can be pooled."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.data.votes import ReadSummary, Votes, cells_of
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
+
+__all__ = ["POOLED", "arm_coverage", "parts_of_categories"]
+
+POOLED = 0.5  # share of all arms that a category has on average, from which logs are pooled
+OPTIONAL = ("margin", "judge", "group", "time", "covariates")
+COUNTED = (
+    *("n_rows", "n_self_duels", "n_both_bad", "n_ties_dropped"),
+    *("n_zero_weight", "n_bad_rows"),
+)
+
+
+def arm_coverage(logs: "Mapping[str, Duels]") -> float:
+    """Return the share of all arms that a log has on average, from 0 to 1.
+
+    1 where all logs have the same arms; about 1 over their number where no arm is in two.
+    """
+    arms = {arm for log in logs.values() for arm in log.arms}
+    return float(np.mean([log.n_arms / len(arms) for log in logs.values()]))
+
+
+def parts_of_categories(logs: "Mapping[str, Duels]") -> dict[str, Any]:
+    """Return the fields of one log whose votes carry their category.
+
+    See ``Duels.from_categories``.
+    """
+    if not logs:
+        raise ValueError("logs should contain the log of a category, got none")
+    each = list(logs.values())
+    rules = sorted({log.tie_rule for log in each})
+    if len(rules) > 1:
+        raise ValueError(f"logs should have one tie rule, got {', '.join(rules)}")
+    arms = tuple(sorted({arm for log in each for arm in log.arms}))
+    index = {arm: i for i, arm in enumerate(arms)}
+    of_logs = [_votes(log) for log in each]
+    known = {
+        name: [getattr(v, name) for v in of_logs]
+        for name in OPTIONAL
+        if any(getattr(v, name) is not None for v in of_logs)
+    }
+    for name, columns in known.items():
+        without = [label for label, c in zip(logs, columns, strict=True) if c is None]
+        if without:
+            raise ValueError(f"logs should all have a {name} or none, got {without[0]!r} without")
+    names = {v.covariate_names for v in of_logs}
+    if len(names) > 1:
+        raise ValueError(f"logs should have the same covariates, got {sorted(names)}")
+    places = [np.array([index[a] for a in log.arms], dtype=np.int32) for log in each]
+    columns: dict[str, Any] = {
+        side: np.concatenate([p[getattr(v, side)] for p, v in zip(places, of_logs, strict=True)])
+        for side in ("left", "right")
+    }
+    for name in ("outcome", "weight", *(set(known) - {"judge", "group"})):
+        columns[name] = np.concatenate([getattr(v, name) for v in of_logs])
+    for name in {"judge", "group"} & set(known):
+        labels = tuple(sorted({label for v in of_logs for label in getattr(v, f"{name}s")}))
+        columns[name] = np.concatenate([_recoded(v, name, labels) for v in of_logs])
+        columns[f"{name}s"] = labels
+    sizes = [len(v) for v in of_logs]
+    votes = Votes(
+        **columns,
+        covariate_names=names.pop(),
+        category=np.repeat(np.arange(len(each), dtype=np.int32), sizes),
+        categories=tuple(str(label) for label in logs),
+    )
+    first = each[0].read_summary
+    summary = ReadSummary(
+        source=first.source.rsplit(", ", 1)[0] if "=" in first.source else first.source,
+        columns=first.columns,
+        guessed=first.guessed,
+        bad_rows=tuple(row for log in each for row in log.read_summary.bad_rows),
+        **{name: sum(getattr(log.read_summary, name) for log in each) for name in COUNTED},
+    )
+    return {
+        "arms": arms,
+        "cells": cells_of(votes, len(arms)),
+        "tie_rule": rules[0],
+        "votes": votes,
+        "read_summary": summary,
+        "ordered": all(log.ordered for log in each),
+    }
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _votes(log: "Duels") -> Votes:
+    """Return the votes of a log; of one that has none, its cells as weighted votes."""
+    if log.votes is not None:
+        return log.votes
+    cells = log.cells
+    counts = np.stack([cells.left_wins, cells.right_wins, cells.ties], axis=1)
+    cell, result = np.nonzero(counts)
+    return Votes(
+        left=cells.left[cell],
+        right=cells.right[cell],
+        outcome=np.array([1, -1, 0], dtype=np.int8)[result],
+        weight=counts[cell, result],
+    )
+
+
+def _recoded(votes: Votes, name: str, labels: tuple[str, ...]) -> np.ndarray:
+    """Return the codes of a column among `labels`, -1 where it is missing."""
+    place = {label: i for i, label in enumerate(labels)}
+    own = np.array([*(place[label] for label in getattr(votes, f"{name}s")), -1], dtype=np.int32)
+    return own[getattr(votes, name)]
