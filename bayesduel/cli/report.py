@@ -33,6 +33,11 @@ __all__ = ["command"]
     help="File to write.",
 )
 @click.option("--title", help="Heading.  [default: the source of the log]")
+@click.option(
+    "--separate",
+    is_flag=True,
+    help="With --by: a full report on each log, in place of one model with category effects.",
+)
 @anchor_option
 @against_option
 @click.option(
@@ -45,19 +50,40 @@ __all__ = ["command"]
 @fitting_options
 @judging_options
 @click.pass_obj
-def command(argv: list[str], /, log: str, output: Path, title: str | None, **options: Any) -> None:
+def command(
+    argv: list[str],
+    /,
+    log: str,
+    output: Path,
+    title: str | None,
+    separate: bool,
+    **options: Any,
+) -> None:
     """Write a report on LOG: verdict, ranking, checks, model and diagnostics.
 
-    The file needs no network. With --by it has a part for each log.
+    The file needs no network. With --by, categories that share arms are on one page: scores and
+    ranks by category, and where the ranking changes. Where they do not share them, or with
+    --separate, each has a part of its own.
     """
     import shlex
 
     from bayesduel.cli.console import remark, steps
+    from bayesduel.data.categories import POOLED, arm_coverage
     from bayesduel.reporting.report import report
 
     check_folder(output)
     model = chosen_model(options["model"], options)
     logs = read_log(log, options)
+    pooled = len(logs) > 1 and not separate
+    if pooled:
+        coverage = arm_coverage(logs)  # type: ignore[arg-type]
+        pooled = coverage >= POOLED
+        if not pooled:
+            remark(
+                f"each value of {options['by']} is a log of its own: on average it has "
+                f"{100 * coverage:.2g} % of all arms, and {100 * POOLED:g} % are needed for one "
+                "model of all"
+            )
     given = ("method", "draws", "seed", "rope", "confidence", "compare")
     with steps() as step:
         report(
@@ -67,6 +93,7 @@ def command(argv: list[str], /, log: str, output: Path, title: str | None, **opt
             **{name: options[name] for name in given},
             **anchor_of(options["anchor"]),
             against=names_of(options["against"]),
+            pooled=pooled,
             title=title,
             command=shlex.join(["bayesduel", *argv]),
             step=step,

@@ -35,6 +35,7 @@ __all__ = ["NestedLaplace"]
 CANDIDATES = 8  # of each group and draw
 MOST = 128  # candidates after refinements
 LEARNING = 150  # draws of each round in which the proposal of the hyperparameters is fitted
+LEARNT = 300  # draws of each round in which the proposal of the shared parameters is fitted
 ROUNDS = 3
 NEAR = 0.02  # of the log density may be missing at the middle of a proposal
 
@@ -55,6 +56,9 @@ class NestedLaplace:
         Of the hyperparameters.
     known
         Modes at hyperparameters in its range, from which others are found.
+    shift, scale
+        Mean and standard deviation of the shared parameters in a proposal, in the coordinates in
+        which Laplace's marginal distribution given the hyperparameters is standard normal, (p,).
     candidates
         Number of candidates of each group in a draw.
     """
@@ -66,6 +70,8 @@ class NestedLaplace:
     mode: "Mode"
     proposal: Proposal
     known: "Known"
+    shift: np.ndarray
+    scale: np.ndarray
     candidates: int = CANDIDATES
 
     @classmethod
@@ -107,7 +113,55 @@ class NestedLaplace:
             values = np.array([value for value, _ in found])
             known = known.joined(phi, [one for _, one in found])
             proposal = proposal.refitted(phi, values - log_q, linear)
-        return cls(model, cells, density, top, mode, proposal, known)
+        none = np.zeros(density.n_shared)
+        found = cls(model, cells, density, top, mode, proposal, known, none, none + 1.0)
+        for _ in range(ROUNDS):
+            found = found._learned(LEARNT, rng, linear)
+        return found
+
+    def _learned(self, n: int, rng: np.random.Generator, linear: np.ndarray) -> "NestedLaplace":
+        """Return the approximation whose proposals are fitted to the log ratios of `n` draws.
+
+        Marginally the shared parameters are off Laplace's approximation by the skewness of all
+        groups together. Where they are normal, the log ratio is quadratic in them.
+        """
+        phi, log_q = self.proposal.draw(n, rng)
+        z = np.empty((n, len(self.shift)))
+        log_ratio = np.full(n, -np.inf)
+        for k in range(n):
+            _, mode = _conditional(self.density, phi[k], self.known.nearest(phi[k]))
+            z[k] = self.shift + self.scale * rng.standard_normal(len(self.shift))
+            if mode is not None:
+                one = self._drawn(phi[k], mode, z[k], rng)
+                log_ratio[k] = one.log_ratio - log_q[k]
+        fine = np.isfinite(log_ratio)
+        if fine.sum() < 4 * (z.shape[1] + phi.shape[1]):
+            return self
+        away = (z - self.shift) / self.scale
+        own = phi[fine] - phi[fine].mean(axis=0)
+        crossed = own[:, :, None] * own[:, None, :]
+        columns = (np.ones(fine.sum()), own, crossed.reshape(len(own), -1), away[fine])
+        terms = np.column_stack([*columns, 0.5 * away[fine] ** 2])
+        ridge = 1e-6 * len(own) * np.eye(terms.shape[1])
+        fitted = np.linalg.solve(terms.T @ terms + ridge, terms.T @ log_ratio[fine])
+        p = len(self.shift)
+        slope, bend = fitted[-2 * p : -p], np.clip(fitted[-p:], -1.0, 0.5)
+        rest = log_ratio - away @ slope - 0.5 * away**2 @ bend
+        return replace(
+            self,
+            proposal=self.proposal.refitted(phi, rest, linear),
+            shift=self.shift + self.scale * slope / (1 - bend),
+            scale=self.scale / np.sqrt(1 - bend),
+        )
+
+    def _drawn(
+        self, phi: np.ndarray, mode: "Mode", z: np.ndarray, rng: np.random.Generator
+    ) -> "_Drawn":
+        """Return a draw given the hyperparameters and the coordinates of the shared parameters."""
+        one = _draw(self.density, phi, mode, z, self.candidates, rng)
+        own = -0.5 * (((z - self.shift) / self.scale) ** 2).sum() - np.log(self.scale).sum()
+        normal = own - len(z) / 2 * np.log(2 * np.pi)
+        return one._replace(log_ratio=float(one.log_ratio - normal))
 
     def propose(
         self,
@@ -133,7 +187,8 @@ class NestedLaplace:
                 if by_cell is not None:
                     by_cell[k] = 0.0
                 continue
-            one = _draw(density, phi[k], mode, self.candidates, rng)
+            z = self.shift + self.scale * rng.standard_normal(len(self.shift))
+            one = self._drawn(phi[k], mode, z, rng)
             x[k], log_density[k] = one.x, one.log_density
             log_ratio[k] = one.log_ratio - log_q[k]
             if by_cell is not None:
@@ -317,14 +372,21 @@ class _Drawn(NamedTuple):
 
 
 def _draw(
-    density: NestedPredictor, phi: np.ndarray, mode: Mode, candidates: int, rng: np.random.Generator
+    density: NestedPredictor,
+    phi: np.ndarray,
+    mode: Mode,
+    z: np.ndarray,
+    candidates: int,
+    rng: np.random.Generator,
 ) -> _Drawn:
-    """Return shared parameters, and of every group one of some candidates."""
+    """Return a draw of shared parameters at `z`, and of every group one of some candidates.
+
+    Its log ratio lacks the density of `z` and of the hyperparameters.
+    """
     groups, width = mode.varying.shape
-    z = rng.standard_normal(len(mode.shared))
     away = solve_triangular(mode.border.T, z, lower=False)
     shared = mode.shared + away
-    log_q = np.log(mode.border.diagonal()).sum() - 0.5 * z @ z - len(z) / 2 * np.log(2 * np.pi)
+    jacobian = np.log(mode.border.diagonal()).sum()
     half = rng.standard_normal((groups, candidates // 2, width))
     both = np.concatenate([half, -half], axis=1)
     middle = mode.varying + mode.pull @ away
@@ -341,7 +403,7 @@ def _draw(
     rows = np.arange(groups)
     return _Drawn(
         x=density.join(shared, effects[rows, picked]),
-        log_ratio=float(prior + alone + estimate.sum() - log_q),
+        log_ratio=float(prior + alone + estimate.sum() - jacobian),
         log_density=float(prior + log_prior[rows, picked].sum() + kept.sum()),
         cells=kept,
     )

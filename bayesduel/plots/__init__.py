@@ -1,6 +1,7 @@
 """Figures, one function each: every one takes ``ax=None`` and returns the axes it drew on."""
 
 from bayesduel.plots.calibration import plot_calibration
+from bayesduel.plots.categories import plot_categories
 from bayesduel.plots.coefficients import plot_coefficients
 from bayesduel.plots.comparison import plot_comparison
 from bayesduel.plots.judges import plot_judges
@@ -12,6 +13,7 @@ from bayesduel.plots.transitivity import plot_cycles, plot_cyclicity, plot_resid
 
 __all__ = [
     "plot_calibration",
+    "plot_categories",
     "plot_coefficients",
     "plot_comparison",
     "plot_cycles",

@@ -9,10 +9,16 @@ from bayesduel.text import CELL, shorten
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["fragment", "page"]
+__all__ = ["fragment", "page", "part"]
 
 
-def page(title: str, parts: Mapping[str, Sequence[Any]], *, subject: str, index: Any = None) -> str:
+def page(
+    title: str,
+    parts: "Mapping[str, Sequence[Any] | str]",
+    *,
+    subject: str,
+    index: Any = None,
+) -> str:
     """Return a self-contained HTML page.
 
     Parameters
@@ -21,7 +27,8 @@ def page(title: str, parts: Mapping[str, Sequence[Any]], *, subject: str, index:
         Its heading.
     parts
         Sections (:class:`bayesduel.reporting.section.Section`), the verdict first, by the label of
-        their log. Of several parts, links in part n are prefixed with "p", n and "-".
+        their log; or what :func:`part` made of them. Of several parts, links in part n are
+        prefixed with "p", n and "-".
     subject
         What the page is about, for the title of its window.
     index
@@ -32,15 +39,26 @@ def page(title: str, parts: Mapping[str, Sequence[Any]], *, subject: str, index:
     from bayesduel import __version__
 
     style = files("bayesduel.reporting") / "templates" / "report.css"
+    prefixes = [f"p{n}-" if len(parts) > 1 else "" for n in range(1, len(parts) + 1)]
+    rendered = {
+        label: one if isinstance(one, str) else part(one, prefix)
+        for (label, one), prefix in zip(parts.items(), prefixes, strict=True)
+    }
     template = _environment().get_template("page.html")
     return template.render(
         title=title,
         subject=subject,
-        parts=parts,
+        parts=rendered,
         index=index,
         style=style.read_text(encoding="utf-8"),
         version=__version__,
     )
+
+
+def part(sections: Sequence[Any], prefix: str = "") -> str:
+    """Return the sections on one log as HTML, the verdict first; links have a prefix."""
+    module: Any = _environment().get_template("section.html").module
+    return str(module.part(sections, prefix))
 
 
 def fragment(section: Any) -> str:

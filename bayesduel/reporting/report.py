@@ -1,7 +1,7 @@
 """Reports: self-contained HTML files on one log, or on several."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,14 @@ from bayesduel.reporting.attributes import (
     new_items_section,
 )
 from bayesduel.reporting.calibration import calibration_section
+from bayesduel.reporting.categories import (
+    CategoryAnalysis,
+    analyse_categories,
+    categories_section,
+    category_verdict_section,
+    changes_section,
+    table_section,
+)
 from bayesduel.reporting.check import (
     check_verdict_section,
     comparison_section,
@@ -32,6 +40,7 @@ from bayesduel.reporting.judge_agreement import judge_agreement_section
 from bayesduel.reporting.log import log_section
 from bayesduel.reporting.margins import margins_section
 from bayesduel.reporting.next_pairs import next_pairs_section
+from bayesduel.reporting.parts import Parts
 from bayesduel.reporting.ranking import (
     caution_words,
     controlled_words,
@@ -43,7 +52,7 @@ from bayesduel.reporting.ranking import (
 )
 from bayesduel.reporting.raw_counts import raw_counts_section
 from bayesduel.reporting.scores import scores_section
-from bayesduel.reporting.section import Cell, Section, Table, blocks
+from bayesduel.reporting.section import Alert, Cell, Section, Table, blocks
 from bayesduel.reporting.winners import winners_section
 
 if TYPE_CHECKING:
@@ -77,6 +86,7 @@ def report(
     points: float = 1000.0,
     against: Sequence[str] = (),
     compare: bool = False,
+    pooled: bool = False,
     title: str | None = None,
     command: str | None = None,
     step: Callable[[str], None] = lambda name: None,
@@ -109,6 +119,9 @@ def report(
         As in :func:`bayesduel.scores`.
     against
         As in :func:`bayesduel.judge_agreement`.
+    pooled
+        Whether several logs are categories that share arms, reported on one page under one model
+        with :class:`bayesduel.models.CategoryEffects`; else each log has a part of its own.
     title
         Heading. Default: the source of the log.
     command
@@ -126,6 +139,12 @@ def report(
         If an argument is not as described.
     OSError
         If the file cannot be written.
+
+    Notes
+    -----
+    Of several logs each part is kept in a folder beside the file as soon as it is done, until
+    all are: a call that was stopped goes on where it was. A log that cannot be analysed has the
+    reason in place of its part.
     """
     from bayesduel.criticism.check_result import Check
     from bayesduel.posterior.winners import check_decision
@@ -140,36 +159,69 @@ def report(
         "rope": rope, "confidence": confidence, "anchor": anchor, "points": points,
         "against": against, "compare": compare,
     }  # fmt: skip
-    found = {}
-    for label, one in several.items():
+    if pooled:
+        whole = ("anchor", "points", "against", "compare")
+        fitting = {n: v for n, v in options.items() if n not in whole}
+        one: Any = analyse_categories(several, **fitting, step=step)
+        several = {"": one}
+    kept = Parts.beside(path, (options, command)) if _all_logs(several) else None
+    parts: dict[str, Sections | str] = {}
+    rows: list[Any] = []
+    errors: list[Exception] = []
+    for place, (key, given) in enumerate(several.items(), 1):
+        label = str(key)
 
         def named(name: str, label: str = label) -> None:
             step(f"{label}: {name}" if label else name)
 
-        found[str(label)] = analysed(one, duels, options, named)
-    step("drawing")
-    parts = {label: sections(one, command=command) for label, one in found.items()}
-    first = next(iter(found.values()))
-    heading = f"{len(parts)} logs" if len(parts) > 1 else str(first.duels.read_summary.source)
+        done = None if kept is None else kept.find(place, label, given)
+        if done is None:
+            try:
+                one = analysed(given, duels, options, named)
+                named("drawing")
+                own = sections(one, command=command)
+                row = _row(one)
+            except (ValueError, FloatingPointError) as error:
+                if kept is None:
+                    raise
+                errors.append(error)
+                parts[label], row = (_failed(error),), ("", "", f"Not analysed: {error}")
+            else:
+                parts[label] = own
+                if kept is not None:
+                    done = kept.keep(place, label, given, own, row)
+        if done is not None:
+            parts[label], row = done["html"], done["row"]
+        rows.append((Cell(label, href=f"#p{place}-verdict"), *row))
+    if errors and len(errors) == len(parts):
+        raise errors[0]
+    first = next(iter(several.values()))
+    heading = f"{len(parts)} logs"
+    if len(parts) == 1:
+        heading = str(one.duels.read_summary.source)
     text = page(
         title or heading,
         parts,
         subject="transitivity" if isinstance(first, Check) else "paired comparisons",
-        index=_index(found) if len(parts) > 1 else None,
+        index=_index(rows) if len(parts) > 1 else None,
     )
     write_text(path, text)
+    if kept is not None:
+        kept.clear()
     return path
 
 
 def sections(
-    given: "Analysis | Check | AttributeAnalysis", *, command: str | None = None
+    given: "Analysis | Check | AttributeAnalysis | CategoryAnalysis",
+    *,
+    command: str | None = None,
 ) -> Sections:
     """Return the sections of a report, for a page, a terminal or a notebook.
 
     Parameters
     ----------
     given
-        The analysis of a log, a check, or the analysis of attributes.
+        The analysis of a log, a check, or the analysis of attributes or of categories.
     command
         The command that made it, or None.
     """
@@ -177,6 +229,8 @@ def sections(
         return _of_log(given, command)
     if isinstance(given, AttributeAnalysis):
         return _of_attributes(given, command)
+    if isinstance(given, CategoryAnalysis):
+        return _of_categories(given, command)
     return _of_check(given, command)
 
 
@@ -206,7 +260,7 @@ def analysed(
     from bayesduel.criticism.check_result import Check
     from bayesduel.data.duels import Duels
 
-    if isinstance(one, Check | AttributeAnalysis):
+    if isinstance(one, Check | AttributeAnalysis | CategoryAnalysis):
         return one
     if isinstance(one, Duels):
         return analyse(one, **options, step=step)
@@ -299,25 +353,56 @@ def _of_attributes(a: AttributeAnalysis, command: str | None) -> Sections:
     )
 
 
+def _of_categories(a: CategoryAnalysis, command: str | None) -> Sections:
+    from bayesduel.data.health import health
+
+    average = "Ranks and win rates are those of an average category."
+    return (
+        category_verdict_section(a),
+        categories_section(a),
+        changes_section(a),
+        table_section(a),
+        _noted(ranking_section(a.winners, a.duels), average),
+        log_section(a.duels, health(a.duels)),
+        fit_section(a.fit),
+        _reproduce(a.fit, command),
+    )
+
+
 def _reproduce(fit: "xr.DataTree", command: str | None) -> Section:
     return reproduce_section(fit.attrs["seed"], json.loads(fit.attrs["versions"]), command)
 
 
-def _index(found: dict[str, Any]) -> Section:
+def _all_logs(several: Mapping[Any, Any]) -> bool:
+    """Return whether there are several logs, so that parts are kept while others are made."""
+    from bayesduel.data.duels import Duels
+
+    return len(several) > 1 and all(isinstance(one, Duels) for one in several.values())
+
+
+def _failed(error: Exception) -> Section:
+    """Return the section in place of a part that could not be made."""
+    return Section(id="verdict", body=(Alert("Not analysed", (str(error),)),))
+
+
+def _row(one: Any) -> tuple[str, str, str]:
+    """Return the row of a part in the table of all: duels, arms, main result."""
+    return f"{one.duels.n_duels:,}", f"{one.duels.n_arms:,}", _conclusion(one)
+
+
+def _index(rows: list[Any]) -> Section:
     """Return the section that lists the parts of a report, with links."""
-    rows = []
-    for n, (label, one) in enumerate(found.items(), 1):
-        link = Cell(label, href=f"#p{n}-verdict")
-        rows.append((link, f"{one.duels.n_duels:,}", f"{one.duels.n_arms:,}", _conclusion(one)))
     heads = ("log", "duels", "arms", "verdict")
     table = Table(columns="lnnt", heads=heads, rows=tuple(rows), full=True)
     return Section(id="index", title="All logs", body=(table,))
 
 
-def _conclusion(one: "Analysis | Check | AttributeAnalysis") -> str:
+def _conclusion(one: "Analysis | Check | AttributeAnalysis | CategoryAnalysis") -> str:
     """Return the main result of one part, for the table of all."""
     if isinstance(one, AttributeAnalysis):
         return one.sentence
+    if isinstance(one, CategoryAnalysis):
+        return one.ranks.sentence
     if not isinstance(one, Analysis):
         return one.verdict
     return str(one.winners.attrs["verdict"])

@@ -1,0 +1,57 @@
+"""Deviations by category, as a heat map."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.plots.style import DIVERGING, INK, NEW, figure, place_ticks, shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayesduel.posterior.category_ranks import CategoryRanks
+
+__all__ = ["categories_size", "plot_categories"]
+
+MOST = 60  # categories drawn, those with the largest deviations
+
+
+def categories_size(n_categories: int, n_arms: int) -> tuple[float, float]:
+    """Return the width and height in inches that suit a table of categories and arms."""
+    columns = min(n_categories, MOST)
+    return 3.2 + max(0.22 * columns, 2.0), 1.6 + max(0.2 * n_arms, 1.0)
+
+
+@figure(
+    lambda ranks: categories_size(ranks.sizes["category"], ranks.sizes["arm"]),
+    "bayesduel.category_ranks",
+)
+def plot_categories(ranks: "CategoryRanks", ax: "Axes" = NEW) -> "Axes":
+    """Plot how far the score of each arm in each category is from its overall score.
+
+    Arms are in their overall order, categories in the order of their largest changes, of more than
+    60 the first 60. Purple is above the overall score, orange below. A dot marks deviations whose
+    interval excludes 0.
+
+    Parameters
+    ----------
+    ranks
+        What :func:`bayesduel.category_ranks` returned.
+    """
+    labels = list(ranks.table().index)[:MOST]
+    rows = np.argsort(ranks["overall_rank_mean"].values, kind="stable")
+    here = ranks.isel(arm=rows).sel(category=labels)
+    mean, low, high = (here[f"deviation_{e}"].values.T for e in ("mean", "lower", "upper"))
+    size = max(float(np.abs(mean).max()), 1e-9)
+    image = ax.imshow(
+        mean, cmap=DIVERGING, vmin=-size, vmax=size, interpolation="nearest", aspect="auto"
+    )
+    sure_row, sure_column = np.nonzero((low > 0) | (high < 0))
+    ax.scatter(sure_column, sure_row, s=6, color=INK, linewidths=0)
+    ax.set_yticks(range(len(rows)), [shorten(str(arm)) for arm in here["arm"].values])
+    ax.set_xticks(range(len(labels)), [shorten(str(c)) for c in labels], rotation=90)
+    ax.tick_params(length=0)
+    bar = ax.figure.colorbar(image, ax=ax, fraction=0.03, pad=0.02)
+    bar.set_label("deviation from the overall score")
+    bar.outline.set_visible(False)  # type: ignore[operator]
+    return ax

@@ -1,0 +1,278 @@
+"""Ranks by category, and where they differ from the overall ranking, with uncertainty."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.intervals import eti
+from bayesduel.posterior.draws import check_fit, posterior_draws
+from bayesduel.text import SENTENCE, count, join, json_ready, probability, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["CategoryRanks", "category_ranks"]
+
+ROWS = 12  # categories printed
+NUMBERS = 20_000_000  # draws x pairs compared at once
+
+
+class CategoryRanks(xr.Dataset):
+    """Scores and ranks by category, printed as a sentence and a table of categories."""
+
+    __slots__ = ()
+
+    @property
+    def sentence(self) -> str:
+        """The main result in words."""
+        return str(self.attrs["sentence"])
+
+    def table(self) -> "pd.DataFrame":
+        """Return one row per category, those that differ most from the overall ranking first."""
+        import pandas as pd
+
+        best = self["best_probability"].values
+        rows = np.arange(len(best))
+        leader = best.argmax(axis=1)
+        frame = pd.DataFrame(
+            {
+                "duels": (self["duels"].sum("arm").values / 2).astype(int),
+                "best": self["arm"].values[leader],
+                "best_probability": best[rows, leader],
+                "best_differs_probability": self["best_differs_probability"].values,
+                "reversed_share": self["reversed_share"].values,
+                "reversed_pairs": self["reversed_pairs"].values,
+            },
+            index=pd.Index(self["category"].values, name="category"),
+        )
+        keys = ["reversed_pairs", "best_differs_probability", "reversed_share"]
+        return frame.sort_values(keys, ascending=False, kind="stable")
+
+    def scores(self) -> "pd.DataFrame":
+        """Return one row per arm and category: score, rank, and how many duels they had there."""
+        names = {
+            **{name: name for name in ("score_mean", "score_lower", "score_upper")},
+            **{name: name for name in ("rank_mean", "rank_lower", "rank_upper")},
+            **{name: name for name in ("best_probability", "deviation_mean", "duels")},
+        }
+        frame = self[list(names)].to_dataframe()
+        return frame.reset_index()[["category", "arm", *names]]
+
+    def changes(self, least: float | None = None) -> "pd.DataFrame":
+        """Return the pairs whose order in a category is the opposite of the overall order.
+
+        Parameters
+        ----------
+        least
+            Least posterior probability of the reversal; default: `confidence`.
+
+        Returns
+        -------
+        One row per category and pair, the most probable first: ``ahead`` has the larger score in
+        the category, ``behind`` overall.
+        """
+        import pandas as pd
+
+        least = self.attrs["confidence"] if least is None else least
+        chance = self["reversed_probability"].values
+        category, behind, ahead = np.nonzero(chance >= least)
+        arms = self["arm"].values
+        frame = pd.DataFrame(
+            {
+                "category": self["category"].values[category],
+                "ahead": arms[ahead],
+                "behind": arms[behind],
+                "probability": chance[category, behind, ahead],
+            }
+        )
+        return frame.sort_values("probability", ascending=False, kind="stable", ignore_index=True)
+
+    def summary(self) -> dict[str, Any]:
+        """Return sentence, categories, scores and changes as plain dictionaries and lists."""
+        overall = {
+            name: self[f"overall_{name}"].values
+            for name in ("score_mean", "score_lower", "score_upper", "rank_mean")
+        }
+        return {
+            **json_ready(dict(self.attrs)),
+            "overall": [
+                {"arm": str(arm), **{name: float(v[k]) for name, v in overall.items()}}
+                for k, arm in enumerate(self["arm"].values)
+            ],
+            "categories": json_ready(self.table().reset_index().to_dict("records")),
+            "scores": json_ready(self.scores().to_dict("records")),
+            "changes": json_ready(self.changes().to_dict("records")),
+        }
+
+    def __repr__(self) -> str:
+        if "sentence" not in self.attrs or "reversed_pairs" not in self:
+            return super().__repr__()
+        table = self.table()
+        more = len(table) - ROWS
+        return "\n".join(
+            [
+                f"{self.sentence}\n",
+                table.head(ROWS).round(2).to_string(max_colwidth=24),
+                *([f"... and {count(more, 'category').replace('ys', 'ies')} more"] * (more > 0)),
+                "\nMethods: table(), scores(), changes(), summary()",
+            ]
+        )
+
+
+def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRanks:
+    """Return scores and ranks in each category, and where they differ from the overall ones.
+
+    Parameters
+    ----------
+    fit
+        A fit of a model with :class:`bayesduel.models.CategoryEffects`.
+    confidence
+        Probability of intervals, and that a change of the ranking needs; in (0.5, 1). It is that
+        of one pair in one category, without a correction for their number.
+
+    Returns
+    -------
+    A Dataset. By category and arm: ``score_mean``, ``_lower``, ``_upper``, ``rank_mean``,
+    ``_lower``, ``_upper`` (1 is best), ``best_probability``, ``deviation_mean``, ``_lower``,
+    ``_upper`` and ``duels``. By arm: ``overall_score_*``, ``overall_rank_*`` and
+    ``overall_best_probability``, those of an average category. By category:
+    ``best_differs_probability`` (that the best arm there is not the best overall),
+    ``reversed_share`` (the expected share of pairs whose order is the opposite of the overall
+    one), ``reversed_pairs`` (how many are with probability `confidence`). By category, arm and
+    opponent: ``reversed_probability``, that the arm is ahead overall and the opponent in the
+    category. ``spread_mean``, ``_lower``, ``_upper``: the standard deviation of deviations.
+
+    Raises
+    ------
+    TypeError
+        If `fit` is not a fit.
+    ValueError
+        If its model has no effects of categories, or `confidence` is out of range.
+    """
+    check_fit(fit)
+    if not 0.5 < confidence < 1:
+        raise ValueError(f"confidence should be in (0.5, 1), got {confidence}")
+    posterior = fit["posterior"]
+    if "deviation" not in posterior or "score" not in posterior:
+        raise ValueError(
+            "fit should be of a model with CategoryEffects and scores, got "
+            f"{fit.attrs['model']}"
+        )
+    draws, _ = posterior_draws(fit, "model")
+    overall, deviation = draws["score"], draws["deviation"]
+    arms, categories = posterior["arm"].values, posterior["category"].values
+    n, n_arms = overall.shape
+    two, three = ("category", "arm"), ("category", "arm", "opponent")
+    ranks = _ranks(overall)
+    variables: dict[str, Any] = {
+        **_summary("overall_score", "arm", overall, confidence),
+        **_summary("overall_rank", "arm", ranks, confidence),
+        "overall_best_probability": ("arm", (ranks == 1).mean(axis=0)),
+        **_summary("spread", (), draws["category_spread"], confidence),
+    }
+    by_category: dict[str, list[np.ndarray]] = {}
+    best = overall.argmax(axis=1)
+    for c in range(len(categories)):
+        score = overall + deviation[:, c]
+        rank = _ranks(score)
+        found = {
+            **_summary("score", "arm", score, confidence),
+            **_summary("rank", "arm", rank, confidence),
+            **_summary("deviation", "arm", deviation[:, c], confidence),
+        }
+        own = {name: values for name, (_, values) in found.items()} | {
+            "best_probability": (rank == 1).mean(axis=0),
+            "best_differs_probability": (score.argmax(axis=1) != best).mean(),
+            "reversed_probability": _reversed(overall, score),
+        }
+        for name, values in own.items():
+            by_category.setdefault(name, []).append(values)
+    dims = {"best_differs_probability": "category", "reversed_probability": three}
+    for name, each in by_category.items():
+        variables[name] = (dims.get(name, two), np.stack(each))
+    chance = variables["reversed_probability"][1]
+    pairs = n_arms * (n_arms - 1) / 2
+    variables["reversed_share"] = ("category", chance.sum(axis=(1, 2)) / pairs)
+    variables["reversed_pairs"] = ("category", (chance >= confidence).sum(axis=(1, 2)))
+    variables["duels"] = (two, _duels(fit, len(categories), n_arms))
+    attrs = {
+        "confidence": float(confidence),
+        "n_draws": n,
+        "model": fit.attrs["model"],
+        "source": fit.attrs.get("source", ""),
+    }
+    coords = {"category": categories, "arm": arms, "opponent": arms}
+    result = CategoryRanks(variables, coords=coords, attrs=attrs)
+    result.attrs["sentence"] = _sentence(result)
+    return result
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _ranks(score: np.ndarray) -> np.ndarray:
+    """Return ranks from 1, the largest score first, shape (n, K)."""
+    order = np.argsort(-score, axis=1, kind="stable")
+    ranks = np.empty_like(order)
+    np.put_along_axis(ranks, order, np.arange(1, score.shape[1] + 1)[None], axis=1)
+    return ranks
+
+
+def _summary(
+    name: str, dims: Any, draws: np.ndarray, confidence: float
+) -> dict[str, tuple[Any, np.ndarray]]:
+    """Return posterior mean and interval as variables; draws first."""
+    low, high = eti(np.moveaxis(draws, 0, -1), confidence)
+    parts = {"mean": draws.mean(axis=0), "lower": low, "upper": high}
+    return {f"{name}_{part}": (dims, np.asarray(value)) for part, value in parts.items()}
+
+
+def _reversed(overall: np.ndarray, score: np.ndarray) -> np.ndarray:
+    """Return the probability that i is ahead of j overall and behind it in a category, (K, K)."""
+    n, n_arms = overall.shape
+    found = np.zeros((n_arms, n_arms))
+    step = max(1, NUMBERS // n_arms**2)
+    for start in range(0, n, step):
+        here = slice(start, start + step)
+        ahead = overall[here, :, None] > overall[here, None, :]
+        found += (ahead & (score[here, :, None] < score[here, None, :])).sum(axis=0)
+    return found / n
+
+
+def _duels(fit: xr.DataTree, n_categories: int, n_arms: int) -> np.ndarray:
+    """Return how many duels each arm had in each category, (categories, K)."""
+    data = fit["constant_data"].dataset
+    category, n = data["category_of_cell"].to_numpy(), data["n"].to_numpy()
+    found = np.zeros((n_categories, n_arms))
+    known = category >= 0
+    for side in ("first", "second"):
+        np.add.at(found, (category[known], data[side].to_numpy()[known]), n[known])
+    return found
+
+
+def _sentence(found: CategoryRanks) -> str:
+    """Return where the ranking changes between categories, in words."""
+    table, confidence = found.table(), found.attrs["confidence"]
+    changed = table[table["reversed_pairs"] > 0]
+    level = f"with probability {confidence:g} or more"
+    n = len(table)
+    if changed.empty:
+        words = (
+            f"No pair of arms is {level} in the opposite order of the overall ranking in any of "
+            f"the {n:,} categories."
+        )
+    else:
+        words = (
+            f"The ranking changes between categories: in {len(changed):,} of {n:,} a pair of arms "
+            f"is {level} in the opposite order of the overall ranking."
+        )
+    overall = found["overall_best_probability"].values
+    top = int(overall.argmax())
+    name = shorten(str(found["arm"].values[top]), SENTENCE)
+    other = table[table["best_differs_probability"] >= confidence]
+    first = f" Best in an average category: {name} (probability {probability(overall[top])})."
+    if other.empty:
+        return f"{words}{first} In no category is another arm the best {level}."
+    names = join(other.index, 4)
+    return f"{words}{first} Another arm than the best overall is the best {level} in {names}."

@@ -1,0 +1,267 @@
+"""Report sections: scores and ranks by category, and where the ranking changes."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.reporting.section import (
+    Alert,
+    Cell,
+    Figure,
+    Group,
+    Section,
+    Table,
+    Verdict,
+    blocks,
+)
+from bayesduel.text import count, number_with_interval, percent, probability
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from bayesduel.data.duels import Duels
+    from bayesduel.posterior.category_ranks import CategoryRanks
+    from bayesduel.posterior.winners import Winners
+
+__all__ = [
+    "CategoryAnalysis",
+    "analyse_categories",
+    "categories_section",
+    "category_verdict_section",
+    "changes_section",
+    "table_section",
+]
+
+OPEN_ROWS = 40  # categories up to which the table is shown unfolded
+CHANGES = 50  # changes of the ranking that are listed, the most probable first
+ACROSS_ARMS = 12  # arms up to which categories are rows and arms columns
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CategoryAnalysis:
+    """What a report says of a log whose duels come from categories.
+
+    Attributes
+    ----------
+    duels
+        The log of all categories.
+    fit, winners
+        Of the model with category effects; the winners are those of an average category.
+    ranks
+        Scores and ranks by category.
+    warnings
+        (name, words) of every warning raised on the way.
+    """
+
+    duels: "Duels"
+    fit: "xr.DataTree"
+    winners: "Winners"
+    ranks: "CategoryRanks"
+    warnings: tuple[tuple[str, str], ...]
+
+
+def analyse_categories(
+    logs: "Mapping[str, Duels]",
+    *,
+    model: Any = "bradley-terry",
+    method: str = "auto",
+    draws: int | None = None,
+    seed: int = 0,
+    rope: float = 0.02,
+    confidence: float = 0.95,
+    step: Callable[[str], None] = lambda name: None,
+) -> CategoryAnalysis:
+    """Return everything that a report says of the logs of several categories.
+
+    Parameters
+    ----------
+    logs
+        The log of each category.
+    model, method, draws, seed
+        As in :func:`bayesduel.fit`; the model gets category effects.
+    rope, confidence
+        As in :func:`bayesduel.winners`.
+    step
+        Called with the name of each step before it begins.
+    """
+    import warnings
+
+    from bayesduel.data.duels import Duels
+    from bayesduel.inference.fit import fit as fit_model
+    from bayesduel.models import CategoryEffects, model_named
+    from bayesduel.posterior.category_ranks import category_ranks
+    from bayesduel.posterior.winners import winners
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        duels = Duels.from_categories(logs)
+        step("fitting all categories")
+        options: dict[str, Any] = {} if draws is None else {"draws": draws}
+        pooled = CategoryEffects(model_named(model))
+        fit = fit_model(
+            duels, pooled, method, seed=seed, log_likelihood=False, **options  # type: ignore[arg-type]
+        )
+        step("computing ranks by category")
+        found = winners(fit, rope=rope, confidence=confidence)
+        ranks = category_ranks(fit, confidence=confidence)
+    raised = tuple(dict.fromkeys((w.category.__name__, str(w.message)) for w in caught))
+    for category, words in {(w.category, str(w.message)) for w in caught}:
+        warnings.warn(words, category, stacklevel=2)
+    return CategoryAnalysis(duels=duels, fit=fit, winners=found, ranks=ranks, warnings=raised)
+
+
+def category_verdict_section(a: CategoryAnalysis) -> Section:
+    """Return the section on the main result."""
+    ranks, confidence = a.ranks, a.ranks.attrs["confidence"]
+    level = f"{100 * confidence:g} %"
+    spread = number_with_interval(*(float(ranks[f"spread_{e}"]) for e in ("mean", "lower", "upper")))
+    overall = f"Average category: {a.winners.attrs['verdict']}"
+    note = (
+        f"From {a.duels.n_duels:,} duels between {a.duels.n_arms:,} arms in "
+        f"{ranks.sizes['category']:,} categories, under one model: each arm has an overall score "
+        "and a deviation from it in each category, and the standard deviation of deviations is "
+        f"learned from all categories ({spread} {a.fit.attrs['score_unit']}, {level} interval). "
+        "Arms with few duels in a category therefore keep near to their overall score there. "
+        "Each pair and category is judged by itself, without a correction for their number."
+    )
+    settled = bool((ranks["reversed_pairs"] > 0).any())
+    verdict = Verdict(headline=ranks.sentence, text=(overall,), note=note, settled=settled)
+    alerts = (Alert(name, (words,)) for name, words in a.warnings)
+    return Section(id="verdict", body=(verdict, *alerts))
+
+
+def categories_section(a: CategoryAnalysis) -> Section:
+    """Return the section with one row per category."""
+    frame = a.ranks.table()
+    confidence = a.ranks.attrs["confidence"]
+    rows = tuple(
+        (
+            str(label),
+            f"{row['duels']:,}",
+            str(row["best"]),
+            probability(row["best_probability"]),
+            _strong(probability(row["best_differs_probability"]),
+                    row["best_differs_probability"] >= confidence),
+            f"{percent(row['reversed_share'])} %",
+            _strong(f"{row['reversed_pairs']:,}", row["reversed_pairs"] > 0),
+        )
+        for label, row in frame.iterrows()
+    )  # fmt: skip
+    table = Table(
+        columns="lnlnnnn",
+        heads=(
+            *("category", "duels", "best arm", "probability"),
+            *("best arm is not\nthe best overall", "pairs reversed,\nexpected", "reversed\nsurely"),
+        ),
+        rows=rows,
+        full=True,
+        caption=(
+            "Pairs reversed: the share of pairs whose order is the opposite of the overall ranking, "
+            "expected under the posterior; between exactly equal rankings that are not certain it "
+            f"is not 0. Surely: pairs that are with probability {confidence:g} or more."
+        ),
+    )
+    body = table if len(rows) <= OPEN_ROWS else Group("All categories", (table,), folded=True)
+    first = () if len(rows) <= OPEN_ROWS else (_first_rows(table),)
+    words = "The categories, those with most changes of the ranking first."
+    return Section(id="categories", title="Categories", body=(*blocks(words), *first, body))
+
+
+def changes_section(a: CategoryAnalysis) -> Section:
+    """Return the section on the pairs whose order changes."""
+    frame = a.ranks.changes()
+    if frame.empty:
+        words = "No pair is in the opposite order of the overall ranking at the stated probability."
+        return Section(id="changes", title="Where the ranking changes", body=blocks(words))
+    shown = frame.head(CHANGES)
+    rows = tuple(
+        (row["category"], row["ahead"], row["behind"], probability(row["probability"]))
+        for row in shown.to_dict("records")
+    )
+    words = f"{count(len(frame), 'change')} of the order of two arms in a category"
+    more = f"; the {CHANGES} most probable are listed." if len(frame) > CHANGES else "."
+    table = Table(
+        columns="llln",
+        heads=("category", "ahead in the category", "ahead overall", "probability of both"),
+        rows=rows,
+    )
+    return Section(id="changes", title="Where the ranking changes", body=blocks(words + more, table))
+
+
+def table_section(a: CategoryAnalysis) -> Section:
+    """Return the section with scores and ranks of arms by category, and their figure."""
+    from bayesduel.plots.categories import categories_size, plot_categories
+
+    ranks = a.ranks
+    order = np.argsort(ranks["overall_rank_mean"].values, kind="stable")
+    level = f"{100 * ranks.attrs['confidence']:g} %"
+    figure = Figure(
+        plot=partial(plot_categories, ranks),
+        size=categories_size(ranks.sizes["category"], ranks.sizes["arm"]),
+        alt="Heat map of how far the score of each arm in each category is from its overall score",
+        caption=(
+            "Deviation of each arm's score in a category from its overall score, posterior mean "
+            f"({a.fit.attrs['score_unit']}). A dot marks deviations whose {level} interval "
+            "excludes 0."
+        ),
+        wide=True,
+    )
+    by_category = ranks.sizes["arm"] <= ACROSS_ARMS
+    score, rank = (ranks[f"{name}_mean"].values[:, order] for name in ("score", "rank"))
+    duels = ranks["duels"].values[:, order]
+    arms = [str(arm) for arm in ranks["arm"].values[order]]
+    labels = [str(label) for label in ranks["category"].values]
+    overall = [
+        f"{s:+.2f} ({r:.1f})"
+        for s, r in zip(
+            ranks["overall_score_mean"].values[order],
+            ranks["overall_rank_mean"].values[order],
+            strict=True,
+        )
+    ]
+    cells = [
+        [
+            f"{score[c, k]:+.2f} ({rank[c, k]:.1f})" + "*" * (duels[c, k] == 0)
+            for k in range(len(arms))
+        ]
+        for c in range(len(labels))
+    ]
+    caption = "Posterior mean of the score, and of the rank in brackets (1 is best)."
+    if (duels == 0).any():
+        caption += " * no duel of the arm in the category: its overall score, with more uncertainty."
+    if by_category:
+        heads = ("category", *arms)
+        rows = (("overall", *overall), *((n, *row) for n, row in zip(labels, cells, strict=True)))
+    else:
+        heads = ("arm", "overall", *labels)
+        rows = tuple(
+            (arm, overall[k], *(row[k] for row in cells)) for k, arm in enumerate(arms)
+        )
+    table = Table(
+        columns="l" + "n" * (len(heads) - 1),
+        heads=heads,
+        rows=rows,
+        full=True,
+        caption=caption,
+        rules=(1,) if by_category else (),
+    )
+    title = "Score and rank of every arm in every category"
+    shown = table if len(rows) <= OPEN_ROWS else Group(title, (table,), folded=True)
+    return Section(id="by-category", title="Arms by category", body=(figure, shown))
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _strong(words: str, sure: bool) -> "str | Cell":
+    return Cell(words, style="strong") if sure else words
+
+
+def _first_rows(table: Table, n: int = 12) -> Table:
+    """Return the first rows of a table that is shown whole elsewhere."""
+    from dataclasses import replace
+
+    return replace(table, rows=table.rows[:n], caption=f"The first {n} of {len(table.rows):,}.")
