@@ -10,11 +10,13 @@ layers around any predictor   ``OrderEffect``, ``JudgeReliability``, ``JudgeTast
                               ``TimeVarying``, ``BladeChest``, ``CategoryEffects``
 ============================  ====================================================================
 
-A model or a layer of one's own is a class with the decorator :func:`register`. A fit stores the
-name and the settings of its model, never code: reading a stored fit needs the module that defines
-the class to be imported first. CONTRIBUTING.md has a worked example of each.
+A model or a layer of one's own is a class, and is passed as an object: ``fit(duels, MyModel())``. A
+fit holds the name and the settings of its model and the name of its class, never code: reading a
+stored fit needs the module that defines the class to be imported first. docs/custom_models.md has
+a worked example. :func:`register` gives such a class a name that is known everywhere.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -29,11 +31,13 @@ from bayesduel.models.layers import Layer
 from bayesduel.models.logistic_attributes import LogisticAttributes
 from bayesduel.models.model import Model
 from bayesduel.models.order_effect import OrderEffect
+from bayesduel.models.own_classes import classes_named, classes_of
 from bayesduel.models.perturbed_thurstone import PerturbedThurstone
 from bayesduel.models.predictor import Predictor
 from bayesduel.models.preference_matrix import PreferenceMatrix
 from bayesduel.models.response import Response
 from bayesduel.models.scores import Scores
+from bayesduel.models.settings import settings_from_json, settings_to_json
 from bayesduel.models.stacked import Stacked
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.models.thurstone_score import ThurstoneScore
@@ -64,6 +68,8 @@ __all__ = [
     "Thurstone",
     "ThurstoneScore",
     "TimeVarying",
+    "described",
+    "made",
     "model_named",
     "named",
     "register",
@@ -141,19 +147,65 @@ def named(name: str, **settings: Any) -> Any:
     ValueError
         If there is no such model.
     """
+    return _made(name, settings, {})
+
+
+def described(model: Any) -> dict[str, Any]:
+    """Return the name and settings of a model as JSON holds them; see :func:`made`.
+
+    Raises
+    ------
+    TypeError
+        If JSON does not hold a setting.
+    """
+    own = classes_of(model)
+    known = {"name": model.name, "settings": json.loads(settings_to_json(model.settings))}
+    return known | ({"classes": own} if own else {})
+
+
+def made(description: Mapping[str, Any], items: Any = None) -> Any:
+    """Return the model of what :func:`described` returned.
+
+    Parameters
+    ----------
+    description
+        Name, settings and classes.
+    items
+        The table of attributes of its arms, if it has one.
+
+    Raises
+    ------
+    ValueError
+        If there is no such model, or a class of one's own is not known here.
+    """
+    settings = settings_from_json(json.dumps(description["settings"]))
+    if items is not None:
+        settings["items"] = items
+    registered = {**MODELS, **NOT_OFFERED, **LAYERS}
+    classes = classes_named(description.get("classes", {}), registered)
+    return _made(description["name"], settings, classes)
+
+
+def _made(name: str, settings: dict[str, Any], classes: Mapping[str, Any]) -> Any:
+    """Return the model of a name and settings; `classes` come before those that are known."""
     outer, bracket, inner = name.partition("(")
-    if outer in LAYERS and (name.endswith(")") if bracket else True):
+    layers = {**LAYERS, **{n: kind for n, kind in classes.items() if issubclass(kind, Layer)}}
+    settings = dict(settings)
+    if outer in layers and (name.endswith(")") if bracket else True):
         items = {"items": settings.pop("items")} if "items" in settings else {}
         below = inner[:-1] if bracket else "bradley-terry"
-        return LAYERS[outer](named(below, **settings.pop("base", {}), **items), **settings)
-    known = MODELS | NOT_OFFERED
+        base = _made(below, settings.pop("base", {}) | items, classes)
+        return layers[outer](base, **settings)
+    known = {**MODELS, **NOT_OFFERED, **classes}
     if name not in known:
         raise ValueError(
             f"model should be one of {', '.join(MODELS)}, or one of these in "
-            f"{', '.join(f'{layer}(...)' for layer in LAYERS)}, got {name!r}; import the module "
-            "that registers a model of your own first"
+            f"{', '.join(f'{layer}(...)' for layer in LAYERS)}, got {name!r}; pass a model of "
+            "your own as an object"
         )
     kind: Any = known[name]
+    if "predictor" in classes:
+        settings["predictor"] = dict(settings["predictor"]) | {"kind": classes["predictor"]}
     if isinstance(settings.get("predictor"), Mapping) or "items" in settings:
         return kind.from_settings(**settings)
     return kind(**settings)
@@ -167,17 +219,10 @@ def model_named(model: Any) -> Model:
     TypeError
         If it is neither.
     ValueError
-        If its class, or that of a layer or model in it, is not registered.
+        If there is no model of that name.
     """
     if isinstance(model, str):
         return named(model)
     if not isinstance(model, Model):
         raise TypeError(f"model should be a name or a model such as BradleyTerry(), got {model!r}")
-    known = {*MODELS.values(), *NOT_OFFERED.values(), *LAYERS.values()}
-    for part in model.parts:
-        if part not in known:
-            raise ValueError(
-                f"{part.__name__} should be registered, so that a fit finds it again: write "
-                "@bayesduel.models.register above the class"
-            )
     return model

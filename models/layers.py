@@ -41,6 +41,7 @@ class Layer(ComposedModel):
     base: Any = field(default_factory=BradleyTerry)
 
     layer: ClassVar[str]
+    required: ClassVar[tuple[str, ...]] = ("layer",)
     reads_own_order: ClassVar[bool] = False  # whether the layer itself asks who was left
     adds: ClassVar[bool] = False  # whether the layer only adds numbers times data to the predictor
     cyclic: ClassVar[bool] = False  # whether the layer itself lets preferences be intransitive
@@ -97,7 +98,7 @@ class Layer(ComposedModel):
 
     @property
     def own_varying(self) -> dict[str, tuple[str, str]]:
-        """This layer's varying effects; see ``Model.varying``."""
+        """Varying effects of the layer itself; see ``Model.varying``."""
         return {}
 
     def own_implied(

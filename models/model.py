@@ -13,6 +13,7 @@ import numpy as np
 
 from bayesduel.models.cells import ModelCells, Seen
 from bayesduel.models.response import expected_score
+from bayesduel.models.settings import ByValue
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -22,14 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Approximation", "Model"]
 
-Approximation = Literal[
-    "laplace", "population monte carlo", "nested laplace", "conjugate", "none"
-]
+Approximation = Literal["laplace", "population monte carlo", "nested laplace", "conjugate", "none"]
 # Draws of `preference` are part of a model (and of a fit) while 4,000 of them fit in 64 MB.
 PREFERENCE_ARMS = 44
 
 
-class Model(ABC):
+class Model(ByValue, ABC):
     """What every model answers."""
 
     log_type: ClassVar[str] = "duels"  # or "pulls": which log it takes

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.models.settings import ByValue
+
 if TYPE_CHECKING:
     from bayesduel.data.items import Items
 
 __all__ = ["ArmPredictor", "DuelPredictor", "Predictor", "difference"]
 
 
-class ArmPredictor(ABC):
+class ArmPredictor(ByValue, ABC):
     """What the arms are worth, one utility each; a duel sees the difference of two.
 
     Attributes
@@ -87,7 +89,7 @@ class ArmPredictor(ABC):
         return Predictor(self) + other
 
 
-class DuelPredictor(ABC):
+class DuelPredictor(ByValue, ABC):
     """Covariates of the duel itself, left minus right.
 
     Attributes

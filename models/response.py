@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from scipy.special import expit, gammaln, ndtr, softmax
 
+from bayesduel.models.settings import ByValue
+
 if TYPE_CHECKING:
     from bayesduel.models.cells import ModelCells, Seen
 
@@ -22,7 +24,7 @@ __all__ = ["Bernoulli", "Davidson", "Response", "expected_score"]
 outcome_name = "outcome"
 
 
-class Response(ABC):
+class Response(ByValue, ABC):
     """The distribution of outcomes given the linear predictor."""
 
     coords: ClassVar[Mapping[str, Any]] = {}  # coordinates of its own dimensions

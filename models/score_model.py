@@ -69,7 +69,11 @@ class ScoreModel(ComposedModel):
         """Return the model of these `settings`."""
         known = dict(predictor)
         duel = known.pop("covariates", None)
-        arms = Scores(**known) if items is None else ItemCovariates(items, **known)
+        kind = known.pop("kind", None)
+        if kind is not None:
+            arms: ArmPredictor = kind(**known)
+        else:
+            arms = Scores(**known) if items is None else ItemCovariates(items, **known)
         return cls(Predictor(arms, None if duel is None else DuelCovariates(**duel)), **own)
 
     @property

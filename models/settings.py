@@ -1,10 +1,80 @@
-"""Checks of the settings of models."""
+"""Settings of models: checks, equality where they are arrays, and JSON."""
 
-from typing import Any
+import inspect
+import json
+from dataclasses import fields
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-__all__ = ["check_positive"]
+from bayesduel.text import join
+
+__all__ = ["ByValue", "check_positive", "settings_from_json", "settings_to_json"]
+
+
+class ByValue:
+    """Dataclasses that are equal where their fields are, arrays entry by entry.
+
+    Attributes
+    ----------
+    required
+        Class variables that a subclass has to define, beside its abstract methods.
+    """
+
+    required: ClassVar[tuple[str, ...]] = ()
+
+    def __new__(cls, *args: Any, **settings: Any) -> Self:
+        """Return a new object; raise TypeError, naming what is missing, if the class lacks some."""
+        abstract = getattr(cls, "__abstractmethods__", ())
+        missing = sorted({*abstract, *(n for n in cls.required if not hasattr(cls, n))})
+        if missing:
+            raise TypeError(f"{cls.__name__} should define {join(missing, 20)}")
+        if inspect.get_annotations(cls) and "__dataclass_fields__" not in cls.__dict__:
+            raise TypeError(
+                f"{cls.__name__} should be a dataclass: write @dataclass(frozen=True) above it"
+            )
+        return super().__new__(cls)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Give the class its equality before ``dataclass`` gives it one that arrays break."""
+        super().__init_subclass__(**options)
+        if "__eq__" not in cls.__dict__:
+            cls.__eq__ = _equal  # type: ignore[method-assign]
+            cls.__hash__ = _hashed  # type: ignore[method-assign]
+
+
+def settings_to_json(settings: dict[str, Any]) -> str:
+    """Return settings as JSON text; arrays keep their kind.
+
+    Raises
+    ------
+    TypeError
+        If a setting is neither a number, a text, None, an array nor made of these.
+    """
+
+    def held(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return {"array": value.tolist(), "dtype": str(value.dtype)}
+        if isinstance(value, np.generic):
+            return value.item()
+        raise TypeError(
+            "settings of a model should be numbers, texts, None, NumPy arrays, or lists and "
+            f"dictionaries of these, got {value!r}"
+        )
+
+    return json.dumps(settings, default=held)
+
+
+def settings_from_json(text: str) -> dict[str, Any]:
+    """Return the settings of a text made by :func:`settings_to_json`."""
+
+    def made(value: dict[str, Any]) -> Any:
+        if value.keys() == {"array", "dtype"}:
+            return np.array(value["array"], dtype=value["dtype"])
+        return value
+
+    found: dict[str, Any] = json.loads(text, object_hook=made)
+    return found
 
 
 def check_positive(name: str, value: Any, *, none: bool = False, flat: bool = False) -> None:
@@ -32,3 +102,30 @@ def check_positive(name: str, value: Any, *, none: bool = False, flat: bool = Fa
         raise TypeError(f"{name} should be {'None or ' * none}a number, got {value!r}")
     if not (0 < value < np.inf or (flat and value == np.inf)):
         raise ValueError(f"{name} should be > 0{' and finite' * (not flat)}, got {value}")
+
+
+def _equal(self: Any, other: Any) -> Any:
+    """Return whether two objects are of one class and have equal fields."""
+    if other.__class__ is not self.__class__:
+        return NotImplemented
+    return _values(self) == _values(other)
+
+
+def _hashed(self: Any) -> int:
+    """Return a hash that is equal for equal objects."""
+    return hash((type(self), _values(self)))
+
+
+def _values(one: Any) -> tuple[Any, ...]:
+    return tuple(_comparable(getattr(one, f.name)) for f in fields(one))
+
+
+def _comparable(value: Any) -> Any:
+    """Return a value that can be compared and hashed: arrays by shape, kind and entries."""
+    if isinstance(value, np.ndarray):
+        return "array", value.shape, value.dtype.str, tuple(value.ravel().tolist())
+    if isinstance(value, list | tuple):
+        return tuple(_comparable(part) for part in value)
+    if isinstance(value, dict):
+        return tuple((name, _comparable(value[name])) for name in sorted(value))
+    return value

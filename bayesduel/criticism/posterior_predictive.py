@@ -228,9 +228,12 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
 
     Returns
     -------
-    A tree with ``posterior_predictive`` and ``observed_data``: ``margin`` by vote for a model of
-    margins, else ``outcome`` by cell (wins of the first arm, a tie counting half; or wins, losses
-    and ties), for instance for ``arviz.plot_ppc_dist``.
+    A tree of these draws, one chain: ``posterior_predictive`` and ``observed_data``, ``margin`` by
+    vote for a model of margins, else ``outcome`` by cell (wins of the first arm, a tie counting
+    half; or wins, losses and ties, and then ``points`` by cell, too); ``posterior`` and
+    ``constant_data`` of the fit; and ``log_likelihood`` by the same observations, where the fit
+    kept it or a margin alone has one. ``arviz.plot_ppc_dist``, ``plot_loo_pit`` and ``loo`` take
+    it as it is; of a model of ties ``plot_loo_pit`` with ``var_names="points"``.
 
     Raises
     ------
@@ -268,15 +271,69 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
             made = rng.multinomial(n, p / p.sum(axis=-1, keepdims=True)).astype(float)
         else:
             made = rng.binomial(n, chances["win"]).astype(float)
-    return xr.DataTree.from_dict(
-        {
-            "posterior_predictive": xr.Dataset({name: (dims, made[None])}),
-            "observed_data": fit["observed_data"].dataset,
-        }
-    )
+    predicted: dict[str, Any] = {name: (dims, made[None])}
+    observed = fit["observed_data"].dataset
+    if "result" in dims:
+        points = observed["outcome"].isel(result=0) + observed["outcome"].isel(result=2) / 2
+        predicted["points"] = (dims[:-1], (made[..., 0] + made[..., 2] / 2)[None])
+        observed = observed.assign(points=points)
+    groups = {
+        "posterior": _of_draws(fit["posterior"].dataset, used),
+        "posterior_predictive": xr.Dataset(predicted),
+        "observed_data": observed,
+        "constant_data": design.dataset,
+    }
+    pointwise = _log_likelihood(fit, model, posterior, labels, used)
+    if pointwise is not None:
+        name = "points" if "points" in predicted else name
+        groups["log_likelihood"] = pointwise.rename({next(iter(pointwise)): name})
+    tree = xr.DataTree.from_dict(groups)
+    tree.attrs.update(fit.attrs)
+    return tree
 
 
 # -- in calling order ----------------------------------------------------------------------
+
+
+def _of_draws(group: xr.Dataset, used: np.ndarray) -> xr.Dataset:
+    """Return some draws of a group as one chain; `used` are their places, chain after chain."""
+    kept = {
+        str(name): (v.dims, v.values.reshape(-1, *v.shape[2:])[used][None])
+        for name, v in group.data_vars.items()
+    }
+    coords = {n: c for n, c in group.coords.items() if n not in ("chain", "draw")}
+    return xr.Dataset(kept, coords=coords).assign_coords(chain=[0], draw=np.arange(len(used)))
+
+
+def _log_likelihood(
+    fit: xr.DataTree,
+    model: Any,
+    posterior: dict[str, np.ndarray],
+    labels: tuple[str, ...],
+    used: np.ndarray,
+) -> xr.Dataset | None:
+    """Return the log likelihood of each observation in some draws, or None.
+
+    A fit of margins keeps that of cells; of a margin alone it follows from the votes, unless the
+    predictor depends on more of them than the fit holds.
+    """
+    from bayesduel.data.duels import Duels
+
+    if model.outcome != "margin":
+        if "log_likelihood" not in fit:
+            return None
+        return _of_draws(fit["log_likelihood"].dataset, used)
+    if model.splits_pairs or model.integrates_pair:
+        return None
+    design = fit["constant_data"]
+    left, right = (design[f"vote_{side}"].to_numpy() for side in ("left", "right"))
+    margin = fit["observed_data"]["margin"].to_numpy()
+    arms = np.array(labels, dtype=object)
+    log = Duels.from_votes(
+        arms[left], arms[right], (np.sign(margin) + 1) / 2, margin=margin, arms=labels
+    )
+    values = model.log_likelihood(posterior, model.cells(log, each=True))
+    return xr.Dataset({"margin": (("chain", "draw", "vote"), values[None])})
 
 
 def _parts(fit: xr.DataTree, draws: int) -> tuple[Any, dict[str, np.ndarray], Any, Any]:

@@ -48,8 +48,8 @@ def parts_of_categories(logs: "Mapping[str, Duels]") -> dict[str, Any]:
         for name in OPTIONAL
         if any(getattr(v, name) is not None for v in of_logs)
     }
-    for name, columns in known.items():
-        without = [label for label, c in zip(logs, columns, strict=True) if c is None]
+    for name, parts in known.items():
+        without = [label for label, c in zip(logs, parts, strict=True) if c is None]
         if without:
             raise ValueError(f"logs should all have a {name} or none, got {without[0]!r} without")
     names = {v.covariate_names for v in of_logs}

@@ -34,8 +34,14 @@ def datatree(
     attrs
         Attributes of the tree.
     """
-    log, sampling = cells.log, {"chain": np.arange(layout[0]), "draw": np.arange(layout[1])}
     dims = model.dims | {"score": ("arm",), "strength": ("arm",)}
+    for name, values in drawn.posterior.items():
+        if values.ndim - 1 != len(dims.get(name, ())):
+            raise ValueError(
+                f"dims of {model.name} should name the dimensions of {name!r} (own_dims of a "
+                f"layer), got {dims.get(name, ())} for the shape {values.shape[1:]}"
+            )
+    log, sampling = cells.log, {"chain": np.arange(layout[0]), "draw": np.arange(layout[1])}
 
     def laid(values: np.ndarray, *names: str) -> tuple[tuple[str, ...], np.ndarray]:
         return ("chain", "draw", *names), values.reshape(*layout, *values.shape[1:])
@@ -43,8 +49,6 @@ def datatree(
     arms = np.array(log.arms, dtype=object)
     posterior = {n: laid(v, *dims.get(n, ())) for n, v in drawn.posterior.items()}
     of_duels = model.log_type == "duels"
-    if of_duels and layout[0] * layout[1] * len(arms) ** 2 * 8 <= PREFERENCE_BYTES:
-        posterior["preference"] = laid(model.preference(drawn.posterior), *SQUARE)
     coords: dict[str, Any] = {**sampling, "arm": arms}
     if of_duels:
         coords["opponent"] = arms
@@ -65,6 +69,11 @@ def datatree(
         groups["log_likelihood"] = xr.Dataset(
             {"outcome": laid(drawn.log_likelihood, "cell")}, coords=sampling
         )
+    if of_duels and layout[0] * layout[1] * len(arms) ** 2 * 8 <= PREFERENCE_BYTES:
+        # Apart from the parameters: its diagonal is constant, which has no R-hat.
+        square = {n: coords[n] for n in ("chain", "draw", *SQUARE)}
+        matrix = laid(model.preference(drawn.posterior), *SQUARE)
+        groups["preference"] = xr.Dataset({"preference": matrix}, coords=square)
     if drawn.extra:
         kept = {n: v for n, v in coords.items() if n in ("arm", "opponent", "attribute")}
         groups["laplace"] = xr.Dataset(drawn.extra, coords=kept)

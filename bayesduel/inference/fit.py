@@ -18,6 +18,8 @@ from bayesduel.inference.nuts import sample_nuts
 from bayesduel.inference.sample import APPROXIMATIONS, sample
 from bayesduel.inference.sandwich import robust_covariance
 from bayesduel.models import Model, model_named
+from bayesduel.models.own_classes import classes_of
+from bayesduel.models.settings import settings_to_json
 
 __all__ = ["UncertifiedWarning", "fit"]
 
@@ -79,9 +81,9 @@ def fit(
 
     Returns
     -------
-    A tree with groups ``posterior`` (``score`` (chain, draw, arm), centred; ``preference``
-    (chain, draw, arm, opponent) where it fits in 64 MB and else derived by
-    :func:`bayesduel.preference_draws`; the model's parameters), ``sample_stats``,
+    A tree with groups ``posterior`` (``score`` (chain, draw, arm), centred; the model's
+    parameters), ``preference`` (the variable of that name, (chain, draw, arm, opponent), where it
+    fits in 64 MB; else :func:`bayesduel.preference_draws` derives it), ``sample_stats``,
     ``observed_data``, ``constant_data``, ``log_likelihood`` (by cell: an unordered pair that
     met), ``laplace`` (mode, covariance, grid of the scale) and ``clusters``; a model of
     attributes adds ``items``. Attributes:
@@ -114,9 +116,11 @@ def fit(
     if keep is None:
         keep = layout[0] * layout[1] * len(cells) * 8 <= LIKELIHOOD_BYTES
     drawn, used, reason = _sample(model, cells, method, layout, seed, keep, progress)
+    own = classes_of(model)
     attrs: dict[str, Any] = {
         "model": model.name,
-        "model_settings": json.dumps(model.settings),
+        "model_settings": settings_to_json(model.settings),
+        **({"model_classes": json.dumps(own)} if own else {}),
         "outcome": model.outcome,
         "score_unit": model.score_unit,
         "method": used,

@@ -2,12 +2,12 @@
 
 Varying effects (of arms by category) are many numbers in groups that are independent given the few
 others: hyperparameters, overall scores, parameters of the response. The precision of the
-conditional posterior is an arrowhead matrix, one block a group and a border, so that Newton's method and
-draws cost a small factorization a group. One joint set of importance weights degenerates where
-groups are many; so each group has candidates of its own, and their weights estimate, without
-bias, the likelihood of the group given the other parameters. With these estimates in place of the
-likelihood the importance weights of the other parameters are exact, as those of a posterior on an
-extended space; of each group one candidate is kept, by its weight.
+conditional posterior is an arrowhead matrix, one block a group and a border, so that Newton's
+method and draws cost a small factorization a group. One joint set of importance weights
+degenerates where groups are many; so each group has candidates of its own, and their weights
+estimate, without bias, the likelihood of the group given the other parameters. With these
+estimates in place of the likelihood the importance weights of the other parameters are exact, as
+those of a posterior on an extended space; of each group one candidate is kept, by its weight.
 
 References
 ----------
@@ -32,8 +32,9 @@ from bayesduel.inference.varying_effects import NestedPredictor, nested_predicto
 
 __all__ = ["NestedLaplace"]
 
-CANDIDATES = 8  # of each group and draw
+CANDIDATES = 32  # of each group and draw
 MOST = 128  # candidates after refinements
+ENOUGH = 0.15  # effective draws over draws, from which more draws are made, not better ones
 LEARNING = 150  # draws of each round in which the proposal of the hyperparameters is fitted
 LEARNT = 300  # draws of each round in which the proposal of the shared parameters is fitted
 ROUNDS = 3
@@ -109,9 +110,9 @@ class NestedLaplace:
         known = Known(top[None], (mode,))
         for _ in range(ROUNDS):
             phi, log_q = proposal.draw(LEARNING, rng)
-            found = [_conditional(density, p, known.nearest(p)) for p in phi]
-            values = np.array([value for value, _ in found])
-            known = known.joined(phi, [one for _, one in found])
+            pairs = [_conditional(density, p, known.nearest(p)) for p in phi]
+            values = np.array([value for value, _ in pairs])
+            known = known.joined(phi, [one for _, one in pairs])
             proposal = proposal.refitted(phi, values - log_q, linear)
         none = np.zeros(density.n_shared)
         found = cls(model, cells, density, top, mode, proposal, known, none, none + 1.0)
@@ -225,8 +226,12 @@ class NestedLaplace:
         return group
 
     def refined(self, proposals: Proposals, weights: np.ndarray) -> "NestedLaplace | None":
-        """Return the same with four times as many candidates, or None where they are many."""
-        if self.candidates >= MOST:
+        """Return the same with four times as many candidates.
+
+        None where they are many, or where more draws cost less than better ones.
+        """
+        share = 1.0 / (len(weights) * (weights**2).sum())
+        if self.candidates >= MOST or share > ENOUGH:
             return None
         return replace(self, candidates=4 * self.candidates)
 

@@ -44,9 +44,9 @@ class Parts(NamedTuple):
 
 
 class Group(NamedTuple):
-    """One group that has cells: its index, its cells, and their rows of the designs."""
+    """One group that has cells: its place, its cells, and their rows of the designs."""
 
-    index: int
+    place: int
     cells: np.ndarray
     reach: np.ndarray
     design: np.ndarray
@@ -147,11 +147,11 @@ class NestedPredictor:
         eta = self.design @ shared[: self.design.shape[1]]
         if varying.ndim == 2:
             for one in self.groups:
-                eta[one.cells] += one.reach @ varying[one.index]
+                eta[one.cells] += one.reach @ varying[one.place]
             return eta
         found = np.repeat(eta[None], varying.shape[1], axis=0)
         for one in self.groups:
-            found[:, one.cells] += varying[one.index] @ one.reach.T
+            found[:, one.cells] += varying[one.place] @ one.reach.T
         return found
 
     def parts(self, shared: np.ndarray, varying: np.ndarray, phi: np.ndarray) -> Parts:
@@ -174,11 +174,11 @@ class NestedPredictor:
         by_group = by_group.copy()
         for one in self.groups:
             weighted = (weight[one.cells, None] * one.reach).T
-            by_group[one.index] += slope[one.cells] @ one.reach
-            blocks[one.index] += weighted @ one.reach
-            edges[one.index, :, :cut] = weighted @ one.design
+            by_group[one.place] += slope[one.cells] @ one.reach
+            blocks[one.place] += weighted @ one.reach
+            edges[one.place, :, :cut] = weighted @ one.design
             if cut < n:
-                edges[one.index, :, cut:] = -one.reach.T @ cross[one.cells]
+                edges[one.place, :, cut:] = -one.reach.T @ cross[one.cells]
         value = float(prior + terms.sum())
         return Parts(value, by_shared, by_group, corner, edges, blocks, firm)
 
@@ -200,7 +200,7 @@ class NestedPredictor:
         """Return sums over the cells of each group, (groups, n), of cells (n, cells)."""
         found = np.zeros((self.n_groups, len(cells)))
         for one in self.groups:
-            found[one.index] = cells[:, one.cells].sum(axis=1)
+            found[one.place] = cells[:, one.cells].sum(axis=1)
         return found
 
     def _arguments(self, x: np.ndarray, phi: np.ndarray) -> list[Any]:
@@ -289,4 +289,3 @@ def _check(model: Any, density: NestedPredictor, eta: Callable[[np.ndarray], np.
             f"the prior of {density.effects!r} of {model.name} should be normal with mean 0 and "
             "one variance for all"
         )
-

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.style import DIVERGING, INK, NEW, figure, place_ticks, shorten
+from bayesduel.plots.style import DIVERGING, INK, NEW, figure, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,11 +47,11 @@ def plot_categories(ranks: "CategoryRanks", ax: "Axes" = NEW) -> "Axes":
         mean, cmap=DIVERGING, vmin=-size, vmax=size, interpolation="nearest", aspect="auto"
     )
     sure_row, sure_column = np.nonzero((low > 0) | (high < 0))
-    ax.scatter(sure_column, sure_row, s=6, color=INK, linewidths=0)
+    ax.scatter(sure_column, sure_row, s=14, color=INK, edgecolors="white", linewidths=0.6)
     ax.set_yticks(range(len(rows)), [shorten(str(arm)) for arm in here["arm"].values])
     ax.set_xticks(range(len(labels)), [shorten(str(c)) for c in labels], rotation=90)
     ax.tick_params(length=0)
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.03, pad=0.02)
     bar.set_label("deviation from the overall score")
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     return ax

@@ -156,12 +156,11 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRan
     posterior = fit["posterior"]
     if "deviation" not in posterior or "score" not in posterior:
         raise ValueError(
-            "fit should be of a model with CategoryEffects and scores, got "
-            f"{fit.attrs['model']}"
+            f"fit should be of a model with CategoryEffects and scores, got {fit.attrs['model']}"
         )
     draws, _ = posterior_draws(fit, "model")
     overall, deviation = draws["score"], draws["deviation"]
-    arms, categories = posterior["arm"].values, posterior["category"].values
+    arms, categories = posterior["arm"].to_numpy(), posterior["category"].to_numpy()
     n, n_arms = overall.shape
     two, three = ("category", "arm"), ("category", "arm", "opponent")
     ranks = _ranks(overall)

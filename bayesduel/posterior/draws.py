@@ -15,7 +15,7 @@ from scipy.special import gammaincinv
 
 from bayesduel.data.items import Items
 from bayesduel.inference.design import centre, uncentre
-from bayesduel.models import Model, named
+from bayesduel.models import Model, made
 from bayesduel.models.response import expected_score
 
 __all__ = [
@@ -177,7 +177,7 @@ def posterior_draws(
     draws = {
         str(name): v.values.reshape(-1, *v.shape[2:])
         for name, v in fit["posterior"].data_vars.items()
-        if name != "preference"
+        if name != "preference"  # in fits of earlier versions
     }
     known = list(fit["clusters"]["clustering"].to_numpy()) if "clusters" in fit else []
     if covariance not in ("auto", "model", *known):
@@ -209,10 +209,13 @@ def model_of(fit: xr.DataTree) -> Model:
     """
     if "model" not in fit.attrs:
         raise ValueError("fit should be a tree made by bayesduel.fit, got one without a model")
-    settings = json.loads(fit.attrs["model_settings"])
-    if "items" in fit:
-        settings["items"] = Items.from_dataset(fit["items"].dataset)
-    return named(fit.attrs["model"], **settings)
+    items = Items.from_dataset(fit["items"].dataset) if "items" in fit else None
+    description = {
+        "name": fit.attrs["model"],
+        "settings": json.loads(fit.attrs["model_settings"]),
+        "classes": json.loads(fit.attrs.get("model_classes", "{}")),
+    }
+    return made(description, items)
 
 
 def n_draws(fit: xr.DataTree) -> int:

@@ -49,6 +49,31 @@ class Winners(xr.Dataset):
         columns["tier"] = self["tier"].values[order]
         return pd.DataFrame(columns, index=pd.Index(self["arm"].values[order], name="arm"))
 
+    def to_dataframe(self, *args: Any, **options: Any) -> "pd.DataFrame":
+        """Return one row per arm, best first, with the columns that a person reads.
+
+        ``rank`` (place), ``rank_mean``, ``rank_lower``, ``rank_upper``, ``tier``, ``win_rate``
+        (Borda score), ``win_rate_lower``, ``win_rate_upper``, ``best_probability`` (of being a
+        Copeland winner), ``condorcet_probability`` and ``top_K_probability``. With arguments, or
+        where a part of the arms was selected, the long table of ``xarray.Dataset.to_dataframe``.
+        """
+        if args or options or not _complete(self):
+            return super().to_dataframe(*args, **options)
+        table, k = self.table(), self.attrs["k"]
+        table.insert(0, "rank", np.arange(1, len(table) + 1))
+        names = {
+            "copeland": "best_probability",
+            "condorcet": "condorcet_probability",
+            f"top_{k}": f"top_{k}_probability",
+            **{f"borda_{end}": f"win_rate_{end}" for end in ("lower", "upper")},
+            "borda_mean": "win_rate",
+        }
+        first = ["rank", "rank_mean", "rank_lower", "rank_upper", "tier"]
+        rates = ["win_rate", "win_rate_lower", "win_rate_upper"]
+        renamed = table.rename(columns=names)
+        chances = ["best_probability", "condorcet_probability", f"top_{k}_probability"]
+        return renamed[[*first, *rates, *chances]]
+
     def groups(self) -> dict[str, int] | None:
         """Return the component of each arm, from 1, if the comparison graph has several."""
         parts = json.loads(self.attrs["component_verdicts"])

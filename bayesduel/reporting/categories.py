@@ -99,11 +99,11 @@ def analyse_categories(
         warnings.simplefilter("always", UserWarning)
         duels = Duels.from_categories(logs)
         step("fitting all categories")
-        options: dict[str, Any] = {} if draws is None else {"draws": draws}
+        options: dict[str, Any] = {"method": method, "seed": seed, "log_likelihood": False}
         pooled = CategoryEffects(model_named(model))
-        fit = fit_model(
-            duels, pooled, method, seed=seed, log_likelihood=False, **options  # type: ignore[arg-type]
-        )
+        if draws is not None:
+            options["draws"] = draws
+        fit = fit_model(duels, pooled, **options)
         step("computing ranks by category")
         found = winners(fit, rope=rope, confidence=confidence)
         ranks = category_ranks(fit, confidence=confidence)
@@ -117,7 +117,9 @@ def category_verdict_section(a: CategoryAnalysis) -> Section:
     """Return the section on the main result."""
     ranks, confidence = a.ranks, a.ranks.attrs["confidence"]
     level = f"{100 * confidence:g} %"
-    spread = number_with_interval(*(float(ranks[f"spread_{e}"]) for e in ("mean", "lower", "upper")))
+    spread = number_with_interval(
+        *(float(ranks[f"spread_{e}"]) for e in ("mean", "lower", "upper"))
+    )
     overall = f"Average category: {a.winners.attrs['verdict']}"
     note = (
         f"From {a.duels.n_duels:,} duels between {a.duels.n_arms:,} arms in "
@@ -159,9 +161,9 @@ def categories_section(a: CategoryAnalysis) -> Section:
         rows=rows,
         full=True,
         caption=(
-            "Pairs reversed: the share of pairs whose order is the opposite of the overall ranking, "
-            "expected under the posterior; between exactly equal rankings that are not certain it "
-            f"is not 0. Surely: pairs that are with probability {confidence:g} or more."
+            "Pairs reversed: the share of pairs whose order is the opposite of the overall one, "
+            "expected under the posterior; where ranks are uncertain it is above 0 even if the "
+            f"rankings are equal. Surely: pairs that are with probability {confidence:g} or more."
         ),
     )
     body = table if len(rows) <= OPEN_ROWS else Group("All categories", (table,), folded=True)
@@ -188,7 +190,9 @@ def changes_section(a: CategoryAnalysis) -> Section:
         heads=("category", "ahead in the category", "ahead overall", "probability of both"),
         rows=rows,
     )
-    return Section(id="changes", title="Where the ranking changes", body=blocks(words + more, table))
+    return Section(
+        id="changes", title="Where the ranking changes", body=blocks(words + more, table)
+    )
 
 
 def table_section(a: CategoryAnalysis) -> Section:
@@ -224,22 +228,22 @@ def table_section(a: CategoryAnalysis) -> Section:
     ]
     cells = [
         [
-            f"{score[c, k]:+.2f} ({rank[c, k]:.1f})" + "*" * (duels[c, k] == 0)
+            f"{score[c, k]:+.2f} ({rank[c, k]:.1f})" + "*" * int(duels[c, k] == 0)
             for k in range(len(arms))
         ]
         for c in range(len(labels))
     ]
     caption = "Posterior mean of the score, and of the rank in brackets (1 is best)."
     if (duels == 0).any():
-        caption += " * no duel of the arm in the category: its overall score, with more uncertainty."
+        caption += (
+            " * no duel of the arm in the category: its overall score, with more uncertainty."
+        )
     if by_category:
         heads = ("category", *arms)
         rows = (("overall", *overall), *((n, *row) for n, row in zip(labels, cells, strict=True)))
     else:
         heads = ("arm", "overall", *labels)
-        rows = tuple(
-            (arm, overall[k], *(row[k] for row in cells)) for k, arm in enumerate(arms)
-        )
+        rows = tuple((arm, overall[k], *(row[k] for row in cells)) for k, arm in enumerate(arms))
     table = Table(
         columns="l" + "n" * (len(heads) - 1),
         heads=heads,

@@ -50,8 +50,7 @@ def diagnostics(fit: "xr.DataTree") -> list[Diagnostic]:
     """Return the diagnostics of a fit, each with the value that is required."""
     import arviz as az
 
-    names = [str(n) for n in fit["posterior"].data_vars if n != "preference"]
-    kept = fit["posterior"].dataset[names]
+    kept = fit["posterior"].dataset
     rhat = _extreme(az.rhat(kept), max)
     bulk = _extreme(az.ess(kept, method="bulk"), min)
     tail = _extreme(az.ess(kept, method="tail"), min)

@@ -236,7 +236,7 @@ def sections(
 
 def analysed(
     one: Any, duels: "Duels | None", options: dict[str, Any], step: Callable[[str], None]
-) -> "Analysis | Check | AttributeAnalysis":
+) -> "Analysis | Check | AttributeAnalysis | CategoryAnalysis":
     """Return what a report is made of, for one log.
 
     Parameters

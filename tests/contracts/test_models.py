@@ -23,6 +23,7 @@ from bayesduel.inference.sandwich import why_not_robust
 from bayesduel.models import (
     BladeChest,
     BradleyTerry,
+    CategoryEffects,
     Covariates,
     Davidson,
     JudgeReliability,
@@ -66,6 +67,7 @@ LAYERS = {
     "tastes": JudgeTastes,
     "time": lambda m: TimeVarying(m, periods=3),
     "cycles": BladeChest,
+    "categories": CategoryEffects,
 }
 LINEAR, COUPLED = ("plain", "order"), ("margin by pair", "residuals")
 COVERING = [
@@ -98,6 +100,7 @@ def table(n=240, seed=1):
             "margin": margin,
             "judge": [f"j{k:02}" for k in rng.integers(0, 12, n)],
             "time": np.arange(n) * 1.0,
+            "category": np.array(["u", "v", "w"])[np.arange(n) % 3],
             "x": x,
         }
     )
@@ -112,6 +115,7 @@ def log():
         judge=data["judge"],
         time=data["time"].to_numpy(),
         covariates={"x": data["x"]},
+        category=data["category"],
     )
 
 
@@ -219,6 +223,8 @@ def test_errors_are_robust_or_the_reason_is_named(layer, response):
     reason = why_not_robust(make(layer, predictor, response))
     if response in COUPLED:
         assert "share a parameter" in reason
+    elif layer == "categories":
+        assert "vary by group" in reason
     elif layer not in LINEAR:
         assert "no mode" in reason and "not linear" in reason
     else:
@@ -244,7 +250,14 @@ def test_what_cannot_go_together_is_refused_with_a_reason(log):
         for predictor in ("scores", "scores+x"):
             with pytest.raises(ValueError, match="base should have the attributes of items"):
                 JudgeTastes(response(PREDICTORS[predictor]))
-    for layer in (OrderEffect, JudgeReliability, JudgeTastes, TimeVarying, BladeChest):
+    for layer in (
+        OrderEffect,
+        JudgeReliability,
+        JudgeTastes,
+        TimeVarying,
+        BladeChest,
+        CategoryEffects,
+    ):
         with pytest.raises(TypeError, match="base should be a model with a linear predictor"):
             layer(PreferenceMatrix())
     models = [BradleyTerry(), Davidson()]
@@ -256,6 +269,7 @@ def test_what_cannot_go_together_is_refused_with_a_reason(log):
         (BradleyTerry(PREDICTORS["scores+x"]), "duels should have the covariates 'x'"),
         (JudgeReliability(), "name a judge for each vote"),
         (TimeVarying(), "a time for each vote"),
+        (CategoryEffects(), "a category for each vote"),
     ]:
         with pytest.raises(ValueError, match=words), warnings.catch_warnings():
             warnings.simplefilter("ignore")

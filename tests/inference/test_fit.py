@@ -113,7 +113,7 @@ def test_the_tree_is_what_arviz_expects():
         tree.children
     )
     assert tree["posterior"]["score"].dims == ("chain", "draw", "arm")
-    assert tree["posterior"]["preference"].dims == ("chain", "draw", "arm", "opponent")
+    assert tree["preference"]["preference"].dims == ("chain", "draw", "arm", "opponent")
     assert tree["posterior"].sizes == {"chain": 4, "draw": 200, "arm": 9, "opponent": 9}
     np.testing.assert_allclose(tree["posterior"]["score"].sum("arm"), 0.0, atol=1e-9)
     summary = az.summary(tree, var_names=["score", "scale"])
@@ -143,7 +143,7 @@ def test_the_log_likelihood_is_that_of_the_counts():
     duels = bd.datasets.load("citations")
     tree = fit(duels, draws=400)
     pairs = duels.pairs()
-    P = tree["posterior"]["preference"].values[0, 0][pairs.first, pairs.second]
+    P = tree["preference"]["preference"].values[0, 0][pairs.first, pairs.second]
     exact = stats.binom(pairs.first_wins + pairs.second_wins, P).logpmf(pairs.first_wins)
     np.testing.assert_allclose(tree["log_likelihood"]["outcome"].values[0, 0], exact, rtol=1e-9)
 
@@ -182,7 +182,7 @@ def test_thin_data_gives_finite_wide_posteriors_and_a_warning(name, model):
     duels = THIN[name]
     with pytest.warns(ThinDataWarning, match="few for"):
         tree = fit(duels, model, "laplace", draws=2000, log_likelihood=False)
-    P = tree["posterior"]["preference"]
+    P = tree["preference"]["preference"]
     assert np.isfinite(P).all()
     width = P.quantile(0.975, ("chain", "draw")) - P.quantile(0.025, ("chain", "draw"))
     assert float(width.sel(arm="a", opponent="b")) > 0.25
@@ -199,7 +199,7 @@ def test_two_components_are_named():
         tree = fit(duels, draws=2000)
     assert json.loads(tree.attrs["components"]) == [["a", "b"], ["c", "d"]]
     # Across components the prior decides: nothing is known of a against c but their spread.
-    P = tree["posterior"]["preference"].sel(arm="a", opponent="c")
+    P = tree["preference"]["preference"].sel(arm="a", opponent="c")
     assert float(P.quantile(0.975) - P.quantile(0.025)) > 0.4
     with pytest.raises(ValueError, match="2 components that never met"), warnings.catch_warnings():
         warnings.simplefilter("ignore")

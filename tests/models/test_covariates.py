@@ -164,7 +164,7 @@ def test_order_effect_is_found_and_left_out_of_preferences():
     told = bd.coefficients(fit)
     assert told.loc["left side", "lower"] < 0.8 < told.loc["left side", "upper"]
     assert told.loc["left side", "lower"] > 0.6
-    P = fit["posterior"]["preference"].to_numpy()
+    P = fit["preference"]["preference"].to_numpy()
     np.testing.assert_allclose(P + P.swapaxes(-1, -2), 1.0, atol=1e-12)
     assert fit["log_likelihood"].sizes["cell"] == len(duels.cells.left)
     assert fit["constant_data"].sizes["cell"] == len(duels.cells.left)

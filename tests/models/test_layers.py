@@ -234,7 +234,7 @@ def test_a_planted_cycle_is_found_with_its_strengths():
     tree = bd.fit(duels, BladeChest(planes=1), draws=1000, chains=2)
     assert "score" not in tree["posterior"]
     truth = expit(score[:, None] - score + skew)
-    P = tree["posterior"]["preference"].values.reshape(-1, 6, 6)
+    P = tree["preference"]["preference"].values.reshape(-1, 6, 6)
     z = (P.mean(0) - truth)[np.triu_indices(6, 1)] / P.std(0)[np.triu_indices(6, 1)]
     assert np.abs(z).max() < 4.5  # 15 pairs
     beats = P > 0.5

@@ -238,7 +238,7 @@ def fits(votes):
 @pytest.mark.parametrize("name", ["pair", "perturbed"])
 def test_everything_downstream_takes_a_fit(fits, name, tmp_path):
     fit = fits[name]
-    P = fit["posterior"]["preference"].to_numpy().reshape(-1, 5, 5)
+    P = fit["preference"]["preference"].to_numpy().reshape(-1, 5, 5)
     assert np.allclose(P + np.swapaxes(P, 1, 2), 1)
     assert fit.attrs["khat"] < 0.7
     assert fit.attrs["model"] == model_of(fit).name
@@ -325,7 +325,9 @@ def test_the_unit_does_not_matter():
     one, other = (bd.fit(log, ThurstoneScore(), "laplace", seed=4) for log in (small, large))
     for name in ("score", "scale", "noise"):
         assert np.allclose(250 * one["posterior"][name], other["posterior"][name], rtol=1e-4)
-    assert np.allclose(one["posterior"]["preference"], other["posterior"]["preference"], atol=1e-5)
+    assert np.allclose(
+        one["preference"]["preference"], other["preference"]["preference"], atol=1e-5
+    )
 
 
 @pytest.mark.slow

@@ -1,0 +1,210 @@
+"""Effects by category: the density, what is recovered, and ranks by category."""
+
+import json
+
+import numpy as np
+import pytest
+from pytensor.compile.mode import Mode
+from scipy.special import expit
+
+import bayesduel as bd
+from bayesduel.inference.nested_laplace import NestedLaplace
+from bayesduel.inference.varying_effects import nested_predictor
+from bayesduel.models import BradleyTerry, CategoryEffects, Davidson, JudgeReliability, OrderEffect
+from bayesduel.models.category_effects import CentredCategoryEffects
+
+PLAIN = Mode("py", None)  # no compiler: these graphs run once
+SCORE = np.array([0.9, 0.3, -0.3, -0.9])
+
+
+def deviations(n_categories, spread, seed):
+    found = spread * np.random.default_rng(seed).standard_normal((n_categories, len(SCORE)))
+    return found - found.mean(axis=1, keepdims=True)
+
+
+def draw_log(deviation, n, seed):
+    """Return a log of `n` duels in each category, of known scores."""
+    rng = np.random.default_rng(seed)
+    category = np.repeat(np.arange(len(deviation)), n)
+    i = rng.integers(0, len(SCORE), len(category))
+    j = (i + rng.integers(1, len(SCORE), len(category))) % len(SCORE)
+    score = SCORE + deviation[category]
+    rows = np.arange(len(category))
+    won = rng.uniform(size=len(category)) < expit(score[rows, i] - score[rows, j])
+    names = np.array(list("abcd"))
+    return bd.Duels.from_votes(
+        names[i], names[j], won.astype(float), category=[f"c{c}" for c in category]
+    )
+
+
+@pytest.fixture(scope="module")
+def planted():
+    deviation = deviations(5, 0.7, 3)
+    return deviation, draw_log(deviation, 300, 4)
+
+
+@pytest.fixture(scope="module")
+def fit(planted):
+    return bd.fit(planted[1], CategoryEffects(), "laplace", draws=800, seed=1)
+
+
+@pytest.mark.parametrize("base", [BradleyTerry(), OrderEffect(Davidson())], ids=lambda m: m.name)
+def test_the_nested_density_is_that_of_the_pm_model(planted, base):
+    log = planted[1]
+    model = CategoryEffects(base)
+    cells = model.cells(log)
+    density = nested_predictor(model, cells)
+    rng = np.random.default_rng(5)
+    x, phi = 0.3 * rng.standard_normal(density.size), np.log([0.8, 0.4])
+    shared, varying = density.parted(x)
+    np.testing.assert_array_equal(density.join(shared, varying), x)
+    parts = density.parts(shared, varying, phi)
+    built = CentredCategoryEffects(base).build(log)
+    values = density.parameters(x) | dict(zip(model.hypers, phi, strict=True))
+    at = {v.name: values[v.name.removesuffix("_log__")] for v in built.value_vars}
+    assert built.compile_logp(mode=PLAIN)(at) == pytest.approx(parts.value, abs=1e-8)
+
+    step = 1e-5  # gradient and curvature along two directions
+
+    def value(t, direction):
+        return density.parts(*density.parted(x + t * direction), phi).value
+
+    for seed in (1, 2):
+        d = np.random.default_rng(seed).standard_normal(density.size)
+        ds, dv = density.parted(d)
+        slope = parts.by_shared @ ds + (parts.by_group * dv).sum()
+        bend = ds @ parts.corner @ ds + 2 * np.einsum("gm,gmp,p", dv, parts.edges, ds)
+        bend += np.einsum("gm,gmk,gk", dv, parts.blocks, dv)
+        assert (value(step, d) - value(-step, d)) / (2 * step) == pytest.approx(slope, rel=1e-5)
+        ahead, middle, behind = (value(t, d) for t in (1e-3, 0.0, -1e-3))
+        assert -(ahead - 2 * middle + behind) / 1e-6 == pytest.approx(bend, rel=1e-3)
+
+
+def test_a_linear_layer_is_certified_without_nuts(fit):
+    assert fit.attrs["method"] == "laplace" and fit.attrs["method_reason"].startswith(
+        "asked for: k"
+    )
+    assert CategoryEffects(OrderEffect(Davidson())).approximation == "nested laplace"
+    assert "not linear" in CategoryEffects(JudgeReliability()).why_nuts
+    assert "takes the place of such errors" in fit.attrs.get(
+        "clusters_reason", ""
+    ) or not json.loads(fit.attrs["clusters_repeated"])
+
+
+def test_planted_deviations_are_found(planted, fit):
+    draws = fit["posterior"]["deviation"]
+    assert draws.dims == ("chain", "draw", "category", "arm")
+    np.testing.assert_allclose(draws.sum("arm"), 0.0, atol=1e-12)
+    mean, sd = draws.mean(("chain", "draw")).values, draws.std(("chain", "draw")).values
+    z = (mean - planted[0]) / sd
+    assert np.abs(z).max() < 4 and 0.5 < np.sqrt((z**2).mean()) < 1.6
+    low, high = fit["posterior"]["category_spread"].quantile([0.01, 0.99])
+    assert low < 0.7 < high
+
+
+def test_ranks_by_category(planted, fit):
+    ranks = bd.category_ranks(fit)
+    assert dict(ranks.sizes) == {"category": 5, "arm": 4, "opponent": 4}
+    draws = fit["posterior"]
+    overall = draws["score"].values.reshape(-1, 4)
+    score = overall + draws["deviation"].values.reshape(-1, 5, 4)[:, 2]
+    chance = ((overall[:, 0] > overall[:, 1]) & (score[:, 0] < score[:, 1])).mean()
+    found = ranks["reversed_probability"].sel(category="c2", arm="a", opponent="b")
+    assert float(found) == pytest.approx(chance)
+    differs = (score.argmax(1) != overall.argmax(1)).mean()
+    assert float(ranks["best_differs_probability"].sel(category="c2")) == pytest.approx(differs)
+    np.testing.assert_allclose(ranks["best_probability"].sum("arm"), 1.0)
+    np.testing.assert_allclose(ranks["rank_mean"].sum("arm"), 10.0)
+    assert ranks["duels"].sum() == 2 * planted[1].n_duels
+    assert len(ranks.table()) == 5 and len(ranks.scores()) == 20
+    assert (ranks.changes(0.5)["probability"] >= 0.5).all()
+    assert json.loads(json.dumps(ranks.summary()))["sentence"] == ranks.sentence
+    assert len(repr(ranks).splitlines()) <= 24
+    with pytest.raises(ValueError, match="confidence should be in"):
+        bd.category_ranks(fit, confidence=0.4)
+
+
+def test_a_stored_fit_gives_the_same_ranks(fit, tmp_path):
+    import xarray as xr
+
+    fit.to_netcdf(tmp_path / "fit.nc")
+    back = xr.open_datatree(tmp_path / "fit.nc").load()
+    assert bd.category_ranks(back).equals(bd.category_ranks(fit))
+
+
+def test_the_picture_has_a_row_an_arm(fit):
+    import matplotlib.pyplot as plt
+
+    ax = bd.plot_categories(bd.category_ranks(fit))
+    assert [t.get_text() for t in ax.get_yticklabels()] == list("abcd")
+    assert len(ax.get_xticklabels()) == 5
+    plt.close(ax.figure)
+
+
+def test_logs_of_categories_become_one(planted):
+    log = planted[1]
+    parts = {
+        c: bd.Duels.from_votes(
+            *([log.arms[k] for k in getattr(log.votes, side)[log.votes.category == g]]
+              for side in ("left", "right")),
+            (log.votes.outcome[log.votes.category == g] + 1) / 2,
+        )
+        for g, c in enumerate(log.votes.categories)
+    }  # fmt: skip
+    joined = bd.Duels.from_categories(parts)
+    assert joined.arms == log.arms and joined.votes.categories == log.votes.categories
+    one, other = (CategoryEffects().cells(given) for given in (log, joined))
+    for name, values in one.data.items():
+        np.testing.assert_array_equal(values, other.data[name])
+    assert joined.subset("abc").votes.category.max() == 4
+    with pytest.raises(ValueError, match="a category for each vote"):
+        CategoryEffects().cells(bd.datasets.load("springall"))
+    with pytest.raises(ValueError, match="at least two categories, got"):
+        CategoryEffects().cells(bd.Duels.from_votes("ab", "ba", [1, 1], category="uu"))
+
+
+@pytest.mark.slow
+def test_no_deviations_pool_to_the_overall_ranking():
+    log = draw_log(np.zeros((8, 4)), 100, 6)
+    fit = bd.fit(log, CategoryEffects(), "laplace", seed=1)
+    alone = bd.fit(log, BradleyTerry(), "laplace", seed=1)
+    assert float(fit["posterior"]["category_spread"].median()) < 0.2
+    gap = fit["posterior"]["score"].mean(("chain", "draw")) - alone["posterior"]["score"].mean(
+        ("chain", "draw")
+    )
+    assert np.abs(gap).max() < 0.05
+    ranks = bd.category_ranks(fit)
+    assert int(ranks["reversed_pairs"].sum()) == 0
+    assert float(np.abs(ranks["deviation_mean"]).max()) < 0.2
+
+
+@pytest.mark.slow
+def test_nested_laplace_agrees_with_nuts():
+    log = draw_log(deviations(6, 0.6, 7), 60, 8)
+    found = {m: bd.fit(log, CategoryEffects(), m, draws=4000, seed=2) for m in ("laplace", "nuts")}
+    for name in ("score", "deviation", "category_spread", "scale"):
+        one, other = (found[m]["posterior"][name] for m in ("laplace", "nuts"))
+        over = ("chain", "draw")
+        sd = other.std(over)
+        # Monte Carlo errors: about 1 / sqrt(1500) of a standard deviation each, 30 numbers.
+        assert (np.abs(one.mean(over) - other.mean(over)) / sd).max() < 0.15
+        assert (np.abs(one.std(over) / sd - 1)).max() < 0.15
+
+
+@pytest.mark.slow
+def test_candidates_do_not_bias_the_likelihood_of_a_group():
+    """The log ratio with few candidates has the mean, on the natural scale, of many."""
+    log = draw_log(deviations(4, 0.7, 9), 40, 10)
+    model = CategoryEffects(BradleyTerry(scale=1.0))
+    approximation = NestedLaplace.of(model, model.cells(log))
+    from dataclasses import replace
+
+    evidence = []
+    for candidates in (2, 32):
+        made = replace(approximation, candidates=candidates).propose(
+            4000, np.random.default_rng(candidates)
+        )
+        w = np.exp(made.log_ratio - 100 * np.round(made.log_ratio.mean() / 100))
+        evidence.append((w.mean(), w.std() / np.sqrt(len(w))))
+    (one, a), (other, b) = evidence
+    assert abs(one - other) < 4 * np.hypot(a, b)

@@ -1,0 +1,180 @@
+"""docs/custom_models.md runs as it stands; classes of one's own need no registration."""
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import bayesduel as bd
+from bayesduel.models import (
+    BradleyTerry,
+    Davidson,
+    JudgeReliability,
+    Layer,
+    OrderEffect,
+    Scores,
+    described,
+    made,
+)
+from bayesduel.posterior.draws import model_of
+
+ROOT = Path(__file__).parents[1]
+TEXT = (ROOT / "docs" / "custom_models.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"(?:^`([\w/.]+)`:\n\n)?^```python\n(.*?)^```$", flags=re.M | re.S)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """Run the page in a folder; return its names and the folder."""
+    folder = tmp_path_factory.mktemp("page")
+    scope = {"__name__": "example"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.syspath_prepend(folder)
+        for file, text in BLOCK.findall(TEXT):
+            if file:
+                (folder / file).write_text(text, encoding="utf-8")
+            else:
+                exec(compile(text, "docs/custom_models.md", "exec"), scope)
+        yield scope, folder
+    sys.modules.pop("travel", None)
+
+
+@pytest.mark.slow
+def test_the_page_runs_from_start_to_report(page):
+    scope, folder = page
+    fit, model = scope["fit"], scope["model"]
+    assert fit.attrs["method"] == "laplace"  # linear: no NUTS
+    assert "travel" in (folder / "travel.html").read_text(encoding="utf-8")
+    assert set(scope["compared"].table.index) == {"order", "order and travel"}
+    back = model_of(scope["again"])
+    assert back == model and hash(back) == hash(model)
+    assert isinstance(back.base.places, np.ndarray)
+    assert "Unfinished should define add, eta and layer" in str(TEXT)
+
+
+@pytest.mark.slow
+def test_another_process_is_told_what_to_import(page):
+    _, folder = page
+    asked = (
+        "import sys, xarray as xr, bayesduel as bd\n"
+        "{first}\n"
+        "try:\n"
+        "    print(bd.winners(xr.open_datatree('travel.nc')).sizes['arm'])\n"
+        "except ValueError as error:\n"
+        "    print(error)\n"
+    )
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", asked.format(first=first)],
+            cwd=folder, capture_output=True, text=True, check=True,
+        ).stdout.strip()
+        for first in ("", "import travel")
+    ]  # fmt: skip
+    assert "Travel, the class of 'travel' in this fit, should be known: import the" in found[0]
+    assert found[1] == "7"
+
+
+SHIFT = np.triu(np.ones((3, 3)), 1) - np.tril(np.ones((3, 3)), -1)
+
+
+@dataclass(frozen=True)
+class Bias(Layer):
+    """A known shift of each pair, times a learned number."""
+
+    shift: np.ndarray = field(kw_only=True)
+
+    layer: ClassVar[str] = "bias"
+    adds: ClassVar[bool] = True
+    splits: ClassVar[bool] = False
+
+    def own_data(self, arms, cells):
+        return {"shift": self.shift[cells["first"], cells["second"]]}
+
+    def add(self, given, parameters, log):
+        import pymc as pm
+
+        return {"bias": pm.Normal("bias", 0.0, 1.0)}
+
+    def eta(self, parameters, cells):
+        eta = self.base.eta(parameters, cells)
+        if "shift" not in cells:
+            return eta
+        return eta + parameters["bias"][..., None] * cells["shift"]
+
+
+@dataclass(frozen=True)
+class Wide(Scores):
+    """Scores with a prior of their own."""
+
+    weights: np.ndarray = field(default_factory=lambda: np.ones(2))
+
+    @property
+    def settings(self):
+        return {"scale": self.scale, "weights": self.weights}
+
+
+@pytest.fixture(scope="module")
+def fit():
+    rng = np.random.default_rng(1)
+    i = rng.integers(0, 3, 60)
+    j = (i + rng.integers(1, 3, 60)) % 3
+    log = bd.Duels.from_votes(i, j, rng.integers(0, 2, 60).astype(float))
+    return bd.fit(log, Bias(shift=SHIFT), draws=200, seed=1)
+
+
+def test_a_linear_layer_that_is_not_registered_takes_the_laplace_path(fit):
+    assert fit.attrs["method"] == "laplace"
+    assert model_of(fit) == Bias(shift=SHIFT)
+    assert bd.winners(fit).sizes["arm"] == 3 and float(bd.predict(fit, "0", "1")["win"]) < 1
+
+
+def test_dims_that_are_missing_are_named(fit):
+    from bayesduel.inference.datatree import datatree
+    from bayesduel.inference.draws import Certificate, PosteriorDraws
+    from bayesduel.inference.psis import Tails
+
+    certificate = Certificate(khat=0.1, effective=4, n_draws=4, tails=Tails.of_exact(4))
+    drawn = PosteriorDraws({"bias": np.zeros((4, 2))}, {}, None, certificate)
+    with pytest.raises(ValueError, match="should name the dimensions of 'bias'"):
+        datatree(model_of(fit), None, drawn, (2, 2), {})
+
+
+def test_arrays_among_settings_compare_and_come_back():
+    one, other = Bias(shift=SHIFT), Bias(shift=SHIFT.copy())
+    assert one == other and hash(one) == hash(other) and one != Bias(shift=2 * SHIFT)
+    assert one != OrderEffect()
+    for model in (
+        OrderEffect(Bias(Davidson(), shift=SHIFT)),
+        BradleyTerry(Wide(2.0)),
+        JudgeReliability(Bias(BradleyTerry(Wide()), shift=SHIFT)),
+    ):
+        assert made(json.loads(json.dumps(described(model)))) == model
+    assert "classes" not in described(OrderEffect(Davidson()))
+
+
+def test_a_study_holds_a_model_of_ones_own(tmp_path):
+    model = BradleyTerry(Wide(1.0))
+    study = bd.Study(tmp_path / "s.db", arms=list("abc"), model=model, seed=1)
+    assert study.ask() is not None
+    again = bd.Study(tmp_path / "s.db")
+    assert again.status().n_duels == study.status().n_duels == 0
+
+
+def test_what_is_missing_is_named():
+    with pytest.raises(TypeError, match="Half should define add, eta and layer"):
+        type("Half", (Layer,), {})()
+
+    class Bare(Layer):
+        weight: float = 1.0
+        layer: ClassVar[str] = "bare"
+        add = eta = lambda *a: None
+
+    with pytest.raises(TypeError, match="Bare should be a dataclass: write @dataclass"):
+        Bare()
