@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, is_dataclass
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,12 @@ __all__ = [
     "probability",
     "rank_range",
     "rounded",
+    "screen",
     "shorten",
     "to_json",
 ]
 
+SCREEN = (24, 100)  # lines and columns of what an object prints
 CELL = 48  # terminal columns of a label in a table
 SENTENCE = 60  # and in a sentence
 LINE_ENDS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
@@ -121,6 +124,26 @@ def number_with_interval(middle: float, lower: float, upper: float) -> str:
     return "{} [{}, {}]".format(*rounded(middle, lower, upper))
 
 
+def screen(head: Iterable[str], body: Iterable[str] = (), tail: Iterable[str] = ()) -> str:
+    """Return what an object prints, of at most 24 lines of 100 columns.
+
+    Parameters
+    ----------
+    head, tail
+        Sentences before and after the body, wrapped where they are long.
+    body
+        Lines of a table, cut where they are long; the first that there is room for are shown.
+    """
+    lines, columns = SCREEN
+    most = lines // 2 - 1
+    above, below = (_wrapped(part, columns, most) for part in (head, tail))
+    rows = [set_cell_size(r, columns - 1) + "…" if cell_len(r) > columns else r for r in body]
+    room = lines - len(above) - len(below)
+    if len(rows) > room:
+        rows = [*rows[: room - 1], f"... and {len(rows) - room + 1:,} more lines"]
+    return "\n".join([*above, *rows, *below])
+
+
 def json_ready(value: Any) -> Any:
     """Return a value as JSON types: arrays as lists, NaN and infinities as None.
 
@@ -143,6 +166,19 @@ def json_ready(value: Any) -> Any:
 def to_json(value: Any, indent: int | None = 2) -> str:
     """Return a value as JSON text; NaN and infinities become null, as in :func:`json_ready`."""
     return json.dumps(json_ready(value), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _wrapped(sentences: Iterable[str], columns: int, most: int) -> list[str]:
+    """Return sentences as lines of at most so many columns, at most so many lines."""
+    found: list[str] = []
+    for sentence in sentences:
+        for line in sentence.split("\n"):
+            indent = " " * (len(line) - len(line.lstrip()))
+            wrapped = wrap(line, columns, subsequent_indent=indent, break_on_hyphens=False)
+            found += wrapped or [""]
+    if len(found) > most:
+        found = [*found[: most - 1], "..."]
+    return found
 
 
 def _name(word: str, width: int | None, quote: bool) -> str:

@@ -23,6 +23,7 @@ from typing import Any
 from bayesduel.models.blade_chest import BladeChest
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.category_effects import CategoryEffects
+from bayesduel.models.class_names import classes_named, classes_of
 from bayesduel.models.covariates import Covariates, DuelCovariates, ItemCovariates
 from bayesduel.models.davidson import Davidson
 from bayesduel.models.judge_reliability import JudgeReliability
@@ -31,7 +32,6 @@ from bayesduel.models.layers import Layer
 from bayesduel.models.logistic_attributes import LogisticAttributes
 from bayesduel.models.model import Model
 from bayesduel.models.order_effect import OrderEffect
-from bayesduel.models.own_classes import classes_named, classes_of
 from bayesduel.models.perturbed_thurstone import PerturbedThurstone
 from bayesduel.models.predictor import Predictor
 from bayesduel.models.preference_matrix import PreferenceMatrix
@@ -68,9 +68,9 @@ __all__ = [
     "Thurstone",
     "ThurstoneScore",
     "TimeVarying",
-    "described",
-    "made",
+    "model_from_settings",
     "model_named",
+    "model_settings",
     "named",
     "register",
 ]
@@ -150,8 +150,8 @@ def named(name: str, **settings: Any) -> Any:
     return _made(name, settings, {})
 
 
-def described(model: Any) -> dict[str, Any]:
-    """Return the name and settings of a model as JSON holds them; see :func:`made`.
+def model_settings(model: Any) -> dict[str, Any]:
+    """Return the name and settings of a model as JSON holds them; see :func:`model_from_settings`.
 
     Raises
     ------
@@ -163,8 +163,8 @@ def described(model: Any) -> dict[str, Any]:
     return known | ({"classes": own} if own else {})
 
 
-def made(description: Mapping[str, Any], items: Any = None) -> Any:
-    """Return the model of what :func:`described` returned.
+def model_from_settings(description: Mapping[str, Any], items: Any = None) -> Any:
+    """Return the model of what :func:`model_settings` returned.
 
     Parameters
     ----------

@@ -19,8 +19,8 @@ from bayesduel.models import (
     Layer,
     OrderEffect,
     Scores,
-    described,
-    made,
+    model_from_settings,
+    model_settings,
 )
 from bayesduel.posterior.draws import model_of
 
@@ -155,8 +155,8 @@ def test_arrays_among_settings_compare_and_come_back():
         BradleyTerry(Wide(2.0)),
         JudgeReliability(Bias(BradleyTerry(Wide()), shift=SHIFT)),
     ):
-        assert made(json.loads(json.dumps(described(model)))) == model
-    assert "classes" not in described(OrderEffect(Davidson()))
+        assert model_from_settings(json.loads(json.dumps(model_settings(model)))) == model
+    assert "classes" not in model_settings(OrderEffect(Davidson()))
 
 
 def test_a_study_holds_a_model_of_ones_own(tmp_path):

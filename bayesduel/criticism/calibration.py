@@ -20,6 +20,7 @@ from bayesduel.intervals import wilson
 from bayesduel.models import model_named
 from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import CHUNK, posterior_draws
+from bayesduel.text import screen
 
 __all__ = ["Calibration", "held_out"]
 
@@ -74,6 +75,9 @@ class Calibration:
     log_loss_error: float
     folds: int
     unit: str
+
+    def __repr__(self) -> str:
+        return screen([f"<Calibration: {self.sentence}>"])
 
     @property
     def inside(self) -> int:

@@ -13,7 +13,7 @@ from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior
 from bayesduel.criticism.intransitivity_index import MarginIndex
 from bayesduel.criticism.transitivity import Evidence
 from bayesduel.criticism.transitivity.evidence import CROSSED
-from bayesduel.text import to_json
+from bayesduel.text import screen, to_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -314,7 +314,7 @@ class Check:
         return text
 
     def __repr__(self) -> str:
-        return "\n".join(["<Check>", *(f"  {line}" for line in self.sentences)])
+        return screen(["<Check>"], [], [f"  {line}" for line in self.sentences])
 
     def _repr_html_(self) -> str:
         from html import escape

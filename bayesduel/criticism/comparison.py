@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.criticism.cross_validation import Unit
-from bayesduel.text import join, json_ready, to_json
+from bayesduel.text import join, json_ready, screen, to_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -201,7 +201,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         head = f"<Comparison of {len(self.table)} models by {self.unit}: {self.observations}>"
-        return f"{head}\n{self.formatted().to_string()}\n{self.sentence}"
+        return screen([head], self.formatted().to_string().split("\n"), [self.sentence])
 
     def _repr_html_(self) -> str:
         return self.to_html()

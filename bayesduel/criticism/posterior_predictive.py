@@ -32,7 +32,7 @@ from bayesduel.criticism.standardised_residuals import (
     statistics,
 )
 from bayesduel.posterior.draws import check_fit, draws_of
-from bayesduel.text import join
+from bayesduel.text import join, screen
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +94,7 @@ class MarginCheck:
     model: str
 
     def __repr__(self) -> str:
-        return f"<MarginCheck: {self.sentence}>"
+        return screen([f"<MarginCheck: {self.sentence}>"])
 
     @property
     def failed(self) -> list[str]:

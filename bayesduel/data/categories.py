@@ -1,14 +1,11 @@
 """Categories of a log: logs by category as one log, and whether they can be pooled."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bayesduel.data.votes import ReadSummary, Votes, cells_of
-
-if TYPE_CHECKING:
-    from bayesduel.data.duels import Duels
 
 __all__ = ["POOLED", "arm_coverage", "parts_of_categories"]
 
@@ -20,7 +17,7 @@ COUNTED = (
 )
 
 
-def arm_coverage(logs: "Mapping[str, Duels]") -> float:
+def arm_coverage(logs: Mapping[str, Any]) -> float:
     """Return the share of all arms that a log has on average, from 0 to 1.
 
     1 where all logs have the same arms; about 1 over their number where no arm is in two.
@@ -29,7 +26,7 @@ def arm_coverage(logs: "Mapping[str, Duels]") -> float:
     return float(np.mean([log.n_arms / len(arms) for log in logs.values()]))
 
 
-def parts_of_categories(logs: "Mapping[str, Duels]") -> dict[str, Any]:
+def parts_of_categories(logs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of one log whose votes carry their category.
 
     See ``Duels.from_categories``.
@@ -94,10 +91,11 @@ def parts_of_categories(logs: "Mapping[str, Duels]") -> dict[str, Any]:
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _votes(log: "Duels") -> Votes:
+def _votes(log: Any) -> Votes:
     """Return the votes of a log; of one that has none, its cells as weighted votes."""
     if log.votes is not None:
-        return log.votes
+        votes: Votes = log.votes
+        return votes
     cells = log.cells
     counts = np.stack([cells.left_wins, cells.right_wins, cells.ties], axis=1)
     cell, result = np.nonzero(counts)

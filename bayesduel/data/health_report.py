@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bayesduel.data.majority import REPEATED
-from bayesduel.text import SENTENCE, count, join, json_ready, shorten
+from bayesduel.text import SENTENCE, count, join, json_ready, screen, shorten
 
 __all__ = ["Health", "Repeats", "sentences", "table"]
 
@@ -143,10 +143,10 @@ class Health:
     def __repr__(self) -> str:
         rows = table(self)
         width = max(len(name) for name, _ in rows)
-        lines = [f"Health of {self.source}", *(f"  {n:<{width}}  {v}" for n, v in rows)]
-        lines += [f"! {sentence}" for sentence in self.warnings]
-        lines += [f"  {where}: {what}" for where, what in self.bad_rows]
-        return "\n".join(lines)
+        notes = [f"! {sentence}" for sentence in self.warnings]
+        notes += [f"  {where}: {what}" for where, what in self.bad_rows]
+        body = (f"  {name:<{width}}  {value}" for name, value in rows)
+        return screen([f"Health of {shorten(self.source, 80)}"], body, notes)
 
     def _repr_html_(self) -> str:
         from html import escape

@@ -150,7 +150,7 @@ class ReadSummary:
     n_zero_weight: int = 0
     n_duplicates: int | None = None
     n_bad_rows: int = 0
-    bad_rows: tuple[tuple[str, str], ...] = ()
+    bad_rows: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
 
 def is_whole(values: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from bayesduel.inference.nuts import sample_nuts
 from bayesduel.inference.sample import APPROXIMATIONS, sample
 from bayesduel.inference.sandwich import robust_covariance
 from bayesduel.models import Model, model_named
-from bayesduel.models.own_classes import classes_of
+from bayesduel.models.class_names import classes_of
 from bayesduel.models.settings import settings_to_json
 
 __all__ = ["UncertifiedWarning", "fit"]

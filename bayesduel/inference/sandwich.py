@@ -129,10 +129,10 @@ def why_not_robust(model: Any) -> str:
     """Return why the errors of a model cannot be made cluster-robust, or ""."""
     if model.approximation == "conjugate":
         return "each pair has a parameter of its own: use one majority vote for each unit"
-    if model.varying:
-        return "effects vary by group with a learned spread, which takes the place of such errors"
     if model.integrates_pair:
         return "the votes on a pair share a parameter that the likelihood integrates out"
+    if model.varying:
+        return "effects vary by group with a learned spread, which takes the place of such errors"
     if model.why_nuts:
         return f"the posterior has no mode at which votes add up: {model.why_nuts}"
     return ""

@@ -7,7 +7,7 @@ import xarray as xr
 
 from bayesduel.intervals import eti
 from bayesduel.posterior.draws import check_fit, posterior_draws
-from bayesduel.text import SENTENCE, count, join, json_ready, probability, shorten
+from bayesduel.text import SENTENCE, join, json_ready, probability, screen, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,14 +110,10 @@ class CategoryRanks(xr.Dataset):
             return super().__repr__()
         table = self.table()
         more = len(table) - ROWS
-        return "\n".join(
-            [
-                f"{self.sentence}\n",
-                table.head(ROWS).round(2).to_string(max_colwidth=24),
-                *([f"... and {count(more, 'category').replace('ys', 'ies')} more"] * (more > 0)),
-                "\nMethods: table(), scores(), changes(), summary()",
-            ]
-        )
+        rows = table.head(ROWS).round(2).to_string(max_colwidth=24).split("\n")
+        left_out = [f"... and {more:,} more categories"] if more > 0 else []
+        methods = "Methods: table(), scores(), changes(), summary(), to_dict()"
+        return screen([self.sentence, ""], [*rows, *left_out], [methods])
 
 
 def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRanks:

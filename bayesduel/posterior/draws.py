@@ -15,7 +15,7 @@ from scipy.special import gammaincinv
 
 from bayesduel.data.items import Items
 from bayesduel.inference.design import centre, uncentre
-from bayesduel.models import Model, made
+from bayesduel.models import Model, model_from_settings
 from bayesduel.models.response import expected_score
 
 __all__ = [
@@ -215,7 +215,7 @@ def model_of(fit: xr.DataTree) -> Model:
         "settings": json.loads(fit.attrs["model_settings"]),
         "classes": json.loads(fit.attrs.get("model_classes", "{}")),
     }
-    return made(description, items)
+    return model_from_settings(description, items)
 
 
 def n_draws(fit: xr.DataTree) -> int:

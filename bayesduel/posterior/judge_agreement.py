@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import expit, logit, stdtr, stdtrit
 
 from bayesduel.intervals import Z95, wilson
-from bayesduel.text import join, json_ready, percent
+from bayesduel.text import join, json_ready, percent, screen
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,7 +103,7 @@ class JudgeAgreement:
         return plain
 
     def __repr__(self) -> str:
-        return f"<JudgeAgreement: {len(self.table):,} judges. {self.sentence}>"
+        return screen([f"<JudgeAgreement: {len(self.table):,} judges. {self.sentence}>"])
 
 
 def judge_agreement(

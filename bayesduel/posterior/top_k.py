@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesduel.posterior.draws import Draws, check_fit, draws_of
 from bayesduel.preference import borda_scores, ranks
-from bayesduel.text import join, probability
+from bayesduel.text import join, probability, screen
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +56,7 @@ class TopK:
     monte_carlo_error: float
 
     def __repr__(self) -> str:
-        return f"<TopK: {self.sentence}>"
+        return screen([f"<TopK: {self.sentence}>"])
 
     @property
     def sentence(self) -> str:

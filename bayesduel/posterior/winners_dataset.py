@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.posterior.verdict_text import ACROSS
-from bayesduel.text import CELL, json_ready, probability, rank_range, shorten
+from bayesduel.text import json_ready, probability, rank_range, screen, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,14 +108,14 @@ class Winners(xr.Dataset):
             return super().__repr__()
         import pandas as pd
 
-        table, more = _shown(self, limit=30)
+        table, more = _shown(self, limit=10)
         with pd.option_context("display.unicode.east_asian_width", True):
             text = table.to_string()
         contents = f"Variables of this xarray.Dataset: {', '.join(map(str, self.data_vars))}"
-        across = None if self.groups() is None else f"{ACROSS}\n"
-        verdict = "\n".join(_verdict_lines(self)) + "\n"
-        lines = [verdict, across, text, more, f"\n{_notes(self)}", contents]
-        return "\n".join(line for line in lines if line)
+        across = () if self.groups() is None else (ACROSS, "")
+        head = (*_verdict_lines(self), "", *across)
+        body = (*text.split("\n"), *([more] if more else []), "")
+        return screen(head, body, (_notes(self), contents))
 
     def _repr_html_(self) -> str:
         if not _complete(self):
@@ -160,7 +160,7 @@ def _shown(dataset: Winners, limit: int) -> tuple["pd.DataFrame", str]:
     if groups is not None:
         columns["group"] = [str(groups[str(arm)]) for arm in t.index]
     # One character for a letter and its accent: pandas counts a combining accent as a column.
-    arms = [normalize("NFC", shorten(str(arm), CELL)) for arm in t.index]
+    arms = [normalize("NFC", shorten(str(arm), 24)) for arm in t.index]
     table = pd.DataFrame(columns, index=arms).rename_axis(columns="arm")
     more = len(ranking) - len(t)
     return table, f"... and {more:,} more" if more else ""

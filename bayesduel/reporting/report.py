@@ -40,7 +40,7 @@ from bayesduel.reporting.judge_agreement import judge_agreement_section
 from bayesduel.reporting.log import log_section
 from bayesduel.reporting.margins import margins_section
 from bayesduel.reporting.next_pairs import next_pairs_section
-from bayesduel.reporting.parts import Parts
+from bayesduel.reporting.partial_report import Parts
 from bayesduel.reporting.ranking import (
     caution_words,
     controlled_words,

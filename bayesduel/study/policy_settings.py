@@ -5,7 +5,7 @@ from typing import Any
 
 from bayesduel import beliefs, policies
 from bayesduel.beliefs import BeliefSpec
-from bayesduel.models import Model, described, made
+from bayesduel.models import Model, model_from_settings, model_settings
 from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["policy_from", "settings_of"]
@@ -34,7 +34,7 @@ def policy_from(settings: dict[str, Any]) -> PairPolicy:
 
 def _held(value: Any) -> Any:
     if isinstance(value, Model):
-        return {"model": described(value)}
+        return {"model": model_settings(value)}
     if isinstance(value, BeliefSpec | PairPolicy):
         own = {f.name: _held(getattr(value, f.name)) for f in fields(value)}  # type: ignore[arg-type]
         return {"class": type(value).__name__, **own}
@@ -53,6 +53,6 @@ def _made(value: Any) -> Any:
     if "model" in value:
         # Studies of earlier versions hold the name and the settings beside each other.
         held = value["model"]
-        return made(held if isinstance(held, dict) else value | {"name": held})
+        return model_from_settings(held if isinstance(held, dict) else value | {"name": held})
     own = {name: _made(part) for name, part in value.items() if name != "class"}
     return getattr(beliefs, value["class"])(**own)

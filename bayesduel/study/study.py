@@ -11,7 +11,7 @@ from typing import Any, overload
 import numpy as np
 
 from bayesduel.data.duels import Duels
-from bayesduel.models import Model, described, made, model_named
+from bayesduel.models import Model, model_from_settings, model_named, model_settings
 from bayesduel.policies.policy import PairPolicy
 from bayesduel.policies.score_rules import ScoreRule
 from bayesduel.study.arms import (
@@ -83,7 +83,7 @@ class Study:
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described.
+        If an argument is not as model_settings.
     StudyError
         If a stored study cannot be opened.
 
@@ -163,7 +163,7 @@ class Study:
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "key": token_hex(2),
             "goal": {"name": goal.name, **goal.settings()},
-            "model": described(model),
+            "model": model_settings(model),
             "policy": None if automatic else settings_of(policy),
             "stop": None if rule is None else {"name": rule.name, **rule.settings()},
             "pairs": allowed,
@@ -200,7 +200,7 @@ class Study:
         own = dict(values["goal"])
         name = own.pop("name")
         goal = goal_of(f"top-{own['k']}" if name == "top-k" else name)
-        model = made(values["model"])
+        model = model_from_settings(values["model"])
         spec = belief_of(model)
         if values["policy"] is None:
             policy = goal.policy(belief=spec) if not isinstance(goal, MinimizeRegret) else None

@@ -1,0 +1,93 @@
+"""What public objects print fits on a screen; their attributes and ``to_dict`` agree."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from rich.cells import cell_len
+
+import bayesduel as bd
+from bayesduel.criticism.calibration import held_out
+from bayesduel.models import BradleyTerry, CategoryEffects, OrderEffect
+from bayesduel.text import json_ready, screen
+
+LINES, COLUMNS = 24, 100
+
+
+@pytest.fixture(scope="module")
+def log():
+    """Return a log of forty arms with long names, judges, categories, self-duels and a tie."""
+    rng = np.random.default_rng(1)
+    n = 900
+    i = rng.integers(0, 40, n)
+    j = (i + rng.integers(0, 40, n)) % 40
+    names = [f"an arm whose name is far longer than anybody would care to read {k:02}" for k in i]
+    others = [f"an arm whose name is far longer than anybody would care to read {k:02}" for k in j]
+    outcome = np.where(rng.uniform(size=n) < 0.1, 0.5, (rng.uniform(size=n) < 0.5) * 1.0)
+    return bd.Duels.from_votes(
+        names, others, outcome, judge=rng.integers(0, 30, n), category=rng.integers(0, 50, n)
+    )
+
+
+@pytest.fixture(scope="module")
+def fit(log):
+    return bd.fit(log, BradleyTerry(), "laplace", draws=200)
+
+
+def on_screen(one):
+    lines = repr(one).split("\n")
+    assert len(lines) <= LINES and max(map(cell_len, lines)) <= COLUMNS, repr(one)
+    return lines
+
+
+def test_logs_and_their_health(log):
+    on_screen(log)
+    on_screen(log.read_summary)
+    health = bd.health(log)
+    lines = on_screen(health)
+    assert any(line.startswith("!") for line in lines)  # warnings are not cut
+    found = health.to_dict()
+    for field in fields(health):
+        if field.name != "repeats":
+            assert found[field.name] == json_ready(getattr(health, field.name))
+
+
+def test_results_of_a_fit(fit):
+    found = bd.winners(fit)
+    assert found.attrs["verdict"][:40] in on_screen(found)[0]
+    on_screen(bd.top_k(fit, 5))
+    for model in (OrderEffect(BradleyTerry()), CategoryEffects()):
+        on_screen(model)
+
+
+def test_winners_as_a_frame_is_one_row_an_arm(fit):
+    found = bd.winners(fit)
+    frame = found.to_dataframe()
+    assert list(frame.index) == list(found["arm"].values[found["order"].values])
+    assert list(frame.columns) == [
+        *("rank", "rank_mean", "rank_lower", "rank_upper", "tier"),
+        *("win_rate", "win_rate_lower", "win_rate_upper"),
+        *("best_probability", "condorcet_probability", "top_3_probability"),
+    ]
+    assert list(frame["rank"]) == list(range(1, len(frame) + 1))
+    best = found["winner_probability"].sel(criterion="copeland", arm=frame.index[0])
+    assert frame["best_probability"].iloc[0] == float(best)
+    part = found[["tier"]].to_dataframe()
+    assert list(part.columns) == ["tier"]
+
+
+@pytest.mark.slow
+def test_checks_and_comparisons(log, fit):
+    on_screen(bd.check(log, quick=True))
+    on_screen(bd.compare_models(log, {"one": fit, "other": fit}, folds=0))
+    on_screen(held_out(log, BradleyTerry(), folds=2, draws=200))
+    on_screen(bd.judge_agreement(log))
+
+
+@pytest.mark.parametrize("n", [3, 100])
+def test_screen_keeps_head_and_tail(n):
+    text = screen(["word " * 60], [f"{k:03} " + "x" * 200 for k in range(n)], ["the end"])
+    lines = text.split("\n")
+    assert len(lines) <= LINES and max(map(cell_len, lines)) <= COLUMNS
+    assert lines[0].startswith("word") and lines[-1] == "the end"
+    assert ("more lines" in text) == (n == 100)
