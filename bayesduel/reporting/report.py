@@ -357,7 +357,7 @@ def _of_categories(a: CategoryAnalysis, command: str | None) -> Sections:
     from bayesduel.data.health import health
 
     average = "Ranks and win rates are those of an average category."
-    return (
+    found = (
         category_verdict_section(a),
         categories_section(a),
         changes_section(a),
@@ -367,6 +367,7 @@ def _of_categories(a: CategoryAnalysis, command: str | None) -> Sections:
         fit_section(a.fit),
         _reproduce(a.fit, command),
     )
+    return tuple(section for section in found if section is not None)
 
 
 def _reproduce(fit: "xr.DataTree", command: str | None) -> Section:

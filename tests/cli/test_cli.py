@@ -331,3 +331,54 @@ def test_export_writes_a_folder(tmp_path):
     assert run("export", "citations", *options).exit_code == 0
     ranking = json.loads((tmp_path / "tables" / "ranking.json").read_text(encoding="utf-8"))
     assert [row["rank"] for row in ranking] == [1, 2, 3, 4]
+
+
+def test_categories_that_share_arms_are_one_page(tmp_path):
+    path = tmp_path / "topics.csv"
+    rows = GOOD.splitlines()[1:]
+    lines = [f"{row},{'one' if k % 2 else 'other'}" for k, row in enumerate(rows)]
+    path.write_text("left,right,outcome,topic\n" + "\n".join(lines) + "\n")
+    page = tmp_path / "r.html"
+    done = run("report", path, "--by", "topic", "-o", page, "--draws", "100")
+    assert done.exit_code == 0, done.stderr
+    html = page.read_text(encoding="utf-8")
+    assert "Where the ranking changes" in html and "Arms by category" in html
+    assert '<article class="part">' not in html
+
+
+def test_logs_without_shared_arms_are_parts_that_survive_a_bad_one(tmp_path, monkeypatch):
+    """Each log has its part; what fails says why; a run that was stopped goes on."""
+    from bayesduel.reporting import report as reporting
+
+    calls, analyse = [], reporting.analyse
+
+    def quick(duels, *args, **options):
+        calls.append(duels.arms)
+        if duels.arms == ("e", "f"):
+            raise ValueError("this log is bad")
+        return analyse(duels, *args, **options)
+
+    monkeypatch.setattr(reporting, "analyse", quick)
+    path, page = tmp_path / "logs.csv", tmp_path / "r.html"
+    pairs = [("a", "b"), ("c", "d"), ("e", "f")]
+    lines = [f"{x},{y},{o},{x}{y}" for x, y in pairs for o in ("left", "left", "right") * 4]
+    path.write_text("left,right,outcome,log\n" + "\n".join(lines) + "\n")
+    asked = ("report", path, "--by", "log", "-o", page, "--draws", "100")
+
+    def stopped(duels, *args, **options):
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return quick(duels, *args, **options)
+
+    monkeypatch.setattr(reporting, "analyse", stopped)
+    assert run(*asked).exit_code == 130
+    kept = tmp_path / "r.html.parts"
+    assert len(list(kept.iterdir())) == 1 and not page.exists()
+    monkeypatch.setattr(reporting, "analyse", quick)
+    done = run(*asked)
+    assert done.exit_code == 0, done.stderr
+    assert calls == [("a", "b"), ("c", "d"), ("e", "f")]  # the first was not made again
+    assert "is a log of its own" in done.stderr
+    html = page.read_text(encoding="utf-8")
+    assert html.count('<article class="part">') == 3 and "this log is bad" in html
+    assert not kept.exists()
