@@ -40,9 +40,14 @@ def on_screen(one):
     return lines
 
 
+def fits(one):
+    """Fail unless a repr of one line takes at most a screen where a terminal wraps it."""
+    assert -(-cell_len(repr(one)) // COLUMNS) <= LINES
+
+
 def test_logs_and_their_health(log):
-    on_screen(log)
-    on_screen(log.read_summary)
+    fits(log)
+    fits(log.read_summary)
     health = bd.health(log)
     lines = on_screen(health)
     assert any(line.startswith("!") for line in lines)  # warnings are not cut
@@ -57,7 +62,7 @@ def test_results_of_a_fit(fit):
     assert found.attrs["verdict"][:40] in on_screen(found)[0]
     on_screen(bd.top_k(fit, 5))
     for model in (OrderEffect(BradleyTerry()), CategoryEffects()):
-        on_screen(model)
+        fits(model)
 
 
 def test_winners_as_a_frame_is_one_row_an_arm(fit):

@@ -56,7 +56,7 @@ def test_repeated_votes_do_not_accuse_but_would_have():
     assert found.evidence.unit == "majority verdict of each pair and group"
     assert found.evidence.naive is not None
     assert found.evidence.naive.transitive is False
-    assert "and reject transitivity" in repr(found)
+    assert "and reject transitivity" in " ".join(repr(found).split())
     assert found.to_dict()["test"]["naive_rejects"] is True
 
 
@@ -180,14 +180,14 @@ def test_a_random_and_an_inverted_judge_stand_out(tmp_path):
     words = (
         "Of 30 judges with 30 votes or more, 3 and 7 voted for the arm that the model favours in"
     )
-    assert words in repr(found)
+    assert words in " ".join(repr(found).split())
     assert words in bd.report(found, tmp_path / "check.html").read_text(encoding="utf-8")
     honest = np.isin(judge, [3, 7], invert=True)
     rest = Duels.from_votes(
         left[honest], right[honest], (rng.random(len(p)) < p)[honest].astype(float),
         judge=judge[honest],
     )  # fmt: skip
-    assert "random votes" not in repr(check(rest, quick=True))
+    assert "random votes" not in " ".join(repr(check(rest, quick=True)).split())
 
 
 def test_the_order_is_told():
@@ -195,7 +195,7 @@ def test_the_order_is_told():
     assert found.order is not None
     assert found.order.interval[0] > 0.5
     assert found.order.between_level == pytest.approx(expit(0.8), abs=0.06)
-    assert "This is an order effect" in repr(found)
+    assert "This is an order effect" in " ".join(repr(found).split())
 
 
 def test_an_order_effect_is_offered(tmp_path):
@@ -206,7 +206,7 @@ def test_an_order_effect_is_offered(tmp_path):
     assert found.order.between_interval[0] < expit(0.8) < found.order.between_interval[1]
     assert found.order.both_ways == 0
     page = bd.report(found, tmp_path / "check.html").read_text(encoding="utf-8")
-    for words in (repr(found), page):
+    for words in (" ".join(repr(found).split()), page):
         assert "fit the model OrderEffect(BradleyTerry())" in words
         assert "Only 0 % of the pairs met in both orders" in words
         assert "consistent with a transitive ranking and an order effect" in words
@@ -215,7 +215,7 @@ def test_an_order_effect_is_offered(tmp_path):
     plain = check(log, quick=True, order_effect=False)
     assert plain.transitive is False
     assert plain.order is None
-    assert "an advantage of one side could cause cycles, too" in repr(plain)
+    assert "an advantage of one side could cause cycles, too" in " ".join(repr(plain).split())
 
 
 def test_undecided_weak_and_strong_evidence_are_told_apart(tmp_path):
@@ -415,7 +415,7 @@ def test_winners_of_compared_models():
     assert found.cycle_posteriors["preference-matrix"].weak == pytest.approx(
         found.cycle_posterior.weak, abs=0.1
     )
-    assert "predicts best" in repr(found)
+    assert "predicts best" in " ".join(repr(found).split())
     picked = bd.winners(found.using("preference-matrix"))
     assert picked.attrs["model"] == "preference-matrix"
     assert bd.winners(found).attrs["verdict"]

@@ -65,7 +65,7 @@ def test_the_same_set_as_winners_and_words(fit):
     assert json.loads(winners.attrs["top_set"]) == list(found.sets["arms"][0]) == ["a", "b"]
     assert winners.attrs["top_set_probability"] == found.sets["probability"][0]
     assert found.sentence.startswith("Most probable top 2: a and b (probability ")
-    assert "Most probable top 2" in repr(found)
+    assert "Most probable top 2" in " ".join(repr(found).split())
 
 
 def test_arms_without_scores_rank_by_borda(log):

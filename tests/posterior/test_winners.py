@@ -96,9 +96,9 @@ def test_thinned_pairs_are_said_to_be(monkeypatch):
 
 def test_it_prints_its_verdict_and_its_ranking_first(some):
     lines = repr(some).splitlines()
-    assert lines[0] == some.attrs["verdict"]
-    assert lines[2].split()[:2] == ["arm", "rank"]
-    assert [line.split()[0] for line in lines[3:7]] == ["b", "c", "a", "d"]
+    assert " ".join(lines[:2]) == some.attrs["verdict"] and max(map(len, lines)) <= 100
+    assert lines[3].split()[:2] == ["arm", "rank"]
+    assert [line.split()[0] for line in lines[4:8]] == ["b", "c", "a", "d"]
     html = some._repr_html_()
     assert html.index(some.attrs["verdict"]) < html.index("<th>b</th>") < html.index("<details>")
     assert "<script" not in html.split("<details>")[0]
@@ -117,7 +117,7 @@ def test_html_is_escaped():
 def test_a_long_ranking_says_what_it_leaves_out():
     score = np.random.default_rng(9).normal(size=(50, 40))
     w = winners(tree(score_draws(score), labels=[f"arm {i:02}" for i in range(40)]))
-    assert "... and 10 more" in repr(w)
+    assert "... and 30 more" in repr(w)
 
 
 def test_json_holds_what_is_printed(some, tmp_path):
