@@ -564,12 +564,18 @@ def fitted(name):
         return fit_log(duels, model, method="laplace", draws=DRAWS, seed=SEED)
 
 
+def posterior_of(fit):
+    """Return the posterior with the preference matrix, which a fit now keeps in its own group."""
+    kept = fit["preference"].dataset if "preference" in fit.children else xr.Dataset()
+    return fit["posterior"].dataset.merge(kept)
+
+
 def told_fit(fit):
     """Return the groups of a fit and its attributes that are numbers."""
     told = {"khat": number(fit.attrs["khat"]), "ess": number(fit.attrs["importance_ess"])}
     for group in fit.children:
         if old(group) == "posterior":
-            told["posterior"] = digest(fit[group].dataset)
+            told["posterior"] = digest(posterior_of(fit))
         elif old(group) in ("log_likelihood", "laplace", "clusters", "parameter_clusters"):
             told[old(group)] = digest(fit[group].dataset, FEW)
     return told
@@ -1023,7 +1029,7 @@ def sampled(name):
     duels, model = SAMPLED[name]()
     fit = fit_log(duels, model, method="nuts", draws=200, chains=2, seed=SEED)
     return {"ess": number(fit.attrs["importance_ess"])} | {
-        old(g): digest(fit[g].dataset)
+        old(g): digest(posterior_of(fit) if old(g) == "posterior" else fit[g].dataset)
         for g in fit.children
         if old(g) in ("posterior", "log_likelihood")
     }
