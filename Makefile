@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-all lint types tests nightly wheels lowest newest faults bench reference validate clean help
+.PHONY: demo test test-all lint types tests nightly wheels lowest newest faults bench reference reproduce validate clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -59,6 +59,9 @@ bench: $(STAMP)  ## the benchmarks, as ratios in one run (a quarter of an hour)
 
 reference: $(STAMP)  ## our regrets beside reference figures (an hour; goes on after a stop)
 	$(BIN)/python -m benchmarks.reference
+
+reproduce: $(STAMP)  ## the papers' claims, run again: docs/papers.md; QUICK=1 prints them in 15 minutes
+	$(BIN)/python examples/reproduce $(if $(QUICK),--quick)
 
 validate: $(STAMP)  ## docs/validation.md, measured (goes on after a stop; FULL=1: hours)
 	$(BIN)/python -m benchmarks.validation $(if $(FULL),--full)

@@ -7,9 +7,10 @@ indices takes a tenth of a second), the families by formula at their defaults, a
 
 1. block 0 at T = 1e4 of every policy (those that ask the posterior of a model, which cost
    milliseconds a duel: on problems of up to 5 arms), and at T = 1e5 of the pivot index;
-2. block 0 at T = 1e5 of the three other policies with the lowest means at T = 1e4 there;
-3. the blocks from 1 on, at T = 1e5, of these four;
-4. T = 1e6, one block, of these four on the problems of the literature with up to 8 arms.
+2. block 0 at T = 1e5 of the three other policies with the lowest means at T = 1e4 there, and of
+   D-TS+, the lowest of those that assume no Condorcet winner in earlier measurements;
+3. the blocks from 1 on, at T = 1e5, of all these;
+4. T = 1e6, one block, of all these on the problems of the literature with up to 8 arms.
 
 Every finished cell is a line of a file, so that a run that was stopped goes on where it was.
 ``--only-print`` prints the tables of what is there.
@@ -25,6 +26,8 @@ from typing import Any
 import numpy as np
 
 OURS = "PivotIndex"
+COPELAND = ("CCB", "ConfirmedSupKLUCB", "CWRMED", "DTS", "DTSPlus", "ECWRMED", "SCB", "SupKLUCB")
+COPELAND += ("SAVAGE", "PBR", "RankEl", "Uniform")  # assume no Condorcet winner
 SEED = 20261122  # of block 0; block b has SEED + b
 POSTERIOR = ("ContrastAllocation", "ExpectedPCS", "InformationGain", "KnowledgeGradient")
 POSTERIOR += ("TopTwoThompson",)
@@ -115,13 +118,14 @@ def cells(found: dict[str, Any], done: dict[Any, Any], blocks: int) -> Iterator[
 
 
 def rivals(done: dict[Any, Any], problem: str) -> list[str]:
-    """Return the three other policies with the lowest means at T = 1e4 in block 0."""
+    """Return the three other policies with the lowest means at T = 1e4 in block 0, and D-TS+."""
     means = {
         policy: np.mean(row["regret"]["10000"])
         for (name, policy, horizon, block), row in done.items()
         if name == problem and horizon == 10_000 and block == 0 and policy not in POSTERIOR
     }
-    return sorted(means, key=lambda policy: means[policy])[:3]
+    lowest = sorted(means, key=lambda policy: means[policy])[:3]
+    return list(dict.fromkeys([*lowest, "DTSPlus"]))
 
 
 def play(problem: Any, policy: str, horizon: int, block: int) -> dict[str, Any]:
@@ -185,27 +189,29 @@ def show(found: dict[str, Any], done: dict[Any, Any]) -> None:
     """Print the tables as Markdown."""
     for horizon in (10_000, 100_000, 1_000_000):
         print(f"\nT = {horizon:,}: mean (standard error), 95th percentile, worst; runs\n")
-        print("| problem | pivot index | best other | ratio, 95 % interval | us a duel |")
-        print("| --- | --- | --- | --- | --- |")
+        print(
+            "| problem | pivot index | lowest other that assumes no Condorcet winner | ratio, 95 % "
+            "interval | lowest other | ratio, 95 % interval | us a duel |"
+        )
+        print("| --- | --- | --- | --- | --- | --- | --- |")
         for name in found:
             told = gathered(done, name, horizon)
             ours = told.pop(OURS, np.array([]))
             others = {p: v for p, v in told.items() if p not in POSTERIOR and len(v) > 1}
             if not others or not len(ours):
                 continue
-            best = min(others, key=lambda policy: others[policy].mean())
-            middle, low, high = ratio(ours, others[best])
+            row = [name, summary(ours)]
+            for class_ in (set(COPELAND) & set(others), set(others)):
+                best = min(class_, key=lambda policy: others[policy].mean())
+                middle, low, high = ratio(ours, others[best])
+                row += [f"{best} {summary(others[best])}", f"{middle:.2f} [{low:.2f}, {high:.2f}]"]
             us = [
-                row["us"]
+                cell["us"]
                 for policy in (OURS, best)
-                for (n, p, h, b), row in done.items()
+                for (n, p, h, b), cell in done.items()
                 if (n, p, b) == (name, policy, 0) and (h == horizon or p == OURS)
             ]
-            speed = " v ".join(f"{x:.2g}" for x in us[:2])
-            print(
-                f"| {name} | {summary(ours)} | {best} {summary(others[best])} "
-                f"| {middle:.2f} [{low:.2f}, {high:.2f}] | {speed} |"
-            )
+            print(f"| {' | '.join(row)} | {' v '.join(f'{x:.2g}' for x in us[:2])} |")
     print("\nEvery policy at T = 10,000, block 0: mean regret\n")
     policies = sorted({policy for _, policy, _, _ in done}, key=str.lower)
     print(f"| problem | {' | '.join(policies)} |")
@@ -222,6 +228,37 @@ def show(found: dict[str, Any], done: dict[Any, Any]) -> None:
         print(f"| {name} | {' | '.join(cellular)} |")
 
 
+def draw(found: dict[str, Any], done: dict[Any, Any], path: Path) -> None:
+    """Save the figure: ratios of means to D-TS+ by problem, and the tails of both."""
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 8), layout="constrained")
+    scaled: dict[str, list[float]] = {OURS: [], "DTSPlus": []}
+    names = []
+    for name in found:
+        told = gathered(done, name, 100_000)
+        if OURS in told and len(told.get("DTSPlus", [])) > 1:
+            middle, low, high = ratio(told[OURS], told["DTSPlus"])
+            spread = [[middle - low], [high - middle]]
+            left.errorbar(middle, -len(names), xerr=spread, fmt="o", color="C0", capsize=3)
+            names.append(f"{name} ({len(told[OURS])}, {len(told['DTSPlus'])})")
+            for policy, values in scaled.items():
+                values.extend(told[policy] / np.median(told[policy]))
+    left.axvline(1, color="0.6", lw=1)
+    left.set(xscale="log", yticks=-np.arange(len(names)), yticklabels=names)
+    left.set_xlabel("mean regret of the pivot index / of D-TS+, T = 1e5, 95 % interval")
+    left.set_title("problem (runs of each)", loc="left", fontsize=10)
+    for policy, values in scaled.items():
+        x = np.sort(values)
+        right.step(x, 1 - np.arange(len(x)) / len(x), where="post", label=f"{policy}, {len(x)}")
+    right.set(xscale="log", yscale="log", xlabel="regret / median of the policy on the problem")
+    right.set_ylabel("share of runs at or above, all problems")
+    right.legend(frameon=False)
+    for ax in (left, right):
+        ax.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=100)
+
+
 def summary(values: np.ndarray) -> str:
     """Return mean, standard error, 95th percentile, maximum and number as text."""
     error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
@@ -235,6 +272,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--blocks", type=int, default=20, help="20 are 200 runs up to 10 arms")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--only-print", action="store_true")
+    parser.add_argument("--plot", type=Path, help="save the figure here")
     given = parser.parse_args(arguments)
     found, done = problems(), read(given.out)
     if not given.only_print:
@@ -247,6 +285,8 @@ def main(arguments: list[str] | None = None) -> None:
                     row = {"problem": name, "policy": policy, "horizon": horizon, "block": block}
                     print(json.dumps(row | done[key]), file=file, flush=True)
     show(found, done)
+    if given.plot is not None:
+        draw(found, done, given.plot)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The examples run, and what README.md shows is what happens."""
 
+import json
 import re
 import runpy
 import shlex
@@ -51,32 +52,69 @@ def test_no_ranking(tmp_path, capsys):
     assert "No arm beats all others" in lines[-1]
 
 
+@pytest.fixture
+def reproduce(monkeypatch):
+    """The main function of a script in examples/reproduce, which import one another."""
+    folder = ROOT / "examples" / "reproduce"
+    monkeypatch.syspath_prepend(str(folder))
+    return lambda name: runpy.run_path(str(folder / name))["main"]
+
+
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("topk_of_ten.py", "--budget 140"),
         ("topk_of_hundred.py", "--arms 10 --budget 280"),
         ("topk_separated.py", "--arms 10"),
         pytest.param("topk_perturbed.py", "--budget 140", marks=pytest.mark.slow),
     ],
 )
-def test_top_k_experiments(name, options, tmp_path, capsys, monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "examples"))  # for "claims.py"
+def test_top_k_experiments(name, options, tmp_path, capsys, reproduce):
     arguments = [*options.split(), "--replications", "3", "--out", "figure.png"]
-    runpy.run_path(str(ROOT / "examples" / name))["main"](arguments)
+    reproduce(name)(arguments)
     assert (tmp_path / "figure.png").stat().st_size > 10_000
     assert "ML-POCBAm" in capsys.readouterr().out
 
 
-def test_top_k_live(tmp_path, capsys, monkeypatch):
+def test_top_k_live(tmp_path, capsys, reproduce):
     pytest.importorskip("pyspiel")
-    monkeypatch.syspath_prepend(str(ROOT / "examples"))
     options = "--populations 2 --budget 140 --replications 2 --matches 3 --out figure.png"
-    script = ROOT / "examples" / "topk_roshambo.py"
-    runpy.run_path(str(script))["main"](options.split())
+    reproduce("topk_roshambo.py")(options.split())
     assert (tmp_path / "figure.png").stat().st_size > 10_000
     assert (tmp_path / "roshambo.csv").is_file()
     assert "of 45 pairs won by the lower in score" in capsys.readouterr().out
+
+
+SMALL = {
+    "ml_pocbam.py": "--budget 140 --runs 3",
+    "two_phase.py": "--horizon 1000 --runs 2 --largest 1000",
+    "copeland_dueling_bandits.py": "--horizon 10000 --runs 2 --many-horizon 2000 --subsets 20",
+    "savage.py": "--horizon 2000 --runs 2",
+    "sup_klucb.py": "--horizon 1000 --runs 2 --runs-20 2 --runs-36 2",
+}
+FAST = ("ml_pocbam.py", "two_phase.py")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[] if n in FAST else pytest.mark.slow) for n in SMALL]
+)
+def test_headlines(name, tmp_path, capsys, reproduce):
+    """Each leaves a trace, a figure and rows, goes on from the trace, and joins the page."""
+    options = ["--quick", "--workers", "1", "--out", str(tmp_path), *SMALL[name].split()]
+    reproduce(name)(options)
+    (folder,) = (tmp_path / "quick").iterdir()
+    assert folder.name == name.removesuffix(".py")
+    assert (folder / "figure.png").stat().st_size > 10_000
+    first = capsys.readouterr().out
+    stamps = {path: path.stat().st_mtime_ns for path in folder.rglob("c/*")}
+    assert stamps
+    reproduce(name)(options)
+    assert stamps == {path: path.stat().st_mtime_ns for path in stamps}
+    assert capsys.readouterr().out == first
+    reproduce("__main__.py")(["--quick", "--only-collect", "--out", str(tmp_path)])
+    page = capsys.readouterr().out
+    assert f"`examples/reproduce/{name}`" in page
+    for row in json.loads((folder / "rows.json").read_text())["rows"]:
+        assert f"| {row['claim']} | {row['source']} |" in page
 
 
 @pytest.mark.slow
@@ -85,14 +123,6 @@ def test_attributes_real_log(tmp_path, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["coefficients.png"]
     shown = capsys.readouterr().out
     assert all(name in shown for name in ("ch.res", "prop.patch", "average", "higher casque"))
-
-
-def test_two_phase(tmp_path, capsys):
-    arguments = "--replications 2 --horizon 1000 --largest 1000 --workers 1".split()
-    runpy.run_path(str(ROOT / "examples" / "two_phase.py"))["main"](arguments)
-    assert (tmp_path / "two_phase.png").stat().st_size > 10_000
-    shown = capsys.readouterr().out
-    assert "Exponent of regret" in shown and "1,000 items" in shown
 
 
 @pytest.mark.slow
@@ -126,7 +156,8 @@ def test_live_bots(tmp_path, capsys):
 
 
 def test_every_example_is_tested():
-    found = {path.name for path in (ROOT / "examples").glob("*.py")}
+    found = {path.name for path in (ROOT / "examples").rglob("*.py")}
+    found -= {"claims.py", "headline.py"}  # what those in examples/reproduce share
     text = Path(__file__).read_text(encoding="utf-8")
     assert found and all(f'"{name}"' in text for name in found)
 

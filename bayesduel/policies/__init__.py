@@ -32,6 +32,8 @@ To add a policy, read ``dts.py`` (the pattern), then:
   observed shares.
 - Where O(K^2) a step is too slow and Hoeffding's bound is the default, use
   ``beliefs/decided_pairs.py`` (see ``rucb.py``).
+- A rule that can say for how many duels it will name the same pair says so by `repeats`, and a
+  simulation plays them without asking it (see ``pivot_index.py``).
 - A policy for items with attributes inherits from ``ItemPolicy``; its belief is one of
   ``beliefs/item_belief.py`` and its ``init`` takes an ``ItemSet``. With `shows` = 1 the rule
   returns one index; on a sphere the index n stands for the vector `aim` of its memory.

@@ -6,7 +6,7 @@ which only the others have anything to show. The text says that SELECT/TOP reach
 first success rate with 12 % fewer duels, and that ML-POCBAm is the first that is always right.
 Twenty seconds of one processor.
 
-    python examples/topk_separated.py --workers 2
+    python examples/reproduce/topk_separated.py --workers 2
 """
 
 import argparse

@@ -4,15 +4,14 @@ Groves & Branke, "Exploiting Transitivity for Top-k Selection with Score-Based D
 Bandits", Figure 2. Their text gives two laws of the duels' variances; both are run. The dashed
 baseline, uniform allocation with the fitted model, separates the model's part from the
 allocation's; the Laplace allocation is ours. The paper's orderings, and ours, are put to the
-test after 300 and 1,000 duels (``claims``). Eleven minutes of one processor.
+test after 300 and 1,000 duels (``CLAIMS``). Eleven minutes of one processor.
 
-    python examples/topk_of_ten.py --workers 2
+    python examples/reproduce/ml_pocbam.py --quick --workers 2
 """
-
-import argparse
 
 import matplotlib.pyplot as plt
 from claims import judged, seed_of
+from headline import Headline
 
 import bayesduel as bd
 from bayesduel.problems import RandomProblem, score_duels
@@ -39,18 +38,15 @@ CLAIMS = (
     ("Laplace allocation", "uniform, fitted model"),
     ("Laplace allocation", "ML-POCBAm"),
 )
+FULL = {"budget": 1000, "runs": 5000}
+QUICK = {"budget": 1000, "runs": 300}
 TIMES = (135, 200, 250, 300, 400, 500, 600, 700, 850, 1000)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replications", type=int, default=5000)
-    parser.add_argument("--budget", type=int, default=1000)
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=seed_of("4 and 1 of 10"))
-    parser.add_argument("--out", default="topk_of_ten.png")
-    given = parser.parse_args(arguments)
-    times = [time for time in TIMES if time < given.budget] + [given.budget]
+    run = Headline("ml pocbam", (FULL, QUICK), arguments, seed=seed_of("4 and 1 of 10"))
+    budget, runs = run.sizes["budget"], run.sizes["runs"]
+    times = [time for time in TIMES if time < budget] + [budget]
     claims = []
     figure, panels = plt.subplots(2, 2, figsize=(11, 8), layout="constrained", sharey=True)
     for row, k in zip(panels, (4, 1), strict=True):
@@ -58,19 +54,18 @@ def main(arguments: list[str] | None = None) -> None:
             problem = RandomProblem(
                 n_arms=10, generator=score_duels, settings=(("spread", spread),)
             )
-            trace = bd.simulate(
+            trace = run.trace(
+                f"{k}-{spread}",
                 POLICIES,
                 problem,
-                given.budget,
+                budget,
                 k=k,
-                replications=given.replications,
-                seed=given.seed,
+                replications=runs,
                 record_at=times,
-                workers=given.workers,
             )
             bd.plot_success(trace, ax)
             law = "sigma" if spread == "sd" else "sigma squared"
-            title = f"{k} of 10, {law} uniform on [0, 1], {given.replications:,} replications"
+            title = f"{k} of 10, {law} uniform on [0, 1], {runs:,} replications"
             ax.set_title(title, loc="left", fontsize=10)
             if ax is not panels[0, 0]:
                 ax.get_legend().remove()
@@ -87,9 +82,13 @@ def main(arguments: list[str] | None = None) -> None:
                 claims += [
                     (where, a, b, right.sel(policy=a), right.sel(policy=b), 0) for a, b in CLAIMS
                 ]
-    judged(claims)
-    figure.savefig(given.out, dpi=150)
-    print(given.out)
+    for where, claim, shown, verdict in judged(claims):
+        *law, duels = where.split(", ")
+        told = f"{', '.join(law)}, {duels} duels, {runs:,} runs"
+        paper = "uniform with" not in claim and "Laplace" not in claim and "fitted" not in claim
+        source = "Groves & Branke, Figure 2" if paper else "ours"
+        run.row(f"{claim} (share of runs right)", source, told, shown, verdict)
+    run.finish(figure)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ computed once and kept in a file. Claimed of each population: the hybrids are ne
 POCBAm, and of all of them together: SELECT/TOP is last (``claims``). The table takes two
 minutes of one processor, the populations five. Needs ``pip install 'bayesduel[roshambo]'``.
 
-    python examples/topk_roshambo.py --workers 2
+    python examples/reproduce/topk_roshambo.py --workers 2
 """
 
 import argparse

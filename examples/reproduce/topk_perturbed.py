@@ -7,7 +7,7 @@ indices, with the threshold of 0.17 as printed, and what d and they are where ML
 POCBAm do equally well. The hybrid's threshold as printed and the calibrated one are both run,
 and the orderings put to the test (``claims``). Eight minutes of one processor.
 
-    python examples/topk_perturbed.py --workers 2
+    python examples/reproduce/topk_perturbed.py --workers 2
 """
 
 import argparse

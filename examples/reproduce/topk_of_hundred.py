@@ -4,7 +4,7 @@ Groves & Branke, "Exploiting Transitivity for Top-k Selection with Score-Based D
 Bandits", Figure 2 (right). The warm-up is three duels a pair, 14,850, half of the budget.
 Orderings are put to the test (``claims``). A replication takes 17 s of one processor.
 
-    python examples/topk_of_hundred.py --workers 2
+    python examples/reproduce/topk_of_hundred.py --workers 2
 """
 
 import argparse

@@ -16,8 +16,8 @@ def seed_of(name: str) -> int:
     return int(sha256(name.encode()).hexdigest()[:8], 16)
 
 
-def judged(claims) -> list[str]:
-    """Print a table of claims; return the verdicts.
+def judged(claims) -> list[tuple[str, str, str, str]]:
+    """Print a table of claims; return where, what, what came out and the verdict of each.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def judged(claims) -> list[str]:
     """
     ci_prob = 1 - 0.05 / len(claims)
     print(f"\nclaims, each by an interval of probability {ci_prob:.4f}, on the same replications")
-    verdicts = []
+    rows = []
     for where, better, worse, first, second, margin in claims:
         found = bd.success_difference(first, second, ci_prob)
         low, high = float(found["low"]), float(found["high"])
@@ -39,5 +39,5 @@ def judged(claims) -> list[str]:
         above = f"above {worse}" if margin == 0 else f"at most {margin:g} below {worse}"
         shown = f"{float(found['difference']):+.4f} [{low:+.4f}, {high:+.4f}]"
         print(f"  {where:36} {better + ' ' + above:56} {shown}  {verdict}")
-        verdicts.append(verdict)
-    return verdicts
+        rows.append((where, f"{better} {above}", shown, verdict))
+    return rows

@@ -6,17 +6,19 @@ left: the whole unit sphere, where the bound is of order sqrt(T). Below right: r
 number of items. The exponents are slopes of ln regret in ln t over the last decade, their intervals
 by resampling runs.
 
-    python examples/two_phase.py --replications 40 --workers 2
+    python examples/reproduce/two_phase.py --quick --workers 2
 """
-
-import argparse
 
 import matplotlib.pyplot as plt
 import numpy as np
+from headline import Headline, exponent
 
 import bayesduel as bd
 from bayesduel.problems import LogisticDuels, LogisticItems, UnitSphere
 
+FULL = {"runs": 16, "horizon": 100_000, "largest": 1_000_000}
+QUICK = {"runs": 4, "horizon": 20_000, "largest": 10_000}
+PAPER = "Two-Phase paper"
 MARGIN = 0.05
 IN_EPOCHS = [bd.TwoPhase(), bd.TwoPhase(schedule="iterated"), bd.GLMETC()]
 BY_ITEM = [bd.KLUCB(), bd.ThompsonBeta()]
@@ -26,17 +28,30 @@ OF_DUELS = [bd.LogisticDuelThompson(), bd.LogisticDuelThompson(challenger="infor
 NUMBERS = (10**2, 10**3, 10**4, 10**5, 10**6)
 
 
+def log_squared(horizon: float) -> float:
+    """Return the exponent of (ln t)^2 in t over the last decade."""
+    x = np.geomspace(horizon / 10, horizon)
+    return slope(np.log(x), np.log(x) ** 2)
+
+
+# By family: the claim, and the exponents of regret in t over the last decade that it allows.
+AT_MOST = {
+    LogisticItems(gap=MARGIN).name: (
+        "exponent of regret at most that of (ln t)^2 where the best item is ahead by 0.05",
+        -1.0,
+        log_squared,
+    ),
+    UnitSphere(n_attributes=4).name: (
+        "regret of order sqrt(T) on the unit sphere: exponent 0.4 to 0.6",
+        0.4,
+        lambda horizon: 0.6,
+    ),
+}
+
+
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replications", type=int, default=16)
-    parser.add_argument("--horizon", type=float, default=1e5)
-    parser.add_argument("--largest", type=float, default=1e6, help="most items")
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", default="two_phase.png")
-    given = parser.parse_args(arguments)
-    settings = {"seed": given.seed, "workers": given.workers}
-    runs = given.replications
+    run = Headline("two phase", (FULL, QUICK), arguments, seed=1)
+    runs, length, largest = (int(run.sizes[key]) for key in ("runs", "horizon", "largest"))
     figure, panels = plt.subplots(2, 2, figsize=(13, 10), layout="constrained")
 
     print("Exponent of regret in t over the last decade, 95 % interval:")
@@ -45,7 +60,7 @@ def main(arguments: list[str] | None = None) -> None:
         ("(ln t)^2", lambda t: np.log(t) ** 2),
         ("sqrt t", np.sqrt),
     ):
-        x = np.geomspace(given.horizon / 10, given.horizon)
+        x = np.geomspace(length / 10, length)
         print(f"  {name + ' itself':81} {slope(np.log(x), curve(x)):6.2f}")
     table = {}
     for ax, family, policies in (
@@ -54,30 +69,36 @@ def main(arguments: list[str] | None = None) -> None:
         (panels[1, 0], UnitSphere(n_attributes=4), ON_SPHERE),
         (None, LogisticDuels(), OF_DUELS),
     ):
-        trace = bd.simulate(policies, family, given.horizon, replications=runs, **settings)
+        label = family.name.replace(" ", "-")
+        trace = run.trace(label, policies, family, length, replications=runs)
         if ax is not None:
             bd.plot_regret(trace, ax=ax, log_regret=True)
             ax.set_title(f"{family.name}, {runs} runs", loc="left", fontsize=10)
         regret = bd.regret(trace)
         for name in regret["policy"].values:
             tell_exponent(family.name, str(name), regret.sel(policy=name))
-        for time in (given.horizon / 100, given.horizon):
+        told = f"{family.name}, T = {length:,}, {runs} runs"
+        if family.name in AT_MOST:
+            claim, least, most = AT_MOST[family.name]
+            found = exponent(trace, "TwoPhase")
+            run.within(PAPER, told, f"Two-Phase: {claim}", found, least, most(length))
+        for time in (length / 100, length):
             near = regret.sel(time=time, method="nearest")
             table[f"{family.name}, T = {int(near['time']):,}"] = near
 
-    horizon = given.horizon / 10
+    horizon = length / 10
     means = {}
-    for m in (m for m in NUMBERS if m <= given.largest):
+    for m in (m for m in NUMBERS if m <= largest):
         policies = IN_EPOCHS  # one pass over the items an epoch, not a pull
         policies = policies + [bd.LogisticThompson()] * (m <= 10**5)
         policies = policies + BY_ITEM * (m <= 10**3)
-        trace = bd.simulate(
+        trace = run.trace(
+            f"items-{m}",
             policies,
             LogisticItems(n_arms=m, gap=MARGIN),
             horizon,
             replications=runs if m < 10**6 else min(runs, 8),
             record_at=[int(horizon)],
-            **settings,
         )
         last = bd.regret(trace).isel(time=-1)
         table[f"{m:,} items, margin {MARGIN:g}, T = {int(horizon):,}"] = last
@@ -93,8 +114,20 @@ def main(arguments: list[str] | None = None) -> None:
         ax.get_legend().remove()
     figure.legend(lines, names, loc="outside upper center", ncols=4, frameon=False)
     tell_winners(table)
-    figure.savefig(given.out, dpi=150)
-    print(given.out)
+    told = (
+        f"{min(means['TwoPhase'])[0]:,} to {max(means['TwoPhase'])[0]:,} items, T = {horizon:,.0f}"
+    )
+    for name in ("TwoPhase", "GLMETC"):
+        claim = f"{name}: exponent of regret in the number of items at most 0.1 from 0"
+        source = PAPER if name == "TwoPhase" else "ours"
+        run.within(source, f"{told}, {runs} runs", claim, growth(means[name]), -0.1, 0.1)
+    for where, last in table.items():
+        if "LogisticThompson" in last["policy"].values and f"{length:,}" in where:
+            regrets = {
+                name: last.sel(policy=name).values for name in ("TwoPhase", "LogisticThompson")
+            }
+            run.below("ours", f"{where}, {runs} runs", regrets, "LogisticThompson", "TwoPhase")
+    run.finish(figure)
 
 
 def tell_exponent(problem: str, name: str, regret) -> None:
@@ -119,15 +152,19 @@ def tell_growth(means: dict) -> None:
     print("\nExponent of regret in the number of items, 95 % interval:")
     for name, rows in means.items():
         if len(rows) > 1:
-            m, mean, error = np.array(rows).T
-            x, weight = np.log(m), (mean / error) ** 2
-            x = x - np.average(x, weights=weight)
-            middle = (weight * x * np.log(mean)).sum() / (weight * x**2).sum()
-            half = 1.96 / np.sqrt((weight * x**2).sum())
-            numbers = f"{int(m[0]):,} to {int(m[-1]):,}"
-            print(
-                f"  {name:30} {numbers:17} {middle:5.2f} [{middle - half:.2f}, {middle + half:.2f}]"
-            )
+            middle, low, high = growth(rows)
+            numbers = f"{rows[0][0]:,} to {rows[-1][0]:,}"
+            print(f"  {name:30} {numbers:17} {middle:5.2f} [{low:.2f}, {high:.2f}]")
+
+
+def growth(rows: list) -> tuple[float, float, float]:
+    """Return the slope of ln mean regret in ln m and its 95 % interval."""
+    m, mean, error = np.array(rows).T
+    x, weight = np.log(m), (mean / error) ** 2
+    x = x - np.average(x, weights=weight)
+    middle = (weight * x * np.log(mean)).sum() / (weight * x**2).sum()
+    half = 1.96 / np.sqrt((weight * x**2).sum())
+    return middle, middle - half, middle + half
 
 
 def draw_numbers(ax, means: dict, horizon: float, colours: dict) -> None:

@@ -1,0 +1,130 @@
+"""A headline of a paper, run again: its options, its traces on disk, its figure, its claims.
+
+Used by the scripts beside this file. What is fixed before a run: the seed, the SHA-256 of the
+headline's name unless its file has another; the sizes, ``QUICK`` and ``FULL`` of its file; and the
+claims, in its file. A run that was stopped goes on from the traces. "Does not hold" is a result.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from claims import seed_of
+
+import bayesduel as bd
+
+
+class Headline:
+    """The run of one headline: where it goes, how large it is, and the rows of the table so far.
+
+    Parameters
+    ----------
+    name
+        The headline; the seed follows from it.
+    sizes
+        The sizes of the full form and of the quick form.
+    arguments
+        Of the command line.
+    seed
+        Another seed.
+    """
+
+    def __init__(self, name, sizes, arguments=None, seed=None):
+        parser = argparse.ArgumentParser(description=name)
+        parser.add_argument("--quick", action="store_true", help="the small sizes")
+        parser.add_argument("--workers", type=int, default=2)
+        parser.add_argument("--out", type=Path, default=Path("reproduced"), help="folder")
+        for key, value in sizes[0].items():
+            parser.add_argument(
+                f"--{key.replace('_', '-')}", type=type(value), help="default: the form's"
+            )
+        given = parser.parse_args(arguments)
+        self.name, self.workers = name, given.workers
+        self.seed = seed_of(name) if seed is None else seed
+        self.sizes = dict(sizes[1] if given.quick else sizes[0])
+        self.sizes |= {k: v for k in self.sizes if (v := getattr(given, k)) is not None}
+        self.folder = given.out / ("quick" if given.quick else "full") / name.replace(" ", "_")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.rows = []
+        print(f"{name}: {', '.join(f'{k} {v:,}' for k, v in self.sizes.items())}", flush=True)
+
+    def trace(self, label, policies, problem, horizon, **settings):
+        """Return the trace of a simulation, kept in the folder under this label and its size."""
+        horizon, runs = int(horizon), settings.get("replications", 1)
+        return bd.simulate(
+            policies,
+            problem,
+            horizon,
+            seed=self.seed,
+            workers=self.workers,
+            out=self.folder / f"{label}-{horizon}-{runs}.zarr",
+            **settings,
+        )
+
+    def row(self, claim, source, run, outcome, verdict):
+        """Add a row to the table and print it."""
+        row = {"claim": claim, "source": source, "run": run, "outcome": outcome}
+        self.rows.append(row | {"verdict": verdict})
+        print(f"  {claim} | {run} | {outcome} | {verdict}", flush=True)
+
+    def below(self, source, run, regrets, better, worse, claim=""):
+        """Add the row of the claim that one mean regret is below another.
+
+        The outcome is the ratio of means with its 95 % interval by resampling runs, which share
+        problems and outcomes.
+        """
+        first, second = (np.asarray(regrets[name], float) for name in (better, worse))
+        middle, low, high = ratio(first, second)
+        verdict = "holds" if high < 1 else "does not hold" if low > 1 else "not distinguishable"
+        means = f"{first.mean():,.0f} against {second.mean():,.0f}"
+        self.row(
+            claim or f"{better} below {worse}",
+            source,
+            run,
+            f"{means}, ratio {middle:.2f} [{low:.2f}, {high:.2f}]",
+            verdict,
+        )
+
+    def within(self, source, run, claim, found, low, high):
+        """Add the row of the claim that a quantity (value, interval) lies between two limits."""
+        value, lower, upper = found
+        inside = lower >= low and upper <= high
+        outside = upper < low or lower > high
+        verdict = "holds" if inside else "does not hold" if outside else "not distinguishable"
+        self.row(claim, source, run, f"{value:.2f} [{lower:.2f}, {upper:.2f}]", verdict)
+
+    def finish(self, figure):
+        """Save the figure and the rows."""
+        figure.savefig(self.folder / "figure.png", dpi=110)
+        plt.close(figure)
+        told = {"name": self.name, "sizes": self.sizes, "rows": self.rows}
+        (self.folder / "rows.json").write_text(json.dumps(told, indent=1))
+
+
+def ratio(first, second):
+    """Return the ratio of means of paired runs and its 95 % interval by resampling runs."""
+    chosen = np.random.default_rng(0).integers(0, len(first), (4000, len(first)))
+    drawn = first[chosen].mean(axis=1) / second[chosen].mean(axis=1)
+    return first.mean() / second.mean(), *np.quantile(drawn, [0.025, 0.975])
+
+
+def last_regrets(trace, time=None):
+    """Return every policy's regrets at a time, the last one by default."""
+    regret = bd.regret(trace)
+    at = regret.isel(time=-1) if time is None else regret.sel(time=time, method="nearest")
+    return {str(name): at.sel(policy=name).values for name in at["policy"].values}
+
+
+def exponent(trace, policy, decades=1.0):
+    """Return the slope of ln mean regret in ln t at the end, with its 95 % interval by runs."""
+    regret = bd.regret(trace).sel(policy=policy)
+    regret = regret.sel(time=slice(float(regret["time"][-1]) / 10**decades, None))
+    x, n = np.log(regret["time"].values), regret.sizes["replication"]
+    values = regret.transpose("replication", "time").values
+    chosen = np.random.default_rng(0).integers(0, n, (1000, n))
+    lines = np.log(np.maximum(values[chosen].mean(axis=1), 1e-9))
+    slopes = np.polyfit(x, lines.T, 1)[0]
+    middle = np.polyfit(x, np.log(np.maximum(values.mean(axis=0), 1e-9)), 1)[0]
+    return float(middle), *map(float, np.quantile(slopes, [0.025, 0.975]))
