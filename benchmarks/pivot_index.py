@@ -5,12 +5,13 @@ indices takes a tenth of a second), the families by formula at their defaults, a
 (``FRESH``) that played no part in the design of the policy. Runs come in blocks, of 10 runs up to
 10 arms, 4 up to 20 arms and 2 beyond; a block has its own seed. The order is fixed:
 
-1. block 0 at T = 1e4 of every policy (those that ask the posterior of a model, which cost
-   milliseconds a duel: on problems of up to 5 arms), and at T = 1e5 of the pivot index;
-2. block 0 at T = 1e5 of the three other policies with the lowest means at T = 1e4 there, and of
-   D-TS+, the lowest of those that assume no Condorcet winner in earlier measurements;
-3. the blocks from 1 on, at T = 1e5, of all these;
-4. T = 1e6, one block, of all these on the problems of the literature with up to 8 arms.
+1. block 0 at T = 1e5 of the pivot index and of D-TS+, the lowest of those that assume no Condorcet
+   winner in earlier measurements;
+2. block 0 at T = 1e4 of every other policy (those that ask the posterior of a model, which cost
+   milliseconds a duel: last, and on problems of up to 5 arms);
+3. block 0 at T = 1e5 of the three others with the lowest means at T = 1e4 there;
+4. the blocks from 1 on, at T = 1e5, of all these;
+5. T = 1e6, one block, of all these on the problems of the literature with up to 8 arms.
 
 Every finished cell is a line of a file, so that a run that was stopped goes on where it was.
 ``--only-print`` prints the tables of what is there.
@@ -94,11 +95,12 @@ def cells(found: dict[str, Any], done: dict[Any, Any], blocks: int) -> Iterator[
 
     names = known_policies("pairs")
     quick = [name for name in names if name not in POSTERIOR]
-    for name in found:
-        yield name, OURS, 100_000, 0
+    for policy in (OURS, "DTSPlus"):
+        for name in found:
+            yield name, policy, 100_000, 0
     for name in found:
         for policy in quick:
-            if policy != OURS:
+            if policy not in (OURS, "DTSPlus"):
                 yield name, policy, 10_000, 0
     chosen = {name: rivals(done, name) for name in found}
     for name in found:
@@ -122,10 +124,9 @@ def rivals(done: dict[Any, Any], problem: str) -> list[str]:
     means = {
         policy: np.mean(row["regret"]["10000"])
         for (name, policy, horizon, block), row in done.items()
-        if name == problem and horizon == 10_000 and block == 0 and policy not in POSTERIOR
+        if (name, horizon, block) == (problem, 10_000, 0) and policy not in (*POSTERIOR, "DTSPlus")
     }
-    lowest = sorted(means, key=lambda policy: means[policy])[:3]
-    return list(dict.fromkeys([*lowest, "DTSPlus"]))
+    return ["DTSPlus", *sorted(means, key=lambda policy: means[policy])[:3]]
 
 
 def play(problem: Any, policy: str, horizon: int, block: int) -> dict[str, Any]:
@@ -272,6 +273,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--blocks", type=int, default=20, help="20 are 200 runs up to 10 arms")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--only-print", action="store_true")
+    parser.add_argument("--ours", action="store_true", help="only cells of the pivot index")
+    parser.add_argument("--largest", type=int, default=36, help="most arms")
     parser.add_argument("--plot", type=Path, help="save the figure here")
     given = parser.parse_args(arguments)
     found, done = problems(), read(given.out)
@@ -279,8 +282,9 @@ def main(arguments: list[str] | None = None) -> None:
         given.out.parent.mkdir(parents=True, exist_ok=True)
         with given.out.open("a") as file:
             for key in cells(found, done, given.blocks):
-                if key not in done:
-                    name, policy, horizon, block = key
+                name, policy, horizon, block = key
+                wanted = found[name].n_arms <= given.largest and (policy == OURS or not given.ours)
+                if key not in done and wanted:
                     done[key] = play(found[name], policy, horizon, block)
                     row = {"problem": name, "policy": policy, "horizon": horizon, "block": block}
                     print(json.dumps(row | done[key]), file=file, flush=True)

@@ -1,7 +1,7 @@
 """Every headline run again and the table of its claims: ``python examples/reproduce``.
 
-``--quick`` takes the small sizes, under 15 minutes on two cores; the full form writes
-docs/papers.md and its figures.
+``--quick`` takes the small sizes, under 15 minutes on two cores, and prints the table. The full
+form writes docs/papers.md and its figures; so does ``--quick --page docs/papers.md``.
 """
 
 import argparse
@@ -21,6 +21,7 @@ def main(arguments=None):
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("reproduced"), help="folder of traces")
     parser.add_argument("--only", nargs="+", choices=HEADLINES, default=HEADLINES)
+    parser.add_argument("--page", type=Path, help="where to write the page, its figures beside it")
     parser.add_argument("--only-collect", action="store_true", help="run nothing")
     given = parser.parse_args(arguments)
     options = ["--workers", str(given.workers), "--out", str(given.out)]
@@ -30,14 +31,12 @@ def main(arguments=None):
             importlib.import_module(name).main(options)
     folder = given.out / ("quick" if given.quick else "full")
     text = collected(folder)
-    page = folder / "papers.md"
-    if not given.quick:
-        page = ROOT / "docs" / "papers.md"
-        for name in HEADLINES:
-            if (folder / name / "figure.png").exists():
-                shutil.copy(folder / name / "figure.png", page.with_name(f"papers_{name}.png"))
+    page = given.page or (folder / "papers.md" if given.quick else ROOT / "docs" / "papers.md")
+    for name in HEADLINES:
+        if (folder / name / "figure.png").exists():
+            shutil.copy(folder / name / "figure.png", page.with_name(f"papers_{name}.png"))
     page.write_text(text)
-    print(text if given.quick else f"wrote {page}")
+    print(text if given.quick and given.page is None else f"wrote {page}")
 
 
 def collected(folder):
@@ -52,7 +51,8 @@ def collected(folder):
         title, *text = script.__doc__.strip().split("\n\n")
         sizes = ", ".join(f"{key} {value:,}" for key, value in told["sizes"].items())
         lines += [f"## {title.rstrip('.')}", "", *"\n\n".join(text[:-1]).splitlines(), ""]
-        lines += [f"Sizes: {sizes} (`examples/reproduce/{name}.py`).", ""]
+        form = "full" if told["sizes"] == script.FULL else "smaller than the full form's"
+        lines += [f"Sizes ({form}): {sizes} (`examples/reproduce/{name}.py`).", ""]
         lines += [f"![{title.rstrip('.')}](papers_{name}.png)", ""]
         lines += ["| claim | source | what was run | what came out | verdict |"]
         lines += ["| --- | --- | --- | --- | --- |"]

@@ -56,9 +56,10 @@ def without_a_winner(run, panels, horizon, runs):
             for t in [10**k for k in range(4, 9) if 10**k <= length]:
                 fixed = run.trace(f"{name}-fixed", AT_HORIZON, name, t, replications=runs)
                 values = last_regrets(fixed)
-                for place, label in enumerate(AT_HORIZON):
-                    ax.plot(t, values[label].mean(), "os^"[place], color="0.3", label=None)
-                    ax.annotate(label, (t, values[label].mean()), fontsize=7)
+                for place, label in enumerate(AT_HORIZON):  # side by side, one entry each
+                    x, shown = t * 0.8 ** (3 - place), label if t == 10_000 else None
+                    ax.plot(x, values[label].mean(), "os^"[place], color=f"C{place}", label=shown)
+            ax.legend(frameon=False, fontsize=8)
             regrets |= values
             for rival in ("SCB", "SAVAGE", "PBR", "RankEl", "RUCB"):
                 run.below(f"{PAPER}, Figure 1", told, regrets, "CCB", rival)
