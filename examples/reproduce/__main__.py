@@ -7,9 +7,10 @@ form writes docs/papers.md and its figures; so does ``--quick --page docs/papers
 import argparse
 import importlib
 import json
-import shutil
 import sys
 from pathlib import Path
+
+from PIL import Image
 
 HEADLINES = ("copeland_dueling_bandits", "savage", "sup_klucb", "two_phase", "ml_pocbam")
 ROOT = Path(__file__).parents[2]
@@ -34,14 +35,15 @@ def main(arguments=None):
     page = given.page or (folder / "papers.md" if given.quick else ROOT / "docs" / "papers.md")
     for name in HEADLINES:
         if (folder / name / "figure.png").exists():
-            shutil.copy(folder / name / "figure.png", page.with_name(f"papers_{name}.png"))
+            picture = Image.open(folder / name / "figure.png").convert("RGB").quantize(64)
+            picture.save(page.with_name(f"papers_{name}.png"), optimize=True)  # a third of its size
     page.write_text(text)
     print(text if given.quick and given.page is None else f"wrote {page}")
 
 
 def collected(folder):
     """Return the page of all headlines that have been run."""
-    lines = [HEAD.rstrip(), ""]
+    lines = [HEAD.strip(), ""]
     for name in HEADLINES:
         path = folder / name / "rows.json"
         if not path.exists():
