@@ -46,11 +46,12 @@ def collected(folder):
     lines = [HEAD.strip(), ""]
     for name in HEADLINES:
         path = folder / name / "rows.json"
-        if not path.exists():
-            continue
-        told = json.loads(path.read_text())
         script = importlib.import_module(name)
         title, *text = script.__doc__.strip().split("\n\n")
+        if not path.exists():
+            lines += [f"## {title.rstrip('.')}", "", "Not run here yet.", "", *text[:-1], ""]
+            continue
+        told = json.loads(path.read_text())
         sizes = ", ".join(f"{key} {value:,}" for key, value in told["sizes"].items())
         lines += [f"## {title.rstrip('.')}", "", *"\n\n".join(text[:-1]).splitlines(), ""]
         form = "full" if told["sizes"] == script.FULL else "smaller than the full form's"
