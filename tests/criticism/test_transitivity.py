@@ -273,3 +273,23 @@ def test_false_alarms_on_a_real_design():
         log = on_design(design, TRANSITIVE[k % 9], rng)
         alarms += evidence_strength(log, 99, seed=k) != "none"
     assert alarms <= stats.binom(200, 0.05).ppf(1 - 1e-6)
+
+
+def test_the_z_score_of_a_majority_allows_for_who_was_listed_first():
+    from bayesduel.criticism.transitivity.design import Design
+    from bayesduel.criticism.transitivity.triads import majority_z
+
+    def design(won):
+        return Design(
+            n_arms=2, first=np.array([0]), second=np.array([1]), pair=np.array([0, 0, 0]),
+            side=np.array([1.0, -1.0, 0.0]), n=np.array([30.0, 10.0, 4.0]),
+            won=np.array(won, dtype=float), order="estimated",
+        )  # fmt: skip
+
+    # Level arms, 70 % for the side listed first: 21 of 30, 3 of 10 and 2 of 4 are expected.
+    level = design([21, 3, 2])
+    assert majority_z(level, level.won, 0.7)[0] == pytest.approx(0)
+    spread = np.sqrt(40 * 0.7 * 0.3 + 4 * 0.25)
+    more = design([24, 3, 2])
+    assert majority_z(more, more.won, 0.7)[0] == pytest.approx(3 / spread)
+    assert majority_z(more, more.won, 0.3)[0] == pytest.approx((29 - (9 + 7 + 2)) / spread)

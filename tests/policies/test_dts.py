@@ -90,3 +90,15 @@ def test_settings_are_checked(policy):
     ):
         policy(belief=Hoeffding())
     assert policy(belief=Beta(prior=0.5)) != policy()
+
+
+def test_an_opponent_known_to_win_is_no_challenger():
+    # Arm 0 surely beats 1, 3 and 4 and loses to 2, which loses to all others: 0 is the champion,
+    # and 2, with the largest sampled chance against it, is a decided pair.
+    wins = np.zeros((5, 5))
+    for i, j in [(0, 1), (0, 3), (0, 4), (2, 0), (1, 2), (3, 2), (4, 2), (1, 3), (3, 4), (4, 1)]:
+        wins[i, j] = SURE
+    assert ask(DTS(), wins, 1000) == {(0, 0): 60}
+    # At 12 : 8 the pair is open again, and 2 is challenged wherever its sample is the larger.
+    wins[2, 0], wins[0, 2] = 12, 8
+    assert ask(DTS(), wins, 1000).keys() == {(0, 0), (0, 2)}

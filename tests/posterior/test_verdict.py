@@ -135,3 +135,24 @@ def test_definite_verdicts_are_false_no_more_often_than_they_say():
     assert definite > 150
     # 0.2 and the error of 400 draws, sqrt(0.2 * 0.8 / 400) = 0.02; upper 1e-6 binomial limit.
     assert false <= stats.binom.isf(1e-6, definite, 0.22)
+
+
+def test_close_to_the_threshold_is_within_two_monte_carlo_errors(monkeypatch):
+    from bayesduel.posterior import winners as module
+
+    given = {}
+    decide = module.decide
+
+    def kept(*args, **kwargs):
+        given.update(args=args, kwargs=kwargs)
+        return decide(*args, **kwargs)
+
+    monkeypatch.setattr(module, "decide", kept)
+    told(ORDERED, 1000)
+    options = {k: v for k, v in given["kwargs"].items() if k != "monte_carlo_error"}
+    for confidence in (0.8, 0.95):
+        options["confidence"] = confidence
+        near = decide(*given["args"], **options, monte_carlo_error=0.0).probability - confidence
+        for share, close in ((0.99, False), (1.01, True)):
+            verdict = decide(*given["args"], **options, monte_carlo_error=share * near / 2)
+            assert ("close to the threshold" in verdict.sentence) is close

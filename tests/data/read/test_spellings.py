@@ -1,5 +1,6 @@
 """Outcomes, however they are spelt, read to the same tallies."""
 
+import pandas as pd
 import pytest
 
 import bayesduel as bd
@@ -79,3 +80,48 @@ def test_an_arm_called_draw(tmp_path):
     path.write_text(log + "b,c,draw\n")
     with pytest.raises(ValueError, match="line 13: column 'outcome' should be the winner's name"):
         bd.read_duels(path)
+
+
+# -- thresholds ----------------------------------------------------------------------------
+
+
+def frame(rows):
+    return pd.DataFrame(rows, columns=["left", "right", "outcome"])
+
+
+def test_outcomes_are_read_where_half_of_them_are_and_refused_below():
+    rows = [("x", "y", "left")] * 2 + [("x", "y", "?"), ("x", "y", "!")]
+    found = bd.read_duels(frame(rows), on_bad="skip")
+    assert (found.n_duels, found.read_summary.n_bad_rows) == (2, 2)
+    with pytest.raises(ValueError, match="should give the winner"):
+        bd.read_duels(frame([*rows, ("x", "y", "?")]), on_bad="skip")
+
+
+def test_sides_and_names_are_ambiguous_from_nine_in_ten():
+    rows = [("b", "a", "a"), ("b", "c", "b")] + [("a", "b", "a")] * 7
+    with pytest.raises(ValueError, match="should be unambiguous, got 'a' for 'b' against 'a'"):
+        bd.read_duels(frame([*rows, ("c", "a", "c")]))
+    read = bd.read_duels(frame([*rows[:-1], ("c", "a", "c"), ("c", "a", "c")]))
+    wins = read.tally().wins
+    assert wins.tolist() == [[0, 7, 0], [0, 0, 1], [2, 0, 0]]
+
+
+def test_a_minus_one_is_a_code_from_one_in_a_hundred_and_else_a_fault():
+    rows = [("x", "y", 1)] * 3 + [("x", "y", 0)] * 99 + [("x", "y", -1)]
+    read = bd.read_duels(frame(rows))
+    assert (read.n_ties, read.n_duels) == (99, 103)
+    read = bd.read_duels(frame([*rows, ("x", "y", 0)]), on_bad="skip")
+    assert (read.n_ties, read.n_duels, read.read_summary.n_bad_rows) == (0, 103, 1)
+
+
+def test_times_are_numbers_where_more_than_half_of_them_are():
+    log = frame([("x", "y", "left")] * 4).assign(time=["1", "2", "2024-01-01", "2024-01-02"])
+    assert bd.read_duels(log, on_bad="skip").votes.time.dtype.kind == "M"
+    log.loc[2, "time"] = "3"
+    assert bd.read_duels(log, on_bad="skip").votes.time.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_the_longest_label_is_of_ten_thousand_characters():
+    assert bd.read_duels(frame([("x" * 10_000, "y", "left")])).n_duels == 1
+    with pytest.raises(ValueError, match="at most 10,000 characters"):
+        bd.read_duels(frame([("x" * 10_001, "y", "left")]))
