@@ -19,7 +19,8 @@ LEAKS = (
     "object has no attribute", "object is not iterable", "object is not subscriptable",
     "not supported between instances", "unsupported operand", "cannot convert float",
     "could not broadcast", "out of bounds", "truth value of an array", "bad operand type",
-    "must be real number", "object cannot be interpreted", "NoneType", "ufunc", "dtype('O')",
+    "must be real number", "object cannot be interpreted", "'NoneType' object", "ufunc",
+    "dtype('O')",
     "not callable", "int too large", "Maximum allowed", "has no len()",
 )  # fmt: skip
 JUNK = {
@@ -72,6 +73,7 @@ def complaints(call, sound: dict, skip=()) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_settings_of_policies():
     found = [text for policy in CHEAP_POLICIES for text in complaints(policy, {})]
     assert not found, "\n".join(found)
@@ -87,6 +89,7 @@ def test_reading():
     assert not found, "\n".join(found)
 
 
+@pytest.mark.slow
 def test_logs(log):
     found = []
     for name in ("health", "components", "default_models", "check", "check_margins", "fit"):
@@ -103,18 +106,20 @@ def test_what_wants_a_fit():
     found = []
     for name in ("winners", "predict", "next_pairs", "coefficients", "top_k", "preference_draws"):
         call = getattr(bd, name)
-        first, *rest = inspect.signature(call).parameters
+        _, *rest = inspect.signature(call).parameters
         sound = dict.fromkeys((n for n in rest if n in ("left", "right")), "a") | {"k": 1}
         found += complaints(call, {n: v for n, v in sound.items() if n in rest}, set(rest))
     assert not found, "\n".join(found)
 
 
+@pytest.mark.slow
 def test_fitting(log):
     found = complaints(bd.fit, {"duels": log, "draws": 10}, {"duels", "progress", "log_likelihood",
                                                              "clusters", "chains"})  # fmt: skip
     assert not found, "\n".join(found)
 
 
+@pytest.mark.slow
 def test_simulating():
     sound = {"policies": bd.Uniform(), "problem": "cyclic-4", "horizon": 10}
     skip = {"index", "permute", "out", "progress", "seed"}

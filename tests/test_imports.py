@@ -7,6 +7,7 @@ ROOT = Path(__file__).parents[1]
 ROOMS = (
     "cache_folder",
     "extras",
+    "arguments",
     "atomic_write",
     "jit",
     "intervals",

@@ -11,10 +11,11 @@ A log has three levels, each derived from the one before:
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from bayesduel.arguments import check_one_of
 from bayesduel.data.build import parts_of_votes, parts_of_wins
 from bayesduel.data.subset import Parts, of_arms, of_units
 from bayesduel.data.votes import Cells, Pairs, ReadSummary, Tally, TieRule, Votes
@@ -216,6 +217,8 @@ class Duels:
             "a log that is tallied in matrices",
             "analyse a part: Duels.subset(arms)",
         )
+        if ties is not None:
+            check_one_of(ties, "ties", get_args(TieRule))
         rule = ties or self.tie_rule
         wins = np.zeros((self.n_arms, self.n_arms))
         tied = np.zeros_like(wins)

@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from bayesduel.arguments import check_log
+from bayesduel.data.duels import Duels
 from bayesduel.data.health_report import Health, Repeats, sentences
 from bayesduel.intervals import wilson
-
-if TYPE_CHECKING:
-    from bayesduel.data.duels import Duels
 
 __all__ = [
     "DisconnectedWarning",
@@ -45,6 +44,7 @@ def health(duels: "Duels") -> Health:
     of the advantage of the arm listed first, and warnings: see
     :class:`bayesduel.data.health_report.Health`.
     """
+    check_log(duels, Duels)
     read_summary, cells, votes = duels.read_summary, duels.cells, duels.votes
     n_arms = duels.n_arms
 
@@ -110,6 +110,7 @@ def components(duels: "Duels") -> list[tuple[str, ...]]:
     -------
     The labels of each component, sorted.
     """
+    check_log(duels, Duels)
     place = _connected(duels.cells.left, duels.cells.right, duels.n_arms)[1]
     groups: list[list[str]] = [[] for _ in range(place.max() + 1)]
     for arm, k in zip(duels.arms, place, strict=True):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayesduel.arguments import shown_value
 from bayesduel.data.votes import Cells, Votes, cells_of
 
 __all__ = ["Parts", "compact", "of_arms", "of_units"]
@@ -61,6 +62,11 @@ def of_arms(parts: Parts, arms: Iterable[str] | None) -> Parts:
     if arms is None:
         kept = np.union1d(cells.left, cells.right)
     else:
+        if isinstance(arms, str) or not isinstance(arms, Iterable):
+            raise TypeError(f"arms should be a list of labels, got {shown_value(arms)}")
+        arms = list(arms)
+        if not arms:
+            raise ValueError("arms should hold at least two labels, got none")
         kept = np.unique([_index_of(labels, str(a), "arm") for a in arms])
     place = np.full(len(labels), -1, dtype=np.int32)
     place[kept] = np.arange(len(kept))

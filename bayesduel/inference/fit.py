@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
+from bayesduel.arguments import check_one_of, shown_value
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import components
 from bayesduel.data.pulls import Pulls
@@ -198,13 +199,17 @@ def _check(duels: Any, model: Model, method: Any, draws: Any, chains: Any, seed:
     if not isinstance(duels, kind):
         what = f"bayesduel.{kind.__name__} (see bayesduel.read_{kind.__name__.lower()})"
         raise TypeError(f"duels should be a {what}, got {type(duels).__name__}")
-    if method not in ("auto", "laplace", "nuts"):
-        raise ValueError(f"method should be 'auto', 'laplace' or 'nuts', got {method!r}")
-    for name, value, least in (("draws", draws, 100), ("chains", chains, 1), ("seed", seed, 0)):
+    check_one_of(method, "method", ("auto", "laplace", "nuts"))
+    ranges = (
+        ("draws", draws, 100, 10**8), ("chains", chains, 1, 10**4), ("seed", seed, 0, 2**128),
+    )  # fmt: skip
+    for name, value, least, most in ranges:
         if isinstance(value, bool) or not isinstance(value, int | np.integer):
             raise TypeError(f"{name} should be a whole number, got {value!r}")
         if value < least:
-            raise ValueError(f"{name} should be at least {least}, got {value}")
+            raise ValueError(f"{name} should be at least {least}, got {shown_value(value)}")
+        if value > most:
+            raise ValueError(f"{name} should be at most {most:,}, got {shown_value(value)}")
 
 
 def _warn(duels: Any, model: Model) -> None:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, Self, cast, get_args
 
 import numpy as np
 
+from bayesduel.arguments import shown_value
 from bayesduel.beliefs import Belief, BeliefSpec, Counts, Logistic, require_sampling, require_scores
 from bayesduel.beliefs.item_belief import ItemBelief, ItemSet
 from bayesduel.jit import compiled
@@ -46,15 +47,18 @@ class Policy:
         """
         for setting in fields(cast(Any, self)):
             value = getattr(self, setting.name)
+            if isinstance(value, np.ndarray):
+                raise TypeError(f"{setting.name} should be one value, got {shown_value(value)}")
+            got = shown_value(value)
             kinds = set(get_args(setting.type)) or {setting.type}
             if (value is None and type(None) in kinds) or not kinds <= KINDS:
                 continue  # None as the default; words and beliefs are checked by the policy
             if kinds & {int, float} and (isinstance(value, bool) or not isinstance(value, Real)):
-                raise TypeError(f"{setting.name} should be a number, got {value!r}")
+                raise TypeError(f"{setting.name} should be a number, got {got}")
             if int in kinds and float not in kinds and not isinstance(value, Integral):
-                raise TypeError(f"{setting.name} should be a whole number, got {value!r}")
+                raise TypeError(f"{setting.name} should be a whole number, got {got}")
             if bool in kinds and not isinstance(value, bool | np.bool_):
-                raise TypeError(f"{setting.name} should be True or False, got {value!r}")
+                raise TypeError(f"{setting.name} should be True or False, got {got}")
         self.check_belief()
 
     def check_belief(self) -> None:

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bayesduel.arguments import shown_value
 from bayesduel.data.duels import Duels
 from bayesduel.problems.literature import named
 from bayesduel.problems.matrix import Matrix
@@ -28,7 +29,13 @@ def as_problem(problem: Any) -> Any:
         return named(problem)
     if isinstance(problem, Duels):
         return Replay(problem)
-    return Matrix(problem)
+    try:
+        return Matrix(problem)
+    except (OverflowError, TypeError) as error:
+        raise TypeError(
+            f"problem should be a problem, the name of one, a preference matrix or a log, got "
+            f"{shown_value(problem)}"
+        ) from error
 
 
 def as_margin_problem(problem: Any) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel import __version__
+from bayesduel.arguments import check_one_of, shown_value, whole
 from bayesduel.policies.policy import Policy
 from bayesduel.simulation.interaction import RUNS
 from bayesduel.simulation.parallel import Task, here, on_dask, on_processes
@@ -63,8 +64,7 @@ def experiment(
     """
     replications = whole(replications, "replications", 1)
     seed = whole(seed, "seed", 0)
-    if backend not in ("processes", "dask"):
-        raise ValueError(f"backend should be 'processes' or 'dask', got {backend!r}")
+    check_one_of(backend, "backend", ("processes", "dask"))
     if backend == "dask" and not scheduler:
         raise ValueError("scheduler should be the address of a Dask cluster, got none")
     if workers is not None:
@@ -201,6 +201,11 @@ def recorded_times(record_at: Any, horizon: int) -> np.ndarray:
         if not isinstance(record_at, Iterable):
             raise TypeError(f"record_at should be 'log', 'linear' or times, got {record_at!r}")
         given = np.asarray(list(record_at))
+        if given.ndim != 1 or given.dtype.kind not in "iuf":
+            raise ValueError(
+                f"record_at should be increasing whole numbers in 1..{horizon}, "
+                f"got {shown_value(record_at)}"
+            )
         times = given.astype(np.int64)
         increasing = times.size > 0 and (np.diff(times) > 0).all() and (times == given).all()
         if not (increasing and times[0] >= 1 and times[-1] <= horizon):
@@ -210,25 +215,6 @@ def recorded_times(record_at: Any, horizon: int) -> np.ndarray:
             )
     times = times[times < horizon]
     return np.append(times, np.int64(horizon))
-
-
-def whole(value: Any, name: str, least: int) -> int:
-    """Return a whole number of at least `least`, which may be given as a float such as 1e6.
-
-    Raises
-    ------
-    ValueError
-        If it is not whole, or too small.
-    TypeError
-        If it is not a number.
-    """
-    try:
-        number = int(value)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(f"{name} should be a whole number >= {least}, got {value!r}") from error
-    if number != value or number < least:
-        raise ValueError(f"{name} should be a whole number >= {least}, got {value!r}")
-    return number
 
 
 def _processors() -> int:

@@ -6,13 +6,15 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
+from bayesduel.arguments import check_one_of, whole
 from bayesduel.memory import check_square
 from bayesduel.problems.convert import as_margin_problem, as_problem
-from bayesduel.simulation.experiment import experiment, labelled, recorded_times, whole
+from bayesduel.simulation.experiment import experiment, labelled, recorded_times
 from bayesduel.simulation.replication import label
 
 __all__ = ["simulate"]
 
+REPLICATIONS = 10_000_000  # at most; each is a run of every policy
 PAIRS_UP_TO = 256 * 2**20  # Bytes of tallies over the whole trace, for detail="auto".
 Plan = tuple[dict[str, Any], np.ndarray, dict[str, Any]]  # policies by label, times, settings
 
@@ -122,14 +124,14 @@ def simulate(
     bayesduel.regret, bayesduel.success_rate, bayesduel.opportunity_cost : What a trace shows.
     """
     horizon = whole(horizon, "horizon", 1)
-    runs = whole(replications, "replications", 1)
+    runs = whole(replications, "replications", 1, most=REPLICATIONS)
     if k is None:
         if index:
             raise ValueError("index should be given with k only, got True without")
         problem = as_problem(problem)
         plan = _plan_of_regret(labelled(policies), problem, horizon, record_at, detail, runs)
     else:
-        if detail != "auto":
+        if not isinstance(detail, str) or detail != "auto":
             raise ValueError(f"detail should be 'auto' with k, got {detail!r}")
         problem = as_margin_problem(problem)
         plan = _plan_of_selection(labelled(policies), problem, horizon, record_at, k, index)
@@ -164,8 +166,7 @@ def _plan_of_regret(
     replications: int,
 ) -> Plan:
     """Return what to run of pairs or items, and when to record."""
-    if detail not in ("auto", "pairs", "arms"):
-        raise ValueError(f"detail should be 'auto', 'pairs' or 'arms', got {detail!r}")
+    check_one_of(detail, "detail", ("auto", "pairs", "arms"))
     _check_played(policies, problem)
     named = {name: policy.for_horizon(horizon) for name, policy in policies.items()}
     times = recorded_times(record_at, horizon)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
 
+from bayesduel.arguments import check_one_of, texts_of
 from bayesduel.data.duels import Duels
 from bayesduel.data.read.columns import Given, Roles, assign
 from bayesduel.data.read.faults import (
@@ -141,12 +142,9 @@ def read_duels(  # type: ignore[misc]
     TypeError
         If an argument is of the wrong kind.
     """
-    if ties not in get_args(TieRule):
-        raise ValueError(f"ties should be 'keep', 'half' or 'drop', got {ties!r}")
-    if on_bad not in get_args(OnBad):
-        raise ValueError(f"on_bad should be 'error' or 'skip', got {on_bad!r}")
-    if isinstance(missing, str) or not all(isinstance(word, str) for word in missing):
-        raise TypeError(f"missing should be a list of texts, got {missing!r}")
+    check_one_of(ties, "ties", get_args(TieRule))
+    check_one_of(on_bad, "on_bad", get_args(OnBad))
+    missing = texts_of(missing, "missing")
     given = {"left": left, "right": right, "outcome": outcome, "margin": margin, "judge": judge,
              "group": group, "time": time, "weight": weight}  # fmt: skip
     _check_arguments(given, by)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.arguments import check_log, check_names, shown_value, texts_of
 from bayesduel.data.items import Attribute, Items, dependent
 from bayesduel.data.read.columns import Columns, take
 from bayesduel.data.read.faults import label_of, shown
@@ -71,6 +72,15 @@ def read_items(
         file is malformed, or an item has more than one row. The message gives file, line,
         column and value where there is one.
     """
+    check_names(item, "item")
+    columns = None if columns is None else texts_of(columns, "columns")
+    leave_out = texts_of(leave_out, "leave_out")
+    if not isinstance(reference, Mapping | None):
+        raise TypeError(
+            f"reference should be a mapping from columns to levels, got {shown_value(reference)}"
+        )
+    if like is not None:
+        check_log(like, Items, "like")
     with open_source(_with_index(path_or_frame, item)) as source:
         names = _names(source, item, columns, leave_out, like)
         table = _complete(source, item, names, like)

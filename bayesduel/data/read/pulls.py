@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.arguments import check_names
 from bayesduel.data.pulls import Pulls
 from bayesduel.data.read.columns import take
 from bayesduel.data.read.faults import label_of, shown
@@ -41,6 +42,8 @@ def read_pulls(path_or_frame: Any, *, item: str = "item", reward: str = "reward"
         If a column is missing, a file is malformed, a label is missing, or a reward is none of
         these; the message gives file, line, column and value.
     """
+    check_names(item, "item")
+    check_names(reward, "reward")
     with open_source(path_or_frame) as source:
         columns = take(
             source.columns({item, reward}), source.name, {"item": item, "reward": reward}

@@ -17,6 +17,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from bayesduel.arguments import listed
 from bayesduel.beliefs.best_item import aim_at, best_item, recommended
 from bayesduel.beliefs.item_belief import ItemBelief, ItemSet, Logistic
 from bayesduel.jit import compiled
@@ -105,7 +106,7 @@ class GLMETC(ItemPolicy):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.schedule, str | None):
-            object.__setattr__(self, "schedule", tuple(self.schedule))
+            object.__setattr__(self, "schedule", listed(self.schedule, "schedule"))
         self._schedule(ItemSet(np.eye(2), np.ones(1), False))
 
     def _schedule(self, items: ItemSet) -> Schedule:

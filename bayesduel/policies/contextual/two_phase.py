@@ -22,6 +22,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from bayesduel.arguments import listed
 from bayesduel.beliefs.best_item import aim_at, best_item, recommended
 from bayesduel.beliefs.item_belief import Counts, ItemBelief, ItemSet
 from bayesduel.jit import compiled
@@ -171,7 +172,7 @@ class TwoPhase(ItemPolicy):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.schedule, str | None):
-            object.__setattr__(self, "schedule", tuple(self.schedule))
+            object.__setattr__(self, "schedule", listed(self.schedule, "schedule"))
         self._schedule(ItemSet(np.eye(2), np.ones(1), False))
         if self.basis not in ("spanner", "arbitrary"):
             raise ValueError(f"basis should be 'spanner' or 'arbitrary', got {self.basis!r}")
