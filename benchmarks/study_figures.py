@@ -104,7 +104,8 @@ def figure(rows: Rows) -> None:
         place = np.arange(len(own))
         value = np.array([r["ratio"] for r in own])
         ends = np.array([r["interval"] for r in own]).T
-        ax.errorbar(value, place, np.abs(ends - value), fmt="o", ms=4, capsize=2, color="#2b5c8a")
+        reach = np.abs(ends - value)
+        ax.errorbar(value, place, xerr=reach, fmt="o", ms=4, capsize=2, color="#2b5c8a")
         ax.axvline(0.5, color="0.6", lw=0.8, ls="--")
         ax.axvline(1.0, color="0.6", lw=0.8)
         ax.set_yticks(place, [f"{r['rule']} ({r['runs']})" for r in own], fontsize=8)
@@ -114,7 +115,8 @@ def figure(rows: Rows) -> None:
         ax.set_axis_off()
     for ax in axes[-1]:
         ax.set_xlabel("duels, relative to uniform (dashed: one half)", fontsize=8)
-    axes.flat[0].set_xlim(0, 1.6)
+        ax.tick_params(axis="x", labelsize=8)
+    axes.flat[0].set_xlim(0, 1.2)
     plt.savefig(FIGURE, dpi=130)
 
 
@@ -127,7 +129,9 @@ def main() -> None:
     print(table(rows))
     figure(rows)
     for experiment in (stopping.EXPERIMENT, batches.EXPERIMENT):
-        print(section(experiment, read_records(experiment, 0), 0))
+        found = read_records(experiment, 0)
+        if any(found.values()):
+            print(section(experiment, found, 0))
 
 
 if __name__ == "__main__":
