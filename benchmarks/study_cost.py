@@ -7,8 +7,8 @@ choice of the next pair, and the outcome entered (`ask + tell`; the store is tim
 20 ms at 100 arms and 100,000 duels, 200 ms at 1,000 arms and 1,000,000 duels. All times are CPU
 times of one thread.
 
-For ``gfxdisp/asap`` no figure of these sizes was found in its readme; its paper (arXiv:2004.05691) was
-not at hand in full.
+For ``gfxdisp/asap`` no figure of these sizes was found in its readme; its paper (arXiv:2004.05691)
+was not at hand in full.
 """
 
 import tempfile
