@@ -33,11 +33,10 @@ __all__ = ["command"]
 )
 @click.option("--quick", is_flag=True, help="Compare no models; the test is the same.")
 @click.option(
-    "--no-order-effect",
-    "order_effect",
-    flag_value=False,
+    "--order-effect/--no-order-effect",
     default=True,
-    help="Sides carry no meaning: do not estimate an advantage of the left side.",
+    help="Estimate an advantage of the left side, or none, where sides carry no meaning.  "
+    "[default: estimate it]",
 )
 @click.option("--title", help="Heading of the HTML file.  [default: the source of the log]")
 @seed_option

@@ -184,6 +184,25 @@ def test_derivatives_with_an_effect_of_order_are_exact(base):
     np.testing.assert_allclose(here.spread(cov), exact, atol=1e-9)
 
 
+def test_flat_home_advantage_equals_that_of_r():
+    """R's BradleyTerry2 on the same games: at.home 0.302 (0.131), and its abilities.
+
+    Agresti, "Categorical Data Analysis", 2nd edition 2002, section 10.6; ``BTm`` of the R package
+    BradleyTerry2 with ``at.home`` (Turner & Firth, Journal of Statistical Software 2012).
+    """
+    duels = bd.datasets.load("baseball1987")
+    model = OrderEffect(BradleyTerry(scale=np.inf), prior=np.inf)
+    fit = bd.fit(duels, model, draws=2000, seed=0)
+    assert float(fit["laplace"]["order_mode"]) == pytest.approx(0.302, abs=5e-4)
+    order = fit["posterior"]["order"].values.ravel()
+    assert order.std() == pytest.approx(0.131, abs=0.131 * 4 / np.sqrt(2 * 1500))
+    mode = dict(zip(duels.arms, fit["laplace"]["score_mode"].values, strict=True))
+    expected = {"Boston": 1.1438, "Cleveland": 0.7047, "Detroit": 1.4754, "Milwaukee": 1.6196,
+                "New York": 1.2813, "Toronto": 1.3271}  # fmt: skip
+    found = {team: mode[team] - mode["Baltimore"] for team in expected}
+    assert found == pytest.approx(expected, abs=5e-5)
+
+
 def test_a_planted_advantage_of_order_is_found():
     score = np.linspace(-1, 1, 5)
     duels = log_of(lambda i, j, g, t: score[i] - score[j] + 0.6, 5, 2000, 6)
