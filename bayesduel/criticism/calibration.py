@@ -29,6 +29,8 @@ SAME = 0.0005  # nats that a log loss of three digits does not show
 ENOUGH = 30  # held-out duels below which predictions are not compared with 1/2
 PER_BIN = 20  # duels that a bin should hold at least
 KEPT = 2**25  # numbers kept of the draws of predictions, of which their variance is computed
+SCORED = 4_000_000  # predictions computed of a fold, draws times rows: fewer draws of large logs
+FEWEST_SCORED = 200  # posterior draws of a fold at least
 FEWEST = 20  # draws kept of a prediction, however many there are
 
 
@@ -134,7 +136,7 @@ def held_out(
     folds
         How many parts; at most as many as there are duels (or units of repeated votes).
     draws
-        Posterior draws of each fit.
+        Posterior draws of each fit; fewer, 200 at least, where a fold has over 4,000 rows.
     seed
         Random seed, of the folds and the draws.
     progress
@@ -173,6 +175,8 @@ def held_out(
     folds = min(int(folds), n_units)
     parts = cut(rows, unit, folds, rng)
     favourite, points, losses, counts, units, spread = [], [], [], [], [], []
+    if not model.why_nuts:  # NUTS needs its draws for its own diagnostics
+        draws = min(draws, max(FEWEST_SCORED, SCORED // rows.shape[1]))
     most = int(np.clip(KEPT // (folds * rows.shape[1]), FEWEST, draws))
     for k, held in enumerate(parts):
         rest = np.sum([part for i, part in enumerate(parts) if i != k], axis=0)

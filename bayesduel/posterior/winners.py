@@ -104,7 +104,7 @@ def winners(
     ``degrees_of_freedom`` (of cluster-robust errors) and what was asked.
 
     Arms rank by score in score models, by the Borda scores of the draw in others. Intervals
-    are equal-tailed and hold `confidence`. Over 500 arms those of pairs
+    are equal-tailed and hold `confidence`. Over 200 arms those of pairs
     and of Borda scores use every n-th draw; ``pair_draws`` says how many that are.
 
     Raises

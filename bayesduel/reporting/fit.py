@@ -1,7 +1,7 @@
 """Report sections: model and diagnostics, cluster-robust standard errors, reproducibility."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,15 +31,18 @@ OPEN_ROWS = 12  # arms up to which the table of standard errors is shown unfolde
 Diagnostic = tuple[str, str, str, bool]  # name, value, required value, whether it is met
 
 
-def fit_section(fit: "xr.DataTree") -> Section:
-    """Return the section on the model, its sampling, and the diagnostics."""
+def fit_section(fit: "xr.DataTree", found: Sequence[Diagnostic] | None = None) -> Section:
+    """Return the section on the model, its sampling, and the diagnostics.
+
+    `found` is what :func:`diagnostics` returned, if it is known.
+    """
     checks = Table(
         columns="tntt",
         name="diagnostics",
         heads=("diagnostic", "value", "required", "met"),
         rows=tuple(
             (name, value, wanted, "yes" if good else Cell("no", style="alarm"))
-            for name, value, wanted, good in diagnostics(fit)
+            for name, value, wanted, good in (diagnostics(fit) if found is None else found)
         ),
     )
     body = (Table(columns="ht", rows=tuple(_model_rows(fit))), checks)

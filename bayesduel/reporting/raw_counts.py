@@ -89,8 +89,9 @@ def _arms(raw: "pd.DataFrame", winners: "Winners") -> Table:
 def _pairs(pairs: "pd.DataFrame", duels: "Duels", winners: "Winners") -> Group:
     """Return the head-to-head table: a matrix for few arms, else the pairs that met most."""
     data = {name: pairs[name].to_numpy() for name in pairs}
-    mean = winners["preference_mean"].to_series()
-    model = [float(mean[pair]) for pair in zip(pairs["first"], pairs["second"], strict=True)]
+    at = {str(arm): k for k, arm in enumerate(winners["arm"].values)}
+    first, second = ([at[str(arm)] for arm in pairs[side]] for side in ("first", "second"))
+    model = winners["preference_mean"].values[first, second]
     data["model_probability"] = model
     if duels.n_arms <= MATRIX:
         table = _matrix(pairs, duels, winners, data)

@@ -278,9 +278,10 @@ def analysed(
 
 
 def _of_log(a: Analysis, command: str | None) -> Sections:
+    found_diagnostics = diagnostics(a.fit)
     doubts = tuple(
         ("Diagnostics", f"The {name} is {value} and should be {wanted}: results may be inaccurate.")
-        for name, value, wanted, good in diagnostics(a.fit)
+        for name, value, wanted, good in found_diagnostics
         if not good
     )
     words = a.calibration_reason if a.calibration is None else a.calibration.sentence
@@ -314,7 +315,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         residuals_section(a.check),
         None if a.check.comparison is None else comparison_section(a.check),
         calibration_section(a.calibration, words),
-        fit_section(a.fit),
+        fit_section(a.fit, found_diagnostics),
         errors_section(a),
         next_pairs_section(a.neighbours, a.pairs),
         _reproduce(a.fit, command),

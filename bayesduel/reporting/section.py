@@ -6,6 +6,7 @@ pages and notebooks; ``rich`` prints it in a terminal, without its figures.
 
 import base64
 import csv
+import gzip
 import io
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,6 +37,7 @@ __all__ = [
     "blocks",
 ]
 
+LONG = 2_000  # rows of a table above which its files on a page are compressed
 STYLES = {"plain": "", "small": "dim", "strong": "bold", "alarm": "bold red", "code": ""}
 
 
@@ -219,9 +221,17 @@ class Table(Printed):
 
     @property
     def files(self) -> tuple[tuple[str, str, str], ...]:
-        """Name of the format, suffix, and the file as a data URI, for a page without network."""
-        made = (("CSV", "csv", "text/csv", self.to_csv()),
-                ("JSON", "json", "application/json", self.to_json()))  # fmt: skip
+        """Name of the format, suffix, and the file as a data URI, for a page without network.
+
+        Files of more than `LONG` rows are compressed by gzip.
+        """
+        made = (("CSV", "csv", "text/csv", self.to_csv().encode()),
+                ("JSON", "json", "application/json", self.to_json().encode()))  # fmt: skip
+        if len(next(iter(self.content.values()), ())) > LONG:
+            return tuple(
+                (name, f"{suffix}.gz", f"data:application/gzip;base64,{_base64(_packed(text))}")
+                for name, suffix, _, text in made
+            )
         return tuple(
             (name, suffix, f"data:{kind};charset=utf-8;base64,{_base64(text)}")
             for name, suffix, kind, text in made
@@ -372,8 +382,12 @@ def _plain(values: Sequence[Any]) -> list[Any]:
     return [None if v != v else v for v in listed]
 
 
-def _base64(text: str) -> str:
-    return base64.b64encode(text.encode()).decode()
+def _base64(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+def _packed(content: bytes) -> bytes:
+    return gzip.compress(content, mtime=0)  # the same bytes for the same table
 
 
 def _styled(words: str, style: str = "") -> "RenderableType":
