@@ -71,6 +71,9 @@ def beside(duels: bd.Duels, arena: str | None) -> pd.DataFrame:
         names = {"ratings": "arena-rank", "rating_lower": "arena lower"}
         names["rating_upper"] = "arena upper"
         frame = frame.join((found + shift).rename(columns=names))
+    alone = bd.scores(fit, covariance="model")
+    half = (alone["rating_upper"] - alone["rating_lower"]) / 2
+    frame.attrs["independent"] = float(half.median())
     frame["rank interval"] = rank_intervals(fit).reindex(frame.index)
     return frame
 
@@ -158,7 +161,9 @@ def differences(frame: pd.DataFrame) -> str:
     apart = ", ".join(f"{name} {abs(frame[name] - flat).max():.2g}" for name in others)
     shrunk = abs(own - flat).max()
     places = (own.rank() - flat.rank()).abs()
-    width = f"half widths of 95 %: bayesduel {((frame['upper'] - frame['lower']) / 2).median():.0f}"
+    half = ((frame["upper"] - frame["lower"]) / 2).median()
+    alone = frame.attrs["independent"]
+    width = f"half widths of 95 %: bayesduel {half:.0f} (votes as independent: {alone:.0f})"
     if "arena lower" in frame:
         arena = ((frame["arena upper"] - frame["arena lower"]) / 2).median()
         width += f", arena-rank {arena:.0f}"

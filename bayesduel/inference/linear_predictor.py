@@ -136,6 +136,27 @@ class LinearPredictor:
             value[here] = self._chunk(x[here], phi[here])[0]
         return value
 
+    def values_along(
+        self, x: np.ndarray, hyper: float, axis: np.ndarray, at: np.ndarray
+    ) -> np.ndarray:
+        """Return the log density at ``x + at axis``, (m,), with eta followed along the axis.
+
+        Parameters
+        ----------
+        x, axis
+            A point and a direction, shape (size,).
+        hyper
+            The hyperparameter on the log scale.
+        at
+            Coordinates along the axis, shape (m,).
+        """
+        start = self.design.eta(np.ascontiguousarray(x[None, : self._cut]))
+        eta = start + at[:, None] * self.reach(axis[None])
+        points = x + at[:, None] * axis
+        phi = np.full((len(at), 1), hyper)
+        prior, cells = self.terms.functions["density"](eta, *self._arguments(points, phi))
+        return np.asarray(prior + cells.sum(axis=1))
+
     def _chunk(self, x: np.ndarray, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         eta = self.design.eta(x[:, : self._cut])
         prior, cells = self.terms.functions["density"](eta, *self._arguments(x, phi))

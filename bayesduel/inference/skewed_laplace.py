@@ -40,6 +40,9 @@ __all__ = ["SkewedConditional", "SkewedLaplace"]
 
 FALL = 14.0  # nats below the mode at which the interpolation of a density ends
 HALF = 16  # points of the interpolation on each side of the mode
+LARGE = (
+    200_000  # cells times parameters above which eta is followed along an axis, not computed anew
+)
 APART = 0.15  # nodes closer than this share the densities along their axes
 TURNS = 20  # steps at most in which the axes are turned
 
@@ -254,6 +257,10 @@ def _conditional(
 
     def height(along: np.ndarray) -> np.ndarray:
         """Return the log density less that at the mode, at coordinates (m, size), one an axis."""
+        if density.n_cells * density.size > LARGE:
+            lines = zip(axes.T, along.T, strict=True)
+            found = [density.values_along(mode.x, hyper, axis, at) for axis, at in lines]
+            return np.stack(found, axis=1) - mode.value
         x = mode.x + (along[..., None] * axes.T).reshape(-1, density.size)
         values = density.values(x, np.full((len(x), 1), hyper)) - mode.value
         return values.reshape(along.shape)

@@ -12,6 +12,7 @@ from bayesduel.inference.draws import Certificate
 from bayesduel.inference.fit import fit
 from bayesduel.inference.hyper_grid import Grid
 from bayesduel.inference.laplace import Laplace
+from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.inference.piecewise_exponential import PiecewiseExponential
 from bayesduel.inference.psis import Tails, importance_weights, tails, tempered
 from bayesduel.inference.skewed_laplace import SkewedLaplace
@@ -202,3 +203,14 @@ def test_a_tilted_grid_has_the_moments_of_the_weighted_draws():
     lone = weights * 0
     lone[draws.argmax()] = 1.0
     assert grid.tilted(draws, lone) is grid
+
+
+def test_the_density_along_an_axis_is_the_density_there():
+    duels = datasets.load("icehockey")
+    model = BradleyTerry()
+    density = linear_predictor(model, model.cells(duels))
+    rng = np.random.default_rng(0)
+    x, axis = rng.normal(size=(2, density.size))
+    at = np.array([-1.5, 0.0, 0.3, 2.0])
+    values = density.values(x + at[:, None] * axis, np.full((4, 1), 0.2))
+    np.testing.assert_allclose(density.values_along(x, 0.2, axis, at), values, rtol=1e-12)
