@@ -2,7 +2,7 @@
 
 import inspect
 import json
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -29,7 +29,9 @@ class ByValue:
         missing = sorted({*abstract, *(n for n in cls.required if not hasattr(cls, n))})
         if missing:
             raise TypeError(f"{cls.__name__} should define {join(missing, 20)}")
-        if inspect.get_annotations(cls) and "__dataclass_fields__" not in cls.__dict__:
+        own = inspect.get_annotations(cls).values()
+        settable = any("ClassVar" not in str(annotation) for annotation in own)
+        if settable and "__dataclass_fields__" not in cls.__dict__:
             raise TypeError(
                 f"{cls.__name__} should be a dataclass: write @dataclass(frozen=True) above it"
             )
@@ -117,7 +119,8 @@ def _hashed(self: Any) -> int:
 
 
 def _values(one: Any) -> tuple[Any, ...]:
-    return tuple(_comparable(getattr(one, f.name)) for f in fields(one))
+    names = [f.name for f in fields(one)] if is_dataclass(one) else []
+    return tuple(_comparable(getattr(one, name)) for name in names)
 
 
 def _comparable(value: Any) -> Any:

@@ -125,9 +125,12 @@ class Unregistered(models.BradleyTerry):
     """A model without the decorator."""
 
 
-def test_a_model_that_is_not_registered_is_refused():
-    with pytest.raises(ValueError, match="Unregistered should be registered"):
-        bd.fit(bd.datasets.load("tennis1990"), models.OrderEffect(Unregistered()))
+def test_a_model_that_is_not_registered_is_found_again():
+    model = models.OrderEffect(Unregistered())
+    held = json.loads(json.dumps(models.model_settings(model)))
+    assert models.model_from_settings(held) == model != models.OrderEffect()
+    with pytest.raises(ValueError, match="import the module 'elsewhere' first"):
+        models.model_from_settings(held | {"classes": {"gone": "elsewhere:Unregistered"}})
 
 
 def test_register_refuses_the_name_of_another_model(registries):

@@ -180,6 +180,26 @@ def test_replicated_outcomes_agree_with_the_outcomes_that_were_fitted(model):
     assert np.abs(gap).max() < 4 * np.sqrt(2 * 30) / 2
 
 
+@pytest.mark.parametrize(
+    ("model", "names"),
+    [(BradleyTerry(), None), (Davidson(), "points"), (MODEL, None)],
+    ids=["wins", "ties", "margins"],
+)
+def test_arviz_takes_a_fit_and_its_replicates_as_they_are(model, names):
+    import arviz as az
+
+    fit = bd.fit(draw_log(3), model, "laplace", draws=200)
+    assert not az.summary(fit).isna().to_numpy().any()
+    tree = bd.posterior_predictive(fit, 200)
+    assert np.isfinite(az.loo(tree).elpd)
+    for plot in (az.plot_ppc_dist, az.plot_loo_pit):
+        options = {} if names is None or plot is az.plot_ppc_dist else {"var_names": names}
+        assert plot(tree, backend="none", **options) is not None
+    outcomes = tree["observed_data"]
+    for name, made in tree["posterior_predictive"].data_vars.items():
+        assert made.dims[2:] == outcomes[name].dims and made.sizes["draw"] == 200
+
+
 def test_pictures_show_what_was_found():
     found = checked(draw_log(1))
     ax = bd.plot_margins(found)
