@@ -180,6 +180,7 @@ def test_replicated_outcomes_agree_with_the_outcomes_that_were_fitted(model):
     assert np.abs(gap).max() < 4 * np.sqrt(2 * 30) / 2
 
 
+@pytest.mark.filterwarnings("ignore:Estimated shape parameter")  # of pairs that weigh much
 @pytest.mark.parametrize(
     ("model", "names"),
     [(BradleyTerry(), None), (Davidson(), "points"), (MODEL, None)],
