@@ -181,6 +181,7 @@ def test_replicated_outcomes_agree_with_the_outcomes_that_were_fitted(model):
 
 
 @pytest.mark.filterwarnings("ignore:Estimated shape parameter")  # of pairs that weigh much
+@pytest.mark.filterwarnings("ignore:Variables outcome")  # counts by result are discrete
 @pytest.mark.parametrize(
     ("model", "names"),
     [(BradleyTerry(), None), (Davidson(), "points"), (MODEL, None)],
