@@ -14,7 +14,7 @@ Heavy names (those that need PyMC, Numba or plotting) load on first use.
 from importlib import import_module
 from typing import Any
 
-from bayesduel.cache_folder import provide_cache_folder
+from bayesduel.system.cache_folder import provide_cache_folder
 
 provide_cache_folder()  # before Numba, PyTensor or Matplotlib is imported
 

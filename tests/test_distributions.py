@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import bayesduel
-from bayesduel.extras import load_extra
+from bayesduel.system.extras import load_extra
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

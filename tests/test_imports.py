@@ -5,13 +5,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 ROOMS = (
-    "cache_folder",
-    "extras",
-    "arguments",
-    "atomic_write",
+    "system",
     "jit",
     "intervals",
-    "memory",
     "text",
     "preference",
     "data",

@@ -34,8 +34,8 @@ def command(log: str, output: Path, **options: Any) -> None:
 
     With --by there is a file for each log, with its label in the name.
     """
-    from bayesduel.atomic_write import write_netcdf
     from bayesduel.cli.console import remark
+    from bayesduel.system.atomic_write import write_netcdf
 
     check_folder(output)
     chosen_model(options["model"], options)  # refused before the log is read

@@ -284,7 +284,7 @@ def _save(draw: Any, trace: "xr.DataTree", path: Path, *arguments: Any) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from bayesduel.atomic_write import write_figure
+    from bayesduel.system.atomic_write import write_figure
 
     figure, ax = plt.subplots(figsize=(7.2, 4.6), layout="constrained")
     draw(trace, *arguments, ax=ax)

@@ -213,7 +213,7 @@ def plan(
             progress=lambda share: progress.update(bar, completed=share),
         )
     if plot_path is not None:
-        from bayesduel.atomic_write import write_figure
+        from bayesduel.system.atomic_write import write_figure
 
         write_figure(plot_path, found.plot().figure, dpi=150)
     if as_json:
@@ -232,8 +232,8 @@ def export(study: str, path: str, audit: bool, as_json: bool) -> None:
     import csv
     import io
 
-    from bayesduel.atomic_write import write_text
     from bayesduel.cli.console import print_json
+    from bayesduel.system.atomic_write import write_text
 
     rows = _opened(study).audit()
     if not audit:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesduel.atomic_write import write_text
 from bayesduel.cli.options import (
     MODELS,
     check_folder,
@@ -16,6 +15,7 @@ from bayesduel.cli.options import (
     reading_options,
     sampling_options,
 )
+from bayesduel.system.atomic_write import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from bayesduel.criticism.check_result import Check, OrderShare
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior, cycle_posterior, draw_pairs
 from bayesduel.criticism.intransitivity_index import MarginIndex, margin_index
 from bayesduel.criticism.residuals import arm_residuals, judge_residuals, pair_residuals
-from bayesduel.memory import check_square
+from bayesduel.system.memory import check_square
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels

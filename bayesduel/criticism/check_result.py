@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bayesduel.atomic_write import write_text
 from bayesduel.criticism import check_text
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior
 from bayesduel.criticism.intransitivity_index import MarginIndex
 from bayesduel.criticism.transitivity import Evidence
 from bayesduel.criticism.transitivity.evidence import CROSSED
+from bayesduel.system.atomic_write import write_text
 from bayesduel.text import screen, to_json
 
 if TYPE_CHECKING:

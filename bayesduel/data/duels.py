@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from bayesduel.arguments import check_one_of
 from bayesduel.data.build import parts_of_votes, parts_of_wins
 from bayesduel.data.subset import Parts, of_arms, of_units
 from bayesduel.data.votes import Cells, Pairs, ReadSummary, Tally, TieRule, Votes
-from bayesduel.memory import check_square
+from bayesduel.system.arguments import check_one_of
+from bayesduel.system.memory import check_square
 
 if TYPE_CHECKING:
     import pandas as pd

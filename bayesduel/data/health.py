@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.arguments import check_log
 from bayesduel.data.duels import Duels
 from bayesduel.data.health_report import Health, Repeats, sentences
 from bayesduel.intervals import wilson
+from bayesduel.system.arguments import check_log
 
 __all__ = [
     "DisconnectedWarning",

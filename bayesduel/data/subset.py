@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesduel.arguments import shown_value
 from bayesduel.data.votes import Cells, Votes, cells_of
+from bayesduel.system.arguments import shown_value
 
 __all__ = ["Parts", "compact", "of_arms", "of_units"]
 

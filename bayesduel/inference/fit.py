@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesduel.arguments import check_one_of, shown_value
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import components
 from bayesduel.data.pulls import Pulls
@@ -21,6 +20,7 @@ from bayesduel.inference.sandwich import robust_covariance
 from bayesduel.models import Model, model_named
 from bayesduel.models.class_names import classes_of
 from bayesduel.models.settings import settings_to_json
+from bayesduel.system.arguments import check_one_of, shown_value
 
 __all__ = ["UncertifiedWarning", "fit"]
 

@@ -31,7 +31,7 @@ from bayesduel.inference.draws import Proposals
 from bayesduel.inference.hyper_grid import Grid, explore
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
 from bayesduel.inference.skewed_laplace import SkewedLaplace
-from bayesduel.memory import check_square
+from bayesduel.system.memory import check_square
 
 __all__ = ["Laplace", "conditionals"]
 

@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Literal, Self, cast, get_args
 
 import numpy as np
 
-from bayesduel.arguments import shown_value
 from bayesduel.beliefs import Belief, BeliefSpec, Counts, Logistic, require_sampling, require_scores
 from bayesduel.beliefs.item_belief import ItemBelief, ItemSet
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, best_by_shares
+from bayesduel.system.arguments import shown_value
 
 __all__ = [
     "HorizonPolicy",

@@ -5,12 +5,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.arguments import shown_value
 from bayesduel.data.duels import Duels
 from bayesduel.problems.literature import named
 from bayesduel.problems.matrix import Matrix
 from bayesduel.problems.problem import Problem
 from bayesduel.problems.replay import BinaryDuels, MarginReplay, Replay
+from bayesduel.system.arguments import shown_value
 
 __all__ = ["as_margin_problem", "as_problem"]
 

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.special import ndtr
 
-from bayesduel.memory import check_square
 from bayesduel.preference import copeland_scores
 from bayesduel.problems.margins import score_duels
 from bayesduel.problems.matrix import Matrix
 from bayesduel.problems.problem import Problem
+from bayesduel.system.memory import check_square
 
 __all__ = [
     "RandomProblem",

@@ -30,9 +30,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.atomic_write import write_text
-from bayesduel.extras import load_extra, missing_extra
 from bayesduel.problems.margins import ScoreDuels, lot
+from bayesduel.system.atomic_write import write_text
+from bayesduel.system.extras import load_extra, missing_extra
 
 __all__ = [
     "RoshamboDuels",

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.atomic_write import write_text
 from bayesduel.reporting.html import part
+from bayesduel.system.atomic_write import write_text
 
 __all__ = ["Parts", "fingerprint"]
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.atomic_write import write_text
 from bayesduel.reporting.analysis import Analysis, analyse, log_of
 from bayesduel.reporting.attributes import (
     AttributeAnalysis,
@@ -54,6 +53,7 @@ from bayesduel.reporting.raw_counts import raw_counts_section
 from bayesduel.reporting.scores import scores_section
 from bayesduel.reporting.section import Alert, Cell, Section, Table, blocks
 from bayesduel.reporting.winners import winners_section
+from bayesduel.system.atomic_write import write_text
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -13,13 +13,13 @@ import numpy as np
 import xarray as xr
 
 from bayesduel import __version__
-from bayesduel.arguments import check_one_of, shown_value, whole
 from bayesduel.policies.policy import Policy
 from bayesduel.simulation.interaction import RUNS
 from bayesduel.simulation.parallel import Task, here, on_dask, on_processes
 from bayesduel.simulation.progress import progress_bar
 from bayesduel.simulation.replication import label, streams
 from bayesduel.simulation.trace import MemoryTrace, StoredTrace, finished_trace, keep_finished
+from bayesduel.system.arguments import check_one_of, shown_value, whole
 
 __all__ = ["experiment", "labelled", "recorded_times", "whole"]
 

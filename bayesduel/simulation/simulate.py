@@ -6,11 +6,11 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesduel.arguments import check_one_of, whole
-from bayesduel.memory import check_square
 from bayesduel.problems.convert import as_margin_problem, as_problem
 from bayesduel.simulation.experiment import experiment, labelled, recorded_times
 from bayesduel.simulation.replication import label
+from bayesduel.system.arguments import check_one_of, whole
+from bayesduel.system.memory import check_square
 
 __all__ = ["simulate"]
 

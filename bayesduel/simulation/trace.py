@@ -16,8 +16,8 @@ import xarray as xr
 import zarr
 from filelock import FileLock, Timeout
 
-from bayesduel.atomic_write import new_folder, write_netcdf
 from bayesduel.simulation.interaction import Layout, Truth
+from bayesduel.system.atomic_write import new_folder, write_netcdf
 
 LOCK = "finished/run/.writer"  # in the folder of a trace: held by the process that writes to it
 

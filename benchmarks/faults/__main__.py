@@ -14,7 +14,7 @@ import click
 from rich.progress import track
 
 from bayesduel import __version__
-from bayesduel.atomic_write import write_text
+from bayesduel.system.atomic_write import write_text
 from benchmarks.faults.bad_inputs import answer, cases
 from benchmarks.faults.kills import ROOMS, kill
 

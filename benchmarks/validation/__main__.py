@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 from rich.progress import Progress
 
 import benchmarks.validation as room
-from bayesduel.atomic_write import write_text
+from bayesduel.system.atomic_write import write_text
 from benchmarks.validation.experiment import Cell, Experiment, Record, seed_of
 from benchmarks.validation.page import section, top
 from benchmarks.validation.records import append, key_of, read_records

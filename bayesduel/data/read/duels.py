@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
 
-from bayesduel.arguments import check_one_of, texts_of
 from bayesduel.data.duels import Duels
 from bayesduel.data.read.columns import Given, Roles, assign
 from bayesduel.data.read.faults import (
@@ -34,6 +33,7 @@ from bayesduel.data.read.pair_counts import read_pair_counts
 from bayesduel.data.read.rows import Rows, TimeKind, text_of
 from bayesduel.data.read.source import open_source
 from bayesduel.data.votes import ReadSummary, TieRule
+from bayesduel.system.arguments import check_one_of, texts_of
 from bayesduel.text import join
 
 if TYPE_CHECKING:

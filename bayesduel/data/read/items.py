@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.arguments import check_log, check_names, shown_value, texts_of
 from bayesduel.data.items import Attribute, Items, dependent
 from bayesduel.data.read.columns import Columns, take
 from bayesduel.data.read.faults import label_of, shown
 from bayesduel.data.read.rows import NUMBER, Coded
 from bayesduel.data.read.source import Fault, bad_row, open_source
+from bayesduel.system.arguments import check_log, check_names, shown_value, texts_of
 from bayesduel.text import join
 
 __all__ = ["read_items"]

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.arguments import check_names
 from bayesduel.data.pulls import Pulls
 from bayesduel.data.read.columns import take
 from bayesduel.data.read.faults import label_of, shown
 from bayesduel.data.read.rows import Coded
 from bayesduel.data.read.source import bad_row, open_source
+from bayesduel.system.arguments import check_names
 
 __all__ = ["read_pulls"]
 

@@ -17,13 +17,13 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.arguments import listed
 from bayesduel.beliefs.best_item import aim_at, best_item, recommended
 from bayesduel.beliefs.item_belief import ItemBelief, ItemSet, Logistic
 from bayesduel.jit import compiled
 from bayesduel.policies.contextual.epoch_schedule import Schedule, length, schedule_of
 from bayesduel.policies.contextual.optimal_design import optimal_design
 from bayesduel.policies.policy import ItemPolicy
+from bayesduel.system.arguments import listed
 
 __all__ = ["GLMETC"]
 

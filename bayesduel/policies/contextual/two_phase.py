@@ -22,7 +22,6 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.arguments import listed
 from bayesduel.beliefs.best_item import aim_at, best_item, recommended
 from bayesduel.beliefs.item_belief import Counts, ItemBelief, ItemSet
 from bayesduel.jit import compiled
@@ -37,6 +36,7 @@ from bayesduel.policies.contextual.epoch_schedule import (
 )
 from bayesduel.policies.contextual.optimal_design import arbitrary_basis, spanner
 from bayesduel.policies.policy import ItemPolicy
+from bayesduel.system.arguments import listed
 
 __all__ = ["TwoPhase"]
 

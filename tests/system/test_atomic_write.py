@@ -16,9 +16,9 @@ import xarray as xr
 from click.testing import CliRunner
 
 import bayesduel as bd
-from bayesduel import atomic_write
-from bayesduel.atomic_write import new_folder, replace_file, write_netcdf, write_text
 from bayesduel.cli import main
+from bayesduel.system import atomic_write
+from bayesduel.system.atomic_write import new_folder, replace_file, write_netcdf, write_text
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def bounded(program: str, *arguments) -> subprocess.CompletedProcess:
 
 FILL = """
 import numpy as np, xarray as xr
-from bayesduel.atomic_write import write_netcdf
+from bayesduel.system.atomic_write import write_netcdf
 tree = xr.DataTree(xr.Dataset({"a": ("x", np.random.default_rng(0).random(20_000))}))
 for limit in (100, 3_000, 20_000, 100_000, 159_000):
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))

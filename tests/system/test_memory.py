@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 import bayesduel as bd
-from bayesduel import memory
 from bayesduel.cli import main
-from bayesduel.memory import available_memory, check_square
+from bayesduel.system import memory
+from bayesduel.system.memory import available_memory, check_square
 
 SENTENCE = r"should have at most [\d,]+ arms in the .* GiB of memory .* got 50,000, which take"
 

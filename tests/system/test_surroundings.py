@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bayesduel.cache_folder import provide_cache_folder
+from bayesduel.system.cache_folder import provide_cache_folder
 
 POOR = {
     "PATH": os.environ["PATH"],

@@ -1,0 +1,1 @@
+"""What a function finds around it: arguments, files, folders, memory, optional packages."""
