@@ -135,9 +135,10 @@ def screen(head: Iterable[str], body: Iterable[str] = (), tail: Iterable[str] = 
         Lines of a table, cut where they are long; the first that there is room for are shown.
     """
     lines, columns = SCREEN
-    most = lines // 2 - 1
-    above, below = (_wrapped(part, columns, most) for part in (head, tail))
     rows = [set_cell_size(r, columns - 1) + "…" if cell_len(r) > columns else r for r in body]
+    most = lines // 2 - 1
+    above = _wrapped(head, columns, most)
+    below = _wrapped(tail, columns, most if rows else lines - len(above))
     room = lines - len(above) - len(below)
     if len(rows) > room:
         rows = [*rows[: room - 1], f"... and {len(rows) - room + 1:,} more lines"]

@@ -35,7 +35,8 @@ def datatree(
         Attributes of the tree.
     """
     dims = model.dims | {"score": ("arm",), "strength": ("arm",)}
-    for name, values in drawn.posterior.items():
+    found = {n: v for n, v in drawn.posterior.items() if n != "preference"}  # a group of its own
+    for name, values in found.items():
         if values.ndim - 1 != len(dims.get(name, ())):
             raise ValueError(
                 f"dims of {model.name} should name the dimensions of {name!r} (own_dims of a "
@@ -47,7 +48,7 @@ def datatree(
         return ("chain", "draw", *names), values.reshape(*layout, *values.shape[1:])
 
     arms = np.array(log.arms, dtype=object)
-    posterior = {n: laid(v, *dims.get(n, ())) for n, v in drawn.posterior.items()}
+    posterior = {n: laid(v, *dims.get(n, ())) for n, v in found.items()}
     of_duels = model.log_type == "duels"
     coords: dict[str, Any] = {**sampling, "arm": arms}
     if of_duels:

@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 from bayesduel.reporting.report import analysed, sections
 from bayesduel.reporting.section import Table
+from bayesduel.system.atomic_write import write_text
 
 __all__ = ["export"]
 
@@ -66,7 +67,7 @@ def export(
         for section in found:
             for name, table in section.tables.items():
                 path = own / f"{name}.{format}"
-                path.write_text(_text(table, format), encoding="utf-8")
+                write_text(path, _text(table, format))
                 written.append(path)
     return written
 

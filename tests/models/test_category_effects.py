@@ -156,7 +156,7 @@ def test_logs_of_categories_become_one(planted):
     one, other = (CategoryEffects().cells(given) for given in (log, joined))
     for name, values in one.data.items():
         np.testing.assert_array_equal(values, other.data[name])
-    assert joined.subset("abc").votes.category.max() == 4
+    assert joined.subset(["a", "b", "c"]).votes.category.max() == 4
     with pytest.raises(ValueError, match="a category for each vote"):
         CategoryEffects().cells(bd.datasets.load("springall"))
     with pytest.raises(ValueError, match="at least two categories, got"):
