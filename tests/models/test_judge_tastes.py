@@ -113,6 +113,7 @@ def test_one_taste_for_all_would_be_too_sure(fitted):
     assert width[0] > 4 * width[1]
 
 
+@pytest.mark.slow
 def test_new_items_are_predicted_for_a_judge(fitted):
     _, items, own, fit = fitted
     new = pd.DataFrame({"item": ["dear", "cheap"], "price": [20.0, -20.0], "size": [0.0, 0.0]})
