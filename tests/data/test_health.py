@@ -183,7 +183,7 @@ def test_bad_rows_and_duplicates_are_listed(tmp_path):
     assert "1 duplicate row was kept." in h.warnings
     assert "1 self-duel was left out." in h.warnings
     assert "1 duel was marked both bad, which counts as a tie." in h.warnings
-    for words in (repr(h), h._repr_html_()):
+    for words in (" ".join(repr(h).split()), h._repr_html_()):
         assert "line 4" in words
         assert "column &#x27;outcome&#x27;" in words or "column 'outcome'" in words
 
