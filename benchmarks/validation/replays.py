@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.validation.experiment import Cell, Experiment, Record, shown_share
+from benchmarks.validation.experiment import Cell, Experiment, Record
+from benchmarks.validation.studies import found
 
 BUDGETS = {"starcraft-2016": 1500, "food": 1500, "llmfao": 3000, "football": 3000}
 ALL_PAIRS = ("DTS", "RUCB")  # rules that cannot leave pairs out
@@ -103,22 +104,8 @@ def fitted(wins: np.ndarray, n: np.ndarray) -> np.ndarray:
 
 def rows(cell: Cell, records: list[Record]) -> list[dict[str, Any]]:
     """Return the row of one rule on one log."""
-    duels = np.array([r["duels"] for r in records], float)
-    decided = [r for r in records if r["decided"]]
-    error = duels.std(ddof=1) / len(duels) ** 0.5 if len(duels) > 1 else float("nan")
-    return [
-        {
-            "log": cell["log"],
-            "rule": cell["rule"],
-            "duels to stop (standard error)": f"{duels.mean():.0f} ({error:.0f})",
-            "not decided": shown_share(len(records) - len(decided), len(records)),
-            "right within the rope": shown_share(sum(r["within"] for r in decided), len(decided)),
-            "no arm of the log beats it": shown_share(
-                sum(r["unbeaten"] for r in decided), len(decided)
-            ),
-            "target": "",
-        }
-    ]
+    names = {"log": cell["log"], "rule": cell["rule"]}
+    return [names | found(records, {"unbeaten": "no arm of the log beats it"})]
 
 
 def is_there(log: str) -> bool:

@@ -50,20 +50,22 @@ def run(cell: Cell, seed: int) -> Record:
 
 def rows(cell: Cell, records: list[Record]) -> list[dict[str, Any]]:
     """Return the row of one rule."""
+    names = {"arms": cell["arms"], "rule": cell["rule"]}
+    return [names | found(records, {"right": "the best arm"})]
+
+
+def found(records: list[Record], further: dict[str, str]) -> dict[str, Any]:
+    """Return the columns of studies of one rule; `further` heads more shares of the decided."""
     duels = np.array([r["duels"] for r in records], float)
     decided = [r for r in records if r["decided"]]
     error = duels.std(ddof=1) / len(duels) ** 0.5 if len(duels) > 1 else float("nan")
-    return [
-        {
-            "arms": cell["arms"],
-            "rule": cell["rule"],
-            "duels to stop (standard error)": f"{duels.mean():.0f} ({error:.0f})",
-            "not decided": shown_share(len(records) - len(decided), len(records)),
-            "right within the rope": shown_share(sum(r["within"] for r in decided), len(decided)),
-            "the best arm": shown_share(sum(r["right"] for r in decided), len(decided)),
-            "target": "",
-        }
-    ]
+    heads = {"within": "right within the rope"} | further
+    return {
+        "duels to stop (standard error)": f"{duels.mean():.0f} ({error:.0f})",
+        "not decided": shown_share(len(records) - len(decided), len(records)),
+        **{h: shown_share(sum(r[n] for r in decided), len(decided)) for n, h in heads.items()},
+        "target": "",
+    }
 
 
 EXPERIMENT = Experiment(
