@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["show"]
+__all__ = ["cell_text", "show"]
 
 
 def show(title: str, rows: Sequence[dict[str, Any]]) -> None:
@@ -17,11 +17,12 @@ def show(title: str, rows: Sequence[dict[str, Any]]) -> None:
         number = any(isinstance(row.get(column), float | int) for row in rows)
         table.add_column(column, justify="right" if number else "left")
     for row in rows:
-        table.add_row(*(_text(row.get(column, "")) for column in columns))
+        table.add_row(*(cell_text(row.get(column, "")) for column in columns))
     Console(width=120).print(table)
 
 
-def _text(value: Any) -> str:
+def cell_text(value: Any) -> str:
+    """Return a value as shown in a table."""
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
