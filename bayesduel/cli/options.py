@@ -43,8 +43,8 @@ MODELS = (
 METHODS = ("auto", "laplace", "nuts")
 LEAST_DRAWS = 100  # as bayesduel.fit has it, known here before anything heavy is imported
 _READING = (
-    "left right outcome margin judge group time weight covariates ties on_bad by missing".split()
-)
+    "left right outcome margin judge group time weight covariates ties on_bad by missing memory"
+).split()
 _OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight")
 _FITTING = ("model", "method", "draws", "seed")
 
@@ -116,6 +116,12 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
             "every text is a name]",
         ),
         click.option("--by", metavar="COLUMN", help="Treat LOG as many logs, one a value."),
+        click.option(
+            "--memory",
+            metavar="SIZE",
+            help="Memory that reading may take, such as 2GB; files are then counted out of core.  "
+            "[default: no limit]",
+        ),
     ]
     return _add(options, command)
 

@@ -1,13 +1,47 @@
-"""Whether matrices of arm by arm fit in the memory that is free, asked before they are made."""
+"""Limits of memory: as a user states them, and what is free before large arrays are made."""
 
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-__all__ = ["available_memory", "check_square"]
+from bayesduel.system.arguments import shown_value
+
+__all__ = ["available_memory", "bytes_of", "check_square"]
 
 ENTRY = 8  # bytes of a float
 GIB = 2**30
+LEAST = 100_000_000  # bytes; less is not enough to read anything
+SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b\s*", re.IGNORECASE)
+
+
+def bytes_of(memory: Any) -> int:
+    """Return a limit of memory in bytes.
+
+    Parameters
+    ----------
+    memory
+        A number of bytes, or a text such as "500MB" (10^6 bytes) or "2GiB" (2^30 bytes).
+
+    Raises
+    ------
+    ValueError
+        If it is neither, or less than 100 MB.
+    """
+    found = SIZE.fullmatch(memory) if isinstance(memory, str) else None
+    if found is not None:
+        number, prefix, binary = found.groups()
+        scale = (1024 if binary else 1000) ** " kmgt".index(prefix.lower() or " ")
+        size = float(number) * scale
+    else:
+        whole = isinstance(memory, int) and not isinstance(memory, bool)
+        size = float(memory) if whole else 0.0
+    if not LEAST <= size < 2**63:
+        raise ValueError(
+            f"memory should be a size of at least 100MB, such as '2GB', got {shown_value(memory)}"
+        )
+    return int(size)
 
 
 def check_square(n_arms: int, matrices: float, what: str, instead: str) -> None:

@@ -42,6 +42,8 @@ __all__ = ["FileSource", "open_files"]
 PLAIN = ("VARCHAR", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL",
          "BOOLEAN")  # fmt: skip
 FEW = 8  # outcomes worth a column of counts each
+ENTRY = 100  # bytes that a row, or a count of equal rows, takes at most until it is in the log
+VOTE_ROLES = ("margin", "judge", "group", "time", "covariate_0")
 LOCAL: dict[str, Any] = {  # no extension comes from a network or from the home folder
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -50,15 +52,18 @@ LOCAL: dict[str, Any] = {  # no extension comes from a network or from the home 
 
 
 @contextmanager
-def open_files(path: Any, *, skip: bool) -> Iterator["FileSource"]:
+def open_files(path: Any, *, skip: bool, memory: int | None = None) -> Iterator["FileSource"]:
     """Open the files of one log.
 
     Parameters
     ----------
     path
-        A path, a glob, or a list of either.
+        A path, a folder, a glob, or a list of these.
     skip
         Whether lines that cannot be parsed are left out (and listed) or refused.
+    memory
+        Bytes that reading may take: one half is DuckDB's limit, beyond which it counts out of core
+        (in the folder for temporary files), the other half is for what it returns. None: no limit.
 
     Raises
     ------
@@ -67,19 +72,30 @@ def open_files(path: Any, *, skip: bool) -> Iterator["FileSource"]:
     ValueError
         If the bytes of a file contradict its name, or the files' columns differ.
     """
+    limit = {} if memory is None else {"memory_limit": f"{memory // 2}B"}
     with (
         tempfile.TemporaryDirectory(prefix="bayesduel-") as folder,
-        duckdb.connect(config=LOCAL | {"temp_directory": os.path.join(folder, "spilled")}) as con,
+        duckdb.connect(
+            config=LOCAL | limit | {"temp_directory": os.path.join(folder, "spilled")}
+        ) as con,
     ):
         con.execute("SET TimeZone = 'UTC'")
-        yield FileSource(path, con, folder, skip)
+        yield FileSource(path, con, folder, skip, memory)
 
 
 class FileSource:
     """The files of one log; see :func:`open_files`."""
 
-    def __init__(self, path: Any, con: duckdb.DuckDBPyConnection, folder: str, skip: bool) -> None:
+    def __init__(
+        self,
+        path: Any,
+        con: duckdb.DuckDBPyConnection,
+        folder: str,
+        skip: bool,
+        memory: int | None,
+    ) -> None:
         self._skip = skip
+        self._memory = memory
         self._con = con
         self._files = [recognise(name) for name in expand(path)]
         self.name = str(path) if isinstance(path, str | os.PathLike) else self.words
@@ -133,15 +149,32 @@ class FileSource:
         ValueError
             If a file is damaged, or a line cannot be parsed.
         """
+        if roles.by_vote:
+            self.check_votes(roles)
         try:
             with self._explaining():
                 batches = self._batches(self._log(roles)) if roles.by_vote else self._tally(roles)
+                batches = self._few_enough(batches)
                 rows = Rows.from_batches(batches, roles.taken, None)
         except _LineFault:
             if self._skip:
                 return None
             raise
         return rows if int(rows.n.sum()) == self._count(roles) else None
+
+    def check_votes(self, roles: Roles) -> None:
+        """Raise ValueError if all rows, one by one, do not fit in the memory allowed."""
+        if self._memory is None:
+            return
+        n, most = self._count(roles), self._memory // 2 // ENTRY
+        if n > most:
+            kept = join([r for r in VOTE_ROLES if r in roles.taken], quote=True)
+            why = f"kept for {kept}" if kept else "which are read one by one where one is bad"
+            raise ValueError(
+                f"{self.name}: rows should be at most {most:,} in {self._memory:,} bytes of "
+                f"memory, got {n:,}, {why}; allow more memory, or "
+                + ("leave these out to count equal rows" if kept else "leave bad rows out before")
+            )
 
     def texts(self, columns: Columns) -> dict[str, Coded]:
         """Return columns as text by role, row by row.
@@ -215,6 +248,18 @@ class FileSource:
             kind = self._types[roles.outcome or ""]
             query = count_query(log, keys, weight, (kind, few.to_pylist()))
             yield from stacked(self._batches(query), few)
+
+    def _few_enough(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield batches; raise ValueError once they exceed the memory allowed."""
+        n, most = 0, None if self._memory is None else self._memory // 2 // ENTRY
+        for batch in batches:
+            n += len(batch)
+            if most is not None and n > most:
+                raise ValueError(
+                    f"{self.name}: the log should have at most {most:,} different rows of arms and "
+                    f"outcome in {self._memory:,} bytes of memory, got more; allow more memory"
+                )
+            yield batch
 
     def _few_outcomes(self, roles: Roles, log: str) -> pa.Array | None:
         """Return the outcomes if they are few and quick to find, else None."""
@@ -350,6 +395,12 @@ class FileSource:
 
     def _explained(self, error: duckdb.Error) -> ValueError:
         """Return an error for a failed query that names the file, and the line if it can."""
+        if isinstance(error, duckdb.OutOfMemoryException):
+            allowed = "free" if self._memory is None else f"{self._memory:,} bytes of"
+            return ValueError(
+                f"{self.name}: counting should fit in the {allowed} memory and disk for temporary "
+                f"files, got: {str(error).splitlines()[0]}"
+            )
         named = [f for f in self._files if self._plain[f.path] in str(error)]
         fault = parse_fault(named[0] if named else self._files[0], error)
         if isinstance(fault, LineEndError):

@@ -34,6 +34,7 @@ from bayesduel.data.read.rows import Rows, TimeKind, text_of
 from bayesduel.data.read.source import open_source
 from bayesduel.data.votes import ReadSummary, TieRule
 from bayesduel.system.arguments import check_one_of, texts_of
+from bayesduel.system.memory import bytes_of
 from bayesduel.text import join
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def read_duels(  # type: ignore[misc]
     on_bad: OnBad = "error",
     by: str | None = None,
     missing: Sequence[str] = (),
+    memory: str | int | None = None,
 ) -> Duels | dict[str, Duels]:
     """Read a log of duels.
 
@@ -93,14 +95,14 @@ def read_duels(  # type: ignore[misc]
     Parameters
     ----------
     path_or_frame
-        A path, a glob, or a list of either: CSV, TSV (UTF-8, with a header line), JSON lines
-        or Parquet, each plain, .gz or .zst. Or a frame: pandas, Polars, PyArrow, DuckDB, Dask,
-        PySpark, Ibis; rows of lazy frames are counted by their own engine. Or a list of tuples
-        (left, right, outcome) or (winner, loser), a list of dictionaries (rows) or a dictionary
-        of columns. Columns ``wins_a`` and ``wins_b`` (and ``ties``) hold counts of one pair a
-        row; of ``chosen`` and ``rejected``, the first won. A square matrix of wins (an array, a
-        frame or file with the same labels of rows and columns) holds times row beat column.
-        Several files are one log; columns that are not in each of them are not used.
+        A path, a folder, a glob, or a list of these: CSV, TSV (UTF-8, with a header line), JSON
+        lines or Parquet, each plain, .gz or .zst. Or a frame: pandas, Polars, PyArrow, DuckDB,
+        Dask, PySpark, Ibis; rows of lazy frames are counted by their own engine. Or a list of
+        tuples (left, right, outcome) or (winner, loser), a list of dictionaries (rows) or a
+        dictionary of columns. Columns ``wins_a`` and ``wins_b`` (and ``ties``) hold counts of one
+        pair a row; of ``chosen`` and ``rejected``, the first won. A square matrix of wins (an
+        array, a frame or file with the same labels of rows and columns) holds times row beat
+        column. Several files are one log; columns that are not in each of them are not used.
     left, right
         Columns of the two arms.
     outcome
@@ -127,6 +129,9 @@ def read_duels(  # type: ignore[misc]
         out with a message on stderr.
     missing
         Texts that stand for a missing label of an arm or a log, such as ``["NA"]``.
+    memory
+        Memory that reading files may take, such as "2GB", beside the program itself; rows are then
+        counted out of core, in the folder for temporary files. None: no limit.
 
     Returns
     -------
@@ -149,10 +154,12 @@ def read_duels(  # type: ignore[misc]
              "group": group, "time": time, "weight": weight}  # fmt: skip
     _check_arguments(given, by)
     wanted = _names_of(covariates)
+    limit = None if memory is None else bytes_of(memory)
     matrix = wins_matrix(path_or_frame)
     if matrix is not None:
         return _of_matrix(matrix, "a matrix of wins", ties)
-    with open_source(as_frame(path_or_frame), skip=on_bad == "skip") as source:
+    frame = as_frame(path_or_frame)
+    with open_source(frame, skip=on_bad == "skip", memory=limit) as source:
         asked = {c for c in (*given.values(), by) if isinstance(c, str)}
         asked |= set(margin) if isinstance(margin, tuple) else set()
         asked |= set(wanted)
@@ -278,6 +285,7 @@ def _checked(
             first = next(_locate(source, roles, reading, kind), None)
             if first is not None:
                 raise refusal(first.where, first.what, examined.n_bad - first.n)
+    source.check_votes(roles)
     batches = (chunk.batch for chunk in source.numbered(roles))
     rows = Rows.from_batches(batches, roles.taken, None)
     if len(rows) == 0:

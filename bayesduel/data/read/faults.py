@@ -134,11 +134,12 @@ def decide_reading(rows: Rows, roles: Roles) -> Reading | None:
     if rows.outcome is None:
         return None
     ok = (rows.left.code >= 0) & (rows.right.code >= 0) & (rows.outcome.code >= 0)
+    known = slice(None) if ok.all() else ok  # no copies where all is well
     left, right, outcome = (
-        Coded(column.values, column.code[ok]) for column in (rows.left, rows.right, rows.outcome)
+        Coded(column.values, column.code[known]) for column in (rows.left, rows.right, rows.outcome)
     )
     columns = (roles.left, roles.right, roles.outcome or "")
-    return choose_reading(left, right, outcome, rows.n[ok], columns)
+    return choose_reading(left, right, outcome, rows.n[known], columns)
 
 
 def examine(rows: Rows, reading: Reading | None, *, dates: bool) -> Examined:

@@ -19,6 +19,8 @@ from typing import IO, Any
 
 import pyarrow as pa
 
+from bayesduel.text import join
+
 __all__ = [
     "LogFile",
     "expand",
@@ -71,12 +73,14 @@ class LogFile:
 
 
 def expand(path: Any) -> list[str]:
-    """Return the files of a path, a glob (sorted) or a list of either.
+    """Return the files of a path, a folder or a glob (sorted), or a list of these.
 
     Raises
     ------
     FileNotFoundError
-        If there is no such file, or a glob matches none.
+        If there is no such file, or a glob or a folder has none.
+    ValueError
+        If a folder has files of several formats, or is a Delta table.
     """
     if isinstance(path, list | tuple):
         if not path:
@@ -85,6 +89,8 @@ def expand(path: Any) -> list[str]:
     name = os.fspath(path)
     if not isinstance(name, str):
         raise TypeError(f"path should be text or a path, got {name!r}")
+    if os.path.isdir(name):
+        return _files_of(name)
     if os.path.lexists(name) or not glob.has_magic(name):
         return [name]
     found = sorted(glob.glob(name, recursive=True))
@@ -105,13 +111,7 @@ def recognise(name: str) -> LogFile:
     """
     if not os.path.exists(name):
         raise FileNotFoundError(f"{name}: no such file")
-    if os.path.isdir(name):
-        raise IsADirectoryError(f"{name}: should be a file, got a directory (see globs)")
-    suffixes = [s.lower() for s in Path(name).suffixes]
-    compression = COMPRESSIONS.get(suffixes[-1], "none") if suffixes else "none"
-    if compression != "none":
-        suffixes.pop()
-    expected = FORMATS.get(suffixes[-1]) if suffixes else None
+    compression, expected, suffixes = _named(name)
     try:
         with open(name, "rb") as stream:
             start = stream.read(8)
@@ -233,6 +233,44 @@ def _pairs(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
             raise _RepeatedKey(key)
         result[key] = value
     return result
+
+
+def _files_of(folder: str) -> list[str]:
+    """Return the files of a folder and its folders whose names are of a format, sorted.
+
+    Names that begin with ``.`` or ``_`` are left out, as Spark and Hive do.
+    """
+    if os.path.isdir(os.path.join(folder, "_delta_log")):
+        raise ValueError(
+            f"{folder}: should be a folder of files, got a Delta table, some of whose files may be "
+            f"deleted rows; open it with Spark, Polars or DuckDB and pass the frame"
+        )
+    found: dict[str, list[str]] = {}
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name[0] not in "._"]
+        for name in names:
+            kind = _named(name)[1]
+            if kind is not None and name[0] not in "._":
+                found.setdefault(kind, []).append(os.path.join(place, name))
+    if not found:
+        endings = ", ".join(FORMATS)
+        raise FileNotFoundError(f"{folder}: no file of the folder ends in {endings}")
+    if len(found) > 1:
+        kinds = join([f"{NAMES[kind]} ({len(files):,})" for kind, files in found.items()])
+        raise ValueError(
+            f"{folder}: the files of a folder should be of one format, got {kinds}; choose some "
+            f"by a glob such as {os.path.join(folder, '*.parquet')!r}"
+        )
+    return sorted(next(iter(found.values())))
+
+
+def _named(name: str) -> tuple[str, str | None, list[str]]:
+    """Return the compression and the format that a name says, and its other suffixes."""
+    suffixes = [s.lower() for s in Path(name).suffixes]
+    compression = COMPRESSIONS.get(suffixes[-1], "none") if suffixes else "none"
+    if compression != "none":
+        suffixes.pop()
+    return compression, FORMATS.get(suffixes[-1]) if suffixes else None, suffixes
 
 
 def _head(name: str, compression: str) -> bytes:

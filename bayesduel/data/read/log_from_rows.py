@@ -125,10 +125,12 @@ def assemble(
     if tie_rule == "drop":
         keep &= ~tie
         read_summary = replace(read_summary, n_ties_dropped=int(weight[tie].sum()))
-    kept = np.unique(np.concatenate([votes.left, votes.right]))
+    seen = np.zeros(len(log.arms), dtype=bool)
+    seen[votes.left] = seen[votes.right] = True
+    kept = np.flatnonzero(seen)
     place = np.full(len(log.arms), -1, dtype=np.int32)
     place[kept] = np.arange(len(kept))
-    votes = votes.take(keep)
+    votes = votes if keep.all() else votes.take(keep)
     votes = replace(votes, left=place[votes.left], right=place[votes.right])
     return Duels(
         arms=tuple(log.arms[k] for k in kept),

@@ -81,6 +81,9 @@ class FrameSource:
             )
         return rows
 
+    def check_votes(self, roles: Roles) -> None:
+        """Accept any number of rows: those of a frame are in memory, or counted by its engine."""
+
     def texts(self, columns: Columns) -> dict[str, Coded]:
         """Return columns as text by role, row by row."""
         self._taken_over = self._votes(columns)

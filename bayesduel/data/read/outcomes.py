@@ -109,8 +109,7 @@ def choose_reading(
     ValueError
         If no way reads half of the rows, or two ways read them with different results.
     """
-    present = outcome.code >= 0
-    count = np.bincount(outcome.code[present], n[present], len(outcome.values))
+    count = np.bincount(outcome.code + 1, n, len(outcome.values) + 1)[1:]
     keys = [_key(text) for text in outcome.values]
     ways = _coded_ways(columns, keys, count)
     read = [sum(count[[key in way.codes for key in keys]]) for way in ways]

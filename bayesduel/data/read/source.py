@@ -18,15 +18,19 @@ __all__ = ["Fault", "bad_row", "open_source"]
 Fault = Callable[[Mapping[str, str | None]], str]
 
 
-def open_source(path_or_frame: Any, *, skip: bool = False) -> AbstractContextManager[Any]:
+def open_source(
+    path_or_frame: Any, *, skip: bool = False, memory: int | None = None
+) -> AbstractContextManager[Any]:
     """Open files or a frame.
 
     Parameters
     ----------
     path_or_frame
-        A path, a glob, a list of either, or a frame that Narwhals understands.
+        A path, a folder, a glob, a list of these, or a frame that Narwhals understands.
     skip
         Whether lines that cannot be parsed are left out, or refused.
+    memory
+        Bytes that reading files may take; None: no limit.
 
     Raises
     ------
@@ -35,10 +39,16 @@ def open_source(path_or_frame: Any, *, skip: bool = False) -> AbstractContextMan
     TypeError
         If `path_or_frame` is neither.
     ValueError
-        If a file is not in the format of its name, or the files' columns differ.
+        If a file is not in the format of its name, or the files' columns differ; or `memory` is
+        given for a frame.
     """
     if isinstance(path_or_frame, str | os.PathLike | list | tuple):
-        return open_files(path_or_frame, skip=skip)
+        return open_files(path_or_frame, skip=skip, memory=memory)
+    if memory is not None:
+        raise ValueError(
+            "memory should be given for files only (a frame is in memory, or its own engine has a "
+            f"limit), got {memory:,} bytes"
+        )
     from bayesduel.data.read.narwhals_source import FrameSource
 
     return nullcontext(FrameSource(path_or_frame))

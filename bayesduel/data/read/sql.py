@@ -71,6 +71,10 @@ def count_query(
 def stacked(batches: Iterable[pa.RecordBatch], outcomes: pa.Array) -> Iterator[pa.RecordBatch]:
     """Yield the counts above 0, with columns by outcome turned into rows."""
     for batch in batches:
+        labels = {}  # encoded once for all outcomes
+        for name, kind in zip(batch.schema.names, batch.schema.types, strict=True):
+            text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+            labels[name] = batch.column(name).dictionary_encode() if text else batch.column(name)
         for i in range(len(outcomes)):
             columns = {}
             for name in batch.schema.names:
@@ -79,7 +83,7 @@ def stacked(batches: Iterable[pa.RecordBatch], outcomes: pa.Array) -> Iterator[p
                     if number == str(i):
                         columns[stem] = batch.column(name)
                 else:
-                    columns[name] = batch.column(name)
+                    columns[name] = labels[name]
             columns["outcome"] = pa.repeat(outcomes[i], len(batch))
             part = pa.RecordBatch.from_pydict(columns)
             yield part.filter(pc.greater(part.column("n_rows"), 0))

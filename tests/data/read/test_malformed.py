@@ -72,8 +72,23 @@ def test_glob_that_matches_nothing(tmp_path):
         bd.read_duels(tmp_path / "*.csv")
 
 
-def test_directory(tmp_path):
-    with pytest.raises(IsADirectoryError, match="should be a file, got a directory"):
+def test_a_folder_without_a_log(tmp_path):
+    (tmp_path / "notes.txt").write_text("left,right\n")
+    (tmp_path / "_SUCCESS.csv").write_text("")
+    with pytest.raises(FileNotFoundError, match=r"no file of the folder ends in \.csv, "):
+        bd.read_duels(tmp_path)
+
+
+def test_a_folder_of_several_formats(tmp_path):
+    (tmp_path / "log.csv").write_text("left,right\na,b\n")
+    (tmp_path / "log.jsonl").write_text('{"left": "a", "right": "b"}\n')
+    with pytest.raises(ValueError, match=r"of one format, got .*text in columns \(1\).*by a glob"):
+        bd.read_duels(tmp_path)
+
+
+def test_a_delta_table(tmp_path):
+    (tmp_path / "_delta_log").mkdir()
+    with pytest.raises(ValueError, match="should be a folder of files, got a Delta table"):
         bd.read_duels(tmp_path)
 
 
