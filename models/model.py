@@ -70,6 +70,14 @@ class Model(ByValue, ABC):
         return ""
 
     @property
+    def why_not_sparse(self) -> str:
+        """Why it cannot be sampled on the sparse graph of pairs that met, or "".
+
+        That takes one score an arm with a normal prior and a logistic link, and nothing else.
+        """
+        return f"{self.name} is not a model of one score an arm with a logistic link alone"
+
+    @property
     def short_steps(self) -> bool:
         """Whether NUTS should take short steps, as a horseshoe needs."""
         return False

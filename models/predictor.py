@@ -58,6 +58,11 @@ class ArmPredictor(ByValue, ABC):
         """
 
     @property
+    def independent(self) -> bool:
+        """Whether each arm has a normal score of its own and nothing else."""
+        return False
+
+    @property
     def dims(self) -> dict[str, tuple[str, ...]]:
         """Dimensions of the parameters, but for ``score``."""
         return {}

@@ -81,6 +81,17 @@ class ScoreModel(ComposedModel):
         """Link of a model of who wins by one score an arm, its scale learned; else None."""
         return self.response.score_link if self.predictor == DEFAULT else None
 
+    @property
+    def why_not_sparse(self) -> str:
+        """Why it cannot be sampled on the sparse graph of pairs that met, or ""."""
+        if self.response.score_link != "logit":
+            return f"the response of {self.name} is not a logistic one of who wins"
+        if self.predictor.duel is not None:
+            return "it has covariates of the duel"
+        if not self.predictor.arms.independent:
+            return "its scores do not have independent normal priors"
+        return ""
+
     def settled(self, log: Any) -> Self:
         """Return the same with the deviations of its covariates written down."""
         duel = self.predictor.duel

@@ -45,6 +45,11 @@ class Scores(ArmPredictor):
         return self.scale is not None and bool(np.isinf(self.scale))
 
     @property
+    def independent(self) -> bool:
+        """Whether each arm has a normal score of its own: unless the prior is flat."""
+        return not self.flat
+
+    @property
     def hypers(self) -> tuple[str, ...]:
         """The learned scale."""
         return ("scale",) if self.scale is None else ()

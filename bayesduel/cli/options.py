@@ -40,7 +40,7 @@ MODELS = (
     "thurstone-score",
     "perturbed-thurstone",
 )
-METHODS = ("auto", "laplace", "nuts")
+METHODS = ("auto", "laplace", "nuts", "variational", "gibbs")
 LEAST_DRAWS = 100  # as bayesduel.fit has it, known here before anything heavy is imported
 _READING = (
     "left right outcome margin judge group time weight covariates ties on_bad by missing memory"
@@ -142,7 +142,8 @@ def sampling_options(command: Callable[..., None]) -> Callable[..., None]:
             type=click.Choice(METHODS),
             default=METHODS[0],
             show_default=True,
-            help="How the posterior is computed; auto uses Laplace where its diagnostics are good.",
+            help="How the posterior is computed; auto uses Laplace where its diagnostics "
+            "are good, and a sparse variational approximation from 1,000 arms.",
         ),
         click.option("--draws", type=click.IntRange(min=LEAST_DRAWS), help="Posterior draws."),
         seed_option,

@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.inference.draws import PosteriorDraws
+from bayesduel.system.memory import TABLE_ARMS
 
 __all__ = ["datatree"]
 
@@ -101,9 +102,13 @@ def _observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]
         for name, column in cells.seen.columns.items()
         if name != "left_first"
     }
-    wins, ties = log.tally("keep")
-    square = {"wins": (SQUARE, wins), "ties": (SQUARE, ties)}
-    counts = cells.seen.counts
+    counts, square = cells.seen.counts, {}
+    if len(arms) <= TABLE_ARMS:
+        wins, ties = log.tally("keep")
+        square = {"wins": (SQUARE, wins), "ties": (SQUARE, ties)}
+    else:
+        for k, name in enumerate(("first_wins", "second_wins", "cell_ties")):
+            cell[name] = ("cell", counts[:, k])
     if model.outcome == "margin":
         votes = log.votes
         by_vote = {"left": votes.left, "right": votes.right, "weight": votes.weight}

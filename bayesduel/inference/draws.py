@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.stats import norm
 
 from bayesduel.inference.psis import TAIL, TRUSTED, Tails
 
-__all__ = ["COVERED", "Certificate", "PosteriorDraws", "Proposals"]
+__all__ = ["COVERED", "Certificate", "PosteriorDraws", "Proposals", "Quality"]
 
 COVERED = 0.75  # of the mass of a tail, at least, should be reached by proposals
 SURE = 0.95  # confidence with which a smaller share is taken for one
@@ -38,6 +38,30 @@ class Proposals(NamedTuple):
     log_ratio: np.ndarray
     log_density: np.ndarray
     log_likelihood: np.ndarray | None
+
+
+class Quality(Protocol):
+    """What is known of the quality of draws, however it was measured."""
+
+    @property
+    def khat(self) -> float:
+        """Pareto k-hat; NaN where draws were not corrected by importance sampling."""
+
+    @property
+    def effective(self) -> float:
+        """Effective number of the draws."""
+
+    @property
+    def tails(self) -> Tails:
+        """What is known of the tails of the parameters."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing speaks against the draws."""
+
+    @property
+    def shortfall(self) -> str:
+        """What speaks against the draws, as a clause; empty where nothing does."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +141,7 @@ class PosteriorDraws:
     log_likelihood
         By cell, shape (draws, cells), or None.
     certificate
-        Of importance sampling.
+        What is known of their quality.
     extra
         Group ``laplace``: mode, covariance, grid of the scale.
     """
@@ -125,5 +149,5 @@ class PosteriorDraws:
     posterior: Mapping[str, np.ndarray]
     stats: Mapping[str, np.ndarray]
     log_likelihood: np.ndarray | None
-    certificate: Certificate
+    certificate: Quality
     extra: Mapping[str, Any] = field(default_factory=dict)

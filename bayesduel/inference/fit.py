@@ -4,7 +4,7 @@ import json
 import warnings
 from collections.abc import Callable
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -15,6 +15,7 @@ from bayesduel.data.pulls import Pulls
 from bayesduel.inference.datatree import datatree
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.nuts import sample_nuts
+from bayesduel.inference.route import METHODS, SPARSE_ARMS, Method, default_draws, takes_sparse
 from bayesduel.inference.sample import APPROXIMATIONS, sample
 from bayesduel.inference.sandwich import robust_covariance
 from bayesduel.models import Model, model_named
@@ -22,16 +23,15 @@ from bayesduel.models.class_names import classes_of
 from bayesduel.models.settings import settings_to_json
 from bayesduel.system.arguments import check_one_of, shown_value
 
-__all__ = ["UncertifiedWarning", "fit"]
+__all__ = ["Method", "UncertifiedWarning", "fit"]
 
-Method = Literal["auto", "laplace", "nuts"]
 DRAWS = 4000
 LIKELIHOOD_BYTES = 128 * 2**20
 LOGS: dict[str, type] = {"duels": Duels, "pulls": Pulls}
 
 
 class UncertifiedWarning(UserWarning):
-    """The Laplace approximation was asked for and its certificate does not hold."""
+    """An approximation was asked for and its certificate does not hold."""
 
 
 def fit(
@@ -39,7 +39,7 @@ def fit(
     model: Any = "bradley-terry",
     method: Method = "auto",
     *,
-    draws: int = DRAWS,
+    draws: int | None = None,
     chains: int = 4,
     seed: int = 0,
     log_likelihood: bool | None = None,
@@ -59,12 +59,19 @@ def fit(
     method
         "laplace": mode and curvature, corrected and certified by Pareto-smoothed importance
         sampling; where normal proposals are not certified, skewed ones that are refined from
-        weighted draws. "nuts": Hamiltonian Monte Carlo by nutpie. "auto": Laplace where its
-        certificate holds, NUTS where it does not; the attribute ``method_reason`` says which and
-        why. The certificate: k-hat < 0.7, as many effective draws as half of the draws, and
-        proposals that reach both tails of every parameter.
+        weighted draws. "nuts": Hamiltonian Monte Carlo by nutpie. "variational": a normal
+        distribution fitted on the sparse graph of pairs that met, certified by a short Gibbs
+        chain. "gibbs": Gibbs sampling with Polya-Gamma variables on that graph. Both serve
+        Bradley-Terry models of one score an arm, and need no array of arm by arm. "auto":
+        variational from 1,000 arms where the model allows, Gibbs where its certificate does not
+        hold; else Laplace where its certificate holds, NUTS where it does not. The attribute
+        ``method_reason`` says which and why. The certificate of Laplace: k-hat < 0.7, as many
+        effective draws as half of the draws, and proposals that reach both tails of every
+        parameter. That of the variational approximation: mean, spread and scale as those of the
+        Gibbs chain.
     draws
-        Posterior draws in all, divided evenly among `chains`.
+        Posterior draws in all, divided evenly among `chains`. Default: 4,000; fewer of very many
+        arms by the sparse methods (500 of 100,000).
     chains
         Chains of NUTS; Laplace's independent draws are laid out alike.
     seed
@@ -104,10 +111,13 @@ def fit(
     ThinDataWarning
         If there are few duels for the number of arms.
     UncertifiedWarning
-        If ``method="laplace"`` and its certificate does not hold.
+        If ``method`` is "laplace" or "variational" and its certificate does not hold.
     """
     model = model_named(model)
-    _check(duels, model, method, draws, chains, seed)
+    _check(duels, model, method, DRAWS if draws is None else draws, chains, seed)
+    sparse = takes_sparse(model, len(duels.arms), method)
+    if draws is None:
+        draws = default_draws(len(duels.arms), DRAWS, sparse=sparse)
     _warn(duels, model)
     model = model.settled(duels)
     model.check(duels)
@@ -116,7 +126,8 @@ def fit(
     keep = log_likelihood
     if keep is None:
         keep = layout[0] * layout[1] * len(cells) * 8 <= LIKELIHOOD_BYTES
-    drawn, used, reason = _sample(model, cells, method, layout, seed, keep, progress)
+    run = _sample_sparse if sparse else _sample
+    drawn, used, reason = run(model, cells, method, layout, seed, keep, progress)
     own = classes_of(model)
     attrs: dict[str, Any] = {
         "model": model.name,
@@ -194,12 +205,47 @@ def _sample(
     return drawn, "nuts", reason
 
 
+def _sample_sparse(
+    model: Model,
+    cells: Any,
+    method: Method,
+    layout: tuple[int, int],
+    seed: int,
+    keep: bool,
+    progress: Callable[[float], None] | None,
+) -> tuple[PosteriorDraws, str, str]:
+    """Sample on the sparse graph; return what was sampled, the method used and why."""
+    from bayesduel.inference.sparse_sample import sample_gibbs, sample_variational
+
+    (chains, per_chain), rng = layout, np.random.default_rng(seed)
+    options: dict[str, Any] = {"log_likelihood": keep, "progress": progress}
+    reason = "asked for"
+    if method != "gibbs":
+        if method == "auto":
+            reason = f"{cells.log.n_arms:,} arms, from {SPARSE_ARMS:,} the sparse route costs less"
+        drawn = sample_variational(model, cells, chains * per_chain, rng, **options)
+        certificate = drawn.certificate
+        if certificate.holds:
+            return drawn, "variational", f"{reason}; {certificate}"
+        if method == "variational":
+            warnings.warn(
+                f"the variational draws are not certified: {certificate.shortfall}; use "
+                "method='gibbs'",
+                UncertifiedWarning,
+                stacklevel=3,
+            )
+            return drawn, "variational", f"asked for; not certified: {certificate.shortfall}"
+        reason = f"the variational approximation is not certified: {certificate.shortfall}"
+    drawn = sample_gibbs(model, cells, draws=per_chain, chains=chains, rng=rng, **options)
+    return drawn, "gibbs", reason
+
+
 def _check(duels: Any, model: Model, method: Any, draws: Any, chains: Any, seed: Any) -> None:
     kind = LOGS[model.log_type]
     if not isinstance(duels, kind):
         what = f"bayesduel.{kind.__name__} (see bayesduel.read_{kind.__name__.lower()})"
         raise TypeError(f"duels should be a {what}, got {type(duels).__name__}")
-    check_one_of(method, "method", ("auto", "laplace", "nuts"))
+    check_one_of(method, "method", METHODS)
     ranges = (
         ("draws", draws, 100, 10**8), ("chains", chains, 1, 10**4), ("seed", seed, 0, 2**128),
     )  # fmt: skip

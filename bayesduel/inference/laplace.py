@@ -67,7 +67,12 @@ class Laplace:
             If the posterior has no mode.
         """
         if model.items is None:  # else the matrices are of attributes
-            part = "fit a part (Duels.subset), or a model of attributes (read_items)"
+            part = (
+                "fit a part (Duels.subset), a model of attributes (read_items), or BradleyTerry() "
+                "with method='auto', whose sparse route needs no such matrix"
+            )
+            if model.why_not_sparse:
+                part += f" (not taken here: {model.why_not_sparse})"
             check_square(len(cells.log.arms), MATRICES, "a fit with a score for each arm", part)
         density = linear_predictor(model, cells)
         return cls(model, cells, density, conditionals(density))

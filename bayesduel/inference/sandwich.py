@@ -36,6 +36,7 @@ import xarray as xr
 
 from bayesduel.inference.conditional_mode import Mode, find_mode, named_parameters
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
+from bayesduel.system.memory import TABLE_ARMS
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
@@ -175,6 +176,8 @@ def robust_covariance(
         if counts[name] > 1 and name not in model.accounts_for
     }
     reason = why_not_robust(model) if used else ""
+    if used and not reason and model.items is None and duels.n_arms > TABLE_ARMS:
+        reason = f"cluster-robust errors are computed for at most {TABLE_ARMS:,} arms"
     attrs = {"clusters_repeated": counts, "clusters_auto": needed(used), "clusters_reason": reason}
     if reason or not used:
         return None, attrs | {"clusters_auto": "model"}

@@ -17,6 +17,7 @@ from bayesduel.data.items import Items
 from bayesduel.inference.design import centre, uncentre
 from bayesduel.models import Model, model_from_settings
 from bayesduel.models.response import expected_score
+from bayesduel.system.memory import TABLE_ARMS
 
 __all__ = [
     "CHUNK",
@@ -57,7 +58,19 @@ class Draws:
     @property
     def score(self) -> np.ndarray | None:
         """Scores, shape (n_draws, K), or None where arms do not rank by them."""
-        return self.posterior["score"][:, self.arms] if self.model.ranks_by_score else None
+        if not self.model.ranks_by_score:
+            return None
+        return self.posterior["score"] if self.whole else self.posterior["score"][:, self.arms]
+
+    @property
+    def whole(self) -> bool:
+        """Whether these are all arms of the model, in their order."""
+        return np.array_equal(self.arms, np.arange(self.model_arms))
+
+    @property
+    def many(self) -> bool:
+        """Whether there are too many arms for tables of arm by arm, and none is needed."""
+        return self.n_arms > TABLE_ARMS and self.model.criteria_agree
 
     @property
     def n_draws(self) -> int:
@@ -85,11 +98,10 @@ class Draws:
 
     def matrices(self) -> Iterator[np.ndarray]:
         """Yield chunks of P, shape (n, K, K)."""
-        everyone = np.array_equal(self.arms, np.arange(self.model_arms))
         step = max(1, CHUNK // self.model_arms**2)
         for start in range(0, self.n_draws, step):
             P = self.model.preference(self.rows(slice(start, start + step)))
-            yield P if everyone else P[:, self.arms[:, None], self.arms]
+            yield P if self.whole else P[:, self.arms[:, None], self.arms]
 
     def chances(
         self, which: Any, left: np.ndarray, right: np.ndarray, *, left_advantage: bool = False

@@ -174,6 +174,25 @@ class PairSummary:
     tie: np.ndarray | None
     n_draws: int
 
+    def nearest(self, arm: int) -> int:
+        """Return the opponent against which an arm has the smallest mean of P."""
+        others = np.arange(len(self.mean)) != arm
+        return int(np.where(others, self.mean[arm], np.inf).argmin())
+
+    def between(self, arms: np.ndarray) -> "PairSummary":
+        """Return the posterior of the pairs of a few arms."""
+        square = np.ix_(arms, arms)
+        return PairSummary(
+            mean=self.mean[square],
+            lower=self.lower[square],
+            upper=self.upper[square],
+            beats=self.beats[square],
+            borda=self.borda[:, arms],
+            difference=None if self.difference is None else self.difference[:, *square],
+            tie=None if self.tie is None else self.tie[square],
+            n_draws=self.n_draws,
+        )
+
 
 def pair_summary(draws: Draws, prob: float) -> PairSummary:
     """Summarise the posterior of every pair, with intervals that hold `prob` of it."""

@@ -26,6 +26,7 @@ import numpy as np
 
 from bayesduel.posterior.draws import Draws
 from bayesduel.posterior.election import ElectionResult, PairSummary
+from bayesduel.posterior.election_of_many import OpponentsOfMany
 from bayesduel.posterior.verdict_text import (
     cycle_words,
     names_of,
@@ -70,7 +71,7 @@ class Verdict:
 def decide(
     draws: Draws,
     found: ElectionResult,
-    pairs: PairSummary,
+    pairs: PairSummary | OpponentsOfMany,
     labels: Sequence[str],
     *,
     rope: float,
@@ -115,7 +116,9 @@ def decide(
         words = winner_words(labels, leader, probability, pairs, confidence, ties=ties)
         near = probability
     else:
-        around, probability = _cycle(draws, found, pairs)
+        around, probability = np.array([], dtype=int), 0.0
+        if draws.score is None and draws.n_arms > 2:
+            around, probability = _cycle(draws, found, pairs)
         near = max(probability, float(sole[leader]), joint)
         if probability >= confidence:
             kind, arms = "cycle", around
@@ -172,12 +175,12 @@ def _safe(unbeaten: np.ndarray, confidence: float) -> np.ndarray:
     return safe[np.argsort(-singly[safe], kind="stable")]
 
 
-def _cycle(draws: Draws, found: ElectionResult, pairs: PairSummary) -> tuple[np.ndarray, float]:
+def _cycle(
+    draws: Draws, found: ElectionResult, pairs: PairSummary | OpponentsOfMany
+) -> tuple[np.ndarray, float]:
     """Return a cycle, and the probability that every arm loses to the one it likeliest does."""
-    if draws.score is not None or draws.n_arms < 3:
-        return np.array([], dtype=int), 0.0
-    nemesis = pairs.beats.argmax(0)
     everyone = np.arange(draws.n_arms)
+    nemesis = pairs.between(everyone).beats.argmax(0)
     held = sum(int((P[:, nemesis, everyone] > 0.5).all(1).sum()) for P in draws.matrices())
     path = [int(found.share[CRITERIA.index("copeland")].argmax())]
     while (step := int(nemesis[path[-1]])) not in path:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bayesduel.posterior.election import ElectionResult, PairSummary
+from bayesduel.posterior.election_of_many import OpponentsOfMany
 from bayesduel.preference import CRITERIA
 from bayesduel.text import SENTENCE, join, percent, probability, shorten
 
@@ -29,15 +30,15 @@ def winner_words(
     labels: Sequence[str],
     leader: int,
     p: float,
-    pairs: PairSummary,
+    pairs: PairSummary | OpponentsOfMany,
     confidence: float,
     *,
     ties: bool,
 ) -> str:
     """Return the sentence for an arm that beats every other."""
-    rival = int(np.where(np.arange(len(labels)) == leader, np.inf, pairs.mean[leader]).argmin())
+    rival = pairs.nearest(leader)
     best, second = (shorten(labels[arm], SENTENCE) for arm in (leader, rival))
-    against = pair_words(pairs, leader, rival, confidence, ties=ties)
+    against = pair_words(pairs.between(np.array([leader, rival])), 0, 1, confidence, ties=ties)
     if len(labels) == 2:
         return f"{best} wins: it beats {second} (probability {probability(p)}), {against}."
     return (

@@ -13,15 +13,20 @@ from typing import Any, Protocol
 import numpy as np
 import xarray as xr
 
-from bayesduel.intervals import eti
 from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning, dependence_of
-from bayesduel.posterior.draws import check_fit, draws_of
+from bayesduel.posterior.draws import Draws, check_fit, draws_of
 from bayesduel.posterior.election import (
     ElectionResult,
     PairSummary,
     Ties,
     hold_elections,
     pair_summary,
+)
+from bayesduel.posterior.election_of_many import (
+    OpponentsOfMany,
+    hold_elections_of_many,
+    interval_by_arm,
+    tiers_of_many,
 )
 from bayesduel.posterior.separation import rank_range, separation, tiers
 from bayesduel.posterior.top_k import counted_sets
@@ -103,6 +108,11 @@ def winners(
     and the largest, ``tier_error``, ``monte_carlo_error``, ``n_clusters`` and
     ``degrees_of_freedom`` (of cluster-robust errors) and what was asked.
 
+    Over 2,000 arms of a model whose criteria agree there are no variables by arm and opponent and
+    no ``rank_probability``; ``score_mean`` and ``score_sd`` by arm take their place, Borda scores
+    are of all draws, and rank ranges and tiers are by normal bounds
+    (:mod:`bayesduel.posterior.election_of_many`).
+
     Arms rank by score in score models, by the Borda scores of the draw in others. Intervals
     are equal-tailed and hold `confidence`. Over 200 arms those of pairs
     and of Borda scores use every n-th draw; ``pair_draws`` says how many that are.
@@ -139,8 +149,7 @@ def winners(
         raise ValueError(f"k should be a whole number from 1 to {n_arms}, got {k}")
     k = int(k)
 
-    found = hold_elections(draws, rope, ties)
-    pairs = pair_summary(draws, confidence)
+    found, pairs = _elected(draws, rope, ties, confidence)
     effective = float(tree.attrs["importance_ess"])
     error = float(np.sqrt(confidence * (1 - confidence) / effective))
     tie_share = _tie_share(tree)
@@ -156,10 +165,14 @@ def winners(
         verdict, inside = _in_parts(draws, labels, parts, ties, **options)
     else:
         verdict, inside = decide(draws, found, pairs, labels, **options), []
+    borda = pairs.borda if found.borda is None else found.borda
     order = np.lexsort((-pairs.borda.mean(0), found.rank.mean(0)))
-    value = found.borda if draws.score is None else draws.score
-    apart = separation(pairs.borda if value is None else value, confidence)
-    tier, ranges = tiers(apart, order), rank_range(apart)
+    value = borda if draws.score is None else draws.score
+    if draws.many:
+        tier, ranges = tiers_of_many(value, order, confidence)
+    else:
+        apart = separation(value, confidence)
+        tier, ranges = tiers(apart, order), rank_range(apart)
     tier_errors = _tier_errors(found.rank, order, tier)
     masks, chances = counted_sets(found.rank, k)
     top, top_probability = masks[0], float(chances[0])
@@ -191,11 +204,18 @@ def winners(
     }
     coords = {
         "arm": list(labels),
-        "opponent": list(labels),
         "rank": np.arange(1, n_arms + 1),
         "criterion": list(CRITERIA),
     }
-    variables = _variables(found, pairs, order, tier, ranges, k, confidence)
+    variables = _variables(found, borda, order, tier, ranges, k, confidence)
+    if isinstance(pairs, PairSummary):
+        coords["opponent"] = list(labels)
+        variables |= _by_pair(found, pairs)
+    else:
+        variables |= {
+            "score_mean": (("arm",), value.mean(axis=0, dtype=float)),
+            "score_sd": (("arm",), value.std(axis=0, dtype=float)),
+        }
     result, other = Winners(variables, coords=coords, attrs=attrs), None
     if check is not None and rejects(check, tree):
         other = winners(check.without_ranking, rope=rope, confidence=confidence, ties=ties)
@@ -214,8 +234,21 @@ def check_decision(rope: float, confidence: float) -> None:
         raise ValueError(f"confidence should be in (0.5, 1), got {confidence}")
 
 
+def _elected(
+    draws: Draws, rope: float, ties: Ties, confidence: float
+) -> tuple[ElectionResult, PairSummary | OpponentsOfMany]:
+    """Return the elections held in the draws, and the posterior of their pairs."""
+    if draws.many:
+        found, borda = hold_elections_of_many(draws, rope)
+        return found, OpponentsOfMany(draws, confidence, borda)
+    return hold_elections(draws, rope, ties), pair_summary(draws, confidence)
+
+
 def _tie_share(fit: xr.DataTree) -> float:
     """Return the share of the duels of a fit that are ties; 0.0 where it does not say."""
+    if "constant_data" in fit and "cell_ties" in fit["constant_data"].data_vars:
+        data = fit["constant_data"]
+        return float(data["cell_ties"].sum()) / max(float(data["n"].sum()), 1.0)
     if "constant_data" not in fit or not {"wins", "ties"} <= set(fit["constant_data"].data_vars):
         return 0.0
     wins, ties = (float(fit["constant_data"][name].sum()) for name in ("wins", "ties"))
@@ -226,22 +259,18 @@ def _in_parts(
     draws: Any, labels: tuple[str, ...], parts: list[list[str]], half: Ties, **options: Any
 ) -> tuple[Verdict, list[dict[str, Any]]]:
     """Return the verdict on a log whose arms fall into parts that never met."""
+    place = {label: k for k, label in enumerate(labels)}
     inside: list[dict[str, Any]] = []
     sentences: list[str] = []
     verdicts: list[Verdict] = []
     for part in parts:
-        arms = np.array([labels.index(a) for a in part])
+        arms = np.array([place[a] for a in part])
         if len(arms) < 2:
             inside.append({"arms": part, "verdict": "", "verdict_kind": "alone"})
             continue
         within = draws.among(arms)
-        judged = decide(
-            within,
-            hold_elections(within, options["rope"], half),
-            pair_summary(within, options["confidence"]),
-            part,
-            **options,
-        )
+        found, pairs = _elected(within, options["rope"], half, options["confidence"])
+        judged = decide(within, found, pairs, part, **options)
         verdicts.append(judged)
         inside.append({"arms": part, "verdict": judged.sentence, "verdict_kind": judged.kind})
         sentences.append(f"Within {join(part)}: {judged.sentence}")
@@ -276,18 +305,15 @@ def _tier_errors(rank: np.ndarray, order: np.ndarray, tier: np.ndarray) -> list[
 
 def _variables(
     found: ElectionResult,
-    pairs: PairSummary,
+    borda: np.ndarray,
     order: np.ndarray,
     tier: np.ndarray,
     ranges: tuple[np.ndarray, np.ndarray],
     k: int,
     confidence: float,
 ) -> dict[str, tuple[Any, ...]]:
-    one, two = ("arm",), ("arm", "opponent")
-    n_arms = len(order)
-    rank_probability = np.stack([(found.rank == r).mean(0) for r in range(n_arms)], axis=1)
-    low, high = eti(found.rank.T, confidence)
-    borda = pairs.borda if found.borda is None else found.borda
+    one = ("arm",)
+    low, high = interval_by_arm(found.rank, confidence)
     variables: dict[str, tuple[Any, ...]] = {
         "order": (("rank",), order),
         "tier": (one, tier),
@@ -299,20 +325,30 @@ def _variables(
         "rank_upper": (one, 1 + high),
         "rank_best": (one, ranges[0]),
         "rank_worst": (one, ranges[1]),
-        "rank_probability": (("arm", "rank"), rank_probability),
         "top_k_probability": (one, (found.rank < k).mean(0)),
         "borda_mean": (one, borda.mean(0)),
-        "preference_mean": (two, pairs.mean),
-        "preference_lower": (two, pairs.lower),
-        "preference_upper": (two, pairs.upper),
-        "beats_probability": (two, pairs.beats),
         "unbeaten_probability": (one, found.unbeaten.mean(0)),
         "smith_probability": (one, found.smith),
         "von_neumann_support": (one, found.support),
     }
     for prob, ends in ((confidence, ("lower", "upper")), (0.5, ("quarter", "three_quarters"))):
-        for end, limit in zip(ends, eti(borda.T, prob), strict=True):
+        for end, limit in zip(ends, interval_by_arm(borda, prob), strict=True):
             variables[f"borda_{end}"] = (one, limit)
+    return variables
+
+
+def _by_pair(found: ElectionResult, pairs: PairSummary) -> dict[str, tuple[Any, ...]]:
+    """Return the variables that are tables of arm by arm, or by rank."""
+    two = ("arm", "opponent")
+    n_arms = len(pairs.mean)
+    rank_probability = np.stack([(found.rank == r).mean(0) for r in range(n_arms)], axis=1)
+    variables: dict[str, tuple[Any, ...]] = {
+        "rank_probability": (("arm", "rank"), rank_probability),
+        "preference_mean": (two, pairs.mean),
+        "preference_lower": (two, pairs.lower),
+        "preference_upper": (two, pairs.upper),
+        "beats_probability": (two, pairs.beats),
+    }
     if pairs.tie is not None:
         variables["tie_mean"] = (two, pairs.tie)
     if pairs.difference is not None:

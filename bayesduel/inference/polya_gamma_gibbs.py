@@ -1,0 +1,235 @@
+"""Gibbs sampling of scores with Polya-Gamma variables and conjugate gradients.
+
+Given a Polya-Gamma variable for each pair, the posterior of the scores is normal; one joint draw of
+all scores is the solution of one perturbed sparse system. Given the scores, the scale has a
+one-dimensional density. The chain is exact (see :mod:`bayesduel.inference.polya_gamma` for pairs
+of very many duels) and its draws of scores are almost independent.
+
+Short chains that start from draws of an approximation are its certificate: they move away from it
+where it is wrong.
+
+References
+----------
+Polson, Scott & Windle, "Bayesian inference for logistic models using Polya-Gamma latent variables",
+JASA 2013. Nishimura & Suchard, "Prior-preconditioned conjugate gradient method for accelerated
+Gibbs sampling in large n, large p Bayesian sparse regression", JASA 2023 (conjugate gradients for
+the perturbed system).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bayesduel.inference.comparison_graph import ComparisonGraph
+from bayesduel.inference.polya_gamma import polya_gamma
+from bayesduel.inference.psis import Tails
+from bayesduel.inference.sparse_gaussian import SparseGaussian
+
+__all__ = ["GibbsCertificate", "GibbsChain", "gibbs_certificate"]
+
+EXACT = 1e-7  # relative residual of a solution
+GRID = 801  # points on which the density of the log scale is inverted
+KEPT = (12, 40)  # sweeps of the certificate that are counted, at least and at most
+ARM_SWEEPS = 400_000  # arms times sweeps that are counted, about
+HUBS = 0.01  # share of arms with the most duels that are a group of their own
+FEWEST_HUBS = 30
+SHIFT, SPREAD, SCALE_SHIFT = 0.1, 0.05, 1.0  # differences in standard deviations that are allowed
+
+
+@dataclass
+class GibbsChain:
+    """A chain of scores and their scale.
+
+    Attributes
+    ----------
+    graph
+        Who met whom, and how it ended.
+    typical
+        Scale of the half-normal prior of the scale; None where the scale is fixed.
+    score
+        The state: centred scores, shape (K,).
+    log_scale
+        The state: logarithm of the scale.
+    """
+
+    graph: ComparisonGraph
+    typical: float | None
+    score: np.ndarray
+    log_scale: float
+    _pull: np.ndarray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._pull = self.graph.pull(self.graph.points - self.graph.n / 2)
+
+    def sweep(self, rng: np.random.Generator) -> None:
+        """Draw variables of pairs, scores and scale, each given the others."""
+        graph = self.graph
+        weight = polya_gamma(graph.n, graph.difference(self.score), rng)
+        precision = graph.precision(weight, float(np.exp(-2 * self.log_scale)))
+        right = self._pull + precision.perturbation(1, rng)[:, 0]
+        score = precision.solve(right, self.score, tolerance=EXACT)
+        self.score = score - score.mean()
+        if self.typical is not None:
+            self.log_scale = self._drawn_scale(rng)
+
+    def _drawn_scale(self, rng: np.random.Generator) -> float:
+        """Return a draw of the log scale given the scores, by inverting its distribution."""
+        assert self.typical is not None
+        n, squares = self.graph.n_arms - 1, float(self.score @ self.score)
+        middle = 0.5 * np.log(squares / n) if squares > 0 else self.log_scale
+        reach = 12 / np.sqrt(2 * n) + 0.5
+        grid = np.linspace(middle - reach, middle + reach, GRID)
+        density = -n * grid - squares / 2 * np.exp(-2 * grid) + grid
+        density -= np.exp(2 * grid) / (2 * self.typical**2)
+        mass = np.exp(density - density.max())
+        cumulative = np.concatenate([[0], np.cumsum((mass[1:] + mass[:-1]) / 2)])
+        return float(np.interp(rng.random() * cumulative[-1], cumulative, grid))
+
+
+@dataclass(frozen=True)
+class GibbsCertificate:
+    """Whether a normal approximation can be trusted, by short Gibbs chains.
+
+    Attributes
+    ----------
+    shift
+        Largest mean distance of the chain from the approximation's mean, over groups of arms by
+        number of duels, away from 0 positive, in standard errors of a score.
+    spread
+        Largest distance from 1 of the mean squared distance, likewise.
+    scale_shift
+        Distance of the mean log scale, in its standard deviations; 0 where the scale is fixed.
+    errors
+        Monte Carlo standard errors of the three.
+    sweeps
+        How many sweeps were counted.
+    n_draws
+        Number of the draws of the approximation, which are independent.
+    """
+
+    shift: float
+    spread: float
+    scale_shift: float
+    errors: tuple[float, float, float]
+    sweeps: int
+    n_draws: int
+    khat: float = float("nan")
+
+    @property
+    def effective(self) -> float:
+        """Effective number of the draws."""
+        return float(self.n_draws)
+
+    @property
+    def tails(self) -> Tails:
+        """The tails of the parameters, of which importance sampling would say more."""
+        return Tails(float("nan"), float("nan"), 0)
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing speaks against the draws."""
+        return not self.shortfall
+
+    @property
+    def shortfall(self) -> str:
+        """What speaks against the draws, as a clause; empty where nothing does."""
+        named = (
+            ("scores are shifted by", self.shift, SHIFT, "standard errors"),
+            ("squared errors differ by", self.spread, SPREAD, "of a variance"),
+            ("the log scale is shifted by", self.scale_shift, SCALE_SHIFT, "standard deviations"),
+        )
+        for (words, value, most, unit), error in zip(named, self.errors, strict=True):
+            if abs(value) - 2 * error > most:
+                return f"against Gibbs sampling {words} {value:+.2f} {unit} (allowed: {most:g})"
+        return ""
+
+    def __str__(self) -> str:
+        """Return the figures of the certificate."""
+        return (
+            f"against {self.sweeps} sweeps of Polya-Gamma Gibbs sampling, scores are shifted by at "
+            f"most {abs(self.shift):.3f} standard errors on average over a group of arms, squared "
+            f"errors differ by at most {100 * abs(self.spread):.1f} %, the log scale by "
+            f"{self.scale_shift:+.2f} standard deviations"
+        )
+
+
+def gibbs_certificate(
+    found: SparseGaussian,
+    n_draws: int,
+    rng: np.random.Generator,
+    progress: Callable[[float], None] | None = None,
+) -> GibbsCertificate:
+    """Return what a short Gibbs chain, started from the approximation, says of it.
+
+    Parameters
+    ----------
+    found
+        The approximation.
+    n_draws
+        Number of its draws.
+    rng
+        Source of randomness.
+    progress
+        Called with the share of the work done.
+    """
+    graph = found.graph
+    least, most = KEPT
+    kept = int(np.clip(ARM_SWEEPS // graph.n_arms, least, most))
+    first = kept // 2
+    drawn = found.draw(1, rng)
+    chain = GibbsChain(graph, found.typical, drawn.score[0].astype(float), found.log_scale)
+    groups, sizes = _groups(graph.duels)
+    error, middle = found.standard_error, found.score
+    sign = np.sign(middle)
+    moved, spread, scale = (np.empty((kept, len(sizes))) for _ in range(3))
+    for k in range(first + kept):
+        chain.sweep(rng)
+        if progress is not None:
+            progress((k + 1) / (first + kept))
+        if k >= first:
+            away = (chain.score - middle) / error
+            moved[k - first] = np.bincount(groups, sign * away, len(sizes)) / sizes
+            spread[k - first] = np.bincount(groups, away**2, len(sizes)) / sizes - 1
+            scale[k - first] = chain.log_scale - found.log_scale
+    worst = [_worst(moved), _worst(spread)]
+    off, off_error = 0.0, 0.0
+    if found.log_scale_sd > 0:
+        off, off_error = (v / found.log_scale_sd for v in _worst(scale[:, :1]))
+    return GibbsCertificate(
+        shift=worst[0][0],
+        spread=worst[1][0],
+        scale_shift=off,
+        errors=(worst[0][1], worst[1][1], off_error),
+        sweeps=kept,
+        n_draws=n_draws,
+    )
+
+
+def _groups(duels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the group of each arm by its number of duels, and the sizes of the groups.
+
+    Three of equal size, and the arms with the most duels.
+    """
+    n_arms = len(duels)
+    place = np.empty(n_arms, dtype=np.int64)
+    place[np.argsort(duels, kind="stable")] = np.arange(n_arms)
+    hubs = min(max(FEWEST_HUBS, int(HUBS * n_arms)), n_arms)
+    groups = np.where(place >= n_arms - hubs, 3, 3 * place // n_arms)
+    used, groups = np.unique(groups, return_inverse=True)
+    return groups, np.bincount(groups, minlength=len(used))
+
+
+def _worst(series: np.ndarray) -> tuple[float, float]:
+    """Return the largest mean of some series and its standard error.
+
+    The error is that of a series with an autocorrelation that falls off geometrically.
+    """
+    mean = series.mean(axis=0)
+    away = series - mean
+    variance = (away**2).mean(axis=0)
+    lagged = (away[1:] * away[:-1]).mean(axis=0) / np.maximum(variance, 1e-30)
+    lag = np.clip(lagged, 0, 0.9)
+    error = np.sqrt(variance / len(series) * (1 + lag) / (1 - lag))
+    k = int(np.argmax(np.abs(mean)))
+    return float(mean[k]), float(error[k])

@@ -1,0 +1,155 @@
+"""Sample scores on a sparse comparison graph: a variational Gaussian, or Gibbs sampling.
+
+Both serve one score an arm with a logistic link, and nothing of theirs is as large as K x K.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.inference.comparison_graph import ComparisonGraph
+from bayesduel.inference.draws import Certificate, PosteriorDraws
+from bayesduel.inference.polya_gamma_gibbs import GibbsChain, gibbs_certificate
+from bayesduel.inference.psis import Tails
+from bayesduel.inference.sparse_gaussian import SparseGaussian
+
+__all__ = ["sample_gibbs", "sample_variational"]
+
+BURN_IN = 100  # sweeps of each Gibbs chain that are not counted
+MEASURED = 200  # arms whose effective draws are measured
+
+
+def sample_variational(
+    model: Any,
+    cells: Any,
+    n: int,
+    rng: np.random.Generator,
+    *,
+    log_likelihood: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> PosteriorDraws:
+    """Return `n` independent draws of the variational Gaussian, certified by a Gibbs chain.
+
+    Parameters
+    ----------
+    model, cells
+        A model whose ``why_not_sparse`` is "", and the log as it sees it.
+    n
+        Number of draws.
+    rng
+        Source of randomness.
+    log_likelihood
+        Whether to keep the log likelihood of every cell.
+    progress
+        Called with the share of the work done, from 0 to 1.
+
+    Raises
+    ------
+    FloatingPointError
+        If an iteration does not converge.
+    """
+    source = _Progress(progress)
+    found = _approximation(model, cells, rng)
+    source.reached(0.4)
+    drawn = found.draw(n, rng, source.part(0.4, 0.7))
+    certificate = gibbs_certificate(found, n, rng, source.part(0.7, 1.0))
+    posterior: dict[str, np.ndarray] = {"score": drawn.score}
+    if found.typical is not None:
+        posterior["scale"] = drawn.scale
+    return PosteriorDraws(
+        posterior=posterior,
+        stats={},
+        log_likelihood=model.log_likelihood(posterior, cells) if log_likelihood else None,
+        certificate=certificate,
+        extra={"score_mode": ("arm", found.score), "score_se": ("arm", drawn.standard_error)},
+    )
+
+
+def sample_gibbs(
+    model: Any,
+    cells: Any,
+    *,
+    draws: int,
+    chains: int,
+    rng: np.random.Generator,
+    log_likelihood: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> PosteriorDraws:
+    """Return draws of Gibbs chains with Polya-Gamma variables, chain after chain.
+
+    Each starts from a draw of the variational Gaussian; its first `BURN_IN` sweeps are left out.
+
+    Parameters
+    ----------
+    model, cells
+        As in :func:`sample_variational`.
+    draws, chains
+        Draws a chain and number of chains.
+    rng
+        Source of randomness.
+    log_likelihood, progress
+        As in :func:`sample_variational`.
+    """
+    source = _Progress(progress)
+    start = _approximation(model, cells, rng)
+    source.reached(0.1)
+    graph, at = start.graph, start.draw(chains, rng)
+    score = np.empty((chains, draws, graph.n_arms), dtype=np.float32)
+    scale = np.empty((chains, draws))
+    sweeps = BURN_IN + draws
+    for c in range(chains):
+        chain = GibbsChain(
+            graph, start.typical, at.score[c].astype(float), float(np.log(at.scale[c]))
+        )
+        for k in range(-BURN_IN, draws):
+            chain.sweep(rng)
+            if k >= 0:
+                score[c, k], scale[c, k] = chain.score, np.exp(chain.log_scale)
+            source.reached(0.1 + 0.9 * (c * sweeps + k + BURN_IN + 1) / (chains * sweeps))
+    posterior: dict[str, np.ndarray] = {"score": score.reshape(-1, graph.n_arms)}
+    if start.typical is not None:
+        posterior["scale"] = scale.reshape(-1)
+    unknown = float("nan")
+    certificate = Certificate(
+        khat=unknown,
+        effective=_effective(score, graph.duels),
+        n_draws=draws * chains,
+        tails=Tails(unknown, unknown, 0),
+    )
+    kept = model.log_likelihood(posterior, cells) if log_likelihood else None
+    return PosteriorDraws(posterior, {}, kept, certificate)
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Progress:
+    """Shares of one work reported as shares of the whole."""
+
+    told: Callable[[float], None] | None
+
+    def reached(self, share: float) -> None:
+        if self.told is not None:
+            self.told(share)
+
+    def part(self, start: float, end: float) -> Callable[[float], None]:
+        """Return a function to be called with the share of a part of the work."""
+        return lambda share: self.reached(start + (end - start) * share)
+
+
+def _approximation(model: Any, cells: Any, rng: np.random.Generator) -> SparseGaussian:
+    graph = ComparisonGraph.of(cells)
+    return SparseGaussian.of(graph, model.predictor.arms.scale, model.response.score_scale, rng)
+
+
+def _effective(score: np.ndarray, duels: np.ndarray) -> float:
+    """Return the smallest effective number of draws over the arms with the most duels."""
+    import arviz as az
+
+    measured = np.argsort(-duels, kind="stable")[:MEASURED]
+    kept = xr.DataArray(score[:, :, measured].astype(float), dims=("chain", "draw", "arm"))
+    return float(az.ess(kept.to_dataset(name="score"))["score"].min())

@@ -1,0 +1,193 @@
+"""Elections, ranks and rank ranges of many arms, without a table of arm by arm.
+
+For models whose criteria agree: the larger score wins by each, and the win probability of two arms
+is a function of the difference of their scores. A Borda score is then the value of one curve for
+each draw, the mean of that function over all arms, which is evaluated on a grid. Which arms are
+surely apart is decided by normal bounds: two scores are apart where their difference is at least
+`c` times ``sqrt(V_i + V_j)``, with Bonferroni's `c` for all opponents of an arm. Scores that share
+opponents are positively correlated, so that the bound is on the safe side.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.signal import fftconvolve
+from scipy.special import ndtri
+
+from bayesduel.intervals import eti
+from bayesduel.posterior.draws import Draws
+from bayesduel.posterior.election import ElectionResult, PairSummary, pair_summary
+from bayesduel.preference.scores import EQUAL
+
+__all__ = ["OpponentsOfMany", "hold_elections_of_many", "interval_by_arm", "tiers_of_many"]
+
+GRID = 2048  # points of the curve of Borda scores
+ARMS = 8192  # arms worked on at once
+NUMBERS = 4_000_000  # draws x arms worked on at once
+FINE = 1.02  # ratio of neighbouring standard deviations that are taken as one, the larger
+
+
+def hold_elections_of_many(draws: Draws, rope: float) -> tuple[ElectionResult, np.ndarray]:
+    """Hold the elections of a model whose criteria agree, as `hold_elections` does.
+
+    Also returns the Borda scores of all draws, shape (draws, K).
+    """
+    score = draws.score
+    assert score is not None
+    n, n_arms = score.shape
+    top = score.max(axis=1, keepdims=True)
+    best = score == top
+    number = best.sum(axis=1, keepdims=True)
+    shared, sole = best.mean(axis=0), best & (number == 1)
+    share = (1 / number[:, 0]) @ best / n
+    alone = sole.mean(axis=0)
+    rank, borda = np.empty((n, n_arms), np.int32), np.empty((n, n_arms), np.float32)
+    place = np.arange(n_arms, dtype=np.int32)
+    unbeaten = np.empty((n, n_arms), dtype=bool)
+    ends = float(score.min()), float(score.max())
+    for here in _chunks(n, NUMBERS // n_arms):
+        expected = draws.model.typical_score(score[here] - top[here], draws.rows(here))
+        unbeaten[here] = expected >= 0.5 - rope - EQUAL
+        borda[here] = _borda(draws, here, score[here], ends)
+    for k in range(n):
+        rank[k, np.argsort(-score[k], kind="stable")] = place
+    found = ElectionResult(
+        probability=np.stack([alone, shared, shared, shared, share]),
+        share=np.stack([alone, share, share, share, share]),
+        support=shared,
+        smith=shared,
+        rank=rank,
+        borda=None,
+        sole=sole,
+        unbeaten=unbeaten,
+    )
+    return found, borda
+
+
+@dataclass(frozen=True, eq=False)
+class OpponentsOfMany:
+    """The posterior of the pairs of one arm or another, made where they are asked for.
+
+    Attributes
+    ----------
+    draws
+        Draws of the scores.
+    prob
+        What intervals hold.
+    borda
+        Borda scores of all draws, shape (draws, K).
+    """
+
+    draws: Draws
+    prob: float
+    borda: np.ndarray
+
+    @property
+    def n_draws(self) -> int:
+        """How many draws are used."""
+        return self.draws.n_draws
+
+    def nearest(self, arm: int) -> int:
+        """Return the opponent with the largest mean score."""
+        score = self.draws.score
+        assert score is not None
+        mean = score.mean(axis=0, dtype=float)
+        mean[arm] = -np.inf
+        return int(mean.argmax())
+
+    def between(self, arms: np.ndarray) -> PairSummary:
+        """Return the posterior of the pairs of a few arms."""
+        return pair_summary(self.draws.among(arms), self.prob)
+
+
+def interval_by_arm(values: np.ndarray, prob: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the equal-tailed interval of each column of draws (draws, K), some at a time."""
+    ends = np.empty((2, values.shape[1]))
+    for here in _chunks(values.shape[1], ARMS):
+        ends[:, here] = eti(np.ascontiguousarray(values[:, here].T), prob)
+    return ends[0], ends[1]
+
+
+def tiers_of_many(
+    score: np.ndarray, order: np.ndarray, confidence: float
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Return the tier of each arm and its best and worst rank, from 1.
+
+    As `tiers` and `rank_range` of :mod:`bayesduel.posterior.separation`, by normal bounds.
+
+    Parameters
+    ----------
+    score
+        Draws, shape (n_draws, K).
+    order
+        The ranking: indices, best first, shape (K,).
+    confidence
+        Joint posterior probability of the statements on one arm.
+    """
+    n_arms = score.shape[1]
+    mean, sd = score.mean(axis=0, dtype=float), np.empty(n_arms)
+    for part in _chunks(n_arms, ARMS):
+        sd[part] = score[:, part].std(axis=0, dtype=float)
+    both = float(-ndtri((1 - confidence) / (2 * (n_arms - 1))))
+    best = 1 + _ahead(mean, sd, both)
+    worst = n_arms - _ahead(-mean, sd, both)
+    one = float(-ndtri((1 - confidence) / (n_arms - 1)))
+    placed, spread = mean[order], sd[order]
+    starts = [0]
+    while True:
+        first = starts[-1]
+        apart = placed[first] - placed >= one * np.hypot(spread, spread[first])
+        close = int(np.flatnonzero(~apart)[-1]) + 1  # the first arm is not ahead of itself
+        if close >= n_arms:
+            break
+        starts.append(close)
+    tier = np.empty(n_arms, dtype=np.int64)
+    tier[order] = np.searchsorted(starts, np.arange(n_arms), side="right")
+    return tier, (best, worst)
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _chunks(n: int, size: int) -> Iterator[slice]:
+    """Yield consecutive slices of n things, `size` at a time."""
+    for start in range(0, n, max(size, 1)):
+        yield slice(start, start + max(size, 1))
+
+
+def _borda(draws: Draws, here: slice, score: np.ndarray, ends: tuple[float, float]) -> np.ndarray:
+    """Return the Borda scores of some draws, (draws, K), by the curve of each."""
+    low, high = ends
+    step = max(high - low, 1e-9) / (GRID - 2)
+    away = step * np.arange(1 - GRID, GRID)
+    eta = np.broadcast_to(away, (len(score), len(away)))
+    curves = draws.model.typical_score(eta, draws.rows(here))
+    n_arms = score.shape[1]
+    found = np.empty(score.shape)
+    for k, row in enumerate(score):
+        at = (row - low) / step
+        place = at.astype(np.int64)
+        part = at - place
+        mass = np.bincount(place, 1 - part, GRID) + np.bincount(place + 1, part, GRID)
+        curve = fftconvolve(mass, curves[k], mode="valid")
+        value = curve[place] * (1 - part) + curve[place + 1] * part
+        found[k] = (value - 0.5) / (n_arms - 1)
+    return found
+
+
+def _ahead(mean: np.ndarray, sd: np.ndarray, c: float) -> np.ndarray:
+    """Return how many arms are surely ahead of each arm, (K,).
+
+    Their means are larger by `c` times the standard deviation of the difference. Arms are grouped
+    by their standard deviation, each taken as the largest of its group.
+    """
+    group = np.floor(np.log(np.maximum(sd, 1e-12)) / np.log(FINE)).astype(np.int64)
+    count = np.zeros(len(mean), dtype=np.int64)
+    for one in np.unique(group):
+        inside = group == one
+        largest = sd[inside].max()
+        placed = np.sort(mean[inside])
+        needed = mean + c * np.hypot(sd, largest)
+        count += len(placed) - np.searchsorted(placed, needed, side="left")
+    return count
