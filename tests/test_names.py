@@ -32,7 +32,7 @@ PLAIN = set(
     elimination estimate expected experiment extras family figure filter find floor folder
     format from full function graph grid group hybrid hyper identification in indices inference
     init interaction join kind label level library line linear list literature load lower main
-    mask match matrices mean memory merge method minimize mixture mle name named names next no
+    many mask match matrices mean memory merge method minimize mixture mle name named names next no
     number of open optimal option outcome parallel parse partial perturbed phase pick planning
     plot plots plus population predict probability process progress query question race random
     rate read record recorded register replay replicate reporting require result row run running

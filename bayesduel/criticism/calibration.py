@@ -14,12 +14,13 @@ import numpy as np
 
 from bayesduel.criticism.cross_validation import cut, rows_of, votes_of
 from bayesduel.data.duels import Duels
-from bayesduel.data.votes import cells_of
+from bayesduel.data.votes import Cells, cells_of
 from bayesduel.inference.fit import fit
 from bayesduel.intervals import wilson
 from bayesduel.models import model_named
 from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import CHUNK, posterior_draws
+from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import screen
 
 __all__ = ["Calibration", "held_out"]
@@ -259,12 +260,9 @@ def _predict_pairs(
             left, right, outcome, weight=counts[kept, row], arms=duels.arms, tie_rule=duels.tie_rule
         )
     else:
-        shape = (duels.n_arms, duels.n_arms)
-        wins, ties = np.zeros(shape), np.zeros(shape)
-        np.add.at(wins, (pair[0], pair[1]), counts[0])
-        np.add.at(wins, (pair[1], pair[0]), counts[1])
-        np.add.at(ties, (pair[0], pair[1]), counts[2])
-        log = Duels.from_wins(wins, duels.arms, ties=ties + ties.T, tie_rule=duels.tie_rule)
+        kept = counts.sum(axis=0) > 0
+        cells = Cells(*pair[:, kept].astype(np.int32), *counts[:, kept].astype(np.int64))
+        log = Duels(arms=duels.arms, cells=cells, tie_rule=duels.tie_rule, ordered=False)
     at = held.sum(0) > 0
     chances = model.outcome_probabilities(
         _posterior(log, model, draws, seed),
@@ -277,7 +275,8 @@ def _predict_pairs(
 
 def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.ndarray]:
     """Return the draws of a fit of the log without a fold."""
-    method: Any = "auto" if model.why_nuts else "laplace"
+    many = log.n_arms > TABLE_ARMS and not model.why_not_sparse
+    method: Any = "auto" if model.why_nuts or many else "laplace"
     with warnings.catch_warnings():  # warnings on a fold are not about the log
         warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")
         tree = fit(log, model, method, draws=draws, seed=seed, log_likelihood=False)

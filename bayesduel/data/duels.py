@@ -279,9 +279,18 @@ class Duels:
         """
         import pandas as pd
 
-        wins, ties = self.tally("keep")
-        met = (wins + wins.T + ties) > 0
-        won, lost, tied = wins.sum(1), wins.sum(0), ties.sum(1)
+        pairs, n_arms = self.pairs(), self.n_arms
+
+        def by_arm(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+            return np.bincount(pairs.first, first, n_arms) + np.bincount(
+                pairs.second, second, n_arms
+            )
+
+        won = by_arm(pairs.first_wins, pairs.second_wins)
+        lost = by_arm(pairs.second_wins, pairs.first_wins)
+        tied = by_arm(pairs.ties, pairs.ties)
+        met = (pairs.first_wins + pairs.second_wins + pairs.ties > 0).astype(float)
+        opponents = by_arm(met, met).astype(int)
         total = won + lost + tied
         with np.errstate(invalid="ignore"):
             rate = (won + tied / 2) / total
@@ -291,7 +300,7 @@ class Duels:
                 "wins": won.astype(int),
                 "losses": lost.astype(int),
                 "ties": tied.astype(int),
-                "opponents": met.sum(1),
+                "opponents": opponents,
                 "win_rate": rate,
             },
             index=pd.Index(self.arms, name="arm"),

@@ -60,23 +60,34 @@ def raw_winners(duels: "Duels") -> "pd.DataFrame":
     """
     import pandas as pd
 
-    wins = duels.tally("half").wins
-    n = wins + wins.T
+    pairs, n_arms = duels.pairs(), duels.n_arms
+    n = pairs.first_wins + pairs.second_wins + pairs.ties
+    points = pairs.first_wins + pairs.ties / 2
     met = n > 0
+
+    def by_arm(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return the sums over the pairs of each arm, which met, of numbers of either side."""
+        one, two = first[met].astype(float), second[met].astype(float)
+        return np.bincount(pairs.first[met], one, n_arms) + np.bincount(
+            pairs.second[met], two, n_arms
+        )
+
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.where(met, wins / n, 0.0)
-        opponents = met.sum(1)
-        beaten, level = (met & (share > 0.5)).sum(1), (met & (share == 0.5)).sum(1)
+        share = points / n
+        total = by_arm(n, n)
+        opponents = by_arm(met, met).astype(int)
+        beaten = by_arm(share > 0.5, share < 0.5).astype(int)
+        level = by_arm(share == 0.5, share == 0.5).astype(int)
         frame = pd.DataFrame(
             {
-                "duels": n.sum(1).astype(int),
-                "win_share": wins.sum(1) / n.sum(1),
+                "duels": total.astype(int),
+                "win_share": by_arm(points, n - points) / total,
                 "opponents": opponents,
                 "beaten": beaten,
                 "level": level,
                 "lost_to": opponents - beaten - level,
                 "copeland": (beaten + level / 2) / opponents,
-                "borda": share.sum(1) / opponents,
+                "borda": by_arm(share, 1 - share) / opponents,
             },
             index=pd.Index(duels.arms, name="arm"),
         )
@@ -89,7 +100,7 @@ def raw_winners(duels: "Duels") -> "pd.DataFrame":
     frame.attrs = {
         "condorcet": str(all_beaten[0]) if len(all_beaten) else None,
         **best,
-        "pairs_met": int(met.sum()) // 2,
+        "pairs_met": int(met.sum()),
         "pairs": duels.n_arms * (duels.n_arms - 1) // 2,
     }
     return frame

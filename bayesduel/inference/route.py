@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-__all__ = ["METHODS", "SPARSE_ARMS", "Method", "default_draws", "takes_sparse"]
+__all__ = ["METHODS", "SPARSE", "SPARSE_ARMS", "Method", "default_draws", "takes_sparse"]
 
 Method = Literal["auto", "laplace", "nuts", "variational", "gibbs"]
 METHODS: tuple[Method, ...] = get_args(Method)

@@ -18,6 +18,7 @@ from bayesduel.plots.style import (
     shorten,
     wide_excess,
 )
+from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import percent
 
 if TYPE_CHECKING:
@@ -32,14 +33,15 @@ def ranking_size(n_arms: int) -> tuple[float, float]:
     return 5.6, 0.75 + 0.23 * n_arms
 
 
-def label_width(winners: "xr.Dataset") -> float:
+def label_width(winners: "xr.Dataset", places: slice | None = None) -> float:
     """Return the width in inches of the widest label that `plot_ranking` writes."""
     import warnings
 
     from matplotlib import rc_context
     from matplotlib.textpath import TextPath
 
-    labels = _labels(in_order(winners)["arm"].values, np.arange(1, winners.sizes["arm"] + 1))
+    place = _places(winners, places)
+    labels = _labels(in_order(winners)["arm"].values[place - 1], place)
     with warnings.catch_warnings():  # letters that the font lacks are allowed for
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         with rc_context({"text.parse_math": False}):
@@ -64,7 +66,22 @@ def in_order(winners: "xr.Dataset") -> "xr.Dataset":
     if "order" not in winners:
         raise TypeError("winners should be what bayesduel.winners returned, got another Dataset")
     order = winners["order"].values
-    return winners.isel(arm=order, opponent=order)
+    return winners.isel({d: order for d in ("arm", "opponent") if d in winners.dims})
+
+
+def check_tables(winners: "xr.Dataset", name: str) -> None:
+    """Raise ValueError unless winners hold a variable that is made for few arms only.
+
+    Raises
+    ------
+    ValueError
+        If there were too many arms for tables of arm by arm.
+    """
+    if name not in winners:
+        raise ValueError(
+            f"winners should be of at most {TABLE_ARMS:,} arms for this figure, got "
+            f"{winners.sizes['arm']:,}"
+        )
 
 
 @figure(
@@ -149,7 +166,7 @@ def plot_ranks(winners: "xr.Dataset", ax: "Axes" = NEW) -> "Axes":
 
 def _places(winners: "xr.Dataset", places: slice | None) -> np.ndarray:
     """Return the ranks to plot, from 1."""
-    n_arms = in_order(winners).sizes["arm"]
+    n_arms = winners.sizes["arm"]
     found = np.arange(1, n_arms + 1)[places or slice(None)]
     if not len(found):
         raise ValueError(f"places should leave an arm of {n_arms}, got {places}")

@@ -24,6 +24,8 @@ __all__ = [
     "Draws",
     "check_fit",
     "draws_of",
+    "duels_of_pairs",
+    "mean_rank",
     "model_of",
     "n_draws",
     "posterior_draws",
@@ -236,10 +238,40 @@ def n_draws(fit: xr.DataTree) -> int:
     return int(sizes["chain"] * sizes["draw"])
 
 
+def duels_of_pairs(fit: xr.DataTree, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return how many duels of a fit's log each of some pairs of arms (indices) had."""
+    data = fit["constant_data"].dataset
+    if "wins" in data:
+        wins, ties = np.asarray(data["wins"]), np.asarray(data["ties"])
+        return np.asarray((wins + wins.T + ties)[first, second].astype(int))
+    n_arms = fit["posterior"].sizes["arm"]
+    key, place = np.unique(
+        _unordered(data["first"].values, data["second"].values, n_arms), return_inverse=True
+    )
+    total = np.bincount(place, data["n"].values)
+    asked = _unordered(np.asarray(first), np.asarray(second), n_arms)
+    at = np.minimum(np.searchsorted(key, asked), len(key) - 1)
+    return np.where(key[at] == asked, total[at], 0).astype(int)
+
+
+def mean_rank(score: np.ndarray) -> np.ndarray:
+    """Return the mean over draws (draws, K) of how many arms have a larger score, shape (K,)."""
+    total = np.zeros(score.shape[1])
+    place = np.arange(score.shape[1])
+    for row in score:
+        total[np.argsort(-row)] += place
+    return total / len(score)
+
+
 def check_fit(fit: Any) -> None:
     """Raise TypeError unless `fit` looks like what `bayesduel.fit` returned."""
     if not isinstance(fit, xr.DataTree) or "posterior" not in fit or "model" not in fit.attrs:
         raise TypeError(f"fit should be what bayesduel.fit returned, got {type(fit).__name__}")
+
+
+def _unordered(first: np.ndarray, second: np.ndarray, n_arms: int) -> np.ndarray:
+    """Return a number for each pair of arms, whichever is first."""
+    return np.minimum(first, second).astype(np.int64) * n_arms + np.maximum(first, second)
 
 
 def _stretched(

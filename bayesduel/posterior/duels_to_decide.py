@@ -23,7 +23,7 @@ import pandas as pd
 from scipy.special import logit, ndtri
 
 from bayesduel.models.response import expected_score
-from bayesduel.posterior.draws import CHUNK, draws_of
+from bayesduel.posterior.draws import CHUNK, draws_of, duels_of_pairs, mean_rank
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -84,12 +84,10 @@ def duels_to_decide(
         _decide(draws, first[k : k + step], second[k : k + step], rope, z)
         for k in range(0, len(first), step)
     ]
-    counts = fit["constant_data"]
-    wins, ties = np.asarray(counts["wins"]), np.asarray(counts["ties"])
     frame = pd.concat(parts, ignore_index=True)
     frame.insert(0, "first", [labels[k] for k in first])
     frame.insert(1, "second", [labels[k] for k in second])
-    frame.insert(2, "duels", (wins + wins.T + ties)[first, second].astype(int))
+    frame.insert(2, "duels", duels_of_pairs(fit, first, second))
     frame.attrs = {"rope": rope, "confidence": confidence}
     return frame
 
@@ -100,7 +98,7 @@ def duels_to_decide(
 def _neighbours(draws: "Draws") -> tuple[np.ndarray, np.ndarray]:
     """Return indices of arms that follow one another in the ranking, better first."""
     if draws.score is not None:
-        rank = (-draws.score).argsort(1).argsort(1).mean(0)
+        rank = mean_rank(draws.score)
         order = np.lexsort((-draws.score.mean(0), rank))
     else:
         total = sum(P.mean(-1).sum(0) for P in draws.matrices())

@@ -13,10 +13,11 @@ from scipy.special import xlogy
 
 from bayesduel.intervals import eti
 from bayesduel.models.response import expected_score
-from bayesduel.posterior.draws import Draws, draws_of
+from bayesduel.posterior.draws import Draws, draws_of, duels_of_pairs
 from bayesduel.posterior.verdict import tied_group
 from bayesduel.preference import beats, copeland_scores
 from bayesduel.preference.scores import EQUAL
+from bayesduel.system.memory import TABLE_ARMS
 
 __all__ = ["next_pairs"]
 
@@ -69,6 +70,11 @@ def next_pairs(
     if about not in ("winner", "scores", "auto"):
         raise ValueError(f"about should be 'winner', 'scores' or 'auto', got {about!r}")
     draws, labels, _ = draws_of(fit)
+    if draws.many:
+        raise ValueError(
+            f"fit should have at most {TABLE_ARMS:,} arms for a choice among all pairs, got "
+            f"{len(labels):,}: fit a part (Duels.subset)"
+        )
     share, settled = _candidates(draws, rope, confidence)
     if about == "auto":
         about = "scores" if settled else "winner"
@@ -85,8 +91,6 @@ def next_pairs(
     i, j = np.concatenate(first)[best], np.concatenate(second)[best]
     preference = expected_score(draws.chances(slice(None), i, j)).T
     low, high = eti(preference, 0.95)
-    counts = fit["constant_data"]
-    met = np.asarray(counts["wins"]) + np.asarray(counts["wins"]).T + np.asarray(counts["ties"])
     frame = pd.DataFrame(
         {
             "first": [labels[k] for k in i],
@@ -95,7 +99,7 @@ def next_pairs(
             "preference_mean": preference.mean(1),
             "preference_lower": low,
             "preference_upper": high,
-            "duels": met[i, j].astype(int),
+            "duels": duels_of_pairs(fit, i, j),
         }
     )
     frame.attrs["about"] = about

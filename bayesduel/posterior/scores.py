@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.intervals import check_ci_prob, eti
-from bayesduel.posterior.draws import draws_of
+from bayesduel.posterior.draws import draws_of, mean_rank
 from bayesduel.text import SENTENCE, shorten
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["POINTS", "scores"]
 
+ARMS = 8192  # arms worked on at once
 POINTS = {"logits": 400 / log(10), "probits": 200 * sqrt(2)}  # Elo points by unit of a score
 
 
@@ -82,21 +83,16 @@ def scores(
     if anchor is not None and anchor not in labels:
         raise ValueError(f"anchor should be an arm of the log, got {anchor!r}")
     unit = draws.model.score_unit
-    origin = (
-        draws.score.mean(1, keepdims=True)
-        if anchor is None
-        else draws.score[:, [labels.index(anchor)]]
-    )
-    apart = (draws.score - origin).T
-    low, high = eti(apart, ci_prob)
-    rank = (-draws.score).argsort(1).argsort(1).mean(0)
-    order = np.lexsort((-draws.score.mean(0), rank))  # as winners ranks them
-    columns = {
-        "score_mean": apart.mean(1),
-        "score_sd": apart.std(1),
-        "score_lower": low,
-        "score_upper": high,
-    }
+    score = draws.score
+    origin = score.mean(1, keepdims=True) if anchor is None else score[:, [labels.index(anchor)]]
+    order = np.lexsort((-score.mean(0), mean_rank(score)))  # as winners ranks them
+    found = np.empty((4, len(labels)))
+    for start in range(0, len(labels), ARMS):
+        here = slice(start, start + ARMS)
+        apart = (score[:, here].astype(float) - origin).T
+        found[:, here] = apart.mean(1), apart.std(1), *eti(apart, ci_prob)
+    own = ("score_mean", "score_sd", "score_lower", "score_upper")
+    columns = dict(zip(own, found, strict=True))
     per_unit = POINTS.get(unit)
     if per_unit is not None:
         names = {"score_mean": "rating", "score_lower": "rating_lower"}

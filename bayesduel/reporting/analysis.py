@@ -3,7 +3,12 @@
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.system.memory import TABLE_ARMS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,12 +22,13 @@ if TYPE_CHECKING:
     from bayesduel.posterior.winners import Winners
     from bayesduel.reporting.margins import MarginAnalysis
 
-__all__ = ["TIES", "Analysis", "analyse", "log_of"]
+__all__ = ["TIES", "Analysis", "analyse", "beyond_tables", "log_of"]
 
 FREE_DRAWS = (100, 2000)  # of the model without transitivity, at least and at most
 FREE_NUMBERS = 7_200_000  # draws x arms x arms of it, about: 2,000 draws up to 60 arms
 TIES = 0.05  # share of ties from which the report compares a model that has ties as an outcome
 PAIRS = 5  # the most informative pairs that are listed
+NEIGHBOURS = 1000  # pairs of neighbours in the ranking that are looked at, of many arms
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -49,7 +55,8 @@ class Analysis:
         What `free` counts as one duel: "duel", or the majority verdict of a unit of repeated
         votes, since a preference matrix has no cluster-robust standard errors.
     check
-        The check of transitivity; models are compared where that was asked for.
+        The check of transitivity; models are compared where that was asked for. None where there
+        are too many arms for it.
     davidson
         Winners under the same model with ties as an outcome, where more than 5 % of the duels are
         ties and the model counts each as half a win; else None.
@@ -67,9 +74,9 @@ class Analysis:
         Where the model has an order effect: expected score of the left side against an equal
         arm, its posterior mean and the ends of its interval; else None.
     pairs
-        The most informative pairs.
+        The most informative pairs; None where there are too many to choose from.
     neighbours
-        How many more duels would decide neighbours in the ranking.
+        How many more duels would decide neighbours in the ranking; of many arms, the first ones.
     scores
         Scores with intervals, or None where the model ranks by none.
     judges
@@ -87,7 +94,7 @@ class Analysis:
     free: "Winners | None"
     free_reason: str
     free_unit: str
-    check: "Check"
+    check: "Check | None"
     davidson: "Winners | None"
     calibration: "Calibration | None"
     calibration_reason: str
@@ -95,7 +102,7 @@ class Analysis:
     margins_reason: str
     coefficients: "pd.DataFrame | None"
     left_advantage: tuple[float, float, float] | None
-    pairs: "pd.DataFrame"
+    pairs: "pd.DataFrame | None"
     neighbours: "pd.DataFrame"
     scores: "pd.DataFrame | None"
     judges: "JudgeAgreement | None"
@@ -169,7 +176,7 @@ def analyse(
 
     model = model_of(fit)
     covariates = {"coefficient", "covariate_effect"} & set(fit["posterior"].data_vars)
-    by_score = model.criteria_agree
+    by_score, many = model.criteria_agree, duels.n_arms > TABLE_ARMS
     with warnings.catch_warnings():  # the log's warnings have been given once
         warnings.simplefilter("ignore", UserWarning)
         free, free_reason, free_unit = None, "", "duel"
@@ -179,30 +186,50 @@ def analyse(
                 f"The model without transitivity has no {uncontrolled}: its winners would be "
                 "those of the log as it is."
             )
-        step("checking transitivity")
-        check = check_log(duels, quick=not compare, seed=seed, step=step)
-        if by_score and not free_reason and duels.n_arms > 2:
+        if many and by_score:
+            free_reason = beyond_tables("A model without transitivity", "bayesduel check")
+        check: Check | None = None
+        if not many:
+            step("checking transitivity")
+            check = check_log(duels, quick=not compare, seed=seed, step=step)
+        if check is not None and by_score and not free_reason and duels.n_arms > 2:
             step("fitting without transitivity")
             loose, free_unit = _without_transitivity(duels, check, seed)
             free = winners(loose, rope=rope, confidence=confidence)
         found = checked(found, check, free if by_score else found)
         davidson = None
         with_ties = model.with_ties
-        if with_ties is not None and duels.n_ties > TIES * duels.n_duels and _has_ties(duels):
+        if (
+            with_ties is not None
+            and not many
+            and duels.n_ties > TIES * duels.n_duels
+            and _has_ties(duels)
+        ):
             step("fitting a model with ties")
             tied = fit_model(duels, with_ties, seed=seed, log_likelihood=False)
             davidson = winners(tied, rope=rope, confidence=confidence)
-        step("predicting held-out duels")
         calibration, calibration_reason = None, ""
-        try:
-            calibration = held_out(duels, model, seed=seed)
-        except ValueError as error:
-            calibration_reason = f"Not available for this log: {error}."
+        if many:
+            calibration_reason = (
+                f"Not computed beyond {TABLE_ARMS:,} arms, since it takes a fit for each of five "
+                "parts of the log. In Python: bayesduel.held_out(duels)."
+            )
+        else:
+            step("predicting held-out duels")
+            try:
+                calibration = held_out(duels, model, seed=seed)
+            except ValueError as error:
+                calibration_reason = f"Not available for this log: {error}."
         step("analysing margins")
         margins, margins_reason = analyse_margins(duels, fit, seed)
         step("choosing informative pairs")
-        pairs = next_pairs(fit, PAIRS, rope=rope, confidence=confidence)
-        neighbours = duels_to_decide(fit, rope=rope, confidence=confidence)
+        pairs, of = None, None
+        if many:
+            best = found["arm"].values[found["order"].values[: NEIGHBOURS + 1]]
+            of = [(str(a), str(b)) for a, b in pairwise(best)]
+        else:
+            pairs = next_pairs(fit, PAIRS, rope=rope, confidence=confidence)
+        neighbours = duels_to_decide(fit, of, rope=rope, confidence=confidence)
         with_judges = duels.votes is not None and duels.votes.judge is not None
         judges = judge_agreement(duels, fit, against=against) if with_judges else None
         rated = None
@@ -234,6 +261,14 @@ def analyse(
     )
 
 
+def beyond_tables(what: str, command: str) -> str:
+    """Return why something is not computed for many arms, and what computes it for a part."""
+    return (
+        f"{what} is not computed beyond {TABLE_ARMS:,} arms, since it takes tables of arm by arm; "
+        f"{command} computes it for a part of the arms."
+    )
+
+
 def log_of(fit: "xr.DataTree") -> "Duels":
     """Return the log that a fit was made of, as its tallies.
 
@@ -247,12 +282,19 @@ def log_of(fit: "xr.DataTree") -> "Duels":
     from dataclasses import replace
 
     from bayesduel.data.duels import Duels
+    from bayesduel.data.votes import Cells
 
-    if "constant_data" not in fit or "wins" not in fit["constant_data"]:
+    if "constant_data" not in fit or not {"wins", "cell_ties"} & set(fit["constant_data"]):
         raise ValueError("fit should be what bayesduel.fit returned, got a tree without its wins")
     data = fit["constant_data"].dataset
     arms = [str(a) for a in data["arm"].values]
-    log = Duels.from_wins(data["wins"].values, arms, ties=data["ties"].values)
+    if "wins" in data:
+        log = Duels.from_wins(data["wins"].values, arms, ties=data["ties"].values)
+    else:
+        names = ("first", "second", "first_wins", "second_wins", "cell_ties")
+        kinds = (np.int32, np.int32, np.int64, np.int64, np.int64)
+        columns = (data[n].values.astype(k) for n, k in zip(names, kinds, strict=True))
+        log = Duels(arms=tuple(arms), cells=Cells(*columns), ordered=False)
     summary = replace(log.read_summary, source=str(fit.attrs.get("source", "a fit")))
     return replace(log, read_summary=summary)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.inference.route import SPARSE
 from bayesduel.posterior.draws import model_of
 from bayesduel.reporting.section import Block, Cell, Group, Section, Table, Text, blocks
 
@@ -22,9 +23,12 @@ __all__ = [
     "reproduce_section",
 ]
 
+MEASURED = 200  # arms whose diagnostics are computed, where there are more than this
 METHOD_NAMES = {
     "laplace": "Laplace approximation corrected by importance sampling",
     "nuts": "Hamiltonian Monte Carlo (NUTS)",
+    "variational": "variational Gaussian approximation on the sparse comparison graph",
+    "gibbs": "Gibbs sampling with Polya-Gamma variables",
 }
 OPEN_ROWS = 12  # arms up to which the table of standard errors is shown unfolded
 
@@ -54,6 +58,8 @@ def diagnostics(fit: "xr.DataTree") -> list[Diagnostic]:
     import arviz as az
 
     kept = fit["posterior"].dataset
+    if fit.attrs["method"] in SPARSE and kept.sizes["arm"] > MEASURED:
+        kept = kept.isel(arm=np.linspace(0, kept.sizes["arm"] - 1, MEASURED).astype(int))
     rhat = _extreme(az.rhat(kept), max)
     bulk = _extreme(az.ess(kept, method="bulk"), min)
     tail = _extreme(az.ess(kept, method="tail"), min)
@@ -64,7 +70,7 @@ def diagnostics(fit: "xr.DataTree") -> list[Diagnostic]:
         name = "effective draws after importance weighting"
         rows.append(("Pareto k-hat", f"{khat:.2f}", "below 0.7", khat < 0.7))
         rows.append((name, f"{effective:,.0f} of {n:,}", "400 or more", effective >= 400))
-    else:
+    elif fit.attrs["method"] == "nuts":
         diverging = int(fit["sample_stats"]["diverging"].sum())
         rows.append(("divergences", f"{diverging}", "0", diverging == 0))
     return [

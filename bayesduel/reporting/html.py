@@ -39,11 +39,13 @@ def page(
     from bayesduel import __version__
 
     style = files("bayesduel.reporting") / "templates" / "report.css"
+    script = files("bayesduel.reporting") / "templates" / "search.js"
     prefixes = [f"p{n}-" if len(parts) > 1 else "" for n in range(1, len(parts) + 1)]
     rendered = {
         label: one if isinstance(one, str) else part(one, prefix)
         for (label, one), prefix in zip(parts.items(), prefixes, strict=True)
     }
+    searched = any('<form class="search"' in one for one in rendered.values())
     template = _environment().get_template("page.html")
     return template.render(
         title=title,
@@ -51,6 +53,7 @@ def page(
         parts=rendered,
         index=index,
         style=style.read_text(encoding="utf-8"),
+        search=script.read_text(encoding="utf-8") if searched else "",
         version=__version__,
     )
 

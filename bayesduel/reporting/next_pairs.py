@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.reporting.section import Group, Section, Table, blocks
+from bayesduel.reporting.section import Block, Group, Section, Table, Text, blocks
 from bayesduel.text import count, join, percent
 
 if TYPE_CHECKING:
@@ -16,7 +16,9 @@ ROWS = 30  # neighbours on the page; the files have all
 MANY = 1e6  # duels above which the number is not written
 
 
-def next_pairs_section(neighbours: "pd.DataFrame", pairs: "pd.DataFrame") -> Section:
+def next_pairs_section(
+    neighbours: "pd.DataFrame", pairs: "pd.DataFrame | None", n_arms: int
+) -> Section:
     """Return the section on the next duels.
 
     Parameters
@@ -24,14 +26,20 @@ def next_pairs_section(neighbours: "pd.DataFrame", pairs: "pd.DataFrame") -> Sec
     neighbours
         What :func:`bayesduel.duels_to_decide` returned of neighbours in the ranking.
     pairs
-        What :func:`bayesduel.next_pairs` returned.
+        What :func:`bayesduel.next_pairs` returned, or None where there are too many.
+    n_arms
+        Number of arms.
     """
+    part = ""
+    if len(neighbours) < n_arms - 1:
+        part = f"The first {len(neighbours) + 1:,} of {n_arms:,} arms of the ranking."
+    following: Block = Text("The next pair is not chosen among so many arms.")
+    if pairs is not None:
+        following = Group("Which pair next", _pairs(pairs))
     return Section(
         id="next",
         title="Duels to decide",
-        body=blocks(
-            _words(neighbours), _neighbours(neighbours), Group("Which pair next", _pairs(pairs))
-        ),
+        body=blocks(part, _words(neighbours), _neighbours(neighbours), following),
     )
 
 

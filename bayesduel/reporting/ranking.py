@@ -11,6 +11,7 @@ import numpy as np
 from bayesduel.posterior.verdict_text import ACROSS
 from bayesduel.reporting.analysis import TIES
 from bayesduel.reporting.section import Alert, Figure, Section, Table, Text, Verdict, blocks
+from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import SENTENCE, count, join, percent, rank_range, shorten
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ __all__ = [
 ]
 
 PLACES = 16  # places of the ranking in one figure, at most: two figures fill a printed page
+DRAWN = 48  # arms in the figures of the ranking, of very many
+LISTED = 1000  # and in its table: its files have all
 WRITTEN = 12  # arms up to which the cells of a figure hold numbers
 
 
@@ -69,17 +72,17 @@ def verdict_section(
     return Section(id="verdict", body=(verdict, *alerts))
 
 
-def caution_words(check: "Check", *, assumed: bool) -> str:
+def caution_words(check: "Check | None", *, assumed: bool) -> str:
     """Return a caution where the log cannot tell whether a ranking holds, else "".
 
     Parameters
     ----------
     check
-        The check of transitivity.
+        The check of transitivity, or None where none was made.
     assumed
         Whether the verdict assumes transitivity.
     """
-    if not assumed or check.evidence.strength not in ("undecided", "borderline"):
+    if check is None or not assumed or check.evidence.strength not in ("undecided", "borderline"):
         return ""
     return f"This verdict assumes that a ranking holds. {check.verdict_parts[0]}"
 
@@ -169,6 +172,13 @@ def ranks_section(winners: "Winners") -> Section:
 
     width = (winners["rank_upper"] - winners["rank_lower"]).values
     n = len(width)
+    words = (
+        f"The {_level(winners)} interval of a rank spans {float(np.median(width)) + 1:.0f} ranks "
+        f"for the median arm; for {int((width == 0).sum())} of {n} arms it is a single rank."
+    )
+    if "rank_probability" not in winners:
+        words += f" No figure of all ranks is drawn beyond {TABLE_ARMS:,} arms."
+        return Section(id="ranks", title="Rank probabilities", body=blocks(words))
     figure = Figure(
         plot=partial(plot_ranks, winners),
         size=ranks_size(n),
@@ -176,10 +186,6 @@ def ranks_section(winners: "Winners") -> Section:
         caption="Rows: arms in rank order; columns: ranks. Darker cells are more probable"
         + ("; numbers in per cent, omitted where they round to 0." * (n <= WRITTEN) or "."),
         wide=True,
-    )
-    words = (
-        f"The {_level(winners)} interval of a rank spans {float(np.median(width)) + 1:.0f} ranks "
-        f"for the median arm; for {int((width == 0).sum())} of {n} arms it is a single rank."
     )
     return Section(id="ranks", title="Rank probabilities", body=blocks(words, figure))
 
@@ -189,6 +195,12 @@ def preferences_section(winners: "Winners") -> Section:
     from bayesduel.plots.preference import plot_preference, preference_size
 
     n = winners.sizes["arm"]
+    if "preference_mean" not in winners:
+        words = (
+            f"No table of all pairs is made beyond {TABLE_ARMS:,} arms. In Python, "
+            "bayesduel.predict(fit, left, right) has the win probability of any pair."
+        )
+        return Section(id="preferences", title="Pairwise preferences", body=blocks(words))
     first, second = np.triu_indices(n, 1)
     low, high = (winners[f"preference_{e}"].values[first, second] for e in ("lower", "upper"))
     uncertain = int(((low <= 0.5) & (high >= 0.5)).sum())
@@ -277,7 +289,11 @@ def _forests(winners: "Winners", caption: str) -> list[Figure]:
     """Return the ranking as figures of about equal height; the last has the caption."""
     from bayesduel.plots.ranking import label_width, plot_ranking, ranking_size
 
-    n, left = winners.sizes["arm"], label_width(winners)
+    n = winners.sizes["arm"]
+    if n > TABLE_ARMS:
+        n = DRAWN
+        caption = f"{caption} The first {n} of {winners.sizes['arm']:,} arms."
+    left = label_width(winners, slice(0, n))
     panels = -(-n // PLACES)
     return [
         Figure(
@@ -297,6 +313,9 @@ def _ranking_table(winners: "Winners", duels: "Duels") -> Table:
     best = winners["winner_share"].sel(criterion="copeland").to_series()
     tier, level = frame["tier"].to_numpy(), _level(winners)
     tiered = tier.max() > 1
+    n_arms = len(frame)
+    shown = LISTED if n_arms > TABLE_ARMS else n_arms
+    more = f" The first {shown:,} of {n_arms:,} arms; the files have all." * (shown < n_arms)
     rows = tuple(
         (
             f"{place}",
@@ -310,7 +329,7 @@ def _ranking_table(winners: "Winners", duels: "Duels") -> Table:
             f"{counts.loc[arm, 'duels']:,.0f}",
             " / ".join(f"{counts.loc[arm, c]:,.0f}" for c in ("wins", "ties", "losses")),
         )
-        for place, (arm, row) in enumerate(frame.iterrows(), 1)
+        for place, (arm, row) in enumerate(frame.head(shown).iterrows(), 1)
     )
     heads = (
         *("rank", "arm", score_name(winners).replace(" ", "\n"), f"{level}\ninterval"),
@@ -322,13 +341,14 @@ def _ranking_table(winners: "Winners", duels: "Duels") -> Table:
         columns="nl" + "n" * (len(heads) - 2),
         heads=heads,
         rows=rows,
-        rules=tuple(int(k) + 1 for k in np.flatnonzero(np.diff(tier))),
+        rules=tuple(int(k) + 1 for k in np.flatnonzero(np.diff(tier[:shown]))),
         full=True,
         caption="Best arm: probability of being the Copeland winner, divided between arms that "
         f"tie. Intervals contain {level} of the posterior. Rank range: from 1 + the number of arms "
-        f"surely above to {len(rows)} - the number surely below, jointly {level} sure for each "
-        "arm.",
+        f"surely above to {n_arms} - the number surely below, jointly {level} sure for each "
+        f"arm.{more}",
         data=_ranking_data(winners, duels),
+        search="arm" if shown < n_arms else "",
     )
 
 

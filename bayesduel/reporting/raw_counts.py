@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from bayesduel.reporting.section import Cell, Group, Section, Table, blocks
 from bayesduel.text import SENTENCE, join, percent, shorten
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["raw_counts_section"]
 
+FILED = 10_000  # pairs in the files, of very many arms
 ROWS = 60  # of a table on the page; its files have all
 MATRIX = 10  # arms up to which the head-to-head table is a matrix
 
@@ -88,11 +91,16 @@ def _arms(raw: "pd.DataFrame", winners: "Winners") -> Table:
 
 def _pairs(pairs: "pd.DataFrame", duels: "Duels", winners: "Winners") -> Group:
     """Return the head-to-head table: a matrix for few arms, else the pairs that met most."""
+    n_pairs = len(pairs)
+    if "preference_mean" not in winners:
+        pairs = pairs.head(FILED)
     data = {name: pairs[name].to_numpy() for name in pairs}
     at = {str(arm): k for k, arm in enumerate(winners["arm"].values)}
     first, second = ([at[str(arm)] for arm in pairs[side]] for side in ("first", "second"))
-    model = winners["preference_mean"].values[first, second]
-    data["model_probability"] = model
+    model = np.full(len(pairs), np.nan)
+    if "preference_mean" in winners:
+        model = winners["preference_mean"].values[first, second]
+        data["model_probability"] = model
     if duels.n_arms <= MATRIX:
         table = _matrix(pairs, duels, winners, data)
     else:
@@ -103,22 +111,27 @@ def _pairs(pairs: "pd.DataFrame", duels: "Duels", winners: "Winners") -> Group:
                 f"{row['first_wins']:,} / {row['ties']:,} / {row['second_wins']:,}",
                 f"{100 * row['share']:.0f} %",
                 f"{100 * row['share_lower']:.0f} to {100 * row['share_upper']:.0f}",
-                f"{percent(model[k])} %",
+                *(() if np.isnan(model[k]) else (f"{percent(model[k])} %",)),
             )
             for k, row in enumerate(pairs.head(ROWS).to_dict("records"))
         )
-        more = f" The {ROWS} of {len(pairs):,} pairs that met most; the files have all."
+        filed = "all" if len(pairs) == n_pairs else f"{len(pairs):,}"
+        more = f" The {ROWS} of {n_pairs:,} pairs that met most; the files have {filed}."
+        modelled = "model_probability" in data
+        if not modelled:
+            more += " In Python, bayesduel.head_to_head(duels) has all."
         table = Table(
-            columns="llnnnn",
+            columns="llnnn" + "n" * modelled,
             heads=(
                 *("first", "second", "won / tied / lost", "share", "95 % interval"),
-                "model",
+                *(("model",) if modelled else ()),
             ),
             rows=rows,
             full=True,
             name="pairs",
-            caption="Share: of the first, a tie counting half, with Wilson's interval. Model: "
-            f"probability that the first beats the second.{more * (len(pairs) > ROWS)}",
+            caption="Share: of the first, a tie counting half, with Wilson's interval."
+            f"{' Model: probability that the first beats the second.' * modelled}"
+            f"{more * (len(pairs) > ROWS)}",
             data=data,
         )
     return Group("Head to head", (table,), folded=duels.n_arms > MATRIX)

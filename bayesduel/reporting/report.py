@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.reporting.analysis import Analysis, analyse, log_of
+from bayesduel.reporting.analysis import Analysis, analyse, beyond_tables, log_of
 from bayesduel.reporting.attributes import (
     AttributeAnalysis,
     attributes_verdict_section,
@@ -311,16 +311,24 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         margins,
         judge_agreement_section(a.judges),
         None if a.coefficients is None else coefficients_section(a.coefficients, a.fit),
-        _noted(transitivity_section(a.check, verdict=True), as_logged),
-        residuals_section(a.check),
-        None if a.check.comparison is None else comparison_section(a.check),
+        *_checked(a.check, as_logged),
         calibration_section(a.calibration, words),
         fit_section(a.fit, found_diagnostics),
         errors_section(a),
-        next_pairs_section(a.neighbours, a.pairs),
+        next_pairs_section(a.neighbours, a.pairs, a.duels.n_arms),
         _reproduce(a.fit, command),
     )
     return tuple(section for section in found if section is not None)
+
+
+def _checked(check: "Check | None", note: str) -> Sections:
+    """Return the sections on the check, or why there is none."""
+    if check is None:
+        words = beyond_tables("The test of transitivity", "bayesduel check")
+        return (Section(id="transitivity", title="Transitivity", body=blocks(words)),)
+    found = (_noted(transitivity_section(check, verdict=True), note), residuals_section(check))
+    compared = () if check.comparison is None else (comparison_section(check),)
+    return tuple(section for section in (*found, *compared) if section is not None)
 
 
 def _noted(section: Section | None, note: str) -> Section | None:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from bayesduel.reporting.section import Section, Table, blocks
+from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import rounded
 
 if TYPE_CHECKING:
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["scores_section"]
 
+LISTED = 1000  # arms on the page, of very many: the files have all
 WAYS = {
     "logits": "The rating is the score in points of Elo: 400 points are odds of 10 to 1 of a win "
     "against a loss.",
@@ -24,7 +26,9 @@ def scores_section(table: "pd.DataFrame | None") -> Section | None:
         return None
     level, rated = f"{100 * table.attrs['ci_prob']:g} %", "rating" in table
     rows = []
-    for place, (arm, row) in enumerate(table.iterrows(), 1):
+    n_arms = len(table)
+    shown = LISTED if n_arms > TABLE_ARMS else n_arms
+    for place, (arm, row) in enumerate(table.head(shown).iterrows(), 1):
         middle, low, high = rounded(row["score_mean"], row["score_lower"], row["score_upper"])
         cells = [f"{place}", str(arm), middle, f"{low} to {high}"]
         if rated:
@@ -46,6 +50,9 @@ def scores_section(table: "pd.DataFrame | None") -> Section | None:
                 heads=tuple(heads),
                 rows=tuple(rows),
                 full=True,
+                caption=f"The first {shown:,} of {n_arms:,} arms; the files have all."
+                * (shown < n_arms),
+                search="arm" if shown < n_arms else "",
                 data={"arm": list(table.index), **{c: table[c].to_numpy() for c in table}},
             ),
         ),

@@ -37,6 +37,7 @@ __all__ = [
     "blocks",
 ]
 
+HUGE = 20_000  # rows above which they are CSV alone, rounded
 LONG = 2_000  # rows of a table above which its files on a page are compressed
 STYLES = {"plain": "", "small": "dim", "strong": "bold", "alarm": "bold red", "code": ""}
 
@@ -170,6 +171,8 @@ class Table(Printed):
     data
         The columns of its files by name, numbers not rounded; they may hold more rows than are
         shown. Default: the texts of the table.
+    search
+        Name of the column of the files in which a reader of a page can search; "" for none.
     """
 
     columns: str
@@ -180,6 +183,7 @@ class Table(Printed):
     caption: str = ""
     name: str = ""
     data: Mapping[str, Sequence[Any]] | None = None
+    search: str = ""
     kind: ClassVar[str] = "table"
 
     @property
@@ -204,9 +208,14 @@ class Table(Printed):
             names[f"{own} {k + 1}" if own in names else own] = [row[k] for row in texts]
         return names
 
-    def to_csv(self) -> str:
-        """Return it as CSV, with a line of heads; missing values are empty."""
+    def to_csv(self, digits: int | None = None) -> str:
+        """Return it as CSV, with a line of heads; missing values are empty.
+
+        With `digits`, numbers are rounded to so many significant ones.
+        """
         content = self.content
+        if digits is not None:
+            content = {name: _rounded(values, digits) for name, values in content.items()}
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(content)
@@ -223,8 +232,13 @@ class Table(Printed):
     def files(self) -> tuple[tuple[str, str, str], ...]:
         """Name of the format, suffix, and the file as a data URI, for a page without network.
 
-        Files of more than `LONG` rows are compressed by gzip.
+        Files of more than `LONG` rows are compressed by gzip; of more than `HUGE` rows, there is
+        CSV alone, with six significant digits.
         """
+        if len(next(iter(self.content.values()), ())) > HUGE:
+            text = self.to_csv(digits=6).encode()
+            uri = f"data:application/gzip;base64,{_base64(_packed(text))}"
+            return (("CSV", "csv.gz", uri),)
         made = (("CSV", "csv", "text/csv", self.to_csv().encode()),
                 ("JSON", "json", "application/json", self.to_json().encode()))  # fmt: skip
         if len(next(iter(self.content.values()), ())) > LONG:
@@ -380,6 +394,11 @@ def _plain(values: Sequence[Any]) -> list[Any]:
     """Return the values of a column for a file: missing numbers as None."""
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
     return [None if v != v else v for v in listed]
+
+
+def _rounded(values: list[Any], digits: int) -> list[Any]:
+    """Return a column with its numbers that are not whole to so many significant digits."""
+    return [f"{v:.{digits}g}" if isinstance(v, float) else v for v in values]
 
 
 def _base64(content: bytes) -> str:

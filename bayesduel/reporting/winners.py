@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesduel.preference import CRITERIA
 from bayesduel.reporting.section import Figure, Section, Table, blocks
+from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import SENTENCE, join, percent, shorten
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _words(a: "Analysis") -> tuple[str, ...]:
     unit = ""
     if a.free_unit != "duel":
         unit = f" (one {a.free_unit} counts as one duel: votes within it are not independent)"
-    if a.check.transitive is False:
+    if a.check is not None and a.check.transitive is False:
         return (
             f"The log contradicts a ranking, so this section is based on the model "
             f"{a.free.attrs['model']}, which allows cycles{unit}. {criterion_words(a.free)}",
@@ -146,6 +147,7 @@ def _data(winners: "Winners") -> dict[str, list[Any]]:
         (name, arm, chance)
         for name, chances in _chances(winners).items()
         for arm, chance in chances
+        if len(chances) <= TABLE_ARMS or chance > 0
     ]
     criterion, arm, share = zip(*rows, strict=True)
     return {"criterion": list(criterion), "arm": list(arm), "probability": list(share)}

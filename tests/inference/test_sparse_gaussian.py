@@ -1,0 +1,190 @@
+"""The sparse route: systems, the variational Gaussian, Gibbs sampling, and no table of arms."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+import bayesduel as bd
+from bayesduel.inference.comparison_graph import ComparisonGraph
+from bayesduel.inference.polya_gamma_gibbs import GibbsChain, gibbs_certificate
+from bayesduel.inference.sparse_gaussian import SparseGaussian
+from bayesduel.models import BradleyTerry, OrderEffect, Thurstone
+
+
+def log(n_arms, n_duels, seed=0):
+    """Return a log whose arms are of very different activity."""
+    rng = np.random.default_rng(seed)
+    score = rng.normal(size=n_arms)
+    share = (np.arange(n_arms) + 5.0) ** -0.8
+    left, right = rng.choice(n_arms, (2, n_duels), p=share / share.sum())
+    kept = left != right
+    left, right = left[kept], right[kept]
+    won = rng.random(len(left)) < expit(score[left] - score[right])
+    return bd.Duels.from_votes(left, right, won.astype(float))
+
+
+def graph_of(duels):
+    return ComparisonGraph.of(BradleyTerry().cells(duels))
+
+
+@pytest.fixture(scope="module")
+def small():
+    return log(120, 2500)
+
+
+def test_precision_is_the_laplacian_and_is_solved_and_drawn_from(small):
+    graph = graph_of(small)
+    weight = np.random.default_rng(0).uniform(0.1, 2, len(graph.n))
+    precision, n = graph.precision(weight, 0.7), graph.n_arms
+    dense = 0.7 * np.eye(n)
+    for i, j, w in zip(graph.first, graph.second, weight, strict=True):
+        dense[[i, j], [i, j]] += w
+        dense[[i, j], [j, i]] -= w
+    right = np.random.default_rng(1).normal(size=n)
+    solved = np.linalg.solve(dense, right)
+    np.testing.assert_allclose(precision.solve(right, tolerance=1e-10), solved, atol=1e-7)
+    block = precision.solve_block(np.stack([right, -right], 1).astype(np.float32), tolerance=1e-6)
+    np.testing.assert_allclose(block[:, 0], solved, atol=1e-4)
+    columns = 40_000
+    drawn = precision.perturbation(columns, np.random.default_rng(2))
+    size = np.sqrt(dense.diagonal())
+    scaled = (drawn @ drawn.T / columns - dense) / np.outer(size, size)
+    assert np.abs(scaled).max() < 5 * np.sqrt(2 / columns)
+
+
+def test_draws_have_the_means_and_errors_of_the_certified_posterior(small):
+    sparse = bd.fit(small, method="variational")
+    dense = bd.fit(small, method="laplace", log_likelihood=False)
+    own, exact = (f["posterior"]["score"].values.reshape(-1, 120) for f in (sparse, dense))
+    away = (own.mean(0) - exact.mean(0)) / exact.std(0)
+    noise = 1 / np.sqrt(dense.attrs["importance_ess"])
+    assert np.sqrt(np.mean(away**2)) < np.hypot(0.03, noise)
+    ratio = own.std(0) / exact.std(0)
+    assert abs(ratio.mean() - 1) < 0.02
+    np.testing.assert_allclose(ratio, 1, atol=0.06)
+    scales = [np.log(f["posterior"]["scale"].values) for f in (sparse, dense)]
+    assert abs(scales[0].mean() - scales[1].mean()) < 0.25 * scales[1].std()
+    assert 0.85 < scales[0].std() / scales[1].std() < 1.15
+    assert sparse.attrs["method"] == "variational"
+    assert "Gibbs" in sparse.attrs["method_reason"]
+    np.testing.assert_allclose(own.sum(1), 0, atol=1e-3)
+    error = sparse["laplace"]["score_se"].values
+    np.testing.assert_allclose(own.std(0), error, rtol=2e-3)
+
+
+def test_certificate_sees_a_wrong_approximation(small):
+    from dataclasses import replace
+
+    graph, rng = graph_of(small), np.random.default_rng(0)
+    found = SparseGaussian.of(graph, None, 2.0, rng)
+    assert gibbs_certificate(found, 1000, rng).holds
+    moved = replace(found, mean=1.3 * found.mean)
+    assert "shifted" in gibbs_certificate(moved, 1000, rng).shortfall
+    narrow = replace(found, variance=0.7 * found.variance)
+    assert "squared errors" in gibbs_certificate(narrow, 1000, rng).shortfall
+
+
+def test_gibbs_is_the_posterior_of_three_arms_by_quadrature():
+    duels = bd.Duels.from_votes(
+        ["a", "a", "b", "b", "c"], ["b", "b", "c", "c", "a"], [1, 0, 1, 1, 0.5]
+    )
+    graph, typical = graph_of(duels), 2.0
+    chain = GibbsChain(graph, typical, np.zeros(3), 0.0)
+    rng, kept = np.random.default_rng(0), []
+    for _ in range(3000):
+        chain.sweep(rng)
+        kept.append([*chain.score, chain.log_scale])
+    drawn = np.array(kept[200:])
+    # Centred scores are an isometry of two free numbers; the scale is on the log scale.
+    free, logs = np.linspace(-9, 9, 121), np.linspace(-4, 2.2, 80)
+    u, v, s = np.meshgrid(free, free, logs, indexing="ij")
+    basis = np.linalg.svd(np.eye(3) - 1 / 3)[0][:, :2]
+    score = np.stack([u, v], -1) @ basis.T
+    eta = score[..., graph.first] - score[..., graph.second]
+    density = (graph.points * eta - graph.n * np.logaddexp(0, eta)).sum(-1)
+    density += -2 * s - (u**2 + v**2) / 2 * np.exp(-2 * s) - np.exp(2 * s) / (2 * typical**2) + s
+    mass = np.exp(density - density.max())
+    mass /= mass.sum()
+    named = [*np.moveaxis(score, -1, 0), s]
+    for k, value in enumerate(named):
+        mean = (mass * value).sum()
+        sd = np.sqrt((mass * (value - mean) ** 2).sum())
+        assert abs(drawn[:, k].mean() - mean) < 0.15 * sd
+        assert abs(drawn[:, k].std() / sd - 1) < 0.12
+
+
+def test_gibbs_sampling_is_a_method(small):
+    fit = bd.fit(small, BradleyTerry(scale=1.0), "gibbs", draws=200, chains=2)
+    assert fit.attrs["method"] == "gibbs"
+    assert fit["posterior"]["score"].shape == (2, 100, 120)
+    assert "scale" not in fit["posterior"]
+    assert fit.attrs["importance_ess"] > 50
+    again = bd.fit(small, BradleyTerry(scale=1.0), "gibbs", draws=200, chains=2)
+    assert fit["posterior"].identical(again["posterior"])
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        (Thurstone(), "logistic"),
+        (OrderEffect(), "one score an arm"),
+        (BradleyTerry(scale=np.inf), "independent normal priors"),
+    ],
+)
+def test_models_that_cannot_take_the_route_say_so(small, model, why):
+    with pytest.raises(ValueError, match=why):
+        bd.fit(small, model, "variational")
+
+
+@pytest.mark.slow
+def test_two_thousand_arms_agree_with_a_long_gibbs_chain():
+    duels = log(2000, 40_000)
+    graph, rng = graph_of(duels), np.random.default_rng(0)
+    found = SparseGaussian.of(graph, None, 2.0, rng)
+    drawn = found.draw(1000, rng)
+    chain = GibbsChain(graph, 2.0, drawn.score[0].astype(float), found.log_scale)
+    sweeps = 2500
+    total, square = np.zeros(2000), np.zeros(2000)
+    for k in range(-50, sweeps):
+        chain.sweep(rng)
+        if k >= 0:
+            away = (chain.score - found.score) / drawn.standard_error
+            total += away
+            square += away**2
+    shift, second = total / sweeps, square / sweeps
+    # The chain's own error is part of each difference: taken off in squares.
+    assert np.sqrt(max(np.mean(shift**2) - 1.3 / sweeps, 0)) < 0.02
+    ratio = np.sqrt(second - shift**2)
+    assert abs(ratio.mean() - 1) < 0.02
+    assert np.sqrt(max(np.mean((ratio - 1) ** 2) - 1.3 / (2 * sweeps), 0)) < 0.02
+    assert abs(np.mean(np.sign(found.score) * shift)) < 0.02
+
+
+MEMORY = """
+import resource, sys
+import numpy as np
+import bayesduel as bd
+sys.path.insert(0, {root!r})
+from tests.inference.test_sparse_gaussian import log
+
+fit = bd.fit(log(500, 5000), method="variational")  # compiles, and imports what is needed
+bd.winners(fit)
+duels = log(20_000, 200_000)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+fit = bd.fit(duels, draws=256)
+assert fit.attrs["method"] in ("variational", "gibbs"), fit.attrs
+found = bd.winners(fit)
+assert not [n for n, v in found.data_vars.items() if v.size >= 20_000**2]
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+"""
+
+
+@pytest.mark.slow
+def test_twenty_thousand_arms_take_no_table_of_arm_by_arm(request):
+    script = MEMORY.format(root=str(request.config.rootpath))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout.split()[-1]) < 380  # MiB: one such table of bytes
