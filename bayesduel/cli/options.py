@@ -143,7 +143,7 @@ def sampling_options(command: Callable[..., None]) -> Callable[..., None]:
             default=METHODS[0],
             show_default=True,
             help="How the posterior is computed; auto uses Laplace where its diagnostics "
-            "are good, and a sparse variational approximation from 1,000 arms.",
+            "are good, and a sparse variational approximation from 500 arms.",
         ),
         click.option("--draws", type=click.IntRange(min=LEAST_DRAWS), help="Posterior draws."),
         seed_option,

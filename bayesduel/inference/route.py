@@ -13,7 +13,7 @@ __all__ = ["METHODS", "SPARSE", "SPARSE_ARMS", "Method", "default_draws", "takes
 Method = Literal["auto", "laplace", "nuts", "variational", "gibbs"]
 METHODS: tuple[Method, ...] = get_args(Method)
 SPARSE = ("variational", "gibbs")
-SPARSE_ARMS = 1000  # from which "auto" takes the sparse route
+SPARSE_ARMS = 500  # from which "auto" takes the sparse route
 NUMBERS = 50_000_000  # arms times draws made by default
 FEWEST = 256  # draws made by default, at least
 
