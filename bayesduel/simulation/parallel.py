@@ -85,8 +85,11 @@ def on_dask(tasks: Sequence[Task], scheduler: str, report: Report) -> Iterator[R
     """Run tasks on the Dask cluster at address `scheduler`; yield them as they finish."""
     distributed: Any = load_extra("distributed", "dask")
     with distributed.Client(scheduler, set_as_default=False) as client:
-        futures = client.map(run, tasks, pure=False)
-        for _, result in distributed.as_completed(futures, loop=client.loop, with_results=True):
+        finished = distributed.as_completed(
+            client.map(run, tasks, pure=False), loop=client.loop, with_results=True
+        )
+        for future, result in finished:
+            future.release()  # else it runs again if its worker is lost later
             place, arrays = result
             report(place, int(tasks[0].times[-1]))
             yield place, arrays
