@@ -2,9 +2,11 @@
 
 Urvoy, Clerot, Feraud & Naamane, "Generic Exploration and K-armed Voting Bandits", ICML 2013. Its
 settings and figures are lost from the text that we have; the claims are those that remain, put in
-checkable form. Above: how often the recommended arm is right against time; below: cumulative regret
-where the answer is exploited. Confidence 0.05 for the
-identification, 1/T for the regret, as printed.
+checkable form. Above: the duels until each run answered, filled where the answer is right, and at
+the right edge the share of runs whose recommendation is right at the end. A triangle is a run
+without an answer, which most baselines never give. Below: the Copeland regret of each run, and its
+mean, where the answer is exploited. Confidence 0.05 for the identification, 1/T for the regret, as
+printed.
 
     python examples/reproduce/savage.py --quick --workers 2
 """
@@ -12,6 +14,7 @@ identification, 1/T for the regret, as printed.
 import matplotlib.pyplot as plt
 import numpy as np
 from headline import Headline, last_regrets
+from matplotlib.ticker import MaxNLocator
 
 import bayesduel as bd
 from bayesduel.problems import named
@@ -48,30 +51,72 @@ def explorers(delta):
 def main(arguments=None):
     run = Headline("savage", (FULL, QUICK), arguments)
     horizon, runs = int(run.sizes["horizon"]), run.sizes["runs"]
-    figure, panels = plt.subplots(2, 4, figsize=(18, 9), layout="constrained")
+    figure, panels = plt.subplots(2, len(PROBLEMS), figsize=(16, 9), sharey=True)
+    figure.subplots_adjust(0.165, 0.06, 0.96, 0.96, wspace=0.25, hspace=0.22)
     for column, (name, problem) in enumerate(PROBLEMS.items()):
         label = name.split(",")[0].replace(" ", "-")
         found = run.trace(f"{label}-explore", explorers(0.05), problem, horizon, replications=runs)
-        bd.plot_success(found, ax=panels[0, column])
-        for band in list(panels[0, column].collections):  # eleven of them hide the lines
-            band.remove()
-        panels[0, column].set_title(f"{name}, {runs} runs", loc="left", fontsize=10)
+        plot_answers(panels[0, column], found)
+        panels[0, column].set_title(f"{name}, {runs} runs", loc="left", fontsize=11)
         trace = run.trace(f"{label}-exploit", explorers(None), problem, horizon, replications=runs)
-        bd.plot_regret(trace, ax=panels[1, column], log_regret=True)
-        panels[1, column].set_title("explore, then exploit", loc="left", fontsize=10)
+        plot_last_regrets(panels[1, column], last_regrets(trace))
+        panels[1, column].set_title("explore, then exploit", loc="left", fontsize=11)
         told = f"{name}, T = {horizon:,}, {runs} runs"
         identification(run, told, name, found)
         exploitation(run, told, name, last_regrets(trace))
-    for ax in panels.flat[1:]:
-        if ax.get_legend() is not None:
-            ax.get_legend().remove()
     run.finish(figure)
+
+
+def plot_answers(ax, trace):
+    """Draw the duels until every run's answer, a row a policy, and the share that is right."""
+    success = bd.success_rate(trace)["success"].isel(time=-1)
+    horizon = int(trace["trace"]["time"][-1])
+    for row, (policy, times) in enumerate(answers(trace).items()):
+        right = success.sel(policy=policy).values.astype(bool)
+        answered = times >= 0
+        height = row + spread(len(times))
+        sure, wrong = answered & right, answered & ~right
+        ax.plot(times[sure], height[sure], "o", color="#0072b2", markersize=4)
+        ax.plot(times[wrong], height[wrong], "o", color="#d55e00", markersize=4, fillstyle="none")
+        open_ended = np.full((~answered).sum(), horizon)
+        ax.plot(open_ended, height[~answered], ">", color="0.6", markersize=3, clip_on=False)
+        share = f"{100 * right.mean():.0f} %"
+        edge = ax.get_yaxis_transform()
+        ax.annotate(share, (1, row), (34, 0), edge, "offset points", ha="right", va="center")
+    rows_of_policies(ax, list(answers(trace)), "duels until the answer")
+
+
+def plot_last_regrets(ax, regrets):
+    """Draw every run's regret at the horizon, a row a policy, and the mean as a bar."""
+    for row, values in enumerate(regrets.values()):
+        ax.plot(values, row + spread(len(values)), "o", color="0.6", markersize=3)
+        ax.plot(values.mean(), row, "|", color="black", markersize=14, markeredgewidth=2)
+    rows_of_policies(ax, list(regrets), "Copeland regret at the horizon")
+
+
+def rows_of_policies(ax, policies, quantity):
+    """Label the rows with the policies, the first on top, and the axis with its quantity."""
+    ax.set_xlim(0)
+    ax.xaxis.set_major_locator(MaxNLocator(4))
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    ax.set_xlabel(quantity)
+    ax.set_yticks(range(len(policies)), policies)
+    ax.set_ylim(len(policies) - 0.5, -0.5)
+    ax.grid(axis="y", color="0.93")
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.tick_params(left=False)
+
+
+def spread(runs):
+    """Return small offsets that keep the marks of `runs` runs apart."""
+    return np.linspace(-0.25, 0.25, runs) if runs > 1 else np.zeros(1)
 
 
 def identification(run, told, name, trace):
     """Add the rows on times to an answer and on answers that are right."""
     source = f"{PAPER}, Algorithm 1"
-    answered = {str(k): v for k, v in answers(trace).items()}
+    answered = answers(trace)
     right = bd.success_rate(trace)["success"].isel(time=-1)
     savage = answered["SAVAGE, Copeland"]
     share = float(right.sel(policy="SAVAGE, Copeland").mean())
@@ -121,7 +166,7 @@ def exploitation(run, told, name, regrets):
 def answers(trace):
     """Return when each run answered, -1 for never, by policy."""
     answered = trace["trace"]["answered"]
-    return {name: answered.sel(policy=name).values for name in answered["policy"].values}
+    return {str(name): answered.sel(policy=name).values for name in answered["policy"].values}
 
 
 def interval_of_ratio(first, second):

@@ -16,7 +16,7 @@ import bayesduel as bd
 from bayesduel.problems import RandomProblem, uniform
 
 # Runs: up to 10 arms, at 20 and at 36 arms.
-FULL = {"horizon": 100_000, "runs": 40, "runs_20": 16, "runs_36": 6}
+FULL = {"horizon": 100_000, "runs": 100, "runs_20": 16, "runs_36": 6}
 QUICK = {"horizon": 20_000, "runs": 16, "runs_20": 8, "runs_36": 4}
 POLICIES = {
     "Sup-KLUCB": bd.SupKLUCB(),
@@ -44,6 +44,8 @@ def main(arguments=None):
         ax.set_title(f"{n_arms} arms, {runs} runs", loc="left", fontsize=10)
         if ax is not panels[0, 0]:
             ax.get_legend().remove()
+        else:
+            ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(0, 1.0), fontsize=8)
         gains.append(tell(run, trace, n_arms, f"{n_arms} arms, T = {horizon:,}, {runs} runs"))
     ax = panels[1, 2]
     for name, values in zip(("means", "medians"), np.transpose(gains), strict=True):
