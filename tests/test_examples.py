@@ -91,7 +91,7 @@ SMALL = {
     "savage.py": "--horizon 2000 --runs 2",
     "sup_klucb.py": "--horizon 1000 --runs 2 --runs-20 2 --runs-36 2",
 }
-FAST = ("ml_pocbam.py", "two_phase.py")
+FAST = ("ml_pocbam.py",)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,9 @@ def test_decided_pairs_by_crossings_equal_a_survey_at_every_step():
 
 
 @pytest.mark.parametrize(
-    "file, policy", [(rucb_file, RUCB()), (ccb_file, CCB())], ids=["RUCB", "CCB"]
+    "file, policy",
+    [(rucb_file, RUCB()), pytest.param(ccb_file, CCB(), marks=pytest.mark.slow)],
+    ids=["RUCB", "CCB"],
 )
 @pytest.mark.parametrize("name", ["mslr-5", "mslr-5-c3", "hudry-13", "arxiv-6", "sushi-16"])
 def test_crossing_times_choose_as_the_plain_rule_does(file, policy, name):
@@ -48,7 +50,8 @@ def test_crossing_times_choose_as_the_plain_rule_does(file, policy, name):
         belief, memory = policy.belief.init(len(P)), policy.init(len(P))
         alone = np.zeros(len(P), np.int64)
         rng, coins = np.random.default_rng(5), np.random.default_rng(6)
-        driver(play_pairs, rule)(belief, memory, P, alone, 1, 20_000, rng, coins)
+        run = driver(play_pairs, rule, repeats=policy.repeats)
+        run(belief, memory, np.array(P), alone, 1, 20_000, rng, coins)
         results.append((belief.wins, alone))
     np.testing.assert_array_equal(results[0][0], results[1][0])
     np.testing.assert_array_equal(results[0][1], results[1][1])

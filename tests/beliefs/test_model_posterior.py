@@ -71,13 +71,15 @@ def test_quantile_bounds_last_as_long_as_the_play():
     assert trace["trace"]["wins"].isel(time=-1).sum() > 0  # the budget passes log(100) at once
 
 
-@pytest.mark.parametrize("policy", [DTS, RUCB, CCB])
+@pytest.mark.parametrize(
+    "policy", [RUCB, *(pytest.param(p, marks=pytest.mark.slow) for p in (DTS, CCB))]
+)
 def test_the_same_policy_on_another_belief(policy):
     spec = Laplace(BradleyTerry(), draws=200, growth=0.5)
     P = np.array([[0.5, 0.7, 0.85], [0.3, 0.5, 0.7], [0.15, 0.3, 0.5]])
-    trace = bd.simulate([policy(), policy(belief=spec)], P, 150, replications=2, seed=3)
+    trace = bd.simulate([policy(), policy(belief=spec)], P, 60, replications=2, seed=3)
     assert trace["trace"]["wins"].isel(time=-1).sum(("arm", "opponent")).min() > 0
-    again = bd.simulate(policy(belief=spec), P, 150, replications=2, seed=3)
+    again = bd.simulate(policy(belief=spec), P, 60, replications=2, seed=3)
     np.testing.assert_array_equal(again["trace"]["wins"][0], trace["trace"]["wins"][1])
 
 

@@ -46,7 +46,7 @@ def test_a_policy_takes_another_belief_by_name(monkeypatch):
     policy = "DTS(belief=Laplace(BradleyTerry(), draws=100))"
     told = run(
         *("simulate", "--problem", "cyclic-4", "--policies", f"Uniform,{policy}"),
-        *("--horizon", "40", "--replications", "2", "--workers", "1"),
+        *("--horizon", "12", "--replications", "2", "--workers", "1"),
     )
     assert "s.e." in told
     # The name is folded over lines; its numbers stay whole beside it.

@@ -74,7 +74,7 @@ def play(policy, P, horizon, seed=0):
     alone = np.zeros(len(P), np.int64)
     rng, coins = np.random.default_rng(seed), np.random.default_rng(seed + 1)
     run = driver(play_pairs, policy.select, repeats=policy.repeats)
-    run(belief, memory, np.ascontiguousarray(P), alone, 1, horizon, rng, coins)
+    run(belief, memory, np.array(P), alone, 1, horizon, rng, coins)  # writable, as in simulate
     return belief, alone
 
 

@@ -173,7 +173,9 @@ def ordered_log(role=None, seed=0):
     return Duels.from_votes(arms[first], arms[second], won, **extra)
 
 
-@pytest.mark.parametrize("role", [None, "judge", "group"])
+@pytest.mark.parametrize(
+    "role", ["judge", *(pytest.param(r, marks=pytest.mark.slow) for r in (None, "group"))]
+)
 def test_the_advantage_of_the_left_side_is_held_out_with_its_side(role):
     """It is all there is to know: the log loss is the entropy of 4 in 5, not ln 2."""
     from bayesduel.models import BradleyTerry, Covariates, OrderEffect

@@ -62,7 +62,7 @@ def test_duels_left_out_of_independent_pairs_have_a_formula():
     assert found.table.elpd.iloc[0] == pytest.approx(exact, abs=error)
 
 
-@pytest.mark.parametrize("unit", ["pair", "duel"])
+@pytest.mark.parametrize("unit", ["pair", pytest.param("duel", marks=pytest.mark.slow)])
 def test_importance_sampling_agrees_with_refits(unit, monkeypatch):
     duels = log_of(ladder(5), 6, 3)
     quick = bd.compare_models(duels, BradleyTerry(), unit=unit, folds=0)

@@ -126,6 +126,13 @@ def test_new_items_are_predicted_for_a_judge(fitted):
     assert bd.plot_coefficients(fit, judge=f"j{likes:02}").get_lines()
 
 
+@pytest.mark.slow
+def test_an_unknown_judge_is_told_the_nearest(fitted):
+    with pytest.raises(KeyError, match="judge 'j99' is not in the fit; the nearest is 'j09'"):
+        bd.coefficients(fitted[-1], judge="j99")
+
+
+@pytest.mark.slow
 def test_a_saved_fit_and_its_page_keep_the_judges(fitted, tmp_path):
     import xarray as xr
 
@@ -144,6 +151,7 @@ def test_a_saved_fit_and_its_page_keep_the_judges(fitted, tmp_path):
     assert "spread of<br>judges" in page and "sparsity = none" in page
 
 
+@pytest.mark.slow
 def test_tastes_predict_votes_held_out_and_compare(fitted):
     """Known judges' votes are predicted by their own tastes, better than by one for all."""
     log, items, _, fit = fitted
@@ -160,8 +168,8 @@ def test_held_out_votes_are_predicted_by_their_judges(fitted):
     assert own.log_loss < one.log_loss - 0.05
 
 
-def test_what_judges_cannot_be_told_from_is_refused(fitted):
-    log, items, _, fit = fitted
+def test_what_judges_cannot_be_told_from_is_refused():
+    log, items, _ = planted()
     model = JudgeTastes(BradleyTerry(Covariates(items)))
     arms = list(items.labels[:3])
     nobody = bd.Duels.from_votes(arms, arms[1:] + arms[:1], [1.0, 0.0, 1.0])
@@ -178,8 +186,6 @@ def test_what_judges_cannot_be_told_from_is_refused(fitted):
         JudgeTastes(BradleyTerry(Covariates(items)), prior=True)
     with pytest.raises(ValueError, match="base should have the attributes of items"):
         JudgeTastes(Thurstone())
-    with pytest.raises(KeyError, match="judge 'j99' is not in the fit; the nearest is 'j09'"):
-        bd.coefficients(fit, judge="j99")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         plain = bd.fit(nobody, BradleyTerry(Covariates(items, item_effect=False)), draws=400)

@@ -1,5 +1,7 @@
 """Margins for tests: drawn from scores on a line, told plainly, or asked for by a rule."""
 
+from contextlib import contextmanager
+
 import numpy as np
 
 from bayesduel.policies.top_k import no_margins, record_margin
@@ -20,11 +22,16 @@ def dealt(n_arms, per_pair, seed, d=0.0):
     return margins, np.array(rows)
 
 
-def frozen(margins):
-    """The same margins, which refuse to be written."""
-    for array in margins:
-        array.setflags(write=False)
-    return margins
+@contextmanager
+def unwritten(margins):
+    """Fail where the block writes these margins.
+
+    Arrays that refuse to be written are another type to Numba, which would compile every rule anew.
+    """
+    before = [array.copy() for array in margins]
+    yield margins
+    for array, old in zip(margins, before, strict=True):
+        np.testing.assert_array_equal(array, old)
 
 
 def accounts(margins):

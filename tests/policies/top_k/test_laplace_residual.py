@@ -10,7 +10,7 @@ from bayesduel.beliefs.margin_moments import sample_moments
 from bayesduel.policies.top_k import LaplaceAllocation, fit_margins, laplace_residual
 from bayesduel.policies.top_k.residual_variance import grid_of_sizes, learned_square, quantiles
 from bayesduel.policies.top_k.score_covariance import choice_gains, score_covariance
-from tests.support.dealing import dealt, frozen
+from tests.support.dealing import dealt
 
 
 def fitted(margins, square, k=2):
@@ -128,7 +128,6 @@ def test_no_residual_is_found_where_there_is_none():
 @pytest.mark.slow
 def test_asking_for_scores_changes_nothing():
     margins, _ = dealt(5, 4, 1, 0.1)
-    frozen(margins)
     rule = LaplaceAllocation(k=2, residual="learned")
     often, once = rule.init(5), rule.init(5)
     rng = np.random.default_rng
