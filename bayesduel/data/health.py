@@ -13,6 +13,7 @@ from bayesduel.system.arguments import check_log
 
 __all__ = [
     "DisconnectedWarning",
+    "LocalPairingWarning",
     "ThinDataWarning",
     "components",
     "health",
@@ -24,6 +25,10 @@ BY_CHANCE = 7  # repeats of pairs that are all in one order by chance with 2^-7 
 
 class DisconnectedWarning(UserWarning):
     """The log has several components: comparisons across them depend on the prior alone."""
+
+
+class LocalPairingWarning(UserWarning):
+    """Opponents were chosen near one another, by strength perhaps: a learned scale is too small."""
 
 
 class ThinDataWarning(UserWarning):

@@ -15,7 +15,14 @@ from bayesduel.data.pulls import Pulls
 from bayesduel.inference.datatree import datatree
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.nuts import sample_nuts
-from bayesduel.inference.route import METHODS, SPARSE_ARMS, Method, default_draws, takes_sparse
+from bayesduel.inference.route import (
+    METHODS,
+    SPARSE_ARMS,
+    Method,
+    check_dense,
+    default_draws,
+    takes_sparse,
+)
 from bayesduel.inference.sample import APPROXIMATIONS, sample
 from bayesduel.inference.sandwich import robust_covariance
 from bayesduel.models import Model, model_named
@@ -26,6 +33,8 @@ from bayesduel.system.arguments import check_one_of, shown_value
 __all__ = ["Method", "UncertifiedWarning", "fit"]
 
 DRAWS = 4000
+LOCAL = 20.0  # relaxation time in duels above which pairing is taken as local
+PAIRED_ARMS = 30  # of fewer arms, opponents are always near
 LIKELIHOOD_BYTES = 128 * 2**20
 LOGS: dict[str, type] = {"duels": Duels, "pulls": Pulls}
 
@@ -108,6 +117,9 @@ def fit(
     -----
     DisconnectedWarning
         If the log has several components: across them only the prior speaks.
+    LocalPairingWarning
+        If opponents were chosen near one another (by strength, by league) and the scale of the
+        scores is learned, whose prior takes no account of that.
     ThinDataWarning
         If there are few duels for the number of arms.
     UncertifiedWarning
@@ -126,6 +138,8 @@ def fit(
     keep = log_likelihood
     if keep is None:
         keep = layout[0] * layout[1] * len(cells) * 8 <= LIKELIHOOD_BYTES
+    if not sparse:
+        check_dense(model, len(duels.arms))
     run = _sample_sparse if sparse else _sample
     drawn, used, reason = run(model, cells, method, layout, seed, keep, progress)
     own = classes_of(model)
@@ -260,7 +274,8 @@ def _check(duels: Any, model: Model, method: Any, draws: Any, chains: Any, seed:
 
 def _warn(duels: Any, model: Model) -> None:
     """Emit the log's warnings that bear on a ranking."""
-    from bayesduel.data.health import DisconnectedWarning, ThinDataWarning
+    from bayesduel.data.health import DisconnectedWarning, LocalPairingWarning, ThinDataWarning
+    from bayesduel.data.relaxation_time import relaxation_time
 
     if model.log_type != "duels" or model.items is not None:
         return  # attributes are compared across components too
@@ -274,6 +289,16 @@ def _warn(duels: Any, model: Model) -> None:
             DisconnectedWarning,
             stacklevel=3,
         )
+    if len(duels.arms) >= PAIRED_ARMS and "scale" in model.hypers:
+        steps = relaxation_time(duels)
+        if steps > LOCAL:
+            warnings.warn(
+                f"opponents were chosen near one another (relaxation time {steps:,.0f} duels, "
+                f"above {LOCAL:g}): if they were matched by strength, the learned scale is too "
+                "small and intervals are too narrow; fix it, as in BradleyTerry(scale=10)",
+                LocalPairingWarning,
+                stacklevel=3,
+            )
     if duels.n_duels < 5 * (duels.n_arms - 1):
         some = "1 duel is" if duels.n_duels == 1 else f"{duels.n_duels} duels are"
         warnings.warn(

@@ -30,12 +30,10 @@ from bayesduel.inference.conditional_mode import (
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.hyper_grid import Grid, explore
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
+from bayesduel.inference.route import check_dense
 from bayesduel.inference.skewed_laplace import SkewedLaplace
-from bayesduel.system.memory import check_square
 
 __all__ = ["Laplace", "conditionals"]
-
-MATRICES = 30  # of arm by arm: a factor at each node of the grid, and workspace
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,14 +64,7 @@ class Laplace:
         FloatingPointError
             If the posterior has no mode.
         """
-        if model.items is None:  # else the matrices are of attributes
-            part = (
-                "fit a part (Duels.subset), a model of attributes (read_items), or BradleyTerry() "
-                "with method='auto', whose sparse route needs no such matrix"
-            )
-            if model.why_not_sparse:
-                part += f" (not taken here: {model.why_not_sparse})"
-            check_square(len(cells.log.arms), MATRICES, "a fit with a score for each arm", part)
+        check_dense(model, len(cells.log.arms))
         density = linear_predictor(model, cells)
         return cls(model, cells, density, conditionals(density))
 

@@ -8,13 +8,24 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-__all__ = ["METHODS", "SPARSE", "SPARSE_ARMS", "Method", "default_draws", "takes_sparse"]
+from bayesduel.system.memory import check_square
+
+__all__ = [
+    "METHODS",
+    "SPARSE",
+    "SPARSE_ARMS",
+    "Method",
+    "check_dense",
+    "default_draws",
+    "takes_sparse",
+]
 
 Method = Literal["auto", "laplace", "nuts", "variational", "gibbs"]
 METHODS: tuple[Method, ...] = get_args(Method)
 SPARSE = ("variational", "gibbs")
 SPARSE_ARMS = 500  # from which "auto" takes the sparse route
 NUMBERS = 50_000_000  # arms times draws made by default
+MATRICES = 30  # of arm by arm: a factor at each node of a grid, and workspace
 FEWEST = 256  # draws made by default, at least
 
 
@@ -32,6 +43,19 @@ def takes_sparse(model: Any, n_arms: int, method: Method) -> bool:
             f"method should be 'auto', 'laplace' or 'nuts' for this model, got {method!r}: {why}"
         )
     return method in SPARSE or (method == "auto" and n_arms >= SPARSE_ARMS and not why)
+
+
+def check_dense(model: Any, n_arms: int) -> None:
+    """Raise ValueError unless the matrices of a fit that takes the dense route fit in memory."""
+    if model.log_type != "duels" or model.items is not None:
+        return  # its matrices are of attributes
+    instead = (
+        "fit a part (Duels.subset), a model of attributes (read_items), or BradleyTerry() with "
+        "method='auto', whose sparse route needs no such matrix"
+    )
+    if why := model.why_not_sparse:
+        instead += f" (it is not taken here: {why})"
+    check_square(n_arms, MATRICES, "a fit with a score for each arm", instead)
 
 
 def default_draws(n_arms: int, most: int, *, sparse: bool) -> int:

@@ -36,7 +36,6 @@ import xarray as xr
 
 from bayesduel.inference.conditional_mode import Mode, find_mode, named_parameters
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
-from bayesduel.system.memory import TABLE_ARMS
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
@@ -52,6 +51,7 @@ __all__ = [
 ]
 
 BOTH = "judge and group"
+MOST_ARMS = 2000  # whose errors are made robust: that takes matrices of arm by arm
 MOST_ADJUSTED = 1000  # clusters adjusted for leverage, the largest leverages first
 LEAST_ADJUSTED = 50
 WORK = 5e7  # adjusted clusters x parameters^3, between those two
@@ -176,8 +176,8 @@ def robust_covariance(
         if counts[name] > 1 and name not in model.accounts_for
     }
     reason = why_not_robust(model) if used else ""
-    if used and not reason and model.items is None and duels.n_arms > TABLE_ARMS:
-        reason = f"cluster-robust errors are computed for at most {TABLE_ARMS:,} arms"
+    if used and not reason and model.items is None and duels.n_arms > MOST_ARMS:
+        reason = f"cluster-robust errors are computed for at most {MOST_ARMS:,} arms"
     attrs = {"clusters_repeated": counts, "clusters_auto": needed(used), "clusters_reason": reason}
     if reason or not used:
         return None, attrs | {"clusters_auto": "model"}

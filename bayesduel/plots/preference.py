@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.ranking import in_order
+from bayesduel.plots.ranking import check_tables, in_order
 from bayesduel.plots.style import (
     DIVERGING,
     GREY,
@@ -64,6 +64,7 @@ def plot_preference(winners: "xr.Dataset", ax: "Axes" = NEW) -> "Axes":
     winners
         What :func:`bayesduel.winners` returned.
     """
+    check_tables(winners, "preference_mean")
     ranked = in_order(winners)
     mean, lower, upper = (
         ranked[f"preference_{part}"].transpose("arm", "opponent").values

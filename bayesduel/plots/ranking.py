@@ -25,7 +25,15 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
 
-__all__ = ["in_order", "label_width", "plot_ranking", "plot_ranks", "ranking_size", "ranks_size"]
+__all__ = [
+    "check_tables",
+    "in_order",
+    "label_width",
+    "plot_ranking",
+    "plot_ranks",
+    "ranking_size",
+    "ranks_size",
+]
 
 
 def ranking_size(n_arms: int) -> tuple[float, float]:
@@ -70,7 +78,7 @@ def in_order(winners: "xr.Dataset") -> "xr.Dataset":
 
 
 def check_tables(winners: "xr.Dataset", name: str) -> None:
-    """Raise ValueError unless winners hold a variable that is made for few arms only.
+    """Check that winners hold a variable that is made for few arms only.
 
     Raises
     ------
@@ -147,6 +155,7 @@ def plot_ranks(winners: "xr.Dataset", ax: "Axes" = NEW) -> "Axes":
     """
     from matplotlib.colors import PowerNorm
 
+    check_tables(winners, "rank_probability")
     ranked = in_order(winners)
     probability = ranked["rank_probability"].transpose("arm", "rank").values
     n_arms = len(probability)

@@ -108,7 +108,7 @@ def winners(
     and the largest, ``tier_error``, ``monte_carlo_error``, ``n_clusters`` and
     ``degrees_of_freedom`` (of cluster-robust errors) and what was asked.
 
-    Over 2,000 arms of a model whose criteria agree there are no variables by arm and opponent and
+    Over 1,000 arms of a model whose criteria agree there are no variables by arm and opponent and
     no ``rank_probability``; ``score_mean`` and ``score_sd`` by arm take their place, Borda scores
     are of all draws, and rank ranges and tiers are by normal bounds
     (:mod:`bayesduel.posterior.election_of_many`).

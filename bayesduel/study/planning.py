@@ -15,6 +15,7 @@ import numpy as np
 from bayesduel.study.goal import Goal, MinimizeRegret, goal_of
 from bayesduel.study.session import Session, belief_of
 from bayesduel.study.stopping import Budget, StopRule, stop_rule
+from bayesduel.system.memory import TABLE_ARMS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -282,6 +283,11 @@ def _from_fit(fit: Any) -> tuple[Any, np.ndarray]:
 
     check_fit(fit)
     data = fit["constant_data"]
+    if "wins" not in data:
+        raise ValueError(
+            f"fit should have at most {TABLE_ARMS:,} arms to plan from, got "
+            f"{fit['posterior'].sizes['arm']:,}"
+        )
     ties = np.asarray(data["ties"], float)
     return model_of(fit), np.asarray(data["wins"], float) + ties / 2
 

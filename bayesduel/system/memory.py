@@ -12,7 +12,7 @@ __all__ = ["TABLE_ARMS", "available_memory", "bytes_of", "check_square"]
 
 ENTRY = 8  # bytes of a float
 GIB = 2**30
-TABLE_ARMS = 2000  # arms above which results hold no table of arm by arm
+TABLE_ARMS = 1000  # arms above which results hold no table of arm by arm
 LEAST = 100_000_000  # bytes; less is not enough to read anything
 SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b\s*", re.IGNORECASE)
 

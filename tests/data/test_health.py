@@ -218,3 +218,22 @@ def test_a_thousand_arms_take_no_time():
     assert time.perf_counter() - start < 5  # about 0.2 s on a quiet machine
     assert h.n_duels == wins.sum()
     assert h.n_pairs_met == (np.triu(wins + wins.T) > 0).sum()
+
+
+def test_a_learned_scale_is_doubted_where_opponents_are_near_one_another():
+    from bayesduel.data.health import LocalPairingWarning
+    from bayesduel.data.relaxation_time import relaxation_time
+
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 60, 1200)
+    near, far = (first + rng.integers(1, 4, 1200)) % 60, (first + rng.integers(1, 60, 1200)) % 60
+    won = rng.integers(0, 2, 1200)
+    matched, mixed = (bd.Duels.from_votes(first, other, won) for other in (near, far))
+    assert relaxation_time(mixed) < 2 < 20 < relaxation_time(matched)
+    # A cycle of n arms with one step: 1 / (1 - cos(2 pi / n)).
+    ring = bd.Duels.from_votes(range(12), [*range(1, 12), 0], [1] * 12)
+    assert relaxation_time(ring) == pytest.approx(1 / (1 - np.cos(np.pi / 6)), rel=0.01)
+    with pytest.warns(LocalPairingWarning, match="matched by strength"):
+        bd.fit(matched, bd.models.BradleyTerry(), "gibbs", draws=100, chains=1)
+    bd.fit(matched, bd.models.BradleyTerry(scale=10.0), "gibbs", draws=100, chains=1)
+    bd.fit(mixed, bd.models.BradleyTerry(), "gibbs", draws=100, chains=1)

@@ -1,0 +1,48 @@
+"""Relaxation time of a log: whether opponents are chosen near one another.
+
+A walk goes from an arm to the opponent of one of its duels drawn at random, and on from there.
+Where opponents are drawn among all arms it forgets its start within a few steps. Where they are
+matched by strength, league or date, it takes many: arms far apart are then compared only through
+long chains.
+
+References
+----------
+Levin & Peres, "Markov Chains and Mixing Times", 2nd edition, 2017, section 12.2 (relaxation time).
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
+
+__all__ = ["relaxation_time"]
+
+CLOSE = 1e-3  # relative error of the eigenvalue
+
+
+def relaxation_time(duels: "Duels") -> float:
+    """Return ``1 / (1 - lambda)``, lambda the second largest eigenvalue of the walk, in steps.
+
+    Of the largest component of the log; 1 where that has fewer than three arms.
+    """
+    from scipy import sparse
+    from scipy.sparse import csgraph
+    from scipy.sparse.linalg import eigsh
+
+    pairs, n_arms = duels.pairs(), duels.n_arms
+    n = (pairs.first_wins + pairs.second_wins + pairs.ties).astype(float)
+    ends = np.concatenate([pairs.first, pairs.second]), np.concatenate([pairs.second, pairs.first])
+    met = sparse.csr_array((np.concatenate([n, n]), ends), shape=(n_arms, n_arms))
+    component = csgraph.connected_components(met, directed=False)[1]
+    inside = np.flatnonzero(component == np.bincount(component).argmax())
+    if len(inside) < 3:
+        return 1.0
+    met = met[inside][:, inside]
+    root = sparse.diags_array(met.sum(axis=1) ** -0.5)
+    start = np.random.default_rng(0).standard_normal(len(inside))
+    found = eigsh(
+        root @ met @ root, k=2, which="LA", tol=CLOSE, v0=start, return_eigenvectors=False
+    )
+    return float(1 / max(1 - found.min(), 1e-9))
