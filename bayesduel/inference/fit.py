@@ -20,6 +20,7 @@ from bayesduel.inference.route import (
     SPARSE_ARMS,
     Method,
     check_dense,
+    check_nuts,
     default_draws,
     takes_sparse,
 )
@@ -187,6 +188,7 @@ def _sample(
                 f"method should be 'nuts' or 'auto' for {model.name}, got 'laplace': "
                 f"{model.why_nuts}"
             )
+        check_nuts(model, len(cells))
         method, reason = "nuts", model.why_nuts
     if method != "nuts":
         try:

@@ -16,6 +16,7 @@ __all__ = [
     "SPARSE_ARMS",
     "Method",
     "check_dense",
+    "check_nuts",
     "default_draws",
     "takes_sparse",
 ]
@@ -26,6 +27,7 @@ SPARSE = ("variational", "gibbs")
 SPARSE_ARMS = 500  # from which "auto" takes the sparse route
 NUMBERS = 50_000_000  # arms times draws made by default
 MATRICES = 30  # of arm by arm: a factor at each node of a grid, and workspace
+NUTS_CELLS = 100_000  # beyond which NUTS takes hours, as measured
 FEWEST = 256  # draws made by default, at least
 
 
@@ -56,6 +58,17 @@ def check_dense(model: Any, n_arms: int) -> None:
     if why := model.why_not_sparse:
         instead += f" (it is not taken here: {why})"
     check_square(n_arms, MATRICES, "a fit with a score for each arm", instead)
+
+
+def check_nuts(model: Any, n_cells: int) -> None:
+    """Raise ValueError where NUTS, which alone can fit a model, would take hours unasked."""
+    if n_cells > NUTS_CELLS:
+        raise ValueError(
+            f"{model.name} should have at most {NUTS_CELLS:,} rows of counts with method='auto', "
+            f"which is NUTS here ({model.why_nuts}), got {n_cells:,}; fit BradleyTerry() and ask "
+            "judge_agreement of judges, fit a part (Duels.subset), or allow hours with "
+            "method='nuts'"
+        )
 
 
 def default_draws(n_arms: int, most: int, *, sparse: bool) -> int:

@@ -177,7 +177,10 @@ def robust_covariance(
     }
     reason = why_not_robust(model) if used else ""
     if used and not reason and model.items is None and duels.n_arms > MOST_ARMS:
-        reason = f"cluster-robust errors are computed for at most {MOST_ARMS:,} arms"
+        reason = (
+            f"cluster-robust errors are computed for at most {MOST_ARMS:,} arms; for more, refit "
+            "without each of about 20 parts of the clusters: docs/scale.md, Judges"
+        )
     attrs = {"clusters_repeated": counts, "clusters_auto": needed(used), "clusters_reason": reason}
     if reason or not used:
         return None, attrs | {"clusters_auto": "model"}
