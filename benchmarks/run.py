@@ -13,6 +13,7 @@ NAMES = (
     "items",
     "selection",
     "study_cost",
+    "scale",
 )
 ONE_CORE = {"policies", "items", "selection", "study_cost"}  # these say what one core does
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}

@@ -51,7 +51,7 @@ def _runs(full: bool) -> dict[str, Any]:
     import bayesduel as bd
     from bayesduel.problems import LogisticItems, RandomProblem, score_duels
 
-    size = 4 if full else 1
+    size = 2 if full else 1
     margins = RandomProblem(n_arms=10, generator=score_duels, name="score duels")
     items = LogisticItems(n_arms=1_000, n_attributes=5)
 
