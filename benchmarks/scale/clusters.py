@@ -15,7 +15,7 @@ def rows(full: bool) -> list[dict[str, Any]]:
 
     from distributed import LocalCluster
 
-    runs = _runs(full)
+    runs = _runs()
     alone = {}
     for what, run in runs.items():
         run(replications=2)  # compiles
@@ -46,28 +46,25 @@ def rows(full: bool) -> list[dict[str, Any]]:
     return sorted(found, key=lambda row: list(runs).index(row["simulation"]))
 
 
-def _runs(full: bool) -> dict[str, Any]:
+def _runs() -> dict[str, Any]:
     """Return what is simulated, by name."""
     import bayesduel as bd
     from bayesduel.problems import LogisticItems, RandomProblem, score_duels
 
-    size = 2 if full else 1
     margins = RandomProblem(n_arms=10, generator=score_duels, name="score duels")
     items = LogisticItems(n_arms=1_000, n_attributes=5)
 
     def pairs(replications: int = REPLICATIONS, **own: Any) -> Any:
         return bd.simulate(
-            bd.DTS(), "hudry-13", 10_000 * size, replications=replications, detail="arms", **own
+            bd.DTS(), "hudry-13", 10_000, replications=replications, detail="arms", **own
         )
 
     def top_k(replications: int = REPLICATIONS, **own: Any) -> Any:
-        return bd.simulate(
-            bd.POCBAm(), margins, 1_000 * size, k=3, replications=replications, **own
-        )
+        return bd.simulate(bd.POCBAm(), margins, 5_000, k=3, replications=replications, **own)
 
     def of_items(replications: int = REPLICATIONS, **own: Any) -> Any:
         policy = bd.LogisticThompson()
-        return bd.simulate(policy, items, 2_000 * size, replications=replications, **own)
+        return bd.simulate(policy, items, 10_000, replications=replications, **own)
 
     return {"pairs": pairs, "top k": top_k, "items": of_items}
 
