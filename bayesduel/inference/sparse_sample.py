@@ -64,7 +64,13 @@ def sample_variational(
         stats={},
         log_likelihood=model.log_likelihood(posterior, cells) if log_likelihood else None,
         certificate=certificate,
-        extra={"score_mode": ("arm", found.score), "score_se": ("arm", drawn.standard_error)},
+        extra={
+            "score_mode": ("arm", found.score),
+            "score_se": ("arm", drawn.standard_error),
+            "gibbs_shift": ((), certificate.shift),
+            "gibbs_spread": ((), certificate.spread),
+            "gibbs_scale_shift": ((), certificate.scale_shift),
+        },
     )
 
 

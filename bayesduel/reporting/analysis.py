@@ -212,7 +212,7 @@ def analyse(
         if many:
             calibration_reason = (
                 f"Not computed beyond {TABLE_ARMS:,} arms, since it takes a fit for each of five "
-                "parts of the log. In Python: bayesduel.held_out(duels)."
+                "parts of the log. In Python: bayesduel.criticism.calibration.held_out(duels)."
             )
         else:
             step("predicting held-out duels")

@@ -57,6 +57,8 @@ def diagnostics(fit: "xr.DataTree") -> list[Diagnostic]:
     """Return the diagnostics of a fit, each with the value that is required."""
     import arviz as az
 
+    if fit.attrs["method"] == "variational":
+        return _against_gibbs(fit)
     kept = fit["posterior"].dataset
     if fit.attrs["method"] in SPARSE and kept.sizes["arm"] > MEASURED:
         kept = kept.isel(arm=np.linspace(0, kept.sizes["arm"] - 1, MEASURED).astype(int))
@@ -104,6 +106,24 @@ def reproduce_section(seed: int, versions: dict[str, str], command: str | None) 
 
 
 # -- in calling order ----------------------------------------------------------------------
+
+
+def _against_gibbs(fit: "xr.DataTree") -> list[Diagnostic]:
+    """Return how far a short Gibbs chain is from a variational fit, whose draws are independent."""
+    from bayesduel.inference.polya_gamma_gibbs import SCALE_SHIFT, SHIFT, SPREAD
+
+    limits = (
+        ("gibbs_shift", "shift of scores, in standard errors", SHIFT),
+        ("gibbs_spread", "relative difference of squared errors", SPREAD),
+        ("gibbs_scale_shift", "shift of the log scale, in standard deviations", SCALE_SHIFT),
+    )
+    rows = []
+    for variable, words, most in limits:
+        value = abs(float(fit["laplace"][variable]))
+        shown = f"at most {most:g} beyond Monte Carlo error"
+        good = value <= most or "not certified" not in str(fit.attrs["method_reason"])
+        rows.append((f"{words}, against Gibbs sampling", f"{value:.3f}", shown, good))
+    return rows
 
 
 def _model_rows(fit: "xr.DataTree") -> list[tuple[str, str]]:

@@ -173,8 +173,9 @@ def ranks_section(winners: "Winners") -> Section:
     width = (winners["rank_upper"] - winners["rank_lower"]).values
     n = len(width)
     words = (
-        f"The {_level(winners)} interval of a rank spans {float(np.median(width)) + 1:.0f} ranks "
-        f"for the median arm; for {int((width == 0).sum())} of {n} arms it is a single rank."
+        f"The {_level(winners)} interval of a rank spans {float(np.median(width)) + 1:,.0f} "
+        f"ranks for the median arm; for {int((width == 0).sum()):,} of {n:,} arms it is a single "
+        "rank."
     )
     if "rank_probability" not in winners:
         words += f" No figure of all ranks is drawn beyond {TABLE_ARMS:,} arms."
@@ -345,7 +346,7 @@ def _ranking_table(winners: "Winners", duels: "Duels") -> Table:
         full=True,
         caption="Best arm: probability of being the Copeland winner, divided between arms that "
         f"tie. Intervals contain {level} of the posterior. Rank range: from 1 + the number of arms "
-        f"surely above to {n_arms} - the number surely below, jointly {level} sure for each "
+        f"surely above to {n_arms:,} - the number surely below, jointly {level} sure for each "
         f"arm.{more}",
         data=_ranking_data(winners, duels),
         search="arm" if shown < n_arms else "",
