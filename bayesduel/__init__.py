@@ -135,6 +135,7 @@ _HOMES = {
     "success_difference": "bayesduel.simulation.success",
     "success_rate": "bayesduel.simulation.success",
     "top_k": "bayesduel.posterior.top_k",
+    "update": "bayesduel.posterior.update",
     "winners": "bayesduel.posterior.winners",
 }
 _ROOMS = {

@@ -9,8 +9,9 @@ function that the module names.
 """
 
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, overload
 
 from numba import njit
 
@@ -37,14 +38,28 @@ class Compiled[**P, R](Protocol):
         """Call the machine code for the types of these arguments, compiled on first use."""
 
 
-def compiled[**P, R](function: Callable[P, R]) -> Compiled[P, R]:
+@overload
+def compiled[**P, R](function: Callable[P, R], /) -> Compiled[P, R]: ...
+
+
+@overload
+def compiled[**P, R](
+    function: None = None, /, **options: Any
+) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
+
+
+def compiled(function: Any = None, /, **options: Any) -> Any:
     """Return `function` compiled on first use, cached on disk and stamped by what it calls.
+
+    With `options` of ``numba.njit`` alone it is a decorator of these.
 
     The functions it calls should be names of its module (or of an import at the top):
     a function received as an argument or held in a closure would be compiled again in
     every process.
     """
-    dispatcher: Any = njit(cache=True)(function)
+    if function is None:
+        return partial(compiled, **options)
+    dispatcher: Any = njit(cache=True, **options)(function)
     stamps = {
         stamp
         for value in getattr(function, "__globals__", {}).values()
@@ -57,7 +72,7 @@ def compiled[**P, R](function: Callable[P, R]) -> Compiled[P, R]:
         dispatcher._bayesduel_stamps = frozenset({*stamps, (file, own)})
         index._source_stamp = (own, tuple(sorted(dispatcher._bayesduel_stamps)))
         index._load_index = _loader(index._load_index)
-    return cast(Compiled[P, R], dispatcher)
+    return dispatcher
 
 
 def with_globals[**P, R](function: Callable[P, R], name: str, **names: Any) -> Compiled[P, R]:

@@ -10,7 +10,7 @@ import numpy as np
 from bayesduel.models.cells import ModelCells, Seen, seen_in
 from bayesduel.models.model import Approximation, Model
 from bayesduel.models.predictor import DuelPredictor, Predictor
-from bayesduel.models.response import Response
+from bayesduel.models.response import Response, SummedLogLikelihood
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -84,6 +84,11 @@ class ComposedModel(Model):
         if self.response.coupled and self.splits_pairs:
             return "duels of a pair share a parameter that its layers do not let integrate out"
         return ""
+
+    @property
+    def summed_log_likelihood(self) -> SummedLogLikelihood | None:
+        """The compiled sum of its response, or None."""
+        return self.response.summed_log_likelihood
 
     @property
     def short_steps(self) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from bayesduel.models.cells import ModelCells, Seen
-from bayesduel.models.response import expected_score
+from bayesduel.models.response import SummedLogLikelihood, expected_score
 from bayesduel.models.settings import ByValue
 
 if TYPE_CHECKING:
@@ -76,6 +76,11 @@ class Model(ByValue, ABC):
         That takes one score an arm with a normal prior and a logistic link, and nothing else.
         """
         return f"{self.name} is not a model of one score an arm with a logistic link alone"
+
+    @property
+    def summed_log_likelihood(self) -> SummedLogLikelihood | None:
+        """A compiled sum of the log likelihood over cells, or None: then the graph serves."""
+        return None
 
     @property
     def short_steps(self) -> bool:

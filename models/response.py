@@ -14,12 +14,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from scipy.special import expit, gammaln, ndtr, softmax
 
+from bayesduel.models.log_normaliser import LARGEST_TIE, log_normalisers
 from bayesduel.models.settings import ByValue
 
 if TYPE_CHECKING:
     from bayesduel.models.cells import ModelCells, Seen
 
-__all__ = ["Bernoulli", "Davidson", "Response", "expected_score"]
+__all__ = ["Bernoulli", "Davidson", "Response", "SummedLogLikelihood", "expected_score"]
+
+# Of eta (draws, cells), parameters by name (draws first) and data, to (draws,).
+SummedLogLikelihood = Callable[
+    [np.ndarray, Mapping[str, np.ndarray], Mapping[str, np.ndarray]], np.ndarray
+]
 
 outcome_name = "outcome"
 
@@ -78,6 +84,11 @@ class Response(ByValue, ABC):
     @property
     def score_link(self) -> str | None:
         """Link, "logit" or "probit", if the chance to win is its inverse of the predictor."""
+        return None
+
+    @property
+    def summed_log_likelihood(self) -> SummedLogLikelihood | None:
+        """A compiled sum of the log likelihood over cells, or None: then the graph serves."""
         return None
 
     @property
@@ -210,6 +221,11 @@ class Bernoulli(Response):
         }
 
     @property
+    def summed_log_likelihood(self) -> SummedLogLikelihood | None:
+        """The sum over cells by :mod:`bayesduel.models.log_normaliser`; None of the probit."""
+        return _logit_sum if self.link == "logit" else None
+
+    @property
     def score_unit(self) -> str:
         """Unit of the scores in words."""
         return f"{self.link}s"
@@ -259,6 +275,22 @@ class Davidson(Response):
     score_scale: ClassVar[float] = 2.0
     coords: ClassVar[Mapping[str, Any]] = {"result": ["first", "second", "tie"]}
     _tie_rule: ClassVar[str] = "a tie is an outcome"
+
+    @property
+    def summed_log_likelihood(self) -> SummedLogLikelihood:
+        """The sum over cells by :mod:`bayesduel.models.log_normaliser`."""
+        return self._sum
+
+    def _sum(
+        self, eta: np.ndarray, parameters: Mapping[str, np.ndarray], data: Mapping[str, np.ndarray]
+    ) -> np.ndarray:
+        tie, counts = parameters["tie"], data["counts"].astype(float)
+        weight = np.exp(tie)
+        if weight.max(initial=0.0) > LARGEST_TIE:
+            return self.log_likelihood(eta, parameters, data).sum(axis=1)
+        linear = eta @ ((counts[:, 0] - counts[:, 1]) / 2) + tie * counts[:, 2].sum()
+        total = log_normalisers(eta, data["n"].astype(float), weight)
+        return np.asarray(linear - total + data["log_coefficient"].sum())
 
     def check(self, duels: Any, *, ordered: bool, flat: bool) -> None:
         """Raise where the log has no third outcome, or a flat prior leaves it undetermined."""
@@ -312,10 +344,12 @@ class Davidson(Response):
         self, eta: np.ndarray, parameters: Mapping[str, Any], first: Any, second: Any
     ) -> dict[str, np.ndarray]:
         """Return ``win``, ``tie`` and ``loss``, shape (..., n)."""
-        half = np.asarray(eta) / 2
-        tie = np.broadcast_to(np.asarray(parameters["tie"])[..., None], half.shape)
-        win, loss, tied = np.moveaxis(softmax(np.stack([half, -half, tie], -1), axis=-1), -1, 0)
-        return {"win": win, "tie": tied, "loss": loss}
+        less = np.exp(-np.abs(eta) / 2)  # weights of loss and tie, that of the better side being 1
+        tie = np.exp(np.asarray(parameters["tie"]))[..., None] * less
+        better = 1.0 / (1.0 + less**2 + tie)
+        worse, ahead = less**2 * better, np.asarray(eta) >= 0
+        win, loss = np.where(ahead, better, worse), np.where(ahead, worse, better)
+        return {"win": win, "tie": tie * better, "loss": loss}
 
 
 def evaluated(density: Callable[..., Any], *arguments: np.ndarray) -> np.ndarray:
@@ -337,6 +371,15 @@ def _compiled(density: Callable[..., Any], shapes: tuple[tuple[bool, ...], ...])
 def log_coefficient(counts: np.ndarray) -> np.ndarray:
     """Return the log number of orders of outcomes with these counts, (cells,) of (cells, r)."""
     return gammaln(counts.sum(axis=-1) + 1) - gammaln(counts + 1).sum(axis=-1)
+
+
+def _logit_sum(
+    eta: np.ndarray, parameters: Mapping[str, np.ndarray], data: Mapping[str, np.ndarray]
+) -> np.ndarray:
+    """Return the binomial log likelihood of all cells, (draws,)."""
+    n = data["n"].astype(float)
+    total = log_normalisers(eta, n, np.zeros(len(eta)))
+    return np.asarray(eta @ (data["points"] - n / 2) - total + data["log_coefficient"].sum())
 
 
 # -- densities as PyTensor graphs, and draws from them -------------------------------------

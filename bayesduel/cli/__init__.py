@@ -24,6 +24,7 @@ __all__ = ["COMMANDS", "main"]
 COMMANDS = (
     "report",
     "fit",
+    "update",
     "winners",
     "top-k",
     "check",

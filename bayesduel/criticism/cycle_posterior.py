@@ -11,6 +11,7 @@ from math import lgamma
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
 
 from bayesduel.criticism.transitivity.triads import Triads
 from bayesduel.jit import compiled
@@ -186,9 +187,11 @@ def curl_share(
     laplacian -= np.diag(laplacian.sum(1))
     inverse = np.linalg.pinv(laplacian, hermitian=True)
     total = (weight * odds**2).sum(1)
-    divergence = np.zeros((n_arms, len(odds)))
-    np.add.at(divergence, first, (weight * odds).T)
-    np.add.at(divergence, second, -(weight * odds).T)
+    pair = np.arange(len(first))
+    places = (np.concatenate([first, second]), np.concatenate([pair, pair]))
+    sign = np.repeat([1.0, -1.0], len(pair))
+    incidence = sparse.csr_array((sign, places), shape=(n_arms, len(pair)))
+    divergence = incidence @ (weight * odds).T
     explained = (divergence * (inverse @ divergence)).sum(0)
     return np.clip(1 - explained / np.maximum(total, 1e-12), 0, 1)
 
@@ -235,9 +238,12 @@ def _winner(theta: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms: in
     met = np.zeros(n_arms, dtype=np.int64)
     np.add.at(met, first, 1)
     np.add.at(met, second, 1)
-    lost = np.zeros((len(theta), n_arms), dtype=bool)
-    rows = np.arange(len(theta))[:, None]
-    np.logical_or.at(lost, (rows, np.where(theta > 0.5, second, first)), True)
+    ahead, pair = (theta > 0.5).T.astype(float), np.arange(len(first))
+    of_first, of_second = (
+        sparse.csr_array((np.ones(len(pair)), (arm, pair)), shape=(n_arms, len(pair)))
+        for arm in (first, second)
+    )
+    lost = (of_first @ (1.0 - ahead) + of_second @ ahead).T > 0
     # At most one arm wins: given that it beats all it met, the rest are even chances each.
     return float(np.where(lost, 0.0, 0.5 ** (n_arms - 1.0 - met)).sum(1).clip(max=1).mean())
 

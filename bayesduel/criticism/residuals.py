@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
 from scipy.special import gammaln
 
 from bayesduel.criticism.transitivity.null_models import NullModels
@@ -66,18 +67,18 @@ def arm_residuals(
         design.second, minlength=design.n_arms
     )
 
-    def misfit(won: np.ndarray) -> np.ndarray:
-        square = (design.by_pair(won) - mean) ** 2 / variance
-        both = np.bincount(design.first, square, design.n_arms) + np.bincount(
-            design.second, square, design.n_arms
-        )
-        return both / np.maximum(opponents, 1)
+    pair = np.arange(len(design.first))
+    places = (np.concatenate([design.first, design.second]), np.concatenate([pair, pair]))
+    member = sparse.csr_array((np.ones(2 * len(pair)), places), shape=(design.n_arms, len(pair)))
 
-    observed = misfit(design.won)
+    def misfit(logs: np.ndarray) -> np.ndarray:
+        square = (np.stack([design.by_pair(won) for won in logs]) - mean) ** 2 / variance
+        return np.asarray(square @ member.T) / np.maximum(opponents, 1)
+
+    observed = misfit(design.won[None])[0]
     as_far = np.ones(design.n_arms)
     for part in null_models.replicate(null_models.likelier, n_draws, rng):
-        for won in part:
-            as_far += misfit(won) >= observed - 1e-12
+        as_far += (misfit(part) >= observed - 1e-12).sum(axis=0)
     frame = pd.DataFrame(
         {
             "arm": labels,

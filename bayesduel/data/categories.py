@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesduel.data.votes import ReadSummary, Votes, cells_of
 
-__all__ = ["POOLED", "arm_coverage", "parts_of_categories"]
+__all__ = ["POOLED", "arm_coverage", "parts_of_categories", "recoded"]
 
 POOLED = 0.5  # share of all arms that a category has on average, from which logs are pooled
 OPTIONAL = ("margin", "judge", "group", "time", "covariates")
@@ -61,7 +61,9 @@ def parts_of_categories(logs: Mapping[str, Any]) -> dict[str, Any]:
         columns[name] = np.concatenate([getattr(v, name) for v in of_logs])
     for name in {"judge", "group"} & set(known):
         labels = tuple(sorted({label for v in of_logs for label in getattr(v, f"{name}s")}))
-        columns[name] = np.concatenate([_recoded(v, name, labels) for v in of_logs])
+        columns[name] = np.concatenate(
+            [recoded(getattr(v, name), getattr(v, f"{name}s"), labels) for v in of_logs]
+        )
         columns[f"{name}s"] = labels
     sizes = [len(v) for v in of_logs]
     votes = Votes(
@@ -88,6 +90,12 @@ def parts_of_categories(logs: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def recoded(codes: np.ndarray, own: tuple[str, ...], labels: tuple[str, ...]) -> np.ndarray:
+    """Return the codes of a column among `labels`, not among its `own`; -1 where it is missing."""
+    place = {label: i for i, label in enumerate(labels)}
+    return np.array([*(place[label] for label in own), -1], dtype=np.int32)[codes]
+
+
 # -- in calling order ----------------------------------------------------------------------
 
 
@@ -105,10 +113,3 @@ def _votes(log: Any) -> Votes:
         outcome=np.array([1, -1, 0], dtype=np.int8)[result],
         weight=counts[cell, result],
     )
-
-
-def _recoded(votes: Votes, name: str, labels: tuple[str, ...]) -> np.ndarray:
-    """Return the codes of a column among `labels`, -1 where it is missing."""
-    place = {label: i for i, label in enumerate(labels)}
-    own = np.array([*(place[label] for label in getattr(votes, f"{name}s")), -1], dtype=np.int32)
-    return own[getattr(votes, name)]

@@ -187,6 +187,18 @@ class Duels:
 
         return cls(**parts_of_categories(logs))
 
+    def join(self, other: "Duels") -> "Duels":
+        """Return the log of the duels of both, with the arms of either.
+
+        Raises
+        ------
+        ValueError
+            If the logs have different columns or tie rules.
+        """
+        from bayesduel.data.join import parts_of_two
+
+        return type(self)(**parts_of_two(self, other))
+
     @property
     def n_arms(self) -> int:
         """Number of arms, K."""

@@ -4,13 +4,14 @@ Given the scale of what is learned, the posterior of a model with a linear predi
 log-concave: damped Newton steps find its one mode.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from bayesduel.inference.design import PairDifferences, centre
+from bayesduel.inference.design import PairDifferences, centre, uncentre
 from bayesduel.inference.hyper_grid import Grid
 from bayesduel.inference.linear_predictor import LinearPredictor
 
@@ -22,6 +23,7 @@ __all__ = [
     "mode_variables",
     "named_parameters",
     "score_covariance",
+    "start_at",
 ]
 
 VANISHING = 1e-6  # of the largest entry of a Cholesky factor: there is no curvature below it
@@ -103,6 +105,20 @@ def find_mode(
         if np.abs(x).max() > 1e4:
             break
     raise FloatingPointError("the likelihood has no maximum: some scores run to infinity")
+
+
+def start_at(
+    density: LinearPredictor, parameters: Mapping[str, np.ndarray] | None
+) -> np.ndarray | None:
+    """Return x (size,) at parameters by name; 0 where one is missing or of another length."""
+    if parameters is None:
+        return None
+    known = dict(parameters)
+    if "score" in known:
+        known["score_free"] = uncentre(known.pop("score"))
+    zero = density.parameters(np.zeros(density.size))
+    fits = {n: v for n, v in zero.items() if n in known and np.shape(known[n]) == np.shape(v)}
+    return density.pack(zero | {name: known[name] for name in fits})
 
 
 def named_parameters(

@@ -40,7 +40,7 @@ class ConjugatePairs:
     cells: Any
 
     @classmethod
-    def of(cls, model: Any, cells: Any) -> "ConjugatePairs":
+    def of(cls, model: Any, cells: Any, near: Any = None) -> "ConjugatePairs":
         """Return the posterior of a preference matrix."""
         return cls(model, cells)
 

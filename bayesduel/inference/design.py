@@ -12,6 +12,8 @@ from typing import Protocol
 import numpy as np
 from scipy import sparse
 
+from bayesduel.jit import compiled
+
 __all__ = [
     "Design",
     "DesignMatrix",
@@ -64,14 +66,30 @@ def laplacian(weight: np.ndarray, first: np.ndarray, second: np.ndarray, n_arms:
     return result
 
 
+@compiled
+def differences(score: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the difference of two scores in each cell, (draws, cells), of score (draws, K)."""
+    found = np.empty((len(score), len(first)))
+    for draw in range(len(score)):
+        for cell in range(len(first)):
+            found[draw, cell] = score[draw, first[cell]] - score[draw, second[cell]]
+    return found
+
+
 class Design(Protocol):
     """How the linear predictor eta (cells,) depends on the parameters u (size,): eta = J u."""
 
     def eta(self, u: np.ndarray) -> np.ndarray:
         """Return eta, shape (..., cells), of u (..., size)."""
 
+    def etas(self, u: np.ndarray) -> np.ndarray:
+        """Return eta, shape (n, cells), of many u (n, size) by a compiled loop."""
+
     def pull(self, slope: np.ndarray) -> np.ndarray:
         """Return J' slope, (size,)."""
+
+    def pulls(self, slopes: np.ndarray) -> np.ndarray:
+        """Return J' slopes, (size, m), of slopes (cells, m)."""
 
     def pull_by(self, slope: np.ndarray, groups: np.ndarray, n: int) -> np.ndarray:
         """Return J' slope over the cells of each of `n` groups, (n, size)."""
@@ -127,6 +145,13 @@ class PairDifferences:
             eta = eta + u[..., self.n_arms - 1 :] @ self.reach.T
         return eta
 
+    def etas(self, u: np.ndarray) -> np.ndarray:
+        """Return eta, shape (n, cells), of many u (n, size) by a compiled loop."""
+        eta = differences(centre(u[:, : self.n_arms - 1]), self.first, self.second)
+        if self.reach.shape[1]:
+            eta += u[:, self.n_arms - 1 :] @ self.reach.T
+        return eta
+
     def pull(self, slope: np.ndarray) -> np.ndarray:
         """Return J' slope, (size,)."""
         if self._small is not None:
@@ -134,6 +159,21 @@ class PairDifferences:
         by_arm = np.bincount(self.first, slope, minlength=self.n_arms)
         by_arm -= np.bincount(self.second, slope, minlength=self.n_arms)
         return np.concatenate([uncentre(by_arm), slope @ self.reach])
+
+    def pulls(self, slopes: np.ndarray) -> np.ndarray:
+        """Return J' slopes, (size, m), of slopes (cells, m)."""
+        if self._small is not None:
+            return self._small.T @ slopes
+        by_arm = uncentre((self._incidence @ slopes).T).T
+        return np.concatenate([by_arm, self.reach.T @ slopes])
+
+    @cached_property
+    def _incidence(self) -> sparse.csr_array:
+        """The sum over cells of first less second, (K, cells)."""
+        cell, one = np.arange(len(self.first)), np.ones(len(self.first))
+        place = np.concatenate([self.first, self.second]), np.concatenate([cell, cell])
+        shape = (self.n_arms, len(cell))
+        return sparse.csr_array((np.concatenate([one, -one]), place), shape=shape)
 
     def pull_by(self, slope: np.ndarray, groups: np.ndarray, n: int) -> np.ndarray:
         """Return J' slope over the cells of each group, (n, size)."""
@@ -195,9 +235,17 @@ class DesignMatrix:
         """Return eta, shape (..., cells)."""
         return self.jacobian @ u if u.ndim == 1 else np.asarray((self.jacobian @ u.T).T)
 
+    def etas(self, u: np.ndarray) -> np.ndarray:
+        """Return eta, shape (n, cells), of many u (n, size)."""
+        return np.ascontiguousarray(self.eta(u))
+
     def pull(self, slope: np.ndarray) -> np.ndarray:
         """Return J' slope, (size,)."""
         return self.jacobian.T @ slope
+
+    def pulls(self, slopes: np.ndarray) -> np.ndarray:
+        """Return J' slopes, (size, m), of slopes (cells, m)."""
+        return np.asarray(self.jacobian.T @ slopes)
 
     def pull_by(self, slope: np.ndarray, groups: np.ndarray, n: int) -> np.ndarray:
         """Return J' slope over the cells of each group, (n, size)."""

@@ -2,7 +2,8 @@
 
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -31,7 +32,7 @@ from bayesduel.models.class_names import classes_of
 from bayesduel.models.settings import settings_to_json
 from bayesduel.system.arguments import check_one_of, shown_value
 
-__all__ = ["Method", "UncertifiedWarning", "fit"]
+__all__ = ["Method", "UncertifiedWarning", "fit", "fitted"]
 
 DRAWS = 4000
 LOCAL = 20.0  # relaxation time in duels above which pairing is taken as local
@@ -127,6 +128,33 @@ def fit(
     UncertifiedWarning
         If ``method`` is "laplace" or "variational" and its certificate does not hold.
     """
+    return fitted(
+        duels,
+        model,
+        method,
+        draws=draws,
+        chains=chains,
+        seed=seed,
+        log_likelihood=log_likelihood,
+        clusters=clusters,
+        progress=progress,
+    )
+
+
+def fitted(
+    duels: Duels | Pulls,
+    model: Any,
+    method: Method,
+    *,
+    draws: int | None = None,
+    chains: int = 4,
+    seed: int = 0,
+    log_likelihood: bool | None = None,
+    clusters: bool = True,
+    progress: Callable[[float], None] | None = None,
+    near: Mapping[str, np.ndarray] | None = None,
+) -> xr.DataTree:
+    """Return what :func:`fit` returns; Newton's method starts at parameters `near`, by name."""
     model = model_named(model)
     _check(duels, model, method, DRAWS if draws is None else draws, chains, seed)
     sparse = takes_sparse(model, len(duels.arms), method)
@@ -140,10 +168,11 @@ def fit(
     keep = log_likelihood
     if keep is None:
         keep = layout[0] * layout[1] * len(cells) * 8 <= LIKELIHOOD_BYTES
-    if not sparse:
+    if sparse:
+        drawn, used, reason = _sample_sparse(model, cells, method, layout, seed, keep, progress)
+    else:
         check_dense(model, len(duels.arms))
-    run = _sample_sparse if sparse else _sample
-    drawn, used, reason = run(model, cells, method, layout, seed, keep, progress)
+        drawn, used, reason = _sample(model, cells, method, layout, seed, keep, progress, near)
     own = classes_of(model)
     attrs: dict[str, Any] = {
         "model": model.name,
@@ -179,6 +208,7 @@ def _sample(
     seed: int,
     keep: bool,
     progress: Callable[[float], None] | None,
+    near: Mapping[str, np.ndarray] | None,
 ) -> tuple[PosteriorDraws, str, str]:
     """Sample by `method`; return what was sampled, the method used and why."""
     (chains, per_chain), reason = layout, "asked for"
@@ -193,7 +223,7 @@ def _sample(
         method, reason = "nuts", model.why_nuts
     if method != "nuts":
         try:
-            approximation = APPROXIMATIONS[model.approximation](model, cells)
+            approximation = APPROXIMATIONS[model.approximation](model, cells, near)
             drawn = sample(
                 approximation, chains * per_chain, rng, log_likelihood=keep, progress=progress
             )
@@ -325,6 +355,7 @@ def _of_log(duels: Any, model: Model) -> dict[str, Any]:
     }
 
 
+@cache
 def _versions() -> dict[str, str]:
     packages = ("bayesduel", "pymc", "pytensor", "nutpie", "arviz", "numpy", "scipy", "xarray")
     return {name: version(name) for name in packages}

@@ -13,7 +13,7 @@ Tierney & Kadane, "Accurate approximations for posterior moments and marginal de
 integrated nested Laplace approximations", JRSS B 2009.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ from bayesduel.inference.conditional_mode import (
     find_mode,
     grid_variables,
     named_parameters,
+    start_at,
 )
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.hyper_grid import Grid, explore
@@ -56,8 +57,10 @@ class Laplace:
     grid: Grid
 
     @classmethod
-    def of(cls, model: Any, cells: Any) -> "Laplace":
+    def of(cls, model: Any, cells: Any, near: Mapping[str, np.ndarray] | None = None) -> "Laplace":
         """Return the approximation of a model's posterior.
+
+        The search for the first mode starts at the parameters `near`, by name, else at 0.
 
         Raises
         ------
@@ -66,7 +69,7 @@ class Laplace:
         """
         check_dense(model, len(cells.log.arms))
         density = linear_predictor(model, cells)
-        return cls(model, cells, density, conditionals(density))
+        return cls(model, cells, density, conditionals(density, start_at(density, near)))
 
     def propose(
         self,
@@ -113,15 +116,17 @@ class Laplace:
         return SkewedLaplace.of(self.model, self.cells, self.density, self.grid)
 
 
-def conditionals(density: LinearPredictor) -> Grid:
-    """Return the grid of the hyperparameter with the mode at each node."""
+def conditionals(density: LinearPredictor, start: np.ndarray | None = None) -> Grid:
+    """Return the grid of the hyperparameter with the mode at each node.
+
+    The search for the first mode begins at `start`, shape (size,), else at 0.
+    """
     if density.hyper is None:
-        mode = find_mode(density, 0.0)
+        mode = find_mode(density, 0.0, start)
         return Grid(np.zeros(1), np.array([mode.log_marginal]), (mode,))
 
     def evaluate(value: float, near: Mode | None) -> tuple[float, Mode]:
-        start = None if near is None else near.x
-        mode = find_mode(density, value, start, tolerance=1e-10)
+        mode = find_mode(density, value, start if near is None else near.x, tolerance=1e-10)
         return mode.log_marginal, mode
 
     return explore(evaluate, 0.0)

@@ -7,6 +7,7 @@ Parameters of the response (a tendency to tie) border that matrix.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +15,13 @@ import numpy as np
 from bayesduel.inference.compiled_terms import CompiledTerms, compiled_terms
 from bayesduel.inference.design import Design, design_of
 from bayesduel.models.cells import data_of_rows
+from bayesduel.models.response import SummedLogLikelihood
 
 __all__ = ["LinearPredictor", "Parts", "as_input", "linear_predictor", "split_blocks"]
 
 CHUNK = 4_000_000  # draws x cells worked on at once
+BLOCK = 100_000  # of these in the compiled sum, which should stay in the processor's cache
+MANY = 2_000_000  # draws x cells from which that sum is worth its compilation
 
 
 class Parts(NamedTuple):
@@ -60,6 +64,8 @@ class LinearPredictor:
         Length of each parameter, by name, in the order of x; a number has length None.
     hypers
         Length of each hyperparameter, by name, likewise.
+    summed
+        Compiled sum of the log likelihood over cells, for many draws of many cells; or None.
     """
 
     terms: CompiledTerms
@@ -67,6 +73,7 @@ class LinearPredictor:
     design: Design
     blocks: Mapping[str, int | None]
     hypers: Mapping[str, int | None]
+    summed: SummedLogLikelihood | None = None
 
     @property
     def size(self) -> int:
@@ -129,33 +136,64 @@ class LinearPredictor:
 
     def values(self, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
         """Return the log density of many draws, (n,), without keeping cells."""
-        value = np.empty(len(x))
-        step = max(1, CHUNK // max(self.n_cells, 1))
+        value, many = np.empty(len(x)), self._many(len(x))
+        step = max(1, (BLOCK if many else CHUNK) // max(self.n_cells, 1))
         for start in range(0, len(x), step):
             here = slice(start, start + step)
-            value[here] = self._chunk(x[here], phi[here])[0]
-        return value
+            if many:
+                value[here] = self._sum(self.design.etas(x[here, : self._cut]), x[here])
+            else:
+                value[here] = self._chunk(x[here], phi[here])[0]
+        return value + self._prior(x, phi) if many else value
 
     def values_along(
-        self, x: np.ndarray, hyper: float, axis: np.ndarray, at: np.ndarray
+        self, x: np.ndarray, hyper: float, axes: np.ndarray, at: np.ndarray
     ) -> np.ndarray:
-        """Return the log density at ``x + at axis``, (m,), with eta followed along the axis.
+        """Return the log density at ``x + at axis``, (m, axes), with eta followed along each axis.
 
         Parameters
         ----------
-        x, axis
-            A point and a direction, shape (size,).
+        x
+            A point, shape (size,).
         hyper
             The hyperparameter on the log scale.
+        axes
+            Directions, one a column, shape (size, axes).
         at
-            Coordinates along the axis, shape (m,).
+            Coordinates along each axis, shape (m, axes).
         """
-        start = self.design.eta(np.ascontiguousarray(x[None, : self._cut]))
-        eta = start + at[:, None] * self.reach(axis[None])
-        points = x + at[:, None] * axis
-        phi = np.full((len(at), 1), hyper)
-        prior, cells = self.terms.functions["density"](eta, *self._arguments(points, phi))
-        return np.asarray(prior + cells.sum(axis=1))
+        value, many = np.empty(at.shape), self._many(at.size)
+        begin = self.design.eta(x[: self._cut])
+        for start in range(0, axes.shape[1], 64):
+            for k, reach in enumerate(self.reach(axes.T[start : start + 64]), start):
+                points, eta = x + at[:, k, None] * axes[:, k], begin + at[:, k, None] * reach
+                phi = np.full((len(at), 1), hyper)
+                if many:
+                    value[:, k] = self._sum(eta, points) + self._prior(points, phi)
+                else:
+                    given = self._arguments(points, phi)
+                    prior, cells = self.terms.functions["density"](eta, *given)
+                    value[:, k] = prior + cells.sum(axis=1)
+        return value
+
+    def _many(self, n: int) -> bool:
+        """Return whether the compiled sum over cells pays for `n` draws."""
+        return self.summed is not None and n * self.n_cells >= MANY
+
+    def _sum(self, eta: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Return the log likelihood of draws (n, size) with this predictor (n, cells), (n,)."""
+        assert self.summed is not None
+        return self.summed(eta, self.parameters(x), self.data)
+
+    def _prior(self, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
+        """Return the log prior of draws, (n,): their log density without cells."""
+        nothing = self._without_cells
+        given = nothing._arguments(x, phi)
+        return np.asarray(self.terms.functions["density"](np.empty((len(x), 0)), *given)[0])
+
+    @cached_property
+    def _without_cells(self) -> "LinearPredictor":
+        return self.over({}, np.empty(0, dtype=int))
 
     def _chunk(self, x: np.ndarray, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         eta = self.design.eta(x[:, : self._cut])
@@ -206,6 +244,10 @@ class LinearPredictor:
     def reach(self, directions: np.ndarray) -> np.ndarray:
         """Return how each cell's eta moves along directions of x (n, size), shape (n, cells)."""
         return self.design.eta(np.ascontiguousarray(directions[:, : self._cut]))
+
+    def pulls(self, slopes: np.ndarray) -> np.ndarray:
+        """Return the gradients in x, (size, m), of slopes in the eta of cells, (cells, m)."""
+        return np.pad(self.design.pulls(slopes), ((0, len(self.terms.own)), (0, 0)))
 
     def parts(self, x: np.ndarray, phi: Any) -> Parts:
         """Return value, gradient and curvature at `x`."""
@@ -264,7 +306,8 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
     probe = np.cos(np.arange(size))
     if not np.allclose(design.eta(probe), eta(probe), atol=1e-9):
         raise ValueError(f"eta should be linear in the parameters of {model.name}")
-    return LinearPredictor(terms, data, design, blocks | dict.fromkeys(terms.own), hypers)
+    blocks = blocks | dict.fromkeys(terms.own)
+    return LinearPredictor(terms, data, design, blocks, hypers, model.summed_log_likelihood)
 
 
 def split_blocks(x: np.ndarray, blocks: Mapping[str, int | None]) -> dict[str, np.ndarray]:

@@ -76,7 +76,7 @@ class NestedLaplace:
     candidates: int = CANDIDATES
 
     @classmethod
-    def of(cls, model: Any, cells: Any) -> "NestedLaplace":
+    def of(cls, model: Any, cells: Any, near: Any = None) -> "NestedLaplace":
         """Return the approximation of a model's posterior.
 
         Raises

@@ -11,6 +11,7 @@ import numpy as np
 
 __all__ = ["PiecewiseExponential"]
 
+WORKED_ON = 1_000_000  # comparisons of levels and points at once
 LEVEL = 1e-9  # change of the log density over a piece below which it is level
 
 
@@ -70,9 +71,12 @@ class PiecewiseExponential:
         size = len(self.points)
         values, log_density = np.empty((n, size)), np.zeros(n)
         level = rng.uniform(size=(size, n))
-        for k in range(size):
-            values[:, k], own = self._inverted(k, level[k])
-            log_density += own
+        step = max(1, WORKED_ON // (n * self.points.shape[1]))
+        for start in range(0, size, step):
+            here = slice(start, start + step)
+            drawn, own = self._inverted(here, level[here])
+            values[:, here] = drawn.T
+            log_density += own.sum(axis=0)
         return values, log_density
 
     def moved(self, shift: np.ndarray, stretch: np.ndarray) -> "PiecewiseExponential":
@@ -80,20 +84,26 @@ class PiecewiseExponential:
         points = shift[:, None] + stretch[:, None] * self.points
         return replace(self, points=points, log_density=self.log_density - np.log(stretch)[:, None])
 
-    def _inverted(self, k: int, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return quantiles of number k at levels in [0, 1), and their log densities."""
-        points, log_density, slopes = self.points[k], self.log_density[k], self.slopes[k]
-        mass = self.masses[k]
-        below = np.cumsum(mass)
-        level = level * below[-1]
-        piece = np.minimum(np.searchsorted(below, level, side="right"), len(mass) - 1)
-        share = np.clip((level - below[piece]) / mass[piece] + 1.0, 1e-300, 1.0 - 1e-16)
-        slope, start = slopes[piece], np.maximum(piece - 1, 0)
-        width = np.diff(points)[np.minimum(start, len(points) - 2)]
+    def _inverted(self, rows: slice, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return quantiles of some numbers at levels in [0, 1), (rows, n), and log densities."""
+        points, log_density = self.points[rows], self.log_density[rows]
+        slopes, mass = self.slopes[rows], self.masses[rows]
+        below = np.cumsum(mass, axis=1)
+        level = level * below[:, -1:]
+        last = mass.shape[1] - 1
+        piece = np.minimum((below[:, :, None] <= level[:, None, :]).sum(axis=1), last)
+        start = np.maximum(piece - 1, 0)
+
+        def at(values: np.ndarray, place: np.ndarray) -> np.ndarray:
+            return np.take_along_axis(values, place, axis=1)
+
+        share = np.clip((level - at(below, piece)) / at(mass, piece) + 1.0, 1e-300, 1.0 - 1e-16)
+        slope = at(slopes, piece)
+        width = at(np.diff(points, axis=1), np.minimum(start, points.shape[1] - 2))
         level_piece = np.abs(slope * width) < LEVEL
         safe = np.where(level_piece, 1.0, slope)
         # A tail has no far end: to the left the mass counts from minus infinity.
-        reach = np.where(piece == len(mass) - 1, -1.0, np.expm1(slope * width))
+        reach = np.where(piece == last, -1.0, np.expm1(slope * width))
         step = np.where(level_piece, share * width, np.log1p(share * reach) / safe)
         step = np.where(piece == 0, np.log(share) / safe, step)
-        return points[start] + step, log_density[start] + slope * step
+        return at(points, start) + step, at(log_density, start) + slope * step

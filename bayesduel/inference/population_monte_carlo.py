@@ -118,7 +118,7 @@ class PopulationMonteCarlo:
     mode: Mode
 
     @classmethod
-    def of(cls, model: Any, cells: Any) -> "PopulationMonteCarlo":
+    def of(cls, model: Any, cells: Any, near: Any = None) -> "PopulationMonteCarlo":
         """Return the approximation of a model's posterior.
 
         Raises

@@ -71,7 +71,8 @@ class Approximation(Protocol):
         """Return an approximation fitted to weighted draws of this one, or None."""
 
 
-APPROXIMATIONS: Mapping[str, Callable[[Any, Any], Approximation]] = {
+Near = Mapping[str, np.ndarray] | None  # parameters by name, where a search may start
+APPROXIMATIONS: Mapping[str, Callable[[Any, Any, Near], Approximation]] = {
     "laplace": Laplace.of,
     "population monte carlo": PopulationMonteCarlo.of,
     "nested laplace": NestedLaplace.of,

@@ -221,14 +221,13 @@ def _turned(density: LinearPredictor, hyper: float, mode: Mode) -> np.ndarray:
     whitened = solve_triangular(mode.factor.T, np.eye(density.size), lower=False)
     left, _, right = np.linalg.svd(whitened)
     rotation = right.T @ left.T
-    reach = density.reach(whitened.T).T  # (cells, size): eta along the whitened axes
     spread = density.spread(mode.covariance())
     ahead, behind = (density.curves(mode.x, hyper, s * spread)[1] for s in (1.0, -1.0))
     third = (ahead - behind) / (2 * np.maximum(spread, 1e-12))
     reached = 0.0
     for _ in range(TURNS):
-        along = reach @ rotation
-        slopes = reach.T @ (third[:, None] * along**2)
+        along = density.reach((whitened @ rotation).T).T  # (cells, size): eta along the axes
+        slopes = whitened.T @ density.pulls(third[:, None] * along**2)
         skewness = (rotation * slopes).sum(axis=0)
         squared = float((skewness**2).sum())
         if squared <= (1 + 1e-4) * reached:
@@ -258,9 +257,7 @@ def _conditional(
     def height(along: np.ndarray) -> np.ndarray:
         """Return the log density less that at the mode, at coordinates (m, size), one an axis."""
         if density.n_cells * density.size > LARGE:
-            lines = zip(axes.T, along.T, strict=True)
-            found = [density.values_along(mode.x, hyper, axis, at) for axis, at in lines]
-            return np.stack(found, axis=1) - mode.value
+            return density.values_along(mode.x, hyper, axes, along) - mode.value
         x = mode.x + (along[..., None] * axes.T).reshape(-1, density.size)
         values = density.values(x, np.full((len(x), 1), hyper)) - mode.value
         return values.reshape(along.shape)

@@ -202,6 +202,7 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
     n = len(range(0, draws.n_draws, draws.pair_step))
     total = np.zeros((K, n))
     score = None if draws.score is None else draws.score[:: draws.pair_step].T
+    by_score = score is not None and draws.model.score_link is not None
     for i, j, chances in draws.outcomes():
         p = expected_score(chances)
         for arm in np.unique(i):  # its opponents are distinct
@@ -209,14 +210,18 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
             total[arm] += p[row].sum(0)
             total[j[row]] += 1 - p[row]
         beaten[i, j], beaten[j, i] = (p > 0.5).mean(1), (p < 0.5).mean(1)
-        chance[:, i, j] = _three(p, prob)
+        if score is not None:
+            apart = _three(score[i] - score[j], prob)
+            difference[:, i, j], difference[:, j, i] = apart, -apart[[0, 2, 1]]
+        if by_score:  # P increases in the difference: its order statistics follow from those
+            ends = draws.model.typical_score(apart[1:], {})
+            chance[:, i, j] = p.mean(1, dtype=float), *ends
+        else:
+            chance[:, i, j] = _three(p, prob)
         chance[:, j, i] = 1 - chance[[0, 2, 1]][:, i, j]
         if "tie" in chances:
             tied = np.zeros((K, K)) if tied is None else tied
             tied[i, j] = tied[j, i] = chances["tie"].mean(1, dtype=float)
-        if score is not None:
-            difference[:, i, j] = _three(score[i] - score[j], prob)
-            difference[:, j, i] = -difference[[0, 2, 1]][:, i, j]
     return PairSummary(
         mean=chance[0],
         lower=chance[1],

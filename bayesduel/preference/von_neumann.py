@@ -5,9 +5,11 @@ many games of one size at once; every solution is then certified (no column beat
 and a solution without certificate is replaced by that of scipy's HiGHS.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.linalg import lu_factor, lu_solve
 
 from bayesduel.preference.copeland import check_preference, opposite, smith_set
 
@@ -17,6 +19,7 @@ CERTIFICATE = 1e-8  # what any column may win from the returned mixture, in unit
 CENTRED_AT = 1e-6  # gap at which a game is brought to the very middle of its path
 NOTED_AT = 1e-10  # gap below which rounding moves a solution that is one of many
 BLOCK = 4_000_000  # entries of A worked on at once
+FACTORISED = 64  # arms from which a system is factorised once for both steps of an iteration
 
 
 def von_neumann(P: Any) -> np.ndarray:
@@ -142,7 +145,8 @@ def _follow_path(A: np.ndarray, max_iterations: int = 60, gap: float = 1e-13) ->
         system = -xs[:, :, None] * B
         system[:, diagonal, diagonal] += ss
         # Predictor: aim at the solution itself, to see how far the way is free.
-        dx, ds = _step(system, B, xs, -xs * ss)
+        solve = _solver(system)
+        dx, ds = _step(solve, B, xs, -xs * ss)
         far = _free(xs, dx, ss, ds)[:, None]
         ahead = ((xs + far * dx) * (ss + far * ds)).mean(1)
         least = np.clip(floor[live] / (mu * m), 1e-6, 1.0)
@@ -150,7 +154,7 @@ def _follow_path(A: np.ndarray, max_iterations: int = 60, gap: float = 1e-13) ->
         # Corrector: what the predictor's curvature asks for, and as much centring as needed.
         target = (centring * mu)[:, None] - xs * ss - dx * ds
         target = np.where(centring_only[:, None], mu[:, None] - xs * ss, target)
-        dx, ds = _step(system, B, xs, target)
+        dx, ds = _step(solve, B, xs, target)
         far = np.minimum(1.0, 0.995 * _free(xs, dx, ss, ds))[:, None]
         x[live] = xs + far * dx
         s[live] = ss + far * ds
@@ -169,11 +173,19 @@ def _has_many(A: np.ndarray, mixed: np.ndarray) -> bool:
     return len(inside) > 1 and bool(np.linalg.svd(inside, compute_uv=False)[-2] < 1e-9)
 
 
+def _solver(system: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the solution of systems (n, m, m), each factorised once where it is large."""
+    if system.shape[1] < FACTORISED:
+        return lambda right: np.linalg.solve(system, right)
+    factors = [lu_factor(one) for one in system]
+    return lambda right: np.stack([lu_solve(f, r) for f, r in zip(factors, right, strict=True)])
+
+
 def _step(
-    system: np.ndarray, A: np.ndarray, x: np.ndarray, target: np.ndarray
+    solve: Callable[[np.ndarray], np.ndarray], A: np.ndarray, x: np.ndarray, target: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Solve s dx + x ds = target with ds = dv - A dx and sum(dx) = 0."""
-    both = np.linalg.solve(system, np.stack([target, x], axis=-1))
+    both = solve(np.stack([target, x], axis=-1))
     dv = both[:, :, 0].sum(1) / both[:, :, 1].sum(1)
     dx = both[:, :, 0] - dv[:, None] * both[:, :, 1]
     return dx, dv[:, None] - np.einsum("nij,nj->ni", A, dx)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from bayesduel.posterior.update import log_of
 from bayesduel.system.memory import TABLE_ARMS
 
 if TYPE_CHECKING:
@@ -267,36 +266,6 @@ def beyond_tables(what: str, command: str) -> str:
         f"{what} is not computed beyond {TABLE_ARMS:,} arms, since it takes tables of arm by arm; "
         f"{command} computes it for a part of the arms."
     )
-
-
-def log_of(fit: "xr.DataTree") -> "Duels":
-    """Return the log that a fit was made of, as its tallies.
-
-    A fit has no judges, groups, times and margins, so this log has none either.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `fit` is not what :func:`bayesduel.fit` returned.
-    """
-    from dataclasses import replace
-
-    from bayesduel.data.duels import Duels
-    from bayesduel.data.votes import Cells
-
-    if "constant_data" not in fit or not {"wins", "cell_ties"} & set(fit["constant_data"]):
-        raise ValueError("fit should be what bayesduel.fit returned, got a tree without its wins")
-    data = fit["constant_data"].dataset
-    arms = [str(a) for a in data["arm"].values]
-    if "wins" in data:
-        log = Duels.from_wins(data["wins"].values, arms, ties=data["ties"].values)
-    else:
-        names = ("first", "second", "first_wins", "second_wins", "cell_ties")
-        kinds = (np.int32, np.int32, np.int64, np.int64, np.int64)
-        columns = (data[n].values.astype(k) for n, k in zip(names, kinds, strict=True))
-        log = Duels(arms=tuple(arms), cells=Cells(*columns), ordered=False)
-    summary = replace(log.read_summary, source=str(fit.attrs.get("source", "a fit")))
-    return replace(log, read_summary=summary)
 
 
 def _left_advantage(fit: "xr.DataTree", ci_prob: float) -> tuple[float, float, float] | None:

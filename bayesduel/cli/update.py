@@ -1,0 +1,52 @@
+"""``bayesduel update``: a saved fit brought up to date with new duels."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bayesduel.cli.options import check_folder, fits_of, log_argument, read_log, reading_options
+
+__all__ = ["command"]
+
+
+@click.command("update", short_help="Add the duels of LOG to a saved fit.")
+@click.argument("fit", type=click.Path(path_type=Path))
+@log_argument
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="File to write.  [default: FIT itself]",
+)
+@click.option(
+    "--earlier",
+    metavar="LOG",
+    help="Log that FIT was made of; needed where counts by pair do not suffice.",
+)
+@click.option("--draws", type=click.IntRange(min=100), help="Posterior draws.")
+@reading_options
+def command(
+    fit: Path, log: str, output: Path | None, earlier: str | None, draws: int | None, **options: Any
+) -> None:
+    """Add the duels of LOG to a fit that `bayesduel fit` saved: the fit of all duels.
+
+    Duels of LOG should not be among those of the fit.
+    """
+    from bayesduel.cli.console import remark, share
+    from bayesduel.posterior.update import update
+    from bayesduel.system.atomic_write import write_netcdf
+
+    path = check_folder(fit if output is None else output)
+    if options["by"] is not None:
+        raise click.UsageError("--by should not be given: a saved fit is of one log")
+    if fit.suffix not in (".nc", ".zarr"):
+        raise click.UsageError(f"FIT should be a file that `bayesduel fit` saved, got {fit}")
+    saved = fits_of(str(fit), {})[None]
+    whole = None if earlier is None else read_log(earlier, options)[None]
+    new = read_log(log, options)[None]
+    given: dict[str, Any] = {} if draws is None else {"draws": draws}
+    with share("updating") as progress:
+        updated = update(saved, new, duels=whole, progress=progress, **given)
+    write_netcdf(path, updated)
+    remark(f"{path}: {updated.attrs['n_duels']:,} duels ({updated.attrs['method_reason']})")

@@ -1,0 +1,156 @@
+"""A fit brought up to date: today's duels join those that yesterday's fit was made of.
+
+The counts of both are added, and Newton's method starts at yesterday's mode. The answer is that of
+a fit of all duels.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.data.duels import Duels
+from bayesduel.data.votes import Cells
+from bayesduel.inference.fit import Method, fitted
+from bayesduel.posterior.draws import check_fit, model_of
+
+__all__ = ["log_of", "update"]
+
+# Constant data of a fit whose model reads nothing but counts by pair.
+COUNTS = {"first", "second", "n", "wins", "ties", "first_wins", "second_wins", "cell_ties"}
+
+
+def update(
+    fit: xr.DataTree,
+    new_duels: Duels,
+    *,
+    duels: Duels | None = None,
+    method: Method = "auto",
+    draws: int | None = None,
+    chains: int = 4,
+    seed: int | None = None,
+    log_likelihood: bool | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> xr.DataTree:
+    """Return the fit of all duels: those of `fit` and `new_duels`.
+
+    It equals ``bayesduel.fit`` of all duels with the same arguments, up to the tolerance of
+    Newton's method, which starts at the mode of `fit`. New arms may occur. A model that is not
+    fitted by Laplace's method is fitted anew, and ``method_reason`` says so.
+
+    Parameters
+    ----------
+    fit
+        What :func:`bayesduel.fit`, or this function, returned.
+    new_duels
+        The duels to add, none of which `fit` knows.
+    duels
+        The log that `fit` was made of. Default: its counts, which the fit holds; they do not
+        suffice where the model reads who was left, judges, categories, margins or covariates,
+        or where standard errors are cluster-robust.
+    method, draws, chains, log_likelihood, progress
+        As in :func:`bayesduel.fit`.
+    seed
+        Default: that of `fit`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, the logs have different columns, or `duels` is
+        needed and missing or not that of `fit`.
+    """
+    check_fit(fit)
+    if not isinstance(new_duels, Duels):
+        raise TypeError(f"new_duels should be a bayesduel.Duels, got {type(new_duels).__name__}")
+    model = model_of(fit)
+    if duels is None:
+        duels = _from_counts(fit, new_duels)
+    elif duels.n_duels != fit.attrs.get("n_duels"):
+        raise ValueError(
+            f"duels should be the log of {fit.attrs.get('n_duels')} duels that fit was made of, "
+            f"got one of {duels.n_duels}"
+        )
+    log = duels.join(new_duels)
+    tree = fitted(
+        log,
+        model,
+        method,
+        draws=draws,
+        chains=chains,
+        seed=int(fit.attrs["seed"]) if seed is None else seed,
+        log_likelihood=log_likelihood,
+        progress=progress,
+        near=_modes(fit, log.arms),
+    )
+    warm = tree.attrs["method"] == "laplace" and model.approximation == "laplace"
+    start = "Newton's method started at the earlier mode" if warm else "fitted anew"
+    tree.attrs["method_reason"] = f"{tree.attrs['method_reason']}; updated: {start}"
+    return tree
+
+
+def log_of(fit: xr.DataTree) -> Duels:
+    """Return the log that a fit was made of, as its tallies.
+
+    A fit has no judges, groups, times and margins, so this log has none either.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `fit` is not what :func:`bayesduel.fit` returned.
+    """
+    if "constant_data" not in fit or not {"wins", "cell_ties"} & set(fit["constant_data"]):
+        raise ValueError("fit should be what bayesduel.fit returned, got a tree without its wins")
+    data = fit["constant_data"].dataset
+    arms = [str(a) for a in data["arm"].values]
+    if "wins" in data:
+        log = Duels.from_wins(data["wins"].values, arms, ties=data["ties"].values)
+    else:
+        names = ("first", "second", "first_wins", "second_wins", "cell_ties")
+        kinds = (np.int32, np.int32, np.int64, np.int64, np.int64)
+        columns = (data[n].values.astype(k) for n, k in zip(names, kinds, strict=True))
+        log = Duels(arms=tuple(arms), cells=Cells(*columns), ordered=False)
+    summary = replace(log.read_summary, source=str(fit.attrs.get("source", "a fit")))
+    return replace(log, read_summary=summary)
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _from_counts(fit: xr.DataTree, new_duels: Duels) -> Duels:
+    """Return the log of a fit by its counts, with the tie rule of `new_duels`.
+
+    Raises
+    ------
+    ValueError
+        If its counts by pair are not all that the model or its standard errors need.
+    """
+    model = model_of(fit)
+    repeated = json.loads(fit.attrs.get("clusters_repeated", "{}"))
+    reasons = {
+        "reads who was left": model.reads_order,
+        "reads margins": model.outcome == "margin",
+        "reads columns of the votes": set(fit["constant_data"].data_vars) - COUNTS,
+        "has cluster-robust standard errors": repeated,
+    }
+    for reason, holds in reasons.items():
+        if holds:
+            raise ValueError(
+                f"duels should be the log that fit was made of, since its model, {model.name}, "
+                f"{reason}; got None"
+            )
+    return replace(log_of(fit), tie_rule=new_duels.tie_rule)
+
+
+def _modes(fit: xr.DataTree, arms: tuple[str, ...]) -> dict[str, np.ndarray] | None:
+    """Return the mode of each parameter by name, that of a new arm being 0; None of no mode."""
+    if "laplace" not in fit:
+        return None
+    group = fit["laplace"].dataset
+    found = {str(n): v for n, v in group.data_vars.items() if str(n).endswith("_mode")}
+    modes = {
+        n.removesuffix("_mode"): v.reindex(arm=list(arms), fill_value=0.0) if "arm" in v.dims else v
+        for n, v in found.items()
+    }
+    return {name: np.asarray(v.values, dtype=float) for name, v in modes.items()}

@@ -1,0 +1,74 @@
+"""Log normalisers of win, loss and tie, summed over cells: many draws in one compiled call.
+
+The log likelihood of a duel is linear in its predictor but for the logarithm of
+``exp(eta / 2) + exp(-eta / 2) + tie``, with ``tie`` 0 where there are no ties. With
+``a = exp(-|eta| / 2)`` that is ``|eta| / 2 + log(1 + a^2 + tie a)``. Exponential and logarithm are
+written as polynomials, because compilers turn these into vector instructions and do not do so
+with calls of a library of mathematical functions.
+
+References
+----------
+Muller et al., "Handbook of Floating-Point Arithmetic", 2nd edition, chapter 10 (reduction of the
+range, then a polynomial). Deviations: absolute errors near 1e-15, not relative ones.
+"""
+
+import math
+
+import numpy as np
+
+from bayesduel.jit import compiled
+
+__all__ = ["LARGEST_TIE", "log_normalisers"]
+
+LARGEST_TIE = 400.0  # to which the reduction of the logarithm's range reaches
+ROOT, LOG_2 = math.sqrt(2.0), math.log(2.0)
+
+
+@compiled(error_model="numpy", fastmath={"contract", "nsz", "arcp"})
+def log_normalisers(eta: np.ndarray, n: np.ndarray, tie: np.ndarray) -> np.ndarray:
+    """Return the sum over cells of n log(exp(eta / 2) + exp(-eta / 2) + tie), shape (draws,).
+
+    Parameters
+    ----------
+    eta
+        Predictor of each cell, shape (draws, cells).
+    n
+        Duels in each cell, shape (cells,).
+    tie
+        Weight of a tie in each draw, from 0 to `LARGEST_TIE`, shape (draws,).
+    """
+    total, terms = np.empty(len(eta)), np.empty(eta.shape[1])
+    for draw in range(len(eta)):
+        row, weight = eta[draw], tie[draw]
+        for cell in range(len(row)):
+            half = 0.5 * abs(row[cell])
+            v = -min(half, 40.0) / 32.0
+            # fmt: off
+            a = (1 + v*(1 + v*(1/2 + v*(1/6 + v*(1/24 + v*(1/120 + v*(1/720
+                 + v*(1/5040 + v*(1/40320 + v*(1/362880
+                 + v*(1/3628800 + v*(1/39916800 + v/479001600))))))))))))
+            # fmt: on
+            a *= a
+            a *= a
+            a *= a
+            a *= a
+            a *= a
+            y = 1.0 + a * (a + weight)
+            power = 0.5
+            if y >= 64.0:
+                y, power = y / 64.0, power + 6.0
+            if y >= 8.0:
+                y, power = y / 8.0, power + 3.0
+            if y >= 4.0:
+                y, power = y / 4.0, power + 2.0
+            if y >= 2.0:
+                y, power = y / 2.0, power + 1.0
+            s = (y - ROOT) / (y + ROOT)  # log(y / root 2) = 2 artanh(s)
+            q = s * s
+            # fmt: off
+            series = (2 + q*(2/3 + q*(2/5 + q*(2/7 + q*(2/9 + q*(2/11 + q*(2/13
+                      + q*(2/15 + q*2/17))))))))
+            # fmt: on
+            terms[cell] = n[cell] * (half + s * series + power * LOG_2)
+        total[draw] = terms.sum()
+    return total

@@ -1,0 +1,39 @@
+"""Log likelihoods summed over cells by one compiled call: the same as the model's own graph."""
+
+import numpy as np
+import pytest
+
+from bayesduel.data.duels import Duels
+from bayesduel.inference import linear_predictor as module
+from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.models import BradleyTerry, Davidson, OrderEffect
+from bayesduel.models.log_normaliser import LARGEST_TIE, log_normalisers
+
+
+def test_log_normalisers_equal_their_definition():
+    eta = np.concatenate([np.linspace(-90, 90, 400), np.linspace(-1, 1, 101)])
+    for tie in (0.0, 1e-3, 1.0, 30.0, LARGEST_TIE):
+        wanted = np.log(np.exp(eta / 2) + np.exp(-eta / 2) + tie)
+        each = log_normalisers(eta[:, None], np.ones(1), np.full(len(eta), tie))
+        np.testing.assert_allclose(each, wanted, rtol=4e-16, atol=2e-15)
+        total = log_normalisers(eta[None], np.full(len(eta), 3.0), np.array([tie]))
+        np.testing.assert_allclose(total, 3 * wanted.sum(), rtol=1e-14)
+
+
+@pytest.mark.parametrize("model", [BradleyTerry(), Davidson(), OrderEffect(Davidson(scale=1.0))])
+def test_many_draws_have_the_density_of_the_graph(model, monkeypatch):
+    rng = np.random.default_rng(1)
+    wins, ties = rng.poisson(2.0, (2, 6, 6))
+    for counts in (wins, ties):
+        np.fill_diagonal(counts, 0)
+    duels = Duels.from_wins(wins, ties=np.triu(ties) + np.triu(ties).T, tie_rule="keep")
+    density = linear_predictor(model, model.cells(duels))
+    x, phi = 2 * rng.normal(size=(40, density.size)), rng.normal(size=(40, len(density.hypers)))
+    x[0, -1] = 7.0  # beyond the largest tendency to tie of the compiled sum
+    axes, at = rng.normal(size=(density.size, 3)), rng.normal(size=(5, 3))
+    hyper = phi[0] if len(density.hypers) else 0.0
+    by_graph = density.values(x, phi), density.values_along(x[1], hyper, axes, at)
+    monkeypatch.setattr(module, "MANY", 0)
+    summed = density.values(x, phi), density.values_along(x[1], hyper, axes, at)
+    for found, wanted in zip(summed, by_graph, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
