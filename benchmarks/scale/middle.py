@@ -1,0 +1,61 @@
+"""The certificate of a fit in one compiled call, and fits of middle sizes, in one run.
+
+Seconds of processor time, the best of several runs after compilation. Log densities of all draws
+come once from the graph of the model, as in earlier versions, and once from the compiled sum over
+cells (:mod:`bayesduel.models.log_normaliser`).
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from benchmarks.fitting import density, simulate
+from benchmarks.scale.streaming import seconds
+
+__all__ = ["NOTE", "TITLE", "rows"]
+
+TITLE = "Bradley-Terry, scale learned: log densities of 4,000 draws, and the whole fit"
+NOTE = "Gap: largest difference of the two log densities, in nats."
+SIZES = {
+    False: ((100, 100_000), (300, 100_000)),
+    True: ((100, 100_000), (100, 1_000_000), (300, 300_000), (2_000, 300_000)),
+}
+DRAWS = 4_000
+
+
+def rows(full: bool) -> list[dict[str, Any]]:
+    """Return a row a size."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return [_row(n_arms, n_duels) for n_arms, n_duels in SIZES[full]]
+
+
+def _row(n_arms: int, n_duels: int) -> dict[str, Any]:
+    from bayesduel.inference import linear_predictor
+    from bayesduel.inference.fit import fit
+
+    duels = simulate(n_arms, n_duels)
+    predictor = density(duels, None)
+    rng = np.random.default_rng(0)
+    x, phi = 0.5 * rng.normal(size=(DRAWS, predictor.size)), np.zeros((DRAWS, 1))
+    usual = linear_predictor.MANY
+    found = {}
+    for name, many in (("graph", 10**18), ("sum", usual)):
+        linear_predictor.MANY = many
+        predictor.values(x[:40], phi[:40]), predictor.values(x, phi)  # compile
+        found[name] = seconds(lambda: predictor.values(x, phi), 5)
+    linear_predictor.MANY = usual
+    fit(duels, log_likelihood=False)
+    whole, tree = seconds(lambda: fit(duels, log_likelihood=False))
+    return {
+        "arms": f"{n_arms:,}",
+        "duels": f"{n_duels:,}",
+        "by the graph, s": found["graph"][0],
+        "by one call, s": found["sum"][0],
+        "ratio": found["sum"][0] / found["graph"][0],
+        "gap": f"{abs(found['sum'][1] - found['graph'][1]).max():.0e}",
+        "whole fit, s": whole,
+        "fit by": tree.attrs["method"],
+        "why": tree.attrs["method_reason"],
+    }
