@@ -47,7 +47,9 @@ def _row(n_arms: int, n_duels: int) -> dict[str, Any]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "duels.csv"
         _write(whole, path)
-        file, _ = seconds(lambda: bd.fit(bd.read_duels(path, left="winner", right="loser")))
+        file, _ = seconds(
+            lambda: bd.fit(bd.read_duels(path, left="winner", right="loser", outcome=False))
+        )
     mean, again = (t["posterior"]["score"].mean(("chain", "draw")) for t in (updated, refitted))
     spread = refitted["posterior"]["score"].std(("chain", "draw"))
     return {
