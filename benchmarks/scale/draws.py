@@ -7,8 +7,8 @@ from benchmarks.scale.measuring import alone
 TITLE = "Draws: fit and winners of Bradley-Terry"
 QUICK = ((20, 10_000, 4_000), (20, 10_000, 40_000))
 FULL = (
-    *((20, 10_000, n) for n in (1_000, 4_000, 16_000, 64_000, 256_000)),
-    *((200, 100_000, n) for n in (1_000, 4_000, 16_000)),
+    *((20, 10_000, n) for n in (1_000, 4_000, 16_000, 64_000)),
+    *((100, 50_000, n) for n in (1_000, 4_000, 16_000)),
 )
 
 
