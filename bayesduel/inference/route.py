@@ -27,7 +27,7 @@ SPARSE = ("variational", "gibbs")
 SPARSE_ARMS = 500  # from which "auto" takes the sparse route
 NUMBERS = 50_000_000  # arms times draws made by default
 MATRICES = 30  # of arm by arm: a factor at each node of a grid, and workspace
-NUTS_CELLS = 100_000  # beyond which NUTS takes hours, as measured
+NUTS_CELLS = 100_000  # beyond which NUTS is expected to take hours
 FEWEST = 256  # draws made by default, at least
 
 

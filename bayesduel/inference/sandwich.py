@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 BOTH = "judge and group"
-MOST_ARMS = 1000  # whose errors are made robust: beyond, matrices of arm by arm take half an hour
+MOST_ARMS = 1000  # whose errors are made robust; beyond, operations on matrices add up to hours
 MOST_ADJUSTED = 1000  # clusters adjusted for leverage, the largest leverages first
 LEAST_ADJUSTED = 50
 WORK = 5e7  # adjusted clusters x parameters^3, between those two

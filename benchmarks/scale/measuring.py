@@ -54,7 +54,7 @@ def alone(
     if before is not None:
         before()
     found = _run([sys.executable, "-m", *words], os.environ | dict(env), limit)
-    if keep:
+    if keep and "failed" not in found:
         KEPT.mkdir(exist_ok=True)
         kept.write_text(json.dumps(found), encoding="utf-8")
     return found
