@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from bayesduel.system.arguments import real
+
 __all__ = ["Z95", "check_ci_prob", "eti", "wilson"]
 
 Z95 = 1.959963984540054  # standard normal quantile of 0.975
@@ -9,6 +11,7 @@ Z95 = 1.959963984540054  # standard normal quantile of 0.975
 
 def check_ci_prob(ci_prob: float) -> None:
     """Raise ValueError unless `ci_prob` is a probability in (0, 1)."""
+    real(ci_prob, "ci_prob")
     if not 0 < ci_prob < 1:
         raise ValueError(f"ci_prob should be in (0, 1), got {ci_prob}")
 

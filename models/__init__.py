@@ -42,6 +42,7 @@ from bayesduel.models.stacked import Stacked
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.models.thurstone_score import ThurstoneScore
 from bayesduel.models.time_varying import TimeVarying
+from bayesduel.system.arguments import shown_value
 
 __all__ = [
     "LAYERS",
@@ -122,7 +123,9 @@ def register[T: Model](kind: type[T]) -> type[T]:
     layer = issubclass(kind, Layer)
     name: Any = getattr(kind, "layer" if layer else "name")
     if not isinstance(name, str) or not name or set(name) & set("()"):
-        raise ValueError(f"name of a model should be a text without brackets, got {name!r}")
+        raise ValueError(
+            f"name of a model should be a text without brackets, got {shown_value(name)}"
+        )
     known: Any = {**MODELS, **NOT_OFFERED, **LAYERS}.get(name, kind)
     if (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
         raise ValueError(f"name of {kind.__name__} should not be that of another model: {name!r}")
@@ -200,7 +203,8 @@ def _made(name: str, settings: dict[str, Any], classes: Mapping[str, Any]) -> An
     if name not in known:
         raise ValueError(
             f"model should be one of {', '.join(MODELS)}, or one of these in "
-            f"{', '.join(f'{layer}(...)' for layer in LAYERS)}, got {name!r}; pass a model of "
+            f"{', '.join(f'{layer}(...)' for layer in LAYERS)}, "
+            f"got {shown_value(name)}; pass a model of "
             "your own as an object"
         )
     kind: Any = known[name]
@@ -224,5 +228,7 @@ def model_named(model: Any) -> Model:
     if isinstance(model, str):
         return named(model)
     if not isinstance(model, Model):
-        raise TypeError(f"model should be a name or a model such as BradleyTerry(), got {model!r}")
+        raise TypeError(
+            f"model should be a name or a model such as BradleyTerry(), got {shown_value(model)}"
+        )
     return model

@@ -9,6 +9,7 @@ import numpy as np
 from bayesduel.models.layers import Layer
 from bayesduel.models.scores import centre
 from bayesduel.models.settings import check_positive
+from bayesduel.system.arguments import shown_value
 
 __all__ = ["BladeChest"]
 
@@ -70,7 +71,7 @@ class BladeChest(Layer):
         super().__post_init__()
         check_positive("prior", self.prior)
         if isinstance(self.planes, bool) or not isinstance(self.planes, int):
-            raise TypeError(f"planes should be a whole number, got {self.planes!r}")
+            raise TypeError(f"planes should be a whole number, got {shown_value(self.planes)}")
         if not 1 <= self.planes <= 10:
             raise ValueError(f"planes should be from 1 to 10, got {self.planes}")
 

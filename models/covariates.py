@@ -14,6 +14,7 @@ from bayesduel.data.items import Attribute, Items
 from bayesduel.models.horseshoe import check_sparsity, coefficients
 from bayesduel.models.predictor import ArmPredictor, DuelPredictor
 from bayesduel.models.settings import check_positive
+from bayesduel.system.arguments import shown_value
 from bayesduel.text import join
 
 __all__ = ["Covariates", "DuelCovariates", "ItemCovariates"]
@@ -40,7 +41,8 @@ def Covariates(of: Items | Iterable[str], **settings: Any) -> "ItemCovariates | 
         return ItemCovariates(of, **settings)
     if isinstance(of, str) or not isinstance(of, Iterable):
         raise TypeError(
-            f"of should be items (bayesduel.read_items) or a list of column names, got {of!r}"
+            f"of should be items (bayesduel.read_items) or a list of column names, "
+            f"got {shown_value(of)}"
         )
     return DuelCovariates(tuple(of), **settings)
 
@@ -99,13 +101,15 @@ class ItemCovariates(ArmPredictor):
     def __post_init__(self) -> None:
         if not isinstance(self.items, Items):
             raise TypeError(
-                f"items should be what bayesduel.read_items returned, got {self.items!r}"
+                f"items should be what bayesduel.read_items returned, got {shown_value(self.items)}"
             )
         if self.scale is None:
             raise TypeError("scale should be a number or numpy.inf, got None")
         check_positive("scale", self.scale, none=True, flat=True)
         if not isinstance(self.item_effect, bool):
-            raise TypeError(f"item_effect should be True or False, got {self.item_effect!r}")
+            raise TypeError(
+                f"item_effect should be True or False, got {shown_value(self.item_effect)}"
+            )
         check_sparsity(self.sparsity, self.scale, len(self.items.names))
         if self.item_effect and np.isinf(self.scale):
             raise ValueError("item_effect should be False under a flat prior (scale=inf)")
@@ -222,7 +226,9 @@ class DuelCovariates(DuelPredictor):
     def __post_init__(self) -> None:
         columns = tuple(self.columns)
         if not columns or not all(isinstance(c, str) for c in columns):
-            raise TypeError(f"columns should be names of columns of the log, got {columns!r}")
+            raise TypeError(
+                f"columns should be names of columns of the log, got {shown_value(columns)}"
+            )
         if len(set(columns)) < len(columns):
             raise ValueError(f"columns should be distinct, got {list(columns)}")
         if self.scale is None:

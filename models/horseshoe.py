@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.system.arguments import shown_value
+
 __all__ = ["check_sparsity", "coefficients"]
 
 SLAB_FREEDOM = 4.0  # degrees of freedom of the t distribution that large coefficients have
@@ -21,7 +23,9 @@ def check_sparsity(sparsity: float | None, scale: float, n: int) -> None:
     if sparsity is None:
         return
     if isinstance(sparsity, bool) or not isinstance(sparsity, int | float):
-        raise TypeError(f"sparsity should be None or a number of attributes, got {sparsity!r}")
+        raise TypeError(
+            f"sparsity should be None or a number of attributes, got {shown_value(sparsity)}"
+        )
     if not 0 < sparsity < n:
         raise ValueError(
             f"sparsity should be a number of attributes in (0, {n}), those thought to count, "

@@ -9,6 +9,7 @@ import numpy as np
 from bayesduel.models.cells import judges_of
 from bayesduel.models.layers import Layer
 from bayesduel.models.settings import check_positive
+from bayesduel.system.arguments import shown_value
 
 __all__ = ["JudgeTastes"]
 
@@ -58,7 +59,8 @@ class JudgeTastes(Layer):
         check_positive("prior", self.prior)
         if self.items is None:
             raise ValueError(
-                f"base should have the attributes of items, Covariates(items), got {self.base!r}"
+                f"base should have the attributes of items, Covariates(items), "
+                f"got {shown_value(self.base)}"
             )
 
     def own_columns(self, log: Any) -> dict[str, np.ndarray]:

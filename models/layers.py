@@ -20,6 +20,7 @@ from bayesduel.models.composed_model import ComposedModel
 from bayesduel.models.model import Model
 from bayesduel.models.predictor import Predictor
 from bayesduel.models.response import Response
+from bayesduel.system.arguments import shown_value
 
 __all__ = ["Layer"]
 
@@ -54,13 +55,16 @@ class Layer(ComposedModel):
         if not isinstance(self.base, ComposedModel) or self.base.log_type != "duels":
             raise TypeError(
                 f"base should be a model with a linear predictor of duels or a layer, such as "
-                f"BradleyTerry(), got {self.base!r}"
+                f"BradleyTerry(), got {shown_value(self.base)}"
             )
         if self.layer in self.base.layers:
-            raise ValueError(f"base should not have a layer of the same kind, got {self.base!r}")
+            raise ValueError(
+                f"base should not have a layer of the same kind, got {shown_value(self.base)}"
+            )
         if self.base.flat and not self.flat_prior:
             raise ValueError(
-                f"base should have a proper prior (scale not infinite), got {self.base!r}"
+                f"base should have a proper prior (scale not infinite), "
+                f"got {shown_value(self.base)}"
             )
 
     # -- what a layer says of itself ---------------------------------------------------------

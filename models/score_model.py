@@ -8,6 +8,7 @@ from bayesduel.models.composed_model import ComposedModel
 from bayesduel.models.covariates import DuelCovariates, ItemCovariates
 from bayesduel.models.predictor import ArmPredictor, Predictor, difference
 from bayesduel.models.scores import Scores
+from bayesduel.system.arguments import shown_value
 
 if TYPE_CHECKING:
     from bayesduel.data.items import Items
@@ -45,7 +46,7 @@ class ScoreModel(ComposedModel):
         if not isinstance(given, Predictor):
             raise TypeError(
                 "predictor should be Scores(), Covariates(items), or either plus "
-                f"Covariates([columns]), got {self.predictor!r}"
+                f"Covariates([columns]), got {shown_value(self.predictor)}"
             )
         own = given.arms.scale
         if self.scale not in (None, own):

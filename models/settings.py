@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from bayesduel.system.arguments import shown_value
 from bayesduel.text import join
 
 __all__ = ["ByValue", "check_positive", "settings_from_json", "settings_to_json"]
@@ -61,7 +62,7 @@ def settings_to_json(settings: dict[str, Any]) -> str:
             return value.item()
         raise TypeError(
             "settings of a model should be numbers, texts, None, NumPy arrays, or lists and "
-            f"dictionaries of these, got {value!r}"
+            f"dictionaries of these, got {shown_value(value)}"
         )
 
     return json.dumps(settings, default=held)
@@ -101,7 +102,7 @@ def check_positive(name: str, value: Any, *, none: bool = False, flat: bool = Fa
     if none and value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{name} should be {'None or ' * none}a number, got {value!r}")
+        raise TypeError(f"{name} should be {'None or ' * none}a number, got {shown_value(value)}")
     if not (0 < value < np.inf or (flat and value == np.inf)):
         raise ValueError(f"{name} should be > 0{' and finite' * (not flat)}, got {value}")
 

@@ -9,6 +9,7 @@ from bayesduel.models.margin_response import MarginResponse, Variances
 from bayesduel.models.response import Response
 from bayesduel.models.score_model import ScoreModel
 from bayesduel.models.settings import check_positive
+from bayesduel.system.arguments import real, shown_value
 
 __all__ = ["ThurstoneScore"]
 
@@ -80,23 +81,25 @@ class ThurstoneScore(ScoreModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_positive("unit", self.unit, none=True)
-        if self.variances not in ("common", "arm", "pair"):
+        if not isinstance(self.variances, str) or self.variances not in ("common", "arm", "pair"):
             raise ValueError(
-                f"variances should be 'common', 'arm' or 'pair', got {self.variances!r}"
+                f"variances should be 'common', 'arm' or 'pair', got {shown_value(self.variances)}"
             )
         if self.degrees is None:
             return
         if self.degrees != "learned":
             if isinstance(self.degrees, bool | str):
                 raise TypeError(
-                    f"degrees should be None, a number or 'learned', got {self.degrees!r}"
+                    f"degrees should be None, a number or 'learned', "
+                    f"got {shown_value(self.degrees)}"
                 )
+            real(self.degrees, "degrees")
             if not 0 < self.degrees < np.inf:
                 raise ValueError(f"degrees should be a finite number > 0, got {self.degrees}")
         if self.variances == "pair":
             raise ValueError(
                 "degrees should be None with variances='pair', which has heavy tails already, "
-                f"got {self.degrees!r}"
+                f"got {shown_value(self.degrees)}"
             )
 
     @property

@@ -10,6 +10,7 @@ from bayesduel.models.layers import Layer
 from bayesduel.models.predictor import difference
 from bayesduel.models.scores import centre
 from bayesduel.models.settings import check_positive
+from bayesduel.system.arguments import real, shown_value
 
 __all__ = ["TimeVarying"]
 
@@ -79,10 +80,13 @@ class TimeVarying(Layer):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_positive("prior", self.prior)
-        if self.process not in ("walk", "smooth"):
-            raise ValueError(f"process should be 'walk' or 'smooth', got {self.process!r}")
+        if not isinstance(self.process, str) or self.process not in ("walk", "smooth"):
+            raise ValueError(
+                f"process should be 'walk' or 'smooth', got {shown_value(self.process)}"
+            )
         if isinstance(self.periods, bool) or not isinstance(self.periods, int):
-            raise TypeError(f"periods should be a whole number, got {self.periods!r}")
+            raise TypeError(f"periods should be a whole number, got {shown_value(self.periods)}")
+        real(self.periods, "periods")
         if not 2 <= self.periods <= 200:
             raise ValueError(f"periods should be from 2 to 200, got {self.periods}")
         if self.edges is not None:

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from bayesduel.system.arguments import real, shown_value
+
 if TYPE_CHECKING:
     from bayesduel.beliefs.score_posterior import ScorePosterior
 
@@ -132,6 +134,7 @@ def fresh(n_arms: int, kind: int, source: int = FROM_NOTHING, prior: float = 1.0
     ValueError
         If there are fewer than two arms.
     """
+    real(n_arms, "n_arms")
     if n_arms < 2:
         raise ValueError(f"n_arms should be at least 2, got {n_arms}")
     return Belief(
@@ -157,11 +160,13 @@ def require_scores(policy: object, belief: BeliefSpec) -> None:
         Naming a belief that has.
     """
     try:
+        if not isinstance(belief, BeliefSpec):
+            raise TypeError("not a belief")
         belief.scores(2)
     except TypeError as error:
         raise ValueError(
             f"belief of {type(policy).__name__} should be one of scores, such as Followed(), "
-            f"got {belief!r}"
+            f"got {shown_value(belief)}"
         ) from error
 
 
@@ -176,5 +181,5 @@ def require_sampling(policy: object, belief: BeliefSpec) -> None:
     if not (isinstance(belief, BeliefSpec) and belief.can_sample):
         raise ValueError(
             f"belief of {type(policy).__name__} should be one that can be sampled, such as "
-            f"Beta(), got {belief!r}"
+            f"Beta(), got {shown_value(belief)}"
         )

@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 
 from bayesduel.beliefs.belief import BOUNDS, FROM_BETA, Belief, BeliefSpec, fresh
 from bayesduel.jit import compiled
+from bayesduel.system.arguments import real, shown_value
 
 __all__ = ["Beta", "beta_upper", "log_above"]
 
@@ -40,10 +41,13 @@ class Beta(BeliefSpec):
     can_sample: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        real(self.prior, "prior")
         if not 0 < self.prior < inf:
             raise ValueError(f"prior should be positive and finite, got {self.prior}")
-        if self.bounds not in BOUNDS:
-            raise ValueError(f"bounds should be one of {sorted(BOUNDS)}, got {self.bounds!r}")
+        if not isinstance(self.bounds, str) or self.bounds not in BOUNDS:
+            raise ValueError(
+                f"bounds should be one of {sorted(BOUNDS)}, got {shown_value(self.bounds)}"
+            )
 
     def init(self, n_arms: int) -> Belief:
         """Return the belief before the first duel."""

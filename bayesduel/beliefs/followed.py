@@ -7,6 +7,7 @@ from typing import Literal
 from bayesduel.beliefs.belief import BY_HOEFFDING, FROM_DRAWS, Belief, BeliefSpec, fresh
 from bayesduel.beliefs.score_posterior import LINKS, ScorePosterior, follow, score_posterior
 from bayesduel.jit import compiled
+from bayesduel.system.arguments import real, shown_value
 
 __all__ = ["Followed", "updated"]
 
@@ -36,8 +37,9 @@ class Followed(BeliefSpec):
     prior_scale: float | None = None
 
     def __post_init__(self) -> None:
-        if self.link not in LINKS:
-            raise ValueError(f"link should be 'logit' or 'probit', got {self.link!r}")
+        if not isinstance(self.link, str) or self.link not in LINKS:
+            raise ValueError(f"link should be 'logit' or 'probit', got {shown_value(self.link)}")
+        real(self.prior_scale, "prior_scale", none=True)
         if self.prior_scale is not None and not 0 < self.prior_scale < inf:
             raise ValueError(f"prior_scale should be positive, got {self.prior_scale}")
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from bayesduel.beliefs.logistic_laplace import learn, refit
 from bayesduel.jit import compiled
+from bayesduel.system.arguments import real
 
 __all__ = [
     "Counts",
@@ -142,6 +143,7 @@ class Logistic:
     learns = True
 
     def __post_init__(self) -> None:
+        real(self.scale, "scale")
         if not 0 < self.scale < inf:
             raise ValueError(f"scale should be positive and finite, got {self.scale}")
 

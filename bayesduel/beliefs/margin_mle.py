@@ -20,6 +20,7 @@ import numpy as np
 
 from bayesduel.beliefs.margin_newton import by_arm, climb, one_variance, start_scores
 from bayesduel.beliefs.margins import Margins, pair_variances
+from bayesduel.system.arguments import real, shown_value
 
 __all__ = ["MarginFit", "fit_margins"]
 
@@ -85,10 +86,12 @@ def fit_margins(
         If `max_rounds` do not suffice.
     """
     n_arms = len(margins.n)
-    if variances not in KINDS:
-        raise ValueError(f"variances should be one of {list(KINDS)}, got {variances!r}")
+    if not isinstance(variances, str) or variances not in KINDS:
+        raise ValueError(f"variances should be one of {list(KINDS)}, got {shown_value(variances)}")
+    real(shrinkage, "shrinkage")
     if not shrinkage >= 0:
         raise ValueError(f"shrinkage should be >= 0, got {shrinkage}")
+    real(floor, "floor", none=True)
     if floor is not None and not floor > 0:
         raise ValueError(f"floor should be positive, got {floor}")
     if not (np.isfinite(margins.total).all() and np.isfinite(margins.squares).all()):

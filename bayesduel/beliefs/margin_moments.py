@@ -168,7 +168,7 @@ def intransitivity(margins: Any, index: str = "predictive") -> float:
     ValueError
         If a pair met fewer than twice, a margin is infinite or missing, or `index` is neither.
     """
-    if index not in INDICES:
+    if not isinstance(index, str) or index not in INDICES:
         raise ValueError(f"index should be one of {list(INDICES)}, got {index!r}")
     apart = ~np.eye(len(margins.n), dtype=bool)
     if (margins.n[apart] < 2).any():

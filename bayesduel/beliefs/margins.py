@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesduel.jit import compiled
+from bayesduel.system.arguments import real
 
 __all__ = ["Margins", "no_margins", "pair_variances", "record_margin"]
 
@@ -51,6 +52,7 @@ def no_margins(n_arms: int) -> Margins:
     ValueError
         If there are fewer than two arms.
     """
+    real(n_arms, "n_arms")
     if n_arms < 2:
         raise ValueError(f"n_arms should be at least 2, got {n_arms}")
     shape = (n_arms, n_arms)

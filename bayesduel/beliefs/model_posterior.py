@@ -29,6 +29,7 @@ from bayesduel.beliefs.belief import (
 )
 from bayesduel.beliefs.score_posterior import ScorePosterior, refitted_scores
 from bayesduel.jit import compiled
+from bayesduel.system.arguments import real, shown_value
 
 __all__ = ["MCMC", "Laplace", "gaussian_upper", "ranked_upper"]
 
@@ -70,13 +71,19 @@ class Laplace(BeliefSpec):
         from bayesduel.models.model import Model
 
         if not isinstance(self.model, Model):
-            raise TypeError(f"model should be a model such as BradleyTerry(), got {self.model!r}")
+            raise TypeError(
+                f"model should be a model such as BradleyTerry(), got {shown_value(self.model)}"
+            )
+        real(self.draws, "draws")
         if not self.draws >= 100:
             raise ValueError(f"draws should be at least 100, got {self.draws}")
+        real(self.growth, "growth")
         if not 0 < self.growth < inf:
             raise ValueError(f"growth should be positive and finite, got {self.growth}")
-        if self.bounds not in MODELLED:
-            raise ValueError(f"bounds should be one of {sorted(MODELLED)}, got {self.bounds!r}")
+        if not isinstance(self.bounds, str) or self.bounds not in MODELLED:
+            raise ValueError(
+                f"bounds should be one of {sorted(MODELLED)}, got {shown_value(self.bounds)}"
+            )
 
     @property
     def bounds_counts(self) -> bool:

@@ -18,6 +18,7 @@ from typing import Any, cast
 import click
 
 from bayesduel import __version__
+from bayesduel.system.arguments import shown_value
 
 __all__ = ["COMMANDS", "main"]
 
@@ -74,7 +75,7 @@ class Commands(click.Group):
             near = get_close_matches(name, COMMANDS, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise click.UsageError(
-                f"the command should be one of {', '.join(COMMANDS)}, got {name!r}{hint}"
+                f"the command should be one of {', '.join(COMMANDS)}, got {shown_value(name)}{hint}"
             )
         return super().resolve_command(ctx, args)
 

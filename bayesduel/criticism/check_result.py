@@ -12,6 +12,7 @@ from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior
 from bayesduel.criticism.intransitivity_index import MarginIndex
 from bayesduel.criticism.transitivity import Evidence
 from bayesduel.criticism.transitivity.evidence import CROSSED
+from bayesduel.system.arguments import shown_value
 from bayesduel.system.atomic_write import write_text
 from bayesduel.text import screen, to_json
 
@@ -177,7 +178,9 @@ class Check:
         """
         known = [] if self.comparison is None else list(self.comparison.fits)
         if model is not None and model not in known:
-            raise ValueError(f"model should be one of those compared, {known}, got {model!r}")
+            raise ValueError(
+                f"model should be one of those compared, {known}, got {shown_value(model)}"
+            )
         return replace(self, model=model)
 
     @cached_property

@@ -23,6 +23,7 @@ from bayesduel.criticism.comparison import Comparison
 from bayesduel.criticism.cross_validation import Unit, units_of
 from bayesduel.criticism.loo import Left, leave_out, table_of
 from bayesduel.data.duels import Duels
+from bayesduel.system.arguments import shown_value
 from bayesduel.text import join
 
 if TYPE_CHECKING:
@@ -129,10 +130,10 @@ def default_models(duels: Duels) -> list[Any]:
 def _check(duels: Any, unit: Any, folds: Any) -> None:
     if not isinstance(duels, Duels):
         raise TypeError(f"duels should be a bayesduel.Duels, got {type(duels).__name__}")
-    if unit not in ("pair", "duel"):
-        raise ValueError(f"unit should be 'pair' or 'duel', got {unit!r}")
+    if not isinstance(unit, str) or unit not in ("pair", "duel"):
+        raise ValueError(f"unit should be 'pair' or 'duel', got {shown_value(unit)}")
     if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 0:
-        raise ValueError(f"folds should be a whole number >= 0, got {folds!r}")
+        raise ValueError(f"folds should be a whole number >= 0, got {shown_value(folds)}")
     if unit == "pair" and len(duels.pairs().first) < 2:
         raise ValueError(
             "unit should be 'duel' for a log in which only one pair met: "
@@ -204,6 +205,6 @@ def _fit(duels: Duels, model: Any, method: Any, draws: int, seed: int, name: str
     if arms != duels.arms or model.attrs["n_duels"] != duels.n_duels:
         raise ValueError(
             f"models should be fits of this log ({duels.n_duels:,} duels of {duels.n_arms} arms), "
-            f"got {name!r}, of {model.attrs['n_duels']:,} duels of {len(arms)} arms"
+            f"got {shown_value(name)}, of {model.attrs['n_duels']:,} duels of {len(arms)} arms"
         )
     return model

@@ -32,6 +32,7 @@ from bayesduel.criticism.standardised_residuals import (
     statistics,
 )
 from bayesduel.posterior.draws import check_fit, draws_of
+from bayesduel.system.arguments import whole
 from bayesduel.text import join, screen
 
 if TYPE_CHECKING:
@@ -143,9 +144,8 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
     """
     import pandas as pd
 
-    if isinstance(draws, bool) or draws != int(draws) or draws < 20:
-        raise ValueError(f"draws should be a whole number >= 20, got {draws}")
-    model, posterior, labels, votes = _parts(fit, int(draws))
+    draws, seed = whole(draws, "draws", 20), whole(seed, "seed", 0)
+    model, posterior, labels, votes = _parts(fit, draws)
     left, right, weight, margin = votes
     n_arms, n_draws = len(labels), len(posterior["score"])
     rows = np.repeat(np.arange(len(margin)), weight)
@@ -240,12 +240,11 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
     TypeError, ValueError
         If an argument is not as described.
     """
-    if isinstance(draws, bool) or draws != int(draws) or draws < 20:
-        raise ValueError(f"draws should be a whole number >= 20, got {draws}")
+    draws, seed = whole(draws, "draws", 20), whole(seed, "seed", 0)
     check_fit(fit)
     rng = np.random.default_rng(seed)
     found, labels, _ = draws_of(fit, "model")
-    model, used = found.model, np.unique(np.linspace(0, found.n_draws - 1, int(draws)).astype(int))
+    model, used = found.model, np.unique(np.linspace(0, found.n_draws - 1, draws).astype(int))
     posterior, design = found.rows(used), fit["constant_data"]
     dims: tuple[str, ...]
     if model.outcome == "margin":

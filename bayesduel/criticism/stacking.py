@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesduel.system.arguments import shown_value
+
 __all__ = ["mix"]
 
 LEAST = 100
@@ -35,7 +37,7 @@ def mix(
     most = max(n_draws(f) for f in fits.values())
     n = max(LEAST, min(most, most_bytes // (8 * n_pairs))) if draws is None else draws
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < LEAST:
-        raise ValueError(f"draws should be a whole number >= {LEAST}, got {n!r}")
+        raise ValueError(f"draws should be a whole number >= {LEAST}, got {shown_value(n)}")
     rng = np.random.default_rng(seed)
     shares = _shares(weights, int(n))
     theta = rng.permutation(

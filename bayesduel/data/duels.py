@@ -18,7 +18,7 @@ import numpy as np
 from bayesduel.data.build import parts_of_votes, parts_of_wins
 from bayesduel.data.subset import Parts, of_arms, of_units
 from bayesduel.data.votes import Cells, Pairs, ReadSummary, Tally, TieRule, Votes
-from bayesduel.system.arguments import check_one_of
+from bayesduel.system.arguments import check_one_of, shown_value
 from bayesduel.system.memory import check_square
 
 if TYPE_CHECKING:
@@ -58,13 +58,21 @@ class Duels:
     ordered: bool = True
 
     def __post_init__(self) -> None:
+        if not isinstance(self.arms, tuple) or not all(isinstance(a, str) for a in self.arms):
+            raise TypeError(f"arms should be a tuple of labels, got {shown_value(self.arms)}")
+        if not isinstance(self.cells, Cells):
+            raise TypeError(
+                f"cells should be bayesduel.data.duels.Cells, got {shown_value(self.cells)}"
+            )
         if len(self.arms) < 2:
             raise ValueError(f"a log should contain at least two arms, got {list(self.arms)}")
         if len(set(self.arms)) != len(self.arms):
             repeated = sorted({a for a in self.arms if self.arms.count(a) > 1})
             raise ValueError(f"arms should have distinct labels, got repeated {repeated}")
-        if self.tie_rule not in ("keep", "half", "drop"):
-            raise ValueError(f"tie_rule should be 'keep', 'half' or 'drop', got {self.tie_rule!r}")
+        if not isinstance(self.tie_rule, str) or self.tie_rule not in ("keep", "half", "drop"):
+            raise ValueError(
+                f"tie_rule should be 'keep', 'half' or 'drop', got {shown_value(self.tie_rule)}"
+            )
         if not self.n_duels > 0:
             raise ValueError("a log should contain at least one duel between two arms, got none")
         for array in self.cells:

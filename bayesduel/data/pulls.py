@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.system.arguments import numbers, shown_value
+
 __all__ = ["Pulls"]
 
 
@@ -31,9 +33,11 @@ class Pulls:
     source: str = "memory"
 
     def __post_init__(self) -> None:
-        n, successes = (np.array(x, dtype=float) for x in (self.n, self.successes))
+        if not isinstance(self.arms, tuple) or not all(isinstance(a, str) for a in self.arms):
+            raise TypeError(f"arms should be a tuple of labels, got {shown_value(self.arms)}")
+        n, successes = (numbers(getattr(self, x), x).copy() for x in ("n", "successes"))
         if len(self.arms) == 0:
-            raise ValueError("a log should contain at least one pull, got none")
+            raise ValueError("arms should be those of at least one pull, got none")
         if len(set(self.arms)) < len(self.arms):
             raise ValueError(f"arms should be distinct labels, got {list(self.arms)[:8]}")
         for name, counts in (("n", n), ("successes", successes)):

@@ -298,7 +298,7 @@ def _check(duels: Any, model: Model, method: Any, draws: Any, chains: Any, seed:
     )  # fmt: skip
     for name, value, least, most in ranges:
         if isinstance(value, bool) or not isinstance(value, int | np.integer):
-            raise TypeError(f"{name} should be a whole number, got {value!r}")
+            raise TypeError(f"{name} should be a whole number, got {shown_value(value)}")
         if value < least:
             raise ValueError(f"{name} should be at least {least}, got {shown_value(value)}")
         if value > most:

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from bayesduel.system.arguments import shown_value
 from bayesduel.system.memory import check_square
 
 __all__ = [
@@ -42,7 +43,8 @@ def takes_sparse(model: Any, n_arms: int, method: Method) -> bool:
     why = model.why_not_sparse
     if method in SPARSE and why:
         raise ValueError(
-            f"method should be 'auto', 'laplace' or 'nuts' for this model, got {method!r}: {why}"
+            f"method should be 'auto', 'laplace' or 'nuts' for this model, "
+            f"got {shown_value(method)}: {why}"
         )
     return method in SPARSE or (method == "auto" and n_arms >= SPARSE_ARMS and not why)
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from bayesduel.intervals import check_ci_prob
 from bayesduel.plots.style import ACCENT, GREY, INK, NEW, STRONG, every, figure, plain, shorten
+from bayesduel.system.arguments import shown_value
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -44,7 +45,8 @@ def plot_judges(fit: "xr.DataTree", ax: "Axes" = NEW, *, ci_prob: float = 0.95) 
     """
     if "sensitivity" not in fit["posterior"]:
         raise ValueError(
-            f"fit should be of a model with JudgeReliability, got {fit.attrs.get('model')!r}"
+            f"fit should be of a model with JudgeReliability, "
+            f"got {shown_value(fit.attrs.get('model'))}"
         )
     check_ci_prob(ci_prob)
     draws = fit["posterior"]["sensitivity"].stack(sample=("chain", "draw"))

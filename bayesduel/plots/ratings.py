@@ -8,6 +8,7 @@ import numpy as np
 from bayesduel.intervals import check_ci_prob
 from bayesduel.plots.regret import COLOURS, LINES
 from bayesduel.plots.style import INK, NEW, figure, plain, shorten
+from bayesduel.system.arguments import shown_value
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -49,7 +50,7 @@ def plot_ratings(
     """
     if "rating" not in fit["posterior"]:
         raise ValueError(
-            f"fit should be of a model with TimeVarying, got {fit.attrs.get('model')!r}"
+            f"fit should be of a model with TimeVarying, got {shown_value(fit.attrs.get('model'))}"
         )
     check_ci_prob(ci_prob)
     rating = fit["posterior"]["rating"]

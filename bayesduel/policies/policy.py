@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 
+LARGEST = 2**63 - 1  # of whole numbers, which compiled code keeps in 64 bits
 KINDS = {int, float, bool, type(None)}  # of settings that are checked alike for all policies
 
 
@@ -51,6 +52,11 @@ class Policy:
                 raise TypeError(f"{setting.name} should be one value, got {shown_value(value)}")
             got = shown_value(value)
             kinds = set(get_args(setting.type)) or {setting.type}
+            literal = all(isinstance(kind, str | int) for kind in kinds)
+            huge = isinstance(value, Integral) and abs(int(value)) > LARGEST
+            if literal and (huge or not isinstance(value, str | int)):
+                words = ", ".join(map(repr, get_args(setting.type)))
+                raise TypeError(f"{setting.name} should be one of {words}, got {got}")
             if (value is None and type(None) in kinds) or not kinds <= KINDS:
                 continue  # None as the default; words and beliefs are checked by the policy
             if kinds & {int, float} and (isinstance(value, bool) or not isinstance(value, Real)):
@@ -59,6 +65,8 @@ class Policy:
                 raise TypeError(f"{setting.name} should be a whole number, got {got}")
             if bool in kinds and not isinstance(value, bool | np.bool_):
                 raise TypeError(f"{setting.name} should be True or False, got {got}")
+            if huge:
+                raise ValueError(f"{setting.name} should be at most {LARGEST:,}, got {got}")
         self.check_belief()
 
     def check_belief(self) -> None:
@@ -136,7 +144,7 @@ class PairPolicy(Policy, ABC):
         if not isinstance(self.belief, BeliefSpec):
             raise TypeError(
                 f"belief of {name} should be one of bayesduel.beliefs, such as {default!r}, "
-                f"got {self.belief!r}"
+                f"got {shown_value(self.belief)}"
             )
         if self.reads == "samples":
             require_sampling(self, self.belief)
@@ -145,7 +153,7 @@ class PairPolicy(Policy, ABC):
         if self.reads == "counts" and self.belief != default:
             raise ValueError(
                 f"belief of {name} should be {default!r}, because it reads counts of wins alone, "
-                f"got {self.belief!r}"
+                f"got {shown_value(self.belief)}"
             )
 
     @abstractmethod
@@ -273,7 +281,7 @@ class ItemPolicy(Policy, ABC):
             wrong = ValueError if isinstance(self.belief, Counts | Logistic) else TypeError
             raise wrong(
                 f"belief of {type(self).__name__} should be {self.reads.__name__}(), "
-                f"got {self.belief!r}"
+                f"got {shown_value(self.belief)}"
             )
 
     @abstractmethod

@@ -7,6 +7,7 @@ import numpy as np
 
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.posterior.draws import check_fit, model_of, posterior_draws
+from bayesduel.system.arguments import shown_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,7 +170,9 @@ def predict_items(
 
     check_ci_prob(ci_prob)
     if not isinstance(items, Items):
-        raise TypeError(f"items should be what bayesduel.read_items returned, got {items!r}")
+        raise TypeError(
+            f"items should be what bayesduel.read_items returned, got {shown_value(items)}"
+        )
     draws, used = parameter_draws(fit, covariance, judge)
     model = model_of(fit)
     if model.items is None:
@@ -281,7 +284,9 @@ def parameter_draws(
     draws, used = posterior_draws(fit, covariance)
     if judge is not None:
         if "taste" not in draws:
-            raise ValueError(f"judge should be None for a fit without JudgeTastes, got {judge!r}")
+            raise ValueError(
+                f"judge should be None for a fit without JudgeTastes, got {shown_value(judge)}"
+            )
         judges = [str(j) for j in fit["posterior"]["judge"].to_numpy()]
         if judge not in judges:
             near = get_close_matches(str(judge), judges, n=1, cutoff=0.0)

@@ -17,6 +17,7 @@ from bayesduel.data.items import Items
 from bayesduel.inference.design import centre, uncentre
 from bayesduel.models import Model, model_from_settings
 from bayesduel.models.response import expected_score
+from bayesduel.system.arguments import shown_value
 from bayesduel.system.memory import TABLE_ARMS
 
 __all__ = [
@@ -194,9 +195,9 @@ def posterior_draws(
         if name != "preference"  # in fits of earlier versions
     }
     known = list(fit["clusters"]["clustering"].to_numpy()) if "clusters" in fit else []
-    if covariance not in ("auto", "model", *known):
+    if not isinstance(covariance, str) or covariance not in ("auto", "model", *known):
         allowed = ["auto", "model", *known]
-        raise ValueError(f"covariance should be one of {allowed}, got {covariance!r}")
+        raise ValueError(f"covariance should be one of {allowed}, got {shown_value(covariance)}")
     if covariance == "auto":
         covariance = str(fit.attrs.get("clusters_auto", "model"))
     if covariance == "model":

@@ -24,6 +24,7 @@ from scipy.special import logit, ndtri
 
 from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import CHUNK, draws_of, duels_of_pairs, mean_rank
+from bayesduel.system.arguments import shown_value
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -113,7 +114,7 @@ def _places(
     found = []
     for pair in pairs:
         if len(tuple(pair)) != 2 or not all(label in known for label in pair):
-            raise ValueError(f"pairs should be pairs of arms of the log, got {pair!r}")
+            raise ValueError(f"pairs should be pairs of arms of the log, got {shown_value(pair)}")
         found.append([known[label] for label in pair])
     if not found:
         raise ValueError("pairs should hold a pair, got none")

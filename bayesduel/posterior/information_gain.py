@@ -17,6 +17,7 @@ from bayesduel.posterior.draws import Draws, draws_of, duels_of_pairs
 from bayesduel.posterior.verdict import tied_group
 from bayesduel.preference import beats, copeland_scores
 from bayesduel.preference.scores import EQUAL
+from bayesduel.system.arguments import shown_value, whole
 from bayesduel.system.memory import TABLE_ARMS
 
 __all__ = ["next_pairs"]
@@ -65,10 +66,12 @@ def next_pairs(
     learning for classification and preference learning", 2011. The information about the
     winner is corrected to first order for its bias in a finite number of draws.
     """
-    if isinstance(n, bool) or n != int(n) or n < 1:
-        raise ValueError(f"n should be a whole number >= 1, got {n}")
-    if about not in ("winner", "scores", "auto"):
-        raise ValueError(f"about should be 'winner', 'scores' or 'auto', got {about!r}")
+    from bayesduel.posterior.winners import check_decision
+
+    n = whole(n, "n", 1)
+    check_decision(rope, confidence)
+    if not isinstance(about, str) or about not in ("winner", "scores", "auto"):
+        raise ValueError(f"about should be 'winner', 'scores' or 'auto', got {shown_value(about)}")
     draws, labels, _ = draws_of(fit)
     if draws.many:
         raise ValueError(

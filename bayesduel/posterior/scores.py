@@ -19,6 +19,7 @@ import numpy as np
 
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.posterior.draws import draws_of, mean_rank
+from bayesduel.system.arguments import shown_value
 from bayesduel.text import SENTENCE, shorten
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def scores(
             f"fit should be of a model with one score per arm, got {fit.attrs['model']}"
         )
     if anchor is not None and anchor not in labels:
-        raise ValueError(f"anchor should be an arm of the log, got {anchor!r}")
+        raise ValueError(f"anchor should be an arm of the log, got {shown_value(anchor)}")
     unit = draws.model.score_unit
     score = draws.score
     origin = score.mean(1, keepdims=True) if anchor is None else score[:, [labels.index(anchor)]]

@@ -34,6 +34,7 @@ from bayesduel.posterior.verdict import Verdict, decide
 from bayesduel.posterior.verdict_check import TransitivityCheck, checked, rejects
 from bayesduel.posterior.winners_dataset import Winners
 from bayesduel.preference import CRITERIA
+from bayesduel.system.arguments import real, shown_value
 from bayesduel.text import join
 
 __all__ = ["Winners", "check_decision", "winners"]
@@ -135,8 +136,8 @@ def winners(
     tree = given if isinstance(given, xr.DataTree) else getattr(given, "fit", given)
     check_fit(tree)
     check_decision(rope, confidence)
-    if ties not in ("strict", "half"):
-        raise ValueError(f"ties should be 'strict' or 'half', got {ties!r}")
+    if not isinstance(ties, str) or ties not in ("strict", "half"):
+        raise ValueError(f"ties should be 'strict' or 'half', got {shown_value(ties)}")
     draws, labels, used = draws_of(tree, covariance)
     dependence = dependence_of(tree, used, covariance)
     if dependence.refusal:
@@ -228,8 +229,10 @@ def winners(
 
 def check_decision(rope: float, confidence: float) -> None:
     """Raise ValueError where `winners` would refuse what is asked of a verdict."""
+    real(rope, "rope")
     if not 0 <= rope < 0.5:
         raise ValueError(f"rope should be in [0, 0.5), got {rope}")
+    real(confidence, "confidence")
     if not 0.5 < confidence < 1:
         raise ValueError(f"confidence should be in (0.5, 1), got {confidence}")
 

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from bayesduel.system.arguments import shown_value
+
 __all__ = [
     "beats",
     "blocks",
@@ -44,7 +46,7 @@ def check_preference(P: Any, name: str = "P") -> np.ndarray:
     """
     try:
         array = np.asarray(P, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"{name} should be an array of numbers, got {type(P).__name__}") from error
     if array.ndim < 2 or array.shape[-1] != array.shape[-2] or array.shape[-1] < 2:
         raise ValueError(f"{name} should have shape (..., K, K), K >= 2, got {array.shape}")
@@ -94,8 +96,8 @@ def copeland_scores(P: Any, ties: Literal["strict", "half"] = "strict") -> np.nd
     ----------
     Zoghi, Karnin, Whiteson & de Rijke, "Copeland Dueling Bandits", NeurIPS 2015, Section 2.
     """
-    if ties not in ("strict", "half"):
-        raise ValueError(f"ties should be 'strict' or 'half', got {ties!r}")
+    if not isinstance(ties, str) or ties not in ("strict", "half"):
+        raise ValueError(f"ties should be 'strict' or 'half', got {shown_value(ties)}")
     won = beats(P)
     return np.asarray(_points(won, ties) / (won.shape[-1] - 1))
 

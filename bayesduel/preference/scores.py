@@ -1,11 +1,13 @@
 """Scores of the arms, the winners under each criterion, and rankings by score."""
 
+from numbers import Real
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from bayesduel.preference.copeland import beats, blocks, check_preference, copeland_scores
 from bayesduel.preference.von_neumann import von_neumann
+from bayesduel.system.arguments import check_one_of, numbers, shown_value
 
 __all__ = [
     "CRITERIA",
@@ -77,6 +79,7 @@ def winner_mask(P: Any, criterion: Criterion) -> np.ndarray:
     ValueError
         If `criterion` is none of these.
     """
+    check_one_of(criterion, "criterion", CRITERIA)
     if criterion == "condorcet":
         won = beats(P)
         return np.asarray(won.sum(-1) == won.shape[-1] - 1)
@@ -87,8 +90,6 @@ def winner_mask(P: Any, criterion: Criterion) -> np.ndarray:
         "borda": borda_scores,
         "random_walk": random_walk_scores,
     }
-    if criterion not in functions:
-        raise ValueError(f"criterion should be one of {', '.join(CRITERIA)}, got {criterion!r}")
     scores = functions[criterion](P)
     return scores >= scores.max(-1, keepdims=True) - EQUAL
 
@@ -120,14 +121,14 @@ def top_k(scores: Any, k: int) -> np.ndarray:
     """
     scores = _check_scores(scores)
     n_arms = scores.shape[-1]
-    if isinstance(k, bool) or k != int(k) or not 1 <= k <= n_arms:
-        raise ValueError(f"k should be a whole number from 1 to {n_arms}, got {k}")
+    if isinstance(k, bool) or not isinstance(k, Real) or k not in range(1, n_arms + 1):
+        raise ValueError(f"k should be a whole number from 1 to {n_arms}, got {shown_value(k)}")
     cut = n_arms - int(k)
     return np.asarray(scores >= np.partition(scores, cut, axis=-1)[..., [cut]])
 
 
 def _check_scores(scores: Any) -> np.ndarray:
-    array = np.asarray(scores, dtype=float)
+    array = numbers(scores, "scores")
     if array.ndim < 1 or array.shape[-1] < 1 or np.isnan(array).any():
         raise ValueError(f"scores should have shape (..., K) without NaN, got {array.shape}")
     return array

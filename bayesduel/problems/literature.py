@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesduel.problems.matrix import Matrix
 from bayesduel.problems.random_items import LogisticDuels, LogisticItems, UnitSphere
+from bayesduel.system.arguments import real, shown_value
 
 __all__ = ["NAMES", "named"]
 
@@ -57,7 +58,7 @@ def named(name: str, **settings: Any) -> Any:
         return FORMULAS[name](**settings)
     if name in STORED:
         raise TypeError(f"{name} takes no settings, got {sorted(settings)}")
-    raise ValueError(f"name should be one of {', '.join(NAMES)}, got {name!r}")
+    raise ValueError(f"name should be one of {', '.join(NAMES)}, got {shown_value(name)}")
 
 
 def arithmetic() -> Matrix:
@@ -101,6 +102,7 @@ def cdb(gap: float = 0.3) -> Matrix:
 
     The published example gives no probabilities: all are 1/2 plus or minus `gap`.
     """
+    real(gap, "gap")
     if not 0 < gap <= 0.5:
         raise ValueError(f"gap should be in (0, 0.5], got {gap}")
     P = np.full((500, 500), 0.5 + gap)
@@ -116,8 +118,10 @@ def borda_versus_condorcet(n_arms: int = 5, e: float = 0.01) -> Matrix:
 
     Arm 1 beats all with 1/2 + e; of the others, the one with the smaller number always wins.
     """
+    real(n_arms, "n_arms")
     if not n_arms >= 3:
         raise ValueError(f"n_arms should be at least 3, got {n_arms}")
+    real(e, "e")
     if not 0 < e <= 0.5:
         raise ValueError(f"e should be in (0, 0.5], got {e}")
     P = np.triu(np.ones((n_arms, n_arms)), 1)
@@ -131,8 +135,10 @@ def swirl(n_arms: int = 20, a: float = 0.6) -> Matrix:
 
     Each of the other K - 1 (odd) arms beats the next (K - 2) / 2 in the circle.
     """
+    real(n_arms, "n_arms")
     if not (n_arms >= 4 and n_arms % 2 == 0):
         raise ValueError(f"n_arms should be even and at least 4, got {n_arms}")
+    real(a, "a")
     if not 0 < a <= 5:
         raise ValueError(f"a should be in (0, 5], got {a}")
     place = np.arange(n_arms - 1)
@@ -146,6 +152,7 @@ def swirl(n_arms: int = 20, a: float = 0.6) -> Matrix:
 
 def linear(n_arms: int = 10) -> Matrix:
     """Return ``P[i, j] = 1/2 + (j - i) / (2 K)``."""
+    real(n_arms, "n_arms")
     if not n_arms >= 2:
         raise ValueError(f"n_arms should be at least 2, got {n_arms}")
     rank = np.arange(n_arms)
@@ -155,8 +162,10 @@ def linear(n_arms: int = 10) -> Matrix:
 
 def flat(n_arms: int = 10, e: float = 0.1) -> Matrix:
     """Return ``P[i, j] = 1/2 + e`` for i < j."""
+    real(n_arms, "n_arms")
     if not n_arms >= 2:
         raise ValueError(f"n_arms should be at least 2, got {n_arms}")
+    real(e, "e")
     if not 0 < e <= 0.5:
         raise ValueError(f"e should be in (0, 0.5], got {e}")
     P = 0.5 + e * (np.triu(np.ones((n_arms, n_arms)), 1) - np.tril(np.ones((n_arms, n_arms)), -1))

@@ -12,6 +12,7 @@ import numpy as np
 
 from bayesduel.jit import compiled
 from bayesduel.problems.problem import Problem
+from bayesduel.system.arguments import real
 
 __all__ = ["Dice", "ScoreDuels", "draw_margin", "lot", "score_duels", "uneven_duels"]
 
@@ -137,11 +138,13 @@ def score_duels(
     ----------
     Groves & Branke, sections 5.1 and 6.
     """
+    real(n_arms, "n_arms")
     if not n_arms >= 2:
         raise ValueError(f"n_arms should be at least 2, got {n_arms}")
+    real(d, "d")
     if not d >= 0:
         raise ValueError(f"d should be >= 0, got {d}")
-    if spread not in ("sd", "variance"):
+    if not isinstance(spread, str) or spread not in ("sd", "variance"):
         raise ValueError(f"spread should be 'sd' or 'variance', got {spread!r}")
     gamma = rng.random(n_arms)
     if best is not None:
@@ -161,6 +164,7 @@ def uneven_duels(
     As :func:`score_duels`, with ``log10 sigma_ij`` uniform on [-decades, 0]: over two decades
     the variances differ up to 10,000-fold.
     """
+    real(n_arms, "n_arms")
     if not n_arms >= 2:
         raise ValueError(f"n_arms should be at least 2, got {n_arms}")
     if not (decades >= 0 and d >= 0):

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesduel.preference import CRITERIA, check_preference, winner_mask
 from bayesduel.problems.problem import Problem
+from bayesduel.system.arguments import real
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -93,6 +94,7 @@ class FromFit(Matrix):
     def __init__(self, fit: "xr.DataTree", draw: int = 0) -> None:
         from bayesduel.posterior.draws import n_draws, preference_draws
 
+        real(draw, "draw")
         if not 0 <= draw < n_draws(fit):
             raise ValueError(f"draw should be in [0, {n_draws(fit)}), got {draw}")
         before = 0

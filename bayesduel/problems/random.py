@@ -12,6 +12,7 @@ from bayesduel.preference import copeland_scores
 from bayesduel.problems.margins import score_duels
 from bayesduel.problems.matrix import Matrix
 from bayesduel.problems.problem import Problem
+from bayesduel.system.arguments import real
 from bayesduel.system.memory import check_square
 
 __all__ = [
@@ -163,6 +164,7 @@ def perturbed_thurstone(
 def bradley_terry(n_arms: int, *, sd: float = 1.0, rng: np.random.Generator) -> Matrix:
     """Return ``P[i, j] = w_i / (w_i + w_j)`` with ``ln w_i ~ N(0, sd^2)``."""
     _check_arms(n_arms)
+    real(sd, "sd")
     if not sd > 0:
         raise ValueError(f"sd should be positive, got {sd}")
     score = sd * rng.standard_normal(n_arms)
@@ -175,6 +177,7 @@ def noise_floor(problem: Matrix, gap: float) -> Matrix:
 
     An exact tie stays one.
     """
+    real(gap, "gap")
     if not 0 < gap <= 0.5:
         raise ValueError(f"gap should be in (0, 0.5], got {gap}")
     away = problem.P - 0.5
@@ -183,5 +186,6 @@ def noise_floor(problem: Matrix, gap: float) -> Matrix:
 
 
 def _check_arms(n_arms: int) -> None:
+    real(n_arms, "n_arms")
     if not n_arms >= 2:
         raise ValueError(f"n_arms should be at least 2, got {n_arms}")

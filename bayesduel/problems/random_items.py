@@ -9,6 +9,7 @@ from scipy.special import expit
 
 from bayesduel.problems.items import ItemDuels, ItemPulls, SpherePulls
 from bayesduel.problems.problem import Problem
+from bayesduel.system.arguments import real
 
 __all__ = ["LogisticDuels", "LogisticItems", "UnitSphere"]
 
@@ -52,18 +53,23 @@ class LogisticItems(Problem):
     kind: ClassVar[type[ItemPulls]] = ItemPulls
 
     def __post_init__(self) -> None:
+        real(self.n_attributes, "n_attributes")
         if not self.n_attributes >= 2:
             raise ValueError(f"n_attributes should be at least 2, got {self.n_attributes}")
+        real(self.n_arms, "n_arms")
         if not self.n_arms >= self.n_attributes:
             raise ValueError(
                 f"n_arms should be at least n_attributes = {self.n_attributes}, got {self.n_arms}"
             )
+        real(self.norm, "norm")
         if not 0 < self.norm < inf:
             raise ValueError(f"norm should be positive and finite, got {self.norm}")
+        real(self.condition, "condition")
         if not 1 <= self.condition < inf:
             raise ValueError(f"condition should be >= 1 and finite, got {self.condition}")
         if self.gap is not None:
             most = expit(self.norm / np.sqrt(self.condition)) - 0.5
+            real(self.gap, "gap")
             if not 0 < self.gap < most:
                 raise ValueError(
                     f"gap should be in (0, {most:.3g}), so that half of the items are far enough "
@@ -136,8 +142,10 @@ class UnitSphere(Problem):
     is_family: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        real(self.n_attributes, "n_attributes")
         if not self.n_attributes >= 2:
             raise ValueError(f"n_attributes should be at least 2, got {self.n_attributes}")
+        real(self.norm, "norm")
         if not 0 < self.norm < inf:
             raise ValueError(f"norm should be positive and finite, got {self.norm}")
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from bayesduel.problems.margins import ScoreDuels
 from bayesduel.problems.matrix import Matrix
+from bayesduel.system.arguments import shown_value
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
@@ -32,8 +33,8 @@ class Replay(Matrix):
     """
 
     def __init__(self, duels: "Duels", *, never_met: str = "error", name: str = "") -> None:
-        if never_met not in ("error", "half"):
-            raise ValueError(f"never_met should be 'error' or 'half', got {never_met!r}")
+        if not isinstance(never_met, str) or never_met not in ("error", "half"):
+            raise ValueError(f"never_met should be 'error' or 'half', got {shown_value(never_met)}")
         tally = duels.tally()
         points = tally.wins + tally.ties / 2
         n = points + points.T

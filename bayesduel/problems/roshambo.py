@@ -31,6 +31,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.problems.margins import ScoreDuels, lot
+from bayesduel.system.arguments import real, shown_value
 from bayesduel.system.atomic_write import write_text
 from bayesduel.system.extras import load_extra, missing_extra
 
@@ -71,9 +72,11 @@ def roshambo_match(first: str, second: str, *, throws: int = 50, seed: int = 0) 
     known = roshambo_bots()
     for bot in (first, second):
         if bot not in known:
-            raise ValueError(f"bots should be among {known}, got {bot!r}")
+            raise ValueError(f"bots should be among {known}, got {shown_value(bot)}")
+    real(throws, "throws")
     if not 1 <= throws <= FULL_MATCH:
         raise ValueError(f"throws should be in 1..{FULL_MATCH}, got {throws}")
+    real(seed, "seed")
     if not 0 <= seed < 2**32:
         raise ValueError(f"seed should be in 0..2**32 - 1, got {seed}")
     return _margins(first, second, throws, [seed])[0]
@@ -175,8 +178,10 @@ def roshambo_table(
     unknown = sorted(set(bots) - set(known))
     if unknown or len(set(bots)) != len(bots) or len(bots) < 2:
         raise ValueError(f"bots should be two or more distinct names of {known}, got {bots}")
+    real(throws, "throws")
     if not 1 <= throws <= FULL_MATCH:
         raise ValueError(f"throws should be in 1..{FULL_MATCH}, got {throws}")
+    real(matches, "matches")
     if not matches >= 2:
         raise ValueError(f"matches should be at least 2, got {matches}")
     pairs = list(combinations(range(len(bots)), 2))

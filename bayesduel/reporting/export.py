@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 from bayesduel.reporting.report import analysed, sections
 from bayesduel.reporting.section import Table
+from bayesduel.system.arguments import shown_value
 from bayesduel.system.atomic_write import write_text
 
 __all__ = ["export"]
@@ -51,7 +52,7 @@ def export(
         If a file cannot be written.
     """
     if format not in get_args(Format):
-        raise ValueError(f"format should be 'csv' or 'json', got {format!r}")
+        raise ValueError(f"format should be 'csv' or 'json', got {shown_value(format)}")
     folder = Path(folder)
     duels = options.pop("duels", None)
     several: dict[Any, Any] = log if isinstance(log, dict) and log else {None: log}

@@ -167,7 +167,7 @@ def labelled(policies: Any) -> dict[str, Any]:
         raise ValueError("policies should hold at least one policy, got none")
     for p in named.values():
         if not isinstance(p, Policy):
-            raise TypeError(f"policies should be policies such as DTS(), got {p!r}")
+            raise TypeError(f"policies should be policies such as DTS(), got {shown_value(p)}")
     return named
 
 
@@ -195,11 +195,15 @@ def recorded_times(record_at: Any, horizon: int) -> np.ndarray:
         elif record_at == "linear":
             points = np.linspace(horizon / 200, horizon, 200)
         else:
-            raise ValueError(f"record_at should be 'log', 'linear' or times, got {record_at!r}")
+            raise ValueError(
+                f"record_at should be 'log', 'linear' or times, got {shown_value(record_at)}"
+            )
         times = np.unique(np.maximum(1, np.round(points)).astype(np.int64))
     else:
         if not isinstance(record_at, Iterable):
-            raise TypeError(f"record_at should be 'log', 'linear' or times, got {record_at!r}")
+            raise TypeError(
+                f"record_at should be 'log', 'linear' or times, got {shown_value(record_at)}"
+            )
         given = np.asarray(list(record_at))
         if given.ndim != 1 or given.dtype.kind not in "iuf":
             raise ValueError(

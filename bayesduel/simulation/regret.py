@@ -28,6 +28,7 @@ import xarray as xr
 
 from bayesduel.preference import borda_scores, check_preference, condorcet_winner, copeland_scores
 from bayesduel.simulation.trace import plan_of
+from bayesduel.system.arguments import shown_value
 
 __all__ = ["FORMULAS", "arm_costs", "check_criterion", "pair_costs", "regret", "uniform_slope"]
 
@@ -131,7 +132,7 @@ def _own_criterion(shows: int, criterion: str | None) -> str:
     own = "pull" if shows == 1 else "item_duel"
     if criterion not in (None, own):
         raise ValueError(
-            f"criterion should be {own!r} for this problem of items, got {criterion!r}"
+            f"criterion should be {own!r} for this problem of items, got {shown_value(criterion)}"
         )
     return own
 
@@ -185,7 +186,9 @@ def arm_costs(P: Any, criterion: str) -> np.ndarray:
     elif criterion in ("condorcet", "condorcet_sum"):
         cost = _condorcet_gaps(P, criterion)
     else:
-        raise ValueError(f"criterion should be one of {', '.join(FORMULAS)}, got {criterion!r}")
+        raise ValueError(
+            f"criterion should be one of {', '.join(FORMULAS)}, got {shown_value(criterion)}"
+        )
     return cost if criterion.endswith("_sum") else cost / 2
 
 
@@ -195,6 +198,7 @@ def _condorcet_gaps(P: Any, criterion: str) -> np.ndarray:
     winner = np.asarray(condorcet_winner(P))
     if (winner < 0).any():
         raise ValueError(
-            f"criterion should be one that this problem has a winner of, got {criterion!r}"
+            f"criterion should be one that this problem has a winner of, "
+            f"got {shown_value(criterion)}"
         )
     return np.take_along_axis(P, winner[..., None, None], axis=-2)[..., 0, :] - 0.5

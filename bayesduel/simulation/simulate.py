@@ -9,7 +9,7 @@ import xarray as xr
 from bayesduel.problems.convert import as_margin_problem, as_problem
 from bayesduel.simulation.experiment import experiment, labelled, recorded_times
 from bayesduel.simulation.replication import label
-from bayesduel.system.arguments import check_one_of, whole
+from bayesduel.system.arguments import check_one_of, shown_value, whole
 from bayesduel.system.memory import check_square
 
 __all__ = ["simulate"]
@@ -132,7 +132,7 @@ def simulate(
         plan = _plan_of_regret(labelled(policies), problem, horizon, record_at, detail, runs)
     else:
         if not isinstance(detail, str) or detail != "auto":
-            raise ValueError(f"detail should be 'auto' with k, got {detail!r}")
+            raise ValueError(f"detail should be 'auto' with k, got {shown_value(detail)}")
         problem = as_margin_problem(problem)
         plan = _plan_of_selection(labelled(policies), problem, horizon, record_at, k, index)
     named, times, settings = plan

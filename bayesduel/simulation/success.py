@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.intervals import check_ci_prob
+from bayesduel.system.arguments import shown_value
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -170,7 +171,9 @@ def opportunity_cost(trace: "xr.DataTree", criterion: str | None = None) -> "xr.
         raise ValueError("trace should be what bayesduel.simulate returned")
     setting = plan_of(trace)["setting"]
     if setting != "pairs" and criterion is not None:
-        raise ValueError(f"criterion should be None for a trace of {setting}, got {criterion!r}")
+        raise ValueError(
+            f"criterion should be None for a trace of {setting}, got {shown_value(criterion)}"
+        )
     lost = {"pairs": _of_arms, "items": _of_items, "margins": _of_sets}[setting]
     return lost(trace, criterion).transpose("policy", "replication", "time")
 
@@ -180,9 +183,9 @@ def _of_arms(trace: "xr.DataTree", criterion: str | None) -> "xr.DataArray":
     from bayesduel.simulation.regret import arm_costs
 
     criterion = criterion or "copeland"
-    if criterion not in ("copeland", "borda", "condorcet"):
+    if not isinstance(criterion, str) or criterion not in ("copeland", "borda", "condorcet"):
         raise ValueError(
-            f"criterion should be 'copeland', 'borda' or 'condorcet', got {criterion!r}"
+            f"criterion should be 'copeland', 'borda' or 'condorcet', got {shown_value(criterion)}"
         )
     named = trace["trace"].dataset["recommended"]
     cost = 2 * arm_costs(trace["problem"].dataset["P"].values, criterion)

@@ -6,6 +6,7 @@ and repeats the others, with the same numbers.
 """
 
 import json
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +18,7 @@ import zarr
 from filelock import FileLock, Timeout
 
 from bayesduel.simulation.interaction import Layout, Truth
+from bayesduel.system.arguments import shown_value
 from bayesduel.system.atomic_write import new_folder, write_netcdf
 
 LOCK = "finished/run/.writer"  # in the folder of a trace: held by the process that writes to it
@@ -213,13 +215,16 @@ def open_trace(path: Any) -> xr.DataTree:
     ValueError
         If it is not a trace.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path should be a path, got {shown_value(path)}")
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"path should be a trace, got {path}, which does not exist")
-    if path.is_dir():
-        tree = xr.open_datatree(path, engine="zarr", consolidated=False)
-    else:
-        tree = xr.open_datatree(path, engine="h5netcdf")
+    options = {"engine": "zarr", "consolidated": False} if path.is_dir() else {"engine": "h5netcdf"}
+    try:
+        tree = xr.open_datatree(path, **options)
+    except (OSError, ValueError) as error:  # not Zarr, not HDF5
+        raise ValueError(f"path should be a trace of bayesduel.simulate, got {path}") from error
     if "plan" not in tree.attrs:
         raise ValueError(f"path should be a trace of bayesduel.simulate, got {path}")
     return tree

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.data.health import DisconnectedWarning
+from bayesduel.system.arguments import shown_value
 
 __all__ = [
     "allowed_pairs",
@@ -22,7 +23,7 @@ __all__ = [
 def listed(arms: Any) -> list[str]:
     """Return labels as a list; raise TypeError unless they are several."""
     if isinstance(arms, str) or not isinstance(arms, Sequence):
-        raise TypeError(f"arms should be a list of labels, got {arms!r}")
+        raise TypeError(f"arms should be a list of labels, got {shown_value(arms)}")
     return list(arms)
 
 
@@ -89,7 +90,7 @@ def allowed_pairs(pairs: Any, labels: Sequence[str]) -> list[list[str]] | None:
 
 def _pair(pair: Any, labels: Sequence[str], name: str) -> list[str]:
     if isinstance(pair, str) or len(pair) != 2 or pair[0] == pair[1]:
-        raise ValueError(f"{name} should name two different arms each, got {pair!r}")
+        raise ValueError(f"{name} should name two different arms each, got {shown_value(pair)}")
     for label in pair:
         if label not in labels:
             raise ValueError(f"{name} should name arms of the study, got {label!r}")
@@ -101,7 +102,9 @@ def pair_costs(costs: Any, labels: Sequence[str]) -> list[list[Any]]:
     found: list[list[Any]] = []
     for pair, cost in (costs or {}).items():
         if not 0 < cost < float("inf"):
-            raise ValueError(f"costs should be positive and finite, got {cost!r} for {pair!r}")
+            raise ValueError(
+                f"costs should be positive and finite, got {shown_value(cost)} for {pair!r}"
+            )
         found.append([*_pair(pair, labels, "costs"), float(cost)])
     return found
 
@@ -121,11 +124,12 @@ def required_duels(
     for pair, count in (required or {}).items():
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise ValueError(
-                f"required should be whole numbers of duels >= 1, got {count!r} for {pair!r}"
+                f"required should be whole numbers of duels >= 1, "
+                f"got {shown_value(count)} for {pair!r}"
             )
         own = _pair(pair, labels, "required")
         if possible is not None and frozenset(own) not in possible:
-            raise ValueError(f"required should name allowed pairs, got {pair!r}")
+            raise ValueError(f"required should name allowed pairs, got {shown_value(pair)}")
         found.append([*own, count])
     return found
 

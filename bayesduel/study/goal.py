@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesduel.policies.contrast_allocation import ContrastAllocation
 from bayesduel.policies.dts import DTS
+from bayesduel.system.arguments import shown_value
 
 __all__ = ["FindBest", "FullRanking", "Goal", "MinimizeRegret", "TopK", "goal_of"]
 
@@ -126,7 +127,7 @@ class TopK(Goal):
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
-            raise ValueError(f"k should be a whole number >= 1, got {self.k!r}")
+            raise ValueError(f"k should be a whole number >= 1, got {shown_value(self.k)}")
 
     def chosen(self, n_arms: int) -> int:
         """Return how many arms the answer holds."""
@@ -226,6 +227,6 @@ def goal_of(given: Any) -> Goal:
             return TopK(int(k))
         raise ValueError(
             "goal should be 'find-best', 'top-K' with a number K, 'full-ranking' or "
-            f"'minimize-regret', got {given!r}"
+            f"'minimize-regret', got {shown_value(given)}"
         )
-    raise TypeError(f"goal should be one such as FindBest(), got {given!r}")
+    raise TypeError(f"goal should be one such as FindBest(), got {shown_value(given)}")

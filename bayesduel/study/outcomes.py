@@ -7,6 +7,7 @@ import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.study.store import Event
+from bayesduel.system.arguments import shown_value
 
 __all__ = ["as_told", "log_rows", "outcome_value"]
 
@@ -31,12 +32,12 @@ def outcome_value(outcome: Any, kind: str) -> tuple[float, float | None]:
     """
     if kind == "margin":
         if isinstance(outcome, bool) or not isinstance(outcome, int | float | np.number):
-            raise ValueError(f"outcome should be a margin, a number, got {outcome!r}")
+            raise ValueError(f"outcome should be a margin, a number, got {shown_value(outcome)}")
         if not np.isfinite(outcome):
-            raise ValueError(f"outcome should be a finite margin, got {outcome!r}")
+            raise ValueError(f"outcome should be a finite margin, got {shown_value(outcome)}")
         return 0.5 + 0.5 * float(np.sign(outcome)), float(outcome)
     if not isinstance(outcome, str) or outcome not in SIDES:
-        raise ValueError(f"outcome should be 'left', 'right' or 'tie', got {outcome!r}")
+        raise ValueError(f"outcome should be 'left', 'right' or 'tie', got {shown_value(outcome)}")
     return SIDES[outcome], None
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from bayesduel.study.goal import Goal, MinimizeRegret, goal_of
 from bayesduel.study.session import Session, belief_of
 from bayesduel.study.stopping import Budget, StopRule, stop_rule
+from bayesduel.system.arguments import shown_value
 from bayesduel.system.memory import TABLE_ARMS
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def plan(
 
     for name, value in {"n_futures": n_futures, "budget": budget, "workers": workers}.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} should be a whole number >= 1, got {value!r}")
+            raise ValueError(f"{name} should be a whole number >= 1, got {shown_value(value)}")
     setting = _setting(start, goal, policy, stop, model, seed, n_futures)
     kept = _kept(path)
     missing = [k for k in range(n_futures) if k not in kept]

@@ -7,6 +7,7 @@ from bayesduel import beliefs, policies
 from bayesduel.beliefs import BeliefSpec
 from bayesduel.models import Model, model_from_settings, model_settings
 from bayesduel.policies.policy import PairPolicy
+from bayesduel.system.arguments import shown_value
 
 __all__ = ["policy_from", "settings_of"]
 
@@ -20,7 +21,7 @@ def settings_of(policy: PairPolicy) -> dict[str, Any]:
         If a setting is nothing that JSON can hold, or the policy is none of the package.
     """
     if getattr(policies, type(policy).__name__, None) is not type(policy):
-        raise TypeError(f"policy should be one of bayesduel.policies, got {policy!r}")
+        raise TypeError(f"policy should be one of bayesduel.policies, got {shown_value(policy)}")
     found: dict[str, Any] = _held(policy)
     return found
 
@@ -42,7 +43,7 @@ def _held(value: Any) -> Any:
         return {"tuple": [_held(part) for part in value]}
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise TypeError(f"settings of a policy should be numbers or text, got {value!r}")
+    raise TypeError(f"settings of a policy should be numbers or text, got {shown_value(value)}")
 
 
 def _made(value: Any) -> Any:

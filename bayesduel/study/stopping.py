@@ -16,6 +16,7 @@ import numpy as np
 from bayesduel.beliefs.belief import BY_BETTING, fresh
 from bayesduel.beliefs.query import bounds
 from bayesduel.study.evidence import Evidence
+from bayesduel.system.arguments import real, shown_value
 
 __all__ = [
     "AllOf",
@@ -104,6 +105,7 @@ class WithinRope(StopRule):
 
     def __init__(self, p: float = 0.95, rope: float = 0.02) -> None:
         object.__setattr__(self, "p", _probability(p))
+        real(rope, "rope")
         if not 0 <= rope < 0.5:
             raise ValueError(f"rope should be in [0, 0.5), got {rope}")
         object.__setattr__(self, "margin", float(rope))
@@ -203,6 +205,7 @@ class ExpectedLoss(StopRule):
     name: ClassVar[str] = "expected-loss"
 
     def __post_init__(self) -> None:
+        real(self.epsilon, "epsilon")
         if not 0 < self.epsilon < 0.5:
             raise ValueError(f"epsilon should be in (0, 0.5), got {self.epsilon}")
 
@@ -254,6 +257,7 @@ class ConfidenceSequences(StopRule):
     name: ClassVar[str] = "confidence-sequences"
 
     def __post_init__(self) -> None:
+        real(self.delta, "delta")
         if not 0 < self.delta < 0.5:
             raise ValueError(f"delta should be in (0, 0.5), got {self.delta}")
 
@@ -309,7 +313,7 @@ class Budget(StopRule):
 
     def __post_init__(self) -> None:
         if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1:
-            raise ValueError(f"n should be a whole number >= 1, got {self.n!r}")
+            raise ValueError(f"n should be a whole number >= 1, got {shown_value(self.n)}")
 
     def value(self, evidence: Evidence) -> float:
         """Return the number of duels."""
@@ -414,7 +418,8 @@ def stop_rule(given: Any) -> StopRule:
         rules = tuple(stop_rule(rule) for rule in given)
         return rules[0] if len(rules) == 1 else AnyOf(rules)
     raise TypeError(
-        f"stop should be a probability, a rule such as WithinRope(0.95) or a list, got {given!r}"
+        f"stop should be a probability, a rule such as WithinRope(0.95) or a list, "
+        f"got {shown_value(given)}"
     )
 
 
@@ -430,6 +435,7 @@ def rule_from(settings: dict[str, Any]) -> StopRule:
 
 
 def _probability(p: float) -> float:
+    real(p, "p")
     if not 0.5 < p < 1:
         raise ValueError(f"p should be in (0.5, 1), got {p}")
     return float(p)

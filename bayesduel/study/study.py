@@ -31,6 +31,8 @@ from bayesduel.study.status import Status, Ticket
 from bayesduel.study.stopping import Budget, StopRule, rule_from, stop_rule
 from bayesduel.study.store import Event, Store, StudyError
 from bayesduel.study.verdict import objection, transitivity, verdict
+from bayesduel.system.arguments import finite, shown_value
+from bayesduel.system.memory import check_square
 
 __all__ = ["Study", "StudyStopped"]
 
@@ -141,14 +143,15 @@ class Study:
         goal.check(len(labels))
         model = model_named("bradley-terry" if given["model"] is None else given["model"])
         if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-            raise ValueError(f"seed should be a whole number >= 0, got {seed!r}")
+            raise ValueError(f"seed should be a whole number >= 0, got {shown_value(seed)}")
+        timeout = finite(timeout, "timeout")
         if not timeout > 0:
             raise ValueError(f"timeout should be positive, in seconds, got {timeout}")
         rule = None if stop is None or isinstance(goal, MinimizeRegret) else stop_rule(stop)
         policy = given["policy"]
         if policy not in (None, "auto") and not isinstance(policy, PairPolicy):
             raise TypeError(
-                f"policy should be 'auto' or one of pairs, such as DTS(), got {policy!r}"
+                f"policy should be 'auto' or one of pairs, such as DTS(), got {shown_value(policy)}"
             )
         allowed = allowed_pairs(given["pairs"], labels)
         costs = pair_costs(given["costs"], labels)
@@ -157,7 +160,7 @@ class Study:
         if required and not isinstance(goal.policy() if automatic else policy, ScoreRule):
             raise ValueError(
                 "required should go with a posterior-driven policy, such as "
-                f"ContrastAllocation(), got {policy!r}"
+                f"ContrastAllocation(), got {shown_value(policy)}"
             )
         values = {
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -173,6 +176,7 @@ class Study:
             "seed": seed,
             "history": [],
         }
+        _check_room(len(labels))
         self._session_for(values, labels)  # refuses what does not go together
         self._store.create(values, labels)
 
@@ -249,9 +253,9 @@ class Study:
         """
         count = 1 if n is None else n
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ValueError(f"n should be a whole number >= 1, got {n!r}")
+            raise ValueError(f"n should be a whole number >= 1, got {shown_value(n)}")
         if judge is not None and (not isinstance(judge, str) or not judge.strip()):
-            raise ValueError(f"judge should be a name, got {judge!r}")
+            raise ValueError(f"judge should be a name, got {shown_value(judge)}")
         for attempt in range(RETRIES):
             last = attempt == RETRIES - 1  # the others wait while the pair is chosen
             with self._store.writing() if last else nullcontext() as connection:
@@ -285,7 +289,7 @@ class Study:
         if before is not None and (before.outcome, before.margin) != (value, margin):
             raise ValueError(
                 f"outcome of ticket {self._id(number)} should be {as_told(before)!r}, as told "
-                f"before, got {outcome!r}; correct() changes it"
+                f"before, got {shown_value(outcome)}; correct() changes it"
             )
 
     def correct(self, ticket: Ticket | str, outcome: str | float, reason: str) -> None:
@@ -309,7 +313,9 @@ class Study:
         if self._store.latest(number) is None:
             raise ValueError(f"ticket should have an outcome to correct, got {self._id(number)}")
         if not isinstance(reason, str) or not reason.strip():
-            raise ValueError(f"reason should say why the outcome is corrected, got {reason!r}")
+            raise ValueError(
+                f"reason should say why the outcome is corrected, got {shown_value(reason)}"
+            )
         self._store.tell(number, *outcome_value(outcome, self.model.outcome), reason=reason)
 
     def import_duels(self, duels: Duels) -> None:
@@ -334,9 +340,10 @@ class Study:
         Raises
         ------
         ValueError
-            If a label is there already.
+            If a label is there already, or there are more arms than fit in memory.
         """
         new = checked_labels([*self._labels, *listed(arms)])[len(self._labels) :]
+        _check_room(len(self._labels) + len(new))
         self._store.add_arms(new)
         self._load()
 
@@ -410,7 +417,7 @@ class Study:
             If `futures` is not a whole number >= 0, or nothing was told yet that could be checked.
         """
         if isinstance(futures, bool) or not isinstance(futures, int) or futures < 0:
-            raise ValueError(f"futures should be a whole number >= 0, got {futures!r}")
+            raise ValueError(f"futures should be a whole number >= 0, got {shown_value(futures)}")
         decision = self._decided()
         order = [self._labels[i] for i in decision.order]
         history = self._remember(decision)
@@ -650,18 +657,25 @@ class Study:
         name = ticket.id if isinstance(ticket, Ticket) else str(ticket)
         key, _, number = name.rpartition("-")
         if key not in ("", self._settings["key"]) or not number.isdecimal():
-            raise KeyError(f"ticket should be one of this study, got {name!r}")
+            raise KeyError(f"ticket should be one of this study, got {shown_value(name)}")
         if self._store.ticket(int(number)) is None:
-            raise KeyError(f"ticket should be one that was asked for, got {name!r}")
+            raise KeyError(f"ticket should be one that was asked for, got {shown_value(name)}")
         return int(number)
 
     def _arm(self, label: str) -> int:
         if label not in self._labels:
-            raise KeyError(f"arm should be one of the study, got {label!r}")
+            raise KeyError(f"arms should be of the study, got {shown_value(label)}")
         return self._labels.index(label)
 
 
 NEVER = Budget(2**62)
+MATRICES = 12  # of K x K numbers at a time: tallies, bounds and what a policy keeps
+
+
+def _check_room(n_arms: int) -> None:
+    """Raise ValueError unless the matrices of a study fit in the memory that is free."""
+    instead = "leave out arms that are no candidates, or fit a model to the log of these duels"
+    check_square(n_arms, MATRICES, "a study", instead)
 
 
 def _arguments(settings: Mapping[str, Any]) -> str:

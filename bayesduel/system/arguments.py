@@ -1,13 +1,27 @@
 """Checks of arguments that many functions share: the argument, the rule and the value."""
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from numbers import Real
+from typing import Any, cast
 
 import numpy as np
 
-__all__ = ["check_log", "check_names", "check_one_of", "listed", "shown_value", "texts_of", "whole"]
+__all__ = [
+    "check_log",
+    "check_names",
+    "check_one_of",
+    "finite",
+    "listed",
+    "numbers",
+    "real",
+    "shown_value",
+    "texts_of",
+    "whole",
+]
 
 LARGEST = 2**53  # larger whole numbers are not exact in float64
+LARGEST_FLOAT = sys.float_info.max
 
 
 def whole(value: Any, name: str, least: int, most: int = LARGEST) -> int:
@@ -30,6 +44,43 @@ def whole(value: Any, name: str, least: int, most: int = LARGEST) -> int:
     if number > most:
         raise ValueError(f"{name} should be at most {most:,}, got {shown_value(value)}")
     return number
+
+
+def real(value: Any, name: str, *, none: bool = False) -> None:
+    """Raise TypeError unless an argument is a number that a float can hold, or None if allowed."""
+    if none and value is None:
+        return
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(f"{name} should be a number, got {shown_value(value)}")
+    if abs(cast(Any, value)) > LARGEST_FLOAT and not isinstance(value, float | np.floating):
+        raise TypeError(f"{name} should be a number that fits a float, got {shown_value(value)}")
+
+
+def finite(value: Any, name: str) -> float:
+    """Return a finite number as a float.
+
+    Raises
+    ------
+    ValueError
+        If it is infinite, NaN or too large for a float.
+    TypeError
+        If it is not a number.
+    """
+    rule = f"{name} should be a finite number, got {shown_value(value)}"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(rule)
+    if not abs(cast(Any, value)) <= LARGEST_FLOAT:
+        raise ValueError(rule)
+    return float(value)
+
+
+def numbers(value: Any, name: str) -> np.ndarray:
+    """Return an array of float64; raise TypeError if it is not one of numbers."""
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        rule = f"{name} should be an array of numbers, got {shown_value(value)}"
+        raise TypeError(rule) from error
 
 
 def check_one_of(value: Any, name: str, allowed: Sequence[str]) -> None:
@@ -76,5 +127,10 @@ def shown_value(value: Any) -> str:
         return f"a number of about {int(value.bit_length() * 0.30103):,} digits"
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape}"
-    text = " ".join(repr(value).split())
+    if isinstance(value, np.generic):
+        value = value.item()
+    try:
+        text = " ".join(repr(value).split())
+    except (ValueError, RecursionError):  # a number of many digits inside, or too deep
+        return f"a {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."

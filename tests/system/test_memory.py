@@ -53,6 +53,19 @@ def test_simulations(many):
     assert re.search(SENTENCE, result.stderr)
 
 
+def test_studies(monkeypatch):
+    """A study is refused before its matrices are made, and so are arms that are added to one."""
+    monkeypatch.setattr(memory, "available_memory", lambda: 8 * 12 * 50**2)
+    arms = [f"arm {k}" for k in range(51)]
+    rule = "a study should have at most 50 arms in the .* GiB of memory .* got 51, which take"
+    with pytest.raises(ValueError, match=rule):
+        bd.Study(arms=arms, policy=bd.Uniform())
+    study = bd.Study(arms=arms[:50], policy=bd.Uniform(), stop=None)
+    with pytest.raises(ValueError, match=rule):
+        study.add_arms(arms[50:])
+    assert study.n_duels == 0
+
+
 def test_a_memory_error_is_one_sentence(monkeypatch):
     def fail(*_: object, **__: object):
         raise MemoryError("Unable to allocate 9 TiB")

@@ -11,6 +11,8 @@ from functools import cache
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
+from bayesduel.system.arguments import shown_value
+
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
     from bayesduel.data.items import Items
@@ -76,7 +78,8 @@ def describe(name: str) -> Dataset:
         near = get_close_matches(str(name).lower(), names(), n=1, cutoff=0.5)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise ValueError(
-            f"name should be a shipped dataset ({', '.join(names())}), got {name!r}{hint}"
+            f"name should be a shipped dataset ({', '.join(names())}), "
+            f"got {shown_value(name)}{hint}"
         )
     return Dataset(name=name, **_catalogue()[name])
 
@@ -145,7 +148,8 @@ def items(name: str, **reading: Any) -> "Items":
     if not resource.is_file():
         having = [n for n in names() if (files(__package__) / f"{n}_items.csv").is_file()]
         raise ValueError(
-            f"name should be a dataset with attributes ({', '.join(having)}), got {name!r}"
+            f"name should be a dataset with attributes ({', '.join(having)}), "
+            f"got {shown_value(name)}"
         )
     with as_file(resource) as path:
         found = read_items(path, **reading)

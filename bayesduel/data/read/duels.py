@@ -33,7 +33,7 @@ from bayesduel.data.read.pair_counts import read_pair_counts
 from bayesduel.data.read.rows import Rows, TimeKind, text_of
 from bayesduel.data.read.source import open_source
 from bayesduel.data.votes import ReadSummary, TieRule
-from bayesduel.system.arguments import check_one_of, texts_of
+from bayesduel.system.arguments import check_one_of, shown_value, texts_of
 from bayesduel.system.memory import bytes_of
 from bayesduel.text import join
 
@@ -317,10 +317,14 @@ def _reading_of(source: "FileSource | FrameSource", rows: Rows, roles: Roles) ->
 def _names_of(covariates: Any) -> tuple[str, ...]:
     """Return the names of covariates; raise TypeError unless they are distinct names."""
     if isinstance(covariates, str) or not isinstance(covariates, Sequence):
-        raise TypeError(f"covariates should be a list of names of columns, got {covariates!r}")
+        raise TypeError(
+            f"covariates should be a list of names of columns, got {shown_value(covariates)}"
+        )
     names = tuple(covariates)
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise TypeError(f"covariates should be different names of columns, got {covariates!r}")
+        raise TypeError(
+            f"covariates should be different names of columns, got {shown_value(covariates)}"
+        )
     return names
 
 
@@ -336,9 +340,9 @@ def _check_arguments(given: dict[str, Any], by: Any) -> None:
                 isinstance(value, str) or value is False or (value is None and name != "outcome")
             )
         if not allowed:
-            raise TypeError(f"{name} should be the name of a column, got {value!r}")
+            raise TypeError(f"{name} should be the name of a column, got {shown_value(value)}")
     if by is not None and not isinstance(by, str):
-        raise TypeError(f"by should be the name of a column, got {by!r}")
+        raise TypeError(f"by should be the name of a column, got {shown_value(by)}")
 
 
 def _locate(

@@ -19,6 +19,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
+from bayesduel.system.arguments import shown_value
 from bayesduel.text import join
 
 __all__ = [
@@ -88,7 +89,7 @@ def expand(path: Any) -> list[str]:
         return [name for part in path for name in expand(part)]
     name = os.fspath(path)
     if not isinstance(name, str):
-        raise TypeError(f"path should be text or a path, got {name!r}")
+        raise TypeError(f"path should be text or a path, got {shown_value(name)}")
     if os.path.isdir(name):
         return _files_of(name)
     if os.path.lexists(name) or not glob.has_magic(name):
@@ -329,7 +330,8 @@ def _header(name: str, compression: str, head: bytes, tabbed: bool) -> tuple[str
         if named.count(column) > 1:
             places = [i + 1 for i, other in enumerate(columns) if other == column]
             raise ValueError(
-                f"{name}, line 1: columns should have distinct names, got {column!r} in columns "
+                f"{name}, line 1: columns should have distinct names, "
+                f"got {shown_value(column)} in columns "
                 f"{' and '.join(map(str, places))}"
             )
     return delimiter, columns

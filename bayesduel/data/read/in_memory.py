@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from bayesduel.data.read.rows import text_of
+from bayesduel.system.arguments import shown_value
 
 __all__ = ["WinsMatrix", "as_frame", "wins_in_columns", "wins_matrix"]
 
@@ -71,7 +72,7 @@ def as_frame(given: Any) -> Any:
     if lengths not in ({2}, {3}):
         raise ValueError(
             "a list should hold tuples (left, right, outcome), tuples (winner, loser), "
-            f"dictionaries or paths, got {_first_other(given, lengths)!r}"
+            f"dictionaries or paths, got {shown_value(_first_other(given, lengths))}"
         )
     names = dict.fromkeys(("left", "right", "outcome") if lengths == {3} else ("winner", "loser"))
     columns = zip(*given, strict=True)

@@ -93,7 +93,9 @@ def read_items(
     parts = [part for name in names for part in _columns(table[name], name, reference.get(name))]
     for name in reference:
         if not any(a.column == name and a.level for a, _ in parts):
-            raise ValueError(f"reference should be of a categorical column, got {name!r}")
+            raise ValueError(
+                f"reference should be of a categorical column, got {shown_value(name)}"
+            )
     attributes, values = tuple(a for a, _ in parts), np.stack([v for _, v in parts], axis=1)
     items = Items(labels=labels, attributes=attributes, values=values, source=name)
     _check_identified(items)
@@ -217,7 +219,7 @@ def _indicators(
     if reference not in levels:
         raise ValueError(
             f"reference of {name!r} should be {join(levels, word='or', quote=True)}, "
-            f"got {reference!r}"
+            f"got {shown_value(reference)}"
         )
     if len(levels) == 1:
         return [(Attribute(name, name, reference, reference, 0.0, 0.0), np.zeros(len(words)))]
@@ -243,7 +245,8 @@ def _check_identified(items: Items) -> None:
     if found is not None:
         column, others = items.names[found[0]], [items.names[k] for k in found[1]]
         raise ValueError(
-            f"attributes should be linearly independent, got {column!r}, a combination of "
+            f"attributes should be linearly independent, "
+            f"got {shown_value(column)}, a combination of "
             f"{join(others, quote=True)}; leave one of them out {LEAVE_OUT}"
         )
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesduel.jit import compiled
+from bayesduel.system.arguments import numbers, shown_value
 
 __all__ = [
     "LINEAR",
@@ -54,7 +55,8 @@ def schedule_of(
     if isinstance(name, str):
         if name not in SCHEDULES:
             raise ValueError(
-                f"schedule should be one of {', '.join(SCHEDULES)} or lengths, got {name!r}"
+                f"schedule should be one of {', '.join(SCHEDULES)} or lengths, "
+                f"got {shown_value(name)}"
             )
         if name == "polynomial" and not power > 0:
             raise ValueError(f"power should be positive, got {power}")
@@ -62,6 +64,7 @@ def schedule_of(
             raise ValueError(f"depth should be 1, 2 or 3, got {depth!r}")
         parameters = {"polynomial": power, "iterated": depth, "shared": n_attributes}
         return Schedule(SCHEDULES.index(name), float(parameters.get(name, 0)), none)
+    numbers(list(name), "schedule")  # refuses what is no array
     lengths: Any = np.asarray(list(name))
     whole = lengths.size > 0 and lengths.dtype.kind in "iu"
     if not (whole and lengths[0] >= 1 and (np.diff(lengths) >= 0).all()):

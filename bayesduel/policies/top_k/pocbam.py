@@ -31,6 +31,7 @@ from bayesduel.jit import compiled
 from bayesduel.policies.top_k.aepcs import best_pair_by_gain
 from bayesduel.policies.top_k.hybrid_thresholds import null_thresholds
 from bayesduel.policies.top_k.settings import WarmUpSettings
+from bayesduel.system.arguments import real, shown_value
 
 __all__ = ["HybridPOCBAm", "MLPOCBAm", "POCBAm"]
 
@@ -206,11 +207,13 @@ class HybridPOCBAm(_Family):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not isinstance(self.threshold, str):
+            real(self.threshold, "threshold")
         if self.threshold != "calibrated" and not (
             isinstance(self.threshold, float | int) and 0 <= self.threshold <= 1
         ):
             raise ValueError(
-                f"threshold should be in [0, 1] or 'calibrated', got {self.threshold!r}"
+                f"threshold should be in [0, 1] or 'calibrated', got {shown_value(self.threshold)}"
             )
         if self.index not in INDICES:
             raise ValueError(f"index should be one of {list(INDICES)}, got {self.index!r}")

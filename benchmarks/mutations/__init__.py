@@ -1,0 +1,1 @@
+"""Mutations: how many small faults in the package its fast tests notice."""

@@ -1,0 +1,48 @@
+"""Junk in the arguments of public functions is refused in the package's own words."""
+
+import numpy as np
+import pytest
+
+from benchmarks.faults.junk import CALLS, LEFT_OUT, answers, cases, new_world, public_names
+
+SAMPLE = 400  # calls of the fast test
+SETTINGS = ("preference.", "beliefs.")
+NAMED = (
+    "AnyOf", "Budget", "CCB", "ConfidenceSequences", "DTS", "ExpectedLoss", "Followed", "PBR",
+    "PosteriorThreshold", "Pulls", "SAVAGE", "TopK", "UCB1", "WithinRope",
+)  # fmt: skip
+
+
+@pytest.fixture
+def world(monkeypatch):
+    world = new_world()
+    monkeypatch.chdir(world.folder)
+    return world
+
+
+def faults(world, names, number=None, seed=0):
+    """Return the calls, of all or of a random sample, whose answers are faults."""
+    known = public_names()
+    found = [(case, known[name]) for name in names for case in cases(name, known[name])]
+    if number is not None:
+        chosen = np.random.default_rng(seed).permutation(len(found))[:number]
+        found = [found[k] for k in chosen]
+    told = []
+    for case, value in found:
+        kind, words = answers(case, value, world)
+        if kind not in ("answered", "refused"):
+            told.append(f"{kind}: {case.key}: {words[:200]}")
+    return told
+
+
+def test_every_public_name_has_a_call():
+    """A new public name needs a sound call, or a reason to be left out."""
+    known = public_names()
+    for name, value in known.items():
+        assert name in LEFT_OUT or cases(name, value) is not None
+    assert not {*CALLS, *LEFT_OUT} - {*known}
+
+
+def test_a_sample_of_junk(world):
+    names = [n for n in public_names() if n.startswith(SETTINGS) or n in NAMED]
+    assert faults(world, names, SAMPLE) == []
