@@ -37,7 +37,7 @@ def bytes_of(memory: Any) -> int:
         size = float(number) * scale
     else:
         whole = isinstance(memory, int) and not isinstance(memory, bool)
-        size = float(memory) if whole else 0.0
+        size = float(memory) if whole and memory < 2**63 else 0.0
     if not LEAST <= size < 2**63:
         raise ValueError(
             f"memory should be a size of at least 100MB, such as '2GB', got {shown_value(memory)}"

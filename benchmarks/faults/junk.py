@@ -209,6 +209,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "Budget": lambda w: {"n": 3},
     "Duels": lambda w: {"arms": w.log.arms, "cells": w.log.cells},
     "Pulls": lambda w: {"arms": ("a", "b"), "n": np.ones(2, int), "successes": np.ones(2, int)},
+    "Study": lambda w: {"arms": ["a", "b"]},
     "plan": lambda w: {"start": 3, "n_futures": 1, "budget": 5, "policy": bd.Uniform()},
     "category_ranks": lambda w: {"fit": w.category_fit},
     "check": lambda w: {"duels": w.log, "quick": True, "draws": 100},
@@ -263,6 +264,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
         "better": bd.success_rate(w.selections), "worse": bd.success_rate(w.selections)},
     "success_rate": lambda w: {"trace": w.selections},
     "top_k": lambda w: {"fit": w.fit, "k": 1},
+    "update": lambda w: {"fit": w.fit, "new_duels": w.log, "draws": 100},
     "winners": _fit,
     "beliefs.require_sampling": lambda w: {
         "policy": bd.Uniform(), "belief": bd.beliefs.Beta()},
@@ -331,6 +333,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "Comparison.to_dict": lambda w: {},
     "Comparison.to_html": lambda w: {},
     "Comparison.to_json": lambda w: {},
+    "Duels.join": lambda w: {"other": w.log},
     "Duels.from_categories": lambda w: {"logs": {"x": w.log}},
     "Duels.from_votes": lambda w: {"left": ["a"], "right": ["b"], "outcome": [1.0]},
     "Duels.from_wins": lambda w: {"wins": [[0, 1], [2, 0]]},

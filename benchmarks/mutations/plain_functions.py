@@ -11,8 +11,10 @@ from bayesduel import jit
 __all__ = ["plain"]
 
 
-def plain(function: Callable[..., Any]) -> Callable[..., Any]:
+def plain(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Return a function as it is, with the attribute that compiled functions have."""
+    if function is None:
+        return plain
     cast(Any, function).py_func = function
     return function
 
