@@ -103,7 +103,7 @@ class OpponentsOfMany:
 
 def interval_by_arm(values: np.ndarray, prob: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the equal-tailed interval of each column of draws (draws, K), some at a time."""
-    ends = np.empty((2, values.shape[1]))
+    ends = np.empty((2, values.shape[1]), dtype=values.dtype)
     for here in _chunks(values.shape[1], ARMS):
         ends[:, here] = eti(np.ascontiguousarray(values[:, here].T), prob)
     return ends[0], ends[1]
