@@ -111,7 +111,7 @@ def test_nothing_writes_a_file_by_another_way():
     """Only `atomic_write` writes files; those of DuckDB are temporary, of figures in memory."""
     root = Path(bd.__file__).parent
     ways = (
-        r"\.(write_text|write_bytes|to_netcdf|savefig)\(|\.to_csv\([^)]"
+        r"\.(write_text|write_bytes|to_netcdf|savefig)\(|(?<!self)\.to_csv\([^)]"
         r"|open\([^)]*[\"'][wx]b?\+?[\"']"
     )
     allowed = {"atomic_write.py", "duckdb_source.py", "figures.py"}
