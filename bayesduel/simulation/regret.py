@@ -72,13 +72,14 @@ def regret(trace: xr.DataTree, criterion: str | None = None) -> xr.DataArray:
         selection of the k best is judged by :func:`bayesduel.success_rate` and
         :func:`bayesduel.opportunity_cost`.
     """
+    plan = plan_of(trace)
     if "selected" in trace["trace"]:
         raise ValueError(
             "trace should be of pairs or items, got one of a selection of the k best, which "
             "success_rate and opportunity_cost judge"
         )
     if "worth" in trace["trace"]:
-        return _of_items(trace, criterion)
+        return _of_items(trace, criterion, plan["shows"])
     criterion = criterion or "copeland"
     P = trace["problem"].to_dataset()["P"]
     counts = trace["trace"].to_dataset()
@@ -137,10 +138,10 @@ def _own_criterion(shows: int, criterion: str | None) -> str:
     return own
 
 
-def _of_items(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:
+def _of_items(trace: xr.DataTree, criterion: str | None, shows: int) -> xr.DataArray:
     """Return the regret of a trace of items: what the best would have been worth, less this."""
     problem, counts = trace["problem"].to_dataset(), trace["trace"].to_dataset()
-    own = _own_criterion(plan_of(trace)["shows"], criterion)
+    own = _own_criterion(shows, criterion)
     total = problem["best"] * trace["time"] - counts["worth"]
     total = total.transpose("policy", "replication", "time").astype(float)
     total.name = own

@@ -162,13 +162,13 @@ def opportunity_cost(trace: "xr.DataTree", criterion: str | None = None) -> "xr.
 
     Raises
     ------
+    TypeError
+        If `trace` is something else.
     ValueError
-        If `trace` is something else, or `criterion` is not one of this trace's.
+        If `criterion` is not one of this trace's.
     """
     from bayesduel.simulation.trace import plan_of
 
-    if "trace" not in trace or "problem" not in trace:
-        raise ValueError("trace should be what bayesduel.simulate returned")
     setting = plan_of(trace)["setting"]
     if setting != "pairs" and criterion is not None:
         raise ValueError(

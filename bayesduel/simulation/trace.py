@@ -231,7 +231,12 @@ def open_trace(path: Any) -> xr.DataTree:
 
 
 def plan_of(trace: xr.DataTree) -> dict[str, Any]:
-    """Return the settings of the simulation that made a trace."""
+    """Return the settings of the simulation that made a trace; refuse what is not a trace."""
+    wrong = f"trace should be what bayesduel.simulate returned, got {shown_value(trace)}"
+    if not isinstance(trace, xr.DataTree):
+        raise TypeError(wrong)
+    if "plan" not in trace.attrs:
+        raise ValueError(wrong)
     return dict(json.loads(trace.attrs["plan"]))
 
 
