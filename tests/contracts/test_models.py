@@ -134,7 +134,7 @@ def near_the_prior(model, cells, n, seed):
     return {k: v for k, v in found.items() if not k.endswith(inner)}, terms
 
 
-def without_sampling(model, cells, method, layout, seed, keep, progress):
+def without_sampling(model, cells, method, layout, seed, keep, progress, near=None):
     n = layout[0] * layout[1]
     row = np.arange(n) % POINTS
     points, terms = near_the_prior(model, cells, POINTS, seed)

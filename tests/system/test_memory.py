@@ -24,6 +24,11 @@ def many(monkeypatch):
     return bd.read_duels(frame)
 
 
+def by_matrices(duels):
+    """Fit a model that the sparse route does not serve."""
+    return bd.fit(duels, "thurstone")
+
+
 def test_what_is_free_is_known_here():
     assert 2**20 < (available_memory() or 0) < 2**50
 
@@ -36,7 +41,7 @@ def test_the_limit_is_one_that_fits(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("ask", [bd.fit, bd.Duels.tally, bd.check])
+@pytest.mark.parametrize("ask", [by_matrices, bd.Duels.tally, bd.check])
 def test_logs(many, ask):
     with pytest.raises(ValueError, match=SENTENCE):
         ask(many)
