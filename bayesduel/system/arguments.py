@@ -2,10 +2,11 @@
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Real
-from typing import Any, cast
+from numbers import Rational, Real
+from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = [
     "check_log",
@@ -39,7 +40,7 @@ def whole(value: Any, name: str, least: int, most: int = LARGEST) -> int:
         number = int(value)
     except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(rule) from error
-    if isinstance(value, np.ndarray) or number != value or number < least:
+    if not isinstance(value, Real) or number != value or number < least:
         raise ValueError(rule)
     if number > most:
         raise ValueError(f"{name} should be at most {most:,}, got {shown_value(value)}")
@@ -50,9 +51,9 @@ def real(value: Any, name: str, *, none: bool = False) -> None:
     """Raise TypeError unless an argument is a number that a float can hold, or None if allowed."""
     if none and value is None:
         return
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} should be a number, got {shown_value(value)}")
-    if abs(cast(Any, value)) > LARGEST_FLOAT and not isinstance(value, float | np.floating):
+    if isinstance(value, Rational) and abs(cast(Any, value)) > LARGEST_FLOAT:
         raise TypeError(f"{name} should be a number that fits a float, got {shown_value(value)}")
 
 
@@ -67,15 +68,17 @@ def finite(value: Any, name: str) -> float:
         If it is not a number.
     """
     rule = f"{name} should be a finite number, got {shown_value(value)}"
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(rule)
     if not abs(cast(Any, value)) <= LARGEST_FLOAT:
         raise ValueError(rule)
     return float(value)
 
 
-def numbers(value: Any, name: str) -> np.ndarray:
+def numbers(value: Any, name: str) -> "np.ndarray":
     """Return an array of float64; raise TypeError if it is not one of numbers."""
+    import numpy as np
+
     try:
         return np.asarray(value, dtype=float)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
@@ -125,9 +128,10 @@ def shown_value(value: Any) -> str:
     """Return a value for a message, at most 60 characters in one line."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**40:
         return f"a number of about {int(value.bit_length() * 0.30103):,} digits"
-    if isinstance(value, np.ndarray):
+    numpy = sys.modules.get("numpy")  # not imported, so that the help of a command is quick
+    if numpy is not None and isinstance(value, numpy.ndarray):
         return f"an array of shape {value.shape}"
-    if isinstance(value, np.generic):
+    if numpy is not None and isinstance(value, numpy.generic):
         value = value.item()
     try:
         text = " ".join(repr(value).split())
