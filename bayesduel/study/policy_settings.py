@@ -49,11 +49,11 @@ def _held(value: Any) -> Any:
 def _made(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
+    if "class" in value:  # before "model", which a belief may have among its settings
+        own = {name: _made(part) for name, part in value.items() if name != "class"}
+        return getattr(beliefs, value["class"])(**own)
     if "tuple" in value:
         return tuple(_made(part) for part in value["tuple"])
-    if "model" in value:
-        # Studies of earlier versions hold the name and the settings beside each other.
-        held = value["model"]
-        return model_from_settings(held if isinstance(held, dict) else value | {"name": held})
-    own = {name: _made(part) for name, part in value.items() if name != "class"}
-    return getattr(beliefs, value["class"])(**own)
+    # Studies of earlier versions hold the name and the settings beside each other.
+    held = value["model"]
+    return model_from_settings(held if isinstance(held, dict) else value | {"name": held})

@@ -1,5 +1,6 @@
 """Studies: what is told is kept, asked again after a stop, and refused where it is wrong."""
 
+import json
 import sqlite3
 from contextlib import closing
 
@@ -9,8 +10,10 @@ from sqlalchemy import event
 
 import bayesduel as bd
 from bayesduel import policies
+from bayesduel.models import BradleyTerry
 from bayesduel.policies.score_rules import ScoreRule
 from bayesduel.simulation.replication import label
+from bayesduel.study.policy_settings import policy_from, settings_of
 from bayesduel.study.status import Ticket, sparkline
 from bayesduel.study.store import StudyError
 from bayesduel.study.study import StudyStopped
@@ -113,6 +116,15 @@ def test_a_followed_posterior_is_the_same_after_reopening(tmp_path):
     after = bd.Study(tmp_path / "s").status()
     assert after.ranking == before.ranking
     assert after.probability == pytest.approx(before.probability, abs=0.1)  # 500 draws each
+
+
+def test_a_policy_keeps_its_belief_with_a_model():
+    """A belief holds a model among its settings, and both are kept."""
+    belief = bd.Laplace(BradleyTerry(scale=1.0), draws=100)
+    policy = bd.DTS(belief=belief)
+    assert policy_from(json.loads(json.dumps(settings_of(policy)))) == policy
+    study = play(bd.Study(arms=list(SCORES), policy=policy, stop=None), 3)
+    assert study.duels().n_duels == 3
 
 
 def test_two_openings_of_one_file_see_each_other(tmp_path):
