@@ -314,6 +314,13 @@ class DuelCovariates(DuelPredictor):
             return 0.0
         return parameters["covariate_effect"] @ cells["covariate_values"].T
 
+    def fixed_effects(
+        self, cells: Mapping[str, Any], unit: Any
+    ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Return ``covariate_values`` and the standard deviation of each effect."""
+        spread = self.scale * unit / cells["covariate_deviation"]
+        return {"covariate_effect": (cells["covariate_values"], spread)}
+
     def example(self) -> "DuelCovariates":
         """Return the same with deviations of 1."""
         return replace(self, deviations=(1.0,) * len(self.columns))

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from bayesduel.models.bradley_terry import BradleyTerry
+from bayesduel.models.cells import ModelCells
 from bayesduel.models.composed_model import ComposedModel
 from bayesduel.models.model import Model
 from bayesduel.models.predictor import Predictor
@@ -45,6 +46,7 @@ class Layer(ComposedModel):
     required: ClassVar[tuple[str, ...]] = ("layer",)
     reads_own_order: ClassVar[bool] = False  # whether the layer itself asks who was left
     adds: ClassVar[bool] = False  # whether the layer only adds numbers times data to the predictor
+    fixed: ClassVar[bool] = False  # whether these numbers have known normal priors and no others
     cyclic: ClassVar[bool] = False  # whether the layer itself lets preferences be intransitive
     models_votes_of: ClassVar[tuple[str, ...]] = ()  # roles whose dependence the layer models
     splits: ClassVar[bool] = (
@@ -105,6 +107,12 @@ class Layer(ComposedModel):
         """Varying effects of the layer itself; see ``Model.varying``."""
         return {}
 
+    def own_fixed_effects(
+        self, cells: Mapping[str, Any]
+    ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Return the columns and prior deviations of a layer that is `fixed`, by parameter."""
+        return {}
+
     def own_implied(
         self, posterior: Mapping[str, np.ndarray], arms: tuple[str, ...]
     ) -> Mapping[str, np.ndarray]:
@@ -117,6 +125,19 @@ class Layer(ComposedModel):
         return False
 
     # -- what follows ------------------------------------------------------------------------
+
+    @property
+    def why_not_sparse(self) -> str:
+        """Why it cannot be sampled on the sparse graph of pairs that met, or ""."""
+        if not self.fixed:
+            return f"the parameters of {self.layer} do not have known normal priors alone"
+        if self.flat_prior:
+            return f"the prior of {self.layer} is flat"
+        return self.base.why_not_sparse
+
+    def fixed_effects(self, cells: ModelCells) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Return what enters the predictor of cells beside the scores, innermost first."""
+        return self.base.fixed_effects(cells) | self.own_fixed_effects(cells.data)
 
     def settled(self, log: Any) -> Self:
         """Return the same with every setting that is read off the log written down."""

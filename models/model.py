@@ -73,9 +73,18 @@ class Model(ByValue, ABC):
     def why_not_sparse(self) -> str:
         """Why it cannot be sampled on the sparse graph of pairs that met, or "".
 
-        That takes one score an arm with a normal prior and a logistic link, and nothing else.
+        That takes one score an arm with a normal prior and a logistic link, and beside them nothing
+        but `fixed_effects`.
         """
         return f"{self.name} is not a model of one score an arm with a logistic link alone"
+
+    def fixed_effects(self, cells: ModelCells) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Return what enters the predictor of cells beside the scores, in known columns.
+
+        By name of the parameter: its columns, (cells,) of a number or (cells, m), and the standard
+        deviation of its normal prior, () or (m,). Of a model whose `why_not_sparse` is "".
+        """
+        return {}
 
     @property
     def summed_log_likelihood(self) -> SummedLogLikelihood | None:

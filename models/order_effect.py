@@ -57,6 +57,7 @@ class OrderEffect(Layer):
     reads_own_order: ClassVar[bool] = True
     adds: ClassVar[bool] = True
     splits: ClassVar[bool] = False
+    fixed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_positive("prior", self.prior, flat=True)
@@ -89,6 +90,12 @@ class OrderEffect(Layer):
         if self.flat_prior:
             return {"order": pm.Flat("order")}
         return {"order": pm.Normal("order", 0.0, self.prior * self.unit(given))}
+
+    def own_fixed_effects(
+        self, cells: Mapping[str, Any]
+    ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Return the column of ``order``: 1 where the cell's first arm was left."""
+        return {"order": (cells["left_first"], np.asarray(self.prior * self.unit(cells)))}
 
     def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
         """Return the base's predictor, plus the advantage where the cell says who was left."""

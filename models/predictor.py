@@ -138,6 +138,12 @@ class DuelPredictor(ByValue, ABC):
     def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
         """Return the contribution to the predictor of cells; 0 where they say nothing."""
 
+    @abstractmethod
+    def fixed_effects(
+        self, cells: Mapping[str, Any], unit: Any
+    ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Return the columns of each parameter and the deviations of its normal prior, by name."""
+
     @property
     @abstractmethod
     def dims(self) -> dict[str, tuple[str, ...]]:

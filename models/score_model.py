@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
+from bayesduel.models.cells import ModelCells
 from bayesduel.models.composed_model import ComposedModel
 from bayesduel.models.covariates import DuelCovariates, ItemCovariates
 from bayesduel.models.predictor import ArmPredictor, Predictor, difference
@@ -87,11 +90,18 @@ class ScoreModel(ComposedModel):
         """Why it cannot be sampled on the sparse graph of pairs that met, or ""."""
         if self.response.score_link != "logit":
             return f"the response of {self.name} is not a logistic one of who wins"
-        if self.predictor.duel is not None:
-            return "it has covariates of the duel"
+        if self.predictor.duel is not None and self.predictor.duel.flat:
+            return "the prior of its covariates is flat"
         if not self.predictor.arms.independent:
             return "its scores do not have independent normal priors"
         return ""
+
+    def fixed_effects(self, cells: ModelCells) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Return the covariates of the duel and the standard deviations of their priors."""
+        duel = self.predictor.duel
+        return (
+            {} if duel is None else duel.fixed_effects(cells.data, self.response.unit(cells.data))
+        )
 
     def settled(self, log: Any) -> Self:
         """Return the same with the deviations of its covariates written down."""

@@ -5,12 +5,16 @@ the weighted Laplacian of the graph plus the prior's, ``sum_e w_e (u_i - u_j)(u_
 it is never stored as a K x K array. Systems are solved by conjugate gradients, and normal vectors
 with this precision are drawn by perturbation: ``Q^-1 b`` where b is normal with covariance Q.
 
+A few dense columns (an order effect, covariates of the duel) may stand beside the scores: their
+coefficients border that matrix, and their own precision given the scores' is its Schur complement.
+
 References
 ----------
 Papandreou & Yuille, "Gaussian sampling by local perturbations", NeurIPS 2010 (perturb and solve).
 Deviations: none.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,25 +24,35 @@ from scipy import sparse
 from bayesduel.inference.block_solver import add_pair_noise, solve_block
 from bayesduel.inference.conjugate_gradient import conjugate_gradient
 
-__all__ = ["ComparisonGraph", "ScorePrecision"]
+__all__ = ["BorderedPrecision", "ComparisonGraph", "ScorePrecision"]
 
 ITERATIONS = 2000  # of conjugate gradients, at most
+BORDER = 1e-8  # relative residual of the solutions for the columns beside the scores
 
 
 @dataclass(frozen=True, eq=False)
 class ComparisonGraph:
-    """Pairs that met, with their numbers of duels and the points of the first arm.
+    """Pairs that met, and the cells of a log: duels of a pair that a model does not tell apart.
 
     Attributes
     ----------
     n_arms
         K.
     first, second
-        Arms of each pair, indices, shape (pairs,).
+        Arms of each cell, indices, shape (cells,).
     n, points
-        Duels of each pair, and points of the first arm (a tie counts half), shape (pairs,).
+        Duels of each cell, and points of the first arm (a tie counts half), shape (cells,).
+    columns
+        What enters the predictor of each cell beside the scores, times a coefficient each, shape
+        (cells, p).
+    tightness
+        Prior precision of each of these coefficients, shape (p,).
+    pair
+        Pair of each cell, shape (cells,).
+    ends
+        Arms of each pair, shape (2, pairs).
     edges
-        Number of the pair, from 0, at (first, second) and at (second, first), sparse, (K, K).
+        Number of the pair, from 0, at both places of its arms, sparse, (K, K).
     """
 
     n_arms: int
@@ -46,20 +60,44 @@ class ComparisonGraph:
     second: np.ndarray
     n: np.ndarray
     points: np.ndarray
+    columns: np.ndarray
+    tightness: np.ndarray
+    pair: np.ndarray
+    ends: np.ndarray
     edges: sparse.csr_array
 
     @classmethod
-    def of(cls, cells: Any) -> "ComparisonGraph":
-        """Return the graph of a model's cells, each of which is a pair that met."""
+    def of(
+        cls, cells: Any, effects: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None
+    ) -> "ComparisonGraph":
+        """Return the graph of a model's cells.
+
+        `effects` are the columns beside the scores, as ``Model.fixed_effects`` returns them.
+        """
         data, n_arms = cells.data, cells.log.n_arms
         first, second = (np.ascontiguousarray(data[k], np.int32) for k in ("first", "second"))
-        n_pairs = len(first)
-        pair = np.arange(n_pairs, dtype=np.int32)
-        ends = (np.concatenate([first, second]), np.concatenate([second, first]))
-        twice = np.concatenate([pair, pair])
-        edges = sparse.csr_array((twice, ends), shape=(n_arms, n_arms))
+        pair, ends = _pairs(first, second, n_arms)
+        number = np.arange(ends.shape[1], dtype=np.int32)
+        places = (np.concatenate([ends[0], ends[1]]), np.concatenate([ends[1], ends[0]]))
+        edges = sparse.csr_array((np.tile(number, 2), places), shape=(n_arms, n_arms))
         n, points = (np.asarray(data[k], dtype=float) for k in ("n", "points"))
-        return cls(n_arms, first, second, n, points, edges)
+        columns, deviations = [np.zeros((len(n), 0))], [np.zeros(0)]
+        for values, deviation in (effects or {}).values():
+            columns.append(np.asarray(values, dtype=float).reshape(len(n), -1))
+            deviations.append(np.atleast_1d(np.asarray(deviation, dtype=float)))
+        tightness = np.concatenate(deviations) ** -2.0
+        return cls(
+            n_arms=n_arms,
+            first=first,
+            second=second,
+            n=n,
+            points=points,
+            columns=np.concatenate(columns, axis=1),
+            tightness=tightness,
+            pair=pair,
+            ends=ends,
+            edges=edges,
+        )
 
     @property
     def duels(self) -> np.ndarray:
@@ -69,25 +107,40 @@ class ComparisonGraph:
         )
 
     def difference(self, score: np.ndarray) -> np.ndarray:
-        """Return first's score minus second's of each pair, shape (pairs,)."""
+        """Return first's score minus second's of each cell, shape (cells, ...)."""
         return np.asarray(score[self.first] - score[self.second])
 
+    def eta(self, score: np.ndarray, effect: np.ndarray) -> np.ndarray:
+        """Return the linear predictor of each cell, shape (cells,)."""
+        return self.difference(score) + self.columns @ effect
+
     def pull(self, slope: np.ndarray) -> np.ndarray:
-        """Return the gradient in the scores from that in each pair's difference, shape (K,)."""
+        """Return the gradient in the scores from that in each cell's predictor, shape (K,)."""
         return np.asarray(
             np.bincount(self.first, slope, self.n_arms)
             - np.bincount(self.second, slope, self.n_arms)
         )
 
     def precision(self, weight: np.ndarray, tau: float) -> "ScorePrecision":
-        """Return the Laplacian with these weights of pairs, plus `tau` times the identity."""
+        """Return the Laplacian with these weights of cells, plus `tau` times the identity."""
+        by_pair = np.bincount(self.pair, weight, self.ends.shape[1])
         off = sparse.csr_array(
-            (weight[self.edges.data], self.edges.indices, self.edges.indptr),
+            (by_pair[self.edges.data], self.edges.indices, self.edges.indptr),
             shape=self.edges.shape,
         )
-        degree = np.bincount(self.first, weight, self.n_arms)
-        degree += np.bincount(self.second, weight, self.n_arms)
-        return ScorePrecision(self, weight, tau, degree + tau, off)
+        degree = np.bincount(self.ends[0], by_pair, self.n_arms)
+        degree += np.bincount(self.ends[1], by_pair, self.n_arms)
+        return ScorePrecision(self, by_pair, tau, degree + tau, off)
+
+    def bordered(self, weight: np.ndarray, tau: float) -> "BorderedPrecision":
+        """Return the precision of scores and coefficients with these weights of cells."""
+        scores = self.precision(weight, tau)
+        weighted = self.columns * weight[:, None]
+        parts = [self.pull(column) for column in weighted.T]
+        border = np.stack(parts, axis=1) if parts else np.zeros((self.n_arms, 0))
+        along = conjugate_gradient(scores.off, scores.diagonal, border, tolerance=BORDER)
+        own = self.columns.T @ weighted + np.diag(self.tightness) - border.T @ along
+        return BorderedPrecision(scores, border, along, np.linalg.inv((own + own.T) / 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,5 +205,51 @@ class ScorePrecision:
         found *= np.float32(np.sqrt(self.tau))
         seed = np.uint64(rng.integers(2**64, dtype=np.uint64))
         root = np.sqrt(self.weight).astype(np.float32)
-        add_pair_noise(found, graph.first, graph.second, root, seed)
+        add_pair_noise(found, graph.ends[0], graph.ends[1], root, seed)
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class BorderedPrecision:
+    """The precision of the scores and of p coefficients beside them.
+
+    Attributes
+    ----------
+    scores
+        That of the scores given the coefficients.
+    border
+        The scores' rows and the coefficients' columns, shape (K, p).
+    along
+        How the scores move with minus each coefficient, shape (K, p): the solution for `border`.
+    covariance
+        Of the coefficients, shape (p, p): the inverse of the Schur complement.
+    """
+
+    scores: ScorePrecision
+    border: np.ndarray
+    along: np.ndarray
+    covariance: np.ndarray
+
+    @property
+    def added(self) -> np.ndarray:
+        """What the coefficients add to the variance of each score, shape (K,)."""
+        return np.einsum("ip,pq,iq->i", self.along, self.covariance, self.along)
+
+    def solve(
+        self, right: np.ndarray, other: np.ndarray, *, tolerance: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the solution, scores (K,) and coefficients (p,), for such right-hand sides."""
+        effect = self.covariance @ (other - self.along.T @ right)
+        return self.scores.solve(right - self.border @ effect, tolerance=tolerance), effect
+
+
+def _pairs(first: np.ndarray, second: np.ndarray, n_arms: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pair of each cell, (cells,), and the arms of each pair, (2, pairs).
+
+    Where no pair has two cells, pairs are the cells in their order.
+    """
+    key = np.minimum(first, second).astype(np.int64) * n_arms + np.maximum(first, second)
+    found, row, pair = np.unique(key, return_index=True, return_inverse=True)
+    if len(found) == len(key):
+        return np.arange(len(key)), np.stack([first, second])
+    return pair, np.stack([first[row], second[row]])

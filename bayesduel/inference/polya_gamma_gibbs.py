@@ -35,6 +35,7 @@ ARM_SWEEPS = 400_000  # arms times sweeps that are counted, about
 HUBS = 0.01  # share of arms with the most duels that are a group of their own
 FEWEST_HUBS = 30
 SHIFT, SPREAD, SCALE_SHIFT = 0.1, 0.05, 1.0  # differences in standard deviations that are allowed
+EFFECT_SHIFT = 0.3
 
 
 @dataclass
@@ -51,24 +52,33 @@ class GibbsChain:
         The state: centred scores, shape (K,).
     log_scale
         The state: logarithm of the scale.
+    effect
+        The state: coefficients of the columns beside the scores, shape (p,).
     """
 
     graph: ComparisonGraph
     typical: float | None
     score: np.ndarray
     log_scale: float
+    effect: np.ndarray
     _pull: np.ndarray = field(init=False, repr=False)
+    _push: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._pull = self.graph.pull(self.graph.points - self.graph.n / 2)
+        slope = self.graph.points - self.graph.n / 2
+        self._pull, self._push = self.graph.pull(slope), self.graph.columns.T @ slope
 
     def sweep(self, rng: np.random.Generator) -> None:
-        """Draw variables of pairs, scores and scale, each given the others."""
+        """Draw variables of cells, then coefficients with scores, and the scale."""
         graph = self.graph
-        weight = polya_gamma(graph.n, graph.difference(self.score), rng)
-        precision = graph.precision(weight, float(np.exp(-2 * self.log_scale)))
-        right = self._pull + precision.perturbation(1, rng)[:, 0]
-        score = precision.solve(right, self.score, tolerance=EXACT)
+        weight = polya_gamma(graph.n, graph.eta(self.score, self.effect), rng)
+        precision = graph.bordered(weight, float(np.exp(-2 * self.log_scale)))
+        self.effect = precision.covariance @ (self._push - precision.along.T @ self._pull)
+        root = np.linalg.cholesky(precision.covariance)
+        self.effect = self.effect + root @ rng.standard_normal(len(root))
+        right = self._pull - precision.border @ self.effect
+        right = right + precision.scores.perturbation(1, rng)[:, 0]
+        score = precision.scores.solve(right, self.score, tolerance=EXACT)
         self.score = score - score.mean()
         if self.typical is not None:
             self.log_scale = self._drawn_scale(rng)
@@ -100,8 +110,10 @@ class GibbsCertificate:
         Largest distance from 1 of the mean squared distance, likewise.
     scale_shift
         Distance of the mean log scale, in its standard deviations; 0 where the scale is fixed.
+    effect_shift
+        Largest distance of the mean of a coefficient, in its standard errors; 0 without any.
     errors
-        Monte Carlo standard errors of the three.
+        Monte Carlo standard errors of the four.
     sweeps
         How many sweeps were counted.
     n_draws
@@ -111,7 +123,8 @@ class GibbsCertificate:
     shift: float
     spread: float
     scale_shift: float
-    errors: tuple[float, float, float]
+    effect_shift: float
+    errors: tuple[float, float, float, float]
     sweeps: int
     n_draws: int
     khat: float = float("nan")
@@ -138,6 +151,7 @@ class GibbsCertificate:
             ("scores are shifted by", self.shift, SHIFT, "standard errors"),
             ("squared errors differ by", self.spread, SPREAD, "of a variance"),
             ("the log scale is shifted by", self.scale_shift, SCALE_SHIFT, "standard deviations"),
+            ("a coefficient is shifted by", self.effect_shift, EFFECT_SHIFT, "standard errors"),
         )
         for (words, value, most, unit), error in zip(named, self.errors, strict=True):
             if abs(value) - 2 * error > most:
@@ -151,6 +165,7 @@ class GibbsCertificate:
             f"most {abs(self.shift):.3f} standard errors on average over a group of arms, squared "
             f"errors differ by at most {100 * abs(self.spread):.1f} %, the log scale by "
             f"{self.scale_shift:+.2f} standard deviations"
+            + (f", a coefficient by {self.effect_shift:+.2f}" if self.effect_shift else "")
         )
 
 
@@ -178,11 +193,13 @@ def gibbs_certificate(
     kept = int(np.clip(ARM_SWEEPS // graph.n_arms, least, most))
     first = kept // 2
     drawn = found.draw(1, rng)
-    chain = GibbsChain(graph, found.typical, drawn.score[0].astype(float), found.log_scale)
+    start = drawn.score[0].astype(float)
+    chain = GibbsChain(graph, found.typical, start, found.log_scale, drawn.effect[0])
     groups, sizes = _groups(graph.duels)
     error, middle = found.standard_error, found.score
     sign = np.sign(middle)
     moved, spread, scale = (np.empty((kept, len(sizes))) for _ in range(3))
+    effect = np.zeros((kept, max(1, len(found.effect))))
     for k in range(first + kept):
         chain.sweep(rng)
         if progress is not None:
@@ -192,15 +209,19 @@ def gibbs_certificate(
             moved[k - first] = np.bincount(groups, sign * away, len(sizes)) / sizes
             spread[k - first] = np.bincount(groups, away**2, len(sizes)) / sizes - 1
             scale[k - first] = chain.log_scale - found.log_scale
+            effect[k - first, : len(found.effect)] = chain.effect - found.effect
     worst = [_worst(moved), _worst(spread)]
     off, off_error = 0.0, 0.0
     if found.log_scale_sd > 0:
         off, off_error = (v / found.log_scale_sd for v in _worst(scale[:, :1]))
+    effect[:, : len(found.effect)] /= found.effect_error
+    turned = _worst(effect)
     return GibbsCertificate(
         shift=worst[0][0],
         spread=worst[1][0],
         scale_shift=off,
-        errors=(worst[0][1], worst[1][1], off_error),
+        effect_shift=turned[0],
+        errors=(worst[0][1], worst[1][1], off_error, turned[1]),
         sweeps=kept,
         n_draws=n_draws,
     )

@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit, ndtri
 
-from bayesduel.inference.comparison_graph import ComparisonGraph, ScorePrecision
+from bayesduel.inference.comparison_graph import BorderedPrecision, ComparisonGraph
 
 __all__ = ["ScoreDraws", "SparseGaussian"]
 
@@ -59,16 +59,19 @@ class ScoreDraws:
         Shape (draws,).
     standard_error
         Of each score, shape (K,): what the draws were stretched to.
+    effect
+        Coefficients of the columns beside the scores, shape (draws, p).
     """
 
     score: np.ndarray
     scale: np.ndarray
     standard_error: np.ndarray
+    effect: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class SparseGaussian:
-    """A normal distribution of the scores and of the logarithm of their scale.
+    """A normal distribution of scores, coefficients and the logarithm of the scores' scale.
 
     Attributes
     ----------
@@ -78,24 +81,29 @@ class SparseGaussian:
         Scale of the half-normal prior of the scale; None where the scale is fixed.
     mean
         Of the scores before centring, shape (K,).
+    effect
+        Mean of the coefficients of the columns beside the scores, shape (p,).
     precision
-        Of the scores before centring, given the scale.
+        Of the scores before centring and the coefficients, given the scale.
     variance
-        Of each of them, shape (K,).
+        Of each of these scores given the coefficients, shape (K,).
     log_scale, log_scale_sd
         Mean and standard deviation of the logarithm of the scale; 0 the latter where it is fixed.
-    along
-        How the mean moves with the logarithm of the scale, shape (K,).
+    along, effect_along
+        How the means of scores and coefficients move with the logarithm of the scale, shapes (K,)
+        and (p,).
     """
 
     graph: ComparisonGraph
     typical: float | None
     mean: np.ndarray
-    precision: ScorePrecision
+    effect: np.ndarray
+    precision: BorderedPrecision
     variance: np.ndarray
     log_scale: float
     log_scale_sd: float
     along: np.ndarray
+    effect_along: np.ndarray
 
     @classmethod
     def of(
@@ -125,11 +133,13 @@ class SparseGaussian:
             graph=graph,
             typical=typical if scale is None else None,
             mean=np.zeros(graph.n_arms),
-            precision=graph.precision(graph.n / 4, 1.0),
+            effect=np.zeros(len(graph.tightness)),
+            precision=graph.bordered(graph.n / 4, 1.0),
             variance=np.zeros(graph.n_arms),
             log_scale=start,
             log_scale_sd=0.0,
             along=np.zeros(graph.n_arms),
+            effect_along=np.zeros(len(graph.tightness)),
         )._at_mode()
         found = found._at(start, seed, probed=2)
         return found if scale is not None else found._with_scale(seed)
@@ -149,13 +159,19 @@ class SparseGaussian:
         """The standard deviation of each centred score, shape (K,)."""
         return self._standard_error(self.variance)
 
+    @property
+    def effect_error(self) -> np.ndarray:
+        """The standard deviation of each coefficient, shape (p,)."""
+        own = self.precision.covariance.diagonal()
+        return np.sqrt(own + (self.log_scale_sd * self.effect_along) ** 2)
+
     def draw(
         self,
         n: int,
         rng: np.random.Generator,
         progress: Callable[[float], None] | None = None,
     ) -> ScoreDraws:
-        """Return `n` draws of the scores and their scale.
+        """Return `n` draws of the scores, the coefficients and the scale.
 
         Parameters
         ----------
@@ -183,54 +199,72 @@ class SparseGaussian:
                 squares += square
                 if progress is not None:
                     progress(done / len(starts))
-        error = self._standard_error(1 / self.precision.diagonal + squares / n)
+        error = self._standard_error(1 / self.precision.scores.diagonal + squares / n)
         away = self.log_scale_sd * _spread_normal(n, rng)
         middle, along = self.score, self.along - self.along.mean()
+        root = np.linalg.cholesky(self.precision.covariance)
+        effect = rng.standard_normal((n, len(self.effect))) @ root.T
         score -= score.mean(axis=1, keepdims=True)
         score += np.outer(away, along).astype(np.float32)
+        score -= (effect @ self.precision.along.T).astype(np.float32)
         score -= score.mean(axis=0)
         score *= (error / np.maximum(_deviation(score), 1e-30)).astype(np.float32)
         score += middle.astype(np.float32)
         score -= score.mean(axis=1, keepdims=True)
-        return ScoreDraws(score, np.exp(self.log_scale + away), error)
+        effect += np.outer(away, self.effect_along)
+        effect -= effect.mean(axis=0)
+        effect *= self.effect_error / np.maximum(_deviation(effect), 1e-30)
+        return ScoreDraws(score, np.exp(self.log_scale + away), error, effect + self.effect)
 
     def _standard_error(self, variance: np.ndarray) -> np.ndarray:
-        """Return standard errors of centred scores from variances before centring."""
+        """Return standard errors of centred scores from variances before that, given effects."""
         along = self.along - self.along.mean()
-        centred = variance - self.scale**2 / self.graph.n_arms
+        centred = variance - self.scale**2 / self.graph.n_arms + self.precision.added
         return np.sqrt(np.maximum(centred, 1e-12) + (self.log_scale_sd * along) ** 2)
 
     def _perturbed(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Return draws around 0 given the scale, and each arm's mean given the others, (K, n)."""
-        right = self.precision.perturbation(n, rng)
-        drawn = self.precision.solve_block(right, tolerance=DRAWN)
-        right /= self.precision.diagonal[:, None].astype(np.float32)
+        """Return draws around 0 given the rest, and each arm's mean given the others, (K, n)."""
+        precision = self.precision.scores
+        right = precision.perturbation(n, rng)
+        drawn = precision.solve_block(right, tolerance=DRAWN)
+        right /= precision.diagonal[:, None].astype(np.float32)
         return drawn, drawn - right
 
     # -- fitting, in calling order -------------------------------------------------------------
 
     def _at_mode(self) -> "SparseGaussian":
-        """Return the same at the mode of the scores, by damped Newton steps."""
+        """Return the same at the mode of scores and coefficients, by damped Newton steps."""
         graph, tau = self.graph, 1 / self.scale**2
-        mean, value = self.mean, self._log_density(self.mean)
+        found, value = self, self._log_density()
         for _ in range(50):
-            chance = expit(graph.difference(mean))
-            gradient = graph.pull(graph.points - graph.n * chance) - tau * mean
-            precision = graph.precision(graph.n * chance * (1 - chance), tau)
-            step = precision.solve(gradient, tolerance=FORCING)
-            gain, length = float(gradient @ step), 1.0
-            while (better := self._log_density(mean + length * step)) < value and length > 1e-6:
+            chance = expit(graph.eta(found.mean, found.effect))
+            right, other = found._gradient(graph.points - graph.n * chance)
+            precision = graph.bordered(graph.n * chance * (1 - chance), tau)
+            step, turn = precision.solve(right, other, tolerance=FORCING)
+            gain, length = float(right @ step + other @ turn), 1.0
+            while True:
+                moved = replace(
+                    found, mean=found.mean + length * step, effect=found.effect + length * turn
+                )
+                if (better := moved._log_density()) >= value or length <= 1e-6:
+                    break
                 length /= 2
-            mean, value = mean + length * step, max(better, value)
+            found, value = replace(moved, precision=precision), max(better, value)
             if gain < 1e-3:
                 break
-        variance = 1 / precision.diagonal
-        return replace(self, mean=mean, precision=precision, variance=variance)
+        return replace(found, variance=1 / precision.scores.diagonal)
 
-    def _log_density(self, mean: np.ndarray) -> float:
-        graph, eta = self.graph, self.graph.difference(mean)
+    def _log_density(self) -> float:
+        graph, eta = self.graph, self.graph.eta(self.mean, self.effect)
         value = graph.points @ eta - graph.n @ np.logaddexp(0, eta)
-        return float(value - mean @ mean / (2 * self.scale**2))
+        value -= graph.tightness @ self.effect**2 / 2
+        return float(value - self.mean @ self.mean / (2 * self.scale**2))
+
+    def _gradient(self, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the gradient in scores and coefficients, given that in each predictor."""
+        graph, tau = self.graph, float(np.exp(-2 * self.log_scale))
+        other = graph.columns.T @ slope - graph.tightness * self.effect
+        return graph.pull(slope) - tau * self.mean, other
 
     def _at(self, log_scale: float, seed: int, *, probed: int = 1) -> "SparseGaussian":
         """Return the approximation given a scale, from this one.
@@ -246,24 +280,26 @@ class SparseGaussian:
         """
         found = replace(self, log_scale=log_scale)
         graph, tau = self.graph, float(np.exp(-2 * log_scale))
-        remote = np.maximum(self.variance - 1 / self.precision.diagonal, 0)
+        remote = np.maximum(self.variance - 1 / self.precision.scores.diagonal, 0)
         probes = int(np.clip(ARM_PROBES // graph.n_arms, *PROBES))
         for k in range(INNER):
             slope, weight = _averaged(graph, found)
-            precision = graph.precision(weight, tau)
-            gradient = graph.pull(slope) - tau * found.mean
-            step = precision.solve(gradient, tolerance=FORCING)
+            precision = graph.bordered(weight, tau)
+            right, other = found._gradient(slope)
+            step, turn = precision.solve(right, other, tolerance=FORCING)
+            own = 1 / precision.scores.diagonal
             found = replace(
                 found,
                 mean=found.mean + step,
+                effect=found.effect + turn,
                 precision=precision,
-                variance=1 / precision.diagonal + remote,
+                variance=own + remote,
             )
             if k < probed:
                 _, conditional = found._perturbed(probes, np.random.default_rng(seed))
                 remote = np.einsum("ij,ij->i", conditional, conditional, dtype=float) / probes
-                found = replace(found, variance=1 / precision.diagonal + remote)
-            elif gradient @ step < STILL * graph.n_arms:
+                found = replace(found, variance=own + remote)
+            elif right @ step + other @ turn < STILL * graph.n_arms:
                 break
         return found
 
@@ -284,24 +320,31 @@ class SparseGaussian:
         ahead, behind = (found._at(found.log_scale + s * sd, seed) for s in (1.0, -1.0))
         secant = (behind._scale_slope() - ahead._scale_slope()) / (2 * sd)
         curvature = float(np.clip(secant, 0.02 * n_arms, 2 * n_arms))
-        along = (ahead.mean - behind.mean) / (2 * sd)
-        return replace(found, log_scale_sd=curvature**-0.5, along=along)
+        return replace(
+            found,
+            log_scale_sd=curvature**-0.5,
+            along=(ahead.mean - behind.mean) / (2 * sd),
+            effect_along=(ahead.effect - behind.effect) / (2 * sd),
+        )
 
     def _scale_slope(self) -> float:
         """Return the slope in log scale of the lower bound of the scale's log density."""
         assert self.typical is not None
         squared, n_arms = self.scale**2, self.graph.n_arms
         score = self.score
-        expected = (score @ score + self.variance.sum()) / squared - 1
+        variance = self.variance.sum() + self.precision.added.sum()
+        expected = (score @ score + variance) / squared - 1
         return float(expected - (n_arms - 1) - squared / self.typical**2 + 1)
 
 
 def _averaged(graph: ComparisonGraph, at: SparseGaussian) -> tuple[np.ndarray, np.ndarray]:
-    """Return slope and weight of each pair, averaged over the distribution of its difference."""
-    middle = graph.difference(at.mean)
-    diagonal, variance = at.precision.diagonal, at.variance
-    both = at.precision.weight / (diagonal[graph.first] * diagonal[graph.second])
+    """Return slope and weight of each cell, averaged over the distribution of its predictor."""
+    middle, precision, variance = graph.eta(at.mean, at.effect), at.precision, at.variance
+    diagonal, weight = precision.scores.diagonal, precision.scores.weight[graph.pair]
+    both = weight / (diagonal[graph.first] * diagonal[graph.second])
     spread = variance[graph.first] + variance[graph.second] - 2 * both
+    reach = graph.columns - graph.difference(precision.along)
+    spread += np.einsum("cp,pq,cq->c", reach, precision.covariance, reach)
     sd = np.sqrt(np.maximum(spread, 0))
     n_nodes = MANY_NODES if sd.max(initial=0) > WIDE else NODES
     nodes, masses = np.polynomial.hermite_e.hermegauss(n_nodes)

@@ -1,6 +1,7 @@
 """Sample scores on a sparse comparison graph: a variational Gaussian, or Gibbs sampling.
 
-Both serve one score an arm with a logistic link, and nothing of theirs is as large as K x K.
+Both serve one score an arm with a logistic link, and a few coefficients with normal priors beside
+them (an order effect, covariates of the duel); nothing of theirs is as large as K x K.
 """
 
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import xarray as xr
 
 from bayesduel.inference.comparison_graph import ComparisonGraph
 from bayesduel.inference.draws import Certificate, PosteriorDraws
+from bayesduel.inference.linear_predictor import split_blocks
 from bayesduel.inference.polya_gamma_gibbs import GibbsChain, gibbs_certificate
 from bayesduel.inference.psis import Tails
 from bayesduel.inference.sparse_gaussian import SparseGaussian
@@ -56,7 +58,8 @@ def sample_variational(
     source.reached(0.4)
     drawn = found.draw(n, rng, source.part(0.4, 0.7))
     certificate = gibbs_certificate(found, n, rng, source.part(0.7, 1.0))
-    posterior: dict[str, np.ndarray] = {"score": drawn.score}
+    blocks = _blocks(model, cells)
+    posterior: dict[str, np.ndarray] = {"score": drawn.score, **split_blocks(drawn.effect, blocks)}
     if found.typical is not None:
         posterior["scale"] = drawn.scale
     return PosteriorDraws(
@@ -67,6 +70,10 @@ def sample_variational(
         extra={
             "score_mode": ("arm", found.score),
             "score_se": ("arm", drawn.standard_error),
+            **{
+                f"{name}_mode": (model.dims.get(name, ()), value)
+                for name, value in split_blocks(found.effect, blocks).items()
+            },
             "gibbs_shift": ((), certificate.shift),
             "gibbs_spread": ((), certificate.spread),
             "gibbs_scale_shift": ((), certificate.scale_shift),
@@ -104,18 +111,19 @@ def sample_gibbs(
     source.reached(0.1)
     graph, at = start.graph, start.draw(chains, rng)
     score = np.empty((chains, draws, graph.n_arms), dtype=np.float32)
-    scale = np.empty((chains, draws))
+    scale, effect = np.empty((chains, draws)), np.empty((chains, draws, at.effect.shape[1]))
     sweeps = BURN_IN + draws
     for c in range(chains):
-        chain = GibbsChain(
-            graph, start.typical, at.score[c].astype(float), float(np.log(at.scale[c]))
-        )
+        begin, log_scale = at.score[c].astype(float), float(np.log(at.scale[c]))
+        chain = GibbsChain(graph, start.typical, begin, log_scale, at.effect[c])
         for k in range(-BURN_IN, draws):
             chain.sweep(rng)
             if k >= 0:
                 score[c, k], scale[c, k] = chain.score, np.exp(chain.log_scale)
+                effect[c, k] = chain.effect
             source.reached(0.1 + 0.9 * (c * sweeps + k + BURN_IN + 1) / (chains * sweeps))
     posterior: dict[str, np.ndarray] = {"score": score.reshape(-1, graph.n_arms)}
+    posterior |= split_blocks(effect.reshape(draws * chains, -1), _blocks(model, cells))
     if start.typical is not None:
         posterior["scale"] = scale.reshape(-1)
     unknown = float("nan")
@@ -148,8 +156,14 @@ class _Progress:
 
 
 def _approximation(model: Any, cells: Any, rng: np.random.Generator) -> SparseGaussian:
-    graph = ComparisonGraph.of(cells)
+    graph = ComparisonGraph.of(cells, model.fixed_effects(cells))
     return SparseGaussian.of(graph, model.predictor.arms.scale, model.response.score_scale, rng)
+
+
+def _blocks(model: Any, cells: Any) -> dict[str, int | None]:
+    """Return the length of each coefficient beside the scores, by name; None of a number."""
+    found = model.fixed_effects(cells)
+    return {name: None if np.ndim(sd) == 0 else len(sd) for name, (_, sd) in found.items()}
 
 
 def _effective(score: np.ndarray, duels: np.ndarray) -> float:

@@ -9,9 +9,18 @@ from scipy.special import expit
 
 import bayesduel as bd
 from bayesduel.inference.comparison_graph import ComparisonGraph
+from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.inference.polya_gamma_gibbs import GibbsChain, gibbs_certificate
 from bayesduel.inference.sparse_gaussian import SparseGaussian
-from bayesduel.models import BradleyTerry, OrderEffect, Thurstone
+from bayesduel.models import (
+    BradleyTerry,
+    CategoryEffects,
+    Covariates,
+    Davidson,
+    OrderEffect,
+    Scores,
+    Thurstone,
+)
 
 
 def log(n_arms, n_duels, seed=0):
@@ -92,7 +101,7 @@ def test_gibbs_is_the_posterior_of_three_arms_by_quadrature():
         ["a", "a", "b", "b", "c"], ["b", "b", "c", "c", "a"], [1, 0, 1, 1, 0.5]
     )
     graph, typical = graph_of(duels), 2.0
-    chain = GibbsChain(graph, typical, np.zeros(3), 0.0)
+    chain = GibbsChain(graph, typical, np.zeros(3), 0.0, np.zeros(0))
     rng, kept = np.random.default_rng(0), []
     for _ in range(3000):
         chain.sweep(rng)
@@ -126,11 +135,101 @@ def test_gibbs_sampling_is_a_method(small):
     assert fit["posterior"].identical(again["posterior"])
 
 
+SIDES = OrderEffect(BradleyTerry(Scores() + Covariates(["length", "list"])), prior=0.5)
+
+
+@pytest.fixture(scope="module")
+def sided():
+    """Return a log of 60 arms whose left side is often the same, with two covariates."""
+    rng = np.random.default_rng(0)
+    score, share = rng.normal(size=60), (np.arange(60) + 5.0) ** -0.8
+    left, right = rng.choice(60, (2, 2500), p=share / share.sum())
+    kept = left != right
+    left, right = np.where(rng.random((1, 2500)) < 0.7, np.sort([left, right], 0), [left, right])
+    left, right = left[kept], right[kept]
+    length, listed = rng.integers(-3, 4, len(left)) * 1.0, rng.integers(-1, 2, len(left)) * 1.0
+    eta = score[left] - score[right] + 0.4 + 0.3 * length - 0.5 * listed
+    won = rng.random(len(left)) < expit(eta)
+    columns = {"length": length, "list": listed}
+    return bd.Duels.from_votes(left, right, won.astype(float), covariates=columns)
+
+
+def test_coefficients_border_the_precision(sided):
+    model = SIDES.settled(sided)
+    cells = model.cells(sided)
+    graph = ComparisonGraph.of(cells, model.fixed_effects(cells))
+    density = linear_predictor(model, cells)
+    np.testing.assert_allclose(graph.columns, density.design.reach)
+    parts = density.parts(np.zeros(density.size), 0.0)
+    np.testing.assert_allclose(graph.tightness, parts.prior[59:])
+    weight, n = np.random.default_rng(0).uniform(0.1, 2, len(graph.n)), 60
+    dense = np.diag(np.concatenate([np.full(n, 0.7), graph.tightness]))
+    design = np.zeros((len(graph.n), n + 3))
+    design[np.arange(len(graph.n)), graph.first] = 1
+    design[np.arange(len(graph.n)), graph.second] = -1
+    design[:, n:] = graph.columns
+    dense += design.T * weight @ design
+    precision, inverse = graph.bordered(weight, 0.7), np.linalg.inv(dense)
+    np.testing.assert_allclose(precision.covariance, inverse[n:, n:], rtol=1e-6)
+    right = np.random.default_rng(1).normal(size=n + 3)
+    solved = np.concatenate(precision.solve(right[:n], right[n:], tolerance=1e-10))
+    np.testing.assert_allclose(solved, inverse @ right, atol=1e-7)
+    given = np.linalg.inv(dense[:n, :n]).diagonal()
+    np.testing.assert_allclose(precision.added, inverse.diagonal()[:n] - given, rtol=1e-5)
+
+
+def test_coefficients_have_the_means_and_errors_of_the_certified_posterior(sided):
+    sparse = bd.fit(sided, SIDES, "variational", log_likelihood=False)
+    dense = bd.fit(sided, SIDES, "laplace", log_likelihood=False)
+    assert sparse["posterior"]["covariate_effect"].dims == ("chain", "draw", "covariate")
+
+    def drawn(fit):
+        names = ("score", "order", "covariate_effect")
+        return np.column_stack([fit["posterior"][n].values.reshape(4000, -1) for n in names])
+
+    own, exact = drawn(sparse), drawn(dense)
+    away = (own.mean(0) - exact.mean(0)) / exact.std(0)
+    assert np.abs(away).max() < 0.12
+    np.testing.assert_allclose(own.std(0) / exact.std(0), 1, atol=0.06)
+    together = [np.corrcoef(one.T)[60:] for one in (own, exact)]
+    np.testing.assert_allclose(together[0], together[1], atol=0.1)
+    assert np.abs(together[1][0, :60]).max() > 0.25  # the order effect and the scores depend
+
+
+def test_gibbs_with_an_order_effect_is_the_posterior_of_two_arms_by_quadrature():
+    won = [1, 1, 1, 0, 1, 0]
+    duels = bd.Duels.from_votes(["a"] * 4 + ["b"] * 2, ["b"] * 4 + ["a"] * 2, won)
+    model = OrderEffect(BradleyTerry(scale=1.0), prior=0.8)
+    cells = model.cells(duels)
+    graph = ComparisonGraph.of(cells, model.fixed_effects(cells))
+    chain = GibbsChain(graph, None, np.zeros(2), 0.0, np.zeros(1))
+    rng, kept = np.random.default_rng(0), []
+    for _ in range(4000):
+        chain.sweep(rng)
+        kept.append([chain.score[0] - chain.score[1], chain.effect[0]])
+    grid = np.linspace(-8, 8, 401)
+    apart, order = np.meshgrid(grid, grid, indexing="ij")  # apart ~ N(0, 2)
+    eta = apart[..., None] * np.where(graph.first == 0, 1, -1) + order[..., None]
+    density = (graph.points * eta - graph.n * np.logaddexp(0, eta)).sum(-1)
+    density -= apart**2 / 4 + order**2 / (2 * 0.8**2)
+    mass = np.exp(density - density.max())
+    mass /= mass.sum()
+    for k, value in enumerate((apart, order)):
+        mean = (mass * value).sum()
+        sd = np.sqrt((mass * (value - mean) ** 2).sum())
+        drawn = np.array(kept[100:])[:, k]
+        assert abs(drawn.mean() - mean) < 0.1 * sd
+        assert abs(drawn.std() / sd - 1) < 0.08
+
+
 @pytest.mark.parametrize(
     ("model", "why"),
     [
         (Thurstone(), "logistic"),
-        (OrderEffect(), "one score an arm"),
+        (Davidson(), "logistic"),
+        (CategoryEffects(), "known normal priors"),
+        (OrderEffect(prior=np.inf), "flat"),
+        (BradleyTerry(Scores() + Covariates(["x"], scale=np.inf)), "flat"),
         (BradleyTerry(scale=np.inf), "independent normal priors"),
     ],
 )
@@ -145,7 +244,7 @@ def test_two_thousand_arms_agree_with_a_long_gibbs_chain():
     graph, rng = graph_of(duels), np.random.default_rng(0)
     found = SparseGaussian.of(graph, None, 2.0, rng)
     drawn = found.draw(1000, rng)
-    chain = GibbsChain(graph, 2.0, drawn.score[0].astype(float), found.log_scale)
+    chain = GibbsChain(graph, 2.0, drawn.score[0].astype(float), found.log_scale, drawn.effect[0])
     sweeps = 2500
     total, square = np.zeros(2000), np.zeros(2000)
     for k in range(-50, sweeps):
