@@ -27,6 +27,7 @@ __all__ = [
     "anticipate",
     "copied",
     "draw_scores",
+    "expected_information",
     "follow",
     "heaviest",
     "heaviest_mean",
@@ -65,10 +66,13 @@ class ScorePosterior(NamedTuple):
         Mode and mean of the scores at each node, shape (G, K).
     root
         A root of their covariance at each node, ``root @ root.T``, shape (G, K, K).
+    covariance
+        Covariance of the scores at one node, shape (K, K); see `n_seen`.
     seen
         The tally it was computed from, times i beat j, shape (K, K).
     n_seen
-        Duels in it, and duels since all nodes were computed, shape (2,), int64.
+        Duels in it, duels since all nodes were computed, and the node that `covariance` is of, -1
+        for none, shape (3,), int64.
     draws
         Draws of the scores by a model that is refitted now and then, shape (n, K); n = 0
         where the scores are followed.
@@ -81,6 +85,7 @@ class ScorePosterior(NamedTuple):
     mode: np.ndarray
     centre: np.ndarray
     root: np.ndarray
+    covariance: np.ndarray
     seen: np.ndarray
     n_seen: np.ndarray
     draws: np.ndarray
@@ -108,7 +113,8 @@ def _empty(nodes: int, n_arms: int, link: int, prior_scale: float) -> ScorePoste
         np.zeros((nodes, n_arms)),
         np.zeros((nodes, n_arms, n_arms)),
         np.zeros((n_arms, n_arms)),
-        np.full(2, -1, np.int64),
+        np.zeros((n_arms, n_arms)),
+        np.full(3, -1, np.int64),
         np.zeros((0, n_arms)),
     )
 
@@ -133,7 +139,7 @@ def follow(posterior, wins):
         Times i beat j, shape (K, K); a tie is half a win each.
     """
     n_arms = wins.shape[0]
-    duels, since = posterior.n_seen
+    duels, since = posterior.n_seen[:2]
     new, i, j = difference(posterior.seen, wins)
     if duels >= 0 and new == 0.0:
         return
@@ -156,7 +162,10 @@ def follow(posterior, wins):
             posterior.n_seen[1] = 0
         else:
             posterior.n_seen[1] += 1
-    posterior.seen[:, :] = wins
+    if new == 1.0:
+        posterior.seen[i, j], posterior.seen[j, i] = wins[i, j], wins[j, i]
+    else:
+        posterior.seen[:, :] = wins
     posterior.n_seen[0] = max(duels, 0) + 1
 
 
@@ -186,16 +195,15 @@ def place_nodes(posterior, wins):
 
 @compiled
 def difference(seen, wins):
-    """Return how many duels are new, and a pair that has some."""
+    """Return how many duels are new, and a pair that has some, the larger index first."""
     new, first, second = 0.0, 0, 0
     for i in range(len(wins)):
-        for j in range(i):
+        for j in range(len(wins)):  # along rows: most cells are as they were
+            if wins[i, j] == seen[i, j] or (i < j and wins[j, i] != seen[j, i]):
+                continue
             here = abs(wins[i, j] + wins[j, i] - seen[i, j] - seen[j, i])
-            if here == 0.0 and wins[i, j] != seen[i, j]:
-                here = 2.0  # a corrected outcome: no single new duel
-            if here > 0.0:
-                new += here
-                first, second = i, j
+            new += here if here > 0.0 else 2.0  # a corrected outcome: no single new duel
+            first, second = max(i, j), min(i, j)
     return new, first, second
 
 
@@ -203,6 +211,8 @@ def difference(seen, wins):
 def refit(posterior, g, wins):
     """Compute mode, covariance and weight at node g by Newton's method from the last mode."""
     n_arms = wins.shape[0]
+    if posterior.n_seen[2] == g:
+        posterior.n_seen[2] = -1
     precision = 1.0 / posterior.scale[g] ** 2
     x = posterior.mode[g].copy()
     value, gradient, hessian = derivatives(posterior.link, x, wins, precision)
@@ -269,8 +279,8 @@ def mean_shift(link, x, root, wins):
             won, lost = wins[i, j], wins[j, i]
             if won + lost > 0.0:
                 eta = x[i] - x[j]
-                up, down = cell(link, eta + STEP, won, lost), cell(link, eta - STEP, won, lost)
-                third = -(up[2] - down[2]) / (2 * STEP)
+                up = curvature(link, eta + STEP, won, lost)
+                third = -(up - curvature(link, eta - STEP, won, lost)) / (2 * STEP)
                 v = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
                 pull[i] += 0.5 * third * v
                 pull[j] -= 0.5 * third * v
@@ -293,6 +303,15 @@ def cell(link, eta, won, lost):
 
 
 @compiled
+def curvature(link, eta, won, lost):
+    """Return minus the curvature in eta of the log likelihood of a pair's duels, as `cell`."""
+    if link == LOGIT:
+        p = 1.0 / (1.0 + exp(-eta)) if eta > -700 else 0.0
+        return (won + lost) * p * (1 - p)
+    return cell(link, eta, won, lost)[2]
+
+
+@compiled
 def log_normal(z):
     """Return the log of the normal distribution function at z, and its derivative."""
     if z > -30:
@@ -305,9 +324,9 @@ def log_normal(z):
 @compiled
 def rank_one(posterior, g, i, j, won):
     """Update node g by one duel of i and j: the mode moves along the pair's covariance."""
-    root, centre = posterior.root[g], posterior.centre[g]
-    contrast = root[i] - root[j]
-    c = root @ contrast
+    centre = posterior.centre[g]
+    contrast = posterior.root[g, i] - posterior.root[g, j]
+    c = posterior.root[g] @ contrast
     v = c[i] - c[j]
     eta = centre[i] - centre[j]
     t = 0.0
@@ -319,18 +338,40 @@ def rank_one(posterior, g, i, j, won):
     centre += t * c
     posterior.mode[g] += t * c
     posterior.log_weight[g] += value - 0.5 * t * t * v - 0.5 * log1p(bend * v)
-    shrink(root, c, contrast, v, bend)
+    shrink(posterior, g, c, contrast, v, bend)
 
 
 @compiled
-def shrink(root, c, contrast, v, bend):
-    """Update a root of the covariance, in place, by `bend` of information on one contrast."""
+def shrink(posterior, g, c, contrast, v, bend):
+    """Update the covariance at node g, in place, by `bend` of information on one contrast.
+
+    Parameters
+    ----------
+    posterior
+        Its root, and its covariance if that is of this node, are written.
+    g
+        The node.
+    c
+        Covariance of the scores with the contrast, shape (K,).
+    contrast
+        The contrast in the coordinates of the root, shape (K,).
+    v
+        Variance of the contrast.
+    bend
+        Information of the duel on it.
+    """
     if bend <= 0.0:
         return
+    root = posterior.root[g]
     beta = (1.0 - 1.0 / sqrt(1.0 + bend * v)) / v
     for a in range(len(c)):
         for b in range(len(c)):
             root[a, b] -= beta * c[a] * contrast[b]
+    if posterior.n_seen[2] == g:
+        gamma = bend / (1.0 + bend * v)
+        for a in range(len(c)):
+            for b in range(len(c)):
+                posterior.covariance[a, b] -= gamma * c[a] * c[b]
 
 
 @compiled
@@ -342,20 +383,18 @@ def anticipate(posterior, i, j):
     top = posterior.log_weight.max()
     for g in range(len(posterior.scale) if len(posterior.draws) == 0 else 0):
         if posterior.log_weight[g] > top - NEGLIGIBLE:
-            root, centre = posterior.root[g], posterior.centre[g]
-            contrast = root[i] - root[j]
-            c = root @ contrast
-            p = win_probability(posterior.link, centre[i] - centre[j])
-            bend = cell(posterior.link, centre[i] - centre[j], p, 1.0 - p)[2]
-            shrink(root, c, contrast, c[i] - c[j], bend)
+            contrast = posterior.root[g, i] - posterior.root[g, j]
+            c = posterior.root[g] @ contrast
+            eta = posterior.centre[g, i] - posterior.centre[g, j]
+            bend = expected_information(posterior.link, eta)
+            shrink(posterior, g, c, contrast, c[i] - c[j], bend)
     if posterior.draws.shape[0] > 1:
         draws = posterior.draws
         contrast = draws[:, i] - draws[:, j]
         mean = contrast.mean()
         v = ((contrast - mean) ** 2).sum() / (len(draws) - 1)
         if v > 0.0:
-            p = win_probability(posterior.link, mean)
-            bend = cell(posterior.link, mean, p, 1.0 - p)[2]
+            bend = expected_information(posterior.link, mean)
             beta = (1.0 - 1.0 / sqrt(1.0 + bend * v)) / v
             for a in range(draws.shape[1]):
                 c = (draws[:, a] * (contrast - mean)).sum() / (len(draws) - 1)
@@ -391,13 +430,19 @@ def draw_scores(posterior, n, rng):
 
 @compiled
 def heaviest(posterior):
-    """Return mean and covariance of the scores at the node of largest weight."""
+    """Return mean and covariance of the scores at the node of largest weight.
+
+    The covariance is kept until the node is computed anew; it is not to be written.
+    """
     mean = heaviest_mean(posterior)
     if posterior.draws.shape[0] > 1:
         apart = posterior.draws - mean
         return mean, apart.T @ apart / (len(apart) - 1)
-    root = posterior.root[posterior.log_weight.argmax()]
-    return mean, root @ root.T
+    g = posterior.log_weight.argmax()
+    if posterior.n_seen[2] != g:
+        posterior.covariance[:, :] = posterior.root[g] @ posterior.root[g].T
+        posterior.n_seen[2] = g
+    return mean, posterior.covariance
 
 
 @compiled
@@ -410,6 +455,13 @@ def heaviest_mean(posterior):
             mean += draws[d]
         return mean / len(draws)
     return posterior.centre[posterior.log_weight.argmax()].copy()
+
+
+@compiled
+def expected_information(link, difference):
+    """Return the Fisher information of one duel on its difference of scores."""
+    p = win_probability(link, difference)
+    return curvature(link, difference, p, 1.0 - p)
 
 
 @compiled

@@ -19,7 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayesduel.beliefs.score_posterior import cell, heaviest, win_probability
+from bayesduel.beliefs.score_posterior import expected_information, heaviest
 from bayesduel.jit import compiled
 from bayesduel.policies.score_rules import (
     RANKING,
@@ -33,6 +33,7 @@ from bayesduel.policies.score_rules import (
 __all__ = ["ContrastAllocation"]
 
 FLOOR = 1e-9  # smallest weight of a contrast between contenders
+BLOCK = 256  # rows of a product at a time
 CLEAR = 4.0  # posterior standard deviations beyond which the order of two arms is known
 
 
@@ -60,16 +61,26 @@ def reduction(scores, memory):
             laplacian[b, b] += g
             laplacian[a, b] = laplacian[b, a] = -g
     part = np.ascontiguousarray(C[:, arms])
-    M = part @ laplacian @ part.T
+    M = lower_product(part @ laplacian, part)
     gain = np.zeros((n_arms, n_arms))
     link = memory.posterior.link
     for i in range(n_arms):
         for j in range(i):
-            p = win_probability(link, mean[i] - mean[j])
-            bend = cell(link, mean[i] - mean[j], p, 1.0 - p)[2]
+            bend = expected_information(link, mean[i] - mean[j])
             v = C[i, i] + C[j, j] - 2 * C[i, j]
             gain[i, j] = (M[i, i] + M[j, j] - 2 * M[i, j]) / (1.0 / max(bend, 1e-300) + v)
     return gain
+
+
+@compiled
+def lower_product(A, B):
+    """Return ``A @ B.T``, which is symmetric; its entries above the diagonal may be left out."""
+    n = len(A)
+    found = np.zeros((n, n))
+    for start in range(0, n, BLOCK):
+        stop = min(start + BLOCK, n)
+        found[start:stop, :stop] = A[start:stop] @ B[:stop].T
+    return found
 
 
 @compiled
@@ -79,6 +90,7 @@ def disagreement(scores, memory, arms, mean, C):
     weight = np.full((m, m), FLOOR)
     if memory.goal == RANKING:
         apart = log((0.5 + memory.rope) / (0.5 - memory.rope))
+        each = np.ascontiguousarray(scores[:, arms].T)
         for a in range(m):
             for b in range(a):
                 above = below = 0
@@ -86,7 +98,7 @@ def disagreement(scores, memory, arms, mean, C):
                 if abs(mean[arms[a]] - mean[arms[b]]) + apart > CLEAR * sqrt(max(v, 0.0)):
                     continue
                 for d in range(n):
-                    difference = scores[d, arms[a]] - scores[d, arms[b]]
+                    difference = each[a, d] - each[b, d]
                     above += difference > apart
                     below += difference < -apart
                 weight[a, b] += min(above, below) / n
@@ -100,12 +112,13 @@ def disagreement(scores, memory, arms, mean, C):
             for b in range(a):
                 weight[a, b] += share[a] * share[b]
         return weight
+    held = np.ascontiguousarray(inside[:, arms].T)
     for a in range(m):
         for b in range(a):
             first = second = 0
             for d in range(n):
-                first += inside[d, arms[a]] and not inside[d, arms[b]]
-                second += inside[d, arms[b]] and not inside[d, arms[a]]
+                first += held[a, d] and not held[b, d]
+                second += held[b, d] and not held[a, d]
             weight[a, b] += first * second / n**2
     return weight
 

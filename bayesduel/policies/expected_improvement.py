@@ -22,7 +22,13 @@ import numpy as np
 from bayesduel.beliefs.score_posterior import win_probability
 from bayesduel.jit import compiled
 from bayesduel.policies.information_gain import BLOCK, candidates, information, win_chances
-from bayesduel.policies.score_rules import ScoreRule, best_pair, fresh_draws, members
+from bayesduel.policies.score_rules import (
+    ScoreRule,
+    best_pair,
+    fresh_draws,
+    kth_largest,
+    members,
+)
 
 __all__ = ["ExpectedPCS", "KnowledgeGradient"]
 
@@ -44,7 +50,7 @@ def select_by_loss(belief, memory, t, rng):
     n, n_arms = scores.shape
     worth = np.zeros((n, n_arms))
     for d in range(n):
-        kth = np.sort(scores[d])[n_arms - memory.k]
+        kth = kth_largest(scores[d], memory.k)
         for a in range(n_arms):  # against the last of the k best, no more than even
             worth[d, a] = min(win_probability(memory.posterior.link, scores[d, a] - kth), 0.5)
     return most_improving(scores, worth, memory, rng)

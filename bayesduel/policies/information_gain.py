@@ -1,8 +1,10 @@
 """Information gain: the pair whose outcome says most about the goal.
 
 The expected information of a duel is the mutual information between its outcome and the answer,
-estimated on posterior draws. The answer is the winner; or for each arm whether it is among
-the k best, summed over arms; or for neighbours in the ranking who is above, summed over neighbours.
+estimated on posterior draws as by ``next_pairs`` (without the correction for the number of draws,
+which the choice of a pair does not need). The answer is the winner; or for each arm whether it is
+among the k best, summed over arms; or for neighbours in the ranking who is above, summed over
+neighbours.
 
 References
 ----------
@@ -13,7 +15,6 @@ least certain) and pairs of a contender with an arm next to it in the ranking.
 """
 
 from dataclasses import dataclass
-from math import log
 from typing import ClassVar
 
 import numpy as np
@@ -30,6 +31,7 @@ from bayesduel.policies.score_rules import (
     fresh_draws,
     members,
 )
+from bayesduel.posterior.mutual_information import information_about_answers
 
 __all__ = ["InformationGain", "candidates", "information", "win_chances"]
 
@@ -49,18 +51,18 @@ def select(belief, memory, t, rng):
 @compiled
 def information(scores, memory):
     """Return the expected information of a duel of each pair, in nats, shape (K, K)."""
-    n, n_arms = scores.shape
+    n_arms = scores.shape[1]
     answer, exclusive = answers(scores, memory)
-    held = answer.sum(axis=0)
     pairs = np.argwhere(candidates(scores, memory))
     gain = np.zeros((n_arms, n_arms))
     for start in range(0, len(pairs), BLOCK):
         block = pairs[start : start + BLOCK]
         chance = win_chances(scores, memory.posterior.link, block)
-        won = chance @ answer
+        found = information_about_answers(
+            chance, answer, exclusive=exclusive, binary=True, corrected=False
+        )
         for row in range(len(block)):
-            i, j = block[row]
-            gain[i, j] = mutual_information(chance[row].sum(), won[row], held, n, exclusive)
+            gain[block[row, 0], block[row, 1]] = max(found[row], 0.0)
     return gain
 
 
@@ -140,44 +142,6 @@ def win_chances(scores, link, pairs):
             else:
                 chance[row, d] = win_probability(link, one[d] - other[d])
     return chance
-
-
-@compiled
-def mutual_information(total, won, held, n, exclusive):
-    """Return the mutual information between an outcome and the answers, in nats.
-
-    Parameters
-    ----------
-    total
-        Sum of the probability of winning over all draws.
-    won
-        The same over the draws in which each answer holds, shape (answers,).
-    held
-        Number of these draws, shape (answers,).
-    n
-        Number of all draws.
-    exclusive
-        Whether one answer holds in each draw; else each is a question of its own, over which
-        the information is summed.
-    """
-    gain = entropy(total / n) * (1 if exclusive else len(held))
-    for a in range(len(held)):
-        if held[a] > 0:
-            gain -= held[a] / n * entropy(won[a] / held[a])
-        if not exclusive and held[a] < n:
-            gain -= (n - held[a]) / n * entropy((total - won[a]) / (n - held[a]))
-    return max(gain, 0.0)
-
-
-@compiled
-def entropy(p):
-    """Return the entropy of an outcome of probability p, in nats."""
-    found = 0.0
-    if p > 0.0:
-        found -= p * log(p)
-    if p < 1.0:
-        found -= (1 - p) * log(1 - p)
-    return found
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,6 +30,7 @@ __all__ = [
     "best_pair",
     "contenders",
     "fresh_draws",
+    "kth_largest",
     "members",
 ]
 
@@ -90,10 +91,20 @@ def members(scores, k):
     for d in range(n):
         if k == 1:
             inside[d, scores[d].argmax()] = True
-        else:
+            continue
+        least = kth_largest(scores[d], k)
+        inside[d] = scores[d] >= least
+        if inside[d].sum() > k:  # several at the border, as arms that are not in question are
+            inside[d] = False
             for a in np.argsort(-scores[d])[:k]:
                 inside[d, a] = True
     return inside
+
+
+@compiled
+def kth_largest(values, k):
+    """Return the k-th largest of some values."""
+    return np.partition(values, len(values) - k)[len(values) - k]
 
 
 @compiled

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayesduel.beliefs.score_posterior import cell, heaviest, win_probability
+from bayesduel.beliefs.score_posterior import expected_information, heaviest
 from bayesduel.jit import compiled
 from bayesduel.policies.score_rules import (
     RANKING,
@@ -84,8 +84,7 @@ def variance_reduction(memory, a, b):
     gain = np.zeros((n_arms, n_arms))
     for i in range(n_arms):
         for j in range(i):
-            p = win_probability(link, mean[i] - mean[j])
-            bend = cell(link, mean[i] - mean[j], p, 1.0 - p)[2]
+            bend = expected_information(link, mean[i] - mean[j])
             v = C[i, i] + C[j, j] - 2 * C[i, j]
             shared = C[i, a] - C[i, b] - C[j, a] + C[j, b]
             gain[i, j] = shared**2 / (1.0 / max(bend, 1e-300) + v)

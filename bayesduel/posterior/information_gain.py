@@ -9,11 +9,14 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.special import xlogy
 
 from bayesduel.intervals import eti
 from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import Draws, draws_of, duels_of_pairs
+from bayesduel.posterior.mutual_information import (
+    information_about_answers,
+    information_about_scores,
+)
 from bayesduel.posterior.verdict import tied_group
 from bayesduel.preference import beats, copeland_scores
 from bayesduel.preference.scores import EQUAL
@@ -82,13 +85,12 @@ def next_pairs(
     if about == "auto":
         about = "scores" if settled else "winner"
     share = share[:: draws.pair_step]
-    share = share[:, share.any(0)]
+    held = np.ascontiguousarray(share[:, share.any(0)], float) if about == "winner" else None
     first, second, bits = [], [], []
     for i, j, chances in draws.outcomes():
         first.append(i)
         second.append(j)
-        each = list(chances.values())
-        bits.append(_about_winner(each, share) if about == "winner" else _about_scores(each))
+        bits.append(_information(list(chances.values()), held))
     gain = np.concatenate(bits)
     best = np.argsort(-gain, kind="stable")[: int(n)]
     i, j = np.concatenate(first)[best], np.concatenate(second)[best]
@@ -132,33 +134,26 @@ def _candidates(draws: Draws, rope: float, confidence: float) -> tuple[np.ndarra
     return best / best.sum(1, keepdims=True), settled
 
 
-def _about_scores(chances: list[np.ndarray]) -> np.ndarray:
-    """Return H(E p) - E H(p) in bits, shape (pairs,), from (pairs, draws) an outcome."""
-    mixed = sum(_entropy(c.mean(1, dtype=float)) for c in chances)
-    return np.maximum(mixed - sum(_entropy(c).mean(1, dtype=float) for c in chances), 0.0)
+def _information(chances: list[np.ndarray], share: np.ndarray | None) -> np.ndarray:
+    """Return the information of a duel in bits, shape (pairs,).
 
-
-def _about_winner(chances: list[np.ndarray], share: np.ndarray) -> np.ndarray:
-    """Return the information between outcome and winner in bits, shape (pairs,).
-
-    ``H(E p) - sum_a Pr(a) H(E[p | a])``, Pr(a) the probability that a is the winner. With few
-    draws in which a wins, E[p | a] wanders and the sum comes out low by half the curvature of
-    H times the variance of that mean: this is added back.
+    Parameters
+    ----------
+    chances
+        Probability of each outcome in each draw, shape (pairs, draws). The second of two is one
+        minus the first.
+    share
+        Each arm's share of the win in each draw, shape (draws, arms); None for information about
+        the scores.
     """
-    held = share.sum(0)
-    weight = held / len(share)
-    size = held**2 / (share**2).sum(0)  # draws behind each conditional mean
-    bits = np.zeros(len(chances[0]))
-    for c in chances[:-1] if len(chances) == 2 else chances:
-        mean = c @ share / held  # (pairs, winners)
-        square = (c**2) @ share / held
-        spread = np.maximum(square - mean**2, 0.0) / np.maximum(size - 1, 1)
-        for p in (mean, 1.0 - mean) if len(chances) == 2 else (mean,):
-            wander = spread / (2 * np.log(2) * np.maximum(p, 1e-12))
-            bits += _entropy(p @ weight) - (_entropy(p) + wander) @ weight
-    return np.maximum(bits, 0.0)
-
-
-def _entropy(p: np.ndarray) -> np.ndarray:
-    """Return this outcome's part of the entropy, in bits."""
-    return -xlogy(p, p) / np.log(2)
+    binary = len(chances) == 2
+    nats = np.zeros(len(chances[0]))
+    for c in chances[:-1] if binary else chances:
+        chance = np.ascontiguousarray(c, float)
+        if share is None:
+            nats += information_about_scores(chance, binary=binary)
+        else:
+            nats += information_about_answers(
+                chance, share, exclusive=True, binary=binary, corrected=True
+            )
+    return np.maximum(nats, 0.0) / np.log(2)

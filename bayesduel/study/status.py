@@ -1,35 +1,11 @@
-"""What a study hands out: tickets for duels, and the status of what is known."""
+"""The status of a study: the answer so far, how sure it is, and what is expected to go."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Status", "Ticket", "sparkline"]
-
-
-@dataclass(frozen=True)
-class Ticket:
-    """A duel that was asked for.
-
-    Attributes
-    ----------
-    id
-        To be given with the outcome.
-    left, right
-        Labels, in the order in which they should be shown.
-    judge
-        Who is to judge, or None.
-    """
-
-    id: str
-    left: str
-    right: str
-    judge: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the ticket as JSON holds it."""
-        return {"id": self.id, "left": self.left, "right": self.right, "judge": self.judge}
+__all__ = ["Status", "sparkline"]
 
 
 @dataclass(frozen=True)

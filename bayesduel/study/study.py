@@ -2,37 +2,26 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from datetime import UTC, datetime
 from pathlib import Path
-from secrets import token_hex
-from time import time
 from typing import Any, overload
 
 import numpy as np
 
 from bayesduel.data.duels import Duels
-from bayesduel.models import Model, model_from_settings, model_named, model_settings
-from bayesduel.policies.policy import PairPolicy
-from bayesduel.policies.score_rules import ScoreRule
-from bayesduel.study.arms import (
-    allowed_pairs,
-    checked_labels,
-    cost_matrix,
-    listed,
-    pair_costs,
-    required_duels,
-    required_matrix,
-)
-from bayesduel.study.goal import FindBest, Goal, MinimizeRegret, goal_of
+from bayesduel.models import Model
+from bayesduel.study.arms import checked_labels, listed
+from bayesduel.study.audit_trail import audit_trail
+from bayesduel.study.goal import Goal
+from bayesduel.study.ledger import Ledger
 from bayesduel.study.outcomes import as_told, log_rows, outcome_value
-from bayesduel.study.policy_settings import policy_from, settings_of
-from bayesduel.study.session import Decision, Session, belief_of
-from bayesduel.study.status import Status, Ticket
-from bayesduel.study.stopping import Budget, StopRule, rule_from, stop_rule
-from bayesduel.study.store import Event, Store, StudyError
+from bayesduel.study.session import Decision
+from bayesduel.study.settings import check_room, parts_of, stored_settings
+from bayesduel.study.status import Status
+from bayesduel.study.stopping import StopRule
+from bayesduel.study.store import Store, StudyError
+from bayesduel.study.tickets import Ticket, ticket_id, ticket_number
 from bayesduel.study.verdict import objection, transitivity, verdict
-from bayesduel.system.arguments import finite, shown_value
-from bayesduel.system.memory import check_square
+from bayesduel.system.arguments import shown_value
 
 __all__ = ["Study", "StudyStopped"]
 
@@ -120,7 +109,7 @@ class Study:
                 self._store.discard()
                 raise StudyError(f"{self._store.url} holds no study: give arms to make one.")
             try:
-                self._create(arms, given, stop, timeout, seed)
+                self._store.create(*stored_settings(arms, given, stop, timeout, seed))
             except Exception:
                 self._store.discard()
                 raise
@@ -128,101 +117,8 @@ class Study:
             raise StudyError(
                 f"{self._store.url} holds a study: open it without arguments, or give another path."
             )
-        self._open()
-
-    def _create(
-        self,
-        arms: Sequence[str] | None,
-        given: Mapping[str, Any],
-        stop: Any,
-        timeout: float,
-        seed: int,
-    ) -> None:
-        labels = checked_labels(arms)
-        goal = FindBest() if given["goal"] is None else goal_of(given["goal"])
-        goal.check(len(labels))
-        model = model_named("bradley-terry" if given["model"] is None else given["model"])
-        if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-            raise ValueError(f"seed should be a whole number >= 0, got {shown_value(seed)}")
-        timeout = finite(timeout, "timeout")
-        if not timeout > 0:
-            raise ValueError(f"timeout should be positive, in seconds, got {timeout}")
-        rule = None if stop is None or isinstance(goal, MinimizeRegret) else stop_rule(stop)
-        policy = given["policy"]
-        if policy not in (None, "auto") and not isinstance(policy, PairPolicy):
-            raise TypeError(
-                f"policy should be 'auto' or one of pairs, such as DTS(), got {shown_value(policy)}"
-            )
-        allowed = allowed_pairs(given["pairs"], labels)
-        costs = pair_costs(given["costs"], labels)
-        automatic = policy in (None, "auto")
-        required = required_duels(given["required"], labels, allowed)
-        if required and not isinstance(goal.policy() if automatic else policy, ScoreRule):
-            raise ValueError(
-                "required should go with a posterior-driven policy, such as "
-                f"ContrastAllocation(), got {shown_value(policy)}"
-            )
-        values = {
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "key": token_hex(2),
-            "goal": {"name": goal.name, **goal.settings()},
-            "model": model_settings(model),
-            "policy": None if automatic else settings_of(policy),
-            "stop": None if rule is None else {"name": rule.name, **rule.settings()},
-            "pairs": allowed,
-            "costs": costs,
-            "required": required,
-            "timeout": float(timeout),
-            "seed": seed,
-            "history": [],
-        }
-        _check_room(len(labels))
-        self._session_for(values, labels)  # refuses what does not go together
-        self._store.create(values, labels)
-
-    def _open(self) -> None:
         self._settings = self._store.all_settings()
-        self._load()
-
-    def _load(self) -> None:
-        """Make the session anew and bring it up to the store."""
-        stored = self._store.arms()
-        self._labels = tuple(label for label, _ in stored)
-        self._retired = {i for i, (_, gone) in enumerate(stored) if gone}
-        self._session = self._session_for(self._settings, self._labels, self._retired)
-        self._events: list[Event] = []
-        self._current: dict[int, Event] = {}
-        self._ordered: dict[tuple[int, int], int] = {}  # outcomes by left and right
-        self._asked = 0  # tickets that the session knows
-        self._decision: tuple[int, Decision] | None = None
-        self._memory_rng = np.random.default_rng([self._settings["seed"], 1])
-        self._catch_up()
-
-    def _session_for(
-        self, values: Mapping[str, Any], labels: Sequence[str], retired: set[int] | None = None
-    ) -> Session:
-        own = dict(values["goal"])
-        name = own.pop("name")
-        goal = goal_of(f"top-{own['k']}" if name == "top-k" else name)
-        model = model_from_settings(values["model"])
-        spec = belief_of(model)
-        if values["policy"] is None:
-            policy = goal.policy(belief=spec) if not isinstance(goal, MinimizeRegret) else None
-            policy = goal.policy() if policy is None else policy
-        else:
-            policy = policy_from(values["policy"])
-        policy = policy.with_cost(cost_matrix(values, labels, retired or set()))
-        self.required: np.ndarray | None = required_matrix(
-            values.get("required"), labels, retired or set()
-        )
-        stop = values["stop"]
-        rule = NEVER if stop is None else rule_from(stop)
-        self.goal: Goal = goal
-        self.model: Model = model
-        self.policy: Any = policy
-        self.stop: StopRule | None = None if stop is None else rule
-        gone = tuple(sorted(retired or ()))
-        return Session(len(labels), goal, policy, rule, spec, gone, self.required)
+        self._ledger = Ledger(self._store, self._settings)
 
     # -- asking and telling ----------------------------------------------------------------
 
@@ -328,10 +224,10 @@ class Study:
         """
         if not isinstance(duels, Duels):
             raise TypeError(f"duels should be Duels, got {type(duels).__name__}")
-        unknown = [a for a in duels.arms if a not in self._labels]
+        unknown = [a for a in duels.arms if a not in self.arms]
         if unknown:
             raise ValueError(f"arms of the log should be in the study, got {unknown[0]!r}")
-        index = [self._labels.index(a) for a in duels.arms]
+        index = [self.arms.index(a) for a in duels.arms]
         self._store.load(log_rows(duels, index), f"imported: {duels.read_summary.source}")
 
     def add_arms(self, arms: Sequence[str]) -> None:
@@ -342,10 +238,10 @@ class Study:
         ValueError
             If a label is there already, or there are more arms than fit in memory.
         """
-        new = checked_labels([*self._labels, *listed(arms)])[len(self._labels) :]
-        _check_room(len(self._labels) + len(new))
+        new = checked_labels([*self.arms, *listed(arms)])[len(self.arms) :]
+        check_room(len(self.arms) + len(new))
         self._store.add_arms(new)
-        self._load()
+        self._ledger.load()
 
     def retire_arms(self, arms: Sequence[str]) -> None:
         """Retire arms: they are asked for no more and cannot be the answer.
@@ -356,46 +252,69 @@ class Study:
             If a label is unknown, or fewer than two arms would be left.
         """
         numbers = [self._arm(a) for a in listed(arms)]
-        left = len(self._labels) - len(self._retired | set(numbers))
+        left = len(self.arms) - len(self._ledger.retired | set(numbers))
         if left < 2:
             raise ValueError(f"at least two arms should stay in the study, got {left}")
-        retired = self._retired | set(numbers)
-        self._session_for(self._settings, self._labels, retired)  # refuses what cannot be
+        retired = self._ledger.retired | set(numbers)
+        parts_of(self._settings, self.arms, retired)  # refuses what cannot be
         self._store.retire_arms(numbers)
-        self._load()
+        self._ledger.load()
 
     # -- what is known ---------------------------------------------------------------------
 
     @property
+    def goal(self) -> Goal:
+        """What is to be found out."""
+        return self._ledger.parts.goal
+
+    @property
+    def model(self) -> Model:
+        """The model of the outcomes."""
+        return self._ledger.parts.model
+
+    @property
+    def policy(self) -> Any:
+        """The policy that chooses the pairs."""
+        return self._ledger.parts.policy
+
+    @property
+    def stop(self) -> StopRule | None:
+        """When there is enough, or None."""
+        return self._ledger.parts.stop
+
+    @property
+    def required(self) -> np.ndarray | None:
+        """How often each pair has to meet before the study may stop, shape (K, K), or None."""
+        return self._ledger.parts.required
+
+    @property
     def arms(self) -> tuple[str, ...]:
         """Labels of all arms, retired ones too."""
-        return self._labels
+        return self._ledger.labels
 
     @property
     def n_duels(self) -> int:
         """Number of outcomes told."""
-        self._catch_up()
-        return len(self._current)
+        return len(self._caught_up().current)
 
     @property
     def retired(self) -> tuple[int, ...]:
         """Retired arms, indices."""
-        return tuple(sorted(self._retired))
+        return tuple(sorted(self._ledger.retired))
 
     def tally(self) -> np.ndarray:
         """Return the times that arm i beat arm j, a tie half a win each, shape (K, K)."""
-        self._catch_up()
-        return self._session.wins.copy()
+        return self._caught_up().parts.session.wins.copy()
 
     @property
     def stopped(self) -> bool:
         """Whether the stop rule is reached."""
-        return self.stop is not None and self._decided().stopped
+        return self.stop is not None and self._ledger.decided().stopped
 
     def pending(self) -> list[Ticket]:
         """Return the tickets that wait for an outcome, the oldest first."""
         return [
-            Ticket(self._id(number), self._labels[i], self._labels[j], judge)
+            Ticket(self._id(number), self.arms[i], self.arms[j], judge)
             for number, i, j, judge, _ in self._store.pending()
         ]
 
@@ -418,8 +337,8 @@ class Study:
         """
         if isinstance(futures, bool) or not isinstance(futures, int) or futures < 0:
             raise ValueError(f"futures should be a whole number >= 0, got {shown_value(futures)}")
-        decision = self._decided()
-        order = [self._labels[i] for i in decision.order]
+        decision = self._ledger.decided()
+        order = [self.arms[i] for i in decision.order]
         history = self._remember(decision)
         stopped = self.stopped
         if futures and not stopped and self.stop is not None:
@@ -429,17 +348,17 @@ class Study:
         said = verdict(
             self.goal,
             decision,
-            self._labels,
+            self.arms,
             rope=rope,
             level=level,
-            n_duels=len(self._current),
+            n_duels=len(self._ledger.current),
         )
         if checked is not None and checked["transitive"] is False:
             said = f"{said} {objection(self.model.name)}"
         return Status(
             goal=f"{type(self.goal).__name__}({_arguments(self.goal.settings())})",
             policy=type(self.policy).__name__,
-            n_duels=len(self._current),
+            n_duels=len(self._ledger.current),
             n_pending=len(self._store.pending()),
             stopped=stopped,
             decided=decision.decided and self.stop is not None,
@@ -449,7 +368,7 @@ class Study:
             reason="none" if self.stop is None else decision.reason,
             history=history,
             ranking=tuple(order),
-            tied=tuple(tuple(self._labels[i] for i in group) for group in decision.tied),
+            tied=tuple(tuple(self.arms[i] for i in group) for group in decision.tied),
             check=checked,
             plan=None if stopped else self._store.setting("plan"),
         )
@@ -462,20 +381,7 @@ class Study:
         ValueError
             If no outcome of two different arms was told yet.
         """
-        self._catch_up()
-        told = [e for e in self._current.values() if e.left != e.right]
-        if not told:
-            raise ValueError("a study should have an outcome to make a log of, got none")
-        margins = [e.margin for e in told]
-        judges = [e.judge for e in told]
-        return Duels.from_votes(
-            [self._labels[e.left] for e in told],
-            [self._labels[e.right] for e in told],
-            [e.outcome for e in told],
-            margin=None if None in margins else [float(m) for m in margins if m is not None],
-            judge=None if None in judges else judges,
-            arms=[a for i, a in enumerate(self._labels)],
-        )
+        return self._caught_up().duels()
 
     def fit(self, **options: Any) -> Any:
         """Return the posterior of the study's model given its duels; see ``bayesduel.fit``."""
@@ -503,20 +409,7 @@ class Study:
 
     def audit(self) -> list[dict[str, Any]]:
         """Return every outcome and correction, in order, as dictionaries."""
-        self._catch_up()
-        return [
-            {
-                "ticket": self._id(e.ticket),
-                "left": self._labels[e.left],
-                "right": self._labels[e.right],
-                "judge": e.judge,
-                "outcome": as_told(e),
-                "correction": e.version > 0,
-                "reason": e.reason,
-                "told": datetime.fromtimestamp(e.told, UTC).isoformat(timespec="seconds"),
-            }
-            for e in self._events
-        ]
+        return audit_trail(self._caught_up().events, self.arms, self._settings["key"])
 
     def close(self) -> None:
         """Close the file or the connections to the database."""
@@ -531,7 +424,7 @@ class Study:
     def __repr__(self) -> str:
         where = "in memory" if self._store.path is None else f"at {self._store.url}"
         return (
-            f"<Study {where}: {len(self._labels)} arms, {self.n_duels:,} duels, "
+            f"<Study {where}: {len(self.arms)} arms, {self.n_duels:,} duels, "
             f"{type(self.goal).__name__}, {type(self.policy).__name__}>"
         )
 
@@ -539,103 +432,41 @@ class Study:
 
     def _asked_for(self, n: int, judge: str | None, connection: Any) -> list[Ticket] | None:
         """Choose and store n tickets; None if others asked or told meanwhile."""
-        self._catch_up()
+        ledger, session = self._caught_up(), self._ledger.parts.session
         if self.stopped:
-            raise StudyStopped(f"The study has stopped: {self._decided().reason}.")
-        seen = self._asked, self._events[-1].number if self._events else 0
-        rng = self._rng(*seen)
-        before = self._session.state()
-        pairs = [self._sided(i, j, rng) for i, j in self._choose(n, rng) if i != j]
+            raise StudyStopped(f"The study has stopped: {ledger.decided().reason}.")
+        seen = ledger.asked, ledger.last
+        before = session.state()
+        pairs = ledger.choose(n, ledger.rng(*seen))
         if not pairs:
-            self._session.restore(before)
-            best = self._labels[self._decided().order[0]]
+            session.restore(before)
+            best = self.arms[ledger.decided().order[0]]
             raise StudyStopped(
                 f"{type(self.policy).__name__} asks for no further duel: it would duel one arm "
                 f"with itself. The best so far is {best!r}."
             )
         numbers = self._store.ask(pairs, judge, seen, connection)
         if numbers is None:
-            self._session.restore(before)
+            session.restore(before)
             return None
-        self._asked = numbers[-1]
+        ledger.asked = numbers[-1]
         return [
-            Ticket(self._id(k), self._labels[i], self._labels[j], judge)
+            Ticket(self._id(k), self.arms[i], self.arms[j], judge)
             for k, (i, j) in zip(numbers, pairs, strict=True)
         ]
 
-    def _catch_up(self) -> None:
-        """Bring the session up to what the store holds."""
-        last = self._events[-1].number if self._events else 0
-        new, asks, counts = self._store.changes(self._asked, last)
-        if counts == (self._asked, last):
-            return
-        if any(e.version > 0 for e in new):
-            if self._events:
-                self._load()
-                return
-            corrected = {e.ticket: e for e in new}  # a study with corrections is opened
-            firsts = [e for e in new if e.version == 0]
-            self._enter([corrected[e.ticket]._replace(number=e.number) for e in firsts], asks)
-        else:
-            self._enter(new, asks)
-        self._events.extend(new)
-        self._asked = counts[0]
-        self._decision = None
-        if new:
-            log = self.duels() if self.model.score_link is None else None
-            self._session.refit(self._memory_rng, log)
-
-    def _enter(self, new: list[Event], asks: Sequence[tuple[int, int, int]]) -> None:
-        """Enter new outcomes, and the choices that other processes, or an earlier one, made.
-
-        A policy with a memory writes it as it chooses: every choice is repeated, with the
-        outcomes that it knew, so that the memory is the same in every process.
-        """
-        place = 0
-        for first, n, known in () if self._session.driven else asks:
-            while place < len(new) and new[place].number <= known:
-                self._record(new[place])
-                place += 1
-            self._session.choose(n, [], self._rng(first - 1, known))
-        for e in new[place:]:
-            self._record(e)
-
-    def _record(self, e: Event) -> None:
-        self._current[e.ticket] = e
-        self._ordered[e.left, e.right] = self._ordered.get((e.left, e.right), 0) + 1
-        self._session.record(e.left, e.right, e.outcome)
-
-    def _rng(self, asked: int, known: int) -> np.random.Generator:
-        """Return the randomness of a choice, given how many tickets and outcomes there were."""
-        return np.random.default_rng([self._settings["seed"], 0, asked, known])
-
-    def _choose(self, n: int, rng: np.random.Generator) -> list[tuple[int, int]]:
-        late = time() - self._settings["timeout"]
-        waiting = [(i, j) for _, i, j, _, asked in self._store.pending() if asked > late]
-        return self._session.choose(n, waiting, rng)
-
-    def _sided(self, i: int, j: int, rng: np.random.Generator) -> tuple[int, int]:
-        """Return the pair with the arm first that stood left less often, else at random."""
-        ahead = self._ordered.get((i, j), 0) - self._ordered.get((j, i), 0)
-        if ahead == 0:
-            ahead = 1 if rng.random() < 0.5 else -1
-        return (j, i) if ahead > 0 else (i, j)
-
-    def _decided(self) -> Decision:
-        self._catch_up()
-        n = len(self._events)
-        if self._decision is None or self._decision[0] != n:
-            rng = np.random.default_rng([self._settings["seed"], 2, n])
-            self._decision = n, self._session.decision(rng)
-        return self._decision[1]
+    def _caught_up(self) -> Ledger:
+        """Return the ledger, brought up to what the store holds."""
+        self._ledger.catch_up()
+        return self._ledger
 
     def _checked(self, best: str, wanted: bool) -> dict[str, Any] | None:
         """Return what the transitivity check says of these outcomes, made once and stored."""
-        last = self._events[-1].number if self._events else 0
+        last = self._ledger.last
         kept: dict[str, Any] | None = self._store.setting("check")
         if kept is not None and kept["outcomes"] == last:
             return kept
-        if not wanted or (len(self._labels) < 3 and self._current):
+        if not wanted or (len(self.arms) < 3 and self._ledger.current):
             return None
         found = {"outcomes": last, **transitivity(self.duels(), best, self.model.name)}
         self._store.set(check=found)
@@ -644,38 +475,27 @@ class Study:
     def _remember(self, decision: Decision) -> tuple[tuple[int, float], ...]:
         """Store and return the probability of the answer at every look."""
         history = [tuple(look) for look in self._store.setting("history")]
-        look = len(self._current), round(decision.probability, 4)
+        look = len(self._ledger.current), round(decision.probability, 4)
         if look[0] and (not history or history[-1][0] != look[0]):
             history.append(look)
             self._store.set(history=history)
         return tuple((int(n), float(p)) for n, p in history)
 
-    def _id(self, number: int) -> str:
-        return f"{self._settings['key']}-{number}"
-
     def _number(self, ticket: Ticket | str) -> int:
-        name = ticket.id if isinstance(ticket, Ticket) else str(ticket)
-        key, _, number = name.rpartition("-")
-        if key not in ("", self._settings["key"]) or not number.isdecimal():
-            raise KeyError(f"ticket should be one of this study, got {shown_value(name)}")
-        if self._store.ticket(int(number)) is None:
+        """Return the number of a ticket that was asked for."""
+        number = ticket_number(self._settings["key"], ticket)
+        if self._store.ticket(number) is None:
+            name = ticket.id if isinstance(ticket, Ticket) else str(ticket)
             raise KeyError(f"ticket should be one that was asked for, got {shown_value(name)}")
-        return int(number)
+        return number
+
+    def _id(self, number: int) -> str:
+        return ticket_id(self._settings["key"], number)
 
     def _arm(self, label: str) -> int:
-        if label not in self._labels:
+        if label not in self.arms:
             raise KeyError(f"arms should be of the study, got {shown_value(label)}")
-        return self._labels.index(label)
-
-
-NEVER = Budget(2**62)
-MATRICES = 12  # of K x K numbers at a time: tallies, bounds and what a policy keeps
-
-
-def _check_room(n_arms: int) -> None:
-    """Raise ValueError unless the matrices of a study fit in the memory that is free."""
-    instead = "leave out arms that are no candidates, or fit a model to the log of these duels"
-    check_square(n_arms, MATRICES, "a study", instead)
+        return self.arms.index(label)
 
 
 def _arguments(settings: Mapping[str, Any]) -> str:

@@ -14,9 +14,10 @@ from bayesduel.models import BradleyTerry
 from bayesduel.policies.score_rules import ScoreRule
 from bayesduel.simulation.replication import label
 from bayesduel.study.policy_settings import policy_from, settings_of
-from bayesduel.study.status import Ticket, sparkline
+from bayesduel.study.status import sparkline
 from bayesduel.study.store import StudyError
 from bayesduel.study.study import StudyStopped
+from bayesduel.study.tickets import Ticket
 
 SCORES = dict(zip("abcde", (0.0, 0.4, 0.8, 1.6, -0.5), strict=True))
 OF_PAIRS = [getattr(policies, name)() for name in policies.__all__]

@@ -1,0 +1,170 @@
+"""The database of a study: connections, transactions, and what its errors mean.
+
+Every change is one transaction, on disk before it is acknowledged; one writer at a time.
+"""
+
+import sqlite3
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
+from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError, SQLAlchemyError
+from sqlalchemy.pool import StaticPool
+
+from bayesduel.study.schema import settings
+
+__all__ = ["Database", "StudyError", "exclusive"]
+
+BUSY = 60.0  # seconds that a writer waits for another
+
+
+class StudyError(ValueError):
+    """A study cannot be opened, or cannot do what it was asked."""
+
+
+class Database:
+    """Connections to the database of one study.
+
+    Parameters
+    ----------
+    path
+        A file, a database URL such as "postgresql://...", or None for memory.
+
+    Raises
+    ------
+    StudyError
+        If it cannot be opened, or is a database of something else.
+    """
+
+    def __init__(self, path: str | Path | None) -> None:
+        self.path = path
+        self._file = None if path is None or "://" in str(path) else Path(path)
+        if self._file is not None and self._file.exists():
+            self._file = None  # not made by this call
+        self.url, self.engine = _engine(path)
+        weakref.finalize(self, self.engine.dispose)
+        self.is_new = not self._has_tables()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Give a connection that reads one state of the study."""
+        with self.errors(), self.engine.connect() as connection:
+            if connection.dialect.name == "postgresql":
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Give a connection on which all is stored, or nothing; one writer at a time."""
+        with self.errors(), self.engine.begin() as connection:
+            exclusive(connection)
+            yield connection
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.engine.dispose()
+
+    def discard(self) -> None:
+        """Close the connections, and remove the file that was made for a study that was refused."""
+        self.close()
+        if self._file is not None:
+            self._file.unlink(missing_ok=True)
+
+    def _has_tables(self) -> bool:
+        with self.errors():
+            names = set(inspect(self.engine).get_table_names())
+        if names and "settings" not in names:
+            raise StudyError(f"{self.url} is a database without a study in it.")
+        return bool(names)
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Say what an error of the database means."""
+        try:
+            yield
+        except IntegrityError:
+            raise
+        except (OperationalError, DatabaseError) as error:
+            said = str(error.orig)
+            raise StudyError(f"{self.url} {_explained(said)}") from error
+        except SQLAlchemyError as error:
+            raise StudyError(f"{self.url} cannot be used: {error}") from error
+
+
+def exclusive(connection: Connection) -> None:
+    """Let one writer at a time into the study."""
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("ROLLBACK")
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    elif connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7206417)")
+    else:
+        connection.execute(select(settings.c.name).with_for_update())
+
+
+def _engine(path: str | Path | None) -> tuple[str, Engine]:
+    """Return how messages call the database, and its engine."""
+    if path is None:
+        memory = create_engine(
+            "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
+        )
+        event.listen(memory, "connect", _in_memory)
+        event.listen(memory, "begin", _begin)
+        return "The study in memory", memory
+    if isinstance(path, str) and "://" in path:
+        try:
+            engine = create_engine(path)
+        except ModuleNotFoundError as error:
+            command = "pip install 'bayesduel[study]' for postgresql+psycopg://"
+            raise StudyError(
+                f"The driver of the database should be installed ({command}): {error}"
+            ) from error
+        except SQLAlchemyError as error:
+            raise StudyError(f"The database URL cannot be used: {error}") from error
+        return engine.url.render_as_string(hide_password=True), engine
+    file = Path(path)
+    if not file.parent.is_dir():
+        raise StudyError(f"{file} should be in a folder that exists, got {file.parent}.")
+    if file.is_dir():
+        raise StudyError(f"{file} should be a file, got a folder.")
+    engine = create_engine(f"sqlite:///{file}", connect_args={"timeout": BUSY})
+    event.listen(engine, "connect", _on_disk)
+    event.listen(engine, "begin", _begin)
+    return str(file), engine
+
+
+def _in_memory(connection: Any, _: Any) -> None:
+    connection.isolation_level = None  # transactions begin where `exclusive` says
+
+
+def _on_disk(connection: Any, _: Any) -> None:
+    """Write ahead, and wait for the disk before anything is acknowledged."""
+    connection.isolation_level = None
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+    except sqlite3.DatabaseError:
+        connection.close()
+        raise
+
+
+def _begin(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN DEFERRED")
+
+
+def _explained(said: str) -> str:
+    """Return what is wrong and what to do, given the database's own message."""
+    if "malformed" in said:
+        return "is damaged: restore it from a copy, or export what can be read with sqlite3."
+    if "not a database" in said:
+        return "is not a study: it should be a file made by Study(path)."
+    if "full" in said:
+        return "cannot be written: the disk is full. Free some room and repeat the call."
+    if "locked" in said:
+        return f"is in use by another process that did not finish within {BUSY:.0f} seconds."
+    if "readonly" in said or "unable to open" in said:
+        return f"cannot be opened for writing: {said}."
+    return f"cannot be used: {said}."

@@ -1,0 +1,157 @@
+"""Settings of a study: as given, as stored, and the session that they make."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from secrets import token_hex
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesduel.models import Model, model_from_settings, model_named, model_settings
+from bayesduel.policies.policy import PairPolicy
+from bayesduel.policies.score_rules import ScoreRule
+from bayesduel.study.arms import (
+    allowed_pairs,
+    checked_labels,
+    cost_matrix,
+    pair_costs,
+    required_duels,
+    required_matrix,
+)
+from bayesduel.study.goal import FindBest, Goal, MinimizeRegret, goal_of
+from bayesduel.study.policy_settings import policy_from, settings_of
+from bayesduel.study.session import Session, belief_of
+from bayesduel.study.stopping import Budget, StopRule, rule_from, stop_rule
+from bayesduel.system.arguments import finite, shown_value
+from bayesduel.system.memory import check_square
+
+__all__ = ["Parts", "check_room", "parts_of", "stored_settings"]
+
+NEVER = Budget(2**62)
+MATRICES = 12  # of K x K numbers at a time: tallies, bounds and what a policy keeps
+
+
+class Parts(NamedTuple):
+    """What the settings of a study stand for.
+
+    Attributes
+    ----------
+    goal, model, policy
+        As set.
+    stop
+        When there is enough, or None.
+    required
+        How often each pair has to meet, shape (K, K), or None.
+    session
+        A session of all this without an outcome.
+    """
+
+    goal: Goal
+    model: Model
+    policy: Any
+    stop: StopRule | None
+    required: np.ndarray | None
+    session: Session
+
+
+def stored_settings(
+    arms: Sequence[str] | None,
+    given: Mapping[str, Any],
+    stop: Any,
+    timeout: float,
+    seed: int,
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the settings of a new study as they are stored, and the labels of its arms.
+
+    Parameters
+    ----------
+    arms, stop, timeout, seed
+        As ``Study`` takes them.
+    given
+        Its goal, model, policy, pairs, costs and required duels, by name.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described there, or does not go with another.
+    """
+    labels = checked_labels(arms)
+    goal = FindBest() if given["goal"] is None else goal_of(given["goal"])
+    goal.check(len(labels))
+    model = model_named("bradley-terry" if given["model"] is None else given["model"])
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise ValueError(f"seed should be a whole number >= 0, got {shown_value(seed)}")
+    timeout = finite(timeout, "timeout")
+    if not timeout > 0:
+        raise ValueError(f"timeout should be positive, in seconds, got {timeout}")
+    rule = None if stop is None or isinstance(goal, MinimizeRegret) else stop_rule(stop)
+    policy = given["policy"]
+    if policy not in (None, "auto") and not isinstance(policy, PairPolicy):
+        raise TypeError(
+            f"policy should be 'auto' or one of pairs, such as DTS(), got {shown_value(policy)}"
+        )
+    allowed = allowed_pairs(given["pairs"], labels)
+    costs = pair_costs(given["costs"], labels)
+    automatic = policy in (None, "auto")
+    required = required_duels(given["required"], labels, allowed)
+    if required and not isinstance(goal.policy() if automatic else policy, ScoreRule):
+        raise ValueError(
+            "required should go with a posterior-driven policy, such as "
+            f"ContrastAllocation(), got {shown_value(policy)}"
+        )
+    values = {
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "key": token_hex(2),
+        "goal": {"name": goal.name, **goal.settings()},
+        "model": model_settings(model),
+        "policy": None if automatic else settings_of(policy),
+        "stop": None if rule is None else {"name": rule.name, **rule.settings()},
+        "pairs": allowed,
+        "costs": costs,
+        "required": required,
+        "timeout": float(timeout),
+        "seed": seed,
+        "history": [],
+    }
+    check_room(len(labels))
+    parts_of(values, labels)  # refuses what does not go together
+    return values, labels
+
+
+def parts_of(
+    values: Mapping[str, Any], labels: Sequence[str], retired: set[int] | None = None
+) -> Parts:
+    """Return what stored settings stand for.
+
+    Parameters
+    ----------
+    values
+        The settings.
+    labels
+        Of all arms.
+    retired
+        Arms that are asked for no more, indices.
+    """
+    own = dict(values["goal"])
+    name = own.pop("name")
+    goal = goal_of(f"top-{own['k']}" if name == "top-k" else name)
+    model = model_from_settings(values["model"])
+    spec = belief_of(model)
+    if values["policy"] is None:
+        policy = goal.policy(belief=spec) if not isinstance(goal, MinimizeRegret) else None
+        policy = goal.policy() if policy is None else policy
+    else:
+        policy = policy_from(values["policy"])
+    policy = policy.with_cost(cost_matrix(values, labels, retired or set()))
+    required = required_matrix(values.get("required"), labels, retired or set())
+    stop = values["stop"]
+    rule = NEVER if stop is None else rule_from(stop)
+    gone = tuple(sorted(retired or ()))
+    session = Session(len(labels), goal, policy, rule, spec, gone, required)
+    return Parts(goal, model, policy, None if stop is None else rule, required, session)
+
+
+def check_room(n_arms: int) -> None:
+    """Raise ValueError unless the matrices of a study fit in the memory that is free."""
+    instead = "leave out arms that are no candidates, or fit a model to the log of these duels"
+    check_square(n_arms, MATRICES, "a study", instead)

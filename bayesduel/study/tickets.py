@@ -1,0 +1,52 @@
+"""Tickets of a study: duels that were asked for, and their ids."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from bayesduel.system.arguments import shown_value
+
+__all__ = ["Ticket", "ticket_id", "ticket_number"]
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """A duel that was asked for.
+
+    Attributes
+    ----------
+    id
+        To be given with the outcome.
+    left, right
+        Labels, in the order in which they should be shown.
+    judge
+        Who is to judge, or None.
+    """
+
+    id: str
+    left: str
+    right: str
+    judge: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the ticket as JSON holds it."""
+        return {"id": self.id, "left": self.left, "right": self.right, "judge": self.judge}
+
+
+def ticket_id(key: str, number: int) -> str:
+    """Return the id of a ticket, given the key of its study."""
+    return f"{key}-{number}"
+
+
+def ticket_number(key: str, ticket: Ticket | str) -> int:
+    """Return the number of a ticket, given itself, its id, or the number alone.
+
+    Raises
+    ------
+    KeyError
+        If the ticket is of another study, or no ticket.
+    """
+    name = ticket.id if isinstance(ticket, Ticket) else str(ticket)
+    study, _, number = name.rpartition("-")
+    if study not in ("", key) or not number.isdecimal():
+        raise KeyError(f"ticket should be one of this study, got {shown_value(name)}")
+    return int(number)
