@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.stats import norm
 
 from bayesduel.inference.psis import TAIL, TRUSTED, Tails
+
+if TYPE_CHECKING:
+    from bayesduel.inference.sparse_gaussian import SparseGaussian
 
 __all__ = ["COVERED", "Certificate", "PosteriorDraws", "Proposals", "Quality"]
 
@@ -144,6 +147,8 @@ class PosteriorDraws:
         What is known of their quality.
     extra
         Group ``laplace``: mode, covariance, grid of the scale.
+    approximation
+        The sparse approximation that was drawn from or started at; None by other methods.
     """
 
     posterior: Mapping[str, np.ndarray]
@@ -151,3 +156,4 @@ class PosteriorDraws:
     log_likelihood: np.ndarray | None
     certificate: Quality
     extra: Mapping[str, Any] = field(default_factory=dict)
+    approximation: "SparseGaussian | None" = None

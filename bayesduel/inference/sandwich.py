@@ -45,6 +45,7 @@ __all__ = [
     "ClusterCovariance",
     "cluster_covariance",
     "clusterings",
+    "crossed",
     "needed",
     "robust_covariance",
     "why_not_robust",
@@ -126,6 +127,12 @@ def needed(found: Mapping[str, np.ndarray]) -> str:
     return "group" if n_both == judge.max() + 1 else BOTH
 
 
+def crossed(judge: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Return the cluster of each vote by judge and group at once."""
+    key = judge.astype(np.int64) * (int(group.max()) + 1) + group
+    return np.unique(key, return_inverse=True)[1]
+
+
 def why_not_robust(model: Any) -> str:
     """Return why the errors of a model cannot be made cluster-robust, or ""."""
     if model.approximation == "conjugate":
@@ -176,14 +183,20 @@ def robust_covariance(
         if counts[name] > 1 and name not in model.accounts_for
     }
     reason = why_not_robust(model) if used else ""
-    if used and not reason and model.items is None and duels.n_arms > MOST_ARMS:
+    many = model.items is None and duels.n_arms > MOST_ARMS
+    if used and not reason and many and drawn.approximation is None:
         reason = (
-            f"cluster-robust errors are computed for at most {MOST_ARMS:,} arms; for more, refit "
-            "without each of about 20 parts of the clusters: docs/scale.md, Judges"
+            f"cluster-robust errors of this model are computed for at most {MOST_ARMS:,} arms; for "
+            "more, refit without each of about 20 parts of the clusters: docs/scale.md, Judges"
         )
-    attrs = {"clusters_repeated": counts, "clusters_auto": needed(used), "clusters_reason": reason}
+    auto = needed(used)
+    attrs = {"clusters_repeated": counts, "clusters_auto": auto, "clusters_reason": reason}
     if reason or not used:
         return None, attrs | {"clusters_auto": "model"}
+    if many:
+        from bayesduel.inference.sparse_sandwich import robust_dataset
+
+        return robust_dataset(duels, model, cells, drawn, used, auto), attrs
     density = linear_predictor(model, cells)
     phi = np.concatenate(
         [np.log(np.atleast_1d(_median(drawn, name))) for name in density.hypers] or [np.zeros(1)]
@@ -196,9 +209,8 @@ def robust_covariance(
         name: cluster_covariance(mode, phi, _rows(density, duels, model, place), functionals)
         for name, place in used.items()
     }
-    if attrs["clusters_auto"] == BOTH:
-        crossed = _crossed(used["judge"], used["group"])
-        both = _rows(density, duels, model, crossed)
+    if auto == BOTH:
+        both = _rows(density, duels, model, crossed(used["judge"], used["group"]))
         within = cluster_covariance(mode, phi, both, functionals[:0])
         by_name[BOTH] = _two_way(mode, by_name["judge"], by_name["group"], within)
         counts = counts | {BOTH: min(counts["judge"], counts["group"])}
@@ -330,12 +342,6 @@ def _rows(density: LinearPredictor, duels: Any, model: Any, cluster: np.ndarray)
     data = model.response.data(duels, type(seen)(columns={}, counts=votes), explicit=False)
     data["log_coefficient"] = np.zeros(len(key))
     return Rows(density.over(data, key % n_cells), key // n_cells, n_clusters)
-
-
-def _crossed(judge: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """Return the cluster of each vote by judge and group at once."""
-    key = judge.astype(np.int64) * (int(group.max()) + 1) + group
-    return np.unique(key, return_inverse=True)[1]
 
 
 def _two_way(

@@ -86,7 +86,7 @@ class SparseGaussian:
     precision
         Of the scores before centring and the coefficients, given the scale.
     variance
-        Of each of these scores given the coefficients, shape (K,).
+        Of each centred score given the coefficients, shape (K,).
     log_scale, log_scale_sd
         Mean and standard deviation of the logarithm of the scale; 0 the latter where it is fixed.
     along, effect_along
@@ -189,9 +189,9 @@ class SparseGaussian:
 
         def fill(k: int) -> np.ndarray:
             here = score[starts[k] : starts[k] + BLOCK]
-            drawn, conditional = self._perturbed(len(here), sources[k])
+            drawn, square = self._perturbed(len(here), sources[k])
             here[:] = drawn.T
-            return np.einsum("ij,ij->i", conditional, conditional, dtype=float)
+            return square
 
         squares = np.zeros(n_arms)
         with ThreadPoolExecutor(WORKERS) as pool:
@@ -216,19 +216,47 @@ class SparseGaussian:
         effect *= self.effect_error / np.maximum(_deviation(effect), 1e-30)
         return ScoreDraws(score, np.exp(self.log_scale + away), error, effect + self.effect)
 
+    def averaged(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return slope and weight of each cell, averaged over the distribution of its predictor."""
+        graph, precision, variance = self.graph, self.precision, self.variance
+        middle = graph.eta(self.mean, self.effect)
+        diagonal, weight = precision.scores.diagonal, precision.scores.weight[graph.pair]
+        both = weight / (diagonal[graph.first] * diagonal[graph.second])
+        spread = variance[graph.first] + variance[graph.second] - 2 * both
+        reach = graph.columns - graph.difference(precision.along)
+        spread += np.einsum("cp,pq,cq->c", reach, precision.covariance, reach)
+        sd = np.sqrt(np.maximum(spread, 0))
+        n_nodes = MANY_NODES if sd.max(initial=0) > WIDE else NODES
+        nodes, masses = np.polynomial.hermite_e.hermegauss(n_nodes)
+        chance, curve = np.zeros_like(middle), np.zeros_like(middle)
+        for node, mass in zip(nodes, masses / masses.sum(), strict=True):
+            here = expit(middle + node * sd)
+            chance += mass * here
+            curve += mass * here * (1 - here)
+        return graph.points - graph.n * chance, graph.n * curve
+
     def _standard_error(self, variance: np.ndarray) -> np.ndarray:
-        """Return standard errors of centred scores from variances before that, given effects."""
+        """Return standard errors from variances of centred scores given the coefficients."""
         along = self.along - self.along.mean()
-        centred = variance - self.scale**2 / self.graph.n_arms + self.precision.added
-        return np.sqrt(np.maximum(centred, 1e-12) + (self.log_scale_sd * along) ** 2)
+        whole = variance + self.precision.added
+        return np.sqrt(np.maximum(whole, 1e-12) + (self.log_scale_sd * along) ** 2)
 
     def _perturbed(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Return draws around 0 given the rest, and each arm's mean given the others, (K, n)."""
+        """Return draws around 0 given the rest, (K, n), and what they say of remote variance.
+
+        That is the sum over draws of the squares of each arm's mean given the others, (K,), less
+        the variance of the mean of all scores, which is known and independent of the centred ones.
+        """
         precision = self.precision.scores
         right = precision.perturbation(n, rng)
         drawn = precision.solve_block(right, tolerance=DRAWN)
+        drawn -= drawn.mean(axis=0, dtype=float).astype(np.float32)
+        right -= right.mean(axis=0, dtype=float).astype(np.float32)
         right /= precision.diagonal[:, None].astype(np.float32)
-        return drawn, drawn - right
+        conditional = drawn - right
+        squares = np.einsum("ij,ij->i", conditional, conditional, dtype=float)
+        of_mean = (1 - precision.tau / precision.diagonal) ** 2 - 1
+        return drawn, squares + n * of_mean / (precision.tau * len(drawn))
 
     # -- fitting, in calling order -------------------------------------------------------------
 
@@ -280,10 +308,10 @@ class SparseGaussian:
         """
         found = replace(self, log_scale=log_scale)
         graph, tau = self.graph, float(np.exp(-2 * log_scale))
-        remote = np.maximum(self.variance - 1 / self.precision.scores.diagonal, 0)
+        remote = self.variance - 1 / self.precision.scores.diagonal
         probes = int(np.clip(ARM_PROBES // graph.n_arms, *PROBES))
         for k in range(INNER):
-            slope, weight = _averaged(graph, found)
+            slope, weight = found.averaged()
             precision = graph.bordered(weight, tau)
             right, other = found._gradient(slope)
             step, turn = precision.solve(right, other, tolerance=FORCING)
@@ -296,8 +324,7 @@ class SparseGaussian:
                 variance=own + remote,
             )
             if k < probed:
-                _, conditional = found._perturbed(probes, np.random.default_rng(seed))
-                remote = np.einsum("ij,ij->i", conditional, conditional, dtype=float) / probes
+                remote = found._perturbed(probes, np.random.default_rng(seed))[1] / probes
                 found = replace(found, variance=own + remote)
             elif right @ step + other @ turn < STILL * graph.n_arms:
                 break
@@ -333,27 +360,8 @@ class SparseGaussian:
         squared, n_arms = self.scale**2, self.graph.n_arms
         score = self.score
         variance = self.variance.sum() + self.precision.added.sum()
-        expected = (score @ score + variance) / squared - 1
+        expected = (score @ score + variance) / squared
         return float(expected - (n_arms - 1) - squared / self.typical**2 + 1)
-
-
-def _averaged(graph: ComparisonGraph, at: SparseGaussian) -> tuple[np.ndarray, np.ndarray]:
-    """Return slope and weight of each cell, averaged over the distribution of its predictor."""
-    middle, precision, variance = graph.eta(at.mean, at.effect), at.precision, at.variance
-    diagonal, weight = precision.scores.diagonal, precision.scores.weight[graph.pair]
-    both = weight / (diagonal[graph.first] * diagonal[graph.second])
-    spread = variance[graph.first] + variance[graph.second] - 2 * both
-    reach = graph.columns - graph.difference(precision.along)
-    spread += np.einsum("cp,pq,cq->c", reach, precision.covariance, reach)
-    sd = np.sqrt(np.maximum(spread, 0))
-    n_nodes = MANY_NODES if sd.max(initial=0) > WIDE else NODES
-    nodes, masses = np.polynomial.hermite_e.hermegauss(n_nodes)
-    chance, curve = np.zeros_like(middle), np.zeros_like(middle)
-    for node, mass in zip(nodes, masses / masses.sum(), strict=True):
-        here = expit(middle + node * sd)
-        chance += mass * here
-        curve += mass * here * (1 - here)
-    return graph.points - graph.n * chance, graph.n * curve
 
 
 def _spread_normal(n: int, rng: np.random.Generator) -> np.ndarray:

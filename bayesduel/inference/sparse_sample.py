@@ -18,7 +18,7 @@ from bayesduel.inference.polya_gamma_gibbs import GibbsChain, gibbs_certificate
 from bayesduel.inference.psis import Tails
 from bayesduel.inference.sparse_gaussian import SparseGaussian
 
-__all__ = ["sample_gibbs", "sample_variational"]
+__all__ = ["effect_lengths", "sample_gibbs", "sample_variational"]
 
 BURN_IN = 100  # sweeps of each Gibbs chain that are not counted
 MEASURED = 200  # arms whose effective draws are measured
@@ -58,7 +58,7 @@ def sample_variational(
     source.reached(0.4)
     drawn = found.draw(n, rng, source.part(0.4, 0.7))
     certificate = gibbs_certificate(found, n, rng, source.part(0.7, 1.0))
-    blocks = _blocks(model, cells)
+    blocks = effect_lengths(model, cells)
     posterior: dict[str, np.ndarray] = {"score": drawn.score, **split_blocks(drawn.effect, blocks)}
     if found.typical is not None:
         posterior["scale"] = drawn.scale
@@ -67,6 +67,7 @@ def sample_variational(
         stats={},
         log_likelihood=model.log_likelihood(posterior, cells) if log_likelihood else None,
         certificate=certificate,
+        approximation=found,
         extra={
             "score_mode": ("arm", found.score),
             "score_se": ("arm", drawn.standard_error),
@@ -123,7 +124,7 @@ def sample_gibbs(
                 effect[c, k] = chain.effect
             source.reached(0.1 + 0.9 * (c * sweeps + k + BURN_IN + 1) / (chains * sweeps))
     posterior: dict[str, np.ndarray] = {"score": score.reshape(-1, graph.n_arms)}
-    posterior |= split_blocks(effect.reshape(draws * chains, -1), _blocks(model, cells))
+    posterior |= split_blocks(effect.reshape(draws * chains, -1), effect_lengths(model, cells))
     if start.typical is not None:
         posterior["scale"] = scale.reshape(-1)
     unknown = float("nan")
@@ -134,7 +135,13 @@ def sample_gibbs(
         tails=Tails(unknown, unknown, 0),
     )
     kept = model.log_likelihood(posterior, cells) if log_likelihood else None
-    return PosteriorDraws(posterior, {}, kept, certificate)
+    return PosteriorDraws(posterior, {}, kept, certificate, approximation=start)
+
+
+def effect_lengths(model: Any, cells: Any) -> dict[str, int | None]:
+    """Return the length of each coefficient beside the scores, by name; None of a number."""
+    found = model.fixed_effects(cells)
+    return {name: None if np.ndim(sd) == 0 else len(sd) for name, (_, sd) in found.items()}
 
 
 # -- in calling order ----------------------------------------------------------------------
@@ -158,12 +165,6 @@ class _Progress:
 def _approximation(model: Any, cells: Any, rng: np.random.Generator) -> SparseGaussian:
     graph = ComparisonGraph.of(cells, model.fixed_effects(cells))
     return SparseGaussian.of(graph, model.predictor.arms.scale, model.response.score_scale, rng)
-
-
-def _blocks(model: Any, cells: Any) -> dict[str, int | None]:
-    """Return the length of each coefficient beside the scores, by name; None of a number."""
-    found = model.fixed_effects(cells)
-    return {name: None if np.ndim(sd) == 0 else len(sd) for name, (_, sd) in found.items()}
 
 
 def _effective(score: np.ndarray, duels: np.ndarray) -> float:

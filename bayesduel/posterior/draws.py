@@ -281,6 +281,8 @@ def _stretched(
     """Return the draws mapped around their mean to the covariance and tails of a clustering."""
     group = fit["clusters"]
     at = group.dataset.sel(clustering=clustering)
+    if "score_draw_cluster" in at:
+        return _replaced(fit, draws, at)
     blocks = [str(b) for b in np.atleast_1d(group.attrs["blocks"])]
     known = {**draws, "score_free": uncentre(draws["score"])} if "score_free" in blocks else draws
     x = np.column_stack([known[name] for name in blocks])
@@ -301,6 +303,23 @@ def _stretched(
         arms = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
         without = {name: v for name, v in found.items() if name != "score"}
         found |= model_of(fit).scores_of(without, arms)
+    return found
+
+
+def _replaced(
+    fit: xr.DataTree, draws: Mapping[str, np.ndarray], at: xr.Dataset
+) -> dict[str, np.ndarray]:
+    """Return the draws with those around the same means that a clustering of many arms has."""
+    found, level = dict(draws), _mixing_order(fit, len(draws["score"]))
+    for variable in map(str, at.data_vars):
+        name = variable.removesuffix("_draw_cluster")
+        if name == variable:
+            continue
+        away = at[variable].to_numpy() * _heavier(at[f"{name}_degrees_cluster"].to_numpy(), level)
+        if name == "score":
+            away -= away.mean(axis=1, keepdims=True)
+        moved = draws[name].mean(axis=0) + away.reshape(draws[name].shape)
+        found[name] = moved.astype(draws[name].dtype)
     return found
 
 

@@ -84,6 +84,14 @@ def test_draws_have_the_means_and_errors_of_the_certified_posterior(small):
     np.testing.assert_allclose(own.std(0), error, rtol=2e-3)
 
 
+def test_a_wide_fixed_scale_is_certified(small):
+    rng = np.random.default_rng(0)
+    found = SparseGaussian.of(graph_of(small), 10.0, 2.0, rng)
+    drawn = found.draw(1000, rng)
+    np.testing.assert_allclose(found.standard_error, drawn.standard_error, rtol=0.03)
+    assert gibbs_certificate(found, 1000, rng).holds
+
+
 def test_certificate_sees_a_wrong_approximation(small):
     from dataclasses import replace
 
