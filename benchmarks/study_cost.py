@@ -43,6 +43,15 @@ def world(n_arms: int, n_duels: int) -> tuple[np.ndarray, np.ndarray]:
     return P, wins
 
 
+def serves(rule: str, goal: str) -> bool:
+    """Return whether a rule is timed with a goal; uniform allocation is the same for all."""
+    from bayesduel import policies
+    from bayesduel.study.goal import goal_of
+
+    goals: tuple[str, ...] = getattr(getattr(policies, rule), "goals", ("winner",))
+    return goal_of(goal).about in goals
+
+
 def steps(rule: str, goal: str, n_arms: int, n_duels: int) -> list[float]:
     """Return the milliseconds (of CPU) of each step of a study."""
     import bayesduel as bd
@@ -129,11 +138,8 @@ def run() -> list[dict[str, Any]]:
 
     rows: list[dict[str, Any]] = []
     for n_arms, n_duels in SIZES:
-        timed = [("ContrastAllocation", GOALS[0])]
-        if n_arms in TARGET:
-            timed += [("ContrastAllocation", goal) for goal in GOALS[1:]]
-            timed += [(rule, GOALS[0]) for rule in RULES[1:]]
-        for rule, goal in timed:
+        timed = [(rule, goal) for rule in RULES for goal in GOALS if serves(rule, goal)]
+        for rule, goal in timed if n_arms in TARGET else timed[:1]:
             taken = steps(rule, goal, n_arms, n_duels)
             rows.append(
                 {

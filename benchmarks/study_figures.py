@@ -19,7 +19,7 @@ Rows = list[dict[str, Any]]
 
 
 def compared(experiment: Experiment, world: str, shown: str) -> Rows:
-    """Return a row for each cell that was run: duels, their ratio to uniform's, and who is right.
+    """Return a row for each cell with two runs or more: duels, ratio to uniform's, who is right.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def compared(experiment: Experiment, world: str, shown: str) -> Rows:
     rows = []
     for cell in experiment.cells:
         records = found[key_of(cell)]
-        if not records:
+        if len(records) < 2:
             continue
         duels = np.array([r["duels"] for r in records.values()], float)
         base = found[key_of({world: cell[world], "rule": "Uniform"})]
