@@ -133,6 +133,16 @@ def test_gibbs_is_the_posterior_of_three_arms_by_quadrature():
         assert abs(drawn[:, k].std() / sd - 1) < 0.12
 
 
+@pytest.mark.filterwarnings("ignore:the variational draws are not certified")
+def test_an_update_is_the_fit_of_all_duels(small):
+    new = log(120, 200, seed=1)
+    options = {"method": "variational", "draws": 200}
+    updated = bd.update(bd.fit(small, **options), new, **options)
+    whole = bd.fit(small.join(new), **options)
+    np.testing.assert_array_equal(updated["posterior"]["score"], whole["posterior"]["score"])
+    assert "fitted anew" in updated.attrs["method_reason"]
+
+
 def test_gibbs_sampling_is_a_method(small):
     fit = bd.fit(small, BradleyTerry(scale=1.0), "gibbs", draws=200, chains=2)
     assert fit.attrs["method"] == "gibbs"
