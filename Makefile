@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-all lint types tests nightly wheels lowest newest faults bench reference reproduce validate clean help
+.PHONY: demo test test-all lint types tests nightly wheels lowest newest faults mutations bench reference reproduce validate clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -52,6 +52,9 @@ newest:  ## the quick tests with the newest versions there are
 
 faults: $(STAMP)  ## docs/faults.md: bad inputs, and kills at random moments (goes on after a stop)
 	$(BIN)/python -m benchmarks.faults $(if $(FULL),--full)
+
+mutations: $(STAMP)  ## docs/mutations.md: 300 small faults in the package (goes on after a stop)
+	$(BIN)/python -m benchmarks.mutations
 
 bench: $(STAMP)  ## the benchmarks, as ratios in one run (a quarter of an hour)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'

@@ -10,6 +10,7 @@ from bayesduel.criticism.check_result import Check, OrderShare
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior, cycle_posterior, draw_pairs
 from bayesduel.criticism.intransitivity_index import MarginIndex, margin_index
 from bayesduel.criticism.residuals import arm_residuals, judge_residuals, pair_residuals
+from bayesduel.system.arguments import check_call, check_flag, check_seed, whole
 from bayesduel.system.memory import check_square
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ __all__ = [
 
 COMPARED_ARMS = 200  # up to as many arms, models are compared where none are named
 DRAWS = 1000
+MOST_DRAWS = 10**6
 FEWEST_DRAWS = 200  # of pairs, where pairs or triads are many
 REFITS = 5  # of a model without the units that importance sampling cannot leave out
 MATRICES = 20  # of arm by arm: the expected outcomes, their design and workspace
@@ -88,6 +90,13 @@ def check(
 
     if not isinstance(duels, Duels):
         raise TypeError(f"duels should be a bayesduel.Duels, got {type(duels).__name__}")
+    check_flag(quick, "quick")
+    check_flag(order_effect, "order_effect")
+    check_seed(seed)
+    check_call(step, "step")
+    check_call(progress, "progress", none=True)
+    if draws is not None:
+        draws = whole(draws, "draws", 1, MOST_DRAWS)
     check_square(
         duels.n_arms, MATRICES, "a check of transitivity", "check a part: Duels.subset(arms)"
     )

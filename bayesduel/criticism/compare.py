@@ -23,7 +23,7 @@ from bayesduel.criticism.comparison import Comparison
 from bayesduel.criticism.cross_validation import Unit, units_of
 from bayesduel.criticism.loo import Left, leave_out, table_of
 from bayesduel.data.duels import Duels
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_call, shown_value
 from bayesduel.text import join
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def compare_models(
         to one of them a tie is an outcome of its own, to another it is half a win.
     """
     _check(duels, unit, folds)
+    check_call(progress, "progress", none=True)
     named = _named(default_models(duels) if models is None else models)
     scored = _observations(duels, named)
 
@@ -151,6 +152,11 @@ def _named(models: Any) -> dict[str, Any]:
     if isinstance(models, Mapping):
         given = {str(name): model for name, model in models.items()}
     else:
+        if not isinstance(models, Iterable) or isinstance(models, bytes):
+            raise TypeError(f"models should be models, names or fits, got {shown_value(models)}")
+        models = list(models)
+        for m in models:
+            _check_model(m)
         listed = [(m if not isinstance(m, str) else named(m)) for m in models]
         names = [(model_of(m) if isinstance(m, xr.DataTree) else m).name for m in listed]
         twice = sorted({n for n in names if names.count(n) > 1})
@@ -162,7 +168,16 @@ def _named(models: Any) -> dict[str, Any]:
         given = dict(zip(names, listed, strict=True))
     if not given:
         raise ValueError("models should hold at least one model, got none")
+    for m in given.values():
+        _check_model(m)
     return {name: named(m) if isinstance(m, str) else m for name, m in given.items()}
+
+
+def _check_model(value: Any) -> None:
+    from bayesduel.models import Model
+
+    if not isinstance(value, str | Model | xr.DataTree):
+        raise TypeError(f"models should be models, names or fits, got {shown_value(value)}")
 
 
 def _observations(duels: Duels, given: Mapping[str, Any]) -> str:

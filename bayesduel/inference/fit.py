@@ -30,7 +30,7 @@ from bayesduel.inference.sandwich import robust_covariance
 from bayesduel.models import Model, model_named
 from bayesduel.models.class_names import classes_of
 from bayesduel.models.settings import settings_to_json
-from bayesduel.system.arguments import check_one_of, shown_value
+from bayesduel.system.arguments import check_call, check_flag, check_one_of, shown_value
 
 __all__ = ["Method", "UncertifiedWarning", "fit", "fitted"]
 
@@ -157,6 +157,10 @@ def fitted(
 ) -> xr.DataTree:
     """Return what :func:`fit` returns; Newton's method starts at parameters `near`, by name."""
     model = model_named(model)
+    check_flag(clusters, "clusters")
+    check_call(progress, "progress", none=True)
+    if log_likelihood is not None:
+        check_flag(log_likelihood, "log_likelihood")
     _check(duels, model, method, DRAWS if draws is None else draws, chains, seed)
     sparse = takes_sparse(model, len(duels.arms), method)
     if draws is None:

@@ -18,6 +18,7 @@ from bayesduel.plots.style import (
     shorten,
     wide_excess,
 )
+from bayesduel.system.arguments import shown_value
 from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import percent
 
@@ -176,6 +177,8 @@ def plot_ranks(winners: "xr.Dataset", ax: "Axes" = NEW) -> "Axes":
 def _places(winners: "xr.Dataset", places: slice | None) -> np.ndarray:
     """Return the ranks to plot, from 1."""
     n_arms = winners.sizes["arm"]
+    if places is not None and not isinstance(places, slice):
+        raise TypeError(f"places should be a slice such as slice(0, 40), got {shown_value(places)}")
     found = np.arange(1, n_arms + 1)[places or slice(None)]
     if not len(found):
         raise ValueError(f"places should leave an arm of {n_arms}, got {places}")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.plots.style import GREY, INK, LEGEND, NEW, figure, legend_label, plain, shorten
+from bayesduel.system.arguments import check_flag
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -61,6 +62,9 @@ def plot_regret(
     from bayesduel.simulation.regret import regret, uniform_slope
     from bayesduel.simulation.trace import plan_of
 
+    for name, flag in {"log_regret": log_regret, "floor": floor}.items():
+        if flag is not None:
+            check_flag(flag, name)
     values = regret(trace, criterion).load()
     criterion, of_items = str(values.name), "worth" in trace["trace"]
     time = values["time"].values

@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.posterior.draws import check_fit, model_of, posterior_draws
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_seed, shown_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,6 +169,7 @@ def predict_items(
     from bayesduel.data.items import Items
 
     check_ci_prob(ci_prob)
+    check_seed(seed)
     if not isinstance(items, Items):
         raise TypeError(
             f"items should be what bayesduel.read_items returned, got {shown_value(items)}"

@@ -11,6 +11,8 @@ from scipy.special import ndtr, stdtr
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import CHUNK, Draws, draws_of
+from bayesduel.system.arguments import check_flag, shown_value
+from bayesduel.text import shorten
 
 __all__ = ["predict"]
 
@@ -58,6 +60,7 @@ def predict(
         If lengths differ, an arm meets itself, or another argument is out of its range.
     """
     check_ci_prob(ci_prob)
+    check_flag(left_advantage, "left_advantage")
     draws, labels, used = draws_of(fit, covariance)
     if left_advantage and not draws.model.reads_order:
         raise ValueError(
@@ -73,7 +76,10 @@ def predict(
             "left and right should be as many labels, at least one, "
             f"got {len(sides[0])} and {len(sides[1])}"
         )
-    i, j = (np.array([_place(label, labels) for label in side]) for side in sides)
+    i, j = (
+        np.array([_place(label, labels, name) for label in side])
+        for name, side in zip(("left", "right"), sides, strict=True)
+    )
     if (i == j).any():
         raise ValueError(f"left and right should differ, got {labels[i[i == j][0]]!r} twice")
     parts: dict[str, list[np.ndarray]] = {}
@@ -146,8 +152,11 @@ def _is_label(side: Any) -> bool:
     return isinstance(side, str) or not isinstance(side, Sequence | np.ndarray | xr.DataArray)
 
 
-def _place(label: Any, labels: Sequence[str]) -> int:
-    if str(label) in labels:
-        return labels.index(str(label))
-    near = get_close_matches(str(label), labels, n=1, cutoff=0.0)
-    raise KeyError(f"arm {str(label)!r} is not in the fit; the nearest is {near[0]!r}")
+def _place(label: Any, labels: Sequence[str], name: str) -> int:
+    words = label if isinstance(label, str) else shown_value(label)
+    if words in labels:
+        return labels.index(words)
+    near = get_close_matches(words, labels, n=1, cutoff=0.0)
+    raise KeyError(
+        f"{name}: arm {shorten(words, 60)!r} is not in the fit; the nearest is {near[0]!r}"
+    )

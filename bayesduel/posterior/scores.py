@@ -19,7 +19,7 @@ import numpy as np
 
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.posterior.draws import draws_of, mean_rank
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import finite, shown_value
 from bayesduel.text import SENTENCE, shorten
 
 if TYPE_CHECKING:
@@ -74,14 +74,13 @@ def scores(
     import pandas as pd
 
     check_ci_prob(ci_prob)
-    if not np.isfinite(points):
-        raise ValueError(f"points should be a finite number, got {points}")
+    points = finite(points, "points")
     draws, labels, _ = draws_of(fit, covariance)
     if draws.score is None:
         raise ValueError(
             f"fit should be of a model with one score per arm, got {fit.attrs['model']}"
         )
-    if anchor is not None and anchor not in labels:
+    if anchor is not None and (not isinstance(anchor, str) or anchor not in labels):
         raise ValueError(f"anchor should be an arm of the log, got {shown_value(anchor)}")
     unit = draws.model.score_unit
     score = draws.score

@@ -64,6 +64,8 @@ def update(
     check_fit(fit)
     if not isinstance(new_duels, Duels):
         raise TypeError(f"new_duels should be a bayesduel.Duels, got {type(new_duels).__name__}")
+    if duels is not None and not isinstance(duels, Duels):
+        raise TypeError(f"duels should be a bayesduel.Duels, got {type(duels).__name__}")
     model = model_of(fit)
     if duels is None:
         duels = _from_counts(fit, new_duels)

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 from bayesduel.reporting.report import analysed, sections
 from bayesduel.reporting.section import Table
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_call, check_one_of, path_of
 from bayesduel.system.atomic_write import write_text
 
 __all__ = ["export"]
@@ -51,9 +51,9 @@ def export(
     OSError
         If a file cannot be written.
     """
-    if format not in get_args(Format):
-        raise ValueError(f"format should be 'csv' or 'json', got {shown_value(format)}")
-    folder = Path(folder)
+    check_one_of(format, "format", get_args(Format))
+    check_call(step, "step")
+    folder = path_of(folder, "folder")
     duels = options.pop("duels", None)
     several: dict[Any, Any] = log if isinstance(log, dict) and log else {None: log}
     written = []

@@ -53,6 +53,15 @@ from bayesduel.reporting.raw_counts import raw_counts_section
 from bayesduel.reporting.scores import scores_section
 from bayesduel.reporting.section import Alert, Cell, Section, Table, blocks
 from bayesduel.reporting.winners import winners_section
+from bayesduel.system.arguments import (
+    check_call,
+    check_flag,
+    check_seed,
+    check_text,
+    finite,
+    path_of,
+    texts_of,
+)
 from bayesduel.system.atomic_write import write_text
 
 if TYPE_CHECKING:
@@ -150,7 +159,15 @@ def report(
     from bayesduel.posterior.winners import check_decision
 
     check_decision(rope, confidence)
-    path = Path(path)
+    path = path_of(path)
+    check_seed(seed)
+    for name, value in {"title": title, "command": command, "anchor": anchor}.items():
+        check_text(value, name, none=True)
+    for name, value in {"compare": compare, "pooled": pooled}.items():
+        check_flag(value, name)
+    finite(points, "points")
+    texts_of(against, "against")
+    check_call(step, "step")
     if path.is_dir() or not path.parent.is_dir():
         raise FileNotFoundError(f"path should be a file in a folder that exists, got {path}")
     several: dict[Any, Any] = log if isinstance(log, dict) and log else {"": log}

@@ -73,6 +73,8 @@ def regret(trace: xr.DataTree, criterion: str | None = None) -> xr.DataArray:
         :func:`bayesduel.opportunity_cost`.
     """
     plan = plan_of(trace)
+    if criterion is not None and not isinstance(criterion, str):
+        raise TypeError(f"criterion should be the name of a regret, got {shown_value(criterion)}")
     if "selected" in trace["trace"]:
         raise ValueError(
             "trace should be of pairs or items, got one of a selection of the k best, which "

@@ -1,13 +1,13 @@
 """The arms of a study, the pairs that it may ask for, and what they cost."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from bayesduel.data.health import DisconnectedWarning
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import finite, shown_value
 
 __all__ = [
     "allowed_pairs",
@@ -41,7 +41,7 @@ def checked_labels(arms: Any) -> tuple[str, ...]:
     seen: dict[str, str] = {}
     for label in labels:
         if not isinstance(label, str) or not label.strip():
-            raise ValueError(f"arms should be labels that are not empty, got {label!r}")
+            raise ValueError(f"arms should be labels that are not empty, got {shown_value(label)}")
         plain = " ".join(label.split())
         if plain in seen:
             raise ValueError(
@@ -68,6 +68,8 @@ def allowed_pairs(pairs: Any, labels: Sequence[str]) -> list[list[str]] | None:
     """
     if pairs is None:
         return None
+    if isinstance(pairs, str | bytes | Mapping) or not isinstance(pairs, Iterable):
+        raise TypeError(f"pairs should be a list of two arms each, got {shown_value(pairs)}")
     found = [_pair(pair, labels, "pairs") for pair in pairs]
     if not found:
         raise ValueError("pairs should allow at least one pair, got none")
@@ -89,7 +91,8 @@ def allowed_pairs(pairs: Any, labels: Sequence[str]) -> list[list[str]] | None:
 
 
 def _pair(pair: Any, labels: Sequence[str], name: str) -> list[str]:
-    if isinstance(pair, str) or len(pair) != 2 or pair[0] == pair[1]:
+    texts = isinstance(pair, Sequence) and all(isinstance(label, str) for label in pair)
+    if isinstance(pair, str) or not texts or len(pair) != 2 or pair[0] == pair[1]:
         raise ValueError(f"{name} should name two different arms each, got {shown_value(pair)}")
     for label in pair:
         if label not in labels:
@@ -97,13 +100,25 @@ def _pair(pair: Any, labels: Sequence[str], name: str) -> list[str]:
     return [str(pair[0]), str(pair[1])]
 
 
+def _by_pair(value: Any, name: str) -> Mapping[Any, Any]:
+    """Return a mapping of pairs, empty for None; raise TypeError if it is none."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise TypeError(
+            f"{name} should be a dictionary by pair of labels, got {shown_value(value)}"
+        )
+    return value
+
+
 def pair_costs(costs: Any, labels: Sequence[str]) -> list[list[Any]]:
     """Return the costs as lists of two labels and a positive number."""
     found: list[list[Any]] = []
-    for pair, cost in (costs or {}).items():
-        if not 0 < cost < float("inf"):
+    for pair, cost in _by_pair(costs, "costs").items():
+        if not 0 < finite(cost, "costs"):
             raise ValueError(
-                f"costs should be positive and finite, got {shown_value(cost)} for {pair!r}"
+                f"costs should be positive and finite, got {shown_value(cost)} "
+                f"for {shown_value(pair)}"
             )
         found.append([*_pair(pair, labels, "costs"), float(cost)])
     return found
@@ -121,11 +136,11 @@ def required_duels(
     """
     found: list[list[Any]] = []
     possible = None if allowed is None else {frozenset(pair) for pair in allowed}
-    for pair, count in (required or {}).items():
+    for pair, count in _by_pair(required, "required").items():
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise ValueError(
                 f"required should be whole numbers of duels >= 1, "
-                f"got {shown_value(count)} for {pair!r}"
+                f"got {shown_value(count)} for {shown_value(pair)}"
             )
         own = _pair(pair, labels, "required")
         if possible is not None and frozenset(own) not in possible:

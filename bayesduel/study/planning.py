@@ -15,8 +15,8 @@ import numpy as np
 from bayesduel.study.goal import Goal, MinimizeRegret, goal_of
 from bayesduel.study.session import Session, belief_of
 from bayesduel.study.stopping import Budget, StopRule, stop_rule
-from bayesduel.system.arguments import shown_value
-from bayesduel.system.memory import TABLE_ARMS
+from bayesduel.system.arguments import check_call, check_seed, path_of, shown_value, whole
+from bayesduel.system.memory import TABLE_ARMS, check_square
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -167,6 +167,9 @@ def plan(
     for name, value in {"n_futures": n_futures, "budget": budget, "workers": workers}.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ValueError(f"{name} should be a whole number >= 1, got {shown_value(value)}")
+        whole(value, name, 1)
+    check_seed(seed)
+    check_call(progress, "progress", none=True)
     setting = _setting(start, goal, policy, stop, model, seed, n_futures)
     kept = _kept(path)
     missing = [k for k in range(n_futures) if k not in kept]
@@ -240,6 +243,8 @@ def _setting(
     from xarray import DataTree
 
     from bayesduel.models import model_named
+    from bayesduel.policies.policy import PairPolicy
+    from bayesduel.study.study import Study
 
     rng = np.random.default_rng([seed, 3])
     retired: tuple[int, ...] = ()
@@ -248,11 +253,20 @@ def _setting(
         found_goal, rule = goal_of("find-best" if goal is None else goal), stop_rule(stop)
         model, wins = _from_fit(start) if isinstance(start, DataTree) else (model, None)
         if wins is None:
+            check_square(whole(start, "start", 2), 10, "a plan", "plan with fewer arms")
             model, wins = model_named(model), np.zeros((start, start))
         spec = belief_of(model)
         automatic = isinstance(policy, str) and policy == "auto"
+        if not automatic and not isinstance(policy, PairPolicy):
+            raise TypeError(
+                f"policy should be 'auto' or one of pairs, such as DTS(), got {shown_value(policy)}"
+            )
         chosen = _default(found_goal, spec) if automatic else policy
     else:
+        if not isinstance(start, Study):
+            raise TypeError(
+                f"start should be a Study, a fit or a number of arms, got {shown_value(start)}"
+            )
         found_goal, rule, chosen = start.goal, start.stop, start.policy
         if rule is None:
             raise ValueError("stop should be a rule for a study to be planned, got None")
@@ -306,12 +320,18 @@ def _future(setting: Setting, k: int, budget: int, seed: int) -> tuple[int, Futu
 def _kept(path: str | Path | None) -> dict[int, Future]:
     """Return the futures that a file holds; a line cut off by a kill is left out."""
     kept: dict[int, Future] = {}
-    if path is None or not Path(path).exists():
+    if path is None or not path_of(path).exists():
         return kept
-    for line in Path(path).read_text(encoding="utf-8").splitlines():
+    if Path(path).is_dir():
+        raise IsADirectoryError(f"path should be a file, got the folder {path}")
+    lines = Path(path).read_bytes().splitlines()
+    for k, line in enumerate(lines):
         try:
             row = json.loads(line)
-        except json.JSONDecodeError:  # the last line of a run that was killed; it is run again
-            continue
-        kept[row.pop("future")] = Future(**row)
+            kept[row.pop("future")] = Future(**row)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            if k == len(lines) - 1:  # of a run that was killed; it is run again
+                continue
+            rule = f"path should hold the futures of a plan, got {shown_value(line)} in {path}"
+            raise ValueError(rule) from error
     return kept

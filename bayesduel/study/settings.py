@@ -22,7 +22,7 @@ from bayesduel.study.goal import FindBest, Goal, MinimizeRegret, goal_of
 from bayesduel.study.policy_settings import policy_from, settings_of
 from bayesduel.study.session import Session, belief_of
 from bayesduel.study.stopping import Budget, StopRule, rule_from, stop_rule
-from bayesduel.system.arguments import finite, shown_value
+from bayesduel.system.arguments import check_seed, finite, shown_value
 from bayesduel.system.memory import check_square
 
 __all__ = ["Parts", "check_room", "parts_of", "stored_settings"]
@@ -79,20 +79,19 @@ def stored_settings(
     goal = FindBest() if given["goal"] is None else goal_of(given["goal"])
     goal.check(len(labels))
     model = model_named("bradley-terry" if given["model"] is None else given["model"])
-    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-        raise ValueError(f"seed should be a whole number >= 0, got {shown_value(seed)}")
+    check_seed(seed)
     timeout = finite(timeout, "timeout")
     if not timeout > 0:
         raise ValueError(f"timeout should be positive, in seconds, got {timeout}")
     rule = None if stop is None or isinstance(goal, MinimizeRegret) else stop_rule(stop)
     policy = given["policy"]
-    if policy not in (None, "auto") and not isinstance(policy, PairPolicy):
+    automatic = policy is None or (isinstance(policy, str) and policy == "auto")
+    if not automatic and not isinstance(policy, PairPolicy):
         raise TypeError(
             f"policy should be 'auto' or one of pairs, such as DTS(), got {shown_value(policy)}"
         )
     allowed = allowed_pairs(given["pairs"], labels)
     costs = pair_costs(given["costs"], labels)
-    automatic = policy in (None, "auto")
     required = required_duels(given["required"], labels, allowed)
     if required and not isinstance(goal.policy() if automatic else policy, ScoreRule):
         raise ValueError(
@@ -110,7 +109,7 @@ def stored_settings(
         "costs": costs,
         "required": required,
         "timeout": float(timeout),
-        "seed": seed,
+        "seed": int(seed),
         "history": [],
     }
     check_room(len(labels))

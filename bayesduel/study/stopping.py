@@ -6,7 +6,6 @@ is a lucky one, and fresh draws take the luck away.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 from typing import Any, ClassVar
@@ -413,8 +412,11 @@ def stop_rule(given: Any) -> StopRule:
     if isinstance(given, StopRule):
         return given
     if isinstance(given, float):
+        if not 0.5 < given < 1:
+            raise ValueError(f"stop should be a probability in (0.5, 1), got {given}")
         return WithinRope(given)
-    if isinstance(given, Sequence) and not isinstance(given, str) and len(given):
+    listed = isinstance(given, list | tuple) and len(given)
+    if listed and all(isinstance(rule, float | StopRule) for rule in given):
         rules = tuple(stop_rule(rule) for rule in given)
         return rules[0] if len(rules) == 1 else AnyOf(rules)
     raise TypeError(

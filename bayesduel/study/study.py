@@ -21,10 +21,11 @@ from bayesduel.study.stopping import StopRule
 from bayesduel.study.store import Store, StudyError
 from bayesduel.study.tickets import Ticket, ticket_id, ticket_number
 from bayesduel.study.verdict import objection, transitivity, verdict
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_flag, path_of, shown_value
 
 __all__ = ["Study", "StudyStopped"]
 
+MOST_TICKETS = 100_000  # of one call of ask
 RETRIES = 4  # times a pair is chosen because others asked or told meanwhile; the last one locks
 
 
@@ -103,6 +104,8 @@ class Study:
     ) -> None:
         given = {"goal": goal, "model": model, "policy": policy}
         given |= {"pairs": pairs, "costs": costs, "required": required}
+        if path is not None:
+            path_of(path)
         self._store = Store(path)
         if self._store.is_new:
             if arms is None and path is not None:
@@ -150,6 +153,8 @@ class Study:
         count = 1 if n is None else n
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise ValueError(f"n should be a whole number >= 1, got {shown_value(n)}")
+        if count > MOST_TICKETS:
+            raise ValueError(f"n should be at most {MOST_TICKETS:,}, got {shown_value(n)}")
         if judge is not None and (not isinstance(judge, str) or not judge.strip()):
             raise ValueError(f"judge should be a name, got {shown_value(judge)}")
         for attempt in range(RETRIES):
@@ -337,6 +342,8 @@ class Study:
         """
         if isinstance(futures, bool) or not isinstance(futures, int) or futures < 0:
             raise ValueError(f"futures should be a whole number >= 0, got {shown_value(futures)}")
+        if check is not None:
+            check_flag(check, "check")
         decision = self._ledger.decided()
         order = [self.arms[i] for i in decision.order]
         history = self._remember(decision)

@@ -7,6 +7,8 @@ from bayesduel.system.arguments import shown_value
 
 __all__ = ["Ticket", "ticket_id", "ticket_number"]
 
+LONGEST = 15  # digits of the number of a ticket
+
 
 @dataclass(frozen=True)
 class Ticket:
@@ -45,8 +47,9 @@ def ticket_number(key: str, ticket: Ticket | str) -> int:
     KeyError
         If the ticket is of another study, or no ticket.
     """
-    name = ticket.id if isinstance(ticket, Ticket) else str(ticket)
+    given = ticket.id if isinstance(ticket, Ticket) else ticket
+    name = given if isinstance(given, str) else shown_value(given)
     study, _, number = name.rpartition("-")
-    if study not in ("", key) or not number.isdecimal():
+    if study not in ("", key) or not number.isdecimal() or len(number) > LONGEST:
         raise KeyError(f"ticket should be one of this study, got {shown_value(name)}")
     return int(number)

@@ -1,20 +1,27 @@
 """Checks of arguments that many functions share: the argument, the rule and the value."""
 
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Rational, Real
+from numbers import Integral, Rational, Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     import numpy as np
 
 __all__ = [
+    "check_call",
+    "check_flag",
     "check_log",
     "check_names",
     "check_one_of",
+    "check_seed",
+    "check_text",
     "finite",
     "listed",
     "numbers",
+    "path_of",
     "real",
     "shown_value",
     "texts_of",
@@ -23,6 +30,7 @@ __all__ = [
 
 LARGEST = 2**53  # larger whole numbers are not exact in float64
 LARGEST_FLOAT = sys.float_info.max
+LARGEST_SEED = 2**128
 
 
 def whole(value: Any, name: str, least: int, most: int = LARGEST) -> int:
@@ -92,6 +100,48 @@ def check_one_of(value: Any, name: str, allowed: Sequence[str]) -> None:
         words = [repr(word) for word in allowed]
         rule = f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
         raise ValueError(f"{name} should be {rule}, got {shown_value(value)}")
+
+
+def check_seed(value: Any, name: str = "seed", *, none: bool = False) -> None:
+    """Raise TypeError or ValueError unless an argument is a seed, or None if allowed."""
+    if none and value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} should be a whole number >= 0, got {shown_value(value)}")
+    if not 0 <= int(value) <= LARGEST_SEED:
+        raise ValueError(
+            f"{name} should be a whole number from 0 to 2**128, got {shown_value(value)}"
+        )
+
+
+def check_flag(value: Any, name: str) -> None:
+    """Raise TypeError unless an argument is True or False."""
+    if value is not True and value is not False and type(value).__name__ != "bool":
+        raise TypeError(f"{name} should be True or False, got {shown_value(value)}")
+
+
+def check_call(value: Any, name: str, *, none: bool = False) -> None:
+    """Raise TypeError unless an argument is a function, or None if allowed."""
+    if not callable(value) and not (none and value is None):
+        raise TypeError(f"{name} should be a function, got {shown_value(value)}")
+
+
+def check_text(value: Any, name: str, *, none: bool = False) -> None:
+    """Raise TypeError unless an argument is text, or None if allowed."""
+    if not isinstance(value, str) and not (none and value is None):
+        raise TypeError(f"{name} should be text, got {shown_value(value)}")
+
+
+def path_of(value: Any, name: str = "path") -> Path:
+    """Return a path; raise TypeError or ValueError if an argument is none.
+
+    Text and path objects are paths, bytes are not.
+    """
+    if not isinstance(value, str | os.PathLike) or isinstance(os.fspath(value), bytes):
+        raise TypeError(f"{name} should be a path, got {shown_value(value)}")
+    if not os.fspath(value) or "\0" in os.fspath(value):
+        raise ValueError(f"{name} should be the path of a file, got {shown_value(value)}")
+    return Path(value)
 
 
 def check_names(value: Any, name: str) -> None:

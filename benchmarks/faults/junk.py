@@ -42,7 +42,7 @@ __all__ = [
     "public_names",
 ]
 
-LIMIT = 20  # seconds for a call
+LIMIT = 120  # seconds for a call
 PACKAGE = Path(bd.__file__).parent
 MODELS = PACKAGE.parent / "models"
 COMPILED = "compiled: policies call it inside compiled code"
@@ -136,6 +136,21 @@ class World:
         return bd.fit(log, bd.models.CategoryEffects(bd.models.BradleyTerry()), draws=100)
 
     @cached_property
+    def judge_fit(self) -> Any:
+        """A fit with the reliability of judges."""
+        log = bd.datasets.load("tversky1969")
+        return bd.fit(log, bd.models.JudgeReliability(bd.models.BradleyTerry()), draws=100)
+
+    @cached_property
+    def season_fit(self) -> Any:
+        """A fit of scores that vary in time."""
+        frame = pd.DataFrame({"left": list("abcabc"), "right": list("bcacab"),
+                              "outcome": ["left", "right"] * 3,
+                              "time": [f"2020-0{m}-01" for m in range(1, 7)]})  # fmt: skip
+        return bd.fit(bd.read_duels(frame), bd.models.TimeVarying(bd.models.BradleyTerry()),
+                      draws=100)  # fmt: skip
+
+    @cached_property
     def winners(self) -> Any:
         """The winners of the fit."""
         return bd.winners(self.fit)
@@ -173,9 +188,11 @@ class World:
 
     @property
     def study(self) -> Any:
-        """A study of three arms with one open ticket."""
+        """A new study of three arms, with one ticket told and one open."""
         study = bd.Study(arms=list("abc"), policy=bd.Uniform(), stop=None)
-        study.ask()
+        self.told = study.ask()
+        study.tell(self.told, "left")
+        self.open = study.ask()
         return study
 
     @property
@@ -228,13 +245,13 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "plot_comparison": lambda w: {"comparison": w.comparison},
     "plot_cycles": lambda w: {"check": w.check},
     "plot_cyclicity": lambda w: {"check": w.check},
-    "plot_judges": _fit,
+    "plot_judges": lambda w: {"fit": w.judge_fit},
     "plot_margins": lambda w: {"check": bd.check_margins(w.margin_fit, draws=20)},
     "plot_pair_residuals": lambda w: {"check": bd.check_margins(w.margin_fit, draws=20)},
     "plot_preference": lambda w: {"winners": w.winners},
     "plot_ranking": lambda w: {"winners": w.winners},
     "plot_ranks": lambda w: {"winners": w.winners},
-    "plot_ratings": _fit,
+    "plot_ratings": lambda w: {"fit": w.season_fit},
     "plot_regret": lambda w: {"trace": w.trace},
     "plot_residuals": lambda w: {"check": w.check},
     "plot_success": lambda w: {"trace": w.selections},
@@ -317,7 +334,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "Study.ask": lambda w: {},
     "Study.audit": lambda w: {},
     "Study.close": lambda w: {},
-    "Study.correct": lambda w: {"ticket": "x-1", "outcome": "left", "reason": "typed wrongly"},
+    "Study.correct": lambda w: {"ticket": w.told, "outcome": "right", "reason": "mistyped"},
     "Study.duels": lambda w: {},
     "Study.fit": lambda w: {},
     "Study.import_duels": _log,
@@ -326,7 +343,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "Study.retire_arms": lambda w: {"arms": ["c"]},
     "Study.status": lambda w: {},
     "Study.tally": lambda w: {},
-    "Study.tell": lambda w: {"ticket": w.study.pending()[0], "outcome": "left"},
+    "Study.tell": lambda w: {"ticket": w.open, "outcome": "left"},
     "Study.winners": lambda w: {},
     "Comparison.formatted": lambda w: {},
     "Comparison.stacked": lambda w: {"draws": 50},
@@ -402,14 +419,14 @@ def cases(name: str, value: Any) -> list[Case]:
 
 def answers(case: Case, value: Any, world: World) -> tuple[str, str]:
     """Return what kind of answer a call gets, and the words."""
-    sound = CALLS[case.name](world) if case.name in CALLS else {}
-    sound[case.argument] = JUNK[case.what]
     owner, _, method = case.name.partition(".")
     if owner in METHODS and "self" in inspect.signature(value).parameters:
         instance = {"Study": lambda: world.study, "Comparison": lambda: world.comparison,
                     "Duels": lambda: world.log, "Health": lambda: bd.health(world.log),
                     "Pulls": lambda: bd.Pulls.from_rows(["a"], [1])}[owner]()  # fmt: skip
         value = getattr(instance, method)
+    sound = CALLS[case.name](world) if case.name in CALLS else {}
+    sound[case.argument] = JUNK[case.what]
     try:
         with warnings.catch_warnings(), _limit():
             warnings.simplefilter("ignore")

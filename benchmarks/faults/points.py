@@ -24,6 +24,17 @@ with FileLock("trace.zarr/" + trace.LOCK):  # another process writes it
 print(second.stderr, file=sys.stderr)
 raise SystemExit(second.exit_code)
 """
+JUNK = """
+import numpy as np, bayesduel as bd
+calls = (lambda: bd.Study(arms=["a", "b"], costs=np.eye(2)), lambda: bd.plan(None),
+         lambda: bd.check(bd.datasets.load("springall"), draws=float("inf")),
+         lambda: bd.fit(bd.datasets.load("springall"), draws=10**5000))
+for call in calls:
+    try:
+        call()
+    except (TypeError, ValueError) as error:
+        print(f"bayesduel: {type(error).__name__}: {error}")
+"""
 EXTRA = "from bayesduel.system.extras import load_extra; load_extra('no_such', 'dask')"
 BAYESDUEL = f"{sys.executable} -m bayesduel"
 POINTS: dict[str, tuple[str, str]] = {
@@ -43,6 +54,13 @@ POINTS: dict[str, tuple[str, str]] = {
     "7 a missing extra": ("log", f'python -c "{EXTRA}"'),
     "8 an address": ("log", "bayesduel health https://example.invalid/log.csv"),
     "8 a tilde": ("log", "bayesduel health '~/log.csv'"),
+    "10 a horizon of 1e20": (
+        "log", "bayesduel simulate --problem cyclic-4 --policies Uniform --horizon 1e20"),
+    "10 replications of 1e11": (
+        "log", "bayesduel simulate --problem cyclic-4 --policies Uniform --horizon 20 "
+        "--replications 100000000000"),
+    "10 junk for arguments": (
+        "log", "python junk_calls.py"),
     "11 two writers of one trace": ("log", "python hold.py"),
 }  # fmt: skip
 
@@ -51,6 +69,7 @@ def point(name: str, folder: Path) -> dict[str, Any]:
     """Run the command of a point in a folder with its files; return status and answer."""
     kind, command = POINTS[name]
     (folder / "hold.py").write_text(HOLD, encoding="utf-8")
+    (folder / "junk_calls.py").write_text(JUNK, encoding="utf-8")
     (folder / "log.csv").write_text(LOG, encoding="utf-8")
     if kind == "lines":
         (folder / "left=zzz").mkdir()

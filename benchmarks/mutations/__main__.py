@@ -1,108 +1,149 @@
-"""Run a random sample of mutations: ``python -m benchmarks.mutations``.
+"""Try a random sample of mutations: ``python -m benchmarks.mutations``.
 
 A mutation changes one operator, comparison or number of one line of six rooms. It is noticed if a
-fast test that runs the line fails, or does not end in time; the package's compiled functions run
-as plain Python. Which are tried follows from the seed; outcomes are kept in
-.faults/mutations.jsonl, and a run that was stopped goes on. A record is of the text of its file:
-after a change of the file it is made anew.
+fast test fails or does not end. Compiled functions run as plain Python. Which mutations are tried
+follows from the seed; outcomes are kept in .faults/mutations.jsonl, and a run that was stopped goes
+on. An outcome is of the text of its file: after a change of the file the mutation is tried anew,
+and with --again every one that the tests did not notice.
 
     python -m benchmarks.mutations --number 300 --minutes 60
 """
 
-import hashlib
 import json
-import tempfile
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import click
 import numpy as np
+import pytest
 
 from benchmarks.mutations.mutation import Mutation, mutations_of
-from benchmarks.mutations.trial import ROOT, TESTS, Lines, copied, measured, prepare, tried
+from benchmarks.mutations.patching import index
+from benchmarks.mutations.trials import Outcome, Trials
 
+ROOT = Path(__file__).parents[2]
 KEPT = Path(".faults").absolute()
+PAGE = Path("docs/mutations.md").absolute()
 ROOMS = ("beliefs", "inference", "posterior", "criticism", "data/read", "policies")
+TESTS = ("beliefs", "inference", "posterior", "criticism", "data/read", "policies",
+         "contracts/test_policies.py")  # fmt: skip
+OPTIONS = ("-p", "no:xdist", "-p", "no:cacheprovider", "-p", "no:terminal", "-W",
+           "ignore::pytest.PytestAssertRewriteWarning", "--hypothesis-seed=0", "-p",
+           "benchmarks.mutations.plain_functions")  # fmt: skip
+AT_IMPORT = 300.0  # seconds for the tests of a mutation of what runs at import
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--number", default=300, show_default=True, help="Mutations in the sample.")
 @click.option("--seed", default=0, show_default=True)
-@click.option("--room", "rooms", multiple=True, type=click.Choice(ROOMS))
-@click.option("--file", "only", help="Mutations of this file alone.")
 @click.option("--minutes", default=1e9, help="Begin no mutation after so many minutes.")
-def main(number: int, seed: int, rooms: tuple[str, ...], only: str | None, minutes: float) -> None:
-    """Try a random sample of mutations, and print the share that is noticed."""
+@click.option("--again", is_flag=True, help="Try those anew that were not noticed.")
+def main(number: int, seed: int, minutes: float, again: bool) -> None:
+    """Try a random sample of mutations, and write docs/mutations.md."""
     begun = monotonic()
-    found: list[tuple[str, Mutation]] = []
-    for room in rooms or ROOMS:
-        for path in sorted((ROOT / "bayesduel" / room).rglob("*.py")):
-            if only is None or str(path.relative_to(ROOT)) == only:
-                found += [(room, mutation) for mutation in mutations_of(path, ROOT)]
+    found = [
+        (room, mutation)
+        for room in ROOMS
+        for path in sorted((ROOT / "bayesduel" / room).rglob("*.py"))
+        for mutation in mutations_of(path, ROOT)
+    ]
     order = np.random.default_rng(seed).permutation(len(found))[:number]
+    sample = [found[k] for k in order]
+    texts = {m.path: (ROOT / m.path).read_text(encoding="utf-8") for _, m in sample}
     kept = _kept()
-    results: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="mutations-") as folder:
-        place = Path(folder) / "copy"
-        place.mkdir()
-        copied(place)
-        prepare(place)
-        lines = _lines(place)
-        for k in order:
-            room, mutation = found[k]
-            key = mutation.key((ROOT / mutation.path).read_text(encoding="utf-8"))
-            if key not in kept and monotonic() - begun < 60 * minutes:
-                tests = lines.of(mutation, room)
-                seconds = sum(lines.seconds[name] for name in tests)
-                started = monotonic()
-                kept[key] = tried(mutation, tests, seconds, place)
-                _keep({"key": key, "result": kept[key], "seconds": monotonic() - started})
-            if key in kept:
-                results.append(kept[key])
-                if kept[key] not in ("noticed", "time-out"):
-                    where = f"{mutation.path}:{mutation.line}"
-                    click.echo(f"{kept[key]}: {where}: {mutation.old} -> {mutation.new}")
-    if results:
-        from bayesduel.intervals import wilson
 
-        n, seen = len(results), sum(r in ("noticed", "time-out") for r in results)
-        low, high = wilson(seen, n)
-        click.echo(f"{seen} of {n} noticed: {seen / n:.1%} (95 %: {low:.1%} to {high:.1%})")
+    def work(trials: Trials) -> None:
+        functions = index(str(trials.root))
+        later = []
+        for _, mutation in sample:
+            key = mutation.key(texts[mutation.path])
+            if key in kept and not (again and kept[key][-1].result in ("survived", "not run")):
+                continue
+            if monotonic() - begun > 60 * minutes:
+                return
+            started = monotonic()
+            outcome = trials.tried(mutation, functions)
+            if outcome.result == "at import":
+                later.append((key, mutation))
+            else:
+                _keep(kept, key, outcome, monotonic() - started)
+        for key, mutation in later:
+            if monotonic() - begun > 60 * minutes:
+                return
+            started = monotonic()
+            outcome = _at_import(mutation, trials)
+            _keep(kept, key, outcome, monotonic() - started)
 
+    place = KEPT / "copy"
+    _copied(place)
+    os.chdir(place)
+    sys.path[:] = [str(place), *(p for p in sys.path if Path(p or ".").resolve() != ROOT)]
+    if minutes > 0:
+        trials = Trials(place, KEPT / "tests.jsonl", work)
+        os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
+        pytest.main([*OPTIONS, *(f"tests/{name}" for name in TESTS)], plugins=[trials])
+    os.chdir(ROOT)
+    from benchmarks.mutations.page import Tried, write  # imports the package, from the copy
 
-def _lines(place: Path) -> Lines:
-    """Return which tests run a line; measured once for a state of the package and its tests."""
-    digest = hashlib.sha256()
-    for folder in ("bayesduel", "models", "tests"):
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            digest.update(path.read_bytes())
-    tests: dict[str, Any] = {}
-    for name in TESTS:
-        path = KEPT / "lines" / f"{digest.hexdigest()[:12]}-{name.replace('/', '-')}.json"
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(measured(place, name)), encoding="utf-8")
-        tests |= json.loads(path.read_text(encoding="utf-8"))
-    return Lines(tests)
+    tried = [Tried(room, m, kept.get(m.key(texts[m.path]), [])) for room, m in sample]
+    click.echo(write(tried, texts, seed, PAGE))
 
 
-def _kept() -> dict[str, str]:
+def _at_import(mutation: Mutation, trials: Trials) -> Outcome:
+    """Return what becomes of a mutation of a constant, a default or the body of a class."""
+    tests = trials.quick_tests_of(mutation.path)
+    if not tests:
+        return Outcome("not run")
+    target = trials.root / mutation.path
+    original = target.read_text(encoding="utf-8")
+    target.write_text(mutation.applied(original), encoding="utf-8")
+    command = [sys.executable, "-B", "-m", "pytest", "-x", *OPTIONS, *tests]
+    try:
+        done = subprocess.run(command, cwd=trials.root, capture_output=True, timeout=AT_IMPORT)
+    except subprocess.TimeoutExpired:
+        return Outcome("time-out", "", len(tests))
+    finally:
+        target.write_text(original, encoding="utf-8")
+    return Outcome("noticed" if done.returncode else "survived", "", len(tests))
+
+
+def _copied(place: Path) -> None:
+    """Copy what the tests need, with the models where the package has them."""
+    place.mkdir(parents=True, exist_ok=True)
+    options: dict[str, Any] = {
+        "ignore": shutil.ignore_patterns("__pycache__"),
+        "symlinks": True,
+        "dirs_exist_ok": True,
+    }
+    for name in ("bayesduel", "models", "tests", "benchmarks", "docs", "examples"):
+        shutil.copytree(ROOT / name, place / name, **options)
+    shutil.copytree(ROOT / "models", place / "bayesduel" / "models", **options)
+    for name in ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile"):
+        shutil.copy(ROOT / name, place / name)
+
+
+def _kept() -> dict[str, list[Outcome]]:
+    """Return the outcomes of each mutation, the first one first."""
     path = KEPT / "mutations.jsonl"
-    found = {}
+    found: dict[str, list[Outcome]] = {}
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
         try:
-            entry = json.loads(line)
+            entry: dict[str, Any] = json.loads(line)
         except json.JSONDecodeError:  # the last line of a run that was killed; it is run again
             continue
-        found[entry["key"]] = entry["result"]
+        found.setdefault(entry["key"], []).append(Outcome(*entry["outcome"]))
     return found
 
 
-def _keep(record: dict[str, Any]) -> None:
-    KEPT.mkdir(exist_ok=True)
+def _keep(kept: dict[str, list[Outcome]], key: str, outcome: Outcome, seconds: float) -> None:
+    kept.setdefault(key, []).append(outcome)
     with (KEPT / "mutations.jsonl").open("a", encoding="utf-8") as lines:
-        lines.write(json.dumps(record) + "\n")
+        lines.write(json.dumps({"key": key, "outcome": outcome, "seconds": seconds}) + "\n")
 
 
 if __name__ == "__main__":
