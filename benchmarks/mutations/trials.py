@@ -27,6 +27,10 @@ SLACK = 3.0  # seconds over five times what a test takes without a mutation
 TOOL = 4  # an id of sys.monitoring that coverage and profilers do not take
 
 
+class OverLimitError(Exception):
+    """A test takes longer than LONGEST_TEST."""
+
+
 class Outcome(NamedTuple):
     """What became of a mutation.
 
@@ -58,6 +62,7 @@ class Trials:
         self.shared: dict[str, dict[str, set[int]]] = {}  # lines of fixtures by test file
         self.at_setup: dict[str, list[int]] = {}
         self.failed: str | None = None
+        self.slow = False
         self.seen: set[tuple[str, int]] = set()
         if kept.exists():
             for line in kept.read_text(encoding="utf-8").splitlines():
@@ -84,6 +89,7 @@ class Trials:
         """Note a test that fails."""
         if report.failed:
             self.failed = report.nodeid
+            self.slow = self.slow or OverLimitError.__name__ in str(report.longrepr)
 
     # -- one mutation --------------------------------------------------------------------------
 
@@ -106,7 +112,8 @@ class Trials:
             left = len(names) - len(ran)
             for record in ran[:-1] if last.get("fault") else ran:
                 self._keep(record)
-                passed.append(record["test"])
+                if not record.get("fault"):
+                    passed.append(record["test"])
             if not last.get("fault"):
                 hit = any(self._runs(name, mutation) for name in passed)
                 return Outcome("survived" if hit else "not run", "", len(passed), left)
@@ -167,7 +174,8 @@ class Trials:
     ) -> list[dict[str, Any]]:
         """Run tests in a forked process until one fails; return a record of each, and of its end.
 
-        The last record says {"ended": True}, or is of the test that failed or never ended.
+        The last record says {"ended": True}, or is of the test that failed or never ended. A
+        test that is not known yet and takes too long has the fault "slow", and others follow.
         """
         if not names:
             return [{"ended": True}]
@@ -197,7 +205,10 @@ class Trials:
             os.write(place, (json.dumps(record) + "\n").encode())
 
         def stop(signum: int, frame: FrameType | None) -> None:
-            os._exit(1)
+            if self.slow or name in self.known:
+                os._exit(1)
+            self.slow = True  # its fixtures, which are shared, stay failed
+            raise OverLimitError
 
         prepare()
         sys.monitoring.use_tool_id(TOOL, "lines of tests")
@@ -215,7 +226,8 @@ class Trials:
             tell({"begun": name})
             self.seen.clear()
             sys.monitoring.restart_events()
-            signal.setitimer(signal.ITIMER_PROF, limit)
+            self.failed, self.slow = None, False
+            signal.setitimer(signal.ITIMER_PROF, limit, LONGEST_TEST)
             start, self.at_setup = _used(), {}
             item, after = self.items[name], names[k + 1] if k + 1 < len(names) else None
             item.config.hook.pytest_runtest_protocol(
@@ -224,6 +236,9 @@ class Trials:
             signal.setitimer(signal.ITIMER_PROF, 0)
             own = {"test": name, "seconds": _used() - start, "lines": self._by_file(),
                    "fixtures": self.at_setup}  # fmt: skip
+            if self.slow:
+                tell({"test": name, "seconds": own["seconds"], "fault": "slow"})
+                continue
             if self.failed:
                 tell({"test": name, "seconds": own["seconds"], "fault": "noticed"})
                 return
