@@ -150,6 +150,8 @@ def named(name: str, **settings: Any) -> Any:
     ValueError
         If there is no such model.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"name should be the name of a model, got {shown_value(name)}")
     return _made(name, settings, {})
 
 
@@ -161,6 +163,8 @@ def model_settings(model: Any) -> dict[str, Any]:
     TypeError
         If JSON does not hold a setting.
     """
+    if not isinstance(model, Model):
+        raise TypeError(f"model should be a model, got {shown_value(model)}")
     own = classes_of(model)
     known = {"name": model.name, "settings": json.loads(settings_to_json(model.settings))}
     return known | ({"classes": own} if own else {})
@@ -181,6 +185,10 @@ def model_from_settings(description: Mapping[str, Any], items: Any = None) -> An
     ValueError
         If there is no such model, or a class of one's own is not known here.
     """
+    if not isinstance(description, Mapping) or not {"name", "settings"} <= {*description}:
+        raise TypeError(
+            f"description should be what model_settings returned, got {shown_value(description)}"
+        )
     settings = settings_from_json(json.dumps(description["settings"]))
     if items is not None:
         settings["items"] = items

@@ -73,7 +73,7 @@ class BladeChest(Layer):
         if isinstance(self.planes, bool) or not isinstance(self.planes, int):
             raise TypeError(f"planes should be a whole number, got {shown_value(self.planes)}")
         if not 1 <= self.planes <= 10:
-            raise ValueError(f"planes should be from 1 to 10, got {self.planes}")
+            raise ValueError(f"planes should be from 1 to 10, got {shown_value(self.planes)}")
 
     def own_coords(self, log: Any) -> dict[str, Any]:
         """Return the planes that the arms have room for."""

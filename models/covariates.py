@@ -14,7 +14,7 @@ from bayesduel.data.items import Attribute, Items
 from bayesduel.models.horseshoe import check_sparsity, coefficients
 from bayesduel.models.predictor import ArmPredictor, DuelPredictor
 from bayesduel.models.settings import check_positive
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import numbers, shown_value, texts_of
 from bayesduel.text import join
 
 __all__ = ["Covariates", "DuelCovariates", "ItemCovariates"]
@@ -224,7 +224,7 @@ class DuelCovariates(DuelPredictor):
     deviations: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        columns = tuple(self.columns)
+        columns = texts_of(self.columns, "columns")
         if not columns or not all(isinstance(c, str) for c in columns):
             raise TypeError(
                 f"columns should be names of columns of the log, got {shown_value(columns)}"
@@ -236,7 +236,8 @@ class DuelCovariates(DuelPredictor):
         check_positive("scale", self.scale, none=True, flat=True)
         object.__setattr__(self, "columns", columns)
         if self.deviations is not None:
-            object.__setattr__(self, "deviations", tuple(float(d) for d in self.deviations))
+            deviations = numbers(self.deviations, "deviations").ravel()
+            object.__setattr__(self, "deviations", tuple(deviations.tolist()))
 
     @property
     def flat(self) -> bool:

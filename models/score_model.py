@@ -43,7 +43,9 @@ class ScoreModel(ComposedModel):
     scale: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        given = Scores(self.scale) if self.predictor == DEFAULT else self.predictor
+        given = self.predictor
+        if isinstance(given, Predictor) and given == DEFAULT:
+            given = Scores(self.scale)
         if isinstance(given, ArmPredictor):
             given = Predictor(given)
         if not isinstance(given, Predictor):

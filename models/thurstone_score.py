@@ -87,7 +87,7 @@ class ThurstoneScore(ScoreModel):
             )
         if self.degrees is None:
             return
-        if self.degrees != "learned":
+        if not isinstance(self.degrees, str) or self.degrees != "learned":
             if isinstance(self.degrees, bool | str):
                 raise TypeError(
                     f"degrees should be None, a number or 'learned', "

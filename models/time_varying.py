@@ -10,7 +10,7 @@ from bayesduel.models.layers import Layer
 from bayesduel.models.predictor import difference
 from bayesduel.models.scores import centre
 from bayesduel.models.settings import check_positive
-from bayesduel.system.arguments import real, shown_value
+from bayesduel.system.arguments import numbers, real, shown_value
 
 __all__ = ["TimeVarying"]
 
@@ -90,7 +90,7 @@ class TimeVarying(Layer):
         if not 2 <= self.periods <= 200:
             raise ValueError(f"periods should be from 2 to 200, got {self.periods}")
         if self.edges is not None:
-            edges = tuple(float(e) for e in self.edges)
+            edges = tuple(numbers(self.edges, "edges").ravel().tolist())
             if len(edges) < 3 or not (np.diff(edges) > 0).all():
                 raise ValueError(f"edges should be at least three, increasing, got {self.edges}")
             object.__setattr__(self, "edges", edges)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.faults.junk import CALLS, LEFT_OUT, answers, cases, new_world, public_names
+from benchmarks.faults.junk import CALLS, LEFT_OUT, Case, answers, cases, new_world, public_names
 
 SAMPLE = 400  # calls of the fast test
 SETTINGS = ("preference.", "beliefs.")
@@ -46,3 +46,31 @@ def test_every_public_name_has_a_call():
 def test_a_sample_of_junk(world):
     names = [n for n in public_names() if n.startswith(SETTINGS) or n in NAMED]
     assert faults(world, names, SAMPLE) == []
+
+
+@pytest.mark.parametrize(
+    "name, argument, what",
+    [
+        ("Study", "path", "bytes"), ("Study", "arms", "deep"), ("Study", "policy", "array"),
+        ("Study", "stop", "nan"), ("Study", "stop", "deep"), ("Study", "pairs", "nan"),
+        ("Study", "costs", "array"), ("Study", "required", "text"), ("Study", "seed", "10**5000"),
+        ("Study.ask", "n", "10**5000"), ("Study.tell", "ticket", "10**5000"),
+        ("Study.status", "check", "array"), ("plan", "start", "None"),
+        ("plan", "start", "negative"), ("plan", "policy", "object"), ("plan", "seed", "text"),
+        ("plan", "path", "bytes"),
+        ("plan", "progress", "text"), ("plan", "n_futures", "10**5000"), ("check", "draws", "inf"),
+        ("check", "models", "nan"), ("check", "seed", "text"), ("check", "step", "None"),
+        ("check", "order_effect", "array"), ("compare_models", "models", "list"),
+        ("compare_models", "progress", "text"), ("fit", "clusters", "array"),
+        ("fit", "progress", "text"), ("report", "path", "bytes"), ("report", "points", "text"),
+        ("report", "step", "None"), ("head_to_head", "duels", "None"),
+        ("judge_agreement", "against", "nan"), ("datasets.load", "name", "array"),
+        ("models.BradleyTerry", "predictor", "array"),
+        ("models.DuelCovariates", "columns", "nan"), ("models.TimeVarying", "edges", "text"),
+        ("models.model_settings", "model", "None"), ("models.named", "name", "None"),
+        ("export", "format", "array"), ("export", "folder", "None"),
+    ],
+)  # fmt: skip
+def test_junk_that_was_not_refused_by_name(world, name, argument, what):
+    kind, words = answers(Case(name, argument, what), public_names()[name], world)
+    assert kind == "refused", words

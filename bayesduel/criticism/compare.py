@@ -23,7 +23,7 @@ from bayesduel.criticism.comparison import Comparison
 from bayesduel.criticism.cross_validation import Unit, units_of
 from bayesduel.criticism.loo import Left, leave_out, table_of
 from bayesduel.data.duels import Duels
-from bayesduel.system.arguments import check_call, shown_value
+from bayesduel.system.arguments import check_call, check_log, shown_value
 from bayesduel.text import join
 
 if TYPE_CHECKING:
@@ -122,6 +122,7 @@ def default_models(duels: Duels) -> list[Any]:
     """
     from bayesduel.models import BradleyTerry, PreferenceMatrix, Thurstone
 
+    check_log(duels, Duels)
     return [BradleyTerry(), Thurstone(), PreferenceMatrix()]
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.intervals import wilson
+from bayesduel.system.arguments import check_log
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +29,9 @@ def head_to_head(duels: "Duels") -> "pd.DataFrame":
     """
     import pandas as pd
 
+    from bayesduel.data.duels import Duels
+
+    check_log(duels, Duels)
     pairs = duels.pairs()
     n = pairs.first_wins + pairs.second_wins + pairs.ties
     points = pairs.first_wins + pairs.ties / 2
@@ -60,6 +64,9 @@ def raw_winners(duels: "Duels") -> "pd.DataFrame":
     """
     import pandas as pd
 
+    from bayesduel.data.duels import Duels
+
+    check_log(duels, Duels)
     pairs, n_arms = duels.pairs(), duels.n_arms
     n = pairs.first_wins + pairs.second_wins + pairs.ties
     points = pairs.first_wins + pairs.ties / 2

@@ -24,7 +24,7 @@ from scipy.special import logit, ndtri
 
 from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import CHUNK, draws_of, duels_of_pairs, mean_rank
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import listed, shown_value
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -112,7 +112,9 @@ def _places(
 ) -> tuple[np.ndarray, np.ndarray]:
     known = {label: k for k, label in enumerate(labels)}
     found = []
-    for pair in pairs:
+    for pair in listed(pairs, "pairs"):
+        if isinstance(pair, str) or not isinstance(pair, Iterable):
+            raise TypeError(f"pairs should be pairs of arms of the log, got {shown_value(pair)}")
         if len(tuple(pair)) != 2 or not all(label in known for label in pair):
             raise ValueError(f"pairs should be pairs of arms of the log, got {shown_value(pair)}")
         found.append([known[label] for label in pair])

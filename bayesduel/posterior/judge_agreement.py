@@ -23,6 +23,8 @@ import numpy as np
 from scipy.special import expit, logit, stdtr, stdtrit
 
 from bayesduel.intervals import Z95, wilson
+from bayesduel.posterior.draws import check_fit
+from bayesduel.system.arguments import check_log, texts_of
 from bayesduel.text import join, json_ready, percent, screen
 
 if TYPE_CHECKING:
@@ -143,6 +145,12 @@ def judge_agreement(
     """
     import pandas as pd
 
+    from bayesduel.data.duels import Duels
+
+    check_log(duels, Duels)
+    against = texts_of(against, "against")
+    if fit is not None:
+        check_fit(fit)
     votes = duels.votes
     if votes is None or votes.judge is None:
         raise ValueError("duels should name the judges, got a log without them")

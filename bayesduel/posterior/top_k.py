@@ -1,12 +1,14 @@
 """Posterior probabilities of the sets of the k best arms, and of each arm to be among them."""
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesduel.posterior.draws import Draws, check_fit, draws_of
 from bayesduel.preference import borda_scores, ranks
+from bayesduel.system.arguments import shown_value, whole
 from bayesduel.text import join, probability, screen
 
 if TYPE_CHECKING:
@@ -127,9 +129,7 @@ def top_k(fit: "xr.DataTree", k: int, *, n: int = 10, covariance: str = "auto") 
     draws, labels, covariance = draws_of(fit, covariance)
     n_arms = len(labels)
     check_k(k, n_arms)
-    if isinstance(n, bool) or n != int(n) or n < 1:
-        raise ValueError(f"n should be a whole number >= 1, got {n}")
-    k = int(k)
+    n, k = whole(n, "n", 1), int(k)
     rank = _ranks(draws)
     mean = rank.mean(axis=0)
     effective = float(fit.attrs["importance_ess"])
@@ -170,8 +170,11 @@ def top_k(fit: "xr.DataTree", k: int, *, n: int = 10, covariance: str = "auto") 
 
 def check_k(k: int, n_arms: int) -> None:
     """Raise ValueError unless there can be a set of the `k` best of `n_arms` and a rest."""
-    if isinstance(k, bool) or k != int(k) or not 1 <= k <= n_arms - 1:
-        raise ValueError(f"k should be a whole number from 1 to {n_arms - 1}, got {k}")
+    rule = f"k should be a whole number from 1 to {n_arms - 1}, got {shown_value(k)}"
+    if isinstance(k, bool) or not isinstance(k, Real):
+        raise TypeError(rule)
+    if not 1 <= k <= n_arms - 1 or k != int(k):
+        raise ValueError(rule)
 
 
 def counted_sets(rank: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ mixture), and ``ranking_verdict`` says what the ranking would have answered.
 """
 
 import json
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import xarray as xr
@@ -21,6 +21,7 @@ NAMED = 3  # arms of a criterion that are named
 LEAST = 0.05  # probability, or weight in the mixture, to be named
 
 
+@runtime_checkable
 class TransitivityCheck(Protocol):
     """What a check answers here; see :class:`bayesduel.criticism.check_result.Check`."""
 

@@ -8,6 +8,7 @@ into a sentence.
 import json
 import warnings
 from itertools import pairwise
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -138,6 +139,8 @@ def winners(
     check_decision(rope, confidence)
     if not isinstance(ties, str) or ties not in ("strict", "half"):
         raise ValueError(f"ties should be 'strict' or 'half', got {shown_value(ties)}")
+    if check is not None and not isinstance(check, TransitivityCheck):
+        raise TypeError(f"check should be what bayesduel.check found, got {shown_value(check)}")
     draws, labels, used = draws_of(tree, covariance)
     dependence = dependence_of(tree, used, covariance)
     if dependence.refusal:
@@ -146,8 +149,11 @@ def winners(
         warnings.warn(dependence.sentence, RepeatedVotesWarning, stacklevel=2)
     n_arms = len(labels)
     k = min(3, n_arms - 1) if k is None else k
-    if isinstance(k, bool) or k != int(k) or not 1 <= k <= n_arms:
-        raise ValueError(f"k should be a whole number from 1 to {n_arms}, got {k}")
+    rule = f"k should be a whole number from 1 to {n_arms}, got {shown_value(k)}"
+    if isinstance(k, bool) or not isinstance(k, Real):
+        raise TypeError(rule)
+    if not 1 <= k <= n_arms or k != int(k):
+        raise ValueError(rule)
     k = int(k)
 
     found, pairs = _elected(draws, rope, ties, confidence)

@@ -13,6 +13,7 @@ from scipy.special import expit
 
 from bayesduel.beliefs.item_belief import ItemSet
 from bayesduel.problems.problem import Problem
+from bayesduel.system.arguments import numbers
 
 __all__ = ["ItemDuels", "ItemPulls", "SpherePulls"]
 
@@ -49,10 +50,10 @@ class ItemPulls(Problem):
     shows: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        attributes = np.asfortranarray(np.array(self.attributes, dtype=float))
+        attributes = np.asfortranarray(np.array(numbers(self.attributes, "attributes")))
         if attributes.ndim != 2 or len(attributes) < 2 or attributes.shape[1] < 1:
             raise ValueError(f"attributes should have shape (m, n), m >= 2, got {attributes.shape}")
-        preference = np.array(self.preference, dtype=float)
+        preference = np.array(numbers(self.preference, "preference"))
         if preference.shape != attributes.shape[1:]:
             raise ValueError(
                 f"preference should have shape {attributes.shape[1:]}, one entry an attribute, "
@@ -62,7 +63,7 @@ class ItemPulls(Problem):
             if not np.isfinite(array).all():
                 place = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
                 raise ValueError(f"{name} should be finite, got {array[place]} at {place}")
-        values = np.ones(1) if self.values is None else np.array(self.values, dtype=float)
+        values = np.ones(1) if self.values is None else np.array(numbers(self.values, "values"))
         if self.values is not None and values.shape != attributes.shape[:1]:
             raise ValueError(
                 f"values should have shape {attributes.shape[:1]}, one an item, got {values.shape}"
@@ -167,7 +168,7 @@ class SpherePulls(Problem):
     shows: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        z = np.array(self.preference, dtype=float)
+        z = np.array(numbers(self.preference, "preference"))
         if z.ndim != 1 or len(z) < 2 or not np.isfinite(z).all() or not z.any():
             raise ValueError(
                 f"preference should be finite, not zero, of shape (n,), n >= 2, got {z}"

@@ -50,6 +50,8 @@ def named(name: str, **settings: Any) -> Any:
     TypeError
         If a setting is not one of this problem's.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"name should be the name of a problem, got {shown_value(name)}")
     if name in STORED and not settings:
         table = files("bayesduel.problems") / "matrices" / f"{name}.csv"
         P = np.array([row.split(",") for row in table.read_text().split()], dtype=float)

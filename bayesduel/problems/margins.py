@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesduel.jit import compiled
 from bayesduel.problems.problem import Problem
-from bayesduel.system.arguments import real
+from bayesduel.system.arguments import check_one_of, check_rng, finite, listed, numbers, real, whole
 
 __all__ = ["Dice", "ScoreDuels", "draw_margin", "lot", "score_duels", "uneven_duels"]
 
@@ -72,7 +72,7 @@ class ScoreDuels(Problem):
     dice: Dice = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        mean, sd = np.array(self.mean, dtype=float), np.array(self.sd, dtype=float)
+        mean, sd = np.array(numbers(self.mean, "mean")), np.array(numbers(self.sd, "sd"))
         if mean.ndim != 2 or mean.shape[0] != mean.shape[1] or len(mean) < 2:
             raise ValueError(f"mean should have shape (K, K), K >= 2, got {mean.shape}")
         if sd.shape != mean.shape:
@@ -83,7 +83,9 @@ class ScoreDuels(Problem):
             raise ValueError("mean should be antisymmetric: what i gains on j, j loses to i")
         if not np.array_equal(sd, sd.T) or (sd < 0).any():
             raise ValueError("sd should be symmetric and >= 0")
-        arms = tuple(str(a) for a in self.arms) or tuple(str(i + 1) for i in range(len(mean)))
+        arms = tuple(str(a) for a in listed(self.arms, "arms")) or tuple(
+            str(i + 1) for i in range(len(mean))
+        )
         if len(set(arms)) != len(mean):
             raise ValueError(f"arms should be {len(mean)} distinct labels, got {list(self.arms)}")
         for array in (mean, sd):
@@ -141,11 +143,13 @@ def score_duels(
     real(n_arms, "n_arms")
     if not n_arms >= 2:
         raise ValueError(f"n_arms should be at least 2, got {n_arms}")
-    real(d, "d")
-    if not d >= 0:
+    n_arms = whole(n_arms, "n_arms", 2)
+    if not finite(d, "d") >= 0:
         raise ValueError(f"d should be >= 0, got {d}")
-    if not isinstance(spread, str) or spread not in ("sd", "variance"):
-        raise ValueError(f"spread should be 'sd' or 'variance', got {spread!r}")
+    check_one_of(spread, "spread", ("sd", "variance"))
+    if best is not None:
+        best = finite(best, "best")
+    check_rng(rng)
     gamma = rng.random(n_arms)
     if best is not None:
         gamma[0] = best
@@ -167,7 +171,9 @@ def uneven_duels(
     real(n_arms, "n_arms")
     if not n_arms >= 2:
         raise ValueError(f"n_arms should be at least 2, got {n_arms}")
-    if not (decades >= 0 and d >= 0):
+    n_arms = whole(n_arms, "n_arms", 2)
+    check_rng(rng)
+    if not (finite(decades, "decades") >= 0 and finite(d, "d") >= 0):
         raise ValueError(f"decades and d should be >= 0, got {decades} and {d}")
     gamma = rng.random(n_arms)
     sigma = 10 ** (-decades * rng.random(n_arms * (n_arms - 1) // 2))

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesduel.preference import CRITERIA, check_preference, winner_mask
 from bayesduel.problems.problem import Problem
-from bayesduel.system.arguments import real
+from bayesduel.system.arguments import listed, real
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -48,7 +48,9 @@ class Matrix(Problem):
         if P.ndim != 2:
             raise ValueError(f"P should have shape (K, K), got {P.shape}")
         P.setflags(write=False)
-        arms = tuple(str(a) for a in self.arms) or tuple(str(i + 1) for i in range(len(P)))
+        arms = tuple(str(a) for a in listed(self.arms, "arms")) or tuple(
+            str(i + 1) for i in range(len(P))
+        )
         if len(set(arms)) != len(P):
             raise ValueError(f"arms should be {len(P)} distinct labels, got {list(self.arms)}")
         object.__setattr__(self, "P", P)
@@ -92,8 +94,9 @@ class FromFit(Matrix):
     """
 
     def __init__(self, fit: "xr.DataTree", draw: int = 0) -> None:
-        from bayesduel.posterior.draws import n_draws, preference_draws
+        from bayesduel.posterior.draws import check_fit, n_draws, preference_draws
 
+        check_fit(fit)
         real(draw, "draw")
         if not 0 <= draw < n_draws(fit):
             raise ValueError(f"draw should be in [0, {n_draws(fit)}), got {draw}")

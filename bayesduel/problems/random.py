@@ -12,7 +12,7 @@ from bayesduel.preference import copeland_scores
 from bayesduel.problems.margins import score_duels
 from bayesduel.problems.matrix import Matrix
 from bayesduel.problems.problem import Problem
-from bayesduel.system.arguments import real
+from bayesduel.system.arguments import check_flag, check_rng, finite, real, shown_value, whole
 from bayesduel.system.memory import check_square
 
 __all__ = [
@@ -86,7 +86,9 @@ def uniform(n_arms: int, *, unique_winner: bool = True, rng: np.random.Generator
     Agrawal & Chaporkar, arXiv 1902.02778 ("random"; uniform is our reading), with n_arms
     itself uniform on 3..36.
     """
-    _check_arms(n_arms)
+    n_arms = _checked_arms(n_arms)
+    check_flag(unique_winner, "unique_winner")
+    check_rng(rng)
     while True:
         P = np.full((n_arms, n_arms), 0.5)
         above = np.triu_indices(n_arms, 1)
@@ -163,9 +165,9 @@ def perturbed_thurstone(
 
 def bradley_terry(n_arms: int, *, sd: float = 1.0, rng: np.random.Generator) -> Matrix:
     """Return ``P[i, j] = w_i / (w_i + w_j)`` with ``ln w_i ~ N(0, sd^2)``."""
-    _check_arms(n_arms)
-    real(sd, "sd")
-    if not sd > 0:
+    n_arms = _checked_arms(n_arms)
+    check_rng(rng)
+    if not finite(sd, "sd") > 0:
         raise ValueError(f"sd should be positive, got {sd}")
     score = sd * rng.standard_normal(n_arms)
     P = 1 / (1 + np.exp(score - score[:, None]))
@@ -177,6 +179,8 @@ def noise_floor(problem: Matrix, gap: float) -> Matrix:
 
     An exact tie stays one.
     """
+    if not isinstance(problem, Matrix):
+        raise TypeError(f"problem should be a Matrix, got {shown_value(problem)}")
     real(gap, "gap")
     if not 0 < gap <= 0.5:
         raise ValueError(f"gap should be in (0, 0.5], got {gap}")
@@ -185,7 +189,8 @@ def noise_floor(problem: Matrix, gap: float) -> Matrix:
     return Matrix(P, f"{problem.name}, gaps >= {gap:g}", problem.arms, problem.source)
 
 
-def _check_arms(n_arms: int) -> None:
+def _checked_arms(n_arms: int) -> int:
     real(n_arms, "n_arms")
     if not n_arms >= 2:
         raise ValueError(f"n_arms should be at least 2, got {n_arms}")
+    return whole(n_arms, "n_arms", 2)

@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesduel.problems.margins import ScoreDuels
 from bayesduel.problems.matrix import Matrix
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_log, check_text, shown_value
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
@@ -35,6 +35,10 @@ class Replay(Matrix):
     def __init__(self, duels: "Duels", *, never_met: str = "error", name: str = "") -> None:
         if not isinstance(never_met, str) or never_met not in ("error", "half"):
             raise ValueError(f"never_met should be 'error' or 'half', got {shown_value(never_met)}")
+        from bayesduel.data.duels import Duels
+
+        check_log(duels, Duels)
+        check_text(name, "name")
         tally = duels.tally()
         points = tally.wins + tally.ties / 2
         n = points + points.T
@@ -64,6 +68,8 @@ class BinaryDuels(ScoreDuels):
     """
 
     def __init__(self, problem: Matrix) -> None:
+        if not isinstance(problem, Matrix):
+            raise TypeError(f"problem should be a Matrix, got {shown_value(problem)}")
         mean = problem.P - 0.5
         sd = np.sqrt(0.25 - mean**2) * (1 - np.eye(len(mean)))
         super().__init__(mean, np.maximum(sd, sd.T), problem.name, problem.arms, problem.source)
@@ -87,6 +93,10 @@ class MarginReplay(ScoreDuels):
     """
 
     def __init__(self, duels: "Duels", *, name: str = "") -> None:
+        from bayesduel.data.duels import Duels
+
+        check_log(duels, Duels)
+        check_text(name, "name")
         votes = duels.votes
         if votes is None or votes.margin is None:
             raise ValueError("duels should have margins, got a log without")

@@ -111,6 +111,12 @@ def success_difference(
     from scipy import stats
 
     check_ci_prob(ci_prob)
+    for name, given in {"better": better, "worse": worse}.items():
+        if not isinstance(given, xr.DataArray) or "replication" not in given.dims:
+            raise TypeError(
+                f"{name} should be the success of a policy by replication, as success_rate "
+                f"returns it, got {shown_value(given)}"
+            )
     replications = np.asarray(better["replication"])
     if not np.array_equal(replications, np.asarray(worse["replication"])):
         raise ValueError("better and worse should be of the same replications")

@@ -16,6 +16,7 @@ __all__ = [
     "check_log",
     "check_names",
     "check_one_of",
+    "check_rng",
     "check_seed",
     "check_text",
     "finite",
@@ -112,6 +113,14 @@ def check_seed(value: Any, name: str = "seed", *, none: bool = False) -> None:
         raise ValueError(
             f"{name} should be a whole number from 0 to 2**128, got {shown_value(value)}"
         )
+
+
+def check_rng(value: Any, name: str = "rng") -> None:
+    """Raise TypeError unless an argument is a NumPy generator of random numbers."""
+    import numpy as np
+
+    if not isinstance(value, np.random.Generator):
+        raise TypeError(f"{name} should be a numpy.random.Generator, got {shown_value(value)}")
 
 
 def check_flag(value: Any, name: str) -> None:

@@ -9,7 +9,7 @@ from scipy.stats import t as student
 import bayesduel as bd
 from bayesduel.data.duels import Duels
 from bayesduel.inference.fit import fit
-from bayesduel.inference.sandwich import clusterings, needed
+from bayesduel.inference.sandwich import _moments, clusterings, needed
 from bayesduel.models import BradleyTerry
 from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning
 from bayesduel.posterior.draws import posterior_draws, preference_draws
@@ -280,3 +280,23 @@ def test_the_command_takes_the_covariance_asked_for(tmp_path):
     said = CliRunner().invoke(main, ["winners", str(path), "--covariance", "model", "--json"])
     assert said.exit_code == 0
     assert json.loads(said.stdout)["verdict_kind"] == "winner"
+
+
+@pytest.mark.parametrize("n_clusters", [4, 9], ids=["few clusters", "many clusters"])
+def test_moments_of_the_parts_are_those_of_their_covariance(n_clusters):
+    """Omega from the linear map of independent gradients g_c to parts u_c' (g_c - A_c sum g)."""
+    rng = np.random.default_rng(0)
+    size = 3
+    u = rng.normal(size=(n_clusters, size))
+    information, working = (
+        np.array([a @ a.T for a in rng.normal(size=(n_clusters, size, size))]) for _ in range(2)
+    )
+    prior = np.diag([1.0, 2.0, 3.0])
+    parts = np.zeros((n_clusters, n_clusters + 1, size))  # the last gradient is the prior's
+    for c in range(n_clusters):
+        parts[c] -= u[c] @ information[c]
+        parts[c, c] += u[c]
+    covariance = np.concatenate([working, prior[None]])
+    omega = np.einsum("cki,kij,dkj->cd", parts, covariance, parts)
+    found = _moments(u, information, working, working.sum(axis=0) + prior)
+    np.testing.assert_allclose(found, (omega.trace(), (omega**2).sum()))

@@ -74,8 +74,9 @@ def describe(name: str) -> Dataset:
     ValueError
         If no log of that name is shipped.
     """
-    if name not in _catalogue():
-        near = get_close_matches(str(name).lower(), names(), n=1, cutoff=0.5)
+    words = name if isinstance(name, str) else shown_value(name)
+    if words not in _catalogue():
+        near = get_close_matches(words.lower(), names(), n=1, cutoff=0.5)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise ValueError(
             f"name should be a shipped dataset ({', '.join(names())}), "
