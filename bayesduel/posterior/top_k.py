@@ -171,9 +171,9 @@ def top_k(fit: "xr.DataTree", k: int, *, n: int = 10, covariance: str = "auto") 
 def check_k(k: int, n_arms: int) -> None:
     """Raise ValueError unless there can be a set of the `k` best of `n_arms` and a rest."""
     rule = f"k should be a whole number from 1 to {n_arms - 1}, got {shown_value(k)}"
-    if isinstance(k, bool) or not isinstance(k, Real):
+    if not isinstance(k, Real):
         raise TypeError(rule)
-    if not 1 <= k <= n_arms - 1 or k != int(k):
+    if isinstance(k, bool) or not 1 <= k <= n_arms - 1 or k != int(k):
         raise ValueError(rule)
 
 

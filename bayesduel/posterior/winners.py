@@ -150,9 +150,9 @@ def winners(
     n_arms = len(labels)
     k = min(3, n_arms - 1) if k is None else k
     rule = f"k should be a whole number from 1 to {n_arms}, got {shown_value(k)}"
-    if isinstance(k, bool) or not isinstance(k, Real):
+    if not isinstance(k, Real):
         raise TypeError(rule)
-    if not 1 <= k <= n_arms or k != int(k):
+    if isinstance(k, bool) or not 1 <= k <= n_arms or k != int(k):
         raise ValueError(rule)
     k = int(k)
 
