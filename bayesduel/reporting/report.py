@@ -163,8 +163,8 @@ def report(
     check_seed(seed)
     for name, value in {"title": title, "command": command, "anchor": anchor}.items():
         check_text(value, name, none=True)
-    for name, value in {"compare": compare, "pooled": pooled}.items():
-        check_flag(value, name)
+    for name, flag in {"compare": compare, "pooled": pooled}.items():
+        check_flag(flag, name)
     finite(points, "points")
     texts_of(against, "against")
     check_call(step, "step")

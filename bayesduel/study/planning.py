@@ -267,9 +267,10 @@ def _setting(
             raise TypeError(
                 f"start should be a Study, a fit or a number of arms, got {shown_value(start)}"
             )
-        found_goal, rule, chosen = start.goal, start.stop, start.policy
-        if rule is None:
+        found_goal, chosen = start.goal, start.policy
+        if start.stop is None:
             raise ValueError("stop should be a rule for a study to be planned, got None")
+        rule = start.stop
         wins, retired, spec = start.tally(), start.retired, belief_of(start.model)
         required = start.required
     session = Session(len(wins), found_goal, chosen, rule, spec, retired, required)
