@@ -279,7 +279,8 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
         "policies": bd.Uniform(), "problem": "cyclic-4", "horizon": 10, "workers": 1},
     "default_models": _log,
     "success_difference": lambda w: {
-        "better": bd.success_rate(w.selections), "worse": bd.success_rate(w.selections)},
+        "better": bd.success_rate(w.selections)["success"],
+        "worse": bd.success_rate(w.selections)["success"]},
     "success_rate": lambda w: {"trace": w.selections},
     "top_k": lambda w: {"fit": w.fit, "k": 1},
     "update": lambda w: {"fit": w.fit, "new_duels": w.log, "draws": 100},
