@@ -156,7 +156,9 @@ def check_accounting(path, counts) -> None:
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @example([(0.9, "insert", "\u2028")], 0)
 @example([(0.5, "insert", '"')], 1)
@@ -176,7 +178,9 @@ def test_no_row_of_a_damaged_text_file_is_lost(tmp_path, changes, seed):
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(mutations)
 def test_no_row_of_damaged_json_lines_is_lost(tmp_path, changes):
