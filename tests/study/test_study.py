@@ -252,7 +252,7 @@ def test_models_that_are_refitted_serve_too():
         ({"arms": ["a", "b"], "goal": "best"}, "goal should be"),
         ({"arms": ["a", "b"], "policy": bd.TwoPhase()}, "policy should be 'auto' or one of pairs"),
         ({"arms": ["a", "b"], "stop": "soon"}, "stop should be"),
-        ({"arms": ["a", "b"], "stop": 1.5}, "p should be in"),
+        ({"arms": ["a", "b"], "stop": 1.5}, "stop should be a probability in"),
         ({"arms": ["a", "b"], "seed": -1}, "seed should be"),
         ({"arms": ["a", "b"], "timeout": 0}, "timeout should be positive"),
         ({"arms": ["a", "b"], "pairs": []}, "at least one pair"),
