@@ -3,8 +3,9 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PARALLEL := -n 2 --dist worksteal -q
 
-.PHONY: demo test test-all lint types tests nightly wheels lowest newest faults mutations bench reference reproduce validate clean help
+.PHONY: demo test plain-tests compiled-tests test-all lint types tests nightly wheels lowest newest faults mutations bench reference reproduce validate clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -22,10 +23,19 @@ demo: $(STAMP)  ## the main job on a shipped log: leaves report.html
 	$(BIN)/bayesduel report springall -o report.html
 
 test: lint  ## ruff, mypy and the fast test suite
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+	@$(MAKE) --no-print-directory --keep-going plain-tests compiled-tests
 
-test-all: lint  ## the fast suite and the slow statistical checks
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "slow or not slow"
+# Compiling takes most of the time on a fresh machine: tests of the rules of policies run their
+# kernels as plain Python. make test-all compiles them.
+plain-tests: $(STAMP)
+	$(BIN)/python -m pytest $(PARALLEL) -p benchmarks.mutations.plain_functions \
+	  -m "plain and not slow"
+
+compiled-tests: $(STAMP)
+	$(BIN)/python -m pytest $(PARALLEL) -m "not plain and not slow"
+
+test-all: lint  ## all tests, with everything compiled
+	$(BIN)/python -m pytest $(PARALLEL) -m "slow or not slow"
 
 lint: $(STAMP)  ## ruff, and mypy
 	$(BIN)/ruff check .
@@ -35,8 +45,7 @@ lint: $(STAMP)  ## ruff, and mypy
 types: $(STAMP)  ## mypy alone
 	$(BIN)/mypy
 
-tests: $(STAMP)  ## the fast tests alone
-	$(BIN)/python -m pytest -n 2 -q
+tests: plain-tests compiled-tests  ## the fast tests alone
 
 nightly: $(STAMP)  ## all tests, those by chance with a fresh seed (it is printed)
 	$(BIN)/python -m pytest -n 2 -q -m "slow or not slow" --hypothesis-seed=random

@@ -72,7 +72,7 @@ def beta_upper(a, b, budget):
         else:
             high = x
         slope = log_density(a, b, x) - above
-        step = (above + budget) * exp(-slope)
+        step = (above + budget) * exp(min(-slope, 700.0))  # finite: exp(710) is not
         new = x + step
         if not low < new < high:
             new = (low + high) / 2

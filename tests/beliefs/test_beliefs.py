@@ -32,6 +32,8 @@ from bayesduel.policies import DTS
 from benchmarks import coverage
 from benchmarks.coverage import SIZES, TRUTHS, chance_of_ever_failing, chance_of_failing
 
+pytestmark = pytest.mark.plain
+
 SPECS = (
     Hoeffding(),
     KL(),

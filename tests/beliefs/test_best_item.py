@@ -1,10 +1,13 @@
 """The best item, the most optimistic and the widest apart, by plain NumPy."""
 
 import numpy as np
+import pytest
 from scipy.special import expit
 
 from bayesduel.beliefs.best_item import best_item, most_optimistic, widest_apart
 from tests.support.item_beliefs import believed
+
+pytestmark = pytest.mark.plain
 
 
 def test_the_best_the_boldest_and_the_widest_item():

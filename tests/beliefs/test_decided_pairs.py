@@ -12,6 +12,8 @@ from bayesduel.policies import rucb as rucb_file
 from bayesduel.problems import named, uniform
 from bayesduel.simulation.interaction import driver, play_pairs
 
+pytestmark = pytest.mark.plain
+
 
 @pytest.mark.slow
 def test_decided_pairs_by_crossings_equal_a_survey_at_every_step():
@@ -41,7 +43,13 @@ def test_decided_pairs_by_crossings_equal_a_survey_at_every_step():
     [(rucb_file, RUCB()), pytest.param(ccb_file, CCB(), marks=pytest.mark.slow)],
     ids=["RUCB", "CCB"],
 )
-@pytest.mark.parametrize("name", ["mslr-5", "mslr-5-c3", "hudry-13", "arxiv-6", "sushi-16"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("mslr-5", "mslr-5-c3", "arxiv-6"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("hudry-13", "sushi-16")),
+    ],
+)
 def test_crossing_times_choose_as_the_plain_rule_does(file, policy, name):
     P = named(name).P
     results = []

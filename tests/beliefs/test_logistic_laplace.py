@@ -11,6 +11,8 @@ from bayesduel.beliefs.logistic_laplace import draw_preference, refit
 from bayesduel.problems import LogisticItems
 from tests.support.item_beliefs import believed
 
+pytestmark = pytest.mark.plain
+
 
 def negative_log_posterior(z, x, won, prior):
     eta = x @ z

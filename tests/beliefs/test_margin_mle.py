@@ -8,6 +8,8 @@ from bayesduel.policies.top_k import fit_margins, no_margins, record_margin
 from tests.support.dealing import dealt
 from tests.support.margin_objective import generic, objective
 
+pytestmark = pytest.mark.plain
+
 
 def sample_start(margins):
     with np.errstate(invalid="ignore"):

@@ -9,6 +9,8 @@ from bayesduel.policies.top_k import MLPOCBAm, fit_margins, record_margin
 from tests.support.dealing import dealt
 from tests.support.margin_objective import generic
 
+pytestmark = pytest.mark.plain
+
 
 @pytest.mark.parametrize("shrinkage", [0.0, 2.0])
 @pytest.mark.parametrize("n_arms", [FEWEST_ARMS - 1, pytest.param(30, marks=pytest.mark.slow)])

@@ -5,6 +5,8 @@ import pytest
 
 from bayesduel.beliefs.sequential_sign import sign_by_epochs, sign_by_mixture, sign_by_union
 
+pytestmark = pytest.mark.plain
+
 TESTS = (sign_by_mixture, sign_by_union, sign_by_epochs)
 
 
@@ -22,6 +24,7 @@ def chance_of_ever_answering(test, p, budget, horizon, wrong):
     return answered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", TESTS)
 def test_wrong_answers_are_as_rare_as_the_nominal_rate(test):
     for p in (0.5, 0.45):

@@ -40,6 +40,8 @@ from bayesduel.simulation.interaction import (
 from bayesduel.simulation.replication import label
 from benchmarks.validation.policies_symmetry import BY_SETTING
 
+pytestmark = pytest.mark.plain
+
 HORIZON = 400
 EXTRA = [
     policies.RUCB(belief=KL()),
@@ -287,6 +289,7 @@ def test_time_a_step_does_not_grow_with_the_horizon(policy):
     assert seconds[1] < 3 * seconds[0] + 1e-3  # quadratic history would be a factor of 50
 
 
+@pytest.mark.slow
 def test_compiled_in_a_new_process_and_plain_python_agree():
     """One subprocess plays every policy again uncompiled; another, compiled afresh."""
     here = {label(policy): digest(policy) for policy in ALL}

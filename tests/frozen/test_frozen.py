@@ -78,22 +78,22 @@ OTHER_FORMS = (
 
 
 def shown(name):
-    """Return whether an item is compared in the fast suite.
-
-    One log and one model of each kind, no policies: tests/contracts/ compares their steps.
-    """
-    if name.startswith("policy/") or any(form in name for form in OTHER_FORMS):
+    """Return whether an item is compared in the fast suite: one log and model of each kind."""
+    if any(form in name for form in OTHER_FORMS):
         return False
     return any(log in name for log in SHOWN)
 
 
+def marks(name):
+    """Return the marks of an item; kernels of policies need not be compiled to be compared."""
+    if name.startswith("policy/"):
+        return pytest.mark.plain
+    return () if shown(name) else pytest.mark.slow
+
+
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(n, marks=() if shown(n) else pytest.mark.slow)
-        for n in frozen.FAST
-        if n in STORED
-    ],
+    [pytest.param(n, marks=marks(n)) for n in frozen.FAST if n in STORED],
 )
 def test_the_number_is_what_it_was(name):
     check(name)

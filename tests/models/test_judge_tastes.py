@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from pytensor.compile.mode import Mode
 from scipy.special import expit
 
 import bayesduel as bd
@@ -12,6 +13,8 @@ from bayesduel.criticism.calibration import held_out
 from bayesduel.models import BradleyTerry, Covariates, JudgeTastes, OrderEffect, Thurstone
 from bayesduel.posterior.draws import model_of
 from bayesduel.reporting.attributes import AttributeAnalysis
+
+PLAIN = Mode("py", None)  # no compiler: these graphs run a few times
 
 N_ITEMS, N_JUDGES, N_DUELS = 14, 16, 2000
 COEFFICIENT, SPREAD = np.array([0.5, -0.5]), np.array([1.2, 0.0])
@@ -63,7 +66,7 @@ def test_likelihood_is_that_of_the_pymc_model():
         "taste_standard": taste / spread,
         "order": np.array(order),
     }
-    cells = built.compile_logp(vars=[built["outcome"]], sum=False)(point)[0]
+    cells = built.compile_logp(vars=[built["outcome"]], sum=False, mode=PLAIN)(point)[0]
     draw = {"coefficient": coefficient[None], "taste": taste[None], "order": np.array([order])}
     draw = model.scores_of(draw, log.arms)
     own = model.log_likelihood(draw, model.cells(log))

@@ -11,6 +11,8 @@ from bayesduel.policies import ActionElimination
 from bayesduel.problems import named
 from tests.support.asking import ask, remembered
 
+pytestmark = pytest.mark.plain
+
 
 def met(points, duels):
     """Prepare a memory in which arms won `points` of `duels` against random opponents."""
@@ -54,6 +56,7 @@ def test_elimination_naive_by_hand():
     assert memory.active.sum() == 1
 
 
+@pytest.mark.slow
 def test_wrapped_elimination_answers_the_borda_winner_with_errors_below_delta():
     """The Condorcet winner of this matrix is arm 1, its Borda winner arm 2."""
     problem, delta = named("bvsc", n_arms=4, e=0.05), 0.05

@@ -8,6 +8,8 @@ import pytest
 from bayesduel.beliefs import record
 from bayesduel.policies import BeatTheMean
 
+pytestmark = pytest.mark.plain
+
 
 def test_beat_the_mean_counts_a_duel_for_its_first_arm_only():
     policy = BeatTheMean(horizon=1000)

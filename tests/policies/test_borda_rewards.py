@@ -6,6 +6,8 @@ import pytest
 from bayesduel.beliefs import record
 from bayesduel.policies import SAVAGE, UCB1, ActionElimination, BeatTheMean
 
+pytestmark = pytest.mark.plain
+
 
 @pytest.mark.parametrize(
     "policy",

@@ -8,6 +8,8 @@ from bayesduel.policies import CCB
 from bayesduel.policies.identification import best_by_shares
 from tests.support.asking import ask, remembered
 
+pytestmark = pytest.mark.plain
+
 SURE = 400.0  # 400 wins of 400: radius sqrt(0.51 ln t / 400) is far below 1/2.
 
 

@@ -20,6 +20,8 @@ from bayesduel.simulation.regret_lower_bound import slopes_by_winner
 from tests.support.asking import remembered
 from tests.support.ecw_rmed import divergence_from_half, relaxed_slope
 
+pytestmark = pytest.mark.plain
+
 NAMES = ("cyclic-4", "mslr-5-c3", "mslr-5-c1", "arithmetic-8", "tennis-8", "hudry-13", "sushi-16")
 
 
@@ -102,6 +104,7 @@ def test_a_sure_winner_meets_itself_and_else_the_list_holds_what_is_lacking(poli
     assert np.argwhere(memory.current).tolist() == [[0, 1]]
 
 
+@pytest.mark.slow
 def test_exact_skips_what_does_not_matter():
     """On cyclic-4 the exact plan is 1.8 times cheaper than the closed form, and it shows."""
     trace = bd.simulate(

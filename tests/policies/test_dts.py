@@ -10,6 +10,8 @@ from bayesduel.policies import DTS, DTSPlus
 from bayesduel.policies.dts import confirmation_cost
 from tests.support.asking import ask
 
+pytestmark = pytest.mark.plain
+
 SURE = 400.0  # 400 wins of 400: radius sqrt(0.51 ln t / 400) is far below 1/2.
 
 

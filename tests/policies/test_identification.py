@@ -31,6 +31,17 @@ EXPLORING = [bd.ActionElimination(reward="pair"), bd.UCB1(), bd.UCB1(reward="pai
 WITH_DELTA = [p for p in ANSWERING if hasattr(p, "delta")]
 
 
+# Each is compiled for these tests, seconds each: make test-all has the others.
+every_policy = pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param(p, marks=() if p in (bd.SAVAGE(), bd.Uniform()) else pytest.mark.slow)
+        for p in ANSWERING + EXPLORING
+    ],
+    ids=label,
+)
+
+
 def easy(best, n_arms=4, gap=0.3):
     """A total order by `gap`, arm `best` on top of the others in the order of their index."""
     order = [best, *(i for i in range(n_arms) if i != best)]
@@ -47,7 +58,7 @@ def answers(policy, P, horizon, **settings):
     return trace["trace"]["recommended"].values.ravel(), trace["trace"]["answered"].values.ravel()
 
 
-@pytest.mark.parametrize("policy", ANSWERING + EXPLORING, ids=label)
+@every_policy
 def test_flipping_the_coins_flips_the_winner(policy):
     for best in (0, 3):
         P = easy(best).P
@@ -57,7 +68,7 @@ def test_flipping_the_coins_flips_the_winner(policy):
             assert (found == winner).sum() >= 9
 
 
-@pytest.mark.parametrize("policy", ANSWERING + EXPLORING, ids=label)
+@every_policy
 def test_the_winner_is_found_equally_well_at_every_index(policy):
     """Arms are not permuted here: a policy that favours an index would show.
 
@@ -93,6 +104,7 @@ def test_errors_are_at_most_delta_and_exploration_grows_as_delta_shrinks(policy)
     assert lengths[1] > 1.1 * lengths[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "policy",
     [bd.BeatTheMean(), bd.InterleavedFilter(), bd.InterleavedFilter(version=1), bd.MergeRUCB()],
@@ -106,6 +118,7 @@ def test_eliminators_identify_and_exploit(policy):
     assert ((answered > 0) & (answered < 40_000)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [bd.PBR(), bd.PBR(criterion="borda"), bd.RankEl()], ids=label)
 def test_races_identify_and_exploit(policy):
     problem = named("flat", n_arms=4, e=0.35)

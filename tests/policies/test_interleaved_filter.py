@@ -7,6 +7,8 @@ from bayesduel.beliefs import record
 from bayesduel.policies import InterleavedFilter
 from tests.support.asking import remembered
 
+pytestmark = pytest.mark.plain
+
 
 def test_interleaved_filter_goes_round_its_candidates():
     policy = InterleavedFilter(horizon=10_000)

@@ -8,6 +8,8 @@ from bayesduel.policies import MergeRUCB
 from bayesduel.policies.merge_rucb import BATCHES, STAGE, merge
 from tests.support.asking import remembered
 
+pytestmark = pytest.mark.plain
+
 
 def test_merge_rucb_deals_batches_and_takes_them_in_turn():
     policy = MergeRUCB()

@@ -14,6 +14,8 @@ from bayesduel.problems import named
 from tests.support.asking import remembered
 from tests.support.races import listed, over, tallies
 
+pytestmark = pytest.mark.plain
+
 
 def test_a_round_duels_every_active_pair_once():
     trace = bd.simulate([PBR(), RankEl()], "mslr-5", 10, permute=False)
@@ -81,6 +83,7 @@ def test_the_cap_ends_the_race_with_the_best_so_far():
     assert policy.selection(belief, memory).tolist() == [True, True, False, False]
 
 
+@pytest.mark.slow
 def test_errors_are_at_most_delta_and_racing_longer_as_delta_shrinks():
     lengths = []
     for delta in (0.2, 0.002):
@@ -105,6 +108,7 @@ def duels_for_a_random_walk(P, horizon):
     return each * n_arms * (n_arms - 1) / 2
 
 
+@pytest.mark.slow
 def test_random_walk_race_lasts_as_long_as_its_bound_says():
     P = np.array([[0.5, 0.9], [0.1, 0.5]])
     expected = duels_for_a_random_walk(P, 20_000)

@@ -13,6 +13,8 @@ from bayesduel.problems import named, uniform
 from bayesduel.simulation.interaction import driver, play_pairs
 from tests.support.plain_pivot_index import PlainPivotIndex
 
+pytestmark = pytest.mark.plain
+
 PROBLEMS = {
     "cyclic-4": (named("cyclic-4").P, 5000),
     "mslr-5-c3": (named("mslr-5-c3").P, 800),
@@ -140,6 +142,7 @@ def test_repeats_change_nothing():
     assert coins.random() == coins_one.random()
 
 
+@pytest.mark.slow
 def test_ten_million_duels_take_seconds():
     trace = bd.simulate(PivotIndex(), "mslr-5", 1e7, seed=1, record_at=[10**6, 10**7], workers=1)
     duels = trace["trace"]["duels"].sum("arm").isel(policy=0, replication=0)

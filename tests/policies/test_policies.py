@@ -29,7 +29,13 @@ LEARNERS = [
     bd.RUCB(),
     bd.SelfSparring(),
 ]
-every_learner = pytest.mark.parametrize("policy", LEARNERS, ids=label)
+# Each is compiled for these tests, seconds each: make test-all has the others.
+COMPILED = (bd.CCB, bd.DTS, bd.PivotIndex, bd.RUCB)
+every_learner = pytest.mark.parametrize(
+    "policy",
+    [pytest.param(p, marks=() if type(p) in COMPILED else pytest.mark.slow) for p in LEARNERS],
+    ids=label,
+)
 
 
 def easy(best, n_arms=4, gap=0.3):

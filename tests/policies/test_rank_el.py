@@ -10,6 +10,8 @@ from bayesduel.problems import named
 from tests.support.asking import remembered
 from tests.support.races import listed, over, tallies
 
+pytestmark = pytest.mark.plain
+
 
 def test_rank_el_by_hand():
     policy = RankEl(horizon=1000)

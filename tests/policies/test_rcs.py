@@ -7,6 +7,8 @@ from bayesduel.beliefs import Hoeffding
 from bayesduel.policies import RCS
 from tests.support.asking import ask, remembered
 
+pytestmark = pytest.mark.plain
+
 SURE = 400.0
 
 

@@ -13,6 +13,8 @@ from bayesduel.policies.rmed import CURRENT, DRAWN
 from bayesduel.problems import named
 from tests.support.asking import ask, remembered
 
+pytestmark = pytest.mark.plain
+
 
 def divergences(wins):
     """I_i by its definition."""

@@ -7,6 +7,8 @@ from scipy import stats
 from bayesduel.policies import RUCB
 from tests.support.asking import ask
 
+pytestmark = pytest.mark.plain
+
 SURE = 400.0  # 400 wins of 400: radius sqrt(0.51 ln t / 400) is far below 1/2.
 
 

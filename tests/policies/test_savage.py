@@ -14,6 +14,8 @@ from bayesduel.problems import named
 from bayesduel.simulation.interaction import driver, play_pairs
 from bayesduel.simulation.replication import label
 
+pytestmark = pytest.mark.plain
+
 
 def memory_of(lower, criterion="copeland", **settings):
     """A memory with these lower bounds, everything active."""
@@ -112,6 +114,7 @@ def test_sampled_predicate_is_one_sided():
     assert sampled_depends(memory, 0, 3, rng)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "policy",
     [
@@ -133,6 +136,7 @@ def test_it_answers_and_then_exploits(policy):
     np.testing.assert_array_equal(alone.sel(arm="1"), 12_000 - answered)
 
 
+@pytest.mark.slow
 def test_errors_are_at_most_delta_and_exploration_grows_as_delta_shrinks():
     lengths = []
     for delta in (0.2, 0.002):
@@ -172,6 +176,7 @@ def test_the_last_arm_not_known_to_lose_is_verified():
         assert not memory.refuted[0]
 
 
+@pytest.mark.slow
 def test_play_refutes_a_condorcet_winner_where_there_is_none():
     P = named("hudry-13").P
     for seed in range(2):
@@ -284,6 +289,7 @@ def test_epsilon_accepts_a_score_that_can_fall_short_by_no_more():
         assert (memory.answer.arm[0] in (0, 3)) == answered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["copeland", "borda"])
 def test_epsilon_stops_where_winners_tie(criterion):
     """Arms 1 and 2 are the same to everyone: nothing decides their duel."""

@@ -10,6 +10,8 @@ from bayesduel.policies.scb import ROUND, START, WINNER, round_budget
 from bayesduel.problems import named
 from bayesduel.simulation.replication import label
 
+pytestmark = pytest.mark.plain
+
 
 def test_rounds_have_squared_lengths_and_the_papers_delta():
     assert round_budget(1) == pytest.approx(-np.log(np.log(4) / 4))
@@ -25,6 +27,7 @@ def test_rounds_have_squared_lengths_and_the_papers_delta():
     assert starts == {1: 1, 2: 5, 3: 21, 4: 277}
 
 
+@pytest.mark.slow
 def test_it_exploits_the_winner_until_the_round_ends_and_then_explores_again():
     trace = bd.simulate(
         SCB(), "cyclic-4", 70_000, replications=6, record_at=[20_000, 65_812, 70_000]
@@ -51,6 +54,7 @@ def test_a_pair_is_decided_once_a_round_and_scores_become_exact():
     assert sorted(memory.opponents[3].tolist()) == [k for k in range(13) if k != 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [SCB(), SCB(cache=False), SCB(keep=True)], ids=label)
 def test_no_arm_is_favoured_by_its_place(policy):
     """The best arm is found equally often whatever its index, also where a round is cut off."""
@@ -67,6 +71,7 @@ def test_no_arm_is_favoured_by_its_place(policy):
     assert stats.chi2_contingency(table).pvalue > 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "policy", [SCB(cache=False), SCB(keep=True), SCB(sign_test="union"), SCB(sign_test="epochs")]
 )

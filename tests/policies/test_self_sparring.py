@@ -8,6 +8,8 @@ from bayesduel.beliefs import KL, record
 from bayesduel.policies import SelfSparring
 from tests.support.asking import ask
 
+pytestmark = pytest.mark.plain
+
 
 def test_self_sparring_draws_both_arms_from_the_same_law():
     wins = np.array([[0, 6, 2], [1, 0, 3], [4, 0, 0.0]])

@@ -11,6 +11,8 @@ from bayesduel.policies import ConfirmedSupKLUCB, SupKLUCB
 from bayesduel.policies.sup_klucb import nth_pair, scores
 from tests.support.asking import ask
 
+pytestmark = pytest.mark.plain
+
 
 def test_first_every_pair_once_with_the_diagonal():
     trace = bd.simulate(SupKLUCB(), "mslr-5", 15, permute=False)
@@ -66,6 +68,7 @@ def test_scores():
     np.testing.assert_allclose(scores(belief, False), [0.625, 0.625, 0.25])
 
 
+@pytest.mark.slow
 def test_the_absorbing_state():
     """An arm that beats all others in the data is played against itself for ever."""
     wins = np.array([[0, 1, 1, 1], [0, 0, 1, 0], [0, 0, 0, 1], [0, 1, 0, 0.0]])
@@ -102,6 +105,7 @@ def test_a_confirmed_arm_alone_meets_itself():
     assert ask(ConfirmedSupKLUCB(), wins, 100, prepare=alone) == {(0, 2): 60}
 
 
+@pytest.mark.slow
 def test_no_run_is_absorbed_once_arms_are_confirmed():
     """On the problem, the runs and the times of ``test_the_absorbing_state``."""
     trace = bd.simulate(
@@ -112,6 +116,7 @@ def test_no_run_is_absorbed_once_arms_are_confirmed():
     assert later.max() < 0.3 * 2000
 
 
+@pytest.mark.slow
 def test_a_coarse_index_explores_longer():
     literal, coarse = bd.SupKLUCB(), bd.SupKLUCB(index_tolerance=0.01)
     trace = bd.simulate([literal, coarse], "cyclic-4", 3000, replications=30, seed=6)

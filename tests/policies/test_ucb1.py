@@ -7,6 +7,8 @@ import bayesduel as bd
 from bayesduel.policies import UCB1
 from tests.support.asking import ask
 
+pytestmark = pytest.mark.plain
+
 
 def met(points, duels):
     """Prepare a memory in which arms won `points` of `duels` against random opponents."""
@@ -29,6 +31,7 @@ def test_ucb1_wrapped_by_hand():
     assert set(asked) == {(1, 0), (1, 2)}  # never played comes first
 
 
+@pytest.mark.slow
 def test_ucb1_naive_looks_for_the_most_lopsided_pair():
     # Index before play 61, ln 60 = 4.09: 12/20 + 0.640, 8/20 + 0.640; 17/20 + 0.640 is largest.
     wins = [[0, 12, 17], [8, 0, 11], [3, 9, 0]]

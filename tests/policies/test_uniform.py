@@ -1,9 +1,12 @@
 """Uniform: every pair once a round."""
 
 import numpy as np
+import pytest
 
 from bayesduel.beliefs import Hoeffding
 from bayesduel.policies import Uniform
+
+pytestmark = pytest.mark.plain
 
 
 def test_uniform_goes_through_every_pair_before_it_repeats():

@@ -9,6 +9,8 @@ from bayesduel.beliefs.item_belief import ItemSet
 from bayesduel.problems import LogisticItems
 from tests.support.item_beliefs import counted
 
+pytestmark = pytest.mark.plain
+
 
 def kl_bound(share, budget):
     """By bisection on the definition."""

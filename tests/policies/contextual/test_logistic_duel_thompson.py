@@ -7,6 +7,8 @@ import bayesduel as bd
 from bayesduel.beliefs.item_belief import ItemSet
 from tests.support.item_beliefs import believed
 
+pytestmark = pytest.mark.plain
+
 
 def test_information_duels_end_with_the_best_item_alone():
     """Where nothing may beat the champion it duels itself, which costs nothing."""

@@ -5,6 +5,8 @@ import pytest
 import bayesduel as bd
 from bayesduel.beliefs.item_belief import Counts
 
+pytestmark = pytest.mark.plain
+
 
 @pytest.mark.parametrize(
     ("make", "message"),

@@ -1,11 +1,14 @@
 """Thompson sampling of items: grouped draws."""
 
 import numpy as np
+import pytest
 from scipy import stats
 
 import bayesduel as bd
 from bayesduel.beliefs.item_belief import ItemSet
 from tests.support.item_beliefs import counted
+
+pytestmark = pytest.mark.plain
 
 
 def test_grouped_draws_of_new_items_have_the_law_of_single_ones():

@@ -18,6 +18,8 @@ from bayesduel.policies.contextual.optimal_design import arbitrary_basis, optima
 from bayesduel.problems import ItemPulls, LogisticItems, UnitSphere
 from bayesduel.simulation.interaction import driver, play_pulls
 
+pytestmark = pytest.mark.plain
+
 PLAIN = {"power": 2.0, "depth": 1, "n_attributes": 3}
 
 

@@ -17,6 +17,8 @@ from bayesduel.policies.top_k.pkg import log_gains
 from bayesduel.policies.top_k.score_covariance import choice_gains, score_covariance
 from tests.support.dealing import accounts, dealt
 
+pytestmark = pytest.mark.plain
+
 
 def aepcs(mu, spread, k, threshold):
     """The product over arms, as printed."""

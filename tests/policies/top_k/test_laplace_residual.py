@@ -12,6 +12,8 @@ from bayesduel.policies.top_k.residual_variance import grid_of_sizes, learned_sq
 from bayesduel.policies.top_k.score_covariance import choice_gains, score_covariance
 from tests.support.dealing import dealt
 
+pytestmark = pytest.mark.plain
+
 
 def fitted(margins, square, k=2):
     """A memory with the fit at a given d^2, and the account it leads to."""

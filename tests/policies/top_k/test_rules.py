@@ -29,6 +29,8 @@ from bayesduel.policies.top_k.aepcs import log_gains_of_pairs
 from bayesduel.policies.top_k.hybrid_thresholds import null_thresholds
 from tests.support.dealing import accounts, dealt, play, unwritten
 
+pytestmark = pytest.mark.plain
+
 ADAPTIVE = (POCBAm, MLPOCBAm, HybridPOCBAm, PKG, LaplaceAllocation)
 WARY = LaplaceAllocation(k=2, residual="learned")
 POLICIES = [

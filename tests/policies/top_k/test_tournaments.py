@@ -10,6 +10,8 @@ from bayesduel.policies.top_k.margin_race import radii
 from bayesduel.policies.top_k.select_top import most_matches
 from tests.support.dealing import play
 
+pytestmark = pytest.mark.plain
+
 
 @pytest.mark.parametrize(("n_arms", "k"), [(2, 1), (5, 1), (10, 4), (7, 6), (23, 5)])
 def test_top_takes_the_k_best_of_a_sure_order(n_arms, k):
