@@ -7,6 +7,8 @@ preferences) is not mutated and stays compiled, as does what PyTensor compiles.
 from collections.abc import Callable
 from typing import Any, cast
 
+import numpy as np
+
 from bayesduel import jit
 
 __all__ = ["plain"]
@@ -26,3 +28,4 @@ def plain(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 cast(Any, jit).compiled = plain
+np.seterr(over="ignore")  # compiled integers wrap around without a warning

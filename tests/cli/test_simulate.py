@@ -10,6 +10,8 @@ import bayesduel as bd
 from bayesduel import policies, problems
 from bayesduel.cli import main
 
+pytestmark = pytest.mark.plain
+
 TOP_K = (
     "ActiveRanking",
     "HybridPOCBAm",

@@ -10,6 +10,8 @@ import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.problems import RandomProblem, score_duels
 
+pytestmark = pytest.mark.plain
+
 
 def run(*args):
     result = CliRunner().invoke(main, ["simulate", *args])

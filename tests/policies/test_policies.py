@@ -130,6 +130,7 @@ def test_the_table_of_references_has_every_policy():
     assert {name for _, name in known} >= set(policies.__all__)  # what `policies` lists
 
 
+@pytest.mark.plain
 def test_a_policy_without_a_figure_is_measured_alone(monkeypatch):
     monkeypatch.setattr(reference, "ALONE", {"pairs": 40, "items": 40, "margins": 150})
     for setting, name, measure in (

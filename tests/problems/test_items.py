@@ -18,6 +18,8 @@ from bayesduel.problems import (
 from bayesduel.simulation.replication import streams
 from bayesduel.simulation.trace import StoredTrace
 
+pytestmark = pytest.mark.plain
+
 matplotlib.use("Agg")
 POLICIES = [bd.TwoPhase(), bd.LogisticThompson()]
 FAMILY = LogisticItems(n_arms=30, n_attributes=3)

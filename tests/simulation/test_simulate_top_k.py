@@ -19,6 +19,8 @@ from bayesduel.problems import (
 from bayesduel.problems.margins import draw_margin
 from bayesduel.simulation.trace import StoredTrace
 
+pytestmark = pytest.mark.plain
+
 BY_SD = RandomProblem(n_arms=10, generator=score_duels, name="score duels")
 
 

@@ -87,6 +87,7 @@ def test_a_file_is_reopened_where_it_was_left(tmp_path):
     assert again.duels().n_ties == 1
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("policy", WITH_MEMORY, ids=label)
 def test_reopening_changes_no_choice(policy, tmp_path):
     """The memory of every policy is brought back by repeating its choices."""

@@ -11,11 +11,7 @@ from bayesduel.problems import Matrix, RandomProblem, as_margin_problem, bradley
 from bayesduel.problems.margins import draw_margin
 from tests.support.dealing import dealt
 
-pytestmark = [
-    pytest.mark.plain,
-    # Plain Python mixes bits by products that overflow, as they should.
-    pytest.mark.filterwarnings("ignore:overflow encountered in scalar multiply:RuntimeWarning"),
-]
+pytestmark = pytest.mark.plain
 
 POLICIES = {
     "POCBAm": bd.POCBAm(),
