@@ -17,9 +17,9 @@ from pytensor.compile.mode import Mode
 import bayesduel as bd
 from bayesduel.criticism.calibration import held_out
 from bayesduel.inference import fit as fitting
+from bayesduel.inference.clusterings import why_not_robust
 from bayesduel.inference.draws import Certificate, PosteriorDraws
 from bayesduel.inference.psis import Tails
-from bayesduel.inference.sandwich import why_not_robust
 from bayesduel.models import (
     BladeChest,
     BradleyTerry,

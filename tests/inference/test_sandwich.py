@@ -8,8 +8,9 @@ from scipy.stats import t as student
 
 import bayesduel as bd
 from bayesduel.data.duels import Duels
+from bayesduel.inference.clusterings import clusterings, needed
 from bayesduel.inference.fit import fit
-from bayesduel.inference.sandwich import _moments, clusterings, needed
+from bayesduel.inference.sandwich import _moments
 from bayesduel.models import BradleyTerry
 from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning
 from bayesduel.posterior.draws import posterior_draws, preference_draws

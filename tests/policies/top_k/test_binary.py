@@ -59,6 +59,7 @@ def test_a_matrix_deals_wins_by_its_chances_and_ranks_by_borda():
     assert draw_margin(problem.dice, 1, 0, 7, np.uint64(5)) == -drawn[7]
 
 
+@pytest.mark.slow
 def test_every_policy_selects_on_wins():
     """The k-th and the next score are 0.4 apart, their standard error at 6,000 duels is 0.05."""
     trace = bd.simulate(

@@ -1,0 +1,67 @@
+"""Clusterings of votes: by judge, by group or by both, and which of them a log needs."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
+
+__all__ = ["BOTH", "clusterings", "crossed", "needed", "why_not_robust"]
+
+BOTH = "judge and group"
+
+
+def clusterings(duels: "Duels") -> dict[str, np.ndarray]:
+    """Return the cluster of each vote, by "judge" and by "group", where the log repeats any.
+
+    A vote without judge or group is a cluster of its own.
+    """
+    votes = duels.votes
+    found: dict[str, np.ndarray] = {}
+    if votes is None:
+        return found
+    for name, label in (("judge", votes.judge), ("group", votes.group)):
+        if label is None:
+            continue
+        alone = -1 - np.arange(len(label))
+        place = np.unique(np.where(label < 0, alone, label), return_inverse=True)[1]
+        if np.bincount(place, votes.weight).max() > 1:
+            found[name] = place
+    return found
+
+
+def needed(found: Mapping[str, np.ndarray]) -> str:
+    """Return the clustering that covers all of those found: the rule of "auto".
+
+    By judge or by group where the log repeats one of them only, or where each cluster of one lies
+    within a cluster of the other (then by the larger); else by both. "model" where there is none.
+    """
+    if len(found) < 2:
+        return next(iter(found), "model")
+    judge, group = found["judge"], found["group"]
+    n = 1 + max(int(judge.max()), int(group.max()))
+    n_both = len(np.unique(judge.astype(np.int64) * n + group))
+    if n_both == group.max() + 1:
+        return "judge"
+    return "group" if n_both == judge.max() + 1 else BOTH
+
+
+def crossed(judge: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Return the cluster of each vote by judge and group at once."""
+    key = judge.astype(np.int64) * (int(group.max()) + 1) + group
+    return np.unique(key, return_inverse=True)[1]
+
+
+def why_not_robust(model: Any) -> str:
+    """Return why the errors of a model cannot be made cluster-robust, or ""."""
+    if model.approximation == "conjugate":
+        return "each pair has a parameter of its own: use one majority vote for each unit"
+    if model.integrates_pair:
+        return "the votes on a pair share a parameter that the likelihood integrates out"
+    if model.varying:
+        return "effects vary by group with a learned spread, which takes the place of such errors"
+    if model.why_nuts:
+        return f"the posterior has no mode at which votes add up: {model.why_nuts}"
+    return ""
