@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from bayesduel.inference.clusterings import BOTH, clusterings, crossed, needed, why_not_robust
+from bayesduel.inference.clusters import BOTH, clusterings, crossed, needed, why_not_robust
 from bayesduel.inference.conditional_mode import Mode, find_mode, named_parameters
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
 

@@ -29,7 +29,7 @@ import numpy as np
 import xarray as xr
 from scipy import sparse
 
-from bayesduel.inference.clusterings import BOTH, crossed
+from bayesduel.inference.clusters import BOTH, crossed
 from bayesduel.inference.sparse_gaussian import SparseGaussian
 from bayesduel.inference.sparse_sample import effect_lengths
 

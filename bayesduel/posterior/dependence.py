@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesduel.inference.clusterings import BOTH
+from bayesduel.inference.clusters import BOTH
 from bayesduel.text import join
 
 __all__ = [

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -236,6 +236,21 @@ def play(
 Setting = dict[str, Any]
 
 
+@runtime_checkable
+class Plannable(Protocol):
+    """What a plan asks of a study: its parts, and the wins of arms over arms so far."""
+
+    goal: Goal
+    policy: Any
+    stop: StopRule | None
+    model: Any
+    retired: tuple[int, ...]
+    required: Any
+
+    def tally(self) -> np.ndarray:
+        """Return how often each arm beat each other, (n_arms, n_arms)."""
+
+
 def _setting(
     start: Any, goal: Any, policy: Any, stop: Any, model: Any, seed: int, n: int
 ) -> Setting:
@@ -244,7 +259,6 @@ def _setting(
 
     from bayesduel.models import model_named
     from bayesduel.policies.policy import PairPolicy
-    from bayesduel.study.study import Study
 
     rng = np.random.default_rng([seed, 3])
     retired: tuple[int, ...] = ()
@@ -263,7 +277,7 @@ def _setting(
             )
         chosen = _default(found_goal, spec) if automatic else policy
     else:
-        if not isinstance(start, Study):
+        if not isinstance(start, Plannable):
             raise TypeError(
                 f"start should be a Study, a fit or a number of arms, got {shown_value(start)}"
             )

@@ -64,6 +64,7 @@ def test_quantiles_are_those_of_the_draws_and_normal_beyond():
     assert beyond == pytest.approx(expit(5.0 * 4.0))
 
 
+@pytest.mark.slow
 def test_quantile_bounds_last_as_long_as_the_play():
     spec = Laplace(BradleyTerry(), draws=100, growth=0.5, bounds="quantile")
     P = np.array([[0.5, 0.7, 0.85], [0.3, 0.5, 0.7], [0.15, 0.3, 0.5]])

@@ -1,6 +1,7 @@
 """The posterior of scores that is updated after every duel."""
 
 import numpy as np
+import pytest
 
 from bayesduel.beliefs.score_posterior import (
     LOGIT,
@@ -10,6 +11,8 @@ from bayesduel.beliefs.score_posterior import (
     heaviest,
     score_posterior,
 )
+
+pytestmark = pytest.mark.plain
 
 N_ARMS = 45  # beyond 40 arms a duel takes a rank-one step
 

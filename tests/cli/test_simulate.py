@@ -43,6 +43,7 @@ def test_simulate_tells_draws_and_keeps(tmp_path):
     np.testing.assert_allclose([row["mean"] for row in rows], mean)
 
 
+@pytest.mark.slow
 def test_a_policy_takes_another_belief_by_name(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     policy = "DTS(belief=Laplace(BradleyTerry(), draws=100))"

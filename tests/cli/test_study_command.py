@@ -8,6 +8,8 @@ import pytest
 
 from bayesduel.cli import main
 
+pytestmark = pytest.mark.plain
+
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):

@@ -17,7 +17,7 @@ from pytensor.compile.mode import Mode
 import bayesduel as bd
 from bayesduel.criticism.calibration import held_out
 from bayesduel.inference import fit as fitting
-from bayesduel.inference.clusterings import why_not_robust
+from bayesduel.inference.clusters import why_not_robust
 from bayesduel.inference.draws import Certificate, PosteriorDraws
 from bayesduel.inference.psis import Tails
 from bayesduel.models import (

@@ -87,7 +87,7 @@ def shown(name):
 def marks(name):
     """Return the marks of an item; kernels of policies need not be compiled to be compared."""
     if name.startswith(("policy/", "selection/", "simulate/", "asking/")):
-        return pytest.mark.plain
+        return pytest.mark.slow if "by-model" in name else pytest.mark.plain
     return () if shown(name) else pytest.mark.slow
 
 

@@ -39,7 +39,10 @@ def log(n=60, seed=1):
     "model",
     [
         BradleyTerry(),
-        OrderEffect(Davidson(Scores() + Covariates(["x", "y"]))),
+        pytest.param(
+            OrderEffect(Davidson(Scores() + Covariates(["x", "y"]))),
+            marks=pytest.mark.slow,  # compiling this form takes ten seconds
+        ),
         OrderEffect(ThurstoneScore(variances="arm")),
     ],
     ids=lambda m: m.name,

@@ -8,7 +8,7 @@ from scipy.stats import t as student
 
 import bayesduel as bd
 from bayesduel.data.duels import Duels
-from bayesduel.inference.clusterings import clusterings, needed
+from bayesduel.inference.clusters import clusterings, needed
 from bayesduel.inference.fit import fit
 from bayesduel.inference.sandwich import _moments
 from bayesduel.models import BradleyTerry

@@ -77,8 +77,15 @@ def test_coefficients_report_covariates(controlled):
     assert table.loc["lists", "lower"] < 0 < table.loc["lists", "upper"]
 
 
-@pytest.mark.parametrize("link", ["logit", "probit"])
-@pytest.mark.parametrize("order", [False, True])
+@pytest.mark.parametrize(
+    ("link", "order"),
+    [
+        ("logit", True),
+        ("probit", False),
+        pytest.param("logit", False, marks=pytest.mark.slow),
+        pytest.param("probit", True, marks=pytest.mark.slow),
+    ],
+)
 def test_flat_priors_are_the_regression_of_statsmodels(arena, link, order):
     kind = {"logit": BradleyTerry, "probit": Thurstone}[link]
     model = kind(Scores(np.inf) + Covariates(["length", "lists"], scale=np.inf))
@@ -169,7 +176,14 @@ def drawn(response, eta, left, right, rng):
     return (np.sign(margin) + 1) / 2, margin
 
 
-@pytest.mark.parametrize("response", RESPONSES)
+# Each form of a model is compiled anew, seconds each: make test-all has the others.
+COMPILED = ("bradley-terry", "davidson", "student")
+
+
+@pytest.mark.parametrize(
+    "response",
+    [pytest.param(r, marks=() if r in COMPILED else pytest.mark.slow) for r in RESPONSES],
+)
 def test_an_advantage_of_the_left_side_is_recovered_under_every_response(response):
     rng, left, right = met(1000, list(RESPONSES).index(response))
     outcome, margin = drawn(response, SCORE[left] - SCORE[right] + 0.6, left, right, rng)

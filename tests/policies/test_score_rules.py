@@ -1,8 +1,11 @@
 """What the posterior-driven rules share."""
 
 import numpy as np
+import pytest
 
 from bayesduel.policies.score_rules import OUT, members
+
+pytestmark = pytest.mark.plain
 
 
 def test_the_best_of_a_draw_with_arms_out_of_question():

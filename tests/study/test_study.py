@@ -1,6 +1,5 @@
 """Studies: what is told is kept, asked again after a stop, and refused where it is wrong."""
 
-import json
 import sqlite3
 from contextlib import closing
 
@@ -10,14 +9,14 @@ from sqlalchemy import event
 
 import bayesduel as bd
 from bayesduel import policies
-from bayesduel.models import BradleyTerry
 from bayesduel.policies.score_rules import ScoreRule
 from bayesduel.simulation.replication import label
-from bayesduel.study.policy_settings import policy_from, settings_of
 from bayesduel.study.status import sparkline
 from bayesduel.study.store import StudyError
 from bayesduel.study.study import StudyStopped
 from bayesduel.study.tickets import Ticket
+
+pytestmark = pytest.mark.plain
 
 SCORES = dict(zip("abcde", (0.0, 0.4, 0.8, 1.6, -0.5), strict=True))
 OF_PAIRS = [getattr(policies, name)() for name in policies.__all__]
@@ -87,7 +86,6 @@ def test_a_file_is_reopened_where_it_was_left(tmp_path):
     assert again.duels().n_ties == 1
 
 
-@pytest.mark.plain
 @pytest.mark.parametrize("policy", WITH_MEMORY, ids=label)
 def test_reopening_changes_no_choice(policy, tmp_path):
     """The memory of every policy is brought back by repeating its choices."""
@@ -118,15 +116,6 @@ def test_a_followed_posterior_is_the_same_after_reopening(tmp_path):
     after = bd.Study(tmp_path / "s").status()
     assert after.ranking == before.ranking
     assert after.probability == pytest.approx(before.probability, abs=0.1)  # 500 draws each
-
-
-def test_a_policy_keeps_its_belief_with_a_model():
-    """A belief holds a model among its settings, and both are kept."""
-    belief = bd.Laplace(BradleyTerry(scale=1.0), draws=100)
-    policy = bd.DTS(belief=belief)
-    assert policy_from(json.loads(json.dumps(settings_of(policy)))) == policy
-    study = play(bd.Study(arms=list(SCORES), policy=policy, stop=None), 3)
-    assert study.duels().n_duels == 3
 
 
 def test_two_openings_of_one_file_see_each_other(tmp_path):
@@ -226,19 +215,6 @@ def test_a_log_that_exists_starts_the_study():
     assert study.n_duels == 6
     with pytest.raises(ValueError, match="arms of the log should be in the study, got 'x'"):
         study.import_duels(bd.Duels.from_wins([[0, 3], [1, 0]], ["b", "x"]))
-
-
-def test_models_that_are_refitted_serve_too():
-    study = bd.Study(arms=list("abc"), model="davidson", stop=None, seed=1)
-    for outcome in ("left", "tie", "right", "left"):
-        study.tell(study.ask(), outcome)
-    assert len(study.status().ranking) == 3
-    margins = bd.Study(arms=list("abc"), model="thurstone-score", stop=None)
-    for margin in (1.5, -0.5, 2.0, 0.3, 1.1):  # the first two leave no degrees of freedom
-        margins.tell(margins.ask(), margin)
-    assert margins.duels().votes.margin is not None
-    with pytest.raises(ValueError, match="outcome should be a margin, a number, got 'left'"):
-        margins.tell(margins.ask(), "left")
 
 
 @pytest.mark.parametrize(
@@ -389,26 +365,6 @@ def test_arms_that_are_equal_end_a_study_as_a_tied_group(goal):
     assert status.probability < 0.95
     assert {frozenset(group) for group in status.tied} == {frozenset("bc")}
     assert "Tied within the rope: " in status.verdict
-
-
-def test_the_verdict_says_where_the_transitivity_check_objects():
-    study = bd.Study(arms=list("abcde"), stop=bd.WithinRope(0.9, rope=0.2), seed=1)
-    left, right, won = [], [], []
-    for k in range(5):
-        for step in (1, 2):  # each arm beats the next two around a circle
-            one, other = "abcde"[k], "abcde"[(k + step) % 5]
-            left += [one, other] * 25
-            right += [other, one] * 25
-            won += [1.0, 0.0] * 20 + [0.0, 1.0] * 5
-    study.import_duels(bd.Duels.from_votes(left, right, won))
-    plain = study.status(check=False)
-    assert plain.check is None
-    status = study.status(check=True)
-    assert status.check["transitive"] is False
-    assert "check objects" in status.verdict
-    assert status.check["notions"]["condorcet"] < 0.05
-    assert "Condorcet winner with probability" in str(status)
-    assert study.status(check=False).check == status.check  # kept for these outcomes
 
 
 def test_status_says_what_is_expected_to_go():

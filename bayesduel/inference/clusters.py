@@ -1,4 +1,4 @@
-"""Clusterings of votes: by judge, by group or by both, and which of them a log needs."""
+"""Clusters of votes: by judge, by group or by both, and which of them a log needs."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any

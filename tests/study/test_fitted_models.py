@@ -1,0 +1,52 @@
+"""Studies whose models are fitted by PyMC, and compiled for it."""
+
+import json
+
+import pytest
+
+import bayesduel as bd
+from bayesduel.models import BradleyTerry
+from bayesduel.study.policy_settings import policy_from, settings_of
+from tests.study.test_study import SCORES, play
+
+
+def test_a_policy_keeps_its_belief_with_a_model():
+    """A belief holds a model among its settings, and both are kept."""
+    belief = bd.Laplace(BradleyTerry(scale=1.0), draws=100)
+    policy = bd.DTS(belief=belief)
+    assert policy_from(json.loads(json.dumps(settings_of(policy)))) == policy
+    study = play(bd.Study(arms=list(SCORES), policy=policy, stop=None), 3)
+    assert study.duels().n_duels == 3
+
+
+def test_models_that_are_refitted_serve_too():
+    study = bd.Study(arms=list("abc"), model="davidson", stop=None, seed=1)
+    for outcome in ("left", "tie", "right", "left"):
+        study.tell(study.ask(), outcome)
+    assert len(study.status().ranking) == 3
+    margins = bd.Study(arms=list("abc"), model="thurstone-score", stop=None)
+    for margin in (1.5, -0.5, 2.0, 0.3, 1.1):  # the first two leave no degrees of freedom
+        margins.tell(margins.ask(), margin)
+    assert margins.duels().votes.margin is not None
+    with pytest.raises(ValueError, match="outcome should be a margin, a number, got 'left'"):
+        margins.tell(margins.ask(), "left")
+
+
+def test_the_verdict_says_where_the_transitivity_check_objects():
+    study = bd.Study(arms=list("abcde"), stop=bd.WithinRope(0.9, rope=0.2), seed=1)
+    left, right, won = [], [], []
+    for k in range(5):
+        for step in (1, 2):  # each arm beats the next two around a circle
+            one, other = "abcde"[k], "abcde"[(k + step) % 5]
+            left += [one, other] * 25
+            right += [other, one] * 25
+            won += [1.0, 0.0] * 20 + [0.0, 1.0] * 5
+    study.import_duels(bd.Duels.from_votes(left, right, won))
+    plain = study.status(check=False)
+    assert plain.check is None
+    status = study.status(check=True)
+    assert status.check["transitive"] is False
+    assert "check objects" in status.verdict
+    assert status.check["notions"]["condorcet"] < 0.05
+    assert "Condorcet winner with probability" in str(status)
+    assert study.status(check=False).check == status.check  # kept for these outcomes
