@@ -76,6 +76,7 @@ def test_a_layer(run):
     assert fit["posterior"].sizes["judge"] == 8
 
 
+@pytest.mark.plain
 def test_a_bound(run):
     found = run("Add a bound")
     assert float(bd.regret(found["trace"], "copeland").isel(time=-1).min()) > 0

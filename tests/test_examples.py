@@ -60,6 +60,7 @@ def reproduce(monkeypatch):
     return lambda name: runpy.run_path(str(folder / name))["main"]
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize(
     ("name", "options"),
     [

@@ -11,6 +11,8 @@ from bayesduel.beliefs.model_posterior import normal_quantile, ranked_upper
 from bayesduel.models import BradleyTerry
 from bayesduel.policies import CCB, DTS, RUCB
 
+pytestmark = pytest.mark.plain
+
 
 def believed(spec, seed=0):
     belief = spec.init(4)

@@ -1,8 +1,8 @@
 """Every model and every consumer of a fit: yes, or refused with a reason.
 
 Predictors, responses and layers go together freely, and everything downstream takes what comes of
-it. The fast tests cover every pair of a predictor, a response and a layer, with points near the
-prior in place of sampling; the slow one fits the whole product.
+it. The fast tests cover every pair of a response and a layer, with points near the prior in place
+of sampling. The slow ones take the whole product so, and sample each of those pairs.
 """
 
 import warnings
@@ -338,13 +338,13 @@ def test_the_command_line_names_what_it_refuses(file, tmp_path, args, words):
 @pytest.mark.parametrize("response", RESPONSES)
 @pytest.mark.parametrize("predictor", PREDICTORS)
 @pytest.mark.parametrize("layer", LAYERS)
-def test_the_whole_product(log, tmp_path, layer, predictor, response):
+def test_the_whole_product(log, quick, tmp_path, layer, predictor, response):
     if layer == "tastes" and predictor != "items":
         with pytest.raises(ValueError, match="base should have the attributes of items"):
             make(layer, predictor, response)
         return
     model = make(layer, predictor, response).settled(log)
-    tree = bd.fit(log, model, draws=200, chains=2)
+    tree = fit(log, model, clusters=True)
     use(tree, model, log)
     if response in COUPLED or layer not in LINEAR:
         assert "clusters" not in tree and tree.attrs["clusters_reason"]
@@ -354,6 +354,15 @@ def test_the_whole_product(log, tmp_path, layer, predictor, response):
     assert found.n.sum() == log.n_duels and np.isfinite(found.log_loss)
     page = bd.report(tree, tmp_path / "page.html", duels=log)
     assert page.stat().st_size > 10_000
+
+
+@pytest.mark.slow
+@each_of_covering
+def test_each_pair_is_sampled(log, layer, predictor, response):
+    model = make(layer, predictor, response).settled(log)
+    tree = bd.fit(log, model, draws=200, chains=2)
+    assert all(np.isfinite(v).all() for v in tree["posterior"].data_vars.values())
+    use(tree, model, log)
 
 
 @pytest.mark.parametrize(

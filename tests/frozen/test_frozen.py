@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 import pytest
 
 HERE = Path(__file__).parent
@@ -27,6 +28,7 @@ def _load():
 frozen = _load()
 STORED = json.loads(frozen.STORE.read_text(encoding="utf-8"))
 REL, ABS = 1e-7, 1e-9
+FAR = 5.0  # Monte Carlo standard errors between two means by NUTS
 # (start of the item's name, a field in the path to the number) -> relative, absolute tolerance.
 RELAXED: dict[tuple[str, str], tuple[float, float]] = {
     # k-hat is a fit to the tail of importance weights: the last digits of log densities, which
@@ -39,6 +41,9 @@ RELAXED: dict[tuple[str, str], tuple[float, float]] = {
 def differences(name, path, was, now):
     """Yield a line for each place where two digests differ."""
     if isinstance(was, dict) and isinstance(now, dict):
+        if {"mean", "error"} <= was.keys() & now.keys():
+            yield from apart(path, was, now)
+            return
         for key in [*was, *(k for k in now if k not in was)]:
             if key not in was or key not in now:
                 yield f"{path}/{key}: only {'now' if key in now else 'before'}"
@@ -60,6 +65,20 @@ def differences(name, path, was, now):
         )
         if not abs(was - now) <= max(relative * max(abs(was), abs(now)), absolute):
             yield f"{path}: {was!r} before, {now!r} now"
+
+
+def apart(path, was, now):
+    """Yield a line for each posterior mean that differs by more than its Monte Carlo error."""
+    if was["shape"] != now["shape"]:
+        yield f"{path}: shape {was['shape']} before, {now['shape']} now"
+        return
+    means, errors = (
+        [np.array(told[name]["values"]) for told in (was, now)] for name in ("mean", "error")
+    )
+    far = np.abs(means[1] - means[0]) > np.maximum(FAR * np.hypot(*errors), ABS)
+    for k in np.flatnonzero(far):
+        before, after = (f"{m[k]} ± {e[k]}" for m, e in zip(means, errors, strict=True))
+        yield f"{path}/{k}: {before} before, {after} now"
 
 
 def check(name):
@@ -86,7 +105,7 @@ def shown(name):
 
 def marks(name):
     """Return the marks of an item; kernels of policies need not be compiled to be compared."""
-    if name.startswith(("policy/", "selection/", "simulate/", "asking/")):
+    if name.startswith(("policy/", "selection/", "simulate/", "asking/", "regret ")):
         return pytest.mark.slow if "by-model" in name else pytest.mark.plain
     return () if shown(name) else pytest.mark.slow
 

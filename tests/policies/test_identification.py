@@ -14,6 +14,8 @@ import bayesduel as bd
 from bayesduel.problems import Matrix, named
 from bayesduel.simulation.replication import label
 
+pytestmark = pytest.mark.plain
+
 ANSWERING = [
     bd.ActionElimination(),
     bd.BeatTheMean(factor=1.0),
@@ -31,7 +33,7 @@ EXPLORING = [bd.ActionElimination(reward="pair"), bd.UCB1(), bd.UCB1(reward="pai
 WITH_DELTA = [p for p in ANSWERING if hasattr(p, "delta")]
 
 
-# Each is compiled for these tests, seconds each: make test-all has the others.
+# The others take seconds each: make test-all has them.
 every_policy = pytest.mark.parametrize(
     "policy",
     [

@@ -30,10 +30,19 @@ LEARNERS = [
     bd.SelfSparring(),
 ]
 # Each is compiled for these tests, seconds each: make test-all has the others.
-COMPILED = (bd.CCB, bd.DTS, bd.PivotIndex, bd.RUCB)
+COMPILED = (bd.CCB, bd.DTS, bd.RUCB)
+
+
+def marks(policy):
+    """Return the marks of the tests of a policy."""
+    if isinstance(policy, COMPILED):
+        return ()
+    return pytest.mark.plain if isinstance(policy, bd.PivotIndex) else pytest.mark.slow
+
+
 every_learner = pytest.mark.parametrize(
     "policy",
-    [pytest.param(p, marks=() if type(p) in COMPILED else pytest.mark.slow) for p in LEARNERS],
+    [pytest.param(p, marks=marks(p)) for p in LEARNERS],
     ids=label,
 )
 

@@ -92,6 +92,7 @@ def test_information_about_the_winner_by_enumeration():
         assert row.bits == pytest.approx(bits, abs=1e-4)  # corrected for 20,000 draws
 
 
+@pytest.mark.plain
 def test_the_policy_by_information_gain_has_the_same_estimate():
     """20,000 draws of four worlds: the correction, which the policy lacks, is next to nothing."""
     score = np.tile(np.random.default_rng(0).normal(size=(4, 3)), (5000, 1))

@@ -91,6 +91,7 @@ def test_a_stretch_is_about_as_long_as_it_should_be(monkeypatch):
     assert pace.duels == LONGEST
 
 
+@pytest.mark.plain
 def test_results_do_not_depend_on_the_stretches(monkeypatch):
     """One duel at a time, or all of them at once."""
     policies = [bd.DTS(), bd.SCB(), bd.Uniform()]

@@ -10,6 +10,7 @@ from bayesduel.study.policy_settings import policy_from, settings_of
 from tests.study.test_study import SCORES, play
 
 
+@pytest.mark.plain
 def test_a_policy_keeps_its_belief_with_a_model():
     """A belief holds a model among its settings, and both are kept."""
     belief = bd.Laplace(BradleyTerry(scale=1.0), draws=100)
@@ -19,6 +20,7 @@ def test_a_policy_keeps_its_belief_with_a_model():
     assert study.duels().n_duels == 3
 
 
+@pytest.mark.plain
 def test_models_that_are_refitted_serve_too():
     study = bd.Study(arms=list("abc"), model="davidson", stop=None, seed=1)
     for outcome in ("left", "tie", "right", "left"):
