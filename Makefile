@@ -29,7 +29,7 @@ test: lint  ## ruff, mypy and the fast test suite
 # kernels as plain Python. make test-all compiles them.
 plain-tests: $(STAMP)
 	$(BIN)/python -m pytest $(PARALLEL) -p benchmarks.mutations.plain_functions \
-	  -m "plain and not slow"
+	  -p benchmarks.mutations.plain_processes -m "plain and not slow"
 
 compiled-tests: $(STAMP)
 	$(BIN)/python -m pytest $(PARALLEL) -m "not plain and not slow"

@@ -210,7 +210,7 @@ def _made(name: str, settings: dict[str, Any], classes: Mapping[str, Any]) -> An
     known = {**MODELS, **NOT_OFFERED, **classes}
     if name not in known:
         raise ValueError(
-            f"model should be one of {', '.join(MODELS)}, or one of these in "
+            f"model name should be one of {', '.join(MODELS)}, or one of these in "
             f"{', '.join(f'{layer}(...)' for layer in LAYERS)}, "
             f"got {shown_value(name)}; pass a model of "
             "your own as an object"

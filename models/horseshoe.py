@@ -29,7 +29,7 @@ def check_sparsity(sparsity: float | None, scale: float, n: int) -> None:
     if not 0 < sparsity < n:
         raise ValueError(
             f"sparsity should be a number of attributes in (0, {n}), those thought to count, "
-            f"got {sparsity}"
+            f"got {shown_value(sparsity)}"
         )
     if np.isinf(scale):
         raise ValueError("scale should be finite with a sparsity, got inf")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import LARGEST_FLOAT, shown_value
 from bayesduel.text import join
 
 __all__ = ["ByValue", "check_positive", "settings_from_json", "settings_to_json"]
@@ -103,8 +103,9 @@ def check_positive(name: str, value: Any, *, none: bool = False, flat: bool = Fa
         return
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{name} should be {'None or ' * none}a number, got {shown_value(value)}")
-    if not (0 < value < np.inf or (flat and value == np.inf)):
-        raise ValueError(f"{name} should be > 0{' and finite' * (not flat)}, got {value}")
+    if not (0 < value <= LARGEST_FLOAT or (flat and value == np.inf)):
+        rule = f"{name} should be > 0{' and finite' * (not flat)}"
+        raise ValueError(f"{rule}, got {shown_value(value)}")
 
 
 def _equal(self: Any, other: Any) -> Any:

@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 
-from benchmarks.faults.junk import CALLS, LEFT_OUT, Case, answers, cases, new_world, public_names
+from benchmarks.faults.junk import Case, answers, cases
+from benchmarks.faults.sound_calls import CALLS, LEFT_OUT, new_world, public_names
 
 SAMPLE = 400  # calls of the fast test
 SETTINGS = ("preference.", "beliefs.")
 NAMED = (
-    "AnyOf", "Budget", "CCB", "ConfidenceSequences", "DTS", "ExpectedLoss", "Followed", "PBR",
-    "PosteriorThreshold", "Pulls", "SAVAGE", "TopK", "UCB1", "WithinRope",
+    "AnyOf", "Budget", "CCB", "ConfidenceSequences", "DTS", "Duels.from_categories",
+    "Duels.from_votes", "Duels.from_wins", "Duels.join", "Duels.subset", "Pulls.from_rows",
+    "ExpectedLoss", "Followed", "PBR", "PosteriorThreshold", "Pulls", "SAVAGE", "TopK", "UCB1",
+    "WithinRope",
 )  # fmt: skip
 
 
@@ -69,6 +72,23 @@ def test_a_sample_of_junk(world):
         ("models.DuelCovariates", "columns", "nan"), ("models.TimeVarying", "edges", "text"),
         ("models.model_settings", "model", "None"), ("models.named", "name", "None"),
         ("export", "format", "array"), ("export", "folder", "None"),
+        ("Duels.from_votes", "outcome", "None"), ("Duels.from_votes", "left", "array"),
+        ("Duels.from_votes", "right", "deep"), ("Duels.from_votes", "weight", "10**5000"),
+        ("Duels.from_votes", "time", "list"), ("Duels.from_votes", "judge", "inf"),
+        ("Duels.from_votes", "covariates", "text array"), ("Duels.from_votes", "arms", "object"),
+        ("Duels.from_votes", "tie_rule", "array"), ("Duels.from_wins", "wins", "text"),
+        ("Duels.from_wins", "ties", "10**5000"), ("Duels.from_wins", "arms", "nan"),
+        ("Duels.join", "other", "None"), ("Duels.from_categories", "logs", "dict"),
+        ("Pulls.from_rows", "items", "None"), ("Pulls.from_rows", "rewards", "text"),
+        ("selection.fit_margins", "margins", "None"), ("selection.fit_margins", "start", "text"),
+        ("selection.fit_margins", "max_rounds", "nan"),
+        ("selection.intransitivity", "margins", "array"),
+        ("selection.intransitivity", "index", "10**5000"),
+        ("problems.as_problem", "problem", "None"), ("problems.Matrix", "arms", "deep"),
+        ("models.ItemCovariates", "scale", "10**5000"),
+        ("models.ItemCovariates", "sparsity", "10**5000"),
+        ("read_items", "path_or_frame", "list"), ("read_duels", "path_or_frame", "dict"),
+        ("read_duels", "path_or_frame", "empty text"),
     ],
 )  # fmt: skip
 def test_junk_that_was_not_refused_by_name(world, name, argument, what):

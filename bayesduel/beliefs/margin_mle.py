@@ -19,8 +19,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs.margin_newton import by_arm, climb, one_variance, start_scores
-from bayesduel.beliefs.margins import Margins, pair_variances
-from bayesduel.system.arguments import real, shown_value
+from bayesduel.beliefs.margins import Margins, pair_variances, require_margins
+from bayesduel.system.arguments import check_one_of, finite, numbers, whole
 
 __all__ = ["MarginFit", "fit_margins"]
 
@@ -85,15 +85,16 @@ def fit_margins(
     RuntimeError
         If `max_rounds` do not suffice.
     """
+    require_margins(margins)
     n_arms = len(margins.n)
-    if not isinstance(variances, str) or variances not in KINDS:
-        raise ValueError(f"variances should be one of {list(KINDS)}, got {shown_value(variances)}")
-    real(shrinkage, "shrinkage")
-    if not shrinkage >= 0:
+    check_one_of(variances, "variances", KINDS)
+    if not finite(shrinkage, "shrinkage") >= 0:
         raise ValueError(f"shrinkage should be >= 0, got {shrinkage}")
-    real(floor, "floor", none=True)
-    if floor is not None and not floor > 0:
+    if floor is not None and not finite(floor, "floor") > 0:
         raise ValueError(f"floor should be positive, got {floor}")
+    if not finite(tolerance, "tolerance") >= 0:
+        raise ValueError(f"tolerance should be >= 0, got {tolerance}")
+    max_rounds = whole(max_rounds, "max_rounds", 1)
     if not (np.isfinite(margins.total).all() and np.isfinite(margins.squares).all()):
         raise ValueError("margins should be finite, got infinite or missing ones")
     if not _connected(margins.n > 0):
@@ -101,7 +102,7 @@ def fit_margins(
     mean, scatter, variance = (np.zeros((n_arms, n_arms)) for _ in range(3))
     pooled, least = pair_variances(margins, 0.0, mean, scatter, variance)
     least = least if floor is None else float(floor)
-    score = start_scores(margins, mean) if start is None else np.array(start, dtype=float)
+    score = start_scores(margins, mean) if start is None else numbers(start, "start").copy()
     if score.shape != (n_arms,) or not np.isfinite(score).all():
         raise ValueError(f"start should be {n_arms} finite scores, got shape {score.shape}")
     score -= score.mean()

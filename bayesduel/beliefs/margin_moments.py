@@ -14,8 +14,9 @@ import numpy as np
 
 from bayesduel.beliefs.margin_newton import climb, least_squares, profile
 from bayesduel.beliefs.margin_update import follow
-from bayesduel.beliefs.margins import pair_variances
+from bayesduel.beliefs.margins import pair_variances, require_margins
 from bayesduel.jit import compiled
+from bayesduel.system.arguments import check_one_of
 
 __all__ = [
     "best_scores",
@@ -168,8 +169,8 @@ def intransitivity(margins: Any, index: str = "predictive") -> float:
     ValueError
         If a pair met fewer than twice, a margin is infinite or missing, or `index` is neither.
     """
-    if not isinstance(index, str) or index not in INDICES:
-        raise ValueError(f"index should be one of {list(INDICES)}, got {index!r}")
+    check_one_of(index, "index", INDICES)
+    require_margins(margins)
     apart = ~np.eye(len(margins.n), dtype=bool)
     if (margins.n[apart] < 2).any():
         raise ValueError(f"margins should hold 2 duels a pair, got {margins.n[apart].min():g}")

@@ -5,14 +5,14 @@ through ``record_margin``. Wins and losses are margins of 1/2 and -1/2: where th
 variances are a proportion's, ``p (1 - p)``.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesduel.jit import compiled
-from bayesduel.system.arguments import real
+from bayesduel.system.arguments import shown_value, whole
 
-__all__ = ["Margins", "no_margins", "pair_variances", "record_margin"]
+__all__ = ["Margins", "no_margins", "pair_variances", "record_margin", "require_margins"]
 
 FLOOR = 1e-6  # Of the pooled variance: the least variance a pair is credited with.
 
@@ -52,7 +52,7 @@ def no_margins(n_arms: int) -> Margins:
     ValueError
         If there are fewer than two arms.
     """
-    real(n_arms, "n_arms")
+    n_arms = whole(n_arms, "n_arms", 0)
     if n_arms < 2:
         raise ValueError(f"n_arms should be at least 2, got {n_arms}")
     shape = (n_arms, n_arms)
@@ -64,6 +64,12 @@ def no_margins(n_arms: int) -> Margins:
         last_margin=np.zeros(1),
         n_duels=np.zeros(1, np.int64),
     )
+
+
+def require_margins(value: Any) -> None:
+    """Raise TypeError unless an argument is the statistics of margins."""
+    if not isinstance(value, Margins):
+        raise TypeError(f"margins should be bayesduel.selection.Margins, got {shown_value(value)}")
 
 
 @compiled

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_seed, whole
 
 __all__ = ["mix"]
 
@@ -35,11 +35,11 @@ def mix(
     n_arms = first["posterior"].sizes["arm"]
     n_pairs = n_arms * (n_arms - 1) // 2
     most = max(n_draws(f) for f in fits.values())
-    n = max(LEAST, min(most, most_bytes // (8 * n_pairs))) if draws is None else draws
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < LEAST:
-        raise ValueError(f"draws should be a whole number >= {LEAST}, got {shown_value(n)}")
+    default = max(LEAST, min(most, most_bytes // (8 * n_pairs)))
+    n = default if draws is None else whole(draws, "draws", LEAST)
+    check_seed(seed)
     rng = np.random.default_rng(seed)
-    shares = _shares(weights, int(n))
+    shares = _shares(weights, n)
     theta = rng.permutation(
         np.concatenate([_theta(fits[name], k, rng) for name, k in shares.items() if k])
     )

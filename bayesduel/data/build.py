@@ -2,11 +2,19 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast, get_args
 
 import numpy as np
 
 from bayesduel.data.votes import Cells, ReadSummary, TieRule, Votes, cells_of, encode, is_whole
+from bayesduel.system.arguments import (
+    check_one_of,
+    column_of,
+    labels_of,
+    listed,
+    numbers,
+    shown_value,
+)
 
 __all__ = ["parts_of_votes", "parts_of_wins"]
 
@@ -28,15 +36,18 @@ def parts_of_votes(
     read_summary: ReadSummary | None,
 ) -> dict[str, Any]:
     """Return the fields of a log from one entry per vote; see ``Duels.from_votes``."""
-    points = np.asarray(list(outcome), dtype=float)
+    check_one_of(tie_rule, "tie_rule", get_args(TieRule))
+    points = column_of(outcome, "outcome")
     n = len(points)
     left_label, right_label = _labels(left, n, "left"), _labels(right, n, "right")
     weights = np.ones(n) if weight is None else _column(weight, n, "weight")
     margins = None if margin is None else _column(margin, n, "margin")
-    times = None if time is None else np.asarray(time)
-    if times is not None and len(times) != n:
-        raise ValueError(f"time should have length {n} like outcome, got {len(times)}")
-    differences = {str(k): _column(v, n, str(k)) for k, v in (covariates or {}).items()}
+    times = None if time is None else _times(time, n)
+    if covariates is not None and not isinstance(covariates, Mapping):
+        raise TypeError(f"covariates should be a dict of columns, got {shown_value(covariates)}")
+    differences = {
+        str(k): _column(v, n, f"covariates[{k!r}]") for k, v in (covariates or {}).items()
+    }
     if n == 0:
         raise ValueError("a log should contain at least one duel between two arms, got none")
     _check(np.isin(points, (0.0, 0.5, 1.0)), points, "outcome should be 0, 0.5 or 1")
@@ -45,7 +56,7 @@ def parts_of_votes(
     if margins is not None:
         _check(np.isfinite(margins), margins, "margin should be a finite number")
     for name, values in differences.items():
-        _check(np.isfinite(values), values, f"{name} should be a finite number")
+        _check(np.isfinite(values), values, f"covariates[{name!r}] should be a finite number")
     labels = _arms(set(left_label) | set(right_label), arms)
     index = {label: i for i, label in enumerate(labels)}
     judges, judge_code = encode(judge, n, "judge")
@@ -98,10 +109,13 @@ def parts_of_wins(
     wins: Any, arms: Sequence[str] | None, *, ties: Any, tie_rule: TieRule
 ) -> dict[str, Any]:
     """Return the fields of a log from a matrix of wins; see ``Duels.from_wins``."""
-    wins = np.asarray(wins, dtype=float)
+    check_one_of(tie_rule, "tie_rule", get_args(TieRule))
+    wins = numbers(wins, "wins")
     if wins.ndim != 2 or wins.shape[0] != wins.shape[1]:
         raise ValueError(f"wins should be a square matrix, got shape {wins.shape}")
-    ties = np.zeros_like(wins) if ties is None else np.asarray(ties, dtype=float)
+    if len(wins) < 2:
+        raise ValueError(f"wins should be of at least two arms, got shape {wins.shape}")
+    ties = np.zeros_like(wins) if ties is None else numbers(ties, "ties")
     if ties.shape != wins.shape:
         raise ValueError(f"ties should have shape {wins.shape} like wins, got {ties.shape}")
     for name, matrix in (("wins", wins), ("ties", ties)):
@@ -114,7 +128,7 @@ def parts_of_wins(
         i, j = np.argwhere(ties != ties.T)[0]
         raise ValueError(f"ties should be symmetric, got {ties[i, j]} and {ties[j, i]}")
     n_arms = len(wins)
-    labels = [str(i) for i in range(n_arms)] if arms is None else [str(a) for a in arms]
+    labels = [str(i) for i in range(n_arms)] if arms is None else _known(arms)
     if len(labels) != n_arms:
         raise ValueError(f"arms should have {n_arms} labels, got {len(labels)}")
     order = np.argsort(np.array(labels, dtype=object), kind="stable")
@@ -138,17 +152,37 @@ def parts_of_wins(
 
 
 def _labels(column: Iterable[Any], n: int, name: str) -> list[str]:
-    entries = list(column)
-    if len(entries) != n:
-        raise ValueError(f"{name} should have length {n} like outcome, got {len(entries)}")
-    for row, entry in enumerate(entries):
-        if entry is None or entry != entry:
-            raise ValueError(f"{name} should name an arm in every row, got {entry} at row {row}")
-    return [str(entry) for entry in entries]
+    labels = labels_of(column, name)
+    if len(labels) != n:
+        raise ValueError(f"{name} should have length {n} like outcome, got {len(labels)}")
+    if None in labels:
+        row = labels.index(None)
+        raise ValueError(f"{name} should name an arm in every row, got None at row {row}")
+    return cast(list[str], labels)
+
+
+def _known(arms: Iterable[Any]) -> list[str]:
+    labels = [label for label in labels_of(arms, "arms") if label is not None]
+    if not labels:
+        raise ValueError("arms should be labels, got none")
+    return labels
+
+
+def _times(time: Any, n: int) -> np.ndarray:
+    rule = f"time should be an array of dates or numbers, got {shown_value(time)}"
+    try:
+        times = np.asarray(time if hasattr(time, "__array__") else listed(time, "time"))
+    except ValueError as error:  # lists of several lengths
+        raise TypeError(rule) from error
+    if times.dtype.kind not in "Mfiu" or times.ndim != 1:
+        raise TypeError(rule)
+    if len(times) != n:
+        raise ValueError(f"time should have length {n} like outcome, got {len(times)}")
+    return times
 
 
 def _column(column: Iterable[Any], n: int, name: str) -> np.ndarray:
-    values = np.asarray(list(column), dtype=float)
+    values = column_of(column, name)
     if len(values) != n:
         raise ValueError(f"{name} should have length {n} like outcome, got {len(values)}")
     return values
@@ -163,7 +197,7 @@ def _check(ok: np.ndarray, values: np.ndarray, rule: str) -> None:
 def _arms(seen: set[str], arms: Sequence[str] | None) -> tuple[str, ...]:
     if arms is None:
         return tuple(sorted(seen))
-    labels = tuple(sorted(str(a) for a in arms))
+    labels = tuple(sorted(_known(arms)))
     unknown = sorted(seen - set(labels))
     if unknown:
         raise ValueError(f"arms should contain every arm of the log, got none of {unknown[:5]}")

@@ -18,7 +18,7 @@ import numpy as np
 from bayesduel.data.build import parts_of_votes, parts_of_wins
 from bayesduel.data.subset import Parts, of_arms, of_units
 from bayesduel.data.votes import Cells, Pairs, ReadSummary, Tally, TieRule, Votes
-from bayesduel.system.arguments import check_one_of, shown_value
+from bayesduel.system.arguments import check_log, check_one_of, shown_value
 from bayesduel.system.memory import check_square
 
 if TYPE_CHECKING:
@@ -193,6 +193,10 @@ class Duels:
         """
         from bayesduel.data.categories import parts_of_categories
 
+        if not isinstance(logs, Mapping):
+            raise TypeError(f"logs should be a dict of logs, got {shown_value(logs)}")
+        for log in logs.values():
+            check_log(log, Duels, "logs")
         return cls(**parts_of_categories(logs))
 
     def join(self, other: "Duels") -> "Duels":
@@ -205,6 +209,7 @@ class Duels:
         """
         from bayesduel.data.join import parts_of_two
 
+        check_log(other, Duels, "other")
         return type(self)(**parts_of_two(self, other))
 
     @property

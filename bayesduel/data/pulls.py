@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.system.arguments import numbers, shown_value
+from bayesduel.system.arguments import column_of, labels_of, numbers, shown_value
 
 __all__ = ["Pulls"]
 
@@ -68,8 +68,8 @@ class Pulls:
         ValueError
             If lengths differ, or a reward is neither 1 nor 0; the message gives the row, from 0.
         """
-        labels = np.array([str(x) for x in items], dtype=object)
-        paid = np.asarray(list(rewards), dtype=float)
+        labels = labels_of(items, "items")
+        paid = column_of(rewards, "rewards")
         if len(labels) != len(paid):
             raise ValueError(
                 f"rewards should have length {len(labels)} like items, got {len(paid)}"
@@ -77,7 +77,9 @@ class Pulls:
         wrong = np.flatnonzero((paid != 0) & (paid != 1))
         if wrong.size:
             raise ValueError(f"rewards should be 0 or 1, got {paid[wrong[0]]} at row {wrong[0]}")
-        arms, place = np.unique(labels.astype(str), return_inverse=True)
+        if None in labels:
+            raise ValueError(f"items should be labels, got nothing at row {labels.index(None)}")
+        arms, place = np.unique(np.array(labels, dtype=str), return_inverse=True)
         return cls(
             arms=tuple(str(a) for a in arms),
             n=np.bincount(place, minlength=len(arms)),

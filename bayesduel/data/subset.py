@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesduel.data.votes import Cells, Votes, cells_of
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import labels_of
 
 __all__ = ["Parts", "compact", "of_arms", "of_units"]
 
@@ -43,7 +43,8 @@ def of_units(parts: Parts, judges: Iterable[str] | None, groups: Iterable[str] |
         if code is None:
             raise ValueError(f"{role}s should be None for a log without a column of {role}s")
         labels = getattr(votes, f"{role}s")
-        keep &= np.isin(code, [_index_of(labels, str(w), role) for w in wanted])
+        known = labels_of(wanted, f"{role}s")
+        keep &= np.isin(code, [_index_of(labels, str(w), role) for w in known])
     if votes is None:
         return parts
     votes = votes.take(keep)
@@ -62,12 +63,12 @@ def of_arms(parts: Parts, arms: Iterable[str] | None) -> Parts:
     if arms is None:
         kept = np.union1d(cells.left, cells.right)
     else:
-        if isinstance(arms, str) or not isinstance(arms, Iterable):
-            raise TypeError(f"arms should be a list of labels, got {shown_value(arms)}")
-        arms = list(arms)
-        if not arms:
+        if isinstance(arms, str):
+            raise TypeError(f"arms should be a list of labels, got {arms!r}")
+        wanted = labels_of(arms, "arms")
+        if not wanted:
             raise ValueError("arms should hold at least two labels, got none")
-        kept = np.unique([_index_of(labels, str(a), "arm") for a in arms])
+        kept = np.unique([_index_of(labels, str(a), "arm") for a in wanted])
     place = np.full(len(labels), -1, dtype=np.int32)
     place[kept] = np.arange(len(kept))
     inside = (place[cells.left] >= 0) & (place[cells.right] >= 0)

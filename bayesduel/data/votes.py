@@ -6,6 +6,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from bayesduel.system.arguments import labels_of
+
 __all__ = [
     "LARGEST",
     "Cells",
@@ -180,7 +182,7 @@ def encode(
     """Return sorted labels and the code of each entry (-1 where missing)."""
     if labels is None:
         return (), None
-    entries = [None if x is None or x != x else str(x) for x in labels]
+    entries = labels_of(labels, name)
     if len(entries) != n:
         raise ValueError(f"{name} should have length {n} like outcome, got {len(entries)}")
     known = sorted({x for x in entries if x is not None})

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.data.duels import Duels
-from bayesduel.problems.literature import named
+from bayesduel.problems.literature import NAMES, named
 from bayesduel.problems.matrix import Matrix
 from bayesduel.problems.problem import Problem
 from bayesduel.problems.replay import BinaryDuels, MarginReplay, Replay
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import numbers, shown_value
 
 __all__ = ["as_margin_problem", "as_problem"]
 
@@ -26,16 +26,16 @@ def as_problem(problem: Any) -> Any:
     if isinstance(problem, Problem):
         return problem
     if isinstance(problem, str):
+        if problem not in NAMES:
+            names = ", ".join(NAMES)
+            raise ValueError(f"problem name should be one of {names}, got {shown_value(problem)}")
         return named(problem)
     if isinstance(problem, Duels):
         return Replay(problem)
-    try:
-        return Matrix(problem)
-    except (OverflowError, TypeError) as error:
-        raise TypeError(
-            f"problem should be a problem, the name of one, a preference matrix or a log, got "
-            f"{shown_value(problem)}"
-        ) from error
+    P = numbers(problem, "problem (a problem, the name of one, a preference matrix or a log)")
+    if P.ndim != 2 or P.shape[0] != P.shape[1] or len(P) < 2:
+        raise ValueError(f"problem should be a square matrix of preferences, got shape {P.shape}")
+    return Matrix(P)
 
 
 def as_margin_problem(problem: Any) -> Any:

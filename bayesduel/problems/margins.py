@@ -12,7 +12,16 @@ import numpy as np
 
 from bayesduel.jit import compiled
 from bayesduel.problems.problem import Problem
-from bayesduel.system.arguments import check_one_of, check_rng, finite, listed, numbers, real, whole
+from bayesduel.system.arguments import (
+    check_one_of,
+    check_rng,
+    finite,
+    labels_of,
+    numbers,
+    real,
+    shown_value,
+    whole,
+)
 
 __all__ = ["Dice", "ScoreDuels", "draw_margin", "lot", "score_duels", "uneven_duels"]
 
@@ -83,11 +92,13 @@ class ScoreDuels(Problem):
             raise ValueError("mean should be antisymmetric: what i gains on j, j loses to i")
         if not np.array_equal(sd, sd.T) or (sd < 0).any():
             raise ValueError("sd should be symmetric and >= 0")
-        arms = tuple(str(a) for a in listed(self.arms, "arms")) or tuple(
+        arms = tuple(str(a) for a in labels_of(self.arms, "arms")) or tuple(
             str(i + 1) for i in range(len(mean))
         )
         if len(set(arms)) != len(mean):
-            raise ValueError(f"arms should be {len(mean)} distinct labels, got {list(self.arms)}")
+            raise ValueError(
+                f"arms should be {len(mean)} distinct labels, got {shown_value(self.arms)}"
+            )
         for array in (mean, sd):
             array.setflags(write=False)
         object.__setattr__(self, "mean", mean)

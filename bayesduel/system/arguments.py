@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 __all__ = [
+    "LARGEST_FLOAT",
     "check_call",
     "check_flag",
     "check_log",
@@ -19,7 +20,9 @@ __all__ = [
     "check_rng",
     "check_seed",
     "check_text",
+    "column_of",
     "finite",
+    "labels_of",
     "listed",
     "numbers",
     "path_of",
@@ -93,6 +96,33 @@ def numbers(value: Any, name: str) -> "np.ndarray":
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         rule = f"{name} should be an array of numbers, got {shown_value(value)}"
         raise TypeError(rule) from error
+
+
+def column_of(value: Any, name: str) -> "np.ndarray":
+    """Return an iterable of numbers as an array of float64, shape (n,).
+
+    Raises
+    ------
+    TypeError
+        If it is not an iterable of numbers.
+    """
+    column = numbers(value if hasattr(value, "__array__") else listed(value, name), name)
+    if column.ndim != 1:
+        raise TypeError(f"{name} should be a list of numbers, got shape {column.shape}")
+    return column
+
+
+def labels_of(value: Any, name: str) -> "list[str | None]":
+    """Return an iterable of labels (texts, numbers, dates) as texts; None where one is missing.
+
+    Raises
+    ------
+    TypeError
+        If it is not an iterable of labels.
+    """
+    if isinstance(value, bytes | Mapping):
+        raise TypeError(f"{name} should be a list of labels, got {shown_value(value)}")
+    return [_label(entry, name) for entry in listed(value, name)]
 
 
 def check_one_of(value: Any, name: str, allowed: Sequence[str]) -> None:
@@ -174,6 +204,15 @@ def listed(value: Any, name: str) -> tuple[Any, ...]:
     if not isinstance(value, Iterable):
         raise TypeError(f"{name} should be a list, got {shown_value(value)}")
     return tuple(value)
+
+
+def _label(entry: Any, name: str) -> str | None:
+    if isinstance(entry, str):
+        return str(entry)
+    if isinstance(entry, Iterable) or (isinstance(entry, int) and abs(entry) > LARGEST_SEED):
+        raise TypeError(f"{name} should be a list of labels, got {shown_value(entry)} in it")
+    missing = entry is None or str(entry == entry) != "True"  # NaN, NaT, pandas.NA
+    return None if missing else str(entry)
 
 
 def check_log(value: Any, kind: type, name: str = "duels") -> None:

@@ -17,10 +17,11 @@ from rich.progress import track
 from bayesduel import __version__
 from bayesduel.system.atomic_write import write_text
 from benchmarks.faults.bad_inputs import answer, cases
-from benchmarks.faults.junk import answers, new_world, public_names
+from benchmarks.faults.junk import answers
 from benchmarks.faults.junk import cases as calls_of
 from benchmarks.faults.kills import ROOMS, kill, timed
 from benchmarks.faults.points import POINTS, point
+from benchmarks.faults.sound_calls import new_world, public_names
 
 KEPT = Path(".faults")
 PAGE = Path("docs/faults.md")

@@ -2,11 +2,11 @@
 
 A mutation changes one operator, comparison or number of one line of six rooms. It is noticed if a
 fast test fails or does not end. Compiled functions run as plain Python. Which mutations are tried
-follows from the seed; outcomes are kept in .faults/mutations.jsonl, and a run that was stopped goes
-on. An outcome is of the text of its file: after a change of the file the mutation is tried anew,
-and with --again every one that the tests did not notice.
+follows from the seed; what tests cost and run is kept in .faults/tests.jsonl, outcomes in
+.faults/mutations.jsonl, and a run that was stopped goes on. With --again those that the tests did
+not notice are tried anew.
 
-    python -m benchmarks.mutations --number 300 --minutes 60
+    OMP_NUM_THREADS=1 python -m benchmarks.mutations --number 300 --minutes 60
 """
 
 import json
@@ -14,17 +14,17 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import accumulate
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import click
-import numpy as np
 import pytest
 
 from benchmarks.mutations.mutation import Mutation, mutations_of
-from benchmarks.mutations.patching import index
-from benchmarks.mutations.trials import Outcome, Trials
+from benchmarks.mutations.recording import Recording, Test
+from benchmarks.mutations.trials import LONGEST, Outcome, Trials
 
 ROOT = Path(__file__).parents[2]
 KEPT = Path(".faults").absolute()
@@ -52,22 +52,20 @@ def main(number: int, seed: int, minutes: float, again: bool) -> None:
         for path in sorted((ROOT / "bayesduel" / room).rglob("*.py"))
         for mutation in mutations_of(path, ROOT)
     ]
-    order = np.random.default_rng(seed).permutation(len(found))[:number]
-    sample = [found[k] for k in order]
+    sample = sorted(found, key=lambda pair: pair[1].rank(seed))[:number]
     texts = {m.path: (ROOT / m.path).read_text(encoding="utf-8") for _, m in sample}
     kept = _kept()
 
     def work(trials: Trials) -> None:
-        functions = index(str(trials.root))
         later = []
         for _, mutation in sample:
-            key = mutation.key(texts[mutation.path])
+            key = mutation.key
             if key in kept and not (again and kept[key][-1].result in ("survived", "not run")):
                 continue
             if monotonic() - begun > 60 * minutes:
                 return
             started = monotonic()
-            outcome = trials.tried(mutation, functions)
+            outcome = trials.tried(mutation)
             if outcome.result == "at import":
                 later.append((key, mutation))
             else:
@@ -90,13 +88,13 @@ def main(number: int, seed: int, minutes: float, again: bool) -> None:
     os.chdir(ROOT)
     from benchmarks.mutations.page import Tried, write  # imports the package, from the copy
 
-    tried = [Tried(room, m, kept.get(m.key(texts[m.path]), [])) for room, m in sample]
+    tried = [Tried(room, m, kept.get(m.key, [])) for room, m in sample]
     click.echo(write(tried, texts, seed, PAGE))
 
 
 def _at_import(mutation: Mutation, trials: Trials) -> Outcome:
     """Return what becomes of a mutation of a constant, a default or the body of a class."""
-    tests = trials.quick_tests_of(mutation.path)
+    tests = _quick(trials.recording, trials.recording.asked(mutation.path, None, trials.items))
     if not tests:
         return Outcome("not run")
     target = trials.root / mutation.path
@@ -112,9 +110,16 @@ def _at_import(mutation: Mutation, trials: Trials) -> Outcome:
     return Outcome("noticed" if done.returncode else "survived", "", len(tests))
 
 
+def _quick(recording: Recording, tests: list[Test]) -> list[str]:
+    """Return the names of the first tests, LONGEST seconds of them."""
+    total = accumulate(recording.cost(test) for test in tests)
+    return [test.name for test, end in zip(tests, total, strict=True) if end <= LONGEST]
+
+
 def _copied(place: Path) -> None:
     """Copy what the tests need, with the models where the package has them."""
     place.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(place / "tests", ignore_errors=True)  # no file that is not there any more
     options: dict[str, Any] = {
         "ignore": shutil.ignore_patterns("__pycache__"),
         "symlinks": True,

@@ -4,7 +4,6 @@ Compiling a changed function takes longer than its tests. What stands below thes
 preferences) is not mutated and stays compiled, as does what PyTensor compiles.
 """
 
-import os
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -29,5 +28,4 @@ def plain(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 cast(Any, jit).compiled = plain
-os.environ["NUMBA_DISABLE_JIT"] = "1"  # for processes that tests start; this one has read it
 np.seterr(over="ignore")  # compiled integers wrap around without a warning

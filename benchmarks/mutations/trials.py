@@ -1,30 +1,40 @@
 """Pytest plugin: the tests are collected once, and each mutation is tried in a forked process.
 
-What a test that passes costs and which lines of the package it runs is kept: it is not run for a
-mutation of another line. Lines of fixtures count for all tests of a file.
+First each test that is not known yet is run without a mutation, to note what it costs and which
+lines it runs.
 """
 
+import gc
+import importlib
 import json
 import os
+import pkgutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from time import process_time
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pytest
 
 from benchmarks.mutations.mutation import Mutation
-from benchmarks.mutations.patching import Index, alive, apply, changed
+from benchmarks.mutations.patching import Index, alive, apply, changed, index
+from benchmarks.mutations.recording import Recording, text_number
 
 __all__ = ["LONGEST", "LONGEST_TEST", "Outcome", "Trials"]
 
-LONGEST = 60.0  # processor seconds of tests for a mutation
+LONGEST = 40.0  # processor seconds of tests for a mutation
 LONGEST_TEST = 15.0  # processor seconds of a test; those that take longer are left out
-SLACK = 3.0  # seconds over five times what a test takes without a mutation
+SLACK = 5.0  # seconds over four times what a test takes without a mutation
 TOOL = 4  # an id of sys.monitoring that coverage and profilers do not take
+HEAVY = ("numpy", "scipy.stats", "scipy.sparse.linalg", "pandas", "xarray", "numba", "pymc",
+         "pytensor", "arviz_stats", "arviz_base", "duckdb", "pyarrow.parquet", "polars",
+         "matplotlib.pyplot", "h5netcdf", "sqlalchemy", "rich.console", "jinja2")  # fmt: skip
+
+Tell = Callable[[dict[str, Any]], None]
 
 
 class OverLimitError(Exception):
@@ -44,7 +54,7 @@ class Outcome(NamedTuple):
     n_tests
         Tests that were run.
     n_left
-        Tests of these files that were not run: the bound of LONGEST seconds was reached.
+        Tests that run the line and were not run: the bound of LONGEST seconds was reached.
     """
 
     result: str
@@ -54,241 +64,237 @@ class Outcome(NamedTuple):
 
 
 class Trials:
-    """The plugin: `work` is called with itself once the tests are collected."""
+    """The plugin: `work` is called with itself once every test is known."""
 
     def __init__(self, root: Path, kept: Path, work: Callable[["Trials"], None]) -> None:
-        self.root, self.kept, self.work = root, kept, work
-        self.known: dict[str, dict[str, Any]] = {}
-        self.shared: dict[str, dict[str, set[int]]] = {}  # lines of fixtures by test file
-        self.at_setup: dict[str, list[int]] = {}
-        self.failed: str | None = None
-        self.slow = False
+        self.root, self.work = root, work
+        self.recording = Recording(kept)
+        self.functions: Index = {}
+        self.failed = self.slow = False
+        self.why = ""
         self.seen: set[tuple[str, int]] = set()
-        if kept.exists():
-            for line in kept.read_text(encoding="utf-8").splitlines():
-                if line.endswith("}"):  # not the last line of a run that was killed
-                    self._learn(json.loads(line))
+        self.watched: Tell | None = None  # where records of fixtures go while tests are recorded
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Do the work in place of the tests."""
         self.items = {item.nodeid: item for item in session.items}
-        self.texts: dict[str, str] = {}
-        for name in self.items:
-            file = name.partition("::")[0]
-            self.texts.setdefault(file, (self.root / file).read_text(encoding="utf-8"))
+        _import_all()
+        self.functions = index(str(self.root))
+        gc.collect()
+        gc.freeze()  # a forked process copies less
+        self._record()
         self.work(self)
         return True
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
-        """Note the lines that run while the fixtures of a test are made."""
-        yield
-        self.at_setup = self._by_file()
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+    ) -> Iterator[None]:
+        """Note what a shared fixture costs, and its lines, apart from the test's."""
+        if self.watched is None or fixturedef.scope == "function":
+            return (yield)
+        name = _fixture_name(fixturedef, getattr(request, "param_index", 0))
+        outside, begun = self._restarted(), process_time()
+        try:
+            return (yield)
+        finally:
+            record = {"fixture": name, "seconds": process_time() - begun, "lines": self._by_file()}
+            self.watched(record)
+            self._restarted()
+            self.seen |= outside
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note a test that fails."""
         if report.failed:
-            self.failed = report.nodeid
+            self.failed = True
+            self.why = str(report.longrepr)[-300:]
             self.slow = self.slow or OverLimitError.__name__ in str(report.longrepr)
+
+    # -- what each test costs ------------------------------------------------------------------
+
+    def _record(self) -> None:
+        """Run the tests that are not known yet, each file in a process of its own."""
+        files: dict[str, list[str]] = {}
+        texts: dict[str, int] = {}
+        for name in self.items:
+            file = name.partition("::")[0]
+            if file not in texts:
+                texts[file] = text_number((self.root / file).read_text(encoding="utf-8"))
+            if not self.recording.knows(name, texts[file]):
+                files.setdefault(file, []).append(name)
+        for file, names in files.items():
+
+            def run(tell: Tell, names: list[str] = names, of: int = texts[file]) -> None:
+                self._watch(names, of, tell)
+
+            while names:
+                told = _forked(run)
+                done = {record["test"] for record in told if "test" in record}
+                for record in told:
+                    if "begun" not in record:
+                        self.recording.keep(record)
+                if told and "begun" in told[-1]:  # the process ended inside a test
+                    name = told[-1]["begun"]
+                    done.add(name)
+                    self.recording.keep({"test": name, "of": texts[file], "seconds": LONGEST_TEST,
+                                         "lines": {}, "fixtures": [], "fault": "slow"})  # fmt: skip
+                names[:] = [name for name in names if name not in done]
+
+    def _watch(self, names: Sequence[str], of: int, tell: Tell) -> None:
+        """Run tests and tell a record of each."""
+
+        def stop(signum: int, frame: FrameType | None) -> None:
+            if self.slow:
+                os._exit(1)
+            self.slow = True  # its fixtures, which are shared, stay failed
+            raise OverLimitError
+
+        signal.signal(signal.SIGPROF, stop)
+        sys.monitoring.use_tool_id(TOOL, "lines of tests")
+        sys.monitoring.register_callback(TOOL, sys.monitoring.events.LINE, self._on_line)
+        sys.monitoring.set_events(TOOL, sys.monitoring.events.LINE)
+        spent = 0.0
+
+        def tell_fixture(record: dict[str, Any]) -> None:
+            nonlocal spent
+            spent += record["seconds"]
+            tell(record)
+
+        self.watched = tell_fixture
+        for k, name in enumerate(names):
+            tell({"begun": name})
+            self._restarted()
+            self.failed, self.slow, self.why = False, False, ""
+            spent, begun = 0.0, process_time()
+            signal.setitimer(signal.ITIMER_PROF, LONGEST_TEST, LONGEST_TEST)
+            self._run(name, names[k + 1] if k + 1 < len(names) else None)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            tell({"test": name, "of": of, "seconds": process_time() - begun - spent,
+                  "lines": self._by_file(), "fixtures": _shared_fixtures(self.items[name]),
+                  "fault": "slow" if self.slow else "fails" if self.failed else "",
+                  "why": self.why})  # fmt: skip
+
+    def _on_line(self, code: CodeType, line: int) -> Any:
+        if code.co_filename.startswith(f"{self.root}/bayesduel/"):
+            self.seen.add((code.co_filename, line))
+        return sys.monitoring.DISABLE
+
+    def _restarted(self) -> set[tuple[str, int]]:
+        """Return the lines seen, and see all lines anew."""
+        seen, self.seen = self.seen, set()
+        sys.monitoring.restart_events()
+        return seen
+
+    def _by_file(self) -> dict[str, list[int]]:
+        numbers: dict[str, list[int]] = {}
+        texts: dict[str, list[str]] = {}
+        for file, line in sorted(self.seen):
+            if file not in texts:
+                texts[file] = Path(file).read_text(encoding="utf-8").splitlines()
+            name = file.removeprefix(f"{self.root}/")
+            numbers.setdefault(name, []).append(text_number(texts[file][line - 1].strip()))
+        return {name: sorted(set(found)) for name, found in numbers.items()}
 
     # -- one mutation --------------------------------------------------------------------------
 
-    def tried(self, mutation: Mutation, index: Index) -> Outcome:
-        """Return what becomes of a mutation, made in the functions of `index`."""
+    def tried(self, mutation: Mutation) -> Outcome:
+        """Return what becomes of a mutation, made in the imported package."""
         code = changed(mutation, self.root)
         if code is None:
             return Outcome("at import")
         if not code:
             return Outcome("same")
-        functions = alive(code, str(self.root / mutation.path), index)
+        functions = alive(code, str(self.root / mutation.path), self.functions)
         if not functions:
             return Outcome("at import")
-        passed: list[str] = []
-        while True:
-            names = [name for name in self._tests_of(mutation) if name not in passed]
-            told = self._forked(names, lambda: apply(functions), LONGEST)
-            ran = [record for record in told if "test" in record]
-            last = told[-1]
-            left = len(names) - len(ran)
-            for record in ran[:-1] if last.get("fault") else ran:
-                self._keep(record)
-                if not record.get("fault"):
-                    passed.append(record["test"])
-            if not last.get("fault"):
-                hit = any(self._runs(name, mutation) for name in passed)
-                return Outcome("survived" if hit else "not run", "", len(passed), left)
-            name, n_tests = last["test"], len(passed) + 1
-            if name in self.known:
-                return Outcome(last["fault"], name, n_tests, left)
-            own, *_ = self._forked([name], lambda: None, LONGEST)  # does it pass without it?
-            self._keep(own)
-            if not own.get("fault"):
-                return Outcome(last["fault"], name, n_tests, left)
+        tests = self.recording.asked(mutation.path, text_number(mutation.text), self.items)
+        if not tests:
+            return Outcome("not run")
+        names = [test.name for test in tests]
+        costs = [self.recording.cost(test) for test in tests]
 
-    def quick_tests_of(self, path: str) -> list[str]:
-        """Return known tests that run lines of a file, the quickest first, LONGEST seconds."""
-        chosen, total = [], 0.0
-        for name, record in sorted(self.known.items(), key=lambda pair: pair[1]["seconds"]):
-            shared = self.shared.get(name.partition("::")[0], {})
-            if not record.get("fault") and (path in record["lines"] or path in shared):
-                total += record["seconds"]
-                if total > LONGEST:
-                    break
-                chosen.append(name)
-        return chosen
+        def run(tell: Tell) -> None:
+            apply(functions)
+            self._ask(names, costs, tell)
 
-    def _tests_of(self, mutation: Mutation) -> list[str]:
-        """Return the tests known to run the line, the quickest first, and those not yet known."""
-        runs, unknown = [], []
-        files = self._files_of(mutation.path)
-        for name in self.items:
-            record, file = self.known.get(name), name.partition("::")[0]
-            if record is None:
-                if file in files:
-                    unknown.append((files.index(file), name))
-            elif not record.get("fault"):
-                if self._runs(name, mutation):
-                    runs.append((record["seconds"], name))
-        unknown.sort(key=lambda pair: pair[0])
-        return [name for _, name in [*sorted(runs), *unknown]]
+        told = _forked(run)
+        begun = [record["begun"] for record in told if "begun" in record]
+        left = len(names) - len(begun)
+        if told and "failed" in told[-1]:
+            return Outcome("noticed", begun[-1], len(begun), left)
+        if not told or "ended" not in told[-1]:  # stopped, or the process ended inside a test
+            return Outcome("time-out", begun[-1] if begun else "", len(begun), left)
+        return Outcome("survived", "", len(begun), left)
 
-    def _files_of(self, path: str) -> list[str]:
-        """Return the test files that may run a file: its own, and those that name what it has."""
-        source = (self.root / path).read_text(encoding="utf-8")
-        stem = Path(path).stem
-        names = {n for n in _public(source) if len(n) > 3} | {f".{stem} import", f"import {stem}"}
-        room = path.removeprefix("bayesduel/").rpartition("/")[0]
-        ranked = []
-        for file, text in self.texts.items():
-            own = Path(file).stem == f"test_{stem}"
-            near = file.startswith(f"tests/{room}/")
-            if own or near or any(n in text for n in names):
-                count = sum(n in text for n in names)
-                ranked.append((not own, not near, -count, file))
-        return [file for *_, file in sorted(ranked)]
-
-    # -- one process ---------------------------------------------------------------------------
-
-    def _forked(
-        self, names: list[str], prepare: Callable[[], None], longest: float
-    ) -> list[dict[str, Any]]:
-        """Run tests in a forked process until one fails; return a record of each, and of its end.
-
-        The last record says {"ended": True}, or is of the test that failed or never ended. A
-        test that is not known yet and takes too long has the fault "slow", and others follow.
-        """
-        if not names:
-            return [{"ended": True}]
-        place, told = tempfile.mkstemp()
-        process = os.fork()
-        if process == 0:
-            try:
-                os.setpgid(0, 0)
-                self._child(names, prepare, longest, place)
-            finally:
-                os._exit(0)
-        os.waitpid(process, 0)
-        lines = Path(told).read_text(encoding="utf-8").splitlines()
-        os.close(place)
-        os.unlink(told)
-        found = [json.loads(line) for line in lines]
-        if not found:
-            raise RuntimeError("a forked process ended before its first test")
-        if found and "begun" in found[-1]:  # the process ended inside a test
-            found.append({"test": found[-1]["begun"], "fault": "time-out", "seconds": 0.0})
-        return [record for record in found if "begun" not in record]
-
-    def _child(
-        self, names: list[str], prepare: Callable[[], None], longest: float, place: int
-    ) -> None:
-        def tell(record: dict[str, Any]) -> None:
-            os.write(place, (json.dumps(record) + "\n").encode())
-
-        def stop(signum: int, frame: FrameType | None) -> None:
-            if self.slow or name in self.known:
-                os._exit(1)
-            self.slow = True  # its fixtures, which are shared, stay failed
-            raise OverLimitError
-
-        prepare()
-        sys.monitoring.use_tool_id(TOOL, "lines of tests")
-        sys.monitoring.register_callback(TOOL, sys.monitoring.events.LINE, self._on_line)
-        sys.monitoring.set_events(TOOL, sys.monitoring.events.LINE)
-        signal.signal(signal.SIGPROF, stop)
-        begun = _used()
+    def _ask(self, names: Sequence[str], costs: Sequence[float], tell: Tell) -> None:
+        """Run tests until one fails."""
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)  # ends the process
+        begun = process_time()
         for k, name in enumerate(names):
-            record = self.known.get(name)
-            limit = LONGEST_TEST
-            if record is not None:
-                file = name.partition("::")[0]
-                longest_of = max(r["seconds"] for n, r in self.known.items() if n.startswith(file))
-                limit = 5 * (record["seconds"] + longest_of) + SLACK
             tell({"begun": name})
-            self.seen.clear()
-            sys.monitoring.restart_events()
-            self.failed, self.slow = None, False
-            signal.setitimer(signal.ITIMER_PROF, limit, LONGEST_TEST)
-            start, self.at_setup = _used(), {}
-            item, after = self.items[name], names[k + 1] if k + 1 < len(names) else None
-            item.config.hook.pytest_runtest_protocol(
-                item=item, nextitem=self.items[after] if after else None
-            )
+            self.failed = False
+            signal.setitimer(signal.ITIMER_PROF, 4 * costs[k] + SLACK)
+            self._run(name, names[k + 1] if k + 1 < len(names) else None)
             signal.setitimer(signal.ITIMER_PROF, 0)
-            own = {"test": name, "seconds": _used() - start, "lines": self._by_file(),
-                   "fixtures": self.at_setup}  # fmt: skip
-            if self.slow:
-                tell({"test": name, "seconds": own["seconds"], "fault": "slow"})
-                continue
             if self.failed:
-                tell({"test": name, "seconds": own["seconds"], "fault": "noticed"})
+                tell({"failed": name})
                 return
-            tell(own)
-            if _used() - begun > longest:
+            if process_time() - begun > LONGEST:
                 break
         tell({"ended": True})
 
-    def _on_line(self, code: CodeType, line: int) -> Any:
-        if code.co_filename.startswith(f"{self.root}/bayesduel/"):
-            self.seen.add((code.co_filename.removeprefix(f"{self.root}/"), line))
-        return sys.monitoring.DISABLE
-
-    # -- what is known -------------------------------------------------------------------------
-
-    def _by_file(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for file, line in sorted(self.seen):
-            found.setdefault(file, []).append(line)
-        return found
-
-    def _runs(self, name: str, mutation: Mutation) -> bool:
-        """Return whether a known test, or a fixture of its file, runs the line of a mutation."""
-        shared = self.shared.get(name.partition("::")[0], {})
-        lines = (self.known[name].get("lines", {}), shared)
-        return any(mutation.line in of.get(mutation.path, set()) for of in lines)
-
-    def _learn(self, record: dict[str, Any]) -> None:
-        lines = {file: set(numbers) for file, numbers in record.get("lines", {}).items()}
-        self.known[record["test"]] = {**record, "lines": lines}
-        shared = self.shared.setdefault(record["test"].partition("::")[0], {})
-        for file, numbers in record.get("fixtures", {}).items():
-            shared.setdefault(file, set()).update(numbers)
-
-    def _keep(self, record: dict[str, Any]) -> None:
-        if record["test"] not in self.known:
-            self._learn(record)
-            with self.kept.open("a", encoding="utf-8") as lines:
-                lines.write(json.dumps(record) + "\n")
+    def _run(self, name: str, after: str | None) -> None:
+        item = self.items[name]
+        following = self.items[after] if after else None
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
 
 
-def _used() -> float:
-    return sum(os.times()[:4])
+def _forked(run: Callable[[Tell], None]) -> list[dict[str, Any]]:
+    """Return what a function tells in a forked process."""
+    place, path = tempfile.mkstemp()
+
+    def tell(record: dict[str, Any]) -> None:
+        os.write(place, (json.dumps(record) + "\n").encode())
+
+    process = os.fork()
+    if process == 0:
+        try:
+            os.setpgid(0, 0)
+            run(tell)
+        finally:
+            os._exit(0)
+    os.waitpid(process, 0)
+    try:
+        os.killpg(process, signal.SIGKILL)  # what its tests have started
+    except ProcessLookupError:
+        pass
+    os.close(place)
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    os.unlink(path)
+    return [json.loads(line) for line in lines]
 
 
-def _public(source: str) -> list[str]:
-    """Return the names of `__all__`."""
-    import ast
+def _shared_fixtures(item: pytest.Item) -> list[str]:
+    """Return the names of the fixtures of a test that others share."""
+    found = cast(Any, item)._fixtureinfo.name2fixturedefs
+    indices = getattr(getattr(item, "callspec", None), "indices", {})
+    return [
+        _fixture_name(definitions[-1], indices.get(name, 0))
+        for name, definitions in found.items()
+        if definitions[-1].scope != "function"
+    ]
 
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
-            return list(ast.literal_eval(node.value))
-    return []
+
+def _fixture_name(fixture: pytest.FixtureDef[Any], number: int) -> str:
+    return f"{fixture.baseid}::{fixture.argname}[{number}]"
+
+
+def _import_all() -> None:
+    """Import what tests would import, so that a forked process need not."""
+    import bayesduel
+
+    for name in HEAVY:
+        importlib.import_module(name)
+    for module in pkgutil.walk_packages(bayesduel.__path__, "bayesduel."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)

@@ -142,7 +142,7 @@ def test_equal_margins_do_not_break_the_fit():
 
 def test_bad_input_is_refused():
     margins, _ = dealt(4, 3, 0)
-    with pytest.raises(ValueError, match="variances should be one of"):
+    with pytest.raises(ValueError, match="variances should be 'common', 'arm' or 'pair'"):
         fit_margins(margins, "each")
     with pytest.raises(ValueError, match="floor should be positive, got 0"):
         fit_margins(margins, floor=0)

@@ -389,7 +389,7 @@ def test_models_on_the_command_line():
     assert {row["model"] for row in table} == {"thurstone", "order-effect(thurstone)"}
     refused = CliRunner().invoke(main, [*args, "thurstone,elo"])
     assert refused.exit_code == 2
-    assert "--models: model should be one of" in refused.output and "elo" in refused.output
+    assert "--models: model name should be one of" in refused.output and "elo" in refused.output
 
 
 @pytest.mark.slow

@@ -204,7 +204,7 @@ def test_progress_ends_at_one():
         ({"models": ["bradley-terry", "bradley-terry"]}, ValueError, "distinct names"),
         ({"models": ["thurstone-score"]}, ValueError, "duels should have margins"),
         ({"models": ["thurstone-score", "thurstone"]}, ValueError, "margins are what thurstone-sc"),
-        ({"models": ["elo"]}, ValueError, "model should be one of"),
+        ({"models": ["elo"]}, ValueError, "model name should be one of"),
     ],
 )
 def test_bad_arguments_are_named(arguments, error, words):

@@ -239,7 +239,7 @@ def test_uncertified_laplace_warns_and_auto_turns_to_nuts(monkeypatch):
     ("arguments", "error", "words"),
     [
         ({"duels": "votes.csv"}, TypeError, "duels should be a bayesduel.Duels"),
-        ({"model": "elo"}, ValueError, "model should be one of"),
+        ({"model": "elo"}, ValueError, "model name should be one of"),
         ({"model": 3}, TypeError, "model should be a name or a model"),
         ({"method": "vi"}, ValueError, "method should be"),
         ({"draws": 10}, ValueError, "draws should be at least 100, got 10"),

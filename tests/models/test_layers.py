@@ -352,7 +352,7 @@ def test_a_judge_with_one_vote_stays_with_the_others():
         (lambda: TimeVarying(periods=1), ValueError, "periods should be from 2"),
         (lambda: TimeVarying(edges=(0.0, 2.0, 1.0)), ValueError, "increasing"),
         (lambda: BladeChest(planes=0), ValueError, "planes should be from 1"),
-        (lambda: named("order-effect(elo)"), ValueError, "model should be one of"),
+        (lambda: named("order-effect(elo)"), ValueError, "model name should be one of"),
     ],
 )
 def test_bad_settings_are_named(make, error, words):

@@ -144,7 +144,7 @@ def test_bad_types_and_names_are_refused():
         BradleyTerry(scale="big")
     with pytest.raises(ValueError, match="concentration should be > 0 and finite"):
         PreferenceMatrix(concentration=np.inf)
-    with pytest.raises(ValueError, match="model should be one of bradley-terry"):
+    with pytest.raises(ValueError, match="model name should be one of bradley-terry"):
         named("elo")
 
 

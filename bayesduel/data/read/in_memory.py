@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from bayesduel.data.read.rows import text_of
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import listed, shown_value
 
 __all__ = ["WinsMatrix", "as_frame", "wins_in_columns", "wins_matrix"]
 
@@ -59,10 +59,11 @@ def as_frame(given: Any) -> Any:
         If the entries of a list differ in kind, or the columns in length.
     """
     if isinstance(given, Mapping):
-        sizes = {str(name): len(values) for name, values in given.items()}
+        by_name = {str(name): listed(values, f"column {name!r}") for name, values in given.items()}
+        sizes = {name: len(values) for name, values in by_name.items()}
         if len(set(sizes.values())) > 1:
             raise ValueError(f"columns should have the same length, got {sizes}")
-        return pa.table({str(name): _column(list(values)) for name, values in given.items()})
+        return pa.table({name: _column(list(values)) for name, values in by_name.items()})
     if not isinstance(given, list) or not given or isinstance(given[0], str | os.PathLike):
         return given
     if all(isinstance(row, Mapping) for row in given):

@@ -12,6 +12,7 @@ from bayesduel.data.read.columns import Columns
 from bayesduel.data.read.duckdb_source import open_files
 from bayesduel.data.read.faults import refusal
 from bayesduel.data.read.rows import text_of
+from bayesduel.system.arguments import shown_value
 
 __all__ = ["Fault", "bad_row", "open_source"]
 
@@ -43,6 +44,12 @@ def open_source(
         given for a frame.
     """
     if isinstance(path_or_frame, str | os.PathLike | list | tuple):
+        paths = path_or_frame if isinstance(path_or_frame, list | tuple) else [path_or_frame]
+        if not all(isinstance(path, str | os.PathLike) and path for path in paths):
+            raise TypeError(
+                f"path_or_frame should be a path, a list of paths or a frame, "
+                f"got {shown_value(path_or_frame)}"
+            )
         return open_files(path_or_frame, skip=skip, memory=memory)
     if memory is not None:
         raise ValueError(

@@ -1,0 +1,346 @@
+"""A sound call of every public function, or the reason why it has none.
+
+The public names are those of ``bayesduel.__all__``, of the rooms that it names and the methods of
+its logs, results and studies. Each has a sound call in CALLS, or a reason in LEFT_OUT; settings
+(policies, models, problems) whose arguments all have defaults need no entry.
+"""
+
+import inspect
+import tempfile
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import bayesduel as bd
+from bayesduel.criticism.calibration import held_out
+
+__all__ = ["CALLS", "LEFT_OUT", "METHODS", "World", "new_world", "public_names"]
+
+COMPILED = "compiled: policies call it inside compiled code"
+RESULT = "a result, which the package makes"
+PATTERN = "a pattern for classes of one's own"
+LEFT_OUT = {
+    "StudyError": "an error", "StudyStopped": "an error",
+    "Health": RESULT, "Comparison": RESULT, "datasets.Dataset": RESULT,
+    "selection.MarginFit": RESULT, "problems.RoshamboTable": RESULT,
+    "beliefs.Belief": COMPILED, "selection.Margins": COMPILED,
+    **{f"beliefs.{name}": COMPILED for name in (
+        "bounds", "pick", "record", "sample", "sample_against", "share", "shares",
+        "upper_against", "upper_bound", "upper_from_counts")},
+    "selection.record_margin": COMPILED, "selection.no_margins": COMPILED,
+    "beliefs.BeliefSpec": PATTERN, "problems.Problem": PATTERN, "models.Layer": PATTERN,
+    "models.Model": PATTERN, "models.Response": PATTERN, "models.Predictor": PATTERN,
+    "models.register": "a decorator", "problems.roshambo_match": "needs OpenSpiel",
+    "problems.roshambo_table": "needs OpenSpiel", "problems.RoshamboDuels": "needs OpenSpiel",
+    "preference.Criterion": "a type",
+}  # fmt: skip
+METHODS = ("Study", "Comparison", "Duels", "Health", "Pulls")
+
+
+class World:
+    """Sound things to pass, each made when it is first wanted."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.rng = np.random.default_rng(0)
+        self.P = np.array([[0.5, 0.7, 0.6], [0.3, 0.5, 0.8], [0.4, 0.2, 0.5]])
+
+    @cached_property
+    def log(self) -> Any:
+        """A log of three arms."""
+        return bd.Duels.from_wins([[0, 6, 5], [4, 0, 7], [3, 2, 0]], ["a", "b", "c"])
+
+    @cached_property
+    def margins(self) -> Any:
+        """A log of three arms with margins."""
+        frame = pd.DataFrame({"left": list("abcabc"), "right": list("bcacab"),
+                              "margin": [1.0, 2.0, -1.5, 0.5, -1.0, 1.0]})  # fmt: skip
+        return bd.read_duels(frame, outcome=False, margin="margin")
+
+    @cached_property
+    def statistics(self) -> Any:
+        """Margins of three arms, of which each pair met three times."""
+        found = bd.selection.no_margins(3)
+        for pair in ((0, 1), (1, 2), (2, 0)):
+            for margin in (1.0, 2.0, -0.5):
+                bd.selection.record_margin(found, *pair, margin)
+        return found
+
+    @cached_property
+    def fit(self) -> Any:
+        """A small fit."""
+        return bd.fit(self.log, draws=100)
+
+    @cached_property
+    def margin_fit(self) -> Any:
+        """A small fit of margins."""
+        return bd.fit(self.margins, "thurstone-score", draws=100)
+
+    @cached_property
+    def category_fit(self) -> Any:
+        """A fit of two categories."""
+        log = bd.Duels.from_categories({"x": self.log, "y": self.log})
+        return bd.fit(log, bd.models.CategoryEffects(bd.models.BradleyTerry()), draws=100)
+
+    @cached_property
+    def judge_fit(self) -> Any:
+        """A fit with the reliability of judges."""
+        log = bd.datasets.load("tversky1969")
+        return bd.fit(log, bd.models.JudgeReliability(bd.models.BradleyTerry()), draws=100)
+
+    @cached_property
+    def season_fit(self) -> Any:
+        """A fit of scores that vary in time."""
+        frame = pd.DataFrame({"left": list("abcabc"), "right": list("bcacab"),
+                              "outcome": ["left", "right"] * 3,
+                              "time": [f"2020-0{m}-01" for m in range(1, 7)]})  # fmt: skip
+        return bd.fit(bd.read_duels(frame), bd.models.TimeVarying(bd.models.BradleyTerry()),
+                      draws=100)  # fmt: skip
+
+    @cached_property
+    def winners(self) -> Any:
+        """The winners of the fit."""
+        return bd.winners(self.fit)
+
+    @cached_property
+    def check(self) -> Any:
+        """A check of the log."""
+        return bd.check(self.log, quick=True, draws=100)
+
+    @cached_property
+    def comparison(self) -> Any:
+        """A comparison of two models."""
+        return bd.compare_models(self.log, ["bradley-terry", "thurstone"], draws=100)
+
+    @cached_property
+    def trace(self) -> Any:
+        """A simulation of regret."""
+        return bd.simulate(bd.Uniform(), "cyclic-4", 10, replications=2, workers=1)
+
+    @cached_property
+    def selections(self) -> Any:
+        """A simulation of selection."""
+        problem = bd.problems.ScoreDuels(np.zeros((4, 4)), np.ones((4, 4)))
+        return bd.simulate(bd.Uniform(), problem, 40, k=1, replications=2, workers=1)
+
+    @cached_property
+    def items(self) -> Any:
+        """Attributes of the arms."""
+        return bd.read_items(pd.DataFrame({"item": list("abc"), "x": [1.0, 2.0, 4.0]}))
+
+    @cached_property
+    def item_fit(self) -> Any:
+        """A fit with attributes."""
+        return bd.fit(self.log, bd.models.BradleyTerry(bd.models.Covariates(self.items)), draws=100)
+
+    @property
+    def study(self) -> Any:
+        """A new study of three arms, with one ticket told and one open."""
+        study = bd.Study(arms=list("abc"), policy=bd.Uniform(), stop=None)
+        self.told = study.ask()
+        study.tell(self.told, "left")
+        self.open = study.ask()
+        return study
+
+    @property
+    def path(self) -> Path:
+        """A file that is not there yet."""
+        return self.folder / "new.html"
+
+
+def _log(w: World) -> dict[str, Any]:
+    return {"duels": w.log}
+
+
+def _fit(w: World) -> dict[str, Any]:
+    return {"fit": w.fit}
+
+
+def _matrix(w: World) -> dict[str, Any]:
+    return {"P": w.P}
+
+
+def _family(w: World) -> dict[str, Any]:
+    return {"n_arms": 3, "rng": w.rng}
+
+
+CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
+    "Laplace": lambda w: {"model": bd.models.BradleyTerry()},
+    "MCMC": lambda w: {"model": bd.models.BradleyTerry()},
+    "TopK": lambda w: {"k": 1},
+    "AllOf": lambda w: {"rules": (bd.Budget(3),)},
+    "AnyOf": lambda w: {"rules": (bd.Budget(3),)},
+    "Budget": lambda w: {"n": 3},
+    "Duels": lambda w: {"arms": w.log.arms, "cells": w.log.cells},
+    "Pulls": lambda w: {"arms": ("a", "b"), "n": np.ones(2, int), "successes": np.ones(2, int)},
+    "Study": lambda w: {"arms": ["a", "b"]},
+    "plan": lambda w: {"start": 3, "n_futures": 1, "budget": 5, "policy": bd.Uniform()},
+    "category_ranks": lambda w: {"fit": w.category_fit},
+    "check": lambda w: {"duels": w.log, "quick": True, "draws": 100},
+    "coefficients": lambda w: {"fit": w.item_fit},
+    "components": _log,
+    "compare_models": lambda w: {"duels": w.log, "models": ["bradley-terry"], "draws": 100},
+    "fit": lambda w: {"duels": w.log, "draws": 100},
+    "health": _log,
+    "check_margins": lambda w: {"fit": w.margin_fit, "draws": 20},
+    "next_pairs": _fit,
+    "open_trace": lambda w: {"path": w.folder / "no.nc"},
+    "opportunity_cost": lambda w: {"trace": w.selections},
+    "plot_calibration": lambda w: {"calibration": held_out(w.log)},
+    "plot_categories": lambda w: {"ranks": bd.category_ranks(w.category_fit)},
+    "plot_coefficients": lambda w: {"fit": w.item_fit},
+    "plot_comparison": lambda w: {"comparison": w.comparison},
+    "plot_cycles": lambda w: {"check": w.check},
+    "plot_cyclicity": lambda w: {"check": w.check},
+    "plot_judges": lambda w: {"fit": w.judge_fit},
+    "plot_margins": lambda w: {"check": bd.check_margins(w.margin_fit, draws=20)},
+    "plot_pair_residuals": lambda w: {"check": bd.check_margins(w.margin_fit, draws=20)},
+    "plot_preference": lambda w: {"winners": w.winners},
+    "plot_ranking": lambda w: {"winners": w.winners},
+    "plot_ranks": lambda w: {"winners": w.winners},
+    "plot_ratings": lambda w: {"fit": w.season_fit},
+    "plot_regret": lambda w: {"trace": w.trace},
+    "plot_residuals": lambda w: {"check": w.check},
+    "plot_success": lambda w: {"trace": w.selections},
+    "plot_winners": lambda w: {"winners": w.winners},
+    "predict": lambda w: {"fit": w.fit, "left": "a", "right": "b"},
+    "predict_items": lambda w: {"fit": w.item_fit, "items": w.items},
+    "preference_draws": _fit,
+    "read_duels": lambda w: {
+        "path_or_frame": pd.DataFrame({"left": ["a"], "right": ["b"], "outcome": ["left"]})},
+    "read_items": lambda w: {
+        "path_or_frame": pd.DataFrame({"item": list("abc"), "x": [1.0, 2.0, 4.0]})},
+    "read_pulls": lambda w: {
+        "path_or_frame": pd.DataFrame({"item": list("ab"), "reward": [1, 0]})},
+    "regret": lambda w: {"trace": w.trace},
+    "posterior_predictive": lambda w: {"fit": w.fit, "draws": 20},
+    "report": lambda w: {"log": w.log, "path": w.path, "draws": 100},
+    "duels_to_decide": _fit,
+    "export": lambda w: {"log": w.log, "folder": w.folder / "export", "draws": 100},
+    "head_to_head": _log,
+    "raw_winners": _log,
+    "scores": _fit,
+    "judge_agreement": lambda w: {"duels": bd.datasets.load("tversky1969")},
+    "simulate": lambda w: {
+        "policies": bd.Uniform(), "problem": "cyclic-4", "horizon": 10, "workers": 1},
+    "default_models": _log,
+    "success_difference": lambda w: {
+        "better": bd.success_rate(w.selections)["success"],
+        "worse": bd.success_rate(w.selections)["success"]},
+    "success_rate": lambda w: {"trace": w.selections},
+    "top_k": lambda w: {"fit": w.fit, "k": 1},
+    "update": lambda w: {"fit": w.fit, "new_duels": w.log, "draws": 100},
+    "winners": _fit,
+    "beliefs.require_sampling": lambda w: {
+        "policy": bd.Uniform(), "belief": bd.beliefs.Beta()},
+    "beliefs.require_scores": lambda w: {
+        "policy": bd.Uniform(), "belief": bd.Laplace(bd.models.BradleyTerry())},
+    "datasets.describe": lambda w: {"name": "springall"},
+    "datasets.items": lambda w: {"name": "springall"},
+    "datasets.load": lambda w: {"name": "springall"},
+    "datasets.names": lambda w: {},
+    "datasets.text": lambda w: {"name": "springall"},
+    "models.Covariates": lambda w: {"of": w.items},
+    "models.DuelCovariates": lambda w: {"columns": ("x",)},
+    "models.ItemCovariates": lambda w: {"items": w.items},
+    "models.JudgeTastes": lambda w: {
+        "base": bd.models.BradleyTerry(bd.models.Covariates(w.items))},
+    "models.LogisticAttributes": lambda w: {"items": w.items},
+    "models.model_from_settings": lambda w: {
+        "description": bd.models.model_settings(bd.models.BradleyTerry())},
+    "models.model_named": lambda w: {"model": "bradley-terry"},
+    "models.model_settings": lambda w: {"model": bd.models.BradleyTerry()},
+    "models.named": lambda w: {"name": "bradley-terry"},
+    **{f"preference.{name}": _matrix for name in (
+        "beats", "borda_scores", "check_preference", "condorcet_winner", "copeland_scores",
+        "cyclic_triads", "decided_triads", "kemeny", "random_walk_scores", "slater", "smith_set",
+        "von_neumann")},
+    "preference.rank_order": lambda w: {"scores": [1.0, 2.0]},
+    "preference.ranks": lambda w: {"scores": [1.0, 2.0]},
+    "preference.top_k": lambda w: {"scores": [1.0, 2.0], "k": 1},
+    "preference.winner_mask": lambda w: {"P": w.P, "criterion": "borda"},
+    "problems.BinaryDuels": lambda w: {"problem": bd.problems.Matrix(w.P)},
+    "problems.FromFit": _fit,
+    "problems.ItemDuels": lambda w: {"attributes": np.eye(3), "preference": np.ones(3)},
+    "problems.ItemPulls": lambda w: {"attributes": np.eye(3), "preference": np.ones(3)},
+    "problems.MarginReplay": lambda w: {"duels": w.margins},
+    "problems.Matrix": _matrix,
+    "problems.RandomProblem": lambda w: {
+        "n_arms": 3, "generator": bd.problems.bradley_terry},
+    "problems.Replay": _log,
+    "problems.ScoreDuels": lambda w: {"mean": np.zeros((3, 3)), "sd": np.ones((3, 3))},
+    "problems.SpherePulls": lambda w: {"preference": np.ones(3)},
+    "problems.as_margin_problem": lambda w: {"problem": w.margins},
+    "problems.as_problem": lambda w: {"problem": "cyclic-4"},
+    **{f"problems.{name}": _family for name in (
+        "bradley_terry", "perturbed_thurstone", "score_duels", "thurstone", "uneven_duels",
+        "uniform")},
+    "problems.named": lambda w: {"name": "cyclic-4"},
+    "problems.noise_floor": lambda w: {"problem": bd.problems.Matrix(w.P), "gap": 0.01},
+    "problems.roshambo_bots": lambda w: {},
+    "selection.fit_margins": lambda w: {"margins": w.statistics},
+    "selection.intransitivity": lambda w: {"margins": w.statistics},
+    "Study.add_arms": lambda w: {"arms": ["d"]},
+    "Study.ask": lambda w: {},
+    "Study.audit": lambda w: {},
+    "Study.close": lambda w: {},
+    "Study.correct": lambda w: {"ticket": w.told, "outcome": "right", "reason": "mistyped"},
+    "Study.duels": lambda w: {},
+    "Study.fit": lambda w: {},
+    "Study.import_duels": _log,
+    "Study.pending": lambda w: {},
+    "Study.plan": lambda w: {"n_futures": 1, "budget": 5},
+    "Study.retire_arms": lambda w: {"arms": ["c"]},
+    "Study.status": lambda w: {},
+    "Study.tally": lambda w: {},
+    "Study.tell": lambda w: {"ticket": w.open, "outcome": "left"},
+    "Study.winners": lambda w: {},
+    "Comparison.formatted": lambda w: {},
+    "Comparison.stacked": lambda w: {"draws": 50},
+    "Comparison.to_dict": lambda w: {},
+    "Comparison.to_html": lambda w: {},
+    "Comparison.to_json": lambda w: {},
+    "Duels.join": lambda w: {"other": w.log},
+    "Duels.from_categories": lambda w: {"logs": {"x": w.log}},
+    "Duels.from_votes": lambda w: {"left": ["a"], "right": ["b"], "outcome": [1.0]},
+    "Duels.from_wins": lambda w: {"wins": [[0, 1], [2, 0]]},
+    "Duels.pairs": lambda w: {},
+    "Duels.subset": lambda w: {"arms": ["a", "b"]},
+    "Duels.summary": lambda w: {},
+    "Duels.tally": lambda w: {},
+    "Health.to_dict": lambda w: {},
+    "Pulls.from_rows": lambda w: {"items": ["a"], "rewards": [1]},
+}  # fmt: skip
+
+
+def public_names() -> dict[str, Any]:
+    """Return every public callable by its dotted name."""
+    found: dict[str, Any] = {}
+    for name in bd.__all__:
+        value = getattr(bd, name)
+        if inspect.ismodule(value):
+            inside = {part: getattr(value, part) for part in value.__all__}
+            known = {id(v) for v in found.values()}
+            found |= {f"{name}.{part}": v for part, v in inside.items() if id(v) not in known}
+        else:
+            found[name] = value
+    for name in METHODS:
+        for part in sorted(vars(found[name])):
+            value = getattr(found[name], part)
+            if not part.startswith("_") and inspect.isroutine(value):
+                found[f"{name}.{part}"] = value
+    own = {id(getattr(bd, name)) for name in bd.__all__}
+    return {
+        name: value
+        for name, value in found.items()
+        if callable(value) and ("." not in name or id(value) not in own)
+    }
+
+
+def new_world() -> World:
+    """Return a world in a folder of its own."""
+    return World(Path(tempfile.mkdtemp(prefix="junk-")))
