@@ -147,7 +147,7 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
     draws, seed = whole(draws, "draws", 20), whole(seed, "seed", 0)
     model, posterior, labels, votes = _parts(fit, draws)
     left, right, weight, margin = votes
-    n_arms, n_draws = len(labels), len(posterior["score"])
+    n_arms, n_draws = len(labels), len(next(iter(posterior.values())))
     rows = np.repeat(np.arange(len(margin)), weight)
     left, right, margin = left[rows], right[rows], margin[rows]
     sign = np.where(left < right, 1.0, -1.0)

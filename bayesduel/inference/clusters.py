@@ -61,7 +61,10 @@ def why_not_robust(model: Any) -> str:
     if model.integrates_pair:
         return "the votes on a pair share a parameter that the likelihood integrates out"
     if model.varying:
-        return "effects vary by group with a learned spread, which takes the place of such errors"
+        return (
+            "effects vary by group with a learned spread, for which cluster-robust errors are not "
+            "computed"
+        )
     if model.why_nuts:
         return f"the posterior has no mode at which votes add up: {model.why_nuts}"
     return ""

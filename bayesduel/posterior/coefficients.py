@@ -87,7 +87,7 @@ def coefficients(
     change = score - 0.5
     add("change", change.mean(axis=0), change, "change_")
     add("standard", standard.mean(axis=0), standard, "standard_")
-    if "judge_spread" in draws:
+    if "taste" in draws:  # the spread of judges by attribute
         spread = np.full(one.shape, np.nan)  # the side has none
         n = draws["judge_spread"].shape[1]
         spread[:, :n] = draws["judge_spread"] / units[:n]
