@@ -161,6 +161,11 @@ class Model(ByValue, ABC):
         return None
 
     @property
+    def controls(self) -> bool:
+        """Whether it controls for the order or for covariates of the duel."""
+        return self.reads_order or self.covariates is not None
+
+    @property
     def accounts_for(self) -> tuple[str, ...]:
         """Roles ("judge", "group") whose votes are independent given the parameters."""
         return ()

@@ -16,11 +16,11 @@ from bayesduel.criticism.cross_validation import cut, rows_of, votes_of
 from bayesduel.data.duels import Duels
 from bayesduel.data.votes import Cells, cells_of
 from bayesduel.inference.fit import fit
+from bayesduel.inference.route import takes_sparse
 from bayesduel.intervals import wilson
 from bayesduel.models import model_named
 from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import CHUNK, posterior_draws
-from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import screen
 
 __all__ = ["Calibration", "held_out"]
@@ -275,8 +275,8 @@ def _predict_pairs(
 
 def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.ndarray]:
     """Return the draws of a fit of the log without a fold."""
-    many = log.n_arms > TABLE_ARMS and not model.why_not_sparse
-    method: Any = "auto" if model.why_nuts or many else "laplace"
+    sparse = takes_sparse(model, log.n_arms, "auto")
+    method: Any = "auto" if model.why_nuts or sparse else "laplace"
     with warnings.catch_warnings():  # warnings on a fold are not about the log
         warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")
         tree = fit(log, model, method, draws=draws, seed=seed, log_likelihood=False)

@@ -24,16 +24,20 @@ __all__ = [
     "MarginIndex",
     "OrderShare",
     "check",
+    "expected_seconds",
     "with_comparison",
 ]
 
 COMPARED_ARMS = 200  # up to as many arms, models are compared where none are named
 DRAWS = 1000
 MOST_DRAWS = 10**6
-FEWEST_DRAWS = 200  # of pairs, where pairs or triads are many
+FEWEST_DRAWS = 200  # of pairs, where triads are many; 100 where over MANY_PAIRS pairs met
 REFITS = 5  # of a model without the units that importance sampling cannot leave out
 MATRICES = 20  # of arm by arm: the expected outcomes, their design and workspace
 ENTRIES = 60_000_000  # draws times pairs, at most
+MANY_PAIRS = 10_000
+SECONDS_A_PAIR = 3e-4  # of processor time, see expected_seconds
+SECONDS_A_TRIAD = 3e-8
 CLOSED = 200_000_000  # draws times triads, at most
 
 
@@ -65,9 +69,9 @@ def check(
         Whether to leave out the comparison (unless `models` are named). The test of transitivity
         is the same.
     draws
-        Logs replicated from each null model. Default: 400 for up to 20,000 triads and 200 for
-        more; then twice as many, and so on, as long as a p-value is within Monte Carlo error of
-        0.05, up to 6,400 (3,200).
+        Logs replicated from each null model. Default: 400 for up to 20,000 triads, 200 for
+        more, and 50 where over 10,000 pairs met; then twice as many, and so on, as long as a
+        p-value is within Monte Carlo error of 0.05, up to 6,400 (3,200).
     order_effect
         Whether the side listed first may have an advantage, which the test then estimates
         together with the scores. False where sides carry no meaning.
@@ -112,7 +116,7 @@ def check(
     pairs = units.pairs()
     triads = closed_triads(duels.n_arms, pairs.first, pairs.second, rng)
     most = min(ENTRIES // len(pairs.first), max(FEWEST_DRAWS, CLOSED // max(len(triads.edges), 1)))
-    n_draws = int(np.clip(most, 100, DRAWS))
+    n_draws = 100 if len(pairs.first) > MANY_PAIRS else int(np.clip(most, 100, DRAWS))
     posterior = None
     if triads.n_closed:
         posterior = cycle_posterior(draw_pairs(pairs, n_draws, rng), pairs, duels.arms, triads)
@@ -187,6 +191,16 @@ def with_comparison(
             theta = _chances(tree, pairs, found.cycle_posterior.n_draws)
             posteriors[name] = cycle_posterior(theta, pairs, log.arms, triads)
     return replace(found, comparison=comparison, cycle_posteriors=posteriors, why_not_compared="")
+
+
+def expected_seconds(duels: "Duels") -> float:
+    """Return about how many processor seconds a quick check of a log takes.
+
+    By a line through measured times (345 to 1,000 arms, 4,700 to 95,000 pairs): most of it draws
+    the pairs of replicated logs, the rest fits the null models.
+    """
+    n_pairs = len(duels.pairs().first)
+    return SECONDS_A_PAIR * n_pairs + SECONDS_A_TRIAD * duels.n_arms**3
 
 
 # -- in calling order ----------------------------------------------------------------------

@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 
     from bayesduel.criticism.comparison import Comparison
     from bayesduel.data.duels import Duels
+    from bayesduel.models.model import Model
 
 __all__ = ["Check", "OrderShare"]
 
 SHOWN = 10  # rows of each table of residuals in a dictionary
 DRAWN = 20_000_000  # draws x arms x arms of a preference matrix, about
 DRAWS = (200, 2000)  # of it, at least and at most
+CONTROLLED_CELLS = 20_000  # rows of counts up to which NUTS fits cycles and covariates
+CONTROLLED_ARMS = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,6 +219,33 @@ class Check:
                     return tree
         draws = int(np.clip(DRAWN // self.duels.n_arms**2, *DRAWS))
         return fit(self.units, "preference-matrix", draws=draws, seed=self.seed)
+
+    def answer_without_ranking(self, model: "Model") -> "tuple[xr.DataTree | None, str]":
+        """Return a fit that allows cycles and controls for what `model` does, or None and why.
+
+        Where `model` has no order effect and no covariates of the duel: :attr:`without_ranking`.
+        Otherwise blade-chest planes around `model`, fitted to the log; winners of it are those of
+        neutral duels, as those of `model` are.
+        """
+        from bayesduel.inference.fit import fit
+        from bayesduel.models import BladeChest
+
+        if not model.controls:
+            return self.without_ranking, ""
+        if model.flat:
+            return None, (
+                "No winners without a ranking are given: the model that allows cycles and controls "
+                "for the same needs a proper prior."
+            )
+        cyclic = BladeChest(model)
+        n_cells = len(cyclic.cells(self.duels))
+        if n_cells > CONTROLLED_CELLS or self.duels.n_arms > CONTROLLED_ARMS:
+            return None, (
+                f"No winners without a ranking are given: {cyclic.name}, which allows cycles and "
+                f"controls for the same, needs NUTS, which takes hours for {n_cells:,} rows of "
+                f"{self.duels.n_arms:,} arms; a preference matrix does not control for them."
+            )
+        return fit(self.duels, cyclic, seed=self.seed, log_likelihood=False), ""
 
     @cached_property
     def data(self) -> "xr.DataTree":

@@ -21,6 +21,7 @@ __all__ = ["LinearPredictor", "Parts", "as_input", "linear_predictor", "split_bl
 
 CHUNK = 4_000_000  # draws x cells worked on at once
 BLOCK = 100_000  # of these in the compiled sum, which should stay in the processor's cache
+REACHED = 64  # axes whose predictors are held at once
 MANY = 2_000_000  # draws x cells from which that sum is worth its compilation
 
 
@@ -162,18 +163,36 @@ class LinearPredictor:
         at
             Coordinates along each axis, shape (m, axes).
         """
-        value, many = np.empty(at.shape), self._many(at.size)
+        if not self._many(at.size):
+            return self._values_along_each(x, hyper, axes, at)
+        n_points = len(at)
+        value = np.empty(at.T.shape)
         begin = self.design.eta(x[: self._cut])
-        for start in range(0, axes.shape[1], 64):
-            for k, reach in enumerate(self.reach(axes.T[start : start + 64]), start):
+        step = max(1, BLOCK // max(self.n_cells * n_points, 1))
+        for start in range(0, axes.shape[1], REACHED):
+            reach = self.reach(axes.T[start : start + REACHED])
+            for first in range(0, len(reach), step):
+                moved = reach[first : first + step, None, :]
+                here = slice(start + first, start + first + len(moved))
+                along = at.T[here, :, None]
+                points = (x + along * axes.T[here, None, :]).reshape(-1, len(x))
+                sums = self._sum((begin + along * moved).reshape(-1, self.n_cells), points)
+                sums += self._prior(points, np.full((len(points), 1), hyper))
+                value[here] = sums.reshape(-1, n_points)
+        return value.T
+
+    def _values_along_each(
+        self, x: np.ndarray, hyper: float, axes: np.ndarray, at: np.ndarray
+    ) -> np.ndarray:
+        """Return the same for few cells, one axis after another."""
+        value = np.empty(at.shape)
+        begin = self.design.eta(x[: self._cut])
+        for start in range(0, axes.shape[1], REACHED):
+            for k, reach in enumerate(self.reach(axes.T[start : start + REACHED]), start):
                 points, eta = x + at[:, k, None] * axes[:, k], begin + at[:, k, None] * reach
-                phi = np.full((len(at), 1), hyper)
-                if many:
-                    value[:, k] = self._sum(eta, points) + self._prior(points, phi)
-                else:
-                    given = self._arguments(points, phi)
-                    prior, cells = self.terms.functions["density"](eta, *given)
-                    value[:, k] = prior + cells.sum(axis=1)
+                given = self._arguments(points, np.full((len(at), 1), hyper))
+                prior, cells = self.terms.functions["density"](eta, *given)
+                value[:, k] = prior + cells.sum(axis=1)
         return value
 
     def _many(self, n: int) -> bool:

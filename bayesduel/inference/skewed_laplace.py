@@ -254,11 +254,11 @@ def _conditional(
 ) -> SkewedConditional:
     """Return the product of the posterior's densities along `axes` through `mode`."""
 
-    def height(along: np.ndarray) -> np.ndarray:
-        """Return the log density less that at the mode, at coordinates (m, size), one an axis."""
+    def height(along: np.ndarray, of: np.ndarray) -> np.ndarray:
+        """Return the log density less that at the mode, (m, n), at coordinates on n axes `of`."""
         if density.n_cells * density.size > LARGE:
-            return density.values_along(mode.x, hyper, axes, along) - mode.value
-        x = mode.x + (along[..., None] * axes.T).reshape(-1, density.size)
+            return density.values_along(mode.x, hyper, axes[:, of], along) - mode.value
+        x = mode.x + (along[..., None] * axes.T[of]).reshape(-1, density.size)
         values = density.values(x, np.full((len(x), 1), hyper)) - mode.value
         return values.reshape(along.shape)
 
@@ -266,7 +266,8 @@ def _conditional(
     steps = np.linspace(0.0, 1.0, HALF + 1)[:, None]
     ahead, behind = (np.sinh(steps * np.arcsinh(side)) for side in end)
     points = np.concatenate([-behind[:0:-1], ahead])
-    along, log_mass = PiecewiseExponential.of(points.T, height(points).T)
+    every = np.arange(density.size)
+    along, log_mass = PiecewiseExponential.of(points.T, height(points, every).T)
     return _product(mode, axes, along, log_mass)
 
 
@@ -289,19 +290,23 @@ def _product(
     )
 
 
-def _ends(height: Callable[[np.ndarray], np.ndarray], size: int) -> np.ndarray:
+def _ends(height: Callable[[np.ndarray, np.ndarray], np.ndarray], size: int) -> np.ndarray:
     """Return how far the density has to be followed along each axis, ahead and behind, (2, size).
 
     There it is `FALL` to 1.5 `FALL` nats below the mode; found by doubling and bisection.
     """
     sign = np.array([[1.0], [-1.0]])
     end, low, high = np.full((2, size), 4.0), np.zeros((2, size)), np.full((2, size), np.inf)
+    of = np.arange(size)  # axes with an end that is still looked for
     for _ in range(60):
-        fall = -height(sign * end)
+        fall = -height(sign * end[:, of], of)
         near, far = fall < FALL, fall > 1.5 * FALL
-        if not (near | far).any():
+        tried = end[:, of]
+        low[:, of] = np.where(near, tried, low[:, of])
+        high[:, of] = np.where(far, tried, high[:, of])
+        between = np.where(np.isinf(high[:, of]), 2 * tried, (low[:, of] + high[:, of]) / 2)
+        end[:, of] = np.where(near | far, between, tried)
+        of = of[(near | far).any(axis=0)]
+        if not len(of):
             return end
-        low, high = np.where(near, end, low), np.where(far, end, high)
-        between = np.where(np.isinf(high), 2 * end, (low + high) / 2)
-        end = np.where(near | far, between, end)
     raise FloatingPointError("the posterior does not fall off along an axis")

@@ -169,8 +169,8 @@ def _approximation(model: Any, cells: Any, rng: np.random.Generator) -> SparseGa
 
 def _effective(score: np.ndarray, duels: np.ndarray) -> float:
     """Return the smallest effective number of draws over the arms with the most duels."""
-    import arviz as az
+    from arviz_stats import ess
 
     measured = np.argsort(-duels, kind="stable")[:MEASURED]
     kept = xr.DataArray(score[:, :, measured].astype(float), dims=("chain", "draw", "arm"))
-    return float(az.ess(kept.to_dataset(name="score"))["score"].min())
+    return float(ess(kept.to_dataset(name="score"))["score"].min())

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 CHUNK = 4_000_000  # entries of P worked on at once
-PAIR_NUMBERS = 80_000_000  # draws x pairs computed for the summary of all pairs
+PAIR_NUMBERS = 20_000_000  # draws x pairs computed for the summary of all pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class Draws:
 
     @property
     def pair_step(self) -> int:
-        """Step between the draws used for all pairs: 1 up to 200 arms and 4,000 draws."""
+        """Step between the draws used for all pairs: 1 up to 100 arms and 4,000 draws."""
         n_pairs = self.n_arms * (self.n_arms - 1) // 2
         return max(1, -(-self.n_draws * n_pairs // PAIR_NUMBERS))
 

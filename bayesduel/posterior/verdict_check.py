@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import xarray as xr
 
+from bayesduel.models.model import Model
 from bayesduel.posterior.draws import model_of
 from bayesduel.posterior.winners_dataset import Winners
 from bayesduel.text import SENTENCE, join, percent, shorten
@@ -37,9 +38,8 @@ class TransitivityCheck(Protocol):
     def verdict_parts(self) -> tuple[str, str]:
         """What was found, in one sentence, and the rest."""
 
-    @property
-    def without_ranking(self) -> xr.DataTree:
-        """A fit that allows cycles, of those compared the one that predicts best."""
+    def answer_without_ranking(self, model: Model) -> tuple[xr.DataTree | None, str]:
+        """Return a fit that allows cycles and controls for what `model` does, or None and why."""
 
 
 def rejects(check: TransitivityCheck | None, fit: xr.DataTree) -> bool:
@@ -47,7 +47,9 @@ def rejects(check: TransitivityCheck | None, fit: xr.DataTree) -> bool:
     return check is not None and check.transitive is False and model_of(fit).criteria_agree
 
 
-def checked(found: Winners, check: TransitivityCheck | None, other: Winners | None) -> Winners:
+def checked(
+    found: Winners, check: TransitivityCheck | None, other: Winners | None, why: str = ""
+) -> Winners:
     """Return winners with what a check says of them.
 
     Parameters
@@ -59,6 +61,8 @@ def checked(found: Winners, check: TransitivityCheck | None, other: Winners | No
     other
         Where the check rejects the ranking of `found`: the winners of a model that allows cycles,
         or None where there are none.
+    why
+        Why there are none, or "".
 
     Returns
     -------
@@ -82,7 +86,7 @@ def checked(found: Winners, check: TransitivityCheck | None, other: Winners | No
     if check is not None and check.transitive is False and other is not found:
         answer = "" if other is None else f" {_answer(other)}"
         attrs["verdict"] = f"No single ranking holds.{answer}"
-        attrs["verdict_reason"] = _reason(check, other)
+        attrs["verdict_reason"] = f"{_reason(check, other)} {why}".rstrip()
         attrs["ranking_verdict"] = _ranking_words(found)
         attrs["verdict_kind"] = "no ranking"
         if other is not None:

@@ -84,7 +84,8 @@ def winners(
         ``attrs["dependence"]`` why.
     check
         What :func:`bayesduel.check` found on the log. Where it rejects the ranking that the model
-        assumes, the verdict is read from a model that allows cycles (``Check.without_ranking``),
+        assumes, the verdict is read from a model that allows cycles and controls for what the model
+        does (``Check.answer_without_ranking``),
         and that of the ranking is ``attrs["ranking_verdict"]``. Default: no check is made, which
         ``attrs["check"]`` says: a check replicates the log some thousand times, and winners of a
         fit need none of it.
@@ -116,7 +117,7 @@ def winners(
     (:mod:`bayesduel.posterior.election_of_many`).
 
     Arms rank by score in score models, by the Borda scores of the draw in others. Intervals
-    are equal-tailed and hold `confidence`. Over 200 arms those of pairs
+    are equal-tailed and hold `confidence`. Over 100 arms those of pairs
     and of Borda scores use every n-th draw; ``pair_draws`` says how many that are.
 
     Raises
@@ -223,11 +224,14 @@ def winners(
             "score_mean": (("arm",), value.mean(axis=0, dtype=float)),
             "score_sd": (("arm",), value.std(axis=0, dtype=float)),
         }
-    result, other = Winners(variables, coords=coords, attrs=attrs), None
-    if check is not None and rejects(check, tree):
-        other = winners(check.without_ranking, rope=rope, confidence=confidence, ties=ties)
-        return checked(result, check, other)
-    return checked(result, check, result)
+    result = Winners(variables, coords=coords, attrs=attrs)
+    if check is None or not rejects(check, tree):
+        return checked(result, check, result)
+    cyclic, why = check.answer_without_ranking(draws.model)
+    other = None
+    if cyclic is not None:
+        other = winners(cyclic, rope=rope, confidence=confidence, ties=ties)
+    return checked(result, check, other, why)
 
 
 # -- in calling order ----------------------------------------------------------------------

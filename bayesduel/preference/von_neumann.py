@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lu_factor, lu_solve
+from scipy.linalg import get_lapack_funcs
 
 from bayesduel.preference.copeland import check_preference, opposite, smith_set
 
@@ -177,8 +177,11 @@ def _solver(system: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """Return the solution of systems (n, m, m), each factorised once where it is large."""
     if system.shape[1] < FACTORISED:
         return lambda right: np.linalg.solve(system, right)
-    factors = [lu_factor(one) for one in system]
-    return lambda right: np.stack([lu_solve(f, r) for f, r in zip(factors, right, strict=True)])
+    factorise, substitute = get_lapack_funcs(("getrf", "getrs"), (system,))
+    factors = [factorise(one.T)[:2] for one in system]  # of the transpose, which needs no copy
+    return lambda right: np.stack(
+        [substitute(*f, r, trans=1)[0] for f, r in zip(factors, right, strict=True)]
+    )
 
 
 def _step(

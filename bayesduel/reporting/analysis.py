@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesduel.posterior.update import log_of
 from bayesduel.system.memory import TABLE_ARMS
+from bayesduel.text import percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +27,9 @@ __all__ = ["TIES", "Analysis", "analyse", "beyond_tables", "log_of"]
 FREE_DRAWS = (100, 2000)  # of the model without transitivity, at least and at most
 FREE_NUMBERS = 7_200_000  # draws x arms x arms of it, about: 2,000 draws up to 60 arms
 TIES = 0.05  # share of ties from which the report compares a model that has ties as an outcome
+FREE_ARMS = 200  # from which that model needs the share of pairs that met
+MET = 0.5
+CHECK_SECONDS = 15.0  # that the check may take; the page names the command where it takes more
 PAIRS = 5  # the most informative pairs that are listed
 NEIGHBOURS = 1000  # pairs of neighbours in the ranking that are looked at, of many arms
 
@@ -54,8 +58,10 @@ class Analysis:
         What `free` counts as one duel: "duel", or the majority verdict of a unit of repeated
         votes, since a preference matrix has no cluster-robust standard errors.
     check
-        The check of transitivity; models are compared where that was asked for. None where there
-        are too many arms for it.
+        The check of transitivity; models are compared where that was asked for. None where
+        `check_reason` says why there is none.
+    check_reason
+        Why `check` is None, or "".
     davidson
         Winners under the same model with ties as an outcome, where more than 5 % of the duels are
         ties and the model counts each as half a win; else None.
@@ -94,6 +100,7 @@ class Analysis:
     free_reason: str
     free_unit: str
     check: "Check | None"
+    check_reason: str
     davidson: "Winners | None"
     calibration: "Calibration | None"
     calibration_reason: str
@@ -155,7 +162,7 @@ def analyse(
     from bayesduel.posterior.information_gain import next_pairs
     from bayesduel.posterior.judge_agreement import judge_agreement
     from bayesduel.posterior.scores import scores
-    from bayesduel.posterior.verdict_check import checked
+    from bayesduel.posterior.verdict_check import checked, rejects
     from bayesduel.posterior.winners import winners
     from bayesduel.reporting.margins import analyse_margins
 
@@ -188,14 +195,25 @@ def analyse(
         if many and by_score:
             free_reason = beyond_tables("A model without transitivity", "bayesduel check")
         check: Check | None = None
-        if not many:
+        check_reason = _why_no_check(duels)
+        if check_reason:
+            free_reason = free_reason or check_reason
+        else:
             step("checking transitivity")
             check = check_log(duels, quick=not compare, seed=seed, step=step)
-        if check is not None and by_score and not free_reason and duels.n_arms > 2:
+        loose = None
+        if check is not None and rejects(check, fit):
             step("fitting without transitivity")
-            loose, free_unit = _without_transitivity(duels, check, seed)
+            loose, free_reason = check.answer_without_ranking(model)
+            free_unit = check.evidence.unit if not model.controls else "duel"
+        elif check is not None and by_score and duels.n_arms > 2:
+            free_reason = free_reason or _why_not_free(duels)
+            if not free_reason:
+                step("fitting without transitivity")
+                loose, free_unit = _without_transitivity(check, seed), check.evidence.unit
+        if loose is not None:
             free = winners(loose, rope=rope, confidence=confidence)
-        found = checked(found, check, free if by_score else found)
+        found = checked(found, check, free if by_score else found, free_reason)
         davidson = None
         with_ties = model.with_ties
         if (
@@ -245,6 +263,7 @@ def analyse(
         free_reason=free_reason,
         free_unit=free_unit,
         check=check,
+        check_reason=check_reason,
         davidson=davidson,
         calibration=calibration,
         calibration_reason=calibration_reason,
@@ -268,6 +287,32 @@ def beyond_tables(what: str, command: str) -> str:
     )
 
 
+def _why_no_check(duels: "Duels") -> str:
+    """Return why the check of transitivity is left out of a report, or ""."""
+    from bayesduel.criticism.check import expected_seconds
+
+    if duels.n_arms > TABLE_ARMS:
+        return beyond_tables("The test of transitivity", "bayesduel check")
+    if expected_seconds(duels) <= CHECK_SECONDS:
+        return ""
+    return (
+        "The test of transitivity is left out of this report, since it would take a minute or "
+        f"more for {duels.n_arms:,} arms and {len(duels.pairs().first):,} pairs that met; "
+        "bayesduel check computes it."
+    )
+
+
+def _why_not_free(duels: "Duels") -> str:
+    """Return why no model without transitivity is fitted where a ranking may hold, or ""."""
+    met = len(duels.pairs().first) / (duels.n_arms * (duels.n_arms - 1) / 2)
+    if duels.n_arms <= FREE_ARMS or met >= MET:
+        return ""
+    return (
+        f"A model without transitivity has a probability of its own for each pair; only "
+        f"{percent(met)} % of the pairs have met, so its winners would mostly repeat its prior."
+    )
+
+
 def _left_advantage(fit: "xr.DataTree", ci_prob: float) -> tuple[float, float, float] | None:
     """Return the expected score of the left side against an equal arm, mean and interval."""
     from bayesduel.intervals import eti
@@ -287,13 +332,10 @@ def _has_ties(duels: "Duels") -> bool:
     return duels.tie_rule != "half"
 
 
-def _without_transitivity(duels: "Duels", check: "Check", seed: int) -> tuple["xr.DataTree", str]:
-    """Return a fit of a model without transitivity, and what it counts as one duel."""
+def _without_transitivity(check: "Check", seed: int) -> "xr.DataTree":
+    """Return a fit of a model without transitivity."""
     from bayesduel.inference.fit import fit
 
-    unit = check.evidence.unit
-    if check.transitive is False:
-        return check.without_ranking, unit
     low, high = FREE_DRAWS
-    draws = min(max(FREE_NUMBERS // duels.n_arms**2, low), high)
-    return fit(check.units, "preference-matrix", draws=draws, seed=seed), unit
+    draws = min(max(FREE_NUMBERS // check.duels.n_arms**2, low), high)
+    return fit(check.units, "preference-matrix", draws=draws, seed=seed)

@@ -4,6 +4,7 @@ Where labels need letters that the font of the figures lacks (Chinese, emoji), t
 in the picture, and the browser's fonts draw it.
 """
 
+import re
 import warnings
 from base64 import b64encode
 from collections.abc import Callable, Iterator
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["Picture", "draw"]
 
 PIXELS = 96  # CSS pixels in an inch
+POINTS = 72  # points in an inch
+DENSITY = 2  # pixels of a PNG in a CSS pixel
+SMALL = 60_000  # bytes up to which an SVG is kept without a look at the PNG
+SIZE = re.compile(rb'<svg [^>]*?width="([0-9.]+)pt" height="([0-9.]+)pt"')
 PAD = 0.05  # inches left around a picture
 
 
@@ -45,7 +50,7 @@ class Picture:
 def draw(
     plot: Callable[..., Any], size: tuple[float, float], *, left: float | None = None
 ) -> Picture:
-    """Return ``plot(ax=...)`` as SVG or PNG, whichever is smaller.
+    """Return ``plot(ax=...)`` as SVG, or as PNG where that is smaller and the SVG is large.
 
     Where the font lacks a letter it is SVG, and its text is left as text.
 
@@ -61,7 +66,6 @@ def draw(
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    png, svg = BytesIO(), BytesIO()
     with (
         rc_context({"svg.hashsalt": "bayesduel", "font.family": "sans-serif"}),
         _missing_letters() as missing,
@@ -78,20 +82,33 @@ def draw(
                 (west / width, south / height, (east - west) / width, (north - south) / height)
             )
         plot(ax=axes)
-        figure.savefig(png, format="png", dpi=2 * PIXELS, **cut)
-        if missing and left is None:
-            cut = {"bbox_inches": _box(axes)}
-            png = BytesIO()
-            figure.savefig(png, format="png", dpi=2 * PIXELS, **cut)
-        with rc_context({"svg.fonttype": "none"} if missing else {}):
-            figure.savefig(svg, format="svg", metadata={"Date": None}, **cut)
-    across, down = (round(int.from_bytes(png.getvalue()[k : k + 4], "big") / 2) for k in (16, 20))
-    if missing or len(svg.getvalue()) <= len(png.getvalue()):
-        kind, data = "svg+xml", svg.getvalue()
+        svg = _saved(figure, "svg", cut)
+        if missing:
+            if left is None:
+                cut = {"bbox_inches": _box(axes)}
+            with rc_context({"svg.fonttype": "none"}):
+                svg = _saved(figure, "svg", cut)
+        png = b""
+        if not missing and len(svg) > SMALL:
+            png = _saved(figure, "png", cut)
+    if png and len(png) < len(svg):
+        kind, data = "png", png
+        across, down = (int.from_bytes(png[k : k + 4], "big") / DENSITY for k in (16, 20))
     else:
-        kind, data = "png", png.getvalue()
+        kind, data = "svg+xml", svg
+        found = SIZE.search(svg)
+        assert found is not None
+        across, down = (float(n) * PIXELS / POINTS for n in found.groups())
     uri = f"data:image/{kind};base64,{b64encode(data).decode()}"
-    return Picture(uri, across, down, bool(missing))
+    return Picture(uri, round(across), round(down), bool(missing))
+
+
+def _saved(figure: Any, kind: str, cut: dict[str, Any]) -> bytes:
+    """Return a figure as a file, the same bytes for the same figure."""
+    file = BytesIO()
+    given = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": DENSITY * PIXELS}
+    figure.savefig(file, format=kind, **given, **cut)
+    return file.getvalue()
 
 
 @contextmanager

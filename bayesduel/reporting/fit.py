@@ -55,16 +55,16 @@ def fit_section(fit: "xr.DataTree", found: Sequence[Diagnostic] | None = None) -
 
 def diagnostics(fit: "xr.DataTree") -> list[Diagnostic]:
     """Return the diagnostics of a fit, each with the value that is required."""
-    import arviz as az
+    from arviz_stats import ess, rhat
 
     if fit.attrs["method"] == "variational":
         return _against_gibbs(fit)
     kept = fit["posterior"].dataset
     if fit.attrs["method"] in SPARSE and kept.sizes["arm"] > MEASURED:
         kept = kept.isel(arm=np.linspace(0, kept.sizes["arm"] - 1, MEASURED).astype(int))
-    rhat = _extreme(az.rhat(kept), max)
-    bulk = _extreme(az.ess(kept, method="bulk"), min)
-    tail = _extreme(az.ess(kept, method="tail"), min)
+    largest = _extreme(rhat(kept), max)
+    bulk = _extreme(ess(kept, method="bulk"), min)
+    tail = _extreme(ess(kept, method="tail"), min)
     n = fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"]
     rows: list[Diagnostic] = []
     if fit.attrs["method"] == "laplace":
@@ -77,7 +77,7 @@ def diagnostics(fit: "xr.DataTree") -> list[Diagnostic]:
         rows.append(("divergences", f"{diverging}", "0", diverging == 0))
     return [
         *rows,
-        ("largest R-hat", f"{rhat:.3f}", "below 1.01", rhat < 1.01),
+        ("largest R-hat", f"{largest:.3f}", "below 1.01", largest < 1.01),
         ("smallest bulk ESS", f"{bulk:,.0f}", "400 or more", bulk >= 400),
         ("smallest tail ESS", f"{tail:,.0f}", "400 or more", tail >= 400),
     ]

@@ -31,7 +31,8 @@ __all__ = [
 ]
 
 PLACES = 16  # places of the ranking in one figure, at most: two figures fill a printed page
-DRAWN = 48  # arms in the figures of the ranking, of very many
+DRAWN = 48  # arms in the figures of the ranking, of more than DRAWN_ALL
+DRAWN_ALL = 128
 LISTED = 1000  # and in its table: its files have all
 WRITTEN = 12  # arms up to which the cells of a figure hold numbers
 
@@ -291,7 +292,7 @@ def _forests(winners: "Winners", caption: str) -> list[Figure]:
     from bayesduel.plots.ranking import label_width, plot_ranking, ranking_size
 
     n = winners.sizes["arm"]
-    if n > TABLE_ARMS:
+    if n > DRAWN_ALL:
         n = DRAWN
         caption = f"{caption} The first {n} of {winners.sizes['arm']:,} arms."
     left = label_width(winners, slice(0, n))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.reporting.analysis import Analysis, analyse, beyond_tables, log_of
+from bayesduel.reporting.analysis import Analysis, analyse, log_of
 from bayesduel.reporting.attributes import (
     AttributeAnalysis,
     attributes_verdict_section,
@@ -328,7 +328,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         margins,
         judge_agreement_section(a.judges),
         None if a.coefficients is None else coefficients_section(a.coefficients, a.fit),
-        *_checked(a.check, as_logged),
+        *_checked(a, as_logged),
         calibration_section(a.calibration, words),
         fit_section(a.fit, found_diagnostics),
         errors_section(a),
@@ -338,11 +338,12 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     return tuple(section for section in found if section is not None)
 
 
-def _checked(check: "Check | None", note: str) -> Sections:
+def _checked(a: Analysis, note: str) -> Sections:
     """Return the sections on the check, or why there is none."""
+    check = a.check
     if check is None:
-        words = beyond_tables("The test of transitivity", "bayesduel check")
-        return (Section(id="transitivity", title="Transitivity", body=blocks(words)),)
+        body = blocks(a.check_reason)
+        return (Section(id="transitivity", title="Transitivity", body=body),)
     found = (_noted(transitivity_section(check, verdict=True), note), residuals_section(check))
     compared = () if check.comparison is None else (comparison_section(check),)
     return tuple(section for section in (*found, *compared) if section is not None)

@@ -8,6 +8,7 @@ import base64
 import csv
 import gzip
 import io
+import json
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from bayesduel.text import CELL, shorten, to_json
+from bayesduel.text import CELL, json_ready, shorten, to_json
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -226,7 +227,11 @@ class Table(Printed):
         """Return it as JSON: a list of one object a row; missing values are null."""
         content = self.content
         rows = zip(*content.values(), strict=True)
-        return to_json([dict(zip(content, row, strict=True)) for row in rows], indent=None)
+        listed = [dict(zip(content, row, strict=True)) for row in rows]
+        try:  # plain values need no second look, which takes most of the time of a long table
+            return json.dumps(listed, ensure_ascii=False, allow_nan=False, default=json_ready)
+        except ValueError:  # infinities
+            return to_json(listed, indent=None)
 
     @property
     def files(self) -> tuple[tuple[str, str, str], ...]:

@@ -5,22 +5,24 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 
 import bayesduel as bd
+from bayesduel.criticism import check_result
 from bayesduel.criticism.check import check as check_log
-from bayesduel.models import Davidson
+from bayesduel.models import BradleyTerry, Davidson, OrderEffect
 from bayesduel.posterior.winners import winners
 from tests.support.drawn_by_hand import CYCLE, beta_draws, matrix_draws, score_draws, tree
 from tests.support.simulated_logs import ROCK, simulate
 
 
-def check(transitive, without=None):
+def check(transitive, without=None, why=""):
     """Return what `winners` reads of a check."""
     return SimpleNamespace(
         transitive=transitive,
         p_value=0.004,
         verdict_parts=("The log has more cyclic triads.", ""),
-        without_ranking=without,
+        answer_without_ranking=lambda model: (without, why),
     )
 
 
@@ -59,6 +61,42 @@ def test_a_ranking_that_is_rejected_comes_second(ranked, cyclic):
     assert repr(w).index("No single ranking") < repr(w).index("would have a as the winner")
     # A model that allows cycles is its own answer.
     assert winners(cyclic, check=check(False)).attrs["verdict_kind"] == "cycle"
+
+
+def test_why_no_winners_without_a_ranking_are_given(ranked):
+    w = winners(ranked, check=check(False, why="It would take hours."))
+    assert w.attrs["verdict"] == "No single ranking holds."
+    assert w.attrs["verdict_reason"].endswith("triads. It would take hours.")
+
+
+@pytest.fixture(scope="module")
+def at_home():
+    """Return a check of rock, paper and scissors with a home advantage of one logit."""
+    rng = np.random.default_rng(5)
+    left, right = np.nonzero(~np.eye(3, dtype=bool))
+    left, right = np.repeat(left, 60), np.repeat(right, 60)
+    won = rng.random(len(left)) < expit(logit(ROCK[left, right]) + 1)
+    duels = bd.Duels.from_votes(left, right, won.astype(float))
+    return check_log(duels, quick=True, draws=19)
+
+
+def test_why_a_ranking_that_controls_has_no_other_answer(at_home, monkeypatch):
+    assert at_home.answer_without_ranking(BradleyTerry())[0].attrs["model"] == "preference-matrix"
+    flat = OrderEffect(BradleyTerry(scale=np.inf), prior=np.inf)
+    fit, why = at_home.answer_without_ranking(flat)
+    assert fit is None and why.endswith("needs a proper prior.")
+    monkeypatch.setattr(check_result, "CONTROLLED_CELLS", 5)
+    fit, why = at_home.answer_without_ranking(OrderEffect(BradleyTerry()))
+    assert fit is None and "takes hours for 6 rows of 3 arms" in why
+
+
+@pytest.mark.slow
+def test_winners_without_a_ranking_control_for_the_order_effect(at_home):
+    fit, why = at_home.answer_without_ranking(OrderEffect(BradleyTerry()))
+    assert why == "" and fit.attrs["model"] == "blade-chest(order-effect(bradley-terry))"
+    w = winners(fit)
+    assert w.attrs["verdict_kind"] == "cycle"
+    assert abs(w["preference_mean"].sel(arm="0", opponent="1") - 0.8) < 0.1
 
 
 def test_more_data_is_not_asked_for_where_no_arm_beats_all(ranked):

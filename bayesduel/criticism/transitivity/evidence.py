@@ -39,6 +39,8 @@ LEVEL = 0.05  # what p-values are held against
 STRENGTHS = (0.6, 0.75, 0.9)  # win probability around a planted cycle
 SMALL = 20_000  # triads, up to which the first of each pair of numbers holds
 FIRST_DRAWS = (400, 200)  # logs of each null model in the first stage
+MANY_PAIRS = 10_000  # pairs that met, from which fewer do for a start
+FIRST_OF_MANY = 50
 MOST_DRAWS = (6400, 3200)  # and in all, where p-values stay close to `LEVEL`
 LOOK_ERROR = 0.001  # of the interval of a p-value at one look, two-sided
 CROSSED = 0.5  # share of pairs that met in both orders, from which an order effect is plain
@@ -181,8 +183,8 @@ def transitivity_test(
         majority verdict of each is counted.
     draws
         Logs replicated from each null model; the smallest p-value is 1 / (draws + 1).
-        Default: in stages, 400 at first for up to 20,000 triads and 200 for more, until the
-        p-values are decided or there are 6,400 (3,200).
+        Default: in stages, 400 at first for up to 20,000 triads, 200 for more and 50 where over
+        10,000 pairs met, until the p-values are decided or there are 6,400 (3,200).
     seed
         Seed of these draws.
     naive
@@ -238,8 +240,6 @@ def evidence_strength(duels: "Duels", draws: int | None = None, seed: int = 0) -
     from bayesduel.data.majority import repeated_role
 
     _check_draws(draws)
-    if draws is None:
-        return transitivity_test(duels, None, seed, naive=False, power=False).strength
     streams = np.random.SeedSequence(seed).spawn(2)
     role = repeated_role(duels)
     design = design_of(duels) if role is None else majority_design(duels, role)
@@ -250,6 +250,15 @@ def evidence_strength(duels: "Duels", draws: int | None = None, seed: int = 0) -
     null_models = NullModels(design)
     observed = _measure(null_models, triads, design.won[None])[0, 0]
     own = dict(zip(NULL_MODELS, rng.spawn(len(NULL_MODELS)), strict=True))
+    if draws is None:
+        first, _ = _stages(triads, design)
+        for model in STRONG_MODELS:
+            logs = null_models.replicate(model, first, own[model])
+            parts = [_measure(null_models, triads, won) for won in logs]
+            p = (1 + _as_cyclic(np.concatenate(parts), observed)) / (first + 1)
+            if p > LEVEL and not _near([p], first):
+                return "none"
+        return transitivity_test(duels, None, seed, naive=False, power=False).strength
 
     def explains(model: NullModel) -> bool:
         left = _most(draws)
@@ -295,8 +304,7 @@ def _test(
         )  # fmt: skip
     null_models = NullModels(design)
     observed = _measure(null_models, triads, design.won[None])[0]
-    large = len(triads.edges) > SMALL
-    first, most = (draws, draws) if draws else (FIRST_DRAWS[large], MOST_DRAWS[large])
+    first, most = (draws, draws) if draws else _stages(triads, design)
     own = dict(zip(NULL_MODELS, rng.spawn(len(NULL_MODELS)), strict=True))
     replicated: dict[NullModel, np.ndarray] = {model: np.empty((0, 3)) for model in NULL_MODELS}
     n, p, settled = 0, dict.fromkeys(NULL_MODELS, 1.0), False
@@ -332,6 +340,13 @@ def _test(
         null_models=null_models,
         settled=settled or draws is not None,
     )
+
+
+def _stages(triads: Triads, design: Design) -> tuple[int, int]:
+    """Return how many logs of each null model are replicated at first, and at most."""
+    large = len(triads.edges) > SMALL
+    many = large and len(design.first) > MANY_PAIRS
+    return FIRST_OF_MANY if many else FIRST_DRAWS[large], MOST_DRAWS[large]
 
 
 def _near(p: Sequence[float], n: int) -> bool:
@@ -381,12 +396,13 @@ def _power(
     design = null_models.design
     number = design.n.astype(np.int64)
     top = null_models.best.fits[0]
-    drawn, lapse = np.repeat(top.mode[None], POWER_LOGS, 0), np.full(POWER_LOGS, top.lapse)
+    logs = POWER_LOGS // 2 if len(design.first) > MANY_PAIRS else POWER_LOGS
+    drawn, lapse = np.repeat(top.mode[None], logs, 0), np.full(logs, top.lapse)
     base = null_models.chances(null_models.best, drawn, lapse)
-    turns = rng.uniform(0, 2 * np.pi, (POWER_LOGS, design.n_arms))
+    turns = rng.uniform(0, 2 * np.pi, (logs, design.n_arms))
     around = np.sin(turns[:, design.first] - turns[:, design.second])[:, design.pair]
-    at = rng.integers(len(triads.edges), size=POWER_LOGS)
-    turned = np.zeros((POWER_LOGS, len(design.first)))
+    at = rng.integers(len(triads.edges), size=logs)
+    turned = np.zeros((logs, len(design.first)))
     np.put_along_axis(turned, triads.edges[at], np.array([1.0, 1.0, -1.0]), axis=1)
     turned = turned[:, design.pair]
     power: dict[Planted, dict[float, float]] = _no_power()
