@@ -293,7 +293,10 @@ def _pairs(path: str) -> dict[str, Any]:
     from pathlib import Path
 
     with Path(path).open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+        try:
+            rows = list(csv.DictReader(file))
+        except csv.Error as error:
+            raise ValueError(f"{path} should be a CSV file: {error}") from error
     if not rows or not {"left", "right"} <= set(rows[0]):
         raise ValueError(f"{path} should have the columns left and right, and a row a pair")
     found: dict[str, Any] = {"pairs": [(row["left"], row["right"]) for row in rows]}

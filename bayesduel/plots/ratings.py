@@ -8,7 +8,7 @@ import numpy as np
 from bayesduel.intervals import check_ci_prob
 from bayesduel.plots.regret import COLOURS, LINES
 from bayesduel.plots.style import INK, NEW, figure, plain, shorten
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import shown_value, texts_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -56,14 +56,15 @@ def plot_ratings(
     rating = fit["posterior"]["rating"]
     labels = [str(a) for a in rating["arm"].to_numpy()]
     last = rating.isel(period=-1).mean(("chain", "draw")).to_numpy()
-    chosen = [labels[k] for k in np.argsort(-last, kind="stable")[:SHOWN]] if arms is None else arms
-    unknown = [str(a) for a in chosen if str(a) not in labels]
+    highest = tuple(labels[k] for k in np.argsort(-last, kind="stable")[:SHOWN])
+    chosen = highest if arms is None else texts_of(arms, "arms")
+    unknown = [a for a in chosen if a not in labels]
     if unknown:
         raise KeyError(f"arm {unknown[0]!r} is not in the fit")
     time = rating["period"].to_numpy()
     ends = []
     for place, arm in enumerate(chosen):
-        draws = rating.isel(arm=labels.index(str(arm)))
+        draws = rating.isel(arm=labels.index(arm))
         colour = COLOURS[place % len(COLOURS)]
         low, high = draws.quantile(
             [(1 - ci_prob) / 2, (1 + ci_prob) / 2], ("chain", "draw")

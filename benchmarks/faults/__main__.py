@@ -27,6 +27,7 @@ KEPT = Path(".faults")
 PAGE = Path("docs/faults.md")
 QUICK = {"inputs": 40, "kills": 20, "junk": 10}
 FULL = {"inputs": 10_000, "kills": 100, "junk": 10_000}
+SHOWN = 80  # inputs on the page whose answers are no faults
 KINDS = ("answered", "refused", "unnamed", "foreign", "other type", "no answer")
 
 
@@ -140,8 +141,11 @@ def _page(inputs: list[dict[str, Any]], kills: list[dict[str, Any]], seed: int) 
         counts = (of.count("refused"), of.count("answered"))
         shown = " | ".join(str(n) for n in (len(of), *counts, len(of) - sum(counts)))
         lines.append(f"| {command} | {shown} |")
-    lines += ["", "| input | status | what it says |", "|---|---:|---|"]
-    for r in sorted(inputs, key=lambda r: (r["kind"] not in ("fault", "no answer"), r["key"])):
+    faults = [r for r in inputs if r["kind"] in ("fault", "no answer")]
+    others = [r for r in inputs if r not in faults][:SHOWN]
+    lines += ["", f"Every fault, and {len(others)} others at random:", ""]
+    lines += ["| input | status | what it says |", "|---|---:|---|"]
+    for r in [*faults, *sorted(others, key=lambda r: r["key"])]:
         said = f"`{_cell(r['said'])}`" if r["said"] else ""
         lines.append(f"| `{_cell(r['key'])}` | {r['status']} | {said} |")
     lines += [

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import resource
 import signal
 import sys
 import time
@@ -13,7 +14,8 @@ import numpy as np
 
 __all__ = ["Case", "answer", "cases"]
 
-LIMIT = 120.0  # seconds for a command
+LIMIT = 120  # processor seconds for a command
+LONGEST = 1_200.0  # seconds for a command that waits
 HEAVY = ("numpy", "scipy.stats", "pandas", "xarray", "numba", "pymc", "arviz_stats", "duckdb",
          "pyarrow", "matplotlib.pyplot", "h5netcdf", "sqlalchemy", "rich.console", "jinja2",
          "bayesduel.cli")  # fmt: skip
@@ -120,7 +122,7 @@ def answer(case: Case, folder: Path) -> dict[str, Any]:
         importlib.import_module(name)
     status = _forked(arguments, folder)
     if status is None:
-        return {"kind": "no answer", "status": None, "said": f"nothing in {LIMIT:.0f} s"}
+        return {"kind": "no answer", "status": None, "said": f"nothing in {LIMIT} s"}
     said = (folder / "said.txt").read_bytes().decode("utf-8", "replace")
     lines = [t for t in said.splitlines() if t and not t.startswith(("read ", "left out "))]
     one = [line for line in lines if not line.startswith("bayesduel: warning")]
@@ -141,6 +143,7 @@ def _forked(arguments: list[str], folder: Path) -> int | None:
         status = 1
         try:
             os.setpgid(0, 0)
+            resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
             os.chdir(folder)
             for name, number in {"/dev/null": 0, "shown.txt": 1, "said.txt": 2}.items():
                 os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
@@ -153,11 +156,12 @@ def _forked(arguments: list[str], folder: Path) -> int | None:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(status)
-    deadline = time.monotonic() + LIMIT
+    deadline = time.monotonic() + LONGEST
     while time.monotonic() < deadline:
         done, code = os.waitpid(process, os.WNOHANG)
         if done:
-            return os.waitstatus_to_exitcode(code)
+            status = os.waitstatus_to_exitcode(code)
+            return None if status in (-signal.SIGXCPU, -signal.SIGKILL) else status
         time.sleep(0.01)
     os.killpg(process, signal.SIGKILL)
     os.waitpid(process, 0)

@@ -300,7 +300,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "Study.tell": lambda w: {"ticket": w.open, "outcome": "left"},
     "Study.winners": lambda w: {},
     "Comparison.formatted": lambda w: {},
-    "Comparison.stacked": lambda w: {"draws": 50},
+    "Comparison.stacked": lambda w: {"draws": 100},
     "Comparison.to_dict": lambda w: {},
     "Comparison.to_html": lambda w: {},
     "Comparison.to_json": lambda w: {},

@@ -94,6 +94,7 @@ def main(number: int, seed: int, minutes: float, again: bool) -> None:
 
 def _at_import(mutation: Mutation, trials: Trials) -> Outcome:
     """Return what becomes of a mutation of a constant, a default or the body of a class."""
+    trials.record(mutation.path)
     tests = _quick(trials.recording, trials.recording.asked(mutation.path, None, trials.items))
     if not tests:
         return Outcome("not run")

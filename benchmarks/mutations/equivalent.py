@@ -3,4 +3,8 @@
 __all__ = ["EQUIVALENT"]
 
 # By file, line and change.
-EQUIVALENT: dict[tuple[str, str, str], str] = {}
+EQUIVALENT: dict[tuple[str, str, str], str] = {
+    ("bayesduel/inference/polya_gamma.py", "if x <= CUT:", "<= -> <"): (
+        "a draw from a continuous law equals the cut with probability 0"
+    ),
+}

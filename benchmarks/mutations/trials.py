@@ -1,9 +1,10 @@
 """Pytest plugin: the tests are collected once, and each mutation is tried in a forked process.
 
-First each test that is not known yet is run without a mutation, to note what it costs and which
-lines it runs.
+Before it the tests of the files that may run its line are run without a mutation, unless they are
+known, to note what they cost and which lines they run.
 """
 
+import ast
 import gc
 import importlib
 import json
@@ -26,9 +27,11 @@ from benchmarks.mutations.recording import Recording, text_number
 
 __all__ = ["LONGEST", "LONGEST_TEST", "Outcome", "Trials"]
 
-LONGEST = 40.0  # processor seconds of tests for a mutation
-LONGEST_TEST = 15.0  # processor seconds of a test; those that take longer are left out
+LONGEST = 20.0  # processor seconds of tests for a mutation
+LONGEST_TEST = 6.0  # processor seconds of a test; those that take longer are left out
 SLACK = 5.0  # seconds over four times what a test takes without a mutation
+MOST_FILES = 4  # test files that are run for a mutation if they are not known
+MANY = 200  # of a file with more tests, those whose name has a name of the mutated file
 TOOL = 4  # an id of sys.monitoring that coverage and profilers do not take
 HEAVY = ("numpy", "scipy.stats", "scipy.sparse.linalg", "pandas", "xarray", "numba", "pymc",
          "pytensor", "arviz_stats", "arviz_base", "duckdb", "pyarrow.parquet", "polars",
@@ -64,7 +67,7 @@ class Outcome(NamedTuple):
 
 
 class Trials:
-    """The plugin: `work` is called with itself once every test is known."""
+    """The plugin: `work` is called with itself once the tests are collected."""
 
     def __init__(self, root: Path, kept: Path, work: Callable[["Trials"], None]) -> None:
         self.root, self.work = root, work
@@ -82,7 +85,10 @@ class Trials:
         self.functions = index(str(self.root))
         gc.collect()
         gc.freeze()  # a forked process copies less
-        self._record()
+        self.texts = {
+            file: (self.root / file).read_text(encoding="utf-8")
+            for file in {name.partition("::")[0] for name in self.items}
+        }
         self.work(self)
         return True
 
@@ -112,19 +118,17 @@ class Trials:
 
     # -- what each test costs ------------------------------------------------------------------
 
-    def _record(self) -> None:
-        """Run the tests that are not known yet, each file in a process of its own."""
-        files: dict[str, list[str]] = {}
-        texts: dict[str, int] = {}
-        for name in self.items:
-            file = name.partition("::")[0]
-            if file not in texts:
-                texts[file] = text_number((self.root / file).read_text(encoding="utf-8"))
-            if not self.recording.knows(name, texts[file]):
-                files.setdefault(file, []).append(name)
-        for file, names in files.items():
+    def record(self, path: str) -> None:
+        """Run the tests that may run a file, unless they are known, in a process a test file."""
+        words = {Path(path).stem, *_public((self.root / path).read_text(encoding="utf-8"))}
+        for file in self._files_of(path, words):
+            of = text_number(self.texts[file])
+            names = [name for name in self.items if name.partition("::")[0] == file]
+            if len(names) > MANY:
+                names = [name for name in names if any(word in name for word in words)]
+            names = [name for name in names if not self.recording.knows(name, of)]
 
-            def run(tell: Tell, names: list[str] = names, of: int = texts[file]) -> None:
+            def run(tell: Tell, names: list[str] = names, of: int = of) -> None:
                 self._watch(names, of, tell)
 
             while names:
@@ -136,9 +140,20 @@ class Trials:
                 if told and "begun" in told[-1]:  # the process ended inside a test
                     name = told[-1]["begun"]
                     done.add(name)
-                    self.recording.keep({"test": name, "of": texts[file], "seconds": LONGEST_TEST,
+                    self.recording.keep({"test": name, "of": of, "seconds": LONGEST_TEST,
                                          "lines": {}, "fixtures": [], "fault": "slow"})  # fmt: skip
                 names[:] = [name for name in names if name not in done]
+
+    def _files_of(self, path: str, words: set[str]) -> list[str]:
+        """Return the test files that may run a file: its own, and those that name what it has."""
+        room, own = Path(path).parent.name, f"test_{Path(path).stem}"
+        ranked = []
+        for file, text in self.texts.items():
+            count = sum(len(word) > 3 and word in text for word in words)
+            if count or Path(file).stem == own:
+                near = Path(file).parent.name == room
+                ranked.append((Path(file).stem != own, not near, -count, file))
+        return [file for *_, file in sorted(ranked)][:MOST_FILES]
 
     def _watch(self, names: Sequence[str], of: int, tell: Tell) -> None:
         """Run tests and tell a record of each."""
@@ -207,6 +222,7 @@ class Trials:
         functions = alive(code, str(self.root / mutation.path), self.functions)
         if not functions:
             return Outcome("at import")
+        self.record(mutation.path)
         tests = self.recording.asked(mutation.path, text_number(mutation.text), self.items)
         if not tests:
             return Outcome("not run")
@@ -272,6 +288,14 @@ def _forked(run: Callable[[Tell], None]) -> list[dict[str, Any]]:
     lines = Path(path).read_text(encoding="utf-8").splitlines()
     os.unlink(path)
     return [json.loads(line) for line in lines]
+
+
+def _public(source: str) -> list[str]:
+    """Return the names of `__all__`."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
+            return list(ast.literal_eval(node.value))
+    return []
 
 
 def _shared_fixtures(item: pytest.Item) -> list[str]:

@@ -57,6 +57,7 @@ def test_a_wrong_command_says_what_is_wrong(words, message, told, capsys):
     [
         ("", "a row a pair"),
         ("a,a,,\n", "two different arms"),
+        ("a" * 200_000 + ",b\n", "should be a CSV file"),
         ("a,b\n", None),
         ("a,b,x,\n", "cost in"),
         ("a,b,,1\n", "do not connect"),

@@ -81,6 +81,8 @@ def test_ratings_of_the_best_arms_are_drawn_and_named():
     assert [t.get_text() for t in ax.texts] == ["arm 8"]
     with pytest.raises(KeyError, match="'x' is not in the fit"):
         bd.plot_ratings(fit, arms=["x"])
+    with pytest.raises(TypeError, match="arms should be a list of names, got nan"):
+        bd.plot_ratings(fit, arms=np.nan)
 
 
 @pytest.mark.parametrize("plot", [bd.plot_judges, bd.plot_ratings], ids=["judges", "ratings"])

@@ -23,6 +23,12 @@ def test_interleaved_filter_goes_round_its_candidates():
     assert pairs == [(incumbent, b) for b in others] * 2
 
 
+@pytest.mark.parametrize("version", [None, 1.5, 10**5000], ids=["none", "half", "huge"])
+def test_a_version_that_is_none_is_refused_by_name(version):
+    with pytest.raises(TypeError, match="version should be one of 1, 2, got"):
+        InterleavedFilter(horizon=100, version=version)
+
+
 def test_interleaved_filter_prunes_when_its_incumbent_falls():
     # Radius sqrt(4 ln(16 * 1e4) / 400) = 0.346. Incumbent 0: at 0.1 against 1 it falls to it; at
     # 0.6 against 2 it was ahead of it; at 0.9 against 3 it beats it; so IF2 leaves no candidate
