@@ -368,9 +368,16 @@ class Model(ByValue, ABC):
         result[..., second, first] = 1.0 - score
         return result
 
-    def n_arms(self, posterior: Mapping[str, Any]) -> int:
-        """Return the number of arms of a posterior."""
+    def scores(self, posterior: Mapping[str, Any]) -> Any:
+        """Return draws (draws, arms) of the scores.
+
+        They are called ``strength`` where a layer lets preferences be intransitive.
+        """
         for name in ("score", "strength"):
             if name in posterior:
-                return int(np.shape(posterior[name])[-1])
+                return posterior[name]
         raise ValueError("posterior should hold scores of the arms")
+
+    def n_arms(self, posterior: Mapping[str, Any]) -> int:
+        """Return the number of arms of a posterior."""
+        return int(np.shape(self.scores(posterior))[-1])

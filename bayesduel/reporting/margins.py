@@ -177,7 +177,7 @@ def _residual_words(a: MarginAnalysis) -> str:
     if fit is None:
         return ""
     d = fit["posterior"]["residual_scale"].to_numpy().ravel()
-    score = fit["posterior"]["score"].to_numpy()
+    score = _scores(fit)
     spread = float(np.sqrt(2) * score.std(axis=-1, ddof=1).mean())
     return (
         "Intransitivity: if every pair may deviate from its scores by a residual of its own, the "
@@ -201,7 +201,7 @@ def _parameter_table(a: MarginAnalysis) -> Table:
 
 def _score_table(a: MarginAnalysis, order: np.ndarray, own_ranking: bool) -> Table:
     posterior = a.fit["posterior"]
-    score = posterior["score"].to_numpy().reshape(-1, posterior.sizes["arm"])
+    score = _scores(a.fit)
     labels = [str(arm) for arm in posterior["arm"].to_numpy()]
     rank = np.empty(len(labels), dtype=int)
     rank[np.asarray(order)] = 1 + np.arange(len(labels))
@@ -214,6 +214,15 @@ def _score_table(a: MarginAnalysis, order: np.ndarray, own_ranking: bool) -> Tab
         caption="Score: expected margin against an average arm, without an advantage of either "
         f"side.{different}",
     )
+
+
+def _scores(fit: "xr.DataTree") -> np.ndarray:
+    """Return the draws (draws, arms) of scores."""
+    from bayesduel.posterior.draws import model_of
+
+    drawn = {str(name): v.to_numpy() for name, v in fit["posterior"].data_vars.items()}
+    scores = np.asarray(model_of(fit).scores(drawn))
+    return scores.reshape(-1, scores.shape[-1])
 
 
 def _summary(draws: np.ndarray) -> str:
