@@ -22,8 +22,11 @@ $(STAMP): pyproject.toml constraints.txt .ci/find-python
 demo: $(STAMP)  ## the main job on a shipped log: leaves report.html
 	$(BIN)/bayesduel report springall -o report.html
 
-test: lint  ## ruff, mypy and the fast test suite
-	@$(MAKE) --no-print-directory --keep-going plain-tests compiled-tests
+test: $(STAMP)  ## ruff, mypy and the fast test suite
+	@status=0; \
+	$(MAKE) --no-print-directory --keep-going -j 2 lint plain-tests || status=1; \
+	$(MAKE) --no-print-directory compiled-tests || status=1; \
+	exit $$status
 
 # Compiling takes most of the time on a fresh machine: tests of the rules of policies run their
 # kernels as plain Python. make test-all compiles them.

@@ -96,7 +96,8 @@ FAST = ("ml_pocbam.py",)
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[] if n in FAST else pytest.mark.slow) for n in SMALL]
+    "name",
+    [pytest.param(n, marks=pytest.mark.plain if n in FAST else pytest.mark.slow) for n in SMALL],
 )
 def test_headlines(name, tmp_path, capsys, reproduce):
     """Each leaves a trace, a figure and rows, goes on from the trace, and joins the page."""
@@ -163,6 +164,7 @@ def test_every_example_is_tested():
     assert found and all(f'"{name}"' in text for name in found)
 
 
+@pytest.mark.plain
 def test_python_of_the_readme(tmp_path, capsys):
     code, *further = blocks("python")
     assert len(code.strip().splitlines()) <= 12

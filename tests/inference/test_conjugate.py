@@ -2,11 +2,13 @@
 
 import arviz as az
 import numpy as np
+import pytest
 
 import bayesduel as bd
 from bayesduel.models import PreferenceMatrix
 
 
+@pytest.mark.slow
 def test_exact_draws_are_those_of_nuts():
     """Four arms, a pair that never met, a learned concentration."""
     wins = np.array([[0, 9, 4, 7], [3, 0, 6, 1], [4, 2, 0, 0], [0, 2, 0, 0]])

@@ -64,6 +64,7 @@ def test_precision_is_the_laplacian_and_is_solved_and_drawn_from(small):
     assert np.abs(scaled).max() < 5 * np.sqrt(2 / columns)
 
 
+@pytest.mark.slow
 def test_draws_have_the_means_and_errors_of_the_certified_posterior(small):
     sparse = bd.fit(small, method="variational")
     dense = bd.fit(small, method="laplace", log_likelihood=False)
