@@ -82,7 +82,7 @@ def main(number: int, seed: int, minutes: float, again: bool) -> None:
     os.chdir(place)
     sys.path[:] = [str(place), *(p for p in sys.path if Path(p or ".").resolve() != ROOT)]
     if minutes > 0:
-        trials = Trials(place, KEPT / "tests.jsonl", work)
+        trials = Trials(place, KEPT / "tests.jsonl", work, again=again)
         os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
         pytest.main([*OPTIONS, *(f"tests/{name}" for name in TESTS)], plugins=[trials])
     os.chdir(ROOT)

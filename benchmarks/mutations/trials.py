@@ -30,7 +30,7 @@ __all__ = ["LONGEST", "LONGEST_TEST", "Outcome", "Trials"]
 LONGEST = 20.0  # processor seconds of tests for a mutation
 LONGEST_TEST = 6.0  # processor seconds of a test; those that take longer are left out
 SLACK = 5.0  # seconds over four times what a test takes without a mutation
-MOST_FILES = 4  # test files that are run for a mutation if they are not known
+MOST_FILES = 3, 15  # test files that are run for a mutation if they are not known; and again
 MANY = 200  # of a file with more tests, those whose name has a name of the mutated file
 TOOL = 4  # an id of sys.monitoring that coverage and profilers do not take
 HEAVY = ("numpy", "scipy.stats", "scipy.sparse.linalg", "pandas", "xarray", "numba", "pymc",
@@ -69,8 +69,10 @@ class Outcome(NamedTuple):
 class Trials:
     """The plugin: `work` is called with itself once the tests are collected."""
 
-    def __init__(self, root: Path, kept: Path, work: Callable[["Trials"], None]) -> None:
-        self.root, self.work = root, work
+    def __init__(
+        self, root: Path, kept: Path, work: Callable[["Trials"], None], *, again: bool = False
+    ) -> None:
+        self.root, self.work, self.most_files = root, work, MOST_FILES[again]
         self.recording = Recording(kept)
         self.functions: Index = {}
         self.failed = self.slow = False
@@ -137,8 +139,9 @@ class Trials:
                 for record in told:
                     if "begun" not in record:
                         self.recording.keep(record)
-                if told and "begun" in told[-1]:  # the process ended inside a test
-                    name = told[-1]["begun"]
+                begun = [record["begun"] for record in told if "begun" in record]
+                if begun and begun[-1] not in done:  # the process ended inside a test
+                    name = begun[-1]
                     done.add(name)
                     self.recording.keep({"test": name, "of": of, "seconds": LONGEST_TEST,
                                          "lines": {}, "fixtures": [], "fault": "slow"})  # fmt: skip
@@ -150,10 +153,10 @@ class Trials:
         ranked = []
         for file, text in self.texts.items():
             count = sum(len(word) > 3 and word in text for word in words)
-            if count or Path(file).stem == own:
-                near = Path(file).parent.name == room
+            near = Path(file).parent.name == room
+            if count or near or Path(file).stem == own:
                 ranked.append((Path(file).stem != own, not near, -count, file))
-        return [file for *_, file in sorted(ranked)][:MOST_FILES]
+        return [file for *_, file in sorted(ranked)][: self.most_files]
 
     def _watch(self, names: Sequence[str], of: int, tell: Tell) -> None:
         """Run tests and tell a record of each."""

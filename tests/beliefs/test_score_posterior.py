@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from bayesduel.beliefs.score_posterior import (
     LOGIT,
@@ -32,6 +33,22 @@ def test_the_covariance_kept_is_that_of_the_heaviest_node():
     root = posterior.root[posterior.log_weight.argmax()]
     np.testing.assert_allclose(heaviest(posterior)[1], root @ root.T, rtol=1e-9, atol=1e-12)
     assert heaviest(posterior)[1][3, 3] < before[3, 3]
+
+
+def test_the_gradient_vanishes_at_the_mode_after_every_duel():
+    """Of the logistic likelihood and the normal prior of the scores at the heaviest node."""
+    rng = np.random.default_rng(1)
+    wins = np.zeros((5, 5))
+    posterior = score_posterior(5, LOGIT, 2.0)
+    for _ in range(8):
+        i, j = rng.choice(5, 2, replace=False)
+        wins[i, j] += 1
+        follow(posterior, wins)
+        node = posterior.log_weight.argmax()
+        mode, scale = posterior.mode[node], posterior.scale[node]
+        expected = (wins + wins.T) * expit(mode[:, None] - mode)
+        pulled = (wins - expected).sum(axis=1)
+        np.testing.assert_allclose(pulled, mode / scale**2, atol=0.01)
 
 
 def test_new_duels_are_counted_once():

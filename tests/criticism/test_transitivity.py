@@ -12,6 +12,7 @@ import bayesduel as bd
 from bayesduel.criticism.transitivity import evidence_strength, transitivity_test
 from bayesduel.criticism.transitivity.design import (
     LEAST_INFORMATION,
+    _order_status,
     _profile_information,
     design_of,
     majority_design,
@@ -179,6 +180,15 @@ def test_an_order_effect_that_cannot_be_told_accuses_nobody():
     assert (known.order, known.transitive) == ("not recorded", False)
     few = presented(ORDERED[:4, :4], 1, 0.0, np.random.default_rng(28))
     assert design_of(few).order == "not identified"  # six duels are little information
+
+
+@pytest.mark.parametrize("share, status", [(0, "not recorded"), (0.5, "estimated"),
+                                           (1, "not recorded")])  # fmt: skip
+def test_no_order_effect_is_estimated_where_one_side_won_all(share, status):
+    low, high, n = np.array([0, 0, 0, 0, 1, 1]), np.array([1, 1, 2, 2, 2, 2]), np.full(6, 40.0)
+    side = np.array([1.0, -1.0] * 3)
+    won = n * np.where(side > 0, share, 1 - share)
+    assert _order_status(3, low, high, side, n, won) == status
 
 
 def test_information_on_the_order_effect_by_hand():

@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.special import expit
 
 import bayesduel as bd
@@ -42,6 +44,19 @@ def graph_of(duels):
 @pytest.fixture(scope="module")
 def small():
     return log(120, 2500)
+
+
+def test_the_density_is_that_of_binomials_and_normal_scores(small):
+    graph, scale = graph_of(small), 1.5
+    normal = SparseGaussian.of(graph, scale, 2.0, np.random.default_rng(0))
+    score = np.random.default_rng(1).normal(size=graph.n_arms)
+    moved = replace(normal, mean=score)
+    none = replace(normal, mean=np.zeros_like(score))
+    p = expit(score[graph.first] - score[graph.second])
+    n, won = graph.n, graph.points
+    expected = (won * np.log(2 * p) + (n - won) * np.log(2 - 2 * p)).sum()
+    expected += (stats.norm.logpdf(score, 0, scale) - stats.norm.logpdf(0, 0, scale)).sum()
+    assert moved._log_density() - none._log_density() == pytest.approx(expected, rel=1e-9)
 
 
 def test_precision_is_the_laplacian_and_is_solved_and_drawn_from(small):
