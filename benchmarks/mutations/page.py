@@ -9,7 +9,7 @@ from bayesduel.intervals import wilson
 from bayesduel.system.atomic_write import write_text
 from benchmarks.mutations.equivalent import EQUIVALENT
 from benchmarks.mutations.mutation import Mutation
-from benchmarks.mutations.trials import LONGEST, LONGEST_TEST, Outcome
+from benchmarks.mutations.trials import LONGEST, LONGEST_TEST, MOST_FILES, Outcome
 
 __all__ = ["Tried", "write"]
 
@@ -44,7 +44,7 @@ def write(tried: Sequence[Tried], texts: Mapping[str, str], seed: int, page: Pat
     others = [t for t in done if t not in equal]
     rates = [
         ("by the tests as they were", _rate(done, 0)),
-        ("with the tests that were then added", _rate(done, -1)),
+        ("in the end, by tests added since or more files", _rate(done, -1)),
         ("without those that change nothing", _rate(others, -1)),
     ]
     lines = [
@@ -59,10 +59,12 @@ def write(tried: Sequence[Tried], texts: Mapping[str, str], seed: int, page: Pat
         "",
         f"{len(done)} of the {len(tried)} mutations of the sample have been tried"
         + (f" ({same} more change no code)" if same else "")
-        + f". The tests that run a mutated line are run the quickest first, until one fails, for "
-        f"{LONGEST:g} seconds of processor time at most; a test that takes more than "
-        f"{LONGEST_TEST:g} seconds without a mutation is left out. A test that fails is run "
-        "without the mutation too, unless it is known to pass.",
+        + "; they are tried in random order, so these are a random sample too. The tests of the "
+        f"{MOST_FILES[0]} test files nearest to a file (of {MOST_FILES[1]} with --again) are run "
+        "once without a mutation; those that run a mutated line are run with it, the quickest "
+        f"first, until one fails, for {LONGEST:g} seconds of processor time at most. A test that "
+        f"takes more than {LONGEST_TEST:g} seconds without a mutation is left out. A mutation that "
+        "only other tests would notice counts as not noticed.",
         "",
         "| noticed | of | rate | 95 % (Wilson) |",
         "|---|---:|---:|---|",

@@ -25,7 +25,7 @@ from benchmarks.mutations.mutation import Mutation
 from benchmarks.mutations.patching import Index, alive, apply, changed, index
 from benchmarks.mutations.recording import Recording, text_number
 
-__all__ = ["LONGEST", "LONGEST_TEST", "Outcome", "Trials"]
+__all__ = ["LONGEST", "LONGEST_TEST", "MOST_FILES", "Outcome", "Trials"]
 
 LONGEST = 20.0  # processor seconds of tests for a mutation
 LONGEST_TEST = 6.0  # processor seconds of a test; those that take longer are left out
