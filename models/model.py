@@ -161,9 +161,12 @@ class Model(ByValue, ABC):
         return None
 
     @property
-    def controls(self) -> bool:
-        """Whether it controls for the order or for covariates of the duel."""
-        return self.reads_order or self.covariates is not None
+    def controls(self) -> tuple[str, ...]:
+        """What winners are free of, each as what holds in a neutral duel."""
+        order = ("neither side has an advantage",) if self.reads_order else ()
+        if self.covariates is None:
+            return order
+        return (*order, *(f"{name!r} is 0" for name in self.covariates.columns))
 
     @property
     def accounts_for(self) -> tuple[str, ...]:

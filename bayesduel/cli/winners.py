@@ -166,7 +166,7 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
     )
     if len(frame) > ROWS:
         yield Text(f"... and {len(frame) - ROWS} more: --json has all")
-    yield Text(result.attrs["dependence"], "small")
+    yield Text(f"{result.attrs['dependence']} {result.attrs['controls']}".rstrip(), "small")
     yield Text(
         "\nbest: probability of winning most pairings (Copeland); rank range: by the arms surely "
         f"above and below; {score}: against an arm drawn at random"

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import xarray as xr
 
+from bayesduel.models.model import Model
 from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning, dependence_of
 from bayesduel.posterior.draws import Draws, check_fit, draws_of
 from bayesduel.posterior.election import (
@@ -81,7 +82,8 @@ def winners(
         or "auto": the clustering that covers all votes which the log repeats. By judge where a
         judge cast several votes, by group where a group holds several, by both where both do
         (by the larger where one lies within the other). ``attrs["covariance"]`` says which,
-        ``attrs["dependence"]`` why.
+        ``attrs["dependence"]`` why. Where the model has an order effect or covariates of the duel,
+        ``attrs["controls"]`` says which duels the winners are of.
     check
         What :func:`bayesduel.check` found on the log. Where it rejects the ranking that the model
         assumes, the verdict is read from a model that allows cycles and controls for what the model
@@ -200,6 +202,7 @@ def winners(
         "tier_errors": json.dumps(tier_errors),
         "ties": ties,
         **dependence.attrs,
+        "controls": _neutral(draws.model),
         "ranked_by": "Borda score" if draws.score is None else "score",
         "n_draws": draws.n_draws,
         "pair_draws": pairs.n_draws,
@@ -235,6 +238,13 @@ def winners(
 
 
 # -- in calling order ----------------------------------------------------------------------
+
+
+def _neutral(model: Model) -> str:
+    """Return the sentence on duels that winners are of, or "" where they are of all."""
+    if not model.controls:
+        return ""
+    return f"Winners and scores are those of duels in which {join(model.controls)}."
 
 
 def check_decision(rope: float, confidence: float) -> None:

@@ -59,7 +59,10 @@ def test_a_bias_is_recovered_and_the_ranking_corrected(arena, controlled):
     assert effect["covariate"].values.tolist() == ["length", "lists"]
     z = (effect.mean(("chain", "draw")) - [BIAS, 0.0]) / effect.std(("chain", "draw"))
     assert np.abs(z).max() < 4.5
-    assert bd.winners(controlled).attrs["verdict_arms"] == '["a"]'
+    found = bd.winners(controlled)
+    assert found.attrs["verdict_arms"] == '["a"]'
+    assert found.attrs["controls"].endswith("duels in which 'length' is 0 and 'lists' is 0.")
+    assert bd.winners(plain).attrs["controls"] == ""
     # Winners and predictions are those of a duel in which nothing differs.
     told = float(bd.predict(controlled, "a", "b")["win"])
     draws = score.sel(arm="a") - score.sel(arm="b")
