@@ -116,7 +116,7 @@ def rounded(middle: float, lower: float, upper: float, figures: int = 2) -> tupl
     """Return an estimate and its interval, to `figures` significant digits of its width."""
     width = max(upper - lower, 1e-300)
     digits = int(np.clip(figures - 1 - np.floor(np.log10(width)), 0, 6))
-    return f"{middle:.{digits}f}", f"{lower:.{digits}f}", f"{upper:.{digits}f}"
+    return f"{middle:z.{digits}f}", f"{lower:z.{digits}f}", f"{upper:z.{digits}f}"
 
 
 def number_with_interval(middle: float, lower: float, upper: float) -> str:

@@ -259,7 +259,7 @@ def sentences(h: "Health") -> list[str]:
         )
     if h.n_bad_rows:
         found.append(f"{_were(h.n_bad_rows, 'bad row')} left out.")
-    if h.n_duplicates:
+    if h.n_duplicates and h.n_duplicates >= REPEATED * h.n_rows:
         found.append(f"{_were(h.n_duplicates, 'duplicate row')} kept.")
     if h.n_self_duels:
         found.append(f"{_were(h.n_self_duels, 'self-duel')} left out.")

@@ -170,6 +170,15 @@ def test_ford_s_condition_against_its_definition():
     assert seen == {True, False}
 
 
+def test_a_few_duplicates_among_many_rows_are_no_warning(tmp_path):
+    path = tmp_path / "log.csv"
+    rows = [f"a,b,{'left' if k % 3 else 'right'},judge {k}" for k in range(300)]
+    path.write_text("\n".join(["left,right,outcome,judge", *rows, rows[0], rows[1]]))
+    h = bd.health(bd.read_duels(path))
+    assert h.n_duplicates == 2
+    assert not any("duplicate" in words for words in h.warnings)
+
+
 def test_bad_rows_and_duplicates_are_listed(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text(
