@@ -77,7 +77,7 @@ def write(tried: Sequence[Tried], texts: Mapping[str, str], seed: int, page: Pat
         "The last two rates are of a sample whose survivors were looked at and tested for: they "
         "say what was done about this sample, and the first one what to expect of another.",
         "",
-        "| room | tried | noticed at first | in the end | by a time-out | no test runs it |",
+        "| room | tried | noticed at first | in the end | by a time-out | no test asked runs it |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     for room in dict.fromkeys(t.room for t in tried):
@@ -119,4 +119,4 @@ def _fate(t: Tried, texts: Mapping[str, str]) -> str:
     if reason:
         return f"changes nothing: {reason}"
     bound = f"; {last.n_left} tests were not run" if last.n_left else ""
-    return "no test runs it" if last.result == "not run" else f"survived{bound}"
+    return "no test that was asked runs it" if last.result == "not run" else f"survived{bound}"
