@@ -127,13 +127,14 @@ def ask(study: str, number: int | None, judge: str | None, as_json: bool) -> Non
 def tell(study: str, ticket: str, outcome: str, as_json: bool) -> None:
     """Tell the OUTCOME of a TICKET, by its id or number: left, right, tie, or a margin."""
     from bayesduel.cli.console import print_json
+    from bayesduel.text import count
 
     opened = _opened(study)
     opened.tell(ticket, _outcome(outcome))
     if as_json:
         print_json({"ticket": ticket, "outcome": outcome, "duels": opened.n_duels})
     else:
-        click.echo(f"{ticket} is stored: {outcome}. {opened.n_duels:,} duels.")
+        click.echo(f"{ticket} is stored: {outcome}. {count(opened.n_duels, 'duel')}.")
 
 
 @command.command("correct")
@@ -234,6 +235,7 @@ def export(study: str, path: str, audit: bool, as_json: bool) -> None:
 
     from bayesduel.cli.console import print_json
     from bayesduel.system.atomic_write import write_text
+    from bayesduel.text import count
 
     rows = _opened(study).audit()
     if not audit:
@@ -254,7 +256,7 @@ def export(study: str, path: str, audit: bool, as_json: bool) -> None:
     if as_json:
         print_json({"path": path, "rows": len(rows)})
     else:
-        click.echo(f"{path} is written, {len(rows):,} rows.")
+        click.echo(f"{path} is written, {count(len(rows), 'row')}.")
 
 
 @command.command("report")

@@ -92,6 +92,8 @@ class Plan:
         }
 
     def __str__(self) -> str:
+        if not self.duels.any() and not self.undecided:
+            return "No more duels: the stop rule is reached."
         low, middle, high = (self.quantile(q) for q in (0.1, 0.5, 0.9))
         shown = [f"{v:,.0f}" if np.isfinite(v) else f"over {self.budget:,}" for v in (low, high)]
         half = f"{middle:,.0f}" if np.isfinite(middle) else f"over {self.budget:,}"
@@ -192,6 +194,7 @@ def play(
     *,
     ties: np.ndarray | None = None,
     every: int = 1,
+    stopped: bool = False,
 ) -> tuple[Future, np.ndarray]:
     """Play a session until it stops; return its order of the arms too.
 
@@ -210,13 +213,16 @@ def play(
         Probability of a tie, shape (K, K); default 0.
     every
         Duels from one look at the stop rule to the next.
+    stopped
+        Whether the stop rule is reached already, by draws that may not be repeated here.
     """
     start = int(session.belief.n_duels[0])
     while True:
         played = int(session.belief.n_duels[0]) - start
         if played % every == 0 or played >= budget:
             decision = session.decision(rng)
-            if decision.stopped or played >= budget:
+            stopped = stopped or decision.stopped
+            if stopped or played >= budget:
                 break
         ((i, j),) = session.choose(1, [], rng)
         tie = 0.0 if ties is None else ties[i, j]
@@ -228,7 +234,7 @@ def play(
     above, below = session.goal.contrasts(order)
     now = P if P.ndim == 2 else P[min(played, len(P) - 1)]
     right = bool((now[above, below] >= 0.5).all())
-    return Future(played, decision.stopped and decision.decided, right), order
+    return Future(played, stopped and (decision.decided or not decision.stopped), right), order
 
 
 # -- in calling order ----------------------------------------------------------------------
@@ -247,6 +253,10 @@ class Plannable(Protocol):
     retired: tuple[int, ...]
     required: Any
 
+    @property
+    def stopped(self) -> bool:
+        """Whether the stop rule is reached."""
+
     def tally(self) -> np.ndarray:
         """Return how often each arm beat each other, (n_arms, n_arms)."""
 
@@ -262,7 +272,7 @@ def _setting(
 
     rng = np.random.default_rng([seed, 3])
     retired: tuple[int, ...] = ()
-    required = None
+    required, stopped = None, False
     if isinstance(start, DataTree) or (isinstance(start, int) and not isinstance(start, bool)):
         found_goal, rule = goal_of("find-best" if goal is None else goal), stop_rule(stop)
         model, wins = _from_fit(start) if isinstance(start, DataTree) else (model, None)
@@ -286,7 +296,7 @@ def _setting(
             raise ValueError("stop should be a rule for a study to be planned, got None")
         rule = start.stop
         wins, retired, spec = start.tally(), start.retired, belief_of(start.model)
-        required = start.required
+        required, stopped = start.required, start.stopped
     session = Session(len(wins), found_goal, chosen, rule, spec, retired, required)
     truths = session.loaded(wins, rng).matrices(n, rng)
     if isinstance(found_goal, MinimizeRegret):
@@ -299,6 +309,7 @@ def _setting(
         "wins": wins,
         "retired": retired,
         "required": required,
+        "stopped": stopped,
         "truths": truths,
     }
 
@@ -329,7 +340,7 @@ def _future(setting: Setting, k: int, budget: int, seed: int) -> tuple[int, Futu
     given = (setting["goal"], setting["policy"], stop | Budget(10**9), setting["spec"])
     session = Session(len(setting["wins"]), *given, setting["retired"], setting["required"])
     session.loaded(setting["wins"], rng)
-    return k, play(session, setting["truths"][k], budget, rng)[0]
+    return k, play(session, setting["truths"][k], budget, rng, stopped=setting["stopped"])[0]
 
 
 def _kept(path: str | Path | None) -> dict[int, Future]:

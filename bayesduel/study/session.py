@@ -26,6 +26,7 @@ from bayesduel.policies.score_rules import ScoreRule
 from bayesduel.study.evidence import Evidence
 from bayesduel.study.goal import Goal
 from bayesduel.study.stopping import StopRule
+from bayesduel.text import count
 
 __all__ = ["Decision", "Session", "belief_of"]
 
@@ -266,7 +267,7 @@ class Session:
             reached = self.stop.reached(found)
         reason = self.stop.reason(found)
         if missing:
-            reason += f"; {missing:,} duels of required pairs are missing"
+            reason += f"; {count(missing, 'duel')} of required pairs missing"
         tied, joint = found.tied(self.stop.rope, self.stop.level) if reached else ([], 1.0)
         return Decision(
             reached,

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bayesduel.text import count
+
 __all__ = ["Status", "sparkline"]
 
 
@@ -66,7 +68,7 @@ class Status:
         lines = [
             self.verdict,
             f"Stop rule: {self.reason}.",
-            f"{self.n_duels:,} duels, {self.n_pending:,} pending; policy {self.policy}.",
+            f"{count(self.n_duels, 'duel')}, {self.n_pending:,} pending; policy {self.policy}.",
         ]
         if len(self.history) > 1:
             lines.append(f"Probability of the answer: {sparkline([p for _, p in self.history])}")

@@ -16,6 +16,7 @@ from bayesduel.beliefs.belief import BY_BETTING, fresh
 from bayesduel.beliefs.query import bounds
 from bayesduel.study.evidence import Evidence
 from bayesduel.system.arguments import real, shown_value
+from bayesduel.text import count
 
 __all__ = [
     "AllOf",
@@ -328,7 +329,7 @@ class Budget(StopRule):
 
     def reason(self, evidence: Evidence) -> str:
         """Return the number of duels in words."""
-        return f"{evidence.n_duels:,} duels (rule: {self.n:,})"
+        return f"{count(evidence.n_duels, 'duel')} (rule: {self.n:,})"
 
     def settings(self) -> dict[str, Any]:
         """Return what makes the rule again."""
