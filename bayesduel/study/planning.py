@@ -92,7 +92,7 @@ class Plan:
         }
 
     def __str__(self) -> str:
-        if not self.duels.any() and not self.undecided:
+        if not self.duels.any():
             return "No more duels: the stop rule is reached."
         low, middle, high = (self.quantile(q) for q in (0.1, 0.5, 0.9))
         shown = [f"{v:,.0f}" if np.isfinite(v) else f"over {self.budget:,}" for v in (low, high)]

@@ -321,7 +321,7 @@ def test_required_pairs_are_asked_before_the_study_stops(tmp_path):
         for ticket in first[:6]:
             study.tell(ticket, "left" if ticket.left == "a" else "right")
         assert not study.stopped
-        assert "1 duels of required pairs are missing" in study.status().reason
+        assert "1 duels of required pairs missing" in study.status().reason
     again = bd.Study(path)
     again.tell(first[6], "left" if first[6].left == "a" else "right")
     assert again.stopped
@@ -377,3 +377,13 @@ def test_status_says_what_is_expected_to_go():
     assert "Expected to go at 2 duels: " in str(study.status())
     with pytest.raises(ValueError, match="futures should be"):
         study.status(futures=-1)
+
+
+@pytest.mark.parametrize("stop", [bd.WithinRope(0.95, rope=0.1), bd.Budget(3)])
+def test_a_study_that_has_stopped_takes_no_more_duels(stop):
+    study = bd.Study(arms=list("abc"), stop=stop, seed=0)
+    while not study.stopped:
+        study.tell(study.ask(), "left")
+    found = study.plan(n_futures=5)
+    assert not found.duels.any()
+    assert str(found) == "No more duels: the stop rule is reached."
