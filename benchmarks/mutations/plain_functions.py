@@ -4,12 +4,10 @@ Compiling a changed function takes longer than its tests. What stands below thes
 preferences) is not mutated and stays compiled, as does what PyTensor compiles.
 """
 
-import os
 from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
-from numba.core import config
 
 from bayesduel import jit
 
@@ -30,7 +28,4 @@ def plain(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 cast(Any, jit).compiled = plain
-os.environ["NUMBA_DISABLE_JIT"] = "1"  # for processes that tests start
-cast(Any, config).reload_config()
-cast(Any, config).DISABLE_JIT = 0  # in this one PyTensor compiles its graphs
 np.seterr(over="ignore")  # compiled integers wrap around without a warning
