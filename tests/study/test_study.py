@@ -321,7 +321,7 @@ def test_required_pairs_are_asked_before_the_study_stops(tmp_path):
         for ticket in first[:6]:
             study.tell(ticket, "left" if ticket.left == "a" else "right")
         assert not study.stopped
-        assert "1 duels of required pairs missing" in study.status().reason
+        assert "1 duel of required pairs missing" in study.status().reason
     again = bd.Study(path)
     again.tell(first[6], "left" if first[6].left == "a" else "right")
     assert again.stopped
