@@ -74,8 +74,8 @@ def write(tried: Sequence[Tried], texts: Mapping[str, str], seed: int, page: Pat
         lines.append(f"| {seen} {name} | {n} | {seen / n:.1%} | {low:.1%} to {high:.1%} |")
     lines += [
         "",
-        "The last two rates are of a sample whose survivors were looked at and tested for: they "
-        "say what was done about this sample, and the first one what to expect of another.",
+        "The first rate is what to expect of another sample at least, since few test files are "
+        "asked. The other two are of a sample whose survivors were looked at and tested for.",
         "",
         "| room | tried | noticed at first | in the end | by a time-out | no test asked runs it |",
         "|---|---:|---:|---:|---:|---:|",
