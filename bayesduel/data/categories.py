@@ -74,7 +74,7 @@ def parts_of_categories(logs: Mapping[str, Any]) -> dict[str, Any]:
     )
     first = each[0].read_summary
     summary = ReadSummary(
-        source=first.source.rsplit(", ", 1)[0] if "=" in first.source else first.source,
+        source=_whole(first.source, next(iter(logs))),
         columns=first.columns,
         guessed=first.guessed,
         bad_rows=tuple(row for log in each for row in log.read_summary.bad_rows),
@@ -113,3 +113,10 @@ def _votes(log: Any) -> Votes:
         outcome=np.array([1, -1, 0], dtype=np.int8)[result],
         weight=counts[cell, result],
     )
+
+
+def _whole(source: str, label: str) -> str:
+    """Return the source of a log from that of its part, ``log.csv, topic=maths``."""
+    if not source.endswith(label):
+        return source
+    return source.removesuffix(label).rsplit(", ", 1)[0]

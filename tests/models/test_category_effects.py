@@ -141,6 +141,12 @@ def test_the_picture_has_a_row_an_arm(fit):
     plt.close(ax.figure)
 
 
+def test_the_source_of_joined_categories_is_that_of_the_whole_log():
+    parts = bd.datasets.load("tversky1969", by="annotator")
+    joined = bd.Duels.from_categories(parts)
+    assert joined.read_summary.source == "tversky1969 (shipped with bayesduel)"
+
+
 def test_logs_of_categories_become_one(planted):
     log = planted[1]
     parts = {
