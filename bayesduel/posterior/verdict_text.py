@@ -119,7 +119,7 @@ def undecided_words(
         words = f"{start}: any of the {len(labels)} arms could be the best."
     elif len(names) > 7:
         words = (
-            f"{start}: the best arm is one of {len(names)} of {len(labels)} arms "
+            f"{start}: the best arm is one of {len(names):,} of {len(labels):,} arms "
             f"(probability {probability(p)}); the most probable are {join(names[:3])}."
         )
     else:
