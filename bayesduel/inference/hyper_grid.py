@@ -132,7 +132,8 @@ def explore(
     Raises
     ------
     FloatingPointError
-        If the density is not finite or does not fall off.
+        If the density is not finite or does not fall off, or its maximum is 100 or more away from
+        `start`.
     """
     seen: dict[float, tuple[float, Any]] = {}
 

@@ -124,7 +124,8 @@ class NestedLaplace:
         """Return the approximation whose proposals are fitted to the log ratios of `n` draws.
 
         Marginally the shared parameters are off Laplace's approximation by the skewness of all
-        groups together. Where they are normal, the log ratio is quadratic in them.
+        groups together. Where they are normal, the log ratio is quadratic in them. A standard
+        deviation changes by at most a factor of sqrt(2).
         """
         phi, log_q = self.proposal.draw(n, rng)
         z = np.empty((n, len(self.shift)))

@@ -37,7 +37,7 @@ from bayesduel.posterior.verdict_check import TransitivityCheck, checked, reject
 from bayesduel.posterior.winners_dataset import Winners
 from bayesduel.preference import CRITERIA
 from bayesduel.system.arguments import real, shown_value
-from bayesduel.text import join
+from bayesduel.text import count, join
 
 __all__ = ["Winners", "check_decision", "winners"]
 
@@ -299,7 +299,9 @@ def _in_parts(
         sentences.append(f"Within {join(part)}: {judged.sentence}")
     shown = sentences[:3]
     if len(sentences) > 3:
-        shown.append(f"({len(sentences) - 3} smaller groups are judged in component_verdicts.)")
+        rest = len(sentences) - 3
+        are = "is" if rest == 1 else "are"
+        shown.append(f"({count(rest, 'smaller group')} {are} judged in component_verdicts.)")
     names = "; ".join(join(part, 4) for part in parts[:4]) + "; ..." * (len(parts) > 4)
     words = (
         f"Not comparable as a whole: the arms fall into {len(parts)} groups that never met "

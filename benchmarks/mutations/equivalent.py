@@ -8,13 +8,21 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "a draw from a continuous law equals the cut with probability 0"
     ),
     (
-        "bayesduel/inference/hyper_grid.py",
-        "for _ in range(200):  # walk uphill until the middle of three is the highest",
-        "200 -> 201",
-    ): "a bound that a density with a maximum does not reach",
-    (
         "bayesduel/inference/sample.py",
         "columns = [values.reshape(len(values), -1) for values in named.values()]",
         "1 -> 2",
     ): "NumPy takes -2 as it takes -1: the size that is left",
+    (
+        "bayesduel/inference/population_monte_carlo.py",
+        "inside = (self._place(standard)[:, self.linear] > 0).all(axis=1)",
+        "> -> >=",
+    ): "a draw from a continuous law equals 0 with probability 0",
+    (
+        "bayesduel/inference/nested_laplace.py",
+        "flat, none, effects = np.empty((0, 0)), np.empty((0, 0, 0)), np.zeros((groups, width))",
+        "0 -> 1",
+    ): "the sizes of the empty arrays: of where Newton's method starts only the place is read",
+    ("bayesduel/data/read/line_numbers.py", "if len(text) * 4 > LONGEST_LINE:", "> -> >="): (
+        "a character has at most four bytes: the exact test that follows refuses no such line"
+    ),
 }

@@ -6,7 +6,7 @@ from scipy.special import expit
 from scipy.stats import binom
 
 import bayesduel as bd
-from bayesduel.criticism.calibration import Calibration, _bins, held_out
+from bayesduel.criticism.calibration import Calibration, _bins, _design_effect, held_out
 from bayesduel.criticism.cross_validation import cut, rows_of, votes_of
 from bayesduel.data.duels import Duels
 from bayesduel.intervals import wilson
@@ -49,6 +49,18 @@ def test_repeated_votes_are_held_out_together(role):
     held = np.stack([part.sum(0) > 0 for part in parts])
     np.testing.assert_array_equal(held.sum(0), 1)  # each unit in one fold, whole
     np.testing.assert_array_equal(np.sum(parts, axis=0), rows[2:5])
+
+
+def test_units_by_hand_are_correlated_by_a_third():
+    """Four units of two duels, won 0, 1, 1 and 2 at p = 1/2.
+
+    Squared deviations sum to 2, times 4 / 3 for the mean; without correlation to 4 x 2 / 4 = 2;
+    so rho is 2 / 3 over 4 x 2 x 1 / 4, and the variance of the mean is 1 + rho (2 - 1) as large.
+    """
+    zero, two = np.zeros(4, dtype=int), np.full(4, 2)
+    effect, rho = _design_effect(zero, np.arange(4), np.array([0.0, 1, 1, 2]), two, np.full(1, 0.5))
+    assert rho == pytest.approx(1 / 3)
+    assert effect == pytest.approx([4 / 3])
 
 
 def test_votes_that_repeat_nothing_are_held_out_one_by_one():
@@ -250,7 +262,7 @@ def test_predictions_of_votes_are_those_of_a_fit_of_the_other_folds():
     model = BradleyTerry(Scores() + Covariates(["x"]))
     found = held_out(log, model, folds=2, draws=200, seed=3)
     rows, unit = votes_of(log)
-    assert unit == "vote"
+    assert (unit, found.unit) == ("vote", "duel")
     votes, arms, total = log.votes, np.array(log.arms), 0.0
     for held in cut(rows, unit, 2, np.random.default_rng(3)):
         out = held.sum(0) > 0

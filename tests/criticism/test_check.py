@@ -1,21 +1,25 @@
 """Checks: calibrated evidence, what is said of a log, pages, and input that says little."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from scipy import stats
-from scipy.special import expit
+from scipy.special import expit, gammaln
 
 import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.criticism import compare as comparing
 from bayesduel.criticism.check import check
-from bayesduel.criticism.check_text import p_words, power_words
+from bayesduel.criticism.check_text import advice_words, p_words, power_words
 from bayesduel.criticism.compare import compare_models
-from bayesduel.criticism.cycle_posterior import curl_share
+from bayesduel.criticism.cycle_posterior import _alike, curl_share, cycle_posterior
+from bayesduel.criticism.residuals import _binomial, judge_residuals
 from bayesduel.criticism.transitivity import evidence as evidence_room
+from bayesduel.criticism.transitivity.lapse_model import LOGISTIC, LapseFit, LapseModel
+from bayesduel.criticism.transitivity.triads import closed_triads
 from bayesduel.data.duels import Duels
 from bayesduel.text import percent
 from tests.support.simulated_logs import ORDERED, ROCK, SCORE, presented, shown, simulate, voted
@@ -79,6 +83,24 @@ def test_cycle_posterior_before_any_duel_that_tells():
         found.cycle_posterior.strong <= found.cycle_posterior.moderate <= found.cycle_posterior.weak
     )
     assert found.cycle_posterior.cyclic[0] == pytest.approx(1 - found.cycle_posterior.weak)
+
+
+def test_cycles_are_counted_over_draws():
+    """Of four draws two go round a > b > c > a, one the other way, one ranks the arms."""
+    log = Duels.from_wins(5 * (1 - np.eye(3)), [*"abc"])
+    pairs = log.pairs()
+    triads = closed_triads(3, pairs.first, pairs.second, np.random.default_rng(0))
+    theta = np.array([[0.8, 0.3, 0.9], [0.6, 0.2, 0.7], [0.3, 0.9, 0.4], [0.8, 0.9, 0.7]])
+    found = cycle_posterior(theta, pairs, log.arms, triads)  # pairs ab, ac, bc
+    around = [(c.around, c.probability) for c in found.cycles]
+    assert around == [("a > b > c > a", 0.5), ("a > c > b > a", 0.25)]
+    assert (found.weak, found.condorcet) == (0.25, 0.25)
+
+
+def test_cycles_are_alike_up_to_two_standard_errors():
+    # Shares of 100 draws: 0.1 - 0.05 has the error sqrt((0.15 - 0.0025) / 100) = 0.038.
+    assert _alike(np.array([[0.1, 0.05], [0.0, 0.01]]), 100) == 2
+    assert _alike(np.zeros((2, 2)), 100) == 0
 
 
 def test_curl_of_scores_and_of_a_cycle():
@@ -164,6 +186,10 @@ def test_a_planted_pair_stands_out():
     assert {worst["first"], worst["second"]} == {"00", "09"}
     assert worst["surprise"] < 0.001
     assert {*found.residuals["arms"]["arm"][:2]} == {"00", "09"}
+    pairs = found.residuals["pairs"]
+    for arm, misfit in found.residuals["arms"].set_index("arm")["misfit"].items():
+        own = pairs[(pairs["first"] == arm) | (pairs["second"] == arm)]
+        assert misfit == pytest.approx((own["z"] ** 2).mean())
 
 
 def test_a_random_and_an_inverted_judge_stand_out(tmp_path):
@@ -188,6 +214,25 @@ def test_a_random_and_an_inverted_judge_stand_out(tmp_path):
         judge=judge[honest],
     )  # fmt: skip
     assert "random votes" not in " ".join(repr(check(rest, quick=True)).split())
+
+
+def test_the_z_score_of_a_judge_is_standard_under_the_model():
+    """Judge k votes k times of five for a over b: mean 0 and variance 1 by the binomial law."""
+    top = LapseFit(lapse=0.1, scale=1.0, evidence=0.0, mode=np.array([0.7, 0, 0]), root=np.eye(3))
+    model = LapseModel(link=LOGISTIC, fits=(top,))
+    fitted = SimpleNamespace(best=model, design=SimpleNamespace(has_order=False))
+    won = [float(vote < k) for k in range(6) for vote in range(5)]
+    log = Duels.from_votes(["a"] * 30, ["b"] * 30, won, judge=np.repeat([*"012345"], 5))
+    z = judge_residuals(log, fitted).sort_values("judge")["z"].to_numpy()
+    mass = stats.binom(5, 0.05 + 0.9 * expit(0.7)).pmf(np.arange(6))
+    assert (mass @ z, mass @ z**2) == pytest.approx((0, 1), abs=1e-12)
+    assert (np.diff(z) > 0).all()
+
+
+def test_binomial_masses_are_those_of_scipy():
+    log_factorial = gammaln(np.arange(6) + 1.0)
+    for p in (0.0, 0.3, 1.0):
+        np.testing.assert_allclose(_binomial(4, p, log_factorial), stats.binom(4, p).pmf(range(5)))
 
 
 def test_the_order_is_told():
@@ -277,6 +322,14 @@ def test_a_p_value_near_the_level_has_its_error():
     assert p_words(0.052, 400) == "p = 0.052, Monte Carlo standard error 0.011"
     assert p_words(0.4, 400) == "p = 0.40"
     assert p_words(1 / 401, 400) == "p < 0.0025"
+
+
+def test_advice_follows_the_evidence():
+    said = [advice_words(s, "copeland", None) for s in ("undecided", "borderline", "weak", "none")]
+    for words, part in zip(said, ("If the side listed first may", "together with the winners",
+                                  "A ranking is appropriate, but", "Use the ranking"),
+                           strict=True):  # fmt: skip
+        assert words.startswith(part) or part in words
 
 
 def test_a_cycle_is_named_only_where_it_is_ahead():

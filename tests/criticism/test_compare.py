@@ -119,6 +119,16 @@ def test_units_leave_the_log():
             assert (units.first[0], units.second[0]) not in kept
 
 
+def test_a_log_of_counts_loses_one_duel_and_keeps_single_ones():
+    duels = bd.Duels.from_wins([[0, 2, 1], [0, 0, 0], [0, 1, 0]])
+    (units,) = units_of(duels, [BradleyTerry()], "duel")
+    rest = [without(duels, units, np.array([k])) for k in range(len(units.first))]
+    assert {one.n_duels for one in rest} == {3}
+    assert {tuple(one.tally().wins[[0, 0, 2], [1, 2, 1]]) for one in rest} == {
+        (1, 1, 1), (2, 0, 1), (2, 1, 0),
+    }  # fmt: skip
+
+
 def test_a_planted_cycle_is_found_and_a_ladder_is_not_accused():
     cycle = np.array([[0.5, 0.8, 0.2], [0.2, 0.5, 0.8], [0.8, 0.2, 0.5]])
     wide = np.kron(np.ones((2, 2)), cycle)
@@ -193,6 +203,7 @@ def test_progress_ends_at_one():
     seen = []
     bd.compare_models(log_of(ladder(4), 10, 12), progress=seen.append)
     assert seen == sorted(seen) and seen[-1] == 1.0
+    assert seen[:3] == pytest.approx([1 / 6, 2 / 6, 3 / 6])  # three models are fitted by halfway
 
 
 @pytest.mark.parametrize(
@@ -205,6 +216,7 @@ def test_progress_ends_at_one():
         ({"models": ["thurstone-score"]}, ValueError, "duels should have margins"),
         ({"models": ["thurstone-score", "thurstone"]}, ValueError, "margins are what thurstone-sc"),
         ({"models": ["elo"]}, ValueError, "model name should be one of"),
+        ({"models": 3}, TypeError, "models should be models, names or fits, got 3"),
     ],
 )
 def test_bad_arguments_are_named(arguments, error, words):

@@ -1,14 +1,16 @@
 """Residuals of margins: what checks find, what they leave alone, and that p-values keep word."""
 
 import warnings
+from dataclasses import fields
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
 import bayesduel as bd
-from bayesduel.criticism.posterior_predictive import CHECKS
+from bayesduel.criticism.posterior_predictive import CHECKS, MarginCheck
 from bayesduel.criticism.standardised_residuals import (
     EDGES,
     grouped,
@@ -54,6 +56,17 @@ def checked(duels, model=MODEL, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return bd.check_margins(bd.fit(duels, model, "laplace", draws=400), 400, **options)
+
+
+def test_checks_fail_at_five_percent_by_holms_rule():
+    def failed(**p):
+        given = dict.fromkeys(field.name for field in fields(MarginCheck))
+        return MarginCheck(**given | {"table": pd.DataFrame({"p_value": p})}).failed
+
+    assert failed(sides=0.05) == ["sides"]
+    assert failed(sides=0.05, pairs=0.025) == ["pairs", "sides"]
+    assert failed(sides=0.05, pairs=0.03) == []
+    assert failed(sides=0.051, pairs=0.02) == ["pairs"]
 
 
 def test_statistics_by_hand():

@@ -18,7 +18,7 @@ from bayesduel.criticism.transitivity.design import (
     majority_design,
 )
 from bayesduel.criticism.transitivity.isotonic import isotonic_matrix
-from bayesduel.criticism.transitivity.lapse_model import LOGISTIC, _fit
+from bayesduel.criticism.transitivity.lapse_model import LOGISTIC, _fit, fit_lapse_model
 from bayesduel.criticism.transitivity.null_models import CHANCES, NullModels
 from bayesduel.criticism.transitivity.triads import closed_triads, cyclicity, majority_z
 from bayesduel.data.duels import Duels
@@ -86,6 +86,38 @@ def test_ladder_is_at_its_mode():
     assert np.allclose(mode, best.x, atol=2e-2)
     assert cost(mode) == pytest.approx(best.fun, abs=2e-3)
     assert root.shape == (7, 7)
+
+
+def evidence_of(design, scale, lapse=0.1):
+    """Return the log marginal likelihood of a lapse model with this scale, by Laplace."""
+    first, second = design.first[design.pair], design.second[design.pair]
+    start = np.zeros(design.n_arms + 1)
+    return _fit(
+        design.n_arms, first, second, design.side, design.n, design.won, LOGISTIC, lapse, scale,
+        False, start,
+    )[2]  # fmt: skip
+
+
+def test_evidence_of_a_scale_is_the_integral_over_the_scores():
+    """Two arms, seven wins of ten: an integral over their difference."""
+    apart = np.linspace(-40, 40, 20_001)
+    p = 0.05 + 0.9 * expit(apart)
+
+    def integral(scale):
+        return np.log((p**7 * (1 - p) ** 3 * stats.norm.pdf(apart, 0, scale * 2**0.5)).sum())
+
+    design = design_of(Duels.from_wins([[0, 7], [3, 0]]))
+    found = evidence_of(design, 1.0) - evidence_of(design, 0.25)
+    assert found == pytest.approx(integral(1.0) - integral(0.25), abs=0.05)
+
+
+def test_the_log_scale_has_a_normal_prior():
+    """Of standard deviation 2: what the evidence of level arms has beside their likelihood."""
+    design = design_of(Duels.from_wins(10 * (1 - np.eye(4))))
+    top = fit_lapse_model(design, LOGISTIC).fits[0]
+    prior = top.evidence - evidence_of(design, top.scale, top.lapse)
+    assert np.log(top.scale) < -1
+    assert prior == pytest.approx(-((np.log(top.scale) / 2) ** 2) / 2)
 
 
 def test_monotone_is_the_projection():
@@ -225,6 +257,19 @@ def test_only_strong_evidence_accuses():
     assert all(one.transitive for one in found if one.strength == "weak")
 
 
+def test_irregular_pairs_are_those_of_the_lapse_model_where_they_must_be_close(monkeypatch):
+    null_models = NullModels(design_of(simulate(ORDERED[:5, :5], 10, np.random.default_rng(3))))
+    number, won, *_ = null_models._pairs()
+    close = (number, won, np.array([1e9]), np.ones(1))
+    monkeypatch.setattr(null_models, "_pairs", lambda: close)
+    rng = np.random.default_rng(4)
+    drawn, lapse = null_models.best.draw(8, rng)
+    better = drawn[:, null_models.design.first] > drawn[:, null_models.design.second]
+    found = null_models._irregular(drawn, lapse, better, rng)
+    expected = null_models.chances(null_models.best, drawn, lapse)
+    np.testing.assert_allclose(found, expected, atol=1e-3)
+
+
 def test_mixture_finds_level_and_certain_pairs():
     rng = np.random.default_rng(31)
     sure = np.triu(rng.choice([0.0, 0.45], (20, 20)), 1)
@@ -259,6 +304,17 @@ def test_units_and_sides():
         majority_design(log, "group")
     first_won = Duels.from_votes([*"abcab"], [*"bcacc"], [1] * 5)
     assert not design_of(first_won).has_order  # the side was written after the outcome
+
+
+def test_majorities_count_votes_in_either_order():
+    """b beats a 2:1 in the group u, listed first twice; a beats b in v, listed first."""
+    log = Duels.from_votes([*"abba"], [*"baab"], [1, 1, 1, 1], group=[*"uuuv"])
+    design = majority_design(log, "group")
+    assert (design.n.sum(), design.won.sum()) == (2, 1)
+    both = majority_design(Duels.from_votes([*"abbbaa"], [*"baaabb"], [1, 1, 1, 0, 0, 0],
+                                            group=[*"uuuvvv"]), "group")  # fmt: skip
+    assert both.order == "not identified"  # sides are known: b first in u, a first in v
+    assert both.both_ways == 1
 
 
 def test_power_grows_with_the_log():

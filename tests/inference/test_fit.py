@@ -148,6 +148,28 @@ def test_the_log_likelihood_is_that_of_the_counts():
     np.testing.assert_allclose(tree["log_likelihood"]["outcome"].values[0, 0], exact, rtol=1e-9)
 
 
+def test_large_tables_of_draws_are_left_out(monkeypatch):
+    """Draws x cells and draws x arms x arms, 8 bytes a number; the limits are still allowed."""
+    duels = bd.datasets.load("citations")
+    n_arms, n_cells = len(duels.arms), len(duels.pairs().first)
+
+    def groups(likelihood, preference):
+        monkeypatch.setattr("bayesduel.inference.fit.LIKELIHOOD_BYTES", likelihood)
+        monkeypatch.setattr("bayesduel.inference.datatree.PREFERENCE_BYTES", preference)
+        tree = fit(duels, "preference-matrix", draws=300, chains=2)
+        return {"log_likelihood", "preference"} & set(tree.children)
+
+    likelihood, preference = 300 * n_cells * 8, 300 * n_arms**2 * 8
+    assert groups(likelihood, preference) == {"log_likelihood", "preference"}
+    assert groups(likelihood - 1, preference) == {"preference"}
+    assert groups(likelihood, preference - 1) == {"log_likelihood"}
+
+
+def test_four_thousand_draws_are_the_default():
+    tree = fit(bd.datasets.load("citations"), "preference-matrix")
+    assert (tree["posterior"].sizes["chain"], tree["posterior"].sizes["draw"]) == (4, 1000)
+
+
 def test_same_seed_same_draws():
     duels = bd.datasets.load("citations")
     first, second, other = (fit(duels, draws=400, seed=s)["posterior"]["score"] for s in (7, 7, 8))

@@ -10,7 +10,7 @@ from bayesduel.inference import linear_predictor as linear_predictors
 from bayesduel.inference.conditional_mode import find_mode
 from bayesduel.inference.conjugate import ConjugatePairs
 from bayesduel.inference.design import centre, reduce, uncentre
-from bayesduel.inference.hyper_grid import explore
+from bayesduel.inference.hyper_grid import Grid, explore
 from bayesduel.inference.laplace import conditionals
 from bayesduel.inference.nuts import well_informed
 from bayesduel.inference.psis import importance_weights, resample
@@ -107,9 +107,27 @@ def test_explore_recovers_a_known_density():
     assert (grid.nearest(grid.nodes) == np.arange(len(grid.nodes))).all()
 
 
+def test_explore_walks_over_a_plateau():
+    """The density is level over ten units and then falls by one a unit, twelve units far."""
+    grid = explore(lambda v, near: (-max(abs(v) - 5.0, 0.0), None), start=0.0)
+    np.testing.assert_allclose(grid.nodes[[0, -1]], [-17, 17], atol=0.2)
+
+
+def test_draws_of_a_grid_have_the_density_of_their_bin():
+    """Half a unit of log density a bin of 1 / 1000: the law of the bins is geometric."""
+    nodes = np.linspace(0.0, 4.0, 9)
+    values, log_q = Grid(nodes, -500.0 * nodes, (None,) * 9).draw(1000, np.random.default_rng(0))
+    inside = np.floor(values * 1000)
+    assert (inside == 0).mean() == pytest.approx(1 - np.exp(-0.5), abs=2e-3)
+    np.testing.assert_allclose(log_q, np.log(1000 * (1 - np.exp(-0.5))) - inside / 2)
+
+
 def test_explore_says_when_there_is_no_maximum():
     with pytest.raises(FloatingPointError, match="no maximum"):
         explore(lambda v, near: (v, None), start=0.0)
+    assert explore(lambda v, near: (-((v - 99) ** 2), None), start=0.0).nodes.mean() > 98
+    with pytest.raises(FloatingPointError, match="no maximum"):
+        explore(lambda v, near: (-((v - 100) ** 2), None), start=0.0)
 
 
 def test_certificate_separates_good_from_hopeless_proposals():
@@ -121,7 +139,8 @@ def test_certificate_separates_good_from_hopeless_proposals():
     assert importance_weights(good).effective > 3500
     assert importance_weights(bad).khat > 0.7
     assert importance_weights(np.zeros(100)).effective == 100
-    assert importance_weights(np.array([0.0, np.nan])).khat == np.inf
+    unknown = importance_weights(np.array([0.0, np.nan]))
+    assert (unknown.khat, unknown.effective) == (np.inf, 1.0)
 
 
 def test_resampling_keeps_each_draw_in_proportion():

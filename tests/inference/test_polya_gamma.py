@@ -40,3 +40,8 @@ def test_cumulants_are_derivatives_of_the_log_transform(z):
     assert mean == pytest.approx((8 * (up - down) - (up2 - down2)) / (12 * step), rel=1e-4)
     assert variance == pytest.approx((16 * (up + down) - up2 - down2) / (12 * step**2), rel=1e-3)
     assert third == pytest.approx((up2 - down2 - 2 * (up - down)) / (2 * step**3), rel=0.05)
+
+
+@pytest.mark.parametrize("z", [0.05, 0.199, 0.201, 3.0])
+def test_the_mean_is_exact_by_the_expansion_and_by_its_formula(z):
+    assert cumulants(z)[0] == pytest.approx(moments(1, z)[0], rel=1e-9)

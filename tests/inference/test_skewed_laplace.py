@@ -165,6 +165,8 @@ def test_tails_of_short_proposals_are_found():
     alike = tails(x[:, None], np.full(4000, 1 / 4000), np.arange(4000))
     assert alike.covered == pytest.approx(1.0, abs=0.02)
     assert alike.effective == pytest.approx(100, abs=2)
+    exact = Tails.of_exact(4000)
+    assert (exact.effective, exact.covered) == (100, 1)
 
 
 @pytest.mark.parametrize(

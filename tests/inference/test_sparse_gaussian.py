@@ -12,7 +12,12 @@ from scipy.special import expit
 import bayesduel as bd
 from bayesduel.inference.comparison_graph import ComparisonGraph
 from bayesduel.inference.linear_predictor import linear_predictor
-from bayesduel.inference.polya_gamma_gibbs import GibbsChain, gibbs_certificate
+from bayesduel.inference.polya_gamma_gibbs import (
+    GibbsCertificate,
+    GibbsChain,
+    _worst,
+    gibbs_certificate,
+)
 from bayesduel.inference.sparse_gaussian import SparseGaussian
 from bayesduel.models import (
     BradleyTerry,
@@ -98,6 +103,17 @@ def test_draws_have_the_means_and_errors_of_the_certified_posterior(small):
     np.testing.assert_allclose(own.sum(1), 0, atol=1e-3)
     error = sparse["laplace"]["score_se"].values
     np.testing.assert_allclose(own.std(0), error, rtol=2e-3)
+
+
+def test_means_move_with_the_scale_by_their_slopes():
+    """`along` is their slope in the log scale, whose precision is the curvature of its bound."""
+    found = SparseGaussian.of(graph_of(log(40, 800)), None, 2.0, np.random.default_rng(0))
+    step = 0.3 * found.log_scale_sd
+    ahead, behind = (found._at(found.log_scale + s * step, 0) for s in (1, -1))
+    slope = (ahead.mean - behind.mean) / (2 * step)
+    assert found.along @ slope / (slope @ slope) == pytest.approx(1, abs=0.03)
+    bend = (behind._scale_slope() - ahead._scale_slope()) / (2 * step)
+    assert found.log_scale_sd**-2 == pytest.approx(bend, rel=0.05)
 
 
 def test_a_wide_fixed_scale_is_certified(small):
@@ -212,6 +228,14 @@ def test_coefficients_border_the_precision(sided):
     np.testing.assert_allclose(precision.added, inverse.diagonal()[:n] - given, rtol=1e-5)
 
 
+def test_the_error_of_a_coefficient_is_that_of_a_mixture_over_scales(small):
+    """Variance 0.3^2 given the scale, whose logarithm (sd 0.2) moves the mean by 2 a unit."""
+    normal = SparseGaussian.of(graph_of(small), 1.5, 2.0, np.random.default_rng(0))
+    precision = replace(normal.precision, covariance=np.array([[0.09]]))
+    found = replace(normal, precision=precision, log_scale_sd=0.2, effect_along=np.array([2.0]))
+    assert found.effect_error == pytest.approx([0.5])
+
+
 def test_coefficients_have_the_means_and_errors_of_the_certified_posterior(sided):
     sparse = bd.fit(sided, SIDES, "variational", log_likelihood=False)
     dense = bd.fit(sided, SIDES, "laplace", log_likelihood=False)
@@ -321,3 +345,26 @@ def test_twenty_thousand_arms_take_no_table_of_arm_by_arm(request):
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout.split()[-1]) < 380  # MiB: one such table of bytes
+
+
+def test_the_standard_error_of_a_chain_allows_for_its_autocorrelation():
+    """1, 1, -1, -1 around 3: variance 1, lag-one correlation 1 / 3, so two independent sweeps."""
+    still = np.array([2.0, -2.0, 2.0, -2.0])  # alternates: no less than independent ones
+    mean, error = _worst(np.stack([3 + np.array([1.0, 1, -1, -1]), still], axis=1))
+    assert (mean, error) == pytest.approx((3, np.sqrt(1 / 2)))
+    assert _worst(still[:, None] - 5) == pytest.approx((-5, 1))
+
+
+@pytest.mark.parametrize(
+    ("place", "allowed"),
+    [("shift", 0.1), ("spread", 0.05), ("scale_shift", 1), ("effect_shift", 0.3)],
+)
+def test_the_certificate_allows_as_much_as_it_says(place, allowed):
+    named = {"shift": 0.0, "spread": 0.0, "scale_shift": 0.0, "effect_shift": 0.0}
+
+    def shortfall(value):
+        found = named | {place: value}
+        return GibbsCertificate(**found, errors=(0.01,) * 4, sweeps=12, n_draws=100).shortfall
+
+    assert not shortfall(1.01 * allowed)  # within two Monte Carlo standard errors
+    assert f"(allowed: {allowed:g})" in shortfall(-1.01 * allowed - 0.02)

@@ -89,9 +89,12 @@ def test_scores_and_their_matrices_elect_alike(model):
 
 
 def test_exactly_equal_scores_share_the_win():
-    found = hold_elections(score_draws(np.array([[1.0, 1.0, 0.0], [2.0, 1.0, 0.0]])), 0.02)
+    draws = score_draws(np.array([[1.0, 1.0, 0.0], [2.0, 1.0, 0.0]]))
+    found = hold_elections(draws, 0.02)
     np.testing.assert_allclose(found.probability[:2], [[0.5, 0, 0], [1, 0.5, 0]])
     np.testing.assert_allclose(found.share[1], [0.75, 0.25, 0])
+    beats = pair_summary(draws, 0.9).beats
+    assert (beats[0, 1], beats[1, 0]) == (0.5, 0)  # where they are equal neither beats the other
 
 
 def test_two_arms_against_the_beta_law():

@@ -6,7 +6,8 @@ import xarray as xr
 
 from bayesduel.policies import InformationGain
 from bayesduel.policies.information_gain import information
-from bayesduel.posterior.information_gain import next_pairs
+from bayesduel.posterior.information_gain import _candidates, next_pairs
+from tests.support.drawn_by_hand import matrix_draws
 
 
 def entropy(*p: float) -> float:
@@ -176,3 +177,13 @@ def test_bad_arguments_are_named(options, words):
 def test_what_is_no_fit_is_refused():
     with pytest.raises(TypeError, match=r"fit should be what bayesduel\.fit returned"):
         next_pairs("fit.nc")
+
+
+def test_a_group_that_is_rarely_beaten_by_more_than_the_rope_settles_who_wins():
+    """a and b are level but for one draw of fifty; c loses to both."""
+    P = np.tile([[0.5, 0.5, 0.9], [0.5, 0.5, 0.8], [0.1, 0.2, 0.5]], (50, 1, 1))
+    P[7, 0, 1], P[7, 1, 0] = 0.7, 0.3
+    share, settled = _candidates(matrix_draws(P), rope=0.05, confidence=0.95)
+    assert settled
+    np.testing.assert_allclose(share.sum(axis=0), [25.5, 24.5, 0])
+    assert not _candidates(matrix_draws(P), rope=0.05, confidence=0.99)[1]

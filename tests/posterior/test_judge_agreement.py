@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import bayesduel as bd
 
@@ -53,6 +54,26 @@ def test_agreement_of_two_by_hand():
     assert found.loc["x", "units"] == 2
     assert found.loc["x", "agreement"] == found.loc["y", "agreement"] == 0.5
     assert found.loc["y", "ties"] == pytest.approx(1 / 3)
+
+
+def test_a_pair_is_another_unit_in_every_group():
+    """Two judges agree on a pair in the first group, and differ in the second."""
+    duels = bd.Duels.from_votes("aaaa", "bbbb", [1, 1, 1, 0], judge="xyxy", group="ppqq")
+    found = bd.judge_agreement(duels)
+    assert found.unit == "pair and group"
+    for judge in "xy":
+        row = found.table.set_index("judge").loc[judge]
+        assert (row["units"], row["agreement"]) == (2, 0.5)
+
+
+def test_the_interval_of_a_difference_is_that_of_its_t_test():
+    table = bd.judge_agreement(panel(40, noisy=("cat",))).table
+    law = stats.t(table["units"] - 1)
+    error = table["difference"].abs() / law.isf(table["p"] / 2)
+    np.testing.assert_allclose(table["difference_upper"] - table["difference"],
+                               law.isf(0.025) * error)  # fmt: skip
+    np.testing.assert_allclose(table["difference"] - table["difference_lower"],
+                               law.isf(0.025) * error)  # fmt: skip
 
 
 def test_position_bias_belongs_to_the_judge_who_has_it():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from click.testing import CliRunner
+from scipy import stats
 
 import bayesduel as bd
 from bayesduel.cli import main
@@ -56,6 +57,10 @@ def test_probabilities_are_shares_of_draws(fit, k):
     assert found.sets["probability"].sum() == pytest.approx(1)
     assert found.sets["probability"].is_monotonic_decreasing
     assert found.n_sets == len(set(best)) == len(found.sets)
+    shares = stats.binom(1, found.sets["probability"][0])  # of independent draws
+    assert found.monte_carlo_error == pytest.approx(
+        shares.std() / np.sqrt(fit.attrs["importance_ess"])
+    )
     assert found.members["probability"].sum() == pytest.approx(k)
     for arm, chance in found.members["probability"].items():
         assert chance == pytest.approx(np.mean([arm in one for one in best]))

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import bayesduel as bd
 from bayesduel.models import BradleyTerry, Davidson, OrderEffect, PreferenceMatrix
+from bayesduel.posterior.update import log_of
 
 PARTS = {"draws": 400, "seed": 3}
 
@@ -117,3 +119,9 @@ def test_the_command_updates_a_saved_fit(tmp_path):
     with xr.open_datatree(fit) as updated:
         assert updated.attrs["n_duels"] == 44
         assert list(updated["posterior"]["arm"].values) == list("abcd")
+
+
+def test_a_tree_without_counts_is_no_fit():
+    for given in ({}, {"constant_data": xr.Dataset({"n": ("cell", [1])})}):
+        with pytest.raises(ValueError, match="got a tree without its wins"):
+            log_of(xr.DataTree.from_dict(given))

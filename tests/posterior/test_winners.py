@@ -195,6 +195,16 @@ def test_thin_logs_are_undecided_and_finite(name, model):
     assert w["borda_lower"].values[first] < 0.5 < w["borda_upper"].values[first]
 
 
+@pytest.mark.parametrize(("n_parts", "more"), [(4, ""), (5, "; ...")])
+def test_four_groups_that_never_met_are_named(n_parts, more):
+    named = f"a and b; c and d; e and f; g and h{more}"
+    some = score_draws(np.random.default_rng(0).normal(size=(50, 2 * n_parts)))
+    parts = [["abcdefghij"[k], "abcdefghij"[k + 1]] for k in range(0, 2 * n_parts, 2)]
+    said = winners(tree(some, components=parts)).attrs["verdict"]
+    assert f"fall into {n_parts} groups that never met ({named})." in said
+    assert f"({'2 smaller groups are' if more else '1 smaller group is'} judged in" in said
+
+
 def test_nothing_but_ties():
     from bayesduel.data.duels import Duels
     from bayesduel.inference.fit import fit

@@ -3,8 +3,9 @@
 ``Pr(i beats j) = lapse / 2 + (1 - lapse) F(s_i - s_j + order)``, F logistic (Bradley-Terry) or
 normal (Thurstone), ``s ~ N(0, scale^2)``. The lapse rate is the probability of an outcome at
 random. With a lapse and a large scale all pairs have the same win probability: a steep
-hierarchy. Scale and lapse maximise the marginal likelihood on a grid (Laplace), the scores and
-the order effect are found by Fisher scoring.
+hierarchy. Scale and lapse maximise the marginal likelihood (Laplace) on a grid, times a
+Normal(0, 2) density of the log scale in logits; the scores and the order effect are found by Fisher
+scoring.
 """
 
 import math

@@ -18,6 +18,7 @@ import pyarrow as pa
 from bayesduel.data.read.columns import Columns, Roles
 from bayesduel.data.read.faults import shown
 from bayesduel.data.read.formats import LogFile, json_object, open_bytes, open_csv
+from bayesduel.text import count
 
 __all__ = [
     "LineEndError",
@@ -95,7 +96,7 @@ def explain_lines(file: LogFile) -> ValueError | None:
         more = sum(1 for _ in faults)
     except ValueError as error:
         return error
-    also = f" (and {more:,} more such lines)" if more else ""
+    also = f" (and {count(more, 'more such line')})" if more else ""
     return ValueError(f"{file.path}, line {first[0]}: {first[1]}{also}")
 
 

@@ -199,3 +199,10 @@ def test_covariates_are_read_with_the_votes(tmp_path):
         bd.read_duels(path, covariates=["lists"])
     with pytest.raises(TypeError, match="covariates should be a list of names of columns"):
         bd.read_duels(path, covariates="length")
+
+
+@pytest.mark.parametrize("covariates", [["length", "length"], ["length", 5]])
+def test_covariates_are_different_names(covariates):
+    log = [{"left": "a", "right": "b", "outcome": "left", "length": 1.0}]
+    with pytest.raises(TypeError, match="covariates should be different names of columns, got"):
+        bd.read_duels(log, covariates=covariates)

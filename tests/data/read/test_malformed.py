@@ -138,6 +138,9 @@ def test_how_many_more_rows_are_bad(tmp_path):
     path.write_text("left,right,outcome\na,b,left\na,b\na,b,left\na\na,b,left,x\n")
     with pytest.raises(ValueError, match=r"line 3: .* \(and 2 more such lines\)"):
         bd.read_duels(path)
+    path.write_text("left,right,outcome\na,b,left\na,b\na\n")
+    with pytest.raises(ValueError, match=r"line 3: .* \(and 1 more such line\)"):
+        bd.read_duels(path)
 
 
 def spoil(data: bytes, rng: np.random.Generator) -> bytes:

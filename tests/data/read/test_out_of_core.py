@@ -55,6 +55,16 @@ def test_more_than_the_memory_holds_is_refused(folder, monkeypatch):
         bd.read_duels(folder, judge="outcome", outcome=False, memory="100MB")
 
 
+def test_as_many_rows_as_the_memory_holds_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("bayesduel.data.read.duckdb_source.ENTRY", 50_000_000 // 3)
+    path, sound = tmp_path / "log.csv", "left,right,outcome\na,b,left\nb,c,left\na,c,right\n"
+    path.write_text(sound + "a,b,left\n")
+    assert bd.read_duels(path, memory="100MB").n_duels == 4
+    path.write_text(sound + "a,b,right\n")
+    with pytest.raises(ValueError, match="should have at most 3 different rows of arms and"):
+        bd.read_duels(path, memory="100MB")
+
+
 def test_votes_beyond_the_memory_are_refused_by_the_command(folder, monkeypatch):
     monkeypatch.setattr("bayesduel.data.read.duckdb_source.ENTRY", 1_000)
     command = ["health", str(folder), "--memory", "100MB"]

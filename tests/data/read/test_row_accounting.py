@@ -65,6 +65,17 @@ def test_bad_lines_of_a_file_whose_name_is_a_glob_are_listed(tmp_path, name):
     assert found.bad_rows[0][0] == f"{path}, line 3"
 
 
+def test_a_quote_closed_inside_a_field_costs_its_line_alone(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text('left,right,outcome\na,b,left\n"a"x,b,left\nb,c,right\n"c')
+    log = bd.read_duels(path, on_bad="skip")
+    assert (log.n_duels, log.read_summary.n_rows, log.read_summary.n_bad_rows) == (2, 4, 2)
+    assert [place for place, _ in log.read_summary.bad_rows] == [
+        f"{path}, line 3",
+        f"{path}, line 5",
+    ]
+
+
 @pytest.mark.parametrize("ending", ["parquet", "jsonl", "csv"])
 @pytest.mark.parametrize("folder", ["left=zzz", "weight=5", "outcome=right", "day=2024-01-01"])
 def test_names_of_folders_are_not_columns(tmp_path, folder, ending):

@@ -1,9 +1,12 @@
 """Outcomes, however they are spelt, read to the same tallies."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import bayesduel as bd
+from bayesduel.data.read.outcomes import NAMES, UNREADABLE
+from bayesduel.data.read.rows import Coded
 from tests.support.writing import expected, same, write
 
 SPELLINGS = {
@@ -42,6 +45,24 @@ def test_a_and_b_where_arms_have_other_names(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("left,right,outcome\nx,y,a\nx,y,b\nx,z,A\n")
     assert bd.read_duels(path).tally().wins[0].tolist() == [0, 1, 1]
+
+
+def test_the_names_of_the_columns_are_outcomes(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("Old text,new_text,said\nx,y,old text\nx,y,New Text\nx,z,OLDTEXT\n")
+    duels = bd.read_duels(path, left="Old text", right="new_text", outcome="said")
+    assert duels.tally().wins.tolist() == [[0, 1, 1], [1, 0, 0], [0, 0, 0]]
+
+
+def test_a_row_without_an_arm_is_not_won_by_it():
+    """Texts are numbered with the outcomes first; a missing arm has the number of none."""
+
+    def column(values, code):
+        return Coded(values, np.array(code, dtype=np.int32))
+
+    left, right = column(["x", "y"], [0, -1]), column(["y", "z"], [0, 1])
+    outcome = column(["y", "tie", "x"], [0, 2])
+    assert NAMES.read(left, right, outcome).tolist() == [-1, UNREADABLE]
 
 
 def test_numbers_are_names_where_only_names_fit(tmp_path):

@@ -1,0 +1,38 @@
+"""NUTS: which parameterisation a log asks for, and what its draws are worth without scores."""
+
+import numpy as np
+import pytest
+
+from bayesduel.data.duels import Duels
+from bayesduel.inference.nuts import _effective, well_informed
+
+
+@pytest.mark.parametrize(
+    ("wins", "ties", "centred"),
+    [((28, 12), 0, True), ((26, 14), 0, False), ((20, 4), 16, True), ((18, 6), 16, False)],
+)
+def test_forty_duels_measure_two_arms_whose_scores_are_apart(wins, ties, centred):
+    """Information 40 / 4 on each score: centred where the variance of scores is above 0.4.
+
+    That is the variance of the logits (0.68 at 28 of 40, 0.36 at 26) less 4 / 41 of noise.
+    """
+    table, level = np.array([[0, wins[0]], [wins[1], 0]]), np.array([[0, ties], [ties, 0]])
+    assert well_informed(Duels.from_wins(table, ["a", "b"], ties=level)) is centred
+
+
+class Blades:
+    """A model without scores of three arms."""
+
+    def n_arms(self, posterior):
+        return posterior["P"].shape[-1]
+
+    def preference(self, posterior):
+        return posterior["P"]
+
+
+def test_without_scores_draws_are_worth_as_much_as_for_the_pair_that_mixes_worst():
+    rng = np.random.default_rng(0)
+    P = rng.uniform(size=(400, 3, 3))
+    assert _effective(Blades(), {"P": P}, chains=4) > 200
+    P[:, 0, 1] = np.repeat(rng.uniform(size=8), 50)  # moves every fifty draws
+    assert _effective(Blades(), {"P": P}, chains=4) < 20
