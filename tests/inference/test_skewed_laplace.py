@@ -176,6 +176,8 @@ def test_tails_of_short_proposals_are_found():
         ({"effective": 400.0}, "400 effective draws are fewer than half of 1,000"),
         ({"tails": Tails(9.0, 0.1, 8)}, "0.10 times as many proposals"),
         ({"tails": Tails(1.2, 0.9, 8)}, "1.2 effective draws in a tail of a parameter"),
+        ({"tails": Tails(2.4, 0.9, 8)}, "2.4 effective draws in a tail of a parameter"),
+        ({"tails": Tails(2.6, 0.9, 8)}, ""),  # a tenth of the 25 that should be there
         ({}, ""),
     ],
 )  # fmt: skip
