@@ -43,7 +43,8 @@ AT_IMPORT = 300.0  # seconds for the tests of a mutation of what runs at import
 @click.option("--seed", default=0, show_default=True)
 @click.option("--minutes", default=1e9, help="Begin no mutation after so many minutes.")
 @click.option("--again", is_flag=True, help="Try those anew that were not noticed.")
-def main(number: int, seed: int, minutes: float, again: bool) -> None:
+@click.option("--room", "rooms", multiple=True, help="Try those of this room alone.")
+def main(number: int, seed: int, minutes: float, again: bool, rooms: tuple[str, ...]) -> None:
     """Try a random sample of mutations, and write docs/mutations.md."""
     begun = monotonic()
     found = [
@@ -58,8 +59,10 @@ def main(number: int, seed: int, minutes: float, again: bool) -> None:
 
     def work(trials: Trials) -> None:
         later = []
-        for _, mutation in sample:
+        for room, mutation in sample:
             key = mutation.key
+            if rooms and room not in rooms:
+                continue
             if key in kept and not (again and kept[key][-1].result in ("survived", "not run")):
                 continue
             if monotonic() - begun > 60 * minutes:

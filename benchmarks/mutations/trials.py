@@ -148,12 +148,16 @@ class Trials:
                 names[:] = [name for name in names if name not in done]
 
     def _files_of(self, path: str, words: set[str]) -> list[str]:
-        """Return the test files that may run a file: its own, and those that name what it has."""
-        room, own = Path(path).parent.name, f"test_{Path(path).stem}"
+        """Return the test files that may run a file: its own, and those that name what it has.
+
+        What its folder and the contracts of its room test comes before other files.
+        """
+        folder, own = Path(path).parent.name, f"test_{Path(path).stem}"
+        contracts = {f"tests/contracts/test_{room}.py" for room in Path(path).parent.parts}
         ranked = []
         for file, text in self.texts.items():
             count = sum(len(word) > 3 and word in text for word in words)
-            near = Path(file).parent.name == room
+            near = Path(file).parent.name == folder or file in contracts
             if count or near or Path(file).stem == own:
                 ranked.append((Path(file).stem != own, not near, -count, file))
         return [file for *_, file in sorted(ranked)][: self.most_files]
