@@ -55,8 +55,8 @@ def aim_at(belief, z, aim):
 def most_optimistic(belief, z, width):
     """Return the item with the largest upper confidence bound, `width` standard deviations wide.
 
-    The standard deviations are those of u'z under the belief's covariance. They are worked out
-    for the items only that their length does not rule out already.
+    Ties by index. The standard deviations are those of u'z under the belief's covariance. They are
+    worked out for the items only that their length does not rule out already.
     """
     m, n = belief.attributes.shape
     root, nothing = half_inverse(belief.covariance), np.zeros(n)
@@ -88,7 +88,7 @@ def widest_apart(belief, champion, z, width):
     """Return the item that differs most uncertainly from `champion`, of those that may beat it.
 
     An item may beat it if its utility under `z` lies less than `width` standard deviations
-    of the difference below the champion's. The champion itself where there is none.
+    of the difference below the champion's. Ties by index; the champion itself where there is none.
     """
     m = len(belief.attributes)
     root = half_inverse(belief.covariance)

@@ -67,6 +67,8 @@ def beta_upper(a, b, budget):
     x = a / (a + b)
     for _ in range(200):
         above = log_above(a, b, x)
+        if above + budget == 0:
+            return x
         if above + budget > 0:
             low = x
         else:

@@ -2,7 +2,7 @@
 
 __all__ = ["EQUIVALENT"]
 
-# By file, line and change.
+# By file, line and change; "at" and the column where the line has the piece more than once.
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("bayesduel/inference/polya_gamma.py", "if x <= CUT:", "<= -> <"): (
         "a draw from a continuous law equals the cut with probability 0"
@@ -25,4 +25,44 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("bayesduel/data/read/line_numbers.py", "if len(text) * 4 > LONGEST_LINE:", "> -> >="): (
         "a character has at most four bytes: the exact test that follows refuses no such line"
     ),
+    ("bayesduel/beliefs/beta.py", "if above + budget > 0:", "> -> >="): (
+        "a root that is hit exactly has been returned before"
+    ),
+    ("bayesduel/beliefs/margin_mle.py", "reached[0] = True", "0 -> 1"): (
+        "whether all arms are connected does not depend on the arm to begin with; there are two"
+    ),
+    (
+        "bayesduel/beliefs/model_posterior.py",
+        "inside = np.clip(draws, 1e-16, 1 - 1e-16)  # a model of margins may round to 0 or 1",
+        "1e-16 -> 1.5e-16 at 35",
+    ): "1 - 1e-16 and 1 - 1.5e-16 are the same floating-point number",
+    ("bayesduel/beliefs/score_posterior.py", "LOGIT, PROBIT = 0, 1", "1 -> 2"): (
+        "a label that is only compared"
+    ),
+    ("bayesduel/policies/rmed.py", "if ceil(due) > memory.place[CLEARED]:", "> -> >="): (
+        "looks once more for a pair with fewer duels than every pair was found to have"
+    ),
+    (
+        "bayesduel/policies/rmed.py",
+        "if new > 1 or (new == 1 and (i == belief.last[0] or i == belief.last[1])):",
+        "> -> >=",
+    ): "computes divergences anew that the last duel has not changed",
+    ("bayesduel/policies/rmed.py", "place=np.array([-1, 0, 0, 0, 0]),", "0 -> 1 at 26"): (
+        "the search begins at the first pair whether the number of duels it is for was set or not"
+    ),
+    (
+        "bayesduel/policies/self_sparring.py",
+        "new = belief.n_duels[0] - memory.seen[0]",
+        "- -> +",
+    ): "sums rows of the tally anew that the last duel has not changed",
+    (
+        "bayesduel/policies/top_k/active_ranking.py",
+        "sd = sqrt(memory.scatter.sum() / max(memory.duels.sum() - n_arms, 1))",
+        "1 -> 2",
+    ): "each of two or more arms has had two duels by then",
+    (
+        "bayesduel/policies/top_k/hybrid_thresholds.py",
+        "margins.n_duels[0] = n * len(sd)",
+        "* -> /",
+    ): "read only where all margins are 1/2 or -1/2, which has probability 0",
 }

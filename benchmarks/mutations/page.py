@@ -107,7 +107,12 @@ def _rate(of: Sequence[Tried], which: int) -> tuple[int, int]:
 def _reason(t: Tried, texts: Mapping[str, str]) -> str:
     """Return why a mutation changes nothing that a user sees, or ""."""
     line = texts[t.mutation.path].splitlines()[t.mutation.line - 1].strip()
-    return EQUIVALENT.get((t.mutation.path, line, f"{t.mutation.old} -> {t.mutation.new}"), "")
+    change = f"{t.mutation.old} -> {t.mutation.new}"
+    known = (
+        EQUIVALENT.get((t.mutation.path, line, c))
+        for c in (change, f"{change} at {t.mutation.column}")
+    )
+    return next((reason for reason in known if reason), "")
 
 
 def _fate(t: Tried, texts: Mapping[str, str]) -> str:

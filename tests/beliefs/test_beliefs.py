@@ -27,7 +27,13 @@ from bayesduel.beliefs.bernstein import bernstein_upper
 from bayesduel.beliefs.beta import beta_upper, log_above
 from bayesduel.beliefs.confidence_sequence import betting_upper, stitched_upper
 from bayesduel.beliefs.hoeffding import hoeffding_upper
-from bayesduel.beliefs.kl import divergence, divergence_from_half, kl_upper, largest_within
+from bayesduel.beliefs.kl import (
+    divergence,
+    divergence_from_half,
+    kl_upper,
+    largest_within,
+    negative_entropy,
+)
 from bayesduel.policies import DTS
 from benchmarks import coverage
 from benchmarks.coverage import SIZES, TRUTHS, chance_of_ever_failing, chance_of_failing
@@ -164,6 +170,7 @@ def test_kl_at_the_edges():
     assert divergence(0.3, 0.3) == 0
     for p in (0.0, 0.1, 0.5, 0.77, 1.0):
         assert divergence_from_half(p) == pytest.approx(divergence(p, 0.5), abs=1e-15)
+        assert negative_entropy(p) == pytest.approx(divergence(p, 0.5) - log(2), abs=1e-15)
 
 
 def test_beta_quantiles_are_those_of_scipy():
@@ -178,6 +185,13 @@ def test_beta_quantiles_are_those_of_scipy():
         expected = stats.beta.logsf(x, a, b)
         if np.isfinite(expected):  # SciPy underflows where the logarithm is kept here.
             assert log_above(a, b, x) == pytest.approx(expected, rel=1e-9, abs=1e-14)
+
+
+def test_a_beta_quantile_that_newtons_method_hits_exactly_is_returned():
+    """Each budget is minus the log probability of a floating-point number."""
+    for a, b, budget in ((1.0, 1.0, log(2)), (50.0, 11.0, 5.180838926020032e-83)):
+        exact = stats.beta.ppf(-np.expm1(-budget), a, b)
+        assert beta_upper(a, b, budget) == pytest.approx(exact, rel=1e-14)
 
 
 def test_hoeffding_and_bernstein_by_hand():

@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from bayesduel.beliefs.item_belief import ItemSet, Logistic, record_duel, record_pull
-from bayesduel.beliefs.logistic_laplace import draw_preference, refit
+from bayesduel.beliefs.logistic_laplace import draw_preference, learn, refit
 from bayesduel.problems import LogisticItems
 from tests.support.item_beliefs import believed
 
@@ -39,6 +39,16 @@ def test_the_mode_of_tallied_pulls_is_that_of_a_generic_optimiser():
     hessian = (x * (p * (1 - p))[:, None]).T @ x + np.eye(3) / 4
     np.testing.assert_allclose(belief.precision, hessian, rtol=1e-9)
     np.testing.assert_allclose(belief.covariance @ hessian, np.eye(3), atol=1e-9)
+
+
+def test_a_surprising_reward_moves_the_mode_to_the_maximum_by_hand():
+    """Prior N(-50, 10^2), one success: at 0 the slopes 1 - 1/2 and -(0 + 50) / 100 cancel."""
+    belief = Logistic(scale=10.0).init(ItemSet(np.ones((1, 1)), np.ones(1), False))
+    belief.mode[:] = -50.0
+    learn(belief, np.ones(1), 1.0)
+    assert belief.mode[0] == pytest.approx(0, abs=1e-9)
+    assert belief.precision[0, 0] == pytest.approx(0.01 + 0.25)
+    assert belief.covariance[0, 0] == pytest.approx(1 / 0.26)
 
 
 def test_the_mode_of_many_different_duels_stays_near_the_true_one():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bayesduel.beliefs.margin_newton import profile
 from bayesduel.beliefs.margin_update import FEWEST_ARMS, nothing_kept, renew, update
 from bayesduel.beliefs.margins import pair_variances
 from bayesduel.policies.top_k import MLPOCBAm, fit_margins, record_margin
@@ -64,6 +65,29 @@ def test_the_update_is_the_inverse_of_the_new_matrix():
     for i, j in ((3, 8), (0, 4), (9, 0)):
         assert update(kept, i, j, 1.5 * kept.weight[i, j] + 1)
         np.testing.assert_allclose(kept.inverse, inverse(kept.weight), rtol=1e-6, atol=1e-12)
+
+
+def test_a_duel_renews_the_weight_of_its_pair_at_the_scores_before_it():
+    """Against the mixed second difference of the profile likelihood."""
+    margins, _ = dealt(26, 12, 3)
+    rule = MLPOCBAm(k=5)
+    memory = rule.init(26)
+    rule.scores(margins, memory)
+    start, i, j, h = memory.fitted.copy(), 4, 9, 1e-4
+    record_margin(margins, i, j, 0.7)
+    rule.scores(margins, memory)
+    assert memory.kept.age[0] > 0
+    mean, scatter, variance = np.zeros((3, 26, 26))
+    pooled, floor = pair_variances(margins, 0.0, mean, scatter, variance)
+
+    def value(one, other):
+        score = start.copy()
+        score[i] += one
+        score[j] += other
+        return profile(margins.n, mean, scatter, pooled, floor, 0.0, score)
+
+    mixed = value(h, h) - value(h, -h) - value(-h, h) + value(-h, -h)
+    assert memory.kept.weight[i, j] == pytest.approx(-mixed / (4 * h * h), rel=1e-3)
 
 
 def test_several_duels_at_once_are_fitted_from_scratch():

@@ -7,7 +7,7 @@ from scipy.special import expit
 
 import bayesduel as bd
 from bayesduel.beliefs import MCMC, Laplace, bounds, record, sample
-from bayesduel.beliefs.model_posterior import normal_quantile, ranked_upper
+from bayesduel.beliefs.model_posterior import FEW, normal_quantile, ranked_upper
 from bayesduel.models import BradleyTerry
 from bayesduel.policies import CCB, DTS, RUCB
 
@@ -95,6 +95,18 @@ def test_refits_grow_apart_and_know_ties():
     fitted = spec.refreshed(belief, 1)
     assert fitted.location[0, 1] > 0
     assert spec.refreshed(spec.init(3), 1).draws.shape == (1000, 3, 3)  # nothing to fit
+
+
+def test_a_log_that_does_not_determine_the_model_is_refused_after_three_duels_an_arm():
+    """Under a flat prior, where one arm has won all its duels."""
+    spec = Laplace(BradleyTerry(scale=np.inf))
+    belief = spec.init(3)
+    for duel in range(FEW * 3):
+        record(belief, (0, 1 + duel % 2), 1.0)
+    assert spec.refreshed(belief, 0) is belief
+    record(belief, (0, 1), 1.0)
+    with pytest.raises(ValueError, match="scale should be finite"):
+        spec.refreshed(belief, 0)
 
 
 @pytest.mark.slow

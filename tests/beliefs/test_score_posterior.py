@@ -2,15 +2,20 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy import stats
+from scipy.special import expit, log_ndtr
 
 from bayesduel.beliefs.score_posterior import (
     LOGIT,
+    PROBIT,
     anticipate,
+    cell,
     difference,
+    expected_information,
     follow,
     heaviest,
     score_posterior,
+    win_probability,
 )
 
 pytestmark = pytest.mark.plain
@@ -61,6 +66,51 @@ def test_new_duels_are_counted_once():
         ({(0, 1): -1, (1, 0): 1}, (2.0, 1, 0)),  # corrected: no single new duel
     ):
         wins = seen.copy()
-        for cell, n in changes.items():
-            wins[cell] += n
+        for pair, n in changes.items():
+            wins[pair] += n
         assert difference(seen, wins) == found
+
+
+@pytest.mark.parametrize("prior_scale", [2.0, 0.7])
+def test_before_the_first_duel_the_nodes_have_the_weights_of_the_half_normal_prior(prior_scale):
+    """Of the scale, on the logarithmic scale of the nodes, from 0.1 to 2.5 of the prior's."""
+    posterior = score_posterior(5, LOGIT, prior_scale)
+    scale = posterior.scale
+    np.testing.assert_allclose(scale[[0, -1]], [0.1 * prior_scale, 2.5 * prior_scale])
+    prior = stats.halfnorm(scale=prior_scale).logpdf(scale) + np.log(scale)
+    away = posterior.log_weight - prior
+    np.testing.assert_allclose(away, away[0], atol=1e-9)
+    variance = np.einsum("gij,gij->gi", posterior.root, posterior.root)
+    np.testing.assert_allclose(variance, np.tile(scale[:, None] ** 2, 5))
+
+
+@pytest.mark.parametrize(
+    ("link", "log_chance"),
+    [(LOGIT, lambda x: -np.logaddexp(0, -x)), (PROBIT, log_ndtr)],
+    ids=["logit", "probit"],
+)
+def test_a_cell_has_the_likelihood_of_its_link_and_its_derivatives(link, log_chance):
+    """Against SciPy and differences, far into the tails; probit is asymptotic below -30."""
+    h = 1e-2
+    for eta in (-40.0, -31.0, -29.0, -3.0, 0.0, 0.4, 8.0, 35.0):
+        at = np.array([eta - h, eta, eta + h])
+        for won, lost in ((3.0, 1.5), (1.0, 0.0), (0.0, 2.0)):
+            expected = won * log_chance(at) + lost * log_chance(-at)
+            value, slope, bend = cell(link, eta, won, lost)
+            assert value == pytest.approx(expected[1], rel=1e-9, abs=1e-12)
+            assert slope == pytest.approx((expected[2] - expected[0]) / (2 * h), abs=1e-3)
+            assert bend == pytest.approx(-np.diff(expected, 2)[0] / h**2, abs=1e-3)
+
+
+def test_chances_and_the_information_of_a_duel_are_those_of_the_link():
+    for lead in (-5.0, -0.7, 0.0, 0.3, 2.0):
+        p = expit(lead)
+        assert win_probability(LOGIT, lead) == pytest.approx(p)
+        assert expected_information(LOGIT, lead) == pytest.approx(p * (1 - p))
+        p, density = stats.norm.cdf(lead), stats.norm.pdf(lead)
+        assert win_probability(PROBIT, lead) == pytest.approx(p)
+        information = expected_information(PROBIT, lead)
+        assert information == pytest.approx(density**2 / (p * (1 - p)))
+    for link in (LOGIT, PROBIT):
+        assert win_probability(link, -np.inf) == 0
+        assert win_probability(link, np.inf) == 1

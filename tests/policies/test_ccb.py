@@ -1,10 +1,13 @@
 """Hand-worked rounds of CCB."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from bayesduel.policies import CCB
+from bayesduel.policies.ccb import shuffled
 from bayesduel.policies.identification import best_by_shares
 from tests.support.asking import ask, remembered
 
@@ -72,6 +75,7 @@ def test_ccb_by_hand_a_contradiction_resets():
     assert memory.potential.all()
     assert memory.losses[0] == 3
     assert not memory.decided.watched.any()
+    assert not memory.size.any()
     assert not memory.decided.contradicted[0]
 
 
@@ -90,6 +94,14 @@ def test_ccb_returns_to_an_open_conqueror_a_quarter_of_the_time():
     # is 1 out of B^2 (1/2), or 0 or 1, equal by their bounds (1/2 each): 3/4 * 1/9 * 3/4.
     chance = 1 / 4 + 3 / 4 / 9 * 3 / 4
     assert stats.binomtest(counts[(2, 1)], 600, chance).pvalue > 1e-6
+
+
+def test_winners_are_taken_in_an_order_that_is_uniformly_random():
+    rng, mask = np.random.default_rng(6), np.array([True, False, True, True])
+    orders = [tuple(shuffled(mask, rng).tolist()) for _ in range(1200)]
+    counts = [orders.count(order) for order in permutations((0, 2, 3))]
+    assert sum(counts) == 1200
+    assert stats.chisquare(counts).pvalue > 1e-6
 
 
 def test_settings_are_checked():

@@ -8,12 +8,14 @@ import pytest
 import bayesduel as bd
 from bayesduel.policies import CWRMED, ECWRMED
 from bayesduel.policies.cw_rmed_allocation import (
+    broken_row,
     cheapest,
     costs,
     is_sure,
     is_sure_relaxed,
     lacking,
     relaxed,
+    repair,
 )
 from bayesduel.problems import named, uniform
 from bayesduel.simulation.regret_lower_bound import slopes_by_winner
@@ -69,6 +71,21 @@ def test_cyclic_4_by_hand():
     feasible = [(x, y) for x, y in candidates if 2 * x + y >= 1 and x + min(x, y) >= 1]
     best = min(3 * (a * x + b * y) for x, y in feasible)
     assert slopes_by_winner(P)[0] == pytest.approx(best, rel=1e-9)
+
+
+def test_the_rule_of_the_direct_duel_needs_a_win():
+    """0 beats 2 and ties with 1: against 1 the row of rule (B) is never broken."""
+    P, row = np.array([[0.5, 0.5, 0.8], [0.5, 0.5, 0.8], [0.2, 0.2, 0.5]]), np.zeros((3, 3), bool)
+    assert broken_row(P, np.zeros((3, 3)), 0, 1, True, row) == np.inf
+    assert broken_row(P, np.full((3, 3), 0.3), 0, 2, True, row) == 0.3
+    assert np.argwhere(row).tolist() == [[0, 2]]
+
+
+def test_a_programme_without_a_solution_is_refused():
+    """s = -1 - x for x, s >= 0."""
+    numbers = [np.array(part) for part in ([[-1.0, 0.0]], [-1.0], [2], [0, 1], [1.0, 1.0])]
+    with pytest.raises(RuntimeError, match="linear programme of CW-RMED should be feasible"):
+        repair(*numbers)
 
 
 def test_first_pairs_that_are_hardly_known():

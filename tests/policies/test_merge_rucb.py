@@ -50,6 +50,15 @@ def test_merge_rucb_joins_small_batches_with_large_ones():
     assert memory.batch[10:].tolist() == [-1, -1]
 
 
+def test_merge_rucb_joins_no_more_than_one_and_a_half_batches():
+    for sizes, left in (((4, 3), 2), ((4, 2), 1)):  # 7 > 1.5 * 4 = 6
+        memory = MergeRUCB(batch_size=4).init(sum(sizes))
+        memory.batch[:] = np.repeat([0, 1], sizes)
+        memory.stages[:] = [2, 1]
+        merge(memory)
+        assert memory.stages[BATCHES] == left == len(set(memory.batch.tolist()))
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -53,6 +53,23 @@ def test_borda_race_by_hand():
     assert pair == (0, 0)
 
 
+def test_the_answer_and_its_time_stay():
+    policy = PBR(criterion="borda", horizon=1000)
+    belief, memory = policy.belief.init(4), policy.init(4)
+    belief.wins[:] = tallies({(0, 1): 0.9, (0, 2): 0.9, (0, 3): 0.9})
+    over(memory)
+    for t in (12_301, 12_302, 20_000):
+        assert policy.select(belief, memory, t, np.random.default_rng(0)) == (0, 0)
+        assert memory.answer.time[0] == 12_300
+
+
+def test_on_score_duels_the_budget_stands_for_the_horizon():
+    race = PBR(criterion="borda").on_margins(2, 500)
+    assert (race.horizon, race.delta, race.cap) == (500, 1 / 500, 500)
+    race = PBR(criterion="borda", horizon=90, delta=0.1, cap=7).on_margins(2, 500)
+    assert (race.horizon, race.delta, race.cap) == (90, 0.1, 7)
+
+
 def test_random_walk_scores_are_those_of_preference():
     rng = np.random.default_rng(1)
     for n_arms in (2, 3, 7):

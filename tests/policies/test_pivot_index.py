@@ -8,7 +8,7 @@ import pytest
 import bayesduel as bd
 from bayesduel.beliefs import record
 from bayesduel.policies import PivotIndex
-from bayesduel.policies.pivot_index import CHAMPION, LEFT, RIGHT, Memory, choose, weigh
+from bayesduel.policies.pivot_index import CHAMPION, LEFT, RIGHT, SEEN, Memory, choose, weigh
 from bayesduel.problems import named, uniform
 from bayesduel.simulation.interaction import driver, play_pairs
 from tests.support.plain_pivot_index import PlainPivotIndex
@@ -165,3 +165,21 @@ def test_duels_recorded_by_others_are_read_from_the_tallies():
     np.testing.assert_array_equal(memory.beats, fresh.beats)
     assert memory.place[CHAMPION] == fresh.place[CHAMPION] == 0
     np.testing.assert_allclose(index_of(memory), index_of(fresh))
+
+
+def test_self_duels_of_the_champion_move_nothing():
+    """All pairs tie here, so that a new look would draw random numbers."""
+    champions = set()
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        belief, memory = PivotIndex().belief.init(3), PivotIndex().init(3)
+        PivotIndex().select(belief, memory, 1, rng)
+        before, state = [np.copy(part) for part in memory], rng.bit_generator.state
+        belief.n_duels[0], belief.last[:] = 5, memory.place[CHAMPION]
+        PivotIndex().select(belief, memory, 6, rng)
+        assert rng.bit_generator.state == state
+        before[-1][SEEN] = 5
+        for part, old in zip(memory, before, strict=True):
+            np.testing.assert_array_equal(part, old)
+        champions.add(int(memory.place[CHAMPION]))
+    assert champions == {0, 1, 2}

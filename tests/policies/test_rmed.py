@@ -133,6 +133,18 @@ def test_rmed2fh_opens_by_its_horizon_and_keeps_its_opponents():
     assert remembered(RMED2FH(horizon=601), wins, 601, prepare=kept)[0] == (3, 0)
 
 
+def test_rmed2fh_leaves_an_opponent_that_the_arm_has_come_to_beat():
+    """3 beats 0, its cheapest opponent after the opening, by now: 1 refutes it instead."""
+    wins = np.array([[0, 55, 55, 48], [45, 0, 60, 90], [45, 40, 0, 50], [52, 10, 50, 0.0]])
+
+    def kept(memory):
+        memory.place[DRAWN] = 2
+        memory.lists[1, :3] = False
+        memory.cheapest[:] = [-1, 0, 0, 0]
+
+    assert remembered(RMED2FH(horizon=601), wins, 601, prepare=kept)[0] == (3, 1)
+
+
 def test_rmed2_keeps_every_pair_at_its_floor():
     policy, P = RMED2(alpha=3.0), named("mslr-5").P
     belief, memory = policy.belief.init(5), policy.init(5)

@@ -24,6 +24,9 @@ def test_rucb_by_hand():
     counts = ask(RUCB(), np.zeros((3, 3)), 1)
     assert len(counts) == 6
     assert all(i != j for i, j in counts)
+    assert RUCB().init(3).best.tolist() == [-1]  # no hypothesis yet
+    # Even shares bound by themselves, at t = 1: u_10 = u_00 = 1/2, and a tie is no self-duel.
+    assert set(ask(RUCB(), np.array([[0, 2], [2, 0.0]]), 1)) == {(0, 1), (1, 0)}
     # A sure cycle: nobody is unbeaten, the champion is anyone, its conqueror challenges.
     cycle = np.array([[0, SURE, 0], [0, 0, SURE], [SURE, 0, 0]])
     assert set(ask(RUCB(), cycle, 1000)) == {(0, 2), (1, 0), (2, 1)}

@@ -9,7 +9,8 @@ from scipy import stats
 
 import bayesduel as bd
 from bayesduel.policies import SAVAGE
-from bayesduel.policies.savage_elimination import depends, sampled_depends
+from bayesduel.policies.savage import alike, ask_last_arm
+from bayesduel.policies.savage_elimination import depends, learn_pair, sampled_depends
 from bayesduel.problems import named
 from bayesduel.simulation.interaction import driver, play_pairs
 from bayesduel.simulation.replication import label
@@ -102,6 +103,31 @@ def test_borda_predicate_by_hand():
     memory.lower[0, 0] = 0.71  # above every other's upper bound: it is the best
     depends(memory)
     assert not memory.active[:, 0].any()
+
+
+def test_the_last_arm_meets_those_it_may_lose_to_by_more_than_epsilon():
+    memory = memory_of(bounds_from({(0, 1): 0.45, (0, 2): 0.35}, 4), "condorcet", epsilon=0.1)
+    ask_last_arm(memory, np.array([False, True, True, True]))
+    assert pairs(memory.active) == {(0, 2), (0, 3)}
+
+
+def test_scores_that_differ_by_epsilon_at_most_are_alike():
+    below, above = np.array([0.5, 0.5, 0.1]), np.array([0.75, 0.75, 0.4])
+    assert alike(below, above, 0.25)
+    assert not alike(below, above, 0.2)
+
+
+def test_an_interval_of_one_point_is_kept():
+    """[b, 1] and [0, b] intersect in b."""
+    policy = SAVAGE(horizon=1000, delta=0.1)
+    belief, memory = policy.belief.init(2), policy.init(2)
+    belief.wins[0, 1], belief.wins[1, 0] = 90, 10
+    learn_pair(belief, memory, 0, 1)
+    b = memory.lower[0, 1]
+    assert b == pytest.approx(0.9 - sqrt(log(2 * 1000 / 0.1) / 200))
+    memory.lower[1, 0] = 1 - b
+    learn_pair(belief, memory, 0, 1)
+    assert memory.lower[0, 1] == 1 - memory.lower[1, 0] == b
 
 
 def test_sampled_predicate_is_one_sided():
@@ -324,6 +350,10 @@ def test_epsilon_stops_where_winners_tie(criterion):
 def test_settings_are_checked(settings, message):
     with pytest.raises(ValueError, match=message):
         SAVAGE(**settings)
+
+
+def test_one_restart_of_one_step_is_enough():
+    assert SAVAGE(independence="sampled", restarts=1, steps=1, horizon=9).init(3).restarts == 1
 
 
 def test_an_unknown_horizon_is_refused():

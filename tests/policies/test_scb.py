@@ -6,7 +6,7 @@ from scipy import stats
 
 import bayesduel as bd
 from bayesduel.policies import SCB
-from bayesduel.policies.scb import ROUND, START, WINNER, round_budget
+from bayesduel.policies.scb import ROUND, START, SWEEP, WINNER, end_sweep, round_budget
 from bayesduel.problems import named
 from bayesduel.simulation.replication import label
 
@@ -52,6 +52,16 @@ def test_a_pair_is_decided_once_a_round_and_scores_become_exact():
     known = memory.decided != 0
     assert (np.sign(P - 0.5)[known] == memory.decided[known]).all()
     assert sorted(memory.opponents[3].tolist()) == [k for k in range(13) if k != 3]
+
+
+def test_a_round_has_its_winner_once_one_arm_is_left():
+    memory = SCB().init(4)
+    memory.clock[SWEEP] = 1
+    for active, winner in (([False, True, True, False], -1), ([False, False, True, False], 2)):
+        memory.active[:] = active
+        end_sweep(memory, np.random.default_rng(0))
+        assert memory.clock[WINNER] == winner
+        memory.clock[SWEEP] = 1
 
 
 @pytest.mark.slow

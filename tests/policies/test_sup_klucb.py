@@ -54,6 +54,10 @@ def test_a_round_by_hand():
 
     assert ask(SupKLUCB(), wins, 8, prepare=alone) == {(0, 0): 60}
 
+    # All indices exceed 0.9: in steps of 0.1 all six pairs tie.
+    coarse = SupKLUCB(index_tolerance=0.1)
+    assert len(ask(coarse, wins, 8, prepare=alone)) == 6
+
     def alone_often(memory):
         memory.self_duels[:] = 4
 

@@ -5,7 +5,8 @@ import pytest
 from scipy.special import xlogy
 
 import bayesduel as bd
-from bayesduel.beliefs.item_belief import ItemSet
+from bayesduel.beliefs.item_belief import ItemSet, record_pull
+from bayesduel.beliefs.kl import largest_within
 from bayesduel.problems import LogisticItems
 from tests.support.item_beliefs import counted
 
@@ -36,6 +37,20 @@ def test_klucb_names_the_highest_bound(c):
         bounds = [kl_bound(p, budget / n) for p, n in zip(share, belief.pulls, strict=True)]
         worth = np.array(bounds) * (1 if values is None else values)
         assert worth[arm] > worth.max() - 1e-9
+
+
+def test_klucb_names_the_highest_bound_at_every_step():
+    """With what it keeps of the shares from pull to pull."""
+    problem = LogisticItems(n_arms=6, n_attributes=2).draw(np.random.default_rng(1))
+    policy, rng = bd.KLUCB(), np.random.default_rng(2)
+    belief, memory = policy.belief.init(problem.offer), policy.init(problem.offer)
+    for t in range(1, 201):
+        arm = policy.select(belief, memory, t, rng)
+        if t > 6:
+            shares = zip(belief.successes / belief.pulls, belief.pulls, strict=True)
+            bounds = [largest_within(p, np.log(t) / n) for p, n in shares]
+            assert bounds[arm] > max(bounds) - 1e-9
+        record_pull(belief, arm, problem.pull(arm, rng.random()))
 
 
 def test_klucb_shows_everything_once_first():

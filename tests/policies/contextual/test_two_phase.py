@@ -144,6 +144,15 @@ def test_epochs_worked_by_hand():
     assert memory.paid.tolist() == [3, 1]  # what exploitation paid is not in it
 
 
+def test_nothing_is_exploited_before_the_basis_was_shown():
+    policy, offer = bd.TwoPhase(), offer_of(table(9, 3))
+    belief, memory = policy.belief.init(offer), policy.init(offer)
+    for t in range(1, 4):
+        assert policy.select(belief, memory, t, np.random.default_rng(0)) == memory.basis[t - 1]
+        assert memory.best[0] == -1
+    assert policy.select(belief, memory, 4, np.random.default_rng(0)) == memory.best[0]
+
+
 def test_a_bad_epoch_after_a_good_one_keeps_its_vector_and_smoothing_has_none():
     items = np.array([[1.0, 0.0], [0.0, 1.0], [-0.9, 0.0]])
     told = {0: [0], 1: [1]}

@@ -8,6 +8,7 @@ from scipy import special, stats
 
 from bayesduel.policies.top_k import fit_margins
 from bayesduel.policies.top_k.aepcs import (
+    best_pair,
     best_pair_by_gain,
     log_gains_of_pairs,
     log_normal_cdf,
@@ -69,9 +70,10 @@ def test_equal_gains_are_drawn_at_random():
     mu, spread = np.array([1.0, 1.0, -1.0, -1.0]), np.full(4, 3.0)
     rng = np.random.default_rng(1)
     named = [best_pair_by_gain(mu, spread, ones, 4 * ones, 2, rng) for _ in range(600)]
-    counts = np.unique(named, axis=0, return_counts=True)[1]
-    assert len(counts) == 6
-    assert stats.chisquare(counts).pvalue > 1e-6
+    for pairs in (named, [best_pair(ones, rng) for _ in range(600)]):
+        counts = np.unique(pairs, axis=0, return_counts=True)[1]
+        assert len(counts) == 6
+        assert stats.chisquare(counts).pvalue > 1e-6
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4])

@@ -115,3 +115,28 @@ def test_racing_refuses_what_it_cannot_race():
         PBR(criterion="borda", belief=KL()).on_margins(2, 100)
     with pytest.raises(ValueError, match="policies should select k = 2 arms"):
         PBR(criterion="borda", k=3).on_margins(2, 100)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_match_of_top_goes_by_the_sum_of_all_its_margins(seed):
+    rule = SelectTop(k=2, budget=3 * most_matches(8, 2))
+    told = []
+
+    def margin(i, j, rng):
+        told.append((i, j, rng.normal()))
+        return told[-1][2]
+
+    margins, memory = play(rule, 8, rule.budget, margin, seed)
+    rule.scores(margins, memory)  # enters the last duel
+    assert len(told) % 3 == 0
+    for match in range(len(told) // 3):
+        duels = told[3 * match : 3 * match + 3]
+        assert {duel[:2] for duel in duels} == {duels[0][:2]}
+        i, j, _ = duels[0]
+        assert memory.winners[match] == (i if sum(duel[2] for duel in duels) > 0 else j)
+
+
+def test_racing_duels_no_pair_more_often_than_the_cap():
+    rule = PBR(criterion="borda", cap=3, horizon=1000).on_margins(2, 1000)
+    margins, _ = play(rule, 4, 100, lambda i, j, rng: rng.normal())
+    np.testing.assert_array_equal(margins.n, 3 * (1 - np.eye(4)))
