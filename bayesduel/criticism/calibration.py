@@ -15,7 +15,7 @@ import numpy as np
 from bayesduel.criticism.cross_validation import cut, rows_of, votes_of
 from bayesduel.data.duels import Duels
 from bayesduel.data.votes import Cells, cells_of
-from bayesduel.inference.fit import fit
+from bayesduel.inference.fit import fitted
 from bayesduel.inference.route import takes_sparse
 from bayesduel.intervals import wilson
 from bayesduel.models import model_named
@@ -263,14 +263,17 @@ def _predict_pairs(
         kept = counts.sum(axis=0) > 0
         cells = Cells(*pair[:, kept].astype(np.int32), *counts[:, kept].astype(np.int64))
         log = Duels(arms=duels.arms, cells=cells, tie_rule=duels.tie_rule, ordered=False)
-    at = held.sum(0) > 0
-    chances = model.outcome_probabilities(
-        _posterior(log, model, draws, seed),
-        pair[0][at],
-        pair[1][at],
-        left_advantage=model.reads_order,
-    )
-    return _summary(expected_score(chances), most)
+    left, right = pair[:, held.sum(0) > 0]
+    posterior = _posterior(log, model, draws, seed)
+    if model.reads_order:
+        chances = model.outcome_probabilities(posterior, left, right, left_advantage=True)
+        return _summary(expected_score(chances), most)
+    either = np.sort([left, right], axis=0)  # a pair in both orders is predicted once
+    (first, second), row = np.unique(either, axis=1, return_inverse=True)
+    chances = model.outcome_probabilities(posterior, first, second)
+    mean, drawn = (values[..., row.ravel()] for values in _summary(expected_score(chances), most))
+    turned = left > right
+    return np.where(turned, 1 - mean, mean), np.where(turned, 1 - drawn, drawn)
 
 
 def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.ndarray]:
@@ -279,7 +282,9 @@ def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.nd
     method: Any = "auto" if model.why_nuts or sparse else "laplace"
     with warnings.catch_warnings():  # warnings on a fold are not about the log
         warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")
-        tree = fit(log, model, method, draws=draws, seed=seed, log_likelihood=False)
+        tree = fitted(
+            log, model, method, draws=draws, seed=seed, log_likelihood=False, preference=False
+        )
     return posterior_draws(tree)[0]
 
 

@@ -347,15 +347,16 @@ def order_words(
             f"{words} There is no clear order effect; the test of transitivity adjusts for what "
             "there is."
         )
-    words += (
-        " This is an order effect; the test of transitivity adjusts for it. To adjust a ranking, "
-        f"{MODELLED}."
-    )
     if crossed:
-        return words
+        return (
+            f"{words} This is an order effect; the test of transitivity adjusts for it. To adjust "
+            f"a ranking, {MODELLED}."
+        )
     return (
-        f"{words} Only {100 * both_ways:.0f} % of the pairs met in both orders, so the effect is "
-        "estimated mainly from how the results of three arms fit together."
+        f"{words} The interval excludes 50 %, and the test of transitivity adjusts for that. Only "
+        f"{100 * both_ways:.0f} % of the pairs met in both orders, so the estimate rests on how "
+        "the results of three arms fit together: it may be an order effect or another deviation "
+        f"from the scores. If sides carry a meaning, {MODELLED}."
     )
 
 

@@ -21,6 +21,7 @@ def datatree(
     drawn: PosteriorDraws,
     layout: tuple[int, int],
     attrs: Mapping[str, Any],
+    preference: bool = True,
 ) -> xr.DataTree:
     """Return the tree of a fit.
 
@@ -34,6 +35,8 @@ def datatree(
         Chains, and draws of each.
     attrs
         Attributes of the tree.
+    preference
+        Whether to keep draws of the preference matrix, where they fit.
     """
     dims = model.dims | {"score": ("arm",), "strength": ("arm",)}
     found = {n: v for n, v in drawn.posterior.items() if n != "preference"}  # a group of its own
@@ -71,7 +74,7 @@ def datatree(
         groups["log_likelihood"] = xr.Dataset(
             {"outcome": laid(drawn.log_likelihood, "cell")}, coords=sampling
         )
-    if of_duels and layout[0] * layout[1] * len(arms) ** 2 * 8 <= PREFERENCE_BYTES:
+    if preference and of_duels and layout[0] * layout[1] * len(arms) ** 2 * 8 <= PREFERENCE_BYTES:
         # Apart from the parameters: its diagonal is constant, which has no R-hat.
         square = {n: coords[n] for n in ("chain", "draw", *SQUARE)}
         matrix = laid(model.preference(drawn.posterior), *SQUARE)

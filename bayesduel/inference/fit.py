@@ -154,8 +154,12 @@ def fitted(
     clusters: bool = True,
     progress: Callable[[float], None] | None = None,
     near: Mapping[str, np.ndarray] | None = None,
+    preference: bool = True,
 ) -> xr.DataTree:
-    """Return what :func:`fit` returns; Newton's method starts at parameters `near`, by name."""
+    """Return what :func:`fit` returns, with or without the group ``preference``.
+
+    Newton's method starts at parameters `near`, by name.
+    """
     model = model_named(model)
     check_flag(clusters, "clusters")
     check_call(progress, "progress", none=True)
@@ -194,7 +198,7 @@ def fitted(
         "versions": json.dumps(_versions()),
         **_of_log(duels, model),
     }
-    tree = datatree(model, cells, drawn, layout, attrs)
+    tree = datatree(model, cells, drawn, layout, attrs, preference)
     if clusters and isinstance(duels, Duels):
         robust, told = robust_covariance(duels, model, cells, drawn)
         tree.attrs |= told | {"clusters_repeated": json.dumps(told["clusters_repeated"])}

@@ -54,7 +54,8 @@ def label_width(winners: "xr.Dataset", places: slice | None = None) -> float:
     with warnings.catch_warnings():  # letters that the font lacks are allowed for
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         with rc_context({"text.parse_math": False}):
-            widths = [TextPath((0, 0), text, size=9).get_extents().width / 72 for text in labels]
+            paths = [TextPath((0, 0), text, size=9).vertices[:, 0] for text in labels]
+    widths = [float(np.ptp(path)) / 72 if len(path) else 0.0 for path in paths]
     return max(w + wide_excess(text, 9) for w, text in zip(widths, labels, strict=True))
 
 

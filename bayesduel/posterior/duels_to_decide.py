@@ -6,7 +6,8 @@ expected. The posterior of a difference d is taken as normal with mean m and var
 that fall as expected under the true difference move it to precision ``1/v + n I`` and mean
 ``(m/v + n I d) / (1/v + n I)``, where I is the information of one duel. The pair is decided at
 the smallest n at which the mean is z standard deviations from zero: the larger root of a
-quadratic equation in n.
+quadratic equation in n. Near certainty the information of a duel about d vanishes, though its sign
+takes few duels: no difference is taken to need more than a smaller one of the same sign.
 
 References
 ----------
@@ -132,6 +133,8 @@ def _decide(
     apart, each = _difference(draws, first, second, p, chances)
     mean, variance = apart.mean(0), np.maximum(apart.var(0), 1e-300)
     needed = _needed(apart, each, mean, variance, z)
+    for side in (1.0, -1.0):
+        needed = _no_more_than_smaller(needed, side * apart)
     matters = np.abs(p - 0.5) > rope
     with np.errstate(invalid="ignore", divide="ignore"):
         expected = np.where(matters, needed, 0.0).sum(0) / matters.sum(0)
@@ -173,6 +176,16 @@ def _difference(
     tie = chances.get("tie", np.zeros_like(p))
     variance = np.maximum(p * (1 - p) - tie / 4, LEAST)
     return logit(p), (p * (1 - p)) ** 2 / variance
+
+
+def _no_more_than_smaller(needed: np.ndarray, apart: np.ndarray) -> np.ndarray:
+    """Return the numbers, those of positive differences not increasing in the difference."""
+    order = np.argsort(apart, axis=0, kind="stable")
+    positive = np.where(apart > 0, needed, np.inf)
+    least = np.minimum.accumulate(np.take_along_axis(positive, order, axis=0), axis=0)
+    found = np.empty_like(needed)
+    np.put_along_axis(found, order, least, axis=0)
+    return np.where(apart > 0, found, needed)
 
 
 def _needed(

@@ -82,7 +82,7 @@ class OpponentsOfMany:
     prob
         What intervals hold.
     borda
-        Borda scores of all draws, shape (draws, K).
+        Borda scores of all draws, shape (draws, K); (0, K) where only a verdict is asked for.
     """
 
     draws: Draws

@@ -39,7 +39,7 @@ from bayesduel.preference import CRITERIA
 from bayesduel.system.arguments import real, shown_value
 from bayesduel.text import count, join
 
-__all__ = ["Winners", "check_decision", "winners"]
+__all__ = ["Winners", "check_decision", "verdict_of", "winners"]
 
 
 class HasFit(Protocol):
@@ -160,16 +160,8 @@ def winners(
     k = int(k)
 
     found, pairs = _elected(draws, rope, ties, confidence)
-    effective = float(tree.attrs["importance_ess"])
-    error = float(np.sqrt(confidence * (1 - confidence) / effective))
     tie_share = _tie_share(tree)
-    options: dict[str, Any] = {
-        "ties": tie_share > 0,
-        "rope": rope,
-        "confidence": confidence,
-        "monte_carlo_error": error,
-        "refusal": dependence.refusal,
-    }
+    options = _decision(tree, rope, confidence, dependence.refusal)
     parts = json.loads(tree.attrs.get("components", "[]"))
     if len(parts) > 1:
         verdict, inside = _in_parts(draws, labels, parts, ties, **options)
@@ -206,8 +198,8 @@ def winners(
         "ranked_by": "Borda score" if draws.score is None else "score",
         "n_draws": draws.n_draws,
         "pair_draws": pairs.n_draws,
-        "effective_draws": effective,
-        "monte_carlo_error": error,
+        "effective_draws": float(tree.attrs["importance_ess"]),
+        "monte_carlo_error": options["monte_carlo_error"],
         "model": tree.attrs.get("model", ""),
         "method": tree.attrs.get("method", ""),
         "source": tree.attrs.get("source", ""),
@@ -237,7 +229,39 @@ def winners(
     return checked(result, check, other, why)
 
 
+def verdict_of(fit: xr.DataTree, *, rope: float, confidence: float) -> Verdict:
+    """Return the verdict of `winners` alone, without its summaries of all pairs.
+
+    Parameters
+    ----------
+    fit
+        A fit of a model whose criteria agree.
+    rope, confidence
+        As in :func:`winners`.
+    """
+    draws, labels, used = draws_of(fit)
+    options = _decision(fit, rope, confidence, dependence_of(fit, used, "auto").refusal)
+    parts = json.loads(fit.attrs["components"])
+    if len(parts) > 1:
+        return _in_parts(draws, labels, parts, "strict", **options)[0]
+    found = hold_elections(draws, rope)
+    pairs = OpponentsOfMany(draws, confidence, np.empty((0, draws.n_arms)))
+    return decide(draws, found, pairs, labels, **options)
+
+
 # -- in calling order ----------------------------------------------------------------------
+
+
+def _decision(fit: xr.DataTree, rope: float, confidence: float, refusal: str) -> dict[str, Any]:
+    """Return the settings of a verdict on a fit, by the names of the arguments of `decide`."""
+    effective = float(fit.attrs["importance_ess"])
+    return {
+        "ties": _tie_share(fit) > 0,
+        "rope": rope,
+        "confidence": confidence,
+        "monte_carlo_error": float(np.sqrt(confidence * (1 - confidence) / effective)),
+        "refusal": refusal,
+    }
 
 
 def _neutral(model: Model) -> str:

@@ -20,6 +20,7 @@ CENTRED_AT = 1e-6  # gap at which a game is brought to the very middle of its pa
 NOTED_AT = 1e-10  # gap below which rounding moves a solution that is one of many
 BLOCK = 4_000_000  # entries of A worked on at once
 FACTORISED = 64  # arms from which a system is factorised once for both steps of an iteration
+FEW = 16  # arms of the first, cut down game, and arms added to it in each round
 
 
 def von_neumann(P: Any) -> np.ndarray:
@@ -65,7 +66,9 @@ def maximin(A: np.ndarray) -> np.ndarray:
     References
     ----------
     Primal-dual path following (Wright, "Primal-Dual Interior-Point Methods", 1997, ch. 10) on
-    ``s = v - A x, x'1 = 1, x s = mu``, which in a symmetric game is its own dual.
+    ``s = v - A x, x'1 = 1, x s = mu``, which in a symmetric game is its own dual. McMahan, Gordon
+    & Blum, "Planning in the presence of cost functions controlled by an adversary", ICML 2003,
+    for large games: a game of few arms is solved, and those that beat its mixture are added.
     """
     n, m = A.shape[:2]
     mixtures = np.full((n, m), 1.0 / m)
@@ -77,7 +80,7 @@ def maximin(A: np.ndarray) -> np.ndarray:
         if m == 1 or not len(open_):
             continue
         scaled = block[open_] / scale[open_]
-        found = _follow_path(scaled)
+        found = _follow_path(scaled) if m < FACTORISED else _by_few_arms(scaled)
         gain = np.einsum("nij,nj->ni", scaled, found).max(1)
         for k in np.flatnonzero(~(gain <= CERTIFICATE)):
             found[k] = linear_programme(scaled[k])
@@ -108,6 +111,36 @@ def linear_programme(A: np.ndarray) -> np.ndarray:
         )
     q = np.where(result.x[:m] > CERTIFICATE, result.x[:m], 0.0)
     return np.asarray(q / q.sum())
+
+
+def _by_few_arms(A: np.ndarray) -> np.ndarray:
+    """Return a maximin mixture of each game (max |A| = 1) from games of few of its arms.
+
+    A mixture to which every other arm loses is that of the whole game, and the only one where it
+    is the only one of the few. A game in which this is not so is solved as a whole.
+    """
+    n, m = A.shape[:2]
+    out = np.zeros((n, m))
+    live, gain, size = np.arange(n), A.mean(axis=2), FEW
+    while len(live) and size <= m // 2:
+        chosen = np.argsort(-gain, axis=1, kind="stable")[:, :size]
+        few = A[live[:, None, None], chosen[:, :, None], chosen[:, None, :]]
+        scale = np.abs(few).max(axis=(1, 2), keepdims=True)
+        mixture = np.zeros((len(live), m))
+        solved = scale[:, 0, 0] > 0
+        found = _follow_path(few[solved] / scale[solved])
+        mixture[np.flatnonzero(solved)[:, None], chosen[solved]] = found
+        gain = np.einsum("nij,nj->ni", A[live], mixture)
+        outside = gain.copy()
+        np.put_along_axis(outside, chosen, -np.inf, axis=1)
+        sole = solved & (outside.max(axis=1) < -CERTIFICATE)
+        for k in np.flatnonzero(sole):
+            sole[k] = not _has_many(A[live[k]], mixture[k] > 0)
+        out[live[sole]] = mixture[sole]
+        live, gain, size = live[~sole], gain[~sole], size + FEW
+    if len(live):
+        out[live] = _follow_path(A[live])
+    return out
 
 
 def _follow_path(A: np.ndarray, max_iterations: int = 60, gap: float = 1e-13) -> np.ndarray:

@@ -11,6 +11,7 @@ from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import percent
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
     import xarray as xr
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
     from bayesduel.data.health_report import Health
     from bayesduel.posterior.judge_agreement import JudgeAgreement
+    from bayesduel.posterior.verdict import Verdict
     from bayesduel.posterior.winners import Winners
     from bayesduel.reporting.margins import MarginAnalysis
 
@@ -32,6 +34,23 @@ MET = 0.5
 CHECK_SECONDS = 15.0  # that the check may take; the page names the command where it takes more
 PAIRS = 5  # the most informative pairs that are listed
 NEIGHBOURS = 1000  # pairs of neighbours in the ranking that are looked at, of many arms
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TiesAnswer:
+    """What a model says in which a tie is an outcome of its own.
+
+    Attributes
+    ----------
+    verdict
+        Its verdict.
+    win, tie
+        Probabilities that the first arm of the ranking beats the second, and that they tie.
+    """
+
+    verdict: "Verdict"
+    win: float
+    tie: float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -62,8 +81,8 @@ class Analysis:
         `check_reason` says why there is none.
     check_reason
         Why `check` is None, or "".
-    davidson
-        Winners under the same model with ties as an outcome, where more than 5 % of the duels are
+    with_ties
+        The answer of the same model with ties as an outcome, where more than 5 % of the duels are
         ties and the model counts each as half a win; else None.
     calibration
         Held-out calibration, or None where `calibration_reason` says why there is none.
@@ -101,7 +120,7 @@ class Analysis:
     free_unit: str
     check: "Check | None"
     check_reason: str
-    davidson: "Winners | None"
+    with_ties: "TiesAnswer | None"
     calibration: "Calibration | None"
     calibration_reason: str
     margins: "MarginAnalysis | None"
@@ -214,17 +233,12 @@ def analyse(
         if loose is not None:
             free = winners(loose, rope=rope, confidence=confidence)
         found = checked(found, check, free if by_score else found, free_reason)
-        davidson = None
-        with_ties = model.with_ties
-        if (
-            with_ties is not None
-            and not many
-            and duels.n_ties > TIES * duels.n_duels
-            and _has_ties(duels)
-        ):
+        with_ties = None
+        common = duels.n_ties > TIES * duels.n_duels and _has_ties(duels)
+        if model.with_ties is not None and not many and common:
             step("fitting a model with ties")
-            tied = fit_model(duels, with_ties, seed=seed, log_likelihood=False)
-            davidson = winners(tied, rope=rope, confidence=confidence)
+            tied = fit_model(duels, model.with_ties, seed=seed, log_likelihood=False)
+            with_ties = _of_ties(tied, found["order"].values[:2], rope, confidence)
         calibration, calibration_reason = None, ""
         if many:
             calibration_reason = (
@@ -264,7 +278,7 @@ def analyse(
         free_unit=free_unit,
         check=check,
         check_reason=check_reason,
-        davidson=davidson,
+        with_ties=with_ties,
         calibration=calibration,
         calibration_reason=calibration_reason,
         margins=margins,
@@ -330,6 +344,20 @@ def _left_advantage(fit: "xr.DataTree", ci_prob: float) -> tuple[float, float, f
 def _has_ties(duels: "Duels") -> bool:
     """Return whether ties are outcomes of the log, not halves of wins."""
     return duels.tie_rule != "half"
+
+
+def _of_ties(fit: "xr.DataTree", first: "np.ndarray", rope: float, confidence: float) -> TiesAnswer:
+    """Return the answer of a model with ties; `first` are the first two arms, indices."""
+    from bayesduel.posterior.draws import draws_of
+    from bayesduel.posterior.winners import verdict_of
+
+    draws, *_ = draws_of(fit)
+    chances = draws.chances(slice(None), first[:1], first[1:])
+    return TiesAnswer(
+        verdict=verdict_of(fit, rope=rope, confidence=confidence),
+        win=float(chances["win"].mean()),
+        tie=float(chances["tie"].mean()),
+    )
 
 
 def _without_transitivity(check: "Check", seed: int) -> "xr.DataTree":

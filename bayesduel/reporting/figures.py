@@ -19,10 +19,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Picture", "draw"]
 
+SETTINGS: Any = {  # of Matplotlib
+    "svg.hashsalt": "bayesduel",
+    "font.family": "sans-serif",
+    "figure.autolayout": False,
+    "figure.constrained_layout.use": False,
+}
 PIXELS = 96  # CSS pixels in an inch
 POINTS = 72  # points in an inch
 DENSITY = 2  # pixels of a PNG in a CSS pixel
-SMALL = 60_000  # bytes up to which an SVG is kept without a look at the PNG
+SMALL = 150_000  # bytes up to which an SVG is kept without a look at the PNG
 SIZE = re.compile(rb'<svg [^>]*?width="([0-9.]+)pt" height="([0-9.]+)pt"')
 PAD = 0.05  # inches left around a picture
 
@@ -67,13 +73,12 @@ def draw(
     from matplotlib.figure import Figure
 
     with (
-        rc_context({"svg.hashsalt": "bayesduel", "font.family": "sans-serif"}),
+        rc_context(SETTINGS),
         _missing_letters() as missing,
     ):
         cut: dict[str, Any] = {}
         if left is None:
-            figure = Figure(figsize=size, layout="compressed")
-            cut = {"bbox_inches": "tight", "pad_inches": PAD}
+            figure = Figure(figsize=size, layout="compressed", dpi=DENSITY * PIXELS)
             axes = figure.add_subplot()
         else:
             figure, (width, height) = Figure(figsize=size), size
@@ -82,6 +87,8 @@ def draw(
                 (west / width, south / height, (east - west) / width, (north - south) / height)
             )
         plot(ax=axes)
+        if left is None:
+            cut = {"bbox_inches": _laid_out(figure)}
         svg = _saved(figure, "svg", cut)
         if missing:
             if left is None:
@@ -103,10 +110,20 @@ def draw(
     return Picture(uri, round(across), round(down), bool(missing))
 
 
+def _laid_out(figure: Any) -> "Bbox":
+    """Lay out a figure, once for all of its files; return what to keep of it, in inches."""
+    figure.get_layout_engine().execute(figure)
+    figure.set_layout_engine(None)  # else every file is drawn once more before it is drawn
+    box: Bbox = figure.get_tightbbox().padded(PAD)
+    return box
+
+
 def _saved(figure: Any, kind: str, cut: dict[str, Any]) -> bytes:
     """Return a figure as a file, the same bytes for the same figure."""
     file = BytesIO()
-    given = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": DENSITY * PIXELS}
+    given: dict[str, Any] = {"dpi": DENSITY * PIXELS}
+    if kind == "svg":
+        given = {"dpi": PIXELS, "metadata": {"Date": None}}
     figure.savefig(file, format=kind, **given, **cut)
     return file.getvalue()
 

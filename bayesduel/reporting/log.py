@@ -13,10 +13,16 @@ if TYPE_CHECKING:
 
 __all__ = ["health_section", "log_section"]
 
+NO_PROBLEMS = "No problems were found."
 
-def log_section(duels: "Duels", health: "Health") -> Section:
-    """Return the section on the data: main counts, warnings, and how the log was read."""
-    return Section(id="log", title="Data summary", body=(_facts(duels), *_health(health)))
+
+def log_section(duels: "Duels", health: "Health", *, further: str = "") -> Section:
+    """Return the section on the data: main counts, warnings, and how the log was read.
+
+    `further` is a sentence that follows where no problems were found.
+    """
+    body = (_facts(duels), *_health(health, further))
+    return Section(id="log", title="Data summary", body=body)
 
 
 def health_section(health: "Health") -> Section:
@@ -51,13 +57,14 @@ def _facts(duels: "Duels") -> Facts:
     return Facts(tuple(rows))
 
 
-def _health(health: "Health") -> tuple[Block, ...]:
+def _health(health: "Health", further: str = "") -> tuple[Block, ...]:
     columns = ", ".join(
         f"{role} = {column}{' (guessed)' if role in health.guessed else ''}"
         for role, column in health.columns.items()
     )
+    fine = f"{NO_PROBLEMS} {further}".strip()
     return blocks(
-        Alert("Warnings", health.warnings) if health.warnings else "No problems were found.",
+        Alert("Warnings", health.warnings) if health.warnings else fine,
         Text(f"Read from {health.source}{': ' if columns else ''}{columns}.", "small"),
         Group("All counts", (Table(columns="ht", rows=tuple(health.table)),), folded=True),
         _rows_left_out(health) if health.bad_rows else None,

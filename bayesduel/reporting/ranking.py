@@ -101,15 +101,15 @@ def tie_words(a: "Analysis") -> str:
         "counts each as half a win for either side: win rates are expected scores, not shares of "
         "wins."
     )
-    if a.davidson is None:
+    if a.with_ties is None:
         return words
-    own, tied = a.winners.attrs, a.davidson.attrs
-    same = f"says: {tied['verdict']}"
-    if own["verdict_kind"] == tied["verdict_kind"] == "undecided":
-        same = f"is undecided, too, among {count(len(json.loads(tied['verdict_arms'])), 'arm')}."
+    own, tied = a.winners.attrs, a.with_ties.verdict
+    same = f"says: {tied.sentence}"
+    if own["verdict_kind"] == tied.kind == "undecided":
+        same = f"is undecided, too, among {count(len(tied.arms), 'arm')}."
     if own["verdict_kind"] == "no ranking":
         same = "assumes a ranking, too."
-    elif all(own[name] == tied[name] for name in ("verdict_kind", "verdict_arms")):
+    elif (own["verdict_kind"], json.loads(own["verdict_arms"])) == (tied.kind, list(tied.arms)):
         same = "gives the same verdict."
     return f"{words} Davidson's model, in which a tie is an outcome of its own, {same} {_shares(a)}"
 
@@ -173,10 +173,10 @@ def ranks_section(winners: "Winners") -> Section:
 
     width = (winners["rank_upper"] - winners["rank_lower"]).values
     n = len(width)
+    spanned = count(round(float(np.median(width))) + 1, "rank")
     words = (
-        f"The {_level(winners)} interval of a rank spans {float(np.median(width)) + 1:,.0f} "
-        f"ranks for the median arm; for {int((width == 0).sum()):,} of {n:,} arms it is a single "
-        "rank."
+        f"The {_level(winners)} interval of a rank spans {spanned} for the median arm; for "
+        f"{int((width == 0).sum()):,} of {n:,} arms it is a single rank."
     )
     if "rank_probability" not in winners:
         words += f" No figure of all ranks is drawn beyond {TABLE_ARMS:,} arms."
@@ -238,13 +238,11 @@ def _against(winners: "Winners") -> str:
 
 def _shares(a: "Analysis") -> str:
     """Return wins, ties and losses of the first arm against the second by Davidson's model."""
-    if a.davidson is None:
+    if a.with_ties is None:
         return ""
-    first, second = (str(a.winners["arm"].values[k]) for k in a.winners["order"].values[:2])
-    pair = a.davidson.sel(arm=first, opponent=second)
-    tie = float(pair["tie_mean"])
-    win = float(pair["preference_mean"]) - tie / 2
-    one, two = (shorten(arm, SENTENCE) for arm in (first, second))
+    win, tie = a.with_ties.win, a.with_ties.tie
+    first = a.winners["arm"].values[a.winners["order"].values[:2]]
+    one, two = (shorten(str(arm), SENTENCE) for arm in first)
     return (
         f"By it, {one} wins {percent(win)} % of duels against {two}, ties {percent(tie)} % and "
         f"loses {percent(1 - win - tie)} %."
@@ -348,9 +346,19 @@ def _ranking_table(winners: "Winners", duels: "Duels") -> Table:
         caption="Best arm: probability of being the Copeland winner, divided between arms that "
         f"tie. Intervals contain {level} of the posterior. Rank range: from 1 + the number of arms "
         f"surely above to {n_arms:,} - the number surely below, jointly {level} sure for each "
-        f"arm.{more}",
+        f"arm.{_order_words(frame['borda_mean'].to_numpy())}{more}",
         data=_ranking_data(winners, duels),
         search="arm" if shown < n_arms else "",
+    )
+
+
+def _order_words(mean: np.ndarray) -> str:
+    """Return what arms are ordered by, where the means in that order (K,) are not decreasing."""
+    if (np.diff(mean) <= 0).all():
+        return ""
+    return (
+        " Arms are in the order of their mean rank in the posterior, which may differ from that of "
+        "their means where intervals overlap."
     )
 
 

@@ -62,7 +62,7 @@ def _arms(raw: "pd.DataFrame", winners: "Winners") -> Table:
         (
             str(arm),
             f"{row['duels']:,.0f}",
-            f"{percent(row['win_share'])} %",
+            f"{100 * row['win_share']:.0f} %",
             f"{row['beaten']:.0f} / {row['level']:.0f} / {row['lost_to']:.0f}",
             f"{100 * row['copeland']:.0f} %",
             f"{100 * row['borda']:.0f} %",

@@ -51,7 +51,16 @@ from bayesduel.reporting.ranking import (
 )
 from bayesduel.reporting.raw_counts import raw_counts_section
 from bayesduel.reporting.scores import scores_section
-from bayesduel.reporting.section import Alert, Cell, Section, Table, blocks
+from bayesduel.reporting.section import (
+    Alert,
+    Block,
+    Cell,
+    Figure,
+    Group,
+    Section,
+    Table,
+    blocks,
+)
 from bayesduel.reporting.winners import winners_section
 from bayesduel.system.arguments import (
     check_call,
@@ -73,8 +82,24 @@ if TYPE_CHECKING:
 __all__ = ["analysed", "report", "sections"]
 
 COUNTS = "Counts of wins are those of the log."
+ORDER_FOUND = "See Order effect, under Transitivity, for an advantage of one side."
+UNEVEN = (
+    "These are the probabilities of a model with one score per arm, which may misstate single "
+    "pairs here (see Transitivity). Raw counts has the shares of each pair; a report with "
+    "--model preference-matrix has a probability of its own for each."
+)
 AS_LOGGED = "The check uses outcomes as logged; it does not control for covariates."
 
+MANY_LOGS = 24  # logs above which a part has one figure: a hundred would make a page of 50 MB
+FEWER_FIGURES = (
+    f"With more than {MANY_LOGS} logs on a page, the figures of a part are those of its ranking; a "
+    "report on one of the logs has all."
+)
+
+NEXT_REJECTED = (
+    "The log contradicts a ranking (see Transitivity): neighbours and pairs below are those of the "
+    "ranking that is for comparison only."
+)
 REJECTED = "The log contradicts a ranking (see Transitivity): this one is for comparison only."
 
 Sections = tuple[Section, ...]
@@ -153,7 +178,8 @@ def report(
     -----
     Of several logs each part is kept in a folder beside the file as soon as it is done, until
     all are: a call that was stopped goes on where it was. A log that cannot be analysed has the
-    reason in place of its part.
+    reason in place of its part. Of more than 24 logs, each part has no figures but those of its
+    ranking.
     """
     from bayesduel.criticism.check_result import Check
     from bayesduel.posterior.winners import check_decision
@@ -197,6 +223,8 @@ def report(
                 one = analysed(given, duels, options, named)
                 named("drawing")
                 own = sections(one, command=command)
+                if len(several) > MANY_LOGS:
+                    own = tuple(map(_fewer_figures, own))
                 row = _row(one)
             except (ValueError, FloatingPointError) as error:
                 if kept is None:
@@ -311,18 +339,27 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     caution = caution_words(a.check, assumed=a.ranked_by_score)
     ties = tie_words(a)
     rejected = REJECTED if a.winners.attrs["verdict_kind"] == "no ranking" else ""
+    pairs, uneven = a.winners, ""
+    if rejected and a.free is not None:
+        pairs, uneven = a.free, f"By the model {a.free.attrs['model']}, which allows cycles."
+        if a.free_unit != "duel":
+            uneven += f" One {a.free_unit} counts as one duel."
+    elif a.ranked_by_score and a.check is not None and a.check.evidence.strength == "weak":
+        uneven = UNEVEN
+    found_order = None if a.check is None else a.check.order
+    clear = found_order is not None and found_order.clear and a.left_advantage is None
     neutral = controlled_words(a, "this ranking is that")
     as_logged = AS_LOGGED if "covariate_effect" in a.fit["posterior"] else ""
     found = (
         verdict_section(a.winners, a.duels, a.warnings + doubts, caution, (ties,) if ties else ()),
-        log_section(a.duels, a.health),
+        log_section(a.duels, a.health, further=ORDER_FOUND if clear else ""),
         _noted(
             ranking_section(a.winners, a.duels),
             f"{rejected} {neutral} {COUNTS if neutral else ''}".strip(),
         ),
         _noted(scores_section(a.scores), rejected),
         _noted(ranks_section(a.winners), rejected),
-        preferences_section(a.winners),
+        _noted(preferences_section(pairs), uneven),
         _noted(winners_section(a), controlled_words(a, "these winners are those")),
         raw_counts_section(a.duels, a.winners),
         margins,
@@ -332,7 +369,10 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         calibration_section(a.calibration, words),
         fit_section(a.fit, found_diagnostics),
         errors_section(a),
-        next_pairs_section(a.neighbours, a.pairs, a.duels.n_arms),
+        _noted(
+            next_pairs_section(a.neighbours, a.pairs, a.duels.n_arms),
+            NEXT_REJECTED if rejected else "",
+        ),
         _reproduce(a.fit, command),
     )
     return tuple(section for section in found if section is not None)
@@ -408,6 +448,21 @@ def _all_logs(several: Mapping[Any, Any]) -> bool:
     return len(several) > 1 and all(isinstance(one, Duels) for one in several.values())
 
 
+def _fewer_figures(section: Section) -> Section:
+    """Return a section without its figures, except for that of the ranking."""
+    if section.id == "ranking":
+        return section
+    return replace(section, body=_without_figures(section.body))
+
+
+def _without_figures(body: tuple[Block, ...]) -> tuple[Block, ...]:
+    kept = (block for block in body if not isinstance(block, Figure))
+    return tuple(
+        replace(block, body=_without_figures(block.body)) if isinstance(block, Group) else block
+        for block in kept
+    )
+
+
 def _failed(error: Exception) -> Section:
     """Return the section in place of a part that could not be made."""
     return Section(id="verdict", body=(Alert("Not analysed", (str(error),)),))
@@ -422,7 +477,8 @@ def _index(rows: list[Any]) -> Section:
     """Return the section that lists the parts of a report, with links."""
     heads = ("log", "duels", "arms", "verdict")
     table = Table(columns="lnnt", heads=heads, rows=tuple(rows), full=True)
-    return Section(id="index", title="All logs", body=(table,))
+    note = FEWER_FIGURES if len(rows) > MANY_LOGS else None
+    return Section(id="index", title="All logs", body=blocks(table, note))
 
 
 def _conclusion(one: "Analysis | Check | AttributeAnalysis | CategoryAnalysis") -> str:

@@ -13,7 +13,7 @@ import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.criticism import compare as comparing
 from bayesduel.criticism.check import check
-from bayesduel.criticism.check_text import advice_words, p_words, power_words
+from bayesduel.criticism.check_text import advice_words, order_words, p_words, power_words
 from bayesduel.criticism.compare import compare_models
 from bayesduel.criticism.cycle_posterior import _alike, curl_share, cycle_posterior
 from bayesduel.criticism.residuals import _binomial, judge_residuals
@@ -233,6 +233,15 @@ def test_binomial_masses_are_those_of_scipy():
     log_factorial = gammaln(np.arange(6) + 1.0)
     for p in (0.0, 0.3, 1.0):
         np.testing.assert_allclose(_binomial(4, p, log_factorial), stats.binom(4, p).pmf(range(5)))
+
+
+def test_an_order_effect_is_not_claimed_of_pairs_in_one_order():
+    """The log's health says that there it cannot be distinguished from strength."""
+    words = order_words(0.46, (0.445, 0.475), both_ways=0.0, clear=True, crossed=False)
+    assert "This is an order effect" not in words
+    assert "it may be an order effect or another deviation" in words
+    crossed = order_words(0.46, (0.445, 0.475), both_ways=1.0, clear=True, crossed=True)
+    assert "This is an order effect" in crossed
 
 
 def test_the_order_is_told():

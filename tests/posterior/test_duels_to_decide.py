@@ -5,7 +5,7 @@ import pytest
 
 import bayesduel as bd
 from bayesduel.models import BradleyTerry
-from bayesduel.posterior.duels_to_decide import _needed
+from bayesduel.posterior.duels_to_decide import _needed, _no_more_than_smaller
 from tests.support.drawn_by_hand import score_draws, tree
 
 
@@ -52,6 +52,15 @@ def test_that_many_duels_decide_the_pair(fitted):
     again = bd.fit(bd.Duels.from_wins(wins, ["a", "b", "c"]), BradleyTerry(scale=2.0), seed=0)
     after = bd.duels_to_decide(again, [("b", "c")]).iloc[0]
     assert after["beats_probability"] == pytest.approx(0.95, abs=0.01)
+
+
+def test_near_certainty_a_difference_takes_no_more_duels_than_a_smaller_one():
+    """There a duel says nothing of the size of a difference, and its sign takes few duels."""
+    apart = np.array([[1.0], [20.0], [-1.0], [-25.0], [3.0], [0.0]])
+    needed = np.array([[10.0], [1e8], [12.0], [1e9], [4.0], [np.inf]])
+    for side in (1, -1):
+        needed = _no_more_than_smaller(needed, side * apart)
+    np.testing.assert_array_equal(needed.ravel(), [10, 4, 12, 12, 4, np.inf])
 
 
 def test_one_win_in_a_duel_without_noise():

@@ -233,6 +233,30 @@ def test_mixture_equals_the_linear_programme_where_it_is_unique():
     np.testing.assert_allclose(pf.von_neumann(P), expected, atol=MIXTURE)
 
 
+def test_large_games_are_solved_by_few_of_their_arms(monkeypatch):
+    module = import_module("bayesduel.preference.von_neumann")
+    rng = np.random.default_rng(11)
+    score, noise = rng.normal(0, 0.3, (3, 80, 1)), rng.normal(0, 0.3, (3, 80, 80))
+    A = np.tanh(score - score.swapaxes(1, 2) + noise - noise.swapaxes(1, 2))
+    sizes = []
+    follow = module._follow_path
+
+    def counted(games):
+        sizes.append(games.shape[1])
+        return follow(games)
+
+    monkeypatch.setattr(module, "_follow_path", counted)
+    found = module.maximin(A)
+    assert max(sizes) < 80  # no game was solved as a whole
+    whole = follow(A / np.abs(A).max(axis=(1, 2), keepdims=True))
+    np.testing.assert_allclose(found, whole, atol=MIXTURE)
+    # A game with many solutions is: there the few may have a centre of their own.
+    A[:] = 0
+    A[:, :4, 4:], A[:, 4:, :4] = 1, -1  # the first four beat all others and tie
+    np.testing.assert_allclose(module.maximin(A)[:, :5], [[0.25] * 4 + [0]] * 3, atol=MIXTURE)
+    assert max(sizes) == 80
+
+
 def test_what_is_not_certified_goes_to_the_linear_programme(monkeypatch):
     P = random_preference(np.random.default_rng(5), (20,), 7)
     expected = pf.von_neumann(P)

@@ -15,7 +15,10 @@ from bayesduel.models import OrderEffect
 from bayesduel.posterior.dependence import FewClustersWarning
 from bayesduel.posterior.information_gain import next_pairs
 from bayesduel.reporting.analysis import analyse, log_of
-from bayesduel.reporting.ranking import caution_words
+from bayesduel.reporting.log import log_section
+from bayesduel.reporting.ranking import _order_words, caution_words, ranks_section
+from bayesduel.reporting.raw_counts import raw_counts_section
+from bayesduel.reporting.section import Text
 from bayesduel.reporting.winners import criterion_rows, criterion_words
 from bayesduel.text import percent
 from tests.support.parsing import Page
@@ -305,6 +308,47 @@ def test_many_logs_make_one_page_with_an_index(tmp_path):
     assert "more cycles" in rows[0][3] and "more cycles" not in rows[1][3]
     cyclic = page.text["p1-verdict"]  # a log without a ranking is told so at its top
     assert "more cycles than transitive models predict" in cyclic and "loses to" in cyclic
+
+
+def test_a_page_of_many_logs_has_the_figures_of_rankings_alone(springall, tmp_path, monkeypatch):
+    log, fit = springall
+    one = analyse(log, fit)
+    monkeypatch.setattr("bayesduel.reporting.report.analysed", lambda *_: one)
+    monkeypatch.setattr("bayesduel.reporting.report.MANY_LOGS", 1)
+    page = page_of({"a": log, "b": log}, tmp_path)
+    images = [dict(attrs) for tag, attrs in page.tags if tag == "img"]
+    assert len(images) == 2 and all("Win rates" in str(image["alt"]) for image in images)
+    assert "the figures of a part are those of its ranking" in page.text["index"]
+
+
+def test_raw_shares_are_counts_and_the_order_of_means_is_explained():
+    duels = Duels.from_wins(np.array([[0, 3, 2], [0, 0, 2], [0, 1, 0]]), ["a", "b", "c"])
+    section = raw_counts_section(duels, bd.winners(bd.fit(duels, draws=400)))
+    table = section.tables["counts"]
+    assert [row[2].text for row in table.cells] == ["100 %", "33 %", "20 %"]
+    assert _order_words(np.array([0.6, 0.5, 0.5])) == ""
+    assert "order of their mean rank" in _order_words(np.array([0.49, 0.5]))
+
+
+def test_single_ranks_are_singular():
+    one = np.ones(3)
+    found = xr.Dataset({"rank_lower": ("arm", one), "rank_upper": ("arm", one)})
+    (words, *_) = ranks_section(found.assign_attrs(confidence=0.95)).body
+    assert "spans 1 rank for" in words.words
+
+
+def test_an_order_effect_is_named_where_the_log_has_no_problems(springall):
+    log, _ = springall
+    section = log_section(log, bd.health(log), further="See Order effect.")
+    assert Text("No problems were found. See Order effect.") in section.body
+
+
+@pytest.mark.slow
+def test_where_no_ranking_holds_pairs_are_those_of_the_model_with_cycles(tmp_path):
+    wins = np.array([[0, 40, 10, 40], [10, 0, 40, 40], [40, 10, 0, 40], [10, 10, 10, 0]])
+    page = page_of(Duels.from_wins(wins, ["r", "p", "s", "b"]), tmp_path)
+    assert "By the model preference-matrix, which allows cycles." in page.text["preferences"]
+    assert "ranking that is for comparison only" in page.text["next"]
 
 
 @pytest.mark.slow

@@ -406,9 +406,9 @@ def _power(
     np.put_along_axis(turned, triads.edges[at], np.array([1.0, 1.0, -1.0]), axis=1)
     turned = turned[:, design.pair]
     power: dict[Planted, dict[float, float]] = _no_power()
+    odds = np.log(base / (1 - base))
     for strength in STRENGTHS:
         pull = np.log(strength / (1 - strength))
-        odds = np.log(base / (1 - base))
         planted: dict[Planted, np.ndarray] = {
             "three arms": np.where(turned == 0, odds, pull * turned),
             "throughout": odds + pull * around,
