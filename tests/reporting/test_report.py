@@ -322,7 +322,7 @@ def test_a_page_of_many_logs_has_the_figures_of_rankings_alone(springall, tmp_pa
 
 
 def test_raw_shares_are_counts_and_the_order_of_means_is_explained():
-    duels = Duels.from_wins(np.array([[0, 3, 2], [0, 0, 2], [0, 1, 0]]), ["a", "b", "c"])
+    duels = Duels.from_wins(np.array([[0, 30, 20], [0, 0, 20], [0, 10, 0]]), ["a", "b", "c"])
     section = raw_counts_section(duels, bd.winners(bd.fit(duels, draws=400)))
     table = section.tables["counts"]
     assert [row[2].text for row in table.cells] == ["100 %", "33 %", "20 %"]
