@@ -7,7 +7,7 @@ from math import exp, log
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from bayesduel.beliefs import (
     KL,
@@ -201,6 +201,20 @@ def test_hoeffding_and_bernstein_by_hand():
     level = 2 + log(2)
     by_hand = 0.75 + (2 * 0.25 * level / 4) ** 0.5 + 7 * level / 9
     assert bernstein_upper(3.0, 1.0, 2.0) == pytest.approx(by_hand, rel=1e-15)
+
+
+def test_a_betting_bound_is_where_the_wealth_reaches_the_budget():
+    """The mean over theta ~ Beta(1/2, 1/2) of theta^w (1 - theta)^l / (q^w (1 - q)^l)."""
+    for wins, losses, budget in ((3, 1, 2.0), (0, 5, 1.0), (7, 20, 4.5)):
+        q = betting_upper(float(wins), float(losses), budget)
+        wealth = special.beta(wins + 0.5, losses + 0.5) / special.beta(0.5, 0.5)
+        assert wealth / (q**wins * (1 - q) ** losses) == pytest.approx(exp(budget), rel=1e-9)
+
+
+def test_a_stitched_bound_has_the_published_radius():
+    """Howard et al. 2021, eq. 2, for t = 4 trials of variance at most 1/4: half their radius."""
+    radius = 1.7 * ((log(log(2 * 4)) + 0.72 * log(5.2 / 0.05)) / 4) ** 0.5
+    assert stitched_upper(3.0, 1.0, log(20)) == pytest.approx(0.75 + radius / 2)
 
 
 # -- coverage ------------------------------------------------------------------------------
