@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from bayesduel.beliefs.item_belief import WINDOW, Counts, ItemSet, Logistic
+from bayesduel.beliefs import item_belief
+from bayesduel.beliefs.item_belief import WINDOW, Counts, ItemSet, Logistic, record_duel
 
 pytestmark = pytest.mark.plain
 
@@ -30,3 +31,24 @@ def test_the_prior_of_the_preference_vector_has_its_scale():
     np.testing.assert_allclose(belief.covariance, 9 * np.eye(2))
     np.testing.assert_allclose(belief.precision, np.eye(2) / 9)
     np.testing.assert_allclose(belief.stiffness, np.eye(2) / 9)
+
+
+def test_a_full_window_is_folded_into_the_prior(monkeypatch):
+    """The next duel stands alone in the window, before the posterior of those in it."""
+    monkeypatch.setattr(item_belief, "WINDOW", 4)
+    items = np.random.default_rng(1).normal(size=(6, 2))
+    belief = Logistic().init(ItemSet(np.asfortranarray(items), np.ones(1), False))
+    for j in range(1, 5):
+        record_duel(belief, 0, j, 1.0)
+    assert belief.n_rows[0] == 4
+    assert not belief.centre.any()
+    record_duel(belief, 5, 0, 0.0)
+    assert belief.n_rows[0] == belief.tries[0] == 1
+    assert belief.paid[0] == 0
+    np.testing.assert_array_equal(belief.rows[0], items[5] - items[0])
+    p = 1 / (1 + np.exp(-(items[0] - items[1:5]) @ belief.centre))
+    slope = (1 - p) @ (items[0] - items[1:5]) - belief.centre / 4
+    np.testing.assert_allclose(slope, 0, atol=1e-8)
+    p = 1 / (1 + np.exp(-(items[5] - items[0]) @ belief.mode))
+    slope = -p * (items[5] - items[0]) - belief.stiffness @ (belief.mode - belief.centre)
+    np.testing.assert_allclose(slope, 0, atol=1e-6)

@@ -99,6 +99,31 @@ def test_variances_by_arm_reach_the_optimum_of_a_generic_optimiser(seed):
     np.testing.assert_allclose(own, np.exp(found.x[n_arms : n_arms + 3]), rtol=1e-7)
 
 
+def test_variances_by_arm_count_a_pair_that_met_once():
+    """At the maximum the slope in an arm's variance vanishes, unless that is at the floor."""
+    margins, rng = no_margins(4), np.random.default_rng(2)
+    for i, j, n_duels in ((0, 2, 12), (0, 3, 9), (1, 2, 8), (1, 3, 12)):
+        for margin in rng.normal(0.3 * (i - j), 1.0, n_duels):
+            record_margin(margins, i, j, margin)
+    record_margin(margins, 0, 1, 3.0)
+    fit = fit_margins(margins, "arm", floor=1e-9)
+    n, v = margins.n, fit.variance + np.eye(4)
+    mean = margins.total / np.maximum(n, 1)
+    error = mean - fit.score[:, None] + fit.score
+    squares = margins.squares - n * mean**2 + n * error**2
+    np.testing.assert_allclose((n * error / v).sum(axis=1), 0, atol=1e-8)
+    slope = (n / v - squares / v**2).sum(axis=1)
+    own = (fit.variance.sum(axis=1) - fit.variance.sum() / 6) / 2
+    np.testing.assert_allclose(np.minimum(slope, own), 0, atol=1e-6)
+    assert (own > 0.1).sum() == 3
+
+
+@pytest.mark.parametrize("variances", ["common", "arm", "pair"])
+def test_a_round_is_counted_once(variances):
+    """The first is the last where scores may move by so much."""
+    assert fit_margins(dealt(4, 12, 2)[0], variances, tolerance=1e6).rounds == 1
+
+
 def test_the_floor_holds_where_a_pair_is_fitted_exactly():
     margins, _ = dealt(5, 6, 3)
     for _ in range(6):

@@ -14,6 +14,7 @@ from bayesduel.beliefs.score_posterior import (
     expected_information,
     follow,
     heaviest,
+    refitted_scores,
     score_posterior,
     win_probability,
 )
@@ -114,3 +115,11 @@ def test_chances_and_the_information_of_a_duel_are_those_of_the_link():
     for link in (LOGIT, PROBIT):
         assert win_probability(link, -np.inf) == 0
         assert win_probability(link, np.inf) == 1
+
+
+def test_mean_and_covariance_of_a_refitted_model_are_those_of_its_draws():
+    posterior = refitted_scores(3, 7)
+    posterior.draws[:] = np.random.default_rng(4).normal(size=(7, 3))
+    mean, covariance = heaviest(posterior)
+    np.testing.assert_allclose(mean, posterior.draws.mean(axis=0))
+    np.testing.assert_allclose(covariance, np.cov(posterior.draws.T))

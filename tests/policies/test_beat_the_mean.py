@@ -46,7 +46,7 @@ def test_beat_the_mean_removes_the_worst_with_every_duel_against_it():
     # At factor 0.8 the radius is 0.373: 0.523 <= 0.554. Arm 2 goes.
     memory = told(BeatTheMean(horizon=1000, factor=0.8))
     assert memory.active.tolist() == [True, True, False]
-    assert memory.duels[:, 2].tolist() == [0, 0, 0]
+    assert memory.duels[:, 2].tolist() == memory.wins[:, 2].tolist() == [0, 0, 0]
     assert memory.duels[0].tolist() == [0, 20, 0]
 
 

@@ -81,6 +81,19 @@ def test_the_rule_of_the_direct_duel_needs_a_win():
     assert np.argwhere(row).tolist() == [[0, 2]]
 
 
+def test_costs_by_hand_where_a_pair_ties():
+    """Wins 2, 1, 1, 1: a tie is no win, and its duels tell nothing."""
+    P = np.array(
+        [[0.5, 0.6, 0.8, 0.4], [0.4, 0.5, 0.5, 0.9], [0.2, 0.5, 0.5, 0.9], [0.6, 0.1, 0.1, 0.5]]
+    )
+    cost = costs(P)
+    np.testing.assert_allclose(cost, cost.T)
+    assert cost[1, 2] == 0
+    # Regrets (2 - 3/2) / 3 of 0 with another, and (2 - 1) / 3 of two others.
+    assert cost[0, 1] == pytest.approx(0.5 / 3 / divergence_from_half(0.6))
+    assert cost[2, 3] == pytest.approx(1 / 3 / divergence_from_half(0.9))
+
+
 def test_a_programme_without_a_solution_is_refused():
     """s = -1 - x for x, s >= 0."""
     numbers = [np.array(part) for part in ([[-1.0, 0.0]], [-1.0], [2], [0, 1], [1.0, 1.0])]

@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 import bayesduel as bd
+from bayesduel.policies.identification import no_answer
 from bayesduel.problems import Matrix, named
 from bayesduel.simulation.replication import label
 
@@ -128,3 +129,7 @@ def test_races_identify_and_exploit(policy):
     assert (trace["trace"]["recommended"] == 0).all()
     answered = trace["trace"]["answered"].values.ravel()
     assert ((answered > 0) & (answered < 10_000)).all()
+
+
+def test_there_is_no_answer_at_first():
+    assert [part.tolist() for part in no_answer()] == [[-1], [-1]]

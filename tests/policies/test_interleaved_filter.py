@@ -19,6 +19,8 @@ def test_interleaved_filter_goes_round_its_candidates():
         pairs.append(tuple(int(x) for x in policy.select(belief, memory, t, rng)))
         record(belief, pairs[-1], float(t % 2))
     incumbent = pairs[0][0]
+    assert policy.recommend(belief, memory) == incumbent
+    assert policy.recommend(belief, policy.init(4)) == 0  # none yet
     others = [k for k in range(4) if k != incumbent]
     assert pairs == [(incumbent, b) for b in others] * 2
 

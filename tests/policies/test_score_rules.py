@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayesduel.policies import InformationGain, KnowledgeGradient, TopTwoThompson
-from bayesduel.policies.information_gain import ALL_PAIRS, NEAR, candidates
+from bayesduel.policies.information_gain import ALL_PAIRS, NEAR, answers, candidates
 from bayesduel.policies.score_rules import OUT, members
 from bayesduel.policies.top_two_thompson import variance_reduction
 
@@ -55,3 +55,12 @@ def test_the_variance_that_a_duel_takes_off_is_that_of_the_updated_covariance():
         information = p * (1 - p) * np.outer(contrast, contrast)
         after = np.linalg.inv(np.linalg.inv(before) + information)
         assert gain[i, j] == pytest.approx(wanted @ (before - after) @ wanted)
+
+
+def test_the_answers_of_a_ranking_are_the_orders_of_its_neighbours():
+    memory = InformationGain(about="ranking").init(4)
+    memory.posterior.centre[:] = [0.0, 3.0, 1.0, 2.0]  # 1 before 3, 2 and 0
+    scores = np.array([[0.0, 3.0, 1.0, 2.0], [5.0, 1.0, 2.0, 3.0], [0.0, 2.0, 3.0, 1.0]])
+    found, exclusive = answers(scores, memory)
+    assert found.tolist() == [[1, 1, 1], [0, 1, 0], [1, 0, 1]]
+    assert not exclusive

@@ -45,6 +45,7 @@ def test_active_ranking_stops_when_all_arms_are_placed():
     )
     assert margins.n_duels[0] < 20_000
     np.testing.assert_array_equal(memory.place, [-1, 1, -1, 1, -1])
+    assert rule.select(margins, memory, 20_000, np.random.default_rng(0)) == (-1, -1)
     placed = rule.scores(margins, memory)
     assert set(np.argsort(-placed)[:2].tolist()) == {1, 3}
 
@@ -140,3 +141,12 @@ def test_racing_duels_no_pair_more_often_than_the_cap():
     rule = PBR(criterion="borda", cap=3, horizon=1000).on_margins(2, 1000)
     margins, _ = play(rule, 4, 100, lambda i, j, rng: rng.normal())
     np.testing.assert_array_equal(margins.n, 3 * (1 - np.eye(4)))
+
+
+def test_a_match_of_top_without_a_winner_goes_by_its_coin():
+    rule = SelectTop(k=3, budget=2 * most_matches(12, 3))
+    pairs = []
+    margins, memory = play(rule, 12, rule.budget, lambda i, j, rng: pairs.append((i, j)) or 0.0)
+    rule.scores(margins, memory)
+    for match, (i, j) in enumerate(pairs[::2]):
+        assert memory.winners[match] == (i if memory.coins[match] < 0.5 else j)
