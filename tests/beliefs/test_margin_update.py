@@ -6,7 +6,7 @@ import pytest
 from bayesduel.beliefs.margin_newton import profile
 from bayesduel.beliefs.margin_update import FEWEST_ARMS, nothing_kept, renew, update
 from bayesduel.beliefs.margins import pair_variances
-from bayesduel.policies.top_k import MLPOCBAm, fit_margins, record_margin
+from bayesduel.policies.top_k import MLPOCBAm, fit_margins, no_margins, record_margin
 from tests.support.dealing import dealt
 from tests.support.margin_objective import generic
 
@@ -48,6 +48,24 @@ def test_it_is_the_optimum_of_a_generic_optimiser():
     rule.scores(margins, memory)
     assert memory.kept.age[0] > 0
     np.testing.assert_allclose(generic(margins, memory.fitted, floor), memory.fitted, atol=1e-8)
+
+
+def test_pairs_that_met_once_count_in_the_followed_fit():
+    rng, margins = np.random.default_rng(8), no_margins(26)
+    score = rng.random(26)
+    for i in range(26):
+        for j in range(i):
+            for margin in rng.normal(score[i] - score[j], 0.5, rng.integers(1, 4)):
+                record_margin(margins, i, j, margin)
+    rule = MLPOCBAm(k=5, shrinkage=2.0)
+    memory = rule.init(26)
+    rule.scores(margins, memory)
+    start = memory.fitted.copy()
+    record_margin(margins, 2, 20, 0.9)
+    rule.scores(margins, memory)
+    assert memory.kept.age[0] > 0
+    expected = fit_margins(margins, start=start, shrinkage=2.0).score
+    np.testing.assert_allclose(memory.fitted, expected, atol=1e-8)
 
 
 def test_the_update_is_the_inverse_of_the_new_matrix():

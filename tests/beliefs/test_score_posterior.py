@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import expit, log_ndtr
+from scipy.special import expit, log_ndtr, softmax
 
 from bayesduel.beliefs.score_posterior import (
     LOGIT,
@@ -39,6 +39,33 @@ def test_the_covariance_kept_is_that_of_the_heaviest_node():
     root = posterior.root[posterior.log_weight.argmax()]
     np.testing.assert_allclose(heaviest(posterior)[1], root @ root.T, rtol=1e-9, atol=1e-12)
     assert heaviest(posterior)[1][3, 3] < before[3, 3]
+
+
+@pytest.mark.parametrize("link", [LOGIT, PROBIT])
+def test_a_rank_one_step_is_laplaces_method_with_the_last_fit_for_the_prior(link):
+    """The new mean where the slope is 0, the inverse there, and the integral's logarithm."""
+    rng = np.random.default_rng(5)
+    score = rng.normal(size=N_ARMS)
+    wins = rng.binomial(3, expit(score[:, None] - score)).astype(float)
+    np.fill_diagonal(wins, 0)
+    posterior = score_posterior(N_ARMS, link, 2.0)
+    follow(posterior, wins)
+    node, i, j = posterior.log_weight.argmax(), score.argmin(), score.argmax()
+    old, old_root = posterior.centre[node].copy(), posterior.root[node].copy()
+    weight, contrast = posterior.log_weight[node], np.eye(N_ARMS)[i] - np.eye(N_ARMS)[j]
+    wins[i, j] += 1  # a surprise
+    follow(posterior, wins)
+    assert posterior.n_seen[1] == 1  # no new fit
+    new, root = posterior.centre[node], posterior.root[node]
+    value, slope, bend = cell(link, new[i] - new[j], 1.0, 0.0)
+    precision = np.linalg.inv(old_root @ old_root.T)
+    np.testing.assert_allclose(precision @ (new - old), slope * contrast, atol=1e-6)
+    expected = precision + bend * np.outer(contrast, contrast)
+    np.testing.assert_allclose(root @ root.T @ expected, np.eye(N_ARMS), atol=1e-8)
+    value += -0.5 * (new - old) @ precision @ (new - old)
+    value += np.linalg.slogdet(root)[1] - np.linalg.slogdet(old_root)[1]
+    assert posterior.log_weight[node] - weight == pytest.approx(value, abs=1e-6)
+    assert value < -1
 
 
 def test_the_gradient_vanishes_at_the_mode_after_every_duel():
@@ -123,3 +150,21 @@ def test_mean_and_covariance_of_a_refitted_model_are_those_of_its_draws():
     mean, covariance = heaviest(posterior)
     np.testing.assert_allclose(mean, posterior.draws.mean(axis=0))
     np.testing.assert_allclose(covariance, np.cov(posterior.draws.T))
+
+
+@pytest.mark.parametrize("spread", [0.1, 0.5, 3.0])
+def test_the_nodes_go_where_the_posterior_of_the_scale_is(spread):
+    rng = np.random.default_rng(6)
+    score = spread * rng.normal(size=12)
+    wins = rng.binomial(30, expit(score[:, None] - score)).astype(float)
+    np.fill_diagonal(wins, 0)
+    posterior = score_posterior(12, LOGIT, 2.0)
+    follow(posterior, wins)
+    nodes, weight = np.log(posterior.scale), softmax(posterior.log_weight)
+    mean = weight @ nodes
+    deviation = np.sqrt(weight @ (nodes - mean) ** 2)
+    spacing = np.diff(nodes)
+    np.testing.assert_allclose(spacing, spacing[0])
+    assert 0.6 * deviation < spacing[0] < 1.4 * deviation
+    assert abs(mean - nodes[3]) < 1.5 * spacing[0]
+    assert mean == pytest.approx(np.log(score.std()), abs=3 * deviation)

@@ -77,6 +77,10 @@ def test_bad_settings_are_refused(settings, message):
         bd.TwoPhase(**settings)
 
 
+def test_one_length_is_a_schedule():
+    assert bd.TwoPhase(schedule=(5,)).init(offer_of(np.eye(2))).schedule.given.tolist() == [5]
+
+
 def test_attributes_of_rank_below_n_are_refused_by_every_basis():
     flat = table(20, 3)
     flat[:, 2] = flat[:, 0] - 2 * flat[:, 1]

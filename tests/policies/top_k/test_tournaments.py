@@ -35,6 +35,9 @@ def test_top_counts_matches_by_hand():
     # Groups of 3, 3, 2, 2: 6 matches; sorting 4 winners 1 + 2 + 2; three refills of at most
     # 1, 1 and 0 matches, each with an insertion among 3 of at most 2.
     assert most_matches(10, 4) == 6 + 5 + 2 + 6
+    # Two groups of 6: 5 matches each; one to sort the winners; one refill of at most 4, and one
+    # insertion.
+    assert most_matches(12, 2) == 10 + 1 + 4 + 1
 
 
 def test_active_ranking_stops_when_all_arms_are_placed():
@@ -101,6 +104,12 @@ def test_radii_by_hand():
     np.testing.assert_allclose(bernstein[0, 1], np.sqrt(level / 8) + 7 * level / (3 * 3))
     np.testing.assert_allclose(rule_budget(), np.log(2 * 9 * 500 / 0.1))
     assert np.isinf(radii(no_margins(3), 3.0, False)[1][0, 1])
+    margins = no_margins(3)
+    for i, j, margin in ((0, 1, 0.5), (0, 2, 0.5), (0, 2, -0.5)):
+        record_margin(margins, i, j, margin)
+    # Once is enough for Hoeffding's radius and not for Bernstein's, which needs a variance.
+    assert np.isfinite(radii(margins, 3.0, False)[1][0, :]).all()
+    assert np.isfinite(radii(margins, 3.0, True)[1][0, :]).tolist() == [True, False, True]
 
 
 def rule_budget():
