@@ -194,6 +194,12 @@ def test_a_beta_quantile_that_newtons_method_hits_exactly_is_returned():
         assert beta_upper(a, b, budget) == pytest.approx(exact, rel=1e-14)
 
 
+def test_a_beta_bound_without_a_budget_excludes_all():
+    assert beta_upper(2.0, 3.0, 0.0) == 0
+    assert log_above(2.0, 3.0, 0.0) == 0
+    assert log_above(2.0, 3.0, 1.0) == -np.inf
+
+
 def test_hoeffding_and_bernstein_by_hand():
     # 3 wins of 4 at budget 2: 0.75 + sqrt(2 / 8) = 1.25, not clipped.
     assert hoeffding_upper(3.0, 1.0, 2.0) == 1.25
@@ -313,6 +319,16 @@ def test_record_is_the_only_thing_that_learns():
     np.testing.assert_array_equal(belief.wins, [[0, 1, 1], [1, 0, 0.5], [0, 0.5, 0]])
     assert belief.n_duels[0] == 5
     assert belief.last.tolist() == [1, 1]
+
+
+def test_a_belief_holds_nothing_before_the_first_duel():
+    belief = Hoeffding().init(3)
+    assert belief.last.tolist() == [-1, -1]
+    assert belief.n_duels.tolist() == [0]
+    assert belief.wins.shape == (3, 3)
+    assert not belief.wins.any()
+    assert belief.draws.shape == belief.ranked.shape == (0, 3, 3)
+    assert belief.location.shape == belief.spread.shape == (0, 0)
 
 
 def test_pick_is_uniform_over_the_true_entries():

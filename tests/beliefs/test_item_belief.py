@@ -52,3 +52,14 @@ def test_a_full_window_is_folded_into_the_prior(monkeypatch):
     p = 1 / (1 + np.exp(-(items[5] - items[0]) @ belief.mode))
     slope = -p * (items[5] - items[0]) - belief.stiffness @ (belief.mode - belief.centre)
     np.testing.assert_allclose(slope, 0, atol=1e-6)
+
+
+@pytest.mark.parametrize("spec", [Logistic(), Counts()])
+def test_a_self_duel_only_counts(spec):
+    belief = spec.init(ItemSet(np.asfortranarray(np.eye(3)), np.ones(1), False))
+    record_duel(belief, 2, 2, 1.0)
+    assert belief.n_pulls[0] == 1
+    assert belief.pulls.tolist() == [0, 0, 2]
+    assert belief.successes.tolist() == [0, 0, 1]
+    assert belief.n_rows[0] == 0
+    assert not belief.mode.any()

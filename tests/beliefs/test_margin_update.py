@@ -108,6 +108,14 @@ def test_a_duel_renews_the_weight_of_its_pair_at_the_scores_before_it():
     assert memory.kept.weight[i, j] == pytest.approx(-mixed / (4 * h * h), rel=1e-3)
 
 
+def test_what_is_kept_is_small_where_it_is_not_used():
+    for n_arms, size in ((FEWEST_ARMS - 1, 1), (FEWEST_ARMS, FEWEST_ARMS)):
+        kept = nothing_kept(n_arms)
+        assert kept.inverse.shape == (size - 1, size - 1)
+        assert kept.weight.shape == (size, size)
+        assert kept.age.tolist() == [-1, -1]
+
+
 def test_several_duels_at_once_are_fitted_from_scratch():
     margins, _ = dealt(26, 5, 6)
     rule = MLPOCBAm(k=5)

@@ -5,6 +5,8 @@ import pytest
 from scipy import stats
 from scipy.special import expit, log_ndtr, softmax
 
+from bayesduel.beliefs import Laplace
+from bayesduel.beliefs.followed import updated
 from bayesduel.beliefs.score_posterior import (
     LOGIT,
     PROBIT,
@@ -14,10 +16,12 @@ from bayesduel.beliefs.score_posterior import (
     expected_information,
     follow,
     heaviest,
+    mean_shift,
     refitted_scores,
     score_posterior,
     win_probability,
 )
+from bayesduel.models import BradleyTerry
 
 pytestmark = pytest.mark.plain
 
@@ -168,3 +172,31 @@ def test_the_nodes_go_where_the_posterior_of_the_scale_is(spread):
     assert 0.6 * deviation < spacing[0] < 1.4 * deviation
     assert abs(mean - nodes[3]) < 1.5 * spacing[0]
     assert mean == pytest.approx(np.log(score.std()), abs=3 * deviation)
+
+
+def test_the_mean_is_the_mode_and_half_the_covariance_times_third_derivatives():
+    """By the whole tensor of third derivatives; of a logistic cell n p (1 - p) (2 p - 1)."""
+    rng = np.random.default_rng(8)
+    wins = rng.integers(0, 4, (4, 4)).astype(float)
+    wins[0, 1] = wins[1, 0] = 0.0
+    root, x = rng.normal(size=(4, 4)), rng.normal(size=4)
+    tensor = np.zeros((4, 4, 4))
+    for i in range(4):
+        for j in range(i):
+            c, p = np.eye(4)[i] - np.eye(4)[j], expit(x[i] - x[j])
+            third = (wins[i, j] + wins[j, i]) * p * (1 - p) * (2 * p - 1)
+            tensor += third * np.einsum("a,b,c->abc", c, c, c)
+    covariance = root @ root.T
+    expected = 0.5 * covariance @ np.einsum("abc,bc->a", tensor, covariance)
+    np.testing.assert_allclose(mean_shift(LOGIT, x, root, wins), expected, rtol=1e-5)
+
+
+def test_scores_of_a_refitted_model_are_mean_log_odds_of_its_draws():
+    belief = Laplace(BradleyTerry(), draws=100).init(3)
+    posterior = refitted_scores(3, 100)
+    for seed in (0, 1):  # a new fit is taken up
+        score = np.random.default_rng(seed).normal(size=(100, 3))
+        score -= score.mean(axis=1, keepdims=True)
+        belief.draws[:] = expit(score[:, :, None] - score[:, None, :])
+        updated(posterior, belief)
+        np.testing.assert_allclose(posterior.draws, score, atol=1e-12)

@@ -8,7 +8,7 @@ from scipy import stats
 
 import bayesduel as bd
 from bayesduel.policies import PBR, RankEl
-from bayesduel.policies.pbr import stationary
+from bayesduel.policies.pbr import BORDA, COPELAND, WALK, scores, stationary
 from bayesduel.preference import random_walk_scores
 from bayesduel.problems import named
 from tests.support.asking import remembered
@@ -68,6 +68,16 @@ def test_on_score_duels_the_budget_stands_for_the_horizon():
     assert (race.horizon, race.delta, race.cap) == (500, 1 / 500, 500)
     race = PBR(criterion="borda", horizon=90, delta=0.1, cap=7).on_margins(2, 500)
     assert (race.horizon, race.delta, race.cap) == (90, 0.1, 7)
+
+
+def test_scores_of_each_criterion_by_hand():
+    """0 beats 1 by 3 : 1, 1 beats 2 by 3 : 1, 2 and 0 are even."""
+    belief = PBR().belief.init(3)
+    belief.wins[:] = [[0, 3, 1], [1, 0, 3], [1, 1, 0]]
+    assert scores(belief, COPELAND).tolist() == [1, 1, 0]
+    assert scores(belief, BORDA).tolist() == [1.75, 1.5, 1.25]
+    share = np.array([[0.5, 0.75, 0.5], [0.25, 0.5, 0.75], [0.5, 0.25, 0.5]])
+    np.testing.assert_allclose(scores(belief, WALK), random_walk_scores(share))
 
 
 def test_random_walk_scores_are_those_of_preference():

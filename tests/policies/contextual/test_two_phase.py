@@ -148,6 +148,17 @@ def test_epochs_worked_by_hand():
     assert memory.paid.tolist() == [3, 1]  # what exploitation paid is not in it
 
 
+def test_the_memory_is_of_the_size_of_the_basis():
+    memory = bd.TwoPhase().init(offer_of(table(9, 3)))
+    shapes = {
+        "basis": (3,), "rows": (3, 3), "paid": (3,), "noted": (2,), "epoch": (1,), "place": (1,),
+        "left": (1,), "bad": (1,), "best": (1,), "preference": (3,), "aim": (3,),
+    }  # fmt: skip
+    assert {name: getattr(memory, name).shape for name in shapes} == shapes
+    assert memory.noted[0] == memory.left[0] == -1
+    assert memory.epoch[0] == 1
+
+
 def test_nothing_is_exploited_before_the_basis_was_shown():
     policy, offer = bd.TwoPhase(), offer_of(table(9, 3))
     belief, memory = policy.belief.init(offer), policy.init(offer)

@@ -6,6 +6,7 @@ import pytest
 from bayesduel.beliefs import KL, Bernstein, Hoeffding
 from bayesduel.policies import PBR
 from bayesduel.policies.top_k import ActiveRanking, SelectTop, no_margins, record_margin
+from bayesduel.policies.top_k.active_ranking import decide
 from bayesduel.policies.top_k.margin_race import radii
 from bayesduel.policies.top_k.select_top import most_matches
 from tests.support.dealing import play
@@ -51,6 +52,24 @@ def test_active_ranking_stops_when_all_arms_are_placed():
     assert rule.select(margins, memory, 20_000, np.random.default_rng(0)) == (-1, -1)
     placed = rule.scores(margins, memory)
     assert set(np.argsort(-placed)[:2].tolist()) == {1, 3}
+
+
+def test_active_ranking_decides_at_four_radii_by_hand():
+    """50 duels each with unit variance, delta = 0.1: radius sqrt(2 beta / 50)."""
+    inner = np.log(4 / 0.1)
+    beta = inner + 0.75 * np.log(inner) + 1.5 * np.log(1 + np.log(25))
+    gap = 4 * np.sqrt(2 * beta / 50)
+    for factor, place in ((0.99, [0, 0, 0, 0]), (1.01, [1, 1, -1, -1])):
+        memory = ActiveRanking(k=2, delta=0.1).init(4)
+        memory.duels[:], memory.scatter[:] = 50, 49
+        memory.mean[:] = [gap * factor, gap * factor, 0, 0]
+        decide(memory)
+        assert memory.place.tolist() == place
+    memory = ActiveRanking(k=2, delta=0.1).init(4)  # the best is far ahead, the last far behind
+    memory.duels[:], memory.scatter[:] = 50, 49
+    memory.mean[:] = [9, 0.1, 0, -9]
+    decide(memory)
+    assert memory.place.tolist() == [1, 0, 0, -1]
 
 
 def test_active_ranking_keeps_only_the_asking_arms_record():
