@@ -32,6 +32,8 @@ def test_more_than_one_arm_is_for_the_top_k_alone():
     assert KnowledgeGradient(k=2, about="top_k").k == 2
     with pytest.raises(ValueError, match="k should be 1 unless about='top_k', got 2"):
         KnowledgeGradient(k=2, about="winner")
+    with pytest.raises(ValueError, match="k should be a whole number >= 1, got 0"):
+        KnowledgeGradient(k=0, about="top_k")
 
 
 def test_beyond_30_arms_the_candidates_are_pairs_of_contenders_and_their_neighbours():
