@@ -15,7 +15,7 @@ from bayesduel.criticism import compare as comparing
 from bayesduel.criticism.check import check
 from bayesduel.criticism.check_text import advice_words, order_words, p_words, power_words
 from bayesduel.criticism.compare import compare_models
-from bayesduel.criticism.cycle_posterior import _alike, curl_share, cycle_posterior
+from bayesduel.criticism.cycle_posterior import _alike, _count, curl_share, cycle_posterior
 from bayesduel.criticism.residuals import _binomial, judge_residuals
 from bayesduel.criticism.transitivity import evidence as evidence_room
 from bayesduel.criticism.transitivity.lapse_model import LOGISTIC, LapseFit, LapseModel
@@ -41,6 +41,7 @@ def test_a_cycle_is_found_and_named():
     )  # fmt: skip
     assert found.criterion == "von_neumann"
     assert "more cyclic triads than transitive models predict" in found.verdict
+    assert "estimated from a sample" not in repr(found)
     assert found.consistence == 0
 
 
@@ -95,6 +96,24 @@ def test_cycles_are_counted_over_draws():
     around = [(c.around, c.probability) for c in found.cycles]
     assert around == [("a > b > c > a", 0.5), ("a > c > b > a", 0.25)]
     assert (found.weak, found.condorcet) == (0.25, 0.25)
+
+
+def test_forms_of_transitivity_are_those_of_their_definitions():
+    """For a > b > c: moderate if Pr(a > c) is no less than one of the other two, strong if both."""
+    theta = np.random.default_rng(0).uniform(size=(300, 3))
+    per_draw, per_triad = _count(theta, np.array([[0, 2, 1]]))  # pairs ab, ac, bc
+    cycles = np.zeros(2)
+    for found, (ab, ac, bc) in zip(per_draw, theta, strict=True):
+        P = np.array([[0.5, ab, ac], [1 - ab, 0.5, bc], [1 - ac, 1 - bc, 0.5]])
+        first, second, third = np.argsort(-(P > 0.5).sum(1), kind="stable")
+        if not P[first, third] > 0.5 or not P[first, second] > 0.5:
+            assert found.tolist() == [1, 1, 1]
+            cycles += (ab > 0.5, ab < 0.5)
+        else:
+            near = P[first, second], P[second, third]
+            broken = [P[first, third] < limit for limit in (min(near), max(near))]
+            assert found.tolist() == [0, *broken]
+    np.testing.assert_array_equal(per_triad[0], cycles)
 
 
 def test_cycles_are_alike_up_to_two_standard_errors():

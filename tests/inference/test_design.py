@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 import bayesduel as bd
-from bayesduel.inference.design import DesignMatrix, PairDifferences
+from bayesduel.inference.design import DesignMatrix, PairDifferences, centre
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.models import (
     BradleyTerry,
@@ -86,6 +86,30 @@ def prior_slope(density, x, phi, h=1e-6):
         return value - cells.sum()
 
     return np.array([(prior(x + h * e) - prior(x - h * e)) / (2 * h) for e in np.eye(len(x))])
+
+
+@pytest.mark.parametrize("n_others", [0, 2])
+@pytest.mark.parametrize("form", ["small", "large", "matrix"])
+def test_products_are_those_of_the_whole_matrix(form, n_others, monkeypatch):
+    monkeypatch.setattr("bayesduel.inference.design.SMALL", 0 if form == "large" else 4000)
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 5, 12)
+    second = (first + rng.integers(1, 5, 12)) % 5
+    reach, score = rng.normal(size=(12, n_others)), centre(np.eye(4)).T
+    J = np.column_stack([score[first] - score[second], reach])
+    pairs = PairDifferences(first, second, 5, reach)
+    design = DesignMatrix(sparse.csr_array(J)) if form == "matrix" else pairs
+    u, slopes = rng.normal(size=(3, J.shape[1])), rng.normal(size=(12, 2))
+    slope, groups, some = slopes[:, 0], np.arange(12) % 3, np.array([3, 3, 7])
+    root = rng.normal(size=(J.shape[1], J.shape[1]))
+    found = (design.eta(u[0]), design.eta(u), design.etas(u), design.pull(slope),
+             design.pulls(slopes), design.pull_by(slope, groups, 3), design.curvature(slope),
+             design.spread(root @ root.T), design.rows(some).eta(u))  # fmt: skip
+    member = np.eye(3)[groups].T
+    exact = (J @ u[0], u @ J.T, u @ J.T, slope @ J, J.T @ slopes, member * slope @ J,
+             -(J.T * slope) @ J, np.linalg.norm(J @ root, axis=1), u @ J[some].T)  # fmt: skip
+    for one, other in zip(found, exact, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
 
 
 def test_other_predictors_have_a_sparse_matrix_and_products_are_refused():

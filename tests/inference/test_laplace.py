@@ -10,7 +10,7 @@ from bayesduel.inference import linear_predictor as linear_predictors
 from bayesduel.inference.conditional_mode import find_mode
 from bayesduel.inference.conjugate import ConjugatePairs
 from bayesduel.inference.design import centre, reduce, uncentre
-from bayesduel.inference.hyper_grid import Grid, explore
+from bayesduel.inference.hyper_grid import Grid, _parabola, explore
 from bayesduel.inference.laplace import conditionals
 from bayesduel.inference.nuts import well_informed
 from bayesduel.inference.psis import importance_weights, resample
@@ -113,13 +113,21 @@ def test_explore_walks_over_a_plateau():
     np.testing.assert_allclose(grid.nodes[[0, -1]], [-17, 17], atol=0.2)
 
 
-def test_draws_of_a_grid_have_the_density_of_their_bin():
+@pytest.mark.parametrize("slope", [-500.0, 500.0])
+def test_draws_of_a_grid_have_the_density_of_their_bin(slope):
     """Half a unit of log density a bin of 1 / 1000: the law of the bins is geometric."""
     nodes = np.linspace(0.0, 4.0, 9)
-    values, log_q = Grid(nodes, -500.0 * nodes, (None,) * 9).draw(1000, np.random.default_rng(0))
-    inside = np.floor(values * 1000)
+    values, log_q = Grid(nodes, slope * nodes, (None,) * 9).draw(1000, np.random.default_rng(0))
+    inside = np.floor(1000 * (values if slope < 0 else 4 - values))
     assert (inside == 0).mean() == pytest.approx(1 - np.exp(-0.5), abs=2e-3)
     np.testing.assert_allclose(log_q, np.log(1000 * (1 - np.exp(-0.5))) - inside / 2)
+
+
+def test_a_parabola_is_followed_for_two_steps_at_most():
+    found = _parabola(1.0, 0.5, *(-((x - 1.2) ** 2) for x in (0.5, 1.0, 1.5)))
+    assert found == pytest.approx((1.2, np.sqrt(1 / 2)))
+    assert _parabola(1.0, 0.5, 0.05, 0.0, -0.06)[0] == 0.0  # its vertex is 5.5 steps away
+    assert _parabola(1.0, 0.5, -0.06, 0.0, 0.05)[0] == 2.0
 
 
 def test_explore_says_when_there_is_no_maximum():

@@ -127,12 +127,23 @@ def test_the_proposal_is_normalised():
         for approximation in (skewed, moved)
     ]
 
-    at = np.linspace(-14, 14, 281)
-    both = np.stack(np.meshgrid(at, at), axis=-1).reshape(-1, 2)
-    heights = normal.density.values(both, np.zeros((len(both), 1)))
-    exact = np.exp(heights).sum() * (at[1] - at[0]) ** 2
+    exact = mass_of(normal.density, 14)
     for mass in masses:
         assert abs(mass.mean() - exact) < 5 * mass.std() / np.sqrt(20_000) + 2e-3 * exact
+
+
+def test_the_normal_proposal_is_normalised():
+    model, duels = BradleyTerry(scale=2.0), log_of((8, 9, 7), (5, 4, 6))
+    normal = Laplace.of(model, model.cells(duels))
+    mass = np.exp(normal.propose(4000, np.random.default_rng(1)).log_ratio)
+    assert abs(mass.mean() / mass_of(normal.density, 5) - 1) < 5 * mass.std() / mass.mean() / 63
+
+
+def mass_of(density, reach):
+    """Return the integral of a density in two numbers from -reach to reach."""
+    at = np.linspace(-reach, reach, 281)
+    both = np.stack(np.meshgrid(at, at), axis=-1).reshape(-1, 2)
+    return np.exp(density.values(both, np.zeros((len(both), 1)))).sum() * (at[1] - at[0]) ** 2
 
 
 def test_piecewise_exponential_densities():

@@ -15,6 +15,7 @@ from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.inference.polya_gamma_gibbs import (
     GibbsCertificate,
     GibbsChain,
+    _groups,
     _worst,
     gibbs_certificate,
 )
@@ -345,6 +346,14 @@ def test_twenty_thousand_arms_take_no_table_of_arm_by_arm(request):
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout.split()[-1]) < 380  # MiB: one such table of bytes
+
+
+def test_the_arms_with_the_most_duels_are_a_group_of_their_own():
+    duels = np.random.default_rng(0).permutation(120)
+    groups, sizes = _groups(duels)
+    assert sizes.tolist() == [40, 40, 10, 30]
+    for group, (low, high) in enumerate([(0, 40), (40, 80), (80, 90), (90, 120)]):
+        assert sorted(duels[groups == group]) == list(range(low, high))
 
 
 def test_the_standard_error_of_a_chain_allows_for_its_autocorrelation():

@@ -5,6 +5,7 @@ import pytest
 from scipy.special import expit
 
 import bayesduel as bd
+from bayesduel.inference.sparse_sandwich import _adjusted
 from bayesduel.models import BradleyTerry, OrderEffect
 
 ARMS = 120
@@ -66,6 +67,15 @@ def test_draws_have_the_covariances_of_contrasts(fits):
     assert abs(float(sparse["order_draw_cluster"].std()) / wanted - 1) < 0.06
     degrees = float(sparse["order_degrees_cluster"].item())
     assert abs(degrees / dense["degrees_cluster"].values[place] - 1) < 0.25
+
+
+def test_squares_beyond_the_information_are_what_votes_of_a_cluster_share():
+    """Leverages 0.1 and 0.3; squares 4 and 1 where 0.9 and 2.1 are expected: 2 more, over 1 + 9."""
+    found, moments = _adjusted(np.array([2.0, -1.0]), np.array([1.0, 3.0]), 0.1)
+    np.testing.assert_allclose(found, [2 / np.sqrt(0.9), -1 / np.sqrt(0.7)])
+    np.testing.assert_allclose(moments, [1 + 0.2 * 1, 3 + 0.2 * 9])
+    _, moments = _adjusted(np.zeros(2), np.array([1.0, 3.0]), 0.1)
+    np.testing.assert_allclose(moments, [1, 3])  # less than expected is chance
 
 
 def test_winners_use_them(fits):

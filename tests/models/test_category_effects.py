@@ -114,6 +114,8 @@ def test_ranks_by_category(planted, fit):
     differs = (score.argmax(1) != overall.argmax(1)).mean()
     assert float(ranks["best_differs_probability"].sel(category="c2")) == pytest.approx(differs)
     np.testing.assert_allclose(ranks["best_probability"].sum("arm"), 1.0)
+    best = np.bincount(overall.argmax(1), minlength=4) / len(overall)
+    np.testing.assert_allclose(ranks["overall_best_probability"], best)
     np.testing.assert_allclose(ranks["rank_mean"].sum("arm"), 10.0)
     assert ranks["duels"].sum() == 2 * planted[1].n_duels
     assert len(ranks.table()) == 5 and len(ranks.scores()) == 20

@@ -57,6 +57,9 @@ def test_square_matrices_of_wins(tmp_path):
     assert_same(bd.read_duels(frame.loc[list("bca"), list("cab")]))
     frame.to_csv(tmp_path / "wins.csv")
     assert_same(bd.read_duels(tmp_path / "wins.csv"))
+    two = pd.DataFrame([[0, 3], [1, 0]], index=["a", "b"], columns=["a", "b"])
+    two.to_csv(tmp_path / "two.csv")
+    assert bd.read_duels(tmp_path / "two.csv").tally().wins.tolist() == [[0, 3], [1, 0]]
     with pytest.raises(ValueError, match="wins should be a square matrix, got shape"):
         bd.read_duels(WINS[:2])
 
