@@ -114,8 +114,12 @@ def interval_by_arm(values: np.ndarray, prob: float) -> tuple[np.ndarray, np.nda
     def fill(here: slice) -> None:
         ends[:, here] = eti(np.ascontiguousarray(values[:, here].T), prob)
 
-    with ThreadPoolExecutor(WORKERS) as pool:
-        list(pool.map(fill, _chunks(values.shape[1], ARMS)))
+    chunks = list(_chunks(values.shape[1], ARMS))
+    if len(chunks) == 1:
+        fill(chunks[0])
+    else:
+        with ThreadPoolExecutor(WORKERS) as pool:
+            list(pool.map(fill, chunks))
     return ends[0], ends[1]
 
 

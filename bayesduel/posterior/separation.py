@@ -18,8 +18,11 @@ institutions", Biometrics 2022, show how seldom quantiles of simulated ranks cov
 """
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
+
+from bayesduel.jit import compiled
 
 __all__ = ["Separation", "rank_range", "separation", "tiers"]
 
@@ -58,21 +61,14 @@ def separation(value: np.ndarray, confidence: float) -> Separation:
     """
     n_arms = value.shape[1]
     most = max(FEWEST_DRAWS, NUMBERS // n_arms**2)
-    value = value[:: max(1, -(-len(value) // most))]
-    found = Separation(*(np.zeros((n_arms, n_arms), dtype=bool) for _ in range(3)))
-    for arm in range(n_arms):
-        difference = value[:, [arm]] - value
-        mean = difference.mean(axis=0)
-        away = difference - mean
-        low, high = np.maximum(-away, 0), np.maximum(away, 0)
-        low_sd, high_sd = (np.sqrt(2 * (x**2).mean(axis=0)) + TINY for x in (low, high))
-        low_most, high_most = (low / low_sd).max(axis=1), (high / high_sd).max(axis=1)
-        both = np.quantile(np.maximum(low_most, high_most), confidence)
-        one = np.quantile(low_most, confidence)
-        found.below[arm] = (mean > 0) & (mean >= both * low_sd)
-        found.above[arm] = (mean < 0) & (-mean >= both * high_sd)
-        found.ahead[arm] = (mean > 0) & (mean >= one * low_sd)
-    return found
+    by_arm = np.ascontiguousarray(value[:: max(1, -(-len(value) // most))].T, dtype=float)
+    mean, sd, behind, either = _largest_differences(by_arm)
+    one, both = (np.quantile(x, confidence, axis=1)[:, None] for x in (behind, either))
+    return Separation(
+        above=(mean < 0) & (-mean >= both * sd.T),
+        below=(mean > 0) & (mean >= both * sd),
+        ahead=(mean > 0) & (mean >= one * sd),
+    )
 
 
 def rank_range(found: Separation) -> tuple[np.ndarray, np.ndarray]:
@@ -110,3 +106,53 @@ def tiers(found: Separation, order: np.ndarray) -> np.ndarray:
     tier = np.empty(len(order), dtype=np.int64)
     tier[order] = np.searchsorted(starts, np.arange(len(order)), side="right")
     return tier
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+@compiled(fastmath={"contract", "nnan", "nsz", "reassoc"})
+def _largest_differences(
+    by_arm: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the differences of all pairs, and by arm and draw the largest standardised one.
+
+    Parameters
+    ----------
+    by_arm
+        Draws, float64, shape (K, n_draws).
+
+    Returns
+    -------
+    Means of the draws of i minus those of j, and their standard deviations below the mean (those
+    above are of j minus i), shape (K, K); and for each arm and draw how many standard deviations
+    the farthest of its differences is below its mean, and is on either side, shape (K, n_draws).
+    """
+    n_arms, n_draws = by_arm.shape
+    mean, sd = np.zeros((n_arms, n_arms)), np.full((n_arms, n_arms), TINY)
+    behind, either = np.zeros((n_arms, n_draws)), np.zeros((n_arms, n_draws))
+    away = np.empty(n_draws)
+    for i in range(n_arms):
+        for j in range(i + 1, n_arms):
+            total = 0.0
+            for d in range(n_draws):
+                away[d] = by_arm[i, d] - by_arm[j, d]
+                total += away[d]
+            centre = total / n_draws
+            low, high = 0.0, 0.0
+            for d in range(n_draws):
+                away[d] -= centre
+                square = away[d] * away[d]
+                low += square if away[d] < 0 else 0.0
+                high += square if away[d] > 0 else 0.0
+            low_sd, high_sd = sqrt(2 * low / n_draws) + TINY, sqrt(2 * high / n_draws) + TINY
+            mean[i, j], mean[j, i] = centre, -centre
+            sd[i, j], sd[j, i] = low_sd, high_sd
+            for d in range(n_draws):
+                down, up = -away[d] / low_sd, away[d] / high_sd
+                farthest = max(down, up)
+                behind[i, d] = max(behind[i, d], down)
+                behind[j, d] = max(behind[j, d], up)
+                either[i, d] = max(either[i, d], farthest)
+                either[j, d] = max(either[j, d], farthest)
+    return mean, sd, behind, either

@@ -193,8 +193,11 @@ def counted_sets(rank: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     equally probable sets the one first that holds the arms that are more often in such a set.
     """
     inside = rank < k
-    sets, count = np.unique(np.packbits(inside, axis=1), axis=0, return_counts=True)
-    masks = np.unpackbits(sets, axis=1, count=rank.shape[1]).astype(bool)
+    packed = np.packbits(inside, axis=1)
+    width = packed.shape[1]
+    sets, count = np.unique(packed.view(f"S{width}")[:, 0], return_counts=True)  # as text: fast
+    rows = sets.view(np.uint8).reshape(-1, width)
+    masks = np.unpackbits(rows, axis=1, count=rank.shape[1]).astype(bool)
     order = np.lexsort((-(masks @ inside.mean(axis=0)), -count))
     return masks[order], count[order] / len(rank)
 

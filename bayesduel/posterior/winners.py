@@ -293,12 +293,14 @@ def _elected(
 
 def _tie_share(fit: xr.DataTree) -> float:
     """Return the share of the duels of a fit that are ties; 0.0 where it does not say."""
-    if "constant_data" in fit and "cell_ties" in fit["constant_data"].data_vars:
-        data = fit["constant_data"]
-        return float(data["cell_ties"].sum()) / max(float(data["n"].sum()), 1.0)
-    if "constant_data" not in fit or not {"wins", "ties"} <= set(fit["constant_data"].data_vars):
+    if "constant_data" not in fit:
         return 0.0
-    wins, ties = (float(fit["constant_data"][name].sum()) for name in ("wins", "ties"))
+    data = fit["constant_data"].variables
+    if "cell_ties" in data:
+        return float(data["cell_ties"].sum()) / max(float(data["n"].sum()), 1.0)
+    if not {"wins", "ties"} <= set(data):
+        return 0.0
+    wins, ties = (float(data[name].sum()) for name in ("wins", "ties"))
     return ties / 2 / max(wins + ties / 2, 1.0)  # each tie is in two cells of the matrix
 
 
@@ -390,7 +392,9 @@ def _by_pair(found: ElectionResult, pairs: PairSummary) -> dict[str, tuple[Any, 
     """Return the variables that are tables of arm by arm, or by rank."""
     two = ("arm", "opponent")
     n_arms = len(pairs.mean)
-    rank_probability = np.stack([(found.rank == r).mean(0) for r in range(n_arms)], axis=1)
+    cells = found.rank + n_arms * np.arange(n_arms)
+    counted = np.bincount(cells.ravel(), minlength=n_arms**2).reshape(n_arms, n_arms)
+    rank_probability = counted / len(found.rank)
     variables: dict[str, tuple[Any, ...]] = {
         "rank_probability": (("arm", "rank"), rank_probability),
         "preference_mean": (two, pairs.mean),
