@@ -194,7 +194,7 @@ def test_commands_of_the_readme(tmp_path):
     ours = [args[1:] for args in commands() if args[0] == "bayesduel"]
     assert len(ours) == len(commands()) - 2 >= 5
     for args in ours:
-        if "--by" in args:  # takes long: below
+        if "--by" in args or args[0] == "study":  # below
             continue
         result = CliRunner().invoke(main, args)
         assert result.exit_code == 0, (args, result.output)
@@ -204,6 +204,16 @@ def test_commands_of_the_readme(tmp_path):
             printed = [line.split() for line in result.stdout.splitlines()]
             assert all(row.split() in printed for row in blocks("text")[1].splitlines())
     assert {"report.html", "fit.nc"} <= {path.name for path in tmp_path.iterdir()}
+
+
+@pytest.mark.plain
+def test_study_commands_of_the_readme(tmp_path):
+    ours = [args[1:] for args in commands() if args[:2] == ["bayesduel", "study"]]
+    assert [args[1] for args in ours] == ["new", "ask", "tell", "status", "plan"]
+    for args in ours:
+        result = CliRunner().invoke(main, args)
+        assert result.exit_code == 0, (args, result.output)
+    assert (tmp_path / "taste.study").is_file()
 
 
 @pytest.mark.slow

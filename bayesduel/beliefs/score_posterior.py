@@ -71,8 +71,8 @@ class ScorePosterior(NamedTuple):
     seen
         The tally it was computed from, times i beat j, shape (K, K).
     n_seen
-        Duels in it, duels since all nodes were computed, and the node that `covariance` is of, -1
-        for none, shape (3,), int64.
+        Tallies seen (-1 before the prior is computed), duels since all nodes were computed, and
+        the node that `covariance` is of, -1 for none, shape (3,), int64.
     draws
         Draws of the scores by a model that is refitted now and then, shape (n, K); n = 0
         where the scores are followed.
@@ -92,10 +92,8 @@ class ScorePosterior(NamedTuple):
 
 
 def score_posterior(n_arms: int, link: int, prior_scale: float) -> ScorePosterior:
-    """Return the posterior before the first duel, which is the prior."""
-    found = _empty(7 if n_arms <= MANY else 3, n_arms, link, prior_scale)
-    follow(found, np.zeros((n_arms, n_arms)))
-    return found
+    """Return the posterior before the first duel; `follow` computes it, the prior too."""
+    return _empty(7 if n_arms <= MANY else 3, n_arms, link, prior_scale)
 
 
 def refitted_scores(n_arms: int, n_draws: int) -> ScorePosterior:
@@ -139,11 +137,13 @@ def follow(posterior, wins):
         Times i beat j, shape (K, K); a tie is half a win each.
     """
     n_arms = wins.shape[0]
-    duels, since = posterior.n_seen[:2]
+    if posterior.n_seen[0] < 0:
+        begin(posterior)
+    since = posterior.n_seen[1]
     new, i, j = difference(posterior.seen, wins)
-    if duels >= 0 and new == 0.0:
+    if new == 0.0:
         return
-    if n_arms > WITHOUT_REFIT and duels >= 0 and new == 1.0 and since < n_arms // 20:
+    if n_arms > WITHOUT_REFIT and new == 1.0 and since < n_arms // 20:
         won = wins[i, j] - posterior.seen[i, j]
         top = posterior.log_weight.max()
         for g in range(len(posterior.scale)):
@@ -151,12 +151,12 @@ def follow(posterior, wins):
                 rank_one(posterior, g, i, j, won)
         posterior.n_seen[1] += 1
     else:
-        everything = duels < 0 or since < 0 or since >= EVERY or new > 1.0
+        everything = since >= EVERY or new > 1.0
         top = posterior.log_weight.max()
         for g in range(len(posterior.scale)):
             if everything or posterior.log_weight[g] > top - NEGLIGIBLE:
                 refit(posterior, g, wins)
-        if everything and duels >= 0:
+        if everything:
             place_nodes(posterior, wins)
         if everything or n_arms > WITHOUT_REFIT:
             posterior.n_seen[1] = 0
@@ -166,7 +166,16 @@ def follow(posterior, wins):
         posterior.seen[i, j], posterior.seen[j, i] = wins[i, j], wins[j, i]
     else:
         posterior.seen[:, :] = wins
-    posterior.n_seen[0] = max(duels, 0) + 1
+    posterior.n_seen[0] += 1
+
+
+@compiled
+def begin(posterior):
+    """Compute the prior, in place."""
+    none = np.zeros_like(posterior.seen)
+    for g in range(len(posterior.scale)):
+        refit(posterior, g, none)
+    posterior.n_seen[0], posterior.n_seen[1] = 1, 0
 
 
 @compiled

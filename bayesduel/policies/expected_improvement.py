@@ -21,7 +21,13 @@ import numpy as np
 
 from bayesduel.beliefs.score_posterior import win_probability
 from bayesduel.jit import compiled
-from bayesduel.policies.information_gain import BLOCK, candidates, information, win_chances
+from bayesduel.policies.information_gain import (
+    BLOCK,
+    candidates,
+    information,
+    strengths,
+    win_chances,
+)
 from bayesduel.policies.score_rules import (
     ScoreRule,
     best_pair,
@@ -86,9 +92,11 @@ def improvement(scores, worth, memory):
     worth, total = np.ascontiguousarray(worth[:, useful]), total[useful]
     pairs = np.argwhere(candidates(scores, memory))
     gain = np.zeros((n_arms, n_arms))
+    link = memory.posterior.link
+    strength = strengths(scores, link)
     for start in range(0, len(pairs), BLOCK):
         block = pairs[start : start + BLOCK]
-        won = win_chances(scores, memory.posterior.link, block) @ worth
+        won = win_chances(strength, link, block) @ worth
         for row in range(len(block)):
             after = largest(won[row], k) + largest(total - won[row], k)
             gain[block[row, 0], block[row, 1]] = max((after - now) / n, 0.0)

@@ -31,9 +31,12 @@ from bayesduel.policies.score_rules import (
     fresh_draws,
     members,
 )
-from bayesduel.posterior.mutual_information import information_about_answers
+from bayesduel.posterior.mutual_information import (
+    information_about_answers,
+    information_about_questions,
+)
 
-__all__ = ["InformationGain", "candidates", "information", "win_chances"]
+__all__ = ["InformationGain", "candidates", "information", "strengths", "win_chances"]
 
 ALL_PAIRS = 30  # arms up to which every pair is a candidate
 NEAR = 3  # places between neighbours that are candidates beyond
@@ -55,12 +58,15 @@ def information(scores, memory):
     answer, exclusive = answers(scores, memory)
     pairs = np.argwhere(candidates(scores, memory))
     gain = np.zeros((n_arms, n_arms))
+    link = memory.posterior.link
+    strength = strengths(scores, link)
     for start in range(0, len(pairs), BLOCK):
         block = pairs[start : start + BLOCK]
-        chance = win_chances(scores, memory.posterior.link, block)
-        found = information_about_answers(
-            chance, answer, exclusive=exclusive, binary=True, corrected=False
-        )
+        chance = win_chances(strength, link, block)
+        if exclusive:
+            found = information_about_answers(chance, answer, binary=True, corrected=False)
+        else:
+            found = information_about_questions(chance, answer)
         for row in range(len(block)):
             gain[block[row, 0], block[row, 1]] = max(found[row], 0.0)
     return gain
@@ -127,13 +133,22 @@ def most_open(scores, memory):
 
 
 @compiled
-def win_chances(scores, link, pairs):
-    """Return the probability of winning in each draw, shape (pairs, n_draws), pairs (pairs, 2)."""
-    n = len(scores)
-    chance = np.empty((len(pairs), n))
+def strengths(scores, link):
+    """Return what `win_chances` reads, by arm and draw: scores, or with a logit link e to them.
+
+    So an exponential is taken once for each arm in place of once for each pair.
+    """
     strength = np.ascontiguousarray(scores.T)
-    if link == LOGIT:  # one exponential an arm in place of one a pair
+    if link == LOGIT:
         strength = np.exp(np.minimum(np.maximum(strength, -MOST), MOST))
+    return strength
+
+
+@compiled
+def win_chances(strength, link, pairs):
+    """Return the probability of winning in each draw, shape (pairs, n_draws), pairs (pairs, 2)."""
+    n = strength.shape[1]
+    chance = np.empty((len(pairs), n))
     for row in range(len(pairs)):
         one, other = strength[pairs[row, 0]], strength[pairs[row, 1]]
         for d in range(n):

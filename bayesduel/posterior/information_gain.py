@@ -153,7 +153,5 @@ def _information(chances: list[np.ndarray], share: np.ndarray | None) -> np.ndar
         if share is None:
             nats += information_about_scores(chance, binary=binary)
         else:
-            nats += information_about_answers(
-                chance, share, exclusive=True, binary=binary, corrected=True
-            )
+            nats += information_about_answers(chance, share, binary=binary, corrected=True)
     return np.maximum(nats, 0.0) / np.log(2)

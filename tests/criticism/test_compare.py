@@ -264,7 +264,7 @@ def density_by_hand(model, posterior, left, right, margin, unit):
     "model",
     [
         ThurstoneScore(),
-        OrderEffect(ThurstoneScore()),
+        pytest.param(OrderEffect(ThurstoneScore()), marks=pytest.mark.slow),
         pytest.param(PerturbedThurstone(), marks=pytest.mark.slow),
     ],
     ids=lambda m: m.name,
@@ -301,7 +301,7 @@ def test_margins_left_out_are_predicted_as_by_refits_by_hand(model, unit, monkey
     np.testing.assert_allclose(np.sort(found.pointwise["elpd"][0]), np.sort(exact), rtol=1e-4)
 
 
-@pytest.mark.parametrize("unit", ["pair", "duel"])
+@pytest.mark.parametrize("unit", [pytest.param("pair", marks=pytest.mark.slow), "duel"])
 def test_models_of_margins_are_compared_among_themselves(unit):
     """A home advantage of two standard deviations is told from none."""
     models = [ThurstoneScore(), OrderEffect(ThurstoneScore()), PerturbedThurstone()]

@@ -92,8 +92,11 @@ SHOWN = ("springall", "judged", "margins", "cyclic")  # logs that stand for all 
 OTHER_FORMS = (
     *("thurstone/", "thurstone)", "(davidson)", "degrees", "score arm", "score pair", "perturbed"),
     *("flat/", "plain/", "attributes order", "effect order", "logistic", "thurstone scale"),
-    *("scale=1.0/judged", "scale=inf/judged", "davidson scale"),
+    *("scale=1.0/judged", "scale=inf/judged", "davidson"),
+    *("attributes item", "compare-models pair", "thurstone score common"),
 )
+
+LONG = ("by-model", "POCBAm/drawn", "POCBAm/replay", "POCBAm/uneven", "POCBAm/perturbed")
 
 
 def shown(name):
@@ -106,7 +109,7 @@ def shown(name):
 def marks(name):
     """Return the marks of an item; kernels of policies need not be compiled to be compared."""
     if name.startswith(("policy/", "selection/", "simulate/", "asking/", "regret ")):
-        return pytest.mark.slow if "by-model" in name else pytest.mark.plain
+        return pytest.mark.slow if any(part in name for part in LONG) else pytest.mark.plain
     return () if shown(name) else pytest.mark.slow
 
 

@@ -43,7 +43,7 @@ def log(n=60, seed=1):
             OrderEffect(Davidson(Scores() + Covariates(["x", "y"]))),
             marks=pytest.mark.slow,  # compiling this form takes ten seconds
         ),
-        OrderEffect(ThurstoneScore(variances="arm")),
+        pytest.param(OrderEffect(ThurstoneScore(variances="arm")), marks=pytest.mark.slow),
     ],
     ids=lambda m: m.name,
 )

@@ -48,7 +48,11 @@ def fit(planted):
     return bd.fit(planted[1], CategoryEffects(), "laplace", draws=800, seed=1)
 
 
-@pytest.mark.parametrize("base", [BradleyTerry(), OrderEffect(Davidson())], ids=lambda m: m.name)
+@pytest.mark.parametrize(
+    "base",
+    [BradleyTerry(), pytest.param(OrderEffect(Davidson()), marks=pytest.mark.slow)],
+    ids=lambda m: m.name,
+)
 def test_the_nested_density_is_that_of_the_pm_model(planted, base):
     log = planted[1]
     model = CategoryEffects(base)

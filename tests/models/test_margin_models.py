@@ -235,7 +235,7 @@ def fits(votes):
     }
 
 
-@pytest.mark.parametrize("name", ["pair", "perturbed"])
+@pytest.mark.parametrize("name", [pytest.param("pair", marks=pytest.mark.slow), "perturbed"])
 def test_everything_downstream_takes_a_fit(fits, name, tmp_path):
     fit = fits[name]
     P = fit["preference"]["preference"].to_numpy().reshape(-1, 5, 5)
@@ -257,6 +257,7 @@ def test_everything_downstream_takes_a_fit(fits, name, tmp_path):
     assert str(bd.winners(again)) == str(winners)
 
 
+@pytest.mark.slow
 def test_noise_of_unequal_pairs_changes_borda_winners_but_not_the_ranking():
     """Arm 0 is a little better than arm 1, but its duels with arm 2 are a lottery."""
     noise = np.array([[1.0, 0.3, 9.0], [0.3, 1.0, 0.5], [9.0, 0.5, 1.0]])

@@ -7,11 +7,12 @@ import xarray as xr
 from bayesduel.policies import InformationGain
 from bayesduel.policies.information_gain import information
 from bayesduel.posterior.information_gain import _candidates, next_pairs
+from bayesduel.posterior.mutual_information import information_about_questions
 from tests.support.drawn_by_hand import matrix_draws
 
 
 def entropy(*p: float) -> float:
-    return float(-sum(x * np.log2(x) for x in p if x))
+    return float(-sum(x * np.log2(x) for x in p if x > 0))
 
 
 def tree(model: str, wins=None, ties=None, **posterior: np.ndarray) -> xr.DataTree:
@@ -101,6 +102,24 @@ def test_the_policy_by_information_gain_has_the_same_estimate():
     for row in next_pairs(tree("bradley-terry", score=score), 3, about="winner").itertuples():
         i, j = sorted(("abc".index(row.first), "abc".index(row.second)), reverse=True)
         assert nats[i, j] / np.log(2) == pytest.approx(row.bits, abs=1e-4)
+
+
+@pytest.mark.plain
+def test_information_about_questions_by_entropies():
+    """Means given an answer from near the mean of all draws to certain, and questions decided."""
+    rng = np.random.default_rng(1)
+    chance = np.vstack([rng.random((6, 400)), 0.3 + 0.001 * rng.random((6, 400))])
+    answer = (rng.random((400, 5)) < [0.0, 0.05, 0.5, 0.9, 1.0]).astype(float)
+    chance[0], chance[1] = answer[:, 2], 0.0  # an outcome that is an answer; one that is certain
+    bits = np.zeros(12)
+    for row, p in enumerate(chance):
+        for yes in answer.T.astype(bool):
+            bits[row] += entropy(p.mean(), 1 - p.mean())
+            for given in (p[yes], p[~yes]):
+                if given.size:
+                    bits[row] -= given.size / 400 * entropy(given.mean(), 1 - given.mean())
+    found = information_about_questions(chance, answer) / np.log(2)
+    np.testing.assert_allclose(found, bits, rtol=1e-5, atol=1e-14)
 
 
 def test_noise_is_not_taken_for_information():
