@@ -38,7 +38,7 @@ __all__ = [
     "blocks",
 ]
 
-HUGE = 20_000  # rows above which they are CSV alone, rounded
+HUGE = 10_000  # rows above which they are CSV alone, rounded
 PACKED = 6  # level of compression: one tenth of the time of 9, for files as small
 LONG = 2_000  # rows of a table above which its files on a page are compressed
 STYLES = {"plain": "", "small": "dim", "strong": "bold", "alarm": "bold red", "code": ""}

@@ -325,6 +325,17 @@ def test_power_grows_with_the_log():
     assert many["three arms"][0.6] <= many["three arms"][0.9]
 
 
+def test_power_of_many_pairs_is_that_of_few(monkeypatch):
+    """Of many pairs, logs with one planted cycle share the duels of all other pairs."""
+    log = simulate(ORDERED, 12, np.random.default_rng(8))
+    whole = transitivity_test(log, 99).power
+    monkeypatch.setattr("bayesduel.criticism.transitivity.evidence.MANY_PAIRS", 1)
+    shared = transitivity_test(log, 99).power
+    for kind, by_strength in whole.items():
+        for strength, power in by_strength.items():  # shares of 100 and of 50 logs
+            assert shared[kind][strength] == pytest.approx(power, abs=0.26)
+
+
 @pytest.mark.slow
 def test_false_alarms_on_a_real_design():
     # 200 transitive logs of ten kinds on a shipped design; alarms beyond the exact limit of a

@@ -396,7 +396,8 @@ def _power(
     design = null_models.design
     number = design.n.astype(np.int64)
     top = null_models.best.fits[0]
-    logs = POWER_LOGS // 2 if len(design.first) > MANY_PAIRS else POWER_LOGS
+    many = len(design.first) > MANY_PAIRS
+    logs = POWER_LOGS // 2 if many else POWER_LOGS
     drawn, lapse = np.repeat(top.mode[None], logs, 0), np.full(logs, top.lapse)
     base = null_models.chances(null_models.best, drawn, lapse)
     turns = rng.uniform(0, 2 * np.pi, (logs, design.n_arms))
@@ -407,6 +408,7 @@ def _power(
     turned = turned[:, design.pair]
     power: dict[Planted, dict[float, float]] = _no_power()
     odds = np.log(base / (1 - base))
+    others = rng.binomial(number, base) if many else None  # of pairs without a planted cycle
     for strength in STRENGTHS:
         pull = np.log(strength / (1 - strength))
         planted: dict[Planted, np.ndarray] = {
@@ -414,7 +416,12 @@ def _power(
             "throughout": odds + pull * around,
         }
         for kind, logits in planted.items():
-            won = rng.binomial(number, 1 / (1 + np.exp(-logits))).astype(float)
+            if others is None or kind == "throughout":
+                won = rng.binomial(number, 1 / (1 + np.exp(-logits))).astype(float)
+            else:
+                log, cell = np.nonzero(turned)
+                won = others.astype(float)
+                won[log, cell] = rng.binomial(number[cell], 1 / (1 + np.exp(-logits[log, cell])))
             reached = _measure(null_models, triads, won)[:, 0] > critical + 1e-9
             power[kind][strength] = float(reached.mean())
     return power
