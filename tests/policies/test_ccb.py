@@ -111,13 +111,17 @@ def test_settings_are_checked():
         CCB(alpha=float("nan"))
 
 
-def test_it_recommends_a_leader_and_potential_winners_first():
-    """0 has most wins by the shares, and surely loses to 3: the others have more possible wins."""
-    wins = np.array([[0, 3, 3, 0], [2, 0, 0, 3], [2, 0, 0, 3], [200, 2, 2, 0.0]])
+@pytest.mark.parametrize(("won", "lost"), [(200, 0), (60, 20)])
+def test_it_recommends_a_leader_and_potential_winners_first(won, lost):
+    """0 has most wins by the shares, and surely loses to 3: the others have more possible wins.
+
+    By 60 : 20 of 100 duels it is 3/4 - sqrt(0.51 ln 101 / 80) = 0.58.
+    """
+    wins = np.array([[0, 3, 3, lost], [2, 0, 0, 3], [2, 0, 0, 3], [won, 2, 2, 0.0]])
     policy = CCB()
     belief, memory = policy.belief.init(4), policy.init(4)
     belief.wins[:] = wins
-    belief.n_duels[0] = 220
+    belief.n_duels[0] = won + lost + 20
     assert best_by_shares(belief) == 0
     assert policy.recommend(belief, memory) == 3  # one win each; 3 has the largest mean share
     memory.potential[3] = False

@@ -43,9 +43,8 @@ POLICIES = [
 ]
 
 
-@pytest.mark.parametrize("policy", ADAPTIVE)
-def test_the_warm_up_meets_every_pair_equally_often(policy):
-    rule = policy(k=2)
+@pytest.mark.parametrize("rule", [*(policy(k=2) for policy in ADAPTIVE), WARY], ids=repr)
+def test_the_warm_up_meets_every_pair_equally_often(rule):
     memory, margins = rule.init(5), no_margins(5)
     rng = np.random.default_rng(0)
     for t in range(1, rule.opening(5) + 1):
