@@ -4,7 +4,7 @@ A mutation changes one operator, comparison or number of one line of six rooms. 
 fast test fails or does not end. Compiled functions run as plain Python. Which mutations are tried
 follows from the seed; what tests cost and run is kept in .faults/tests.jsonl, outcomes in
 .faults/mutations.jsonl, and a run that was stopped goes on. With --again those that the tests did
-not notice are tried anew.
+not notice are tried anew, with --room those of one room alone.
 
     OMP_NUM_THREADS=1 python -m benchmarks.mutations --number 300 --minutes 60
 """
