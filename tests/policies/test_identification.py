@@ -133,3 +133,17 @@ def test_races_identify_and_exploit(policy):
 
 def test_there_is_no_answer_at_first():
     assert [part.tolist() for part in no_answer()] == [[-1], [-1]]
+
+
+@pytest.mark.parametrize("policy", [p for p in ANSWERING if not isinstance(p, bd.SCB)], ids=label)
+def test_an_answer_is_exploited_and_stays(policy):
+    """Also that of the arm of index 0."""
+    policy = policy.for_horizon(1000)
+    rng = np.random.default_rng(0)
+    for arm in (0, 2):
+        belief, memory = policy.belief.init(3), policy.init(3)
+        memory.answer.arm[0], memory.answer.time[0] = arm, 7
+        state = rng.bit_generator.state
+        assert policy.select(belief, memory, 20, rng) == (arm, arm)
+        assert (memory.answer.arm[0], memory.answer.time[0]) == (arm, 7)
+        assert rng.bit_generator.state == state

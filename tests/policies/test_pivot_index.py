@@ -151,12 +151,13 @@ def test_ten_million_duels_take_seconds():
     assert trace["trace"]["recommended"].values[0, 0, -1] == 0
 
 
-def test_duels_recorded_by_others_are_read_from_the_tallies():
+@pytest.mark.parametrize("last", [(1, 1), (1, 3)])
+def test_duels_recorded_by_others_are_read_from_the_tallies(last):
     """A belief that grew by several duels between two questions is surveyed as a whole."""
     policy, rng = PivotIndex(), np.random.default_rng(5)
     belief, memory = policy.belief.init(4), policy.init(4)
     policy.select(belief, memory, 1, rng)
-    for i, j in ((0, 1), (2, 3), (0, 2), (1, 1)):
+    for i, j in ((0, 1), (2, 3), (0, 2), last):
         record(belief, (i, j), 1.0)
     policy.select(belief, memory, 5, rng)
     fresh = policy.init(4)

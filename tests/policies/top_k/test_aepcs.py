@@ -129,6 +129,17 @@ def test_the_laplace_gain_is_the_slope_of_the_chance(k):
     np.testing.assert_allclose(ratios, np.mean(ratios), rtol=0.02)
 
 
+def test_the_covariance_of_scores_counts_pairs_that_met_once():
+    n, rng = np.zeros((5, 5)), np.random.default_rng(2)
+    for i, j, duels in ((0, 1, 1), (1, 2, 1), (2, 3, 4), (3, 4, 1), (0, 4, 2)):
+        n[i, j] = n[j, i] = duels
+    variance = rng.uniform(0.5, 2, (5, 5))
+    variance = np.where(n > 0, variance + variance.T, 0)
+    centre = np.eye(5) - 1 / 5
+    covariance = centre @ score_covariance(n, variance) @ centre
+    np.testing.assert_allclose(covariance, np.linalg.pinv(laplacian(n, variance)), atol=1e-12)
+
+
 def test_the_laplace_gain_does_not_underflow():
     margins, _ = dealt(6, 20, 1)
     fit = fit_margins(margins)

@@ -45,12 +45,15 @@ POLICIES = [
 
 @pytest.mark.parametrize("rule", [*(policy(k=2) for policy in ADAPTIVE), WARY], ids=repr)
 def test_the_warm_up_meets_every_pair_equally_often(rule):
-    memory, margins = rule.init(5), no_margins(5)
+    """Then they ask for more duels of the second and third arm, whose order is the least sure."""
+    memory, margins, score = rule.init(5), no_margins(5), [0.0, 9.0, 4.4, 5.0, -3.0]
     rng = np.random.default_rng(0)
     for t in range(1, rule.opening(5) + 1):
         i, j = rule.select(margins, memory, t, rng)
-        record_margin(margins, i, j, rng.normal())
+        record_margin(margins, i, j, rng.normal(score[i] - score[j], 1.0))
     np.testing.assert_array_equal(margins.n, 3 * (1 - np.eye(5)))
+    assert set(rule.select(margins, memory, rule.opening(5) + 1, rng)) & {2, 3}
+    assert not {2, 3} & set(rule.select(margins, memory, 1, rng))
 
 
 def test_the_first_fit_of_ml_pocbam_is_the_best_of_three_starts():
