@@ -136,7 +136,8 @@ def plot_ranking(winners: "xr.Dataset", ax: "Axes" = NEW, *, places: slice | Non
     ax.grid(axis="x", color="#e2e2e2", lw=0.7)
     ax.set_axisbelow(True)
     plain(ax)
-    _shade_tiers(ax, ranked["tier"].values)
+    if winners["tier"].values.max() > 1:
+        _shade_tiers(ax, ranked["tier"].values)
     return ax
 
 
@@ -191,8 +192,6 @@ def _labels(arms: np.ndarray, places: np.ndarray) -> list[str]:
 
 
 def _shade_tiers(ax: "Axes", tier: np.ndarray) -> None:
-    if len(np.unique(tier)) < 2:
-        return
     for k, t in enumerate(tier):
         if t % 2 == 0:
             ax.axhspan(k - 0.5, k + 0.5, color="#f1f1ec", lw=0, zorder=0)

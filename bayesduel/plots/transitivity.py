@@ -80,7 +80,11 @@ def plot_cyclicity(check: "Check", ax: "Axes" = NEW) -> "Axes":
     values = {model: logs[:, 0] for model, logs in found.replicated.items()}
     low = min(found.statistic, *(float(v.min()) for v in values.values()))
     high = max(found.statistic, *(float(v.max()) for v in values.values()))
-    edges = np.linspace(low, high + 1e-9, 36) if high > low else np.array([low - 0.5, low + 0.5])
+    if high > low:
+        edges = np.linspace(low, high + 1e-9, 36)
+    else:  # as a rule no log has a cycle: one bar, of width 1
+        low, high = low - 0.5, low + 0.5
+        edges = np.array([low, high])
     tallest = 0.0
     for model, drawn in values.items():
         share = np.histogram(drawn, edges)[0] / len(drawn)

@@ -91,6 +91,14 @@ def test_one_tier_is_not_marked():
     assert not ax.texts
 
 
+def test_places_within_one_of_several_tiers_are_marked():
+    nine = winners_of(9)
+    tier = nine["tier"].values[nine["order"].values]
+    (first, *_) = np.flatnonzero(tier == tier.max())
+    ax = plots.plot_ranking(nine, places=slice(int(first), None))
+    assert [t.get_text() for t in ax.texts] == [f"tier {tier.max()}"]
+
+
 LONG = "arm number {:03d} with a name that is rather long"
 
 
@@ -201,6 +209,15 @@ def test_winners_by_criterion(nine, many):
 def rock():
     wins = np.array([[0, 30, 9, 8], [10, 0, 31, 9], [31, 9, 0, 7], [0, 0, 0, 0]])
     return check(Duels.from_wins(wins, [*"rpsx"]), quick=True)
+
+
+def test_cyclicity_of_logs_without_any_cycle_is_one_bar(rock):
+    flat = {model: np.zeros_like(logs) for model, logs in rock.evidence.replicated.items()}
+    ax = plots.plot_cyclicity(
+        replace(rock, evidence=replace(rock.evidence, statistic=0.0, replicated=flat))
+    )
+    low, high = ax.get_xlim()
+    assert low < -0.4 and 0.4 < high < 1.0
 
 
 def test_cyclicity_shows_every_world_and_the_log(rock):
