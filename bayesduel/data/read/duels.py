@@ -197,7 +197,8 @@ def _read(
     roles, rows, examined, faults = _checked(source, roles, on_bad, missing)
     if names := named_like_missing(rows):
         print(
-            f"read {source.name}: {join(names, quote=True)} is the name of an arm here "
+            f"read {source.name}: {join(names, quote=True)} "
+            f"{'are names of arms' if len(names) > 1 else 'is the name of an arm'} here "
             "(missing=, --missing: a missing label)",
             file=sys.stderr,
         )
