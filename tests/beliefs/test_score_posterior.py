@@ -107,6 +107,7 @@ def test_new_duels_are_counted_once():
 def test_before_the_first_duel_the_nodes_have_the_weights_of_the_half_normal_prior(prior_scale):
     """Of the scale, on the logarithmic scale of the nodes, from 0.1 to 2.5 of the prior's."""
     posterior = score_posterior(5, LOGIT, prior_scale)
+    follow(posterior, np.zeros((5, 5)))
     scale = posterior.scale
     np.testing.assert_allclose(scale[[0, -1]], [0.1 * prior_scale, 2.5 * prior_scale])
     prior = stats.halfnorm(scale=prior_scale).logpdf(scale) + np.log(scale)
