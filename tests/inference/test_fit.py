@@ -81,15 +81,8 @@ def test_two_arms_against_quadrature(wins, losses):
     assert abs(difference.std() / deviation - 1) < 5 * 3 / np.sqrt(2 * ess)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        BradleyTerry(),
-        pytest.param(Davidson(), marks=pytest.mark.slow),
-        pytest.param(PreferenceMatrix(), marks=pytest.mark.slow),
-    ],
-    ids=repr,
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [BradleyTerry(), Davidson(), PreferenceMatrix()], ids=repr)
 def test_laplace_and_nuts_agree_within_monte_carlo_error(model):
     duels = bd.datasets.load("springall")
     name = "theta" if isinstance(model, PreferenceMatrix) else "score"
