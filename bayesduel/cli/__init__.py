@@ -141,9 +141,14 @@ def _explain(error: Exception) -> tuple[str, int]:
 
 
 def _say(message: str, status: int) -> int:
-    click.echo(f"bayesduel: {' '.join(message.split())}", err=True)
+    click.echo(f"bayesduel: {_one_line(message)}", err=True)
     return status
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(f"bayesduel: warning: {' '.join(str(message).split())}", err=True)
+    click.echo(f"bayesduel: warning: {_one_line(str(message))}", err=True)
+
+
+def _one_line(message: str) -> str:
+    """Return a message without line ends; spaces stay, as names may differ in them."""
+    return " ".join(filter(None, map(str.strip, message.splitlines())))

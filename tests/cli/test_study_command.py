@@ -44,7 +44,7 @@ def study(*words):
         (("status", "STUDY", "--futures", "-1"), "futures should be a whole number >= 0"),
         (("new", "STUDY", "--arms", "x,y"), "holds a study"),
         (("status", "nothere.study"), "got no file"),
-        (("new", "x.study", "--arms", "tea,tea "), "differ by more than white space"),
+        (("new", "x.study", "--arms", "tea,te  a,te a"), "got 'te  a' and 'te a'"),
     ],
 )
 def test_a_wrong_command_says_what_is_wrong(words, message, told, capsys):
