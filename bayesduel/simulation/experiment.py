@@ -204,19 +204,17 @@ def recorded_times(record_at: Any, horizon: int) -> np.ndarray:
             raise TypeError(
                 f"record_at should be 'log', 'linear' or times, got {shown_value(record_at)}"
             )
-        given = np.asarray(list(record_at))
+        rule = f"record_at should be increasing whole numbers in 1..{horizon}, got"
+        try:
+            given = np.asarray(list(record_at))
+        except ValueError as error:  # lists inside
+            raise ValueError(f"{rule} {shown_value(record_at)}") from error
         if given.ndim != 1 or given.dtype.kind not in "iuf":
-            raise ValueError(
-                f"record_at should be increasing whole numbers in 1..{horizon}, "
-                f"got {shown_value(record_at)}"
-            )
+            raise ValueError(f"{rule} {shown_value(record_at)}")
         times = given.astype(np.int64)
         increasing = times.size > 0 and (np.diff(times) > 0).all() and (times == given).all()
         if not (increasing and times[0] >= 1 and times[-1] <= horizon):
-            raise ValueError(
-                f"record_at should be increasing whole numbers in 1..{horizon}, "
-                f"got {given.tolist()}"
-            )
+            raise ValueError(f"{rule} {given.tolist()}")
     times = times[times < horizon]
     return np.append(times, np.int64(horizon))
 

@@ -9,7 +9,7 @@ import xarray as xr
 from bayesduel.problems.convert import as_margin_problem, as_problem
 from bayesduel.simulation.experiment import experiment, labelled, recorded_times
 from bayesduel.simulation.replication import label
-from bayesduel.system.arguments import check_one_of, shown_value, whole
+from bayesduel.system.arguments import check_flag, check_one_of, path_of, shown_value, whole
 from bayesduel.system.memory import check_square
 
 __all__ = ["simulate"]
@@ -125,6 +125,11 @@ def simulate(
     """
     horizon = whole(horizon, "horizon", 1)
     runs = whole(replications, "replications", 1, most=REPLICATIONS)
+    check_flag(index, "index")
+    check_flag(permute, "permute")
+    if progress is not None:
+        check_flag(progress, "progress")
+    out = None if out is None else path_of(out, "out")
     if k is None:
         if index:
             raise ValueError("index should be given with k only, got True without")
