@@ -40,7 +40,7 @@ __all__ = ["InformationGain", "candidates", "information", "strengths", "win_cha
 
 ALL_PAIRS = 30  # arms up to which every pair is a candidate
 NEAR = 3  # places between neighbours that are candidates beyond
-BLOCK = 256  # pairs at a time
+BLOCK = 1024  # pairs at a time
 MOST = 300.0  # logits beyond which a score is as good as infinite
 
 
