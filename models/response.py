@@ -16,6 +16,7 @@ from scipy.special import expit, gammaln, ndtr, softmax
 
 from bayesduel.models.log_normaliser import LARGEST_TIE, log_normalisers
 from bayesduel.models.settings import ByValue
+from bayesduel.system.cache_folder import keep_generated_source
 
 if TYPE_CHECKING:
     from bayesduel.models.cells import ModelCells, Seen
@@ -364,6 +365,7 @@ def _compiled(density: Callable[..., Any], shapes: tuple[tuple[bool, ...], ...])
     import pytensor
     import pytensor.tensor as pt
 
+    keep_generated_source()
     inputs = [pt.tensor(dtype="float64", shape=tuple(1 if u else None for u in s)) for s in shapes]
     return pytensor.function(inputs, density(*inputs), on_unused_input="ignore")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.faults.junk import Case, answers, cases
-from benchmarks.faults.sound_calls import CALLS, LEFT_OUT, new_world, public_names
+from benchmarks.faults.sound_calls import CALLS, LEFT_OUT, World, public_names
 
 SAMPLE = 400  # calls of the fast test
 SETTINGS = ("preference.", "beliefs.")
@@ -17,10 +17,9 @@ NAMED = (
 
 
 @pytest.fixture
-def world(monkeypatch):
-    world = new_world()
-    monkeypatch.chdir(world.folder)
-    return world
+def world(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    return World(tmp_path)
 
 
 def faults(world, names, number=None, seed=0):

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from bayesduel.system.cache_folder import keep_generated_source
+
 __all__ = ["CompiledTerms", "compiled_terms"]
 
 
@@ -55,6 +57,7 @@ class _Lazy(dict[str, Any]):
         """Compile the function of that name; a single output stands alone."""
         import pytensor
 
+        keep_generated_source()
         inputs, outputs = self.graphs[name]()
         wanted = outputs[0] if len(outputs) == 1 else outputs
         # The predictor is asked for a few times a log: that is not worth compiling.

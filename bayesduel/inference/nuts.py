@@ -7,6 +7,7 @@ import numpy as np
 
 from bayesduel.inference.draws import Certificate, PosteriorDraws
 from bayesduel.inference.psis import Tails
+from bayesduel.system.cache_folder import keep_generated_source
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -140,6 +141,7 @@ def _compiled(model: Any, cells: Any) -> Any:
         kept = [v.name for v in (*built.free_RVs, *built.deterministics) if v.name != "preference"]
         if len(_COMPILED) >= KEPT:
             _COMPILED.pop(next(iter(_COMPILED)))
+        keep_generated_source()
         _COMPILED[key] = nutpie.compile_pymc_model(built, var_names=kept)
     used = set(ancestors([built.logp(), *built.deterministics]))
     data = {v.name: v.get_value() for v in built.data_vars if v in used}

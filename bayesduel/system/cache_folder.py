@@ -10,7 +10,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
-__all__ = ["provide_cache_folder"]
+__all__ = ["keep_generated_source", "provide_cache_folder"]
 
 
 def provide_cache_folder() -> None:
@@ -43,6 +43,18 @@ def provide_cache_folder() -> None:
         UserWarning,
         stacklevel=2,
     )
+
+
+def keep_generated_source() -> None:
+    """Let PyTensor keep the source that it generates beside the code compiled from it.
+
+    Otherwise each compiled function leaves files in the temporary folder that nobody removes, some
+    25 for a fit by NUTS. A folder that the user has set (``generated_src_dir``) is kept.
+    """
+    from pytensor import config
+
+    if not config.generated_src_dir:
+        config.generated_src_dir = str(Path(config.base_compiledir) / "generated")
 
 
 def _own_folder() -> Path:

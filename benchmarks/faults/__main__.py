@@ -4,6 +4,7 @@ Records are kept in .faults/, and a run that was stopped goes on where it ended;
 to measure anew, as after a change of the package.
 """
 
+import contextlib
 import json
 import tempfile
 from datetime import UTC, datetime
@@ -21,7 +22,7 @@ from benchmarks.faults.junk import answers
 from benchmarks.faults.junk import cases as calls_of
 from benchmarks.faults.kills import ROOMS, kill, timed
 from benchmarks.faults.points import POINTS, point
-from benchmarks.faults.sound_calls import new_world, public_names
+from benchmarks.faults.sound_calls import World, public_names
 
 KEPT = Path(".faults")
 PAGE = Path("docs/faults.md")
@@ -76,25 +77,23 @@ def _points(seed: int) -> list[dict[str, Any]]:
 
 def _junk(number: int, seed: int) -> list[dict[str, Any]]:
     """Return what public names answer to junk: at most `number` random calls of each."""
-    import os
-
     kept = {(record["name"], record["of"]): record for record in _read("junk", seed)}
-    known = public_names()
-    world, home, results = new_world(), Path.cwd(), []
-    for name in track(known, "junk"):
-        found = calls_of(name, known[name])
-        order = np.random.default_rng(seed).permutation(len(found))[:number]
-        key = (name, len(order))
-        if len(order) and key not in kept:
-            os.chdir(world.folder)  # what a call writes
-            told = [(found[k].key, *answers(found[k], known[name], world)) for k in order]
-            os.chdir(home)
-            counts = {kind: sum(kind == k for _, k, _ in told) for kind in KINDS}
-            wrong = [f"{key}: {words}"[:200] for key, kind, words in told if kind in KINDS[2:]]
-            kept[key] = {"name": name, "of": len(order), "counts": counts, "wrong": wrong[:3]}
-            _append("junk", seed, kept[key])
-        if len(order):
-            results.append(kept[key])
+    known, results = public_names(), []
+    with tempfile.TemporaryDirectory(prefix="faults-") as folder:
+        world = World(Path(folder))
+        for name in track(known, "junk"):
+            found = calls_of(name, known[name])
+            order = np.random.default_rng(seed).permutation(len(found))[:number]
+            key = (name, len(order))
+            if len(order) and key not in kept:
+                with contextlib.chdir(folder):  # what a call writes
+                    told = [(found[k].key, *answers(found[k], known[name], world)) for k in order]
+                counts = {kind: sum(kind == k for _, k, _ in told) for kind in KINDS}
+                wrong = [f"{key}: {words}"[:200] for key, kind, words in told if kind in KINDS[2:]]
+                kept[key] = {"name": name, "of": len(order), "counts": counts, "wrong": wrong[:3]}
+                _append("junk", seed, kept[key])
+            if len(order):
+                results.append(kept[key])
     return results
 
 

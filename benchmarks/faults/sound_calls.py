@@ -6,7 +6,6 @@ its logs, results and studies. Each has a sound call in CALLS, or a reason in LE
 """
 
 import inspect
-import tempfile
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +17,7 @@ import pandas as pd
 import bayesduel as bd
 from bayesduel.criticism.calibration import held_out
 
-__all__ = ["CALLS", "LEFT_OUT", "METHODS", "World", "new_world", "public_names"]
+__all__ = ["CALLS", "LEFT_OUT", "METHODS", "World", "public_names"]
 
 COMPILED = "compiled: policies call it inside compiled code"
 RESULT = "a result, which the package makes"
@@ -339,8 +338,3 @@ def public_names() -> dict[str, Any]:
         for name, value in found.items()
         if callable(value) and ("." not in name or id(value) not in own)
     }
-
-
-def new_world() -> World:
-    """Return a world in a folder of its own."""
-    return World(Path(tempfile.mkdtemp(prefix="junk-")))

@@ -7,8 +7,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pytest
+from pytensor import config
 
+from bayesduel.models.response import evaluated
 from bayesduel.system.cache_folder import provide_cache_folder
 
 POOR = {
@@ -92,3 +95,14 @@ def test_compiled_code_runs_without_a_home_folder(tmp_path):
         [sys.executable, "-c", program], env=environment, capture_output=True, timeout=600
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("chosen", ["", "mine"])
+def test_compiled_functions_leave_no_files_in_the_temporary_folder(monkeypatch, tmp_path, chosen):
+    kept = tmp_path / chosen if chosen else Path(config.base_compiledir) / "generated"
+    monkeypatch.setattr(config, "generated_src_dir", str(kept) if chosen else "")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert evaluated(lambda x: 2 * x, np.array([1.0, 3.0])).tolist() == [2, 6]
+    assert [p.name for p in tmp_path.iterdir()] == ([chosen] if chosen else [])
+    assert config.generated_src_dir == str(kept)
+    assert any(kept.glob("*.py"))
