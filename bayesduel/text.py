@@ -15,6 +15,7 @@ __all__ = [
     "CELL",
     "SENTENCE",
     "count",
+    "digits_of",
     "join",
     "json_ready",
     "number_with_interval",
@@ -25,6 +26,7 @@ __all__ = [
     "rounded",
     "screen",
     "shorten",
+    "significant",
     "to_json",
 ]
 
@@ -114,9 +116,21 @@ def p_value(p: float, draws: int) -> str:
 
 def rounded(middle: float, lower: float, upper: float, figures: int = 2) -> tuple[str, str, str]:
     """Return an estimate and its interval, to `figures` significant digits of its width."""
-    width = max(upper - lower, 1e-300)
-    digits = int(np.clip(figures - 1 - np.floor(np.log10(width)), 0, 6))
+    digits = digits_of(upper - lower, figures)
     return f"{middle:z.{digits}f}", f"{lower:z.{digits}f}", f"{upper:z.{digits}f}"
+
+
+def digits_of(width: float, figures: int = 2) -> int:
+    """Return the decimals with which a number of this size has `figures` significant digits."""
+    return int(np.clip(figures - 1 - np.floor(np.log10(max(abs(width), 1e-300))), 0, 6))
+
+
+def significant(x: float, figures: int = 2, sign: str = "") -> str:
+    """Return a number to `figures` significant digits, whole digits kept, without an exponent.
+
+    `sign` is "+" for a sign before positive numbers, too.
+    """
+    return f"{x:{sign}z,.{digits_of(x, figures) if x else 0}f}"
 
 
 def number_with_interval(middle: float, lower: float, upper: float) -> str:

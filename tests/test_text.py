@@ -16,6 +16,7 @@ from bayesduel.text import (
     percent,
     probability,
     shorten,
+    significant,
     to_json,
 )
 
@@ -59,6 +60,16 @@ def test_numbers_as_text():
     assert p_value(0.5, 1000) == "p = 0.50"
     assert number_with_interval(0.4123, 0.2051, 0.6234) == "0.41 [0.21, 0.62]"
     assert number_with_interval(412.3, 205.1, 623.4) == "412 [205, 623]"
+
+
+def test_significant_digits_have_no_exponent():
+    assert [significant(331.4), significant(987.0, sign="+")] == ["331", "+987"]
+    assert [significant(-5.0, sign="+"), significant(0.000132, 3)] == ["-5.0", "0.000132"]
+    assert [significant(-0.0), significant(58.896, 3), significant(1234.5)] == [
+        "0",
+        "58.9",
+        "1,234",
+    ]
 
 
 @dataclass

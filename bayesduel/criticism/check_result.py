@@ -66,6 +66,10 @@ class OrderShare:
     @property
     def sentence(self) -> str:
         """What was found, for a reader."""
+        return self.words()
+
+    def words(self, *, modelled: bool = False) -> str:
+        """Return what was found; `modelled`: whether the ranking beside it adjusts for it."""
         won = check_text.first_words(self.share, self.interval, self.n_decisive)
         effect = check_text.order_words(
             self.between_level,
@@ -73,6 +77,7 @@ class OrderShare:
             self.both_ways,
             self.clear,
             self.both_ways >= CROSSED,
+            modelled=modelled,
         )
         return f"{won} {effect}"
 
@@ -361,7 +366,9 @@ class Check:
             self.verdict,
             check_text.evidence_words(self.evidence),
             check_text.naive_words(self.evidence),
-            check_text.cycle_posterior_words(self.cycle_posterior, self.evidence.n_closed),
+            check_text.cycle_posterior_words(
+                self.cycle_posterior, self.evidence.n_closed, self.evidence.unit
+            ),
             check_text.margin_words(self.margins),
             check_text.unordered_words(self.evidence)
             if self.order is None

@@ -18,11 +18,13 @@ __all__ = [
     "advice_words",
     "cycle_posterior_words",
     "cycle_words",
+    "decided_units",
     "evidence_words",
     "first_words",
     "judge_words",
     "leading_words",
     "margin_words",
+    "mean_count",
     "naive_words",
     "order_words",
     "p_words",
@@ -226,10 +228,12 @@ def evidence_words(e: "Evidence") -> str:
     sampled = ""
     if e.sampled < 1:
         sampled = f" (estimated from a sample of {100 * e.sampled:.2g} % of the triads)"
+    verb = "is" if round(e.cyclic) == 1 else "are"
+    adjusted = ", majorities adjusted for the order effect" * (e.order == "estimated")
     return (
-        f"{e.cyclic:,.0f} of {e.decided:,.0f} decided triads are cyclic{sampled}; the transitive "
-        f"model that explains them best predicts {e.expected:,.0f} on the same design. Weighted by "
-        f"their certainty: {p_words(e.p_value, e.n_replicated)} "
+        f"{e.cyclic:,.0f} of {e.decided:,.0f} decided triads {verb} cyclic{sampled}{adjusted}; the "
+        f"transitive model that explains them best predicts {e.expected:,.0f} on the same design. "
+        f"Weighted by their certainty: {p_words(e.p_value, e.n_replicated)} "
         f"({p_words(e.p_strong, e.n_replicated)} under strong transitivity)."
     )
 
@@ -251,10 +255,17 @@ def naive_words(e: "Evidence") -> str:
     return f"{words}."
 
 
-def cycle_posterior_words(b: "CyclePosterior | None", n_closed: int) -> str:
+def cycle_posterior_words(b: "CyclePosterior | None", n_closed: int, unit: str = "duel") -> str:
     """Return the posterior probabilities of cycles, pairs estimated independently.
 
-    `n_closed` is the number of triads whose pairs all met.
+    Parameters
+    ----------
+    b
+        The probabilities; "" is returned for None.
+    n_closed
+        Number of triads whose pairs are all decided by some duel.
+    unit
+        What counts as one duel.
     """
     if b is None:
         return ""
@@ -263,10 +274,21 @@ def cycle_posterior_words(b: "CyclePosterior | None", n_closed: int) -> str:
     return (
         "With a probability for each pair and no ranking assumed: no cycle with probability "
         f"{percent(b.weak)} %{before}; a Condorcet winner with probability "
-        f"{percent(b.condorcet)} %; {b.cyclic[0]:,.1f} expected cyclic triads "
-        f"({b.cyclic[1]:,.0f} to {b.cyclic[2]:,.0f}){error}, of {n_closed:,} whose pairs all met "
-        "(pairs with few duels add to that number by their uncertainty alone)."
+        f"{percent(b.condorcet)} %; {mean_count(b.cyclic[0])} expected cyclic triads "
+        f"({b.cyclic[1]:,.0f} to {b.cyclic[2]:,.0f}){error}, of {n_closed:,} whose pairs all have "
+        f"decided {decided_units(unit)} (pairs with few duels add to that number by their "
+        "uncertainty alone)."
     )
+
+
+def decided_units(unit: str) -> str:
+    """Return what decides a pair: "duels", or "majority verdicts" of repeated votes."""
+    return "duels" if unit == "duel" else "majority verdicts"
+
+
+def mean_count(x: float) -> str:
+    """Return a mean of counts, "1.2", or "1,285" where decimals say nothing."""
+    return f"{x:,.1f}" if x < 100 else f"{x:,.0f}"
 
 
 def margin_words(m: "MarginIndex | None") -> str:
@@ -295,9 +317,9 @@ def judge_words(judges: "pd.DataFrame | None") -> str:
         for name in ("agreement", "expected")
     )
     return (
-        f"Of {len(table):,} judges with {JUDGED} votes or more, "
+        f"Of {len(table):,} judges with {JUDGED} decided votes or more, "
         f"{join([str(judge) for judge in odd['judge']], NAMED)} voted for the arm that the model "
-        f"favours in {share} % of duels, where {expected} % is expected: random votes, or "
+        f"favours in {share} % of these votes, where {expected} % is expected: random votes, or "
         "preferences of their own."
     )
 
@@ -317,6 +339,8 @@ def order_words(
     both_ways: float,
     clear: bool,
     crossed: bool,
+    *,
+    modelled: bool = False,
 ) -> str:
     """Return what is known of an order effect, and how to model it.
 
@@ -331,6 +355,8 @@ def order_words(
         Whether the interval excludes one half.
     crossed
         Whether enough pairs met in both orders for the effect to be plain.
+    modelled
+        Whether the ranking that stands beside these words adjusts for it.
     """
     if between_level is None or interval is None:
         return (
@@ -347,16 +373,22 @@ def order_words(
             f"{words} There is no clear order effect; the test of transitivity adjusts for what "
             "there is."
         )
+    if crossed and modelled:
+        return (
+            f"{words} This is an order effect; the test of transitivity adjusts for it, and so "
+            "does the ranking."
+        )
     if crossed:
         return (
             f"{words} This is an order effect; the test of transitivity adjusts for it. To adjust "
             f"a ranking, {MODELLED}."
         )
+    remedy = "The ranking adjusts for it." if modelled else f"If sides carry a meaning, {MODELLED}."
     return (
         f"{words} The interval excludes 50 %, and the test of transitivity adjusts for that. Only "
         f"{100 * both_ways:.0f} % of the pairs met in both orders, so the estimate rests on how "
         "the results of three arms fit together: it may be an order effect or another deviation "
-        f"from the scores. If sides carry a meaning, {MODELLED}."
+        f"from the scores. {remedy}"
     )
 
 

@@ -118,10 +118,17 @@ class MarginCheck:
                 f"{len(names)} checks ({join(names)}; smallest p = "
                 f"{self.table['p_value'].min():.2g})."
             )
-        parts = "; ".join(f"{CHECKS[n]}, p = {self.table.loc[n, 'p_value']:.2g}" for n in failed)
+        parts = "; ".join(f"{CHECKS[n]}, p {self.p_words(n)}" for n in failed)
         fine = [n for n in names if n not in failed]
         rest = f" The other checks find nothing ({join(fine)})." if fine else ""
         return f"The margins deviate from the model: {parts}.{rest}"
+
+    def p_words(self, name: str) -> str:
+        """Return the p-value of a check, "= 0.03", or "\u2264 0.002", the least of the draws."""
+        row, least = self.table.loc[name], 1 / (1 + self.n_draws)
+        if row["share"] > least:
+            return f"= {row['p_value']:.2g}"
+        return f"\u2264 {2 * least:.1g}"
 
 
 def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginCheck:

@@ -6,11 +6,12 @@ from typing import Any
 from bayesduel.data.majority import REPEATED
 from bayesduel.text import SENTENCE, count, join, json_ready, screen, shorten
 
-__all__ = ["Health", "Repeats", "sentences", "table"]
+__all__ = ["IGNORED", "Health", "Repeats", "sentences", "table"]
 
 DUELS_PER_SCORE = 5  # Vittinghoff & McCulloch 2007: fewer events per parameter are unreliable
 ORDER = 0.02  # distance from 1/2 that the interval of `first_share` keeps, to be reported
 NAMED = 5  # arms that a sentence names
+IGNORED = "Models without an order effect ignore it."
 
 
 @dataclass(frozen=True)
@@ -174,12 +175,13 @@ def table(h: "Health") -> list[tuple[str, str]]:
         ties += f", {h.n_ties_dropped:,} left out"
     share = 100 * h.n_pairs_never_met / h.n_pairs
     low, median, high = h.duels_per_arm
+    each = f"{low:,}" if low == high else f"{low:,} to {high:,}, median {median:,.0f}"
     lines = [
         ("rows", f"{h.n_rows:,}"),
         ("duels", f"{h.n_duels:,}"),
         ("arms", f"{h.n_arms:,}"),
         ("ties", ties),
-        ("duels per arm", f"{low:,} to {high:,}, median {median:,.0f}"),
+        ("duels per arm", each),
         ("pairs that met", f"{h.n_pairs_met:,} of {h.n_pairs:,}"),
         ("pairs that never met", f"{h.n_pairs_never_met:,} ({share:.0f} %)"),
         ("never won", join(h.never_won, NAMED) or "none"),
@@ -248,8 +250,7 @@ def sentences(h: "Health") -> list[str]:
             f"The arm listed first won {100 * h.first_share:.1f} % of the {h.n_decisive:,} "
             f"decisive duels (95 % interval {low:.1f} to {high:.1f} %). This may be an effect of "
             "the order of presentation or a home advantage, unless stronger arms were listed "
-            f"{'first' if h.first_share > 0.5 else 'second'} more often. Models without an order "
-            "effect ignore it."
+            f"{'first' if h.first_share > 0.5 else 'second'} more often. {IGNORED}"
         )
     elif h.one_orientation:
         found.append(

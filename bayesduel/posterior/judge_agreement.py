@@ -88,7 +88,7 @@ class JudgeAgreement:
             f"{len(self.drop):,} {among} {'agrees' if one else 'agree'} less with the others than "
             f"these do among themselves on the same units (family-wise error rate 5 %): {shown}. "
             f"To see what {'this judge changes' if one else 'these judges change'}, fit again "
-            "without the votes."
+            f"without {'its' if one else 'their'} votes."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -27,12 +27,14 @@ def calibration_section(calibration: "Calibration | None", words: str) -> Sectio
 
         unit = calibration.unit
         together = f" All votes of one {unit} were held out together." if unit != "duel" else ""
+        independent = "duels taken as independent"
+        if unit != "duel":
+            independent = f"votes of one {unit} not taken as independent"
         figure = Figure(
             plot=partial(plot_calibration, calibration),
             size=CALIBRATION_SIZE,
             alt="Reliability curve",
             caption="Dot: a bin of held-out duels, from the favourite's side; bar: 95 % interval, "
-            "duels taken as independent. Dashed line: observed shares equal to predictions."
-            f"{together}",
+            f"{independent}. Dashed line: observed shares equal to predictions.{together}",
         )
     return Section(id="calibration", title="Held-out calibration", body=blocks(words, figure))

@@ -55,10 +55,10 @@ RESIDUALS = {
     ),
     "judges": (
         "lnnnn",
-        ("judge", "votes", "agreement", "expected", "z"),
-        "Share of a judge's votes for the arm that the model favours, and its expectation; z of "
-        "the log likelihood of the votes, strongly negative if the model does not expect them. No "
-        "z for fewer than five votes.",
+        ("judge", "decided\nvotes", "agreement", "expected", "z"),
+        "Share of a judge's decided votes for the arm that the model favours, and its "
+        "expectation; z of the log likelihood of these votes, strongly negative if the model does "
+        "not expect them. No z for fewer than five of them.",
     ),
 }
 CYCLES_NOTES = {
@@ -85,7 +85,9 @@ def check_verdict_section(check: "Check") -> Section:
     return Section(id="verdict", body=(verdict,))
 
 
-def transitivity_section(check: "Check", *, verdict: bool = False) -> Section:
+def transitivity_section(
+    check: "Check", *, verdict: bool = False, modelled: bool = False
+) -> Section:
     """Return the section on the test of transitivity.
 
     Parameters
@@ -94,12 +96,16 @@ def transitivity_section(check: "Check", *, verdict: bool = False) -> Section:
         What :func:`bayesduel.check` returned.
     verdict
         Whether the verdict stands at its top.
+    modelled
+        Whether the model of the page's ranking has an order effect.
     """
     words = check_text.unordered_words(check.evidence)
     if check.order is not None:
-        words = check.order.sentence
+        words = check.order.words(modelled=modelled)
     order = Group("Order effect", (Text(words),)) if words else None
-    cycles = check_text.cycle_posterior_words(check.cycle_posterior, check.evidence.n_closed)
+    cycles = check_text.cycle_posterior_words(
+        check.cycle_posterior, check.evidence.n_closed, check.evidence.unit
+    )
     naive = check_text.naive_words(check.evidence)
     return Section(
         id="transitivity",
@@ -129,7 +135,8 @@ def residuals_section(check: "Check") -> Section:
             alt="Share of duels won by each pair, in rank order",
             caption="Arms in the order of the transitive model. Purple: the row won most of its "
             "decided duels with the column; orange: the column. Crosses: pairs whose result has a "
-            "p-value below 0.01 under that model. Grey: never met.",
+            "p-value below 0.01 under that model. Grey: no "
+            f"decided {check_text.decided_units(check.evidence.unit)}.",
             wide=True,
         )
     tables = (_residuals(name, frame) for name, frame in check.residuals.items())
@@ -194,15 +201,15 @@ def _test_in_numbers(check: "Check") -> Group | None:
         rows=tuple(
             (
                 NULL_MODELS[model],
-                f"{logs[:, 1].mean():,.1f}",
-                p_value(e.p_by_model[model], len(logs)).removeprefix("p = "),
+                check_text.mean_count(logs[:, 1].mean()),
+                p_value(e.p_by_model[model], len(logs)).removeprefix("p ").removeprefix("= "),
             )
             for model, logs in e.replicated.items()
         ),
         caption="The p-value of the test is the largest of all. Evidence of cycles is strong "
         "where all are at most 0.05, and weak where those of strong transitivity are. "
-        f"{e.n_replicated:,} logs were replicated from each null model. All three pairs met in "
-        f"{e.n_closed:,} of {e.n_all:,} triads.",
+        f"{e.n_replicated:,} logs were replicated from each null model. All three pairs have "
+        f"decided {check_text.decided_units(e.unit)} in {e.n_closed:,} of {e.n_all:,} triads.",
     )
     strengths = tuple(f"won at {100 * s:.0f} %" for s in e.power["throughout"])
     power = Table(
@@ -311,7 +318,7 @@ def _cycles_by_model(check: "Check") -> Group | None:
                 name,
                 f"{percent(b.weak)} %",
                 f"{percent(b.condorcet)} %",
-                f"{b.cyclic[0]:,.1f} ({b.cyclic[1]:,.0f} to {b.cyclic[2]:,.0f})",
+                f"{check_text.mean_count(b.cyclic[0])} ({b.cyclic[1]:,.0f} to {b.cyclic[2]:,.0f})",
                 f"{percent(b.curl[0])} %",
             )
             for name, b in check.cycle_posteriors.items()
@@ -319,6 +326,7 @@ def _cycles_by_model(check: "Check") -> Group | None:
         full=True,
         caption="Probability that no triad is cyclic, and that some arm beats every other; "
         "expected cyclic triads, with 95 % interval; curl: share of the log odds that no scores "
-        "explain. Of the triads whose pairs all met.",
+        "explain. Of the triads whose pairs all have "
+        f"decided {check_text.decided_units(check.evidence.unit)}.",
     )
     return Group("Cycles by model", (table,))

@@ -9,6 +9,7 @@ import numpy as np
 from bayesduel.inference.route import SPARSE
 from bayesduel.posterior.draws import model_of
 from bayesduel.reporting.section import Block, Cell, Group, Section, Table, Text, blocks
+from bayesduel.text import count
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -19,6 +20,7 @@ __all__ = [
     "Diagnostic",
     "diagnostics",
     "errors_section",
+    "few_clusters_words",
     "fit_section",
     "reproduce_section",
 ]
@@ -30,6 +32,7 @@ METHOD_NAMES = {
     "variational": "variational Gaussian approximation on the sparse comparison graph",
     "gibbs": "Gibbs sampling with Polya-Gamma variables",
 }
+LEAST_DEGREES = 4  # of freedom, below which Student's t is rough: Tipton 2015
 OPEN_ROWS = 12  # arms up to which the table of standard errors is shown unfolded
 
 Diagnostic = tuple[str, str, str, bool]  # name, value, required value, whether it is met
@@ -92,6 +95,30 @@ def errors_section(a: "Analysis") -> Section:
             table = Group("Standard error of each score, before and after", (table,), folded=True)
     words = _cluster_words(a)
     return Section(id="errors", title="Cluster-robust standard errors", body=blocks(words, table))
+
+
+def few_clusters_words(a: "Analysis") -> str:
+    """Return a warning where standard errors rest on too few clusters to be relied on, else "".
+
+    References
+    ----------
+    Tipton, "Small sample adjustments for robust variance estimation with meta-regression",
+    Psychological Methods 2015: with fewer than 4 degrees of freedom, Student's t is not reliable.
+    """
+    used, degrees = a.winners.attrs["covariance"], a.winners.attrs["degrees_of_freedom"]
+    if used == "model" or degrees >= LEAST_DEGREES:
+        return ""
+    counts = json.loads(a.fit.attrs["clusters_repeated"])
+    role = min((name for name in counts if name in used), key=lambda name: counts[name])
+    column = a.health.columns.get(role)
+    named = f" (column {column}, guessed)" if role in a.health.guessed else ""
+    return (
+        f"Standard errors are by {used} and rest on {count(counts[role], role)}{named}: "
+        f"{degrees:.1f} degrees of freedom for the median arm, and with fewer than "
+        f"{LEAST_DEGREES} intervals are rough. They are wide for this reason, and more duels with "
+        f"the same {role}s do not make them narrow. If results need to hold for these {role}s "
+        f"only, read the log without them (on the command line, --{role} none)."
+    )
 
 
 def reproduce_section(seed: int, versions: dict[str, str], command: str | None) -> Section:

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesduel.data.health_report import IGNORED
 from bayesduel.reporting.section import Alert, Block, Facts, Group, Section, Table, Text, blocks
-from bayesduel.text import percent
+from bayesduel.text import percent, significant
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
@@ -14,14 +15,24 @@ if TYPE_CHECKING:
 __all__ = ["health_section", "log_section"]
 
 NO_PROBLEMS = "No problems were found."
+ADJUSTED = "The model of this report estimates that effect: see Ranking."
 
 
-def log_section(duels: "Duels", health: "Health", *, further: str = "") -> Section:
+def log_section(
+    duels: "Duels", health: "Health", *, further: str = "", ordered: bool = False
+) -> Section:
     """Return the section on the data: main counts, warnings, and how the log was read.
 
-    `further` is a sentence that follows where no problems were found.
+    Parameters
+    ----------
+    duels, health
+        The log, and its health.
+    further
+        A sentence that follows where no problems were found.
+    ordered
+        Whether the model of the report has an order effect.
     """
-    body = (_facts(duels), *_health(health, further))
+    body = (_facts(duels), *_health(health, further, ordered))
     return Section(id="log", title="Data summary", body=body)
 
 
@@ -49,7 +60,9 @@ def _facts(duels: "Duels") -> Facts:
         if votes.group is not None:
             rows.append(("groups", f"{len(votes.groups):,}"))
         if votes.margin is not None:
-            rows.append(("median margin", f"{np.nanmedian(np.abs(votes.margin)):g}"))
+            median = significant(float(np.nanmedian(np.abs(votes.margin))), 3)
+            whole = median.rstrip("0").rstrip(".") if "." in median else median
+            rows.append(("median margin", whole))
         if votes.time is not None and votes.time.dtype.kind == "M":
             known = votes.time[~np.isnat(votes.time)]
             if len(known):
@@ -57,14 +70,17 @@ def _facts(duels: "Duels") -> Facts:
     return Facts(tuple(rows))
 
 
-def _health(health: "Health", further: str = "") -> tuple[Block, ...]:
+def _health(health: "Health", further: str = "", ordered: bool = False) -> tuple[Block, ...]:
     columns = ", ".join(
         f"{role} = {column}{' (guessed)' if role in health.guessed else ''}"
         for role, column in health.columns.items()
     )
     fine = f"{NO_PROBLEMS} {further}".strip()
+    warnings = health.warnings
+    if ordered:
+        warnings = tuple(words.replace(IGNORED, ADJUSTED) for words in warnings)
     return blocks(
-        Alert("Warnings", health.warnings) if health.warnings else fine,
+        Alert("Warnings", warnings) if warnings else fine,
         Text(f"Read from {health.source}{': ' if columns else ''}{columns}.", "small"),
         Group("All counts", (Table(columns="ht", rows=tuple(health.table)),), folded=True),
         _rows_left_out(health) if health.bad_rows else None,

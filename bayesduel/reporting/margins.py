@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesduel.intervals import eti
 from bayesduel.reporting.section import Cell, Figure, Group, Section, Table, blocks
-from bayesduel.text import number_with_interval
+from bayesduel.text import number_with_interval, significant
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -181,8 +181,8 @@ def _residual_words(a: MarginAnalysis) -> str:
     spread = float(np.sqrt(2) * score.std(axis=-1, ddof=1).mean())
     return (
         "Intransitivity: if every pair may deviate from its scores by a residual of its own, the "
-        f"residuals have a standard deviation of {_summary(d)}, compared with {spread:.2g} for the "
-        "differences of scores."
+        f"residuals have a standard deviation of {_summary(d)}, compared with "
+        f"{significant(spread)} for the differences of scores."
     )
 
 
@@ -209,7 +209,11 @@ def _score_table(a: MarginAnalysis, order: np.ndarray, own_ranking: bool) -> Tab
     different = " The ranking above is by wins; this table is by margins." * (not own_ranking)
     return Table(
         columns="lnn",
-        heads=("highest scores", "score [95 % interval]", "rank above"),
+        heads=(
+            "highest scores",
+            "score [95 % interval]",
+            "rank" if own_ranking else "rank by wins",
+        ),
         rows=tuple((labels[k], _summary(score[:, k]), f"{rank[k]}") for k in best),
         caption="Score: expected margin against an average arm, without an advantage of either "
         f"side.{different}",
@@ -232,16 +236,15 @@ def _summary(draws: np.ndarray) -> str:
 
 
 def _check_tables(a: MarginAnalysis) -> tuple[Table, Table]:
-    least = 1 / (1 + a.check.n_draws)
     checks = Table(
         columns="tnnn",
         heads=("check", "observed", "expected", "p"),
         rows=tuple(
             (
                 Cell(str(name), style="alarm" if name in a.check.failed else "plain"),
-                f"{row['observed']:.3g}",
-                f"{row['expected']:.3g}",
-                f"{row['p_value']:.2g}" if row["share"] > least else f"\u2264 {2 * least:.1g}",
+                significant(row["observed"], 3),
+                significant(row["expected"], 3),
+                a.check.p_words(str(name)).removeprefix("= "),
             )
             for name, row in a.check.table.iterrows()
         ),
@@ -255,10 +258,12 @@ def _check_tables(a: MarginAnalysis) -> tuple[Table, Table]:
             (
                 f"{row['first']} \u2013 {row['second']}",
                 f"{row['duels']:,}",
-                f"{row['off']:+.2g}",
+                significant(row["off"], sign="+"),
                 f"{row['residual']:+.1f}",
             )
             for row in a.check.pairs.head(PAIRS).to_dict("records")
         ),
+        caption="Difference: mean margin of the first arm less its expectation, in units of the "
+        "margins. Residual: the same in standard errors.",
     )
     return checks, pairs

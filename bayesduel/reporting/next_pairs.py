@@ -59,6 +59,8 @@ def _words(neighbours: "pd.DataFrame") -> str:
     level = f"{100 * neighbours.attrs['confidence']:g} %"
     n, decided = len(neighbours), int(neighbours["decided"].sum())
     open_ = neighbours[~neighbours["decided"]]
+    if open_.empty and n == 1:
+        return f"The pair of neighbours in the ranking is decided at {level}."
     if open_.empty:
         return f"All {count(n, 'pair')} of neighbours in the ranking are decided at {level}."
     near = open_.loc[open_["median"].idxmin()]
@@ -79,7 +81,7 @@ def _neighbours(neighbours: "pd.DataFrame") -> Table:
             f"{percent(row['beats_probability'])} %",
             f"{row['duels']:,}",
             *(
-                ("decided", "", "")
+                ("decided", "\u2013", "\u2013")
                 if row["decided"]
                 else (
                     duels_in_words(row["expected"]),

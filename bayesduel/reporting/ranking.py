@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "caution_words",
     "controlled_words",
+    "order_words",
     "preferences_section",
     "ranking_section",
     "ranks_section",
@@ -346,13 +347,13 @@ def _ranking_table(winners: "Winners", duels: "Duels") -> Table:
         caption="Best arm: probability of being the Copeland winner, divided between arms that "
         f"tie. Intervals contain {level} of the posterior. Rank range: from 1 + the number of arms "
         f"surely above to {n_arms:,} - the number surely below, jointly {level} sure for each "
-        f"arm.{_order_words(frame['borda_mean'].to_numpy())}{more}",
+        f"arm.{order_words(frame['borda_mean'].to_numpy())}{more}",
         data=_ranking_data(winners, duels),
         search="arm" if shown < n_arms else "",
     )
 
 
-def _order_words(mean: np.ndarray) -> str:
+def order_words(mean: np.ndarray) -> str:
     """Return what arms are ordered by, where the means in that order (K,) are not decreasing."""
     if (np.diff(mean) <= 0).all():
         return ""

@@ -20,15 +20,27 @@ ROWS = 60  # of a table on the page; its files have all
 MATRIX = 10  # arms up to which the head-to-head table is a matrix
 
 
-def raw_counts_section(duels: "Duels", winners: "Winners") -> Section:
-    """Return the section on head-to-head counts and winners by counting."""
+def raw_counts_section(
+    duels: "Duels", winners: "Winners", of_pairs: "Winners | None" = None
+) -> Section:
+    """Return the section on head-to-head counts and winners by counting.
+
+    Parameters
+    ----------
+    duels, winners
+        The log, and the winners whose ranking gives the order of arms.
+    of_pairs
+        Winners of the model that the probabilities of pairs are read from. Default: `winners`.
+    """
     from bayesduel.data.head_to_head import head_to_head, raw_winners
 
     raw, pairs = raw_winners(duels), head_to_head(duels)
     return Section(
         id="counts",
         title="Raw counts",
-        body=blocks(_words(raw, duels), _arms(raw, winners), _pairs(pairs, duels, winners)),
+        body=blocks(
+            _words(raw, duels), _arms(raw, duels, winners), _pairs(pairs, duels, winners, of_pairs)
+        ),
     )
 
 
@@ -53,7 +65,7 @@ def _words(raw: "pd.DataFrame", duels: "Duels") -> str:
     )
 
 
-def _arms(raw: "pd.DataFrame", winners: "Winners") -> Table:
+def _arms(raw: "pd.DataFrame", duels: "Duels", winners: "Winners") -> Table:
     """Return the table of arms, in the order of the model's ranking."""
     order = [str(a) for a in winners["arm"].values[winners["order"].values]]
     model = winners["borda_mean"].to_series()
@@ -71,16 +83,20 @@ def _arms(raw: "pd.DataFrame", winners: "Winners") -> Table:
         for arm, row in rows.head(ROWS).iterrows()
     )
     more = f" The first {ROWS} of {len(rows):,} arms; the files have all." * (len(rows) > ROWS)
+    won, words, rate = "won", "Won: share of all duels.", "win rate"
+    if duels.n_ties:
+        won, rate = "share of\npoints", "expected score"
+        words = "Share of points: of all duels, a tie counting half."
     return Table(
         columns="lnnnnnn",
         heads=(
-            *("arm", "duels", "won", "opponents beaten\n/ level / lost to", "raw\nCopeland"),
-            *("raw\nBorda", "model's\nwin rate"),
+            *("arm", "duels", won, "opponents beaten\n/ level / lost to", "raw\nCopeland"),
+            *("raw\nBorda", f"model's\n{rate}"),
         ),
         rows=shown,
         full=True,
-        caption="In the order of the ranking. Won: share of all duels. Opponents: by majority of "
-        f"the duels with them. Model's win rate: as in the ranking.{more}",
+        caption=f"In the order of the ranking. {words} Opponents: by majority of the duels with "
+        f"them. Model's {rate}: as in the ranking.{more}",
         data={
             "arm": order,
             **{name: rows[name].to_numpy() for name in rows},
@@ -89,17 +105,23 @@ def _arms(raw: "pd.DataFrame", winners: "Winners") -> Table:
     )
 
 
-def _pairs(pairs: "pd.DataFrame", duels: "Duels", winners: "Winners") -> Group:
+def _pairs(
+    pairs: "pd.DataFrame", duels: "Duels", winners: "Winners", of_pairs: "Winners | None"
+) -> Group:
     """Return the head-to-head table: a matrix for few arms, else the pairs that met most."""
-    n_pairs = len(pairs)
-    if "preference_mean" not in winners:
+    n_pairs, model_words = len(pairs), "Model: probability that the first beats the second"
+    if of_pairs is None:
+        of_pairs = winners
+    elif of_pairs is not winners:
+        model_words += f", by {of_pairs.attrs['model']}, which allows cycles"
+    if "preference_mean" not in of_pairs:
         pairs = pairs.head(FILED)
     data = {name: pairs[name].to_numpy() for name in pairs}
-    at = {str(arm): k for k, arm in enumerate(winners["arm"].values)}
+    at = {str(arm): k for k, arm in enumerate(of_pairs["arm"].values)}
     first, second = ([at[str(arm)] for arm in pairs[side]] for side in ("first", "second"))
     model = np.full(len(pairs), np.nan)
-    if "preference_mean" in winners:
-        model = winners["preference_mean"].values[first, second]
+    if "preference_mean" in of_pairs:
+        model = of_pairs["preference_mean"].values[first, second]
         data["model_probability"] = model
     if duels.n_arms <= MATRIX:
         table = _matrix(pairs, duels, winners, data)
@@ -130,7 +152,7 @@ def _pairs(pairs: "pd.DataFrame", duels: "Duels", winners: "Winners") -> Group:
             full=True,
             name="pairs",
             caption="Share: of the first, a tie counting half, with Wilson's interval."
-            f"{' Model: probability that the first beats the second.' * modelled}"
+            f"{f' {model_words}.' * modelled}"
             f"{more * (len(pairs) > ROWS)}",
             data=data,
         )

@@ -1,6 +1,7 @@
 """Reports: self-contained HTML files on one log, or on several."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +32,7 @@ from bayesduel.reporting.check import (
 from bayesduel.reporting.fit import (
     diagnostics,
     errors_section,
+    few_clusters_words,
     fit_section,
     reproduce_section,
 )
@@ -342,6 +344,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     pairs, uneven = a.winners, ""
     if rejected and a.free is not None:
         pairs, uneven = a.free, f"By the model {a.free.attrs['model']}, which allows cycles."
+        uneven += " Arms are in the order of its Borda scores."
         if a.free_unit != "duel":
             uneven += f" One {a.free_unit} counts as one duel."
     elif a.ranked_by_score and a.check is not None and a.check.evidence.strength == "weak":
@@ -350,9 +353,17 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     clear = found_order is not None and found_order.clear and a.left_advantage is None
     neutral = controlled_words(a, "this ranking is that")
     as_logged = AS_LOGGED if "covariate_effect" in a.fit["posterior"] else ""
+    named = tuple((_title(name), words) for name, words in a.warnings)
+    few = few_clusters_words(a)
+    doubts += (("Few clusters", few),) if few else ()
     found = (
-        verdict_section(a.winners, a.duels, a.warnings + doubts, caution, (ties,) if ties else ()),
-        log_section(a.duels, a.health, further=ORDER_FOUND if clear else ""),
+        verdict_section(a.winners, a.duels, named + doubts, caution, (ties,) if ties else ()),
+        log_section(
+            a.duels,
+            a.health,
+            further=ORDER_FOUND if clear else "",
+            ordered=a.left_advantage is not None,
+        ),
         _noted(
             ranking_section(a.winners, a.duels),
             f"{rejected} {neutral} {COUNTS if neutral else ''}".strip(),
@@ -361,7 +372,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         _noted(ranks_section(a.winners), rejected),
         _noted(preferences_section(pairs), uneven),
         _noted(winners_section(a), controlled_words(a, "these winners are those")),
-        raw_counts_section(a.duels, a.winners),
+        raw_counts_section(a.duels, a.winners, pairs),
         margins,
         judge_agreement_section(a.judges),
         None if a.coefficients is None else coefficients_section(a.coefficients, a.fit),
@@ -378,13 +389,21 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     return tuple(section for section in found if section is not None)
 
 
+def _title(name: str) -> str:
+    """Return the name of a class of warnings in words: "LocalPairingWarning", "Local pairing"."""
+    words = re.sub(r"(?<!^)(?=[A-Z])", " ", name.removesuffix("Warning"))
+    return words.capitalize()
+
+
 def _checked(a: Analysis, note: str) -> Sections:
     """Return the sections on the check, or why there is none."""
     check = a.check
     if check is None:
         body = blocks(a.check_reason)
         return (Section(id="transitivity", title="Transitivity", body=body),)
-    found = (_noted(transitivity_section(check, verdict=True), note), residuals_section(check))
+    ordered = a.left_advantage is not None
+    tested = transitivity_section(check, verdict=True, modelled=ordered)
+    found = (_noted(tested, note), residuals_section(check))
     compared = () if check.comparison is None else (comparison_section(check),)
     return tuple(section for section in (*found, *compared) if section is not None)
 

@@ -2,9 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from bayesduel.reporting.ranking import order_words
 from bayesduel.reporting.section import Section, Table, blocks
 from bayesduel.system.memory import TABLE_ARMS
-from bayesduel.text import rounded
+from bayesduel.text import digits_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,8 +31,11 @@ def scores_section(table: "pd.DataFrame | None") -> Section | None:
     rows = []
     n_arms = len(table)
     shown = LISTED if n_arms > TABLE_ARMS else n_arms
+    width = (table["score_upper"] - table["score_lower"]).to_numpy()
+    digits = digits_of(float(np.median(width[width > 0]))) if (width > 0).any() else 0
+    more = f" The first {shown:,} of {n_arms:,} arms; the files have all." * (shown < n_arms)
     for place, (arm, row) in enumerate(table.head(shown).iterrows(), 1):
-        middle, low, high = rounded(row["score_mean"], row["score_lower"], row["score_upper"])
+        middle, low, high = (f"{row[f'score_{k}']:z.{digits}f}" for k in ("mean", "lower", "upper"))
         cells = [f"{place}", str(arm), middle, f"{low} to {high}"]
         if rated:
             cells += [
@@ -50,8 +56,7 @@ def scores_section(table: "pd.DataFrame | None") -> Section | None:
                 heads=tuple(heads),
                 rows=tuple(rows),
                 full=True,
-                caption=f"The first {shown:,} of {n_arms:,} arms; the files have all."
-                * (shown < n_arms),
+                caption=f"{order_words(table['score_mean'].to_numpy())}{more}".strip(),
                 search="arm" if shown < n_arms else "",
                 data={"arm": list(table.index), **{c: table[c].to_numpy() for c in table}},
             ),

@@ -44,12 +44,15 @@ def winners_section(a: "Analysis") -> Section:
 
 
 def criterion_rows(winners: "Winners") -> tuple[tuple[str, str, str, str, str], ...]:
-    """Return the two most probable winners by each criterion; of equal ones, the better ranked."""
+    """Return the two most probable winners by each criterion; of equal ones, the better ranked.
+
+    No second one is named where the first wins in every draw.
+    """
     rows = []
     for name, chances in _chances(winners).items():
         (first, p), (second, q) = sorted(chances, key=lambda c: -c[1])[:2]
-        other = f"{percent(q)} %" if q > 0 else "\u2013"
-        rows.append((CRITERION_NAMES[name], first, f"{percent(p)} %", second, other))
+        other = (second, f"{percent(q)} %") if q > 0 else ("\u2013", "\u2013")
+        rows.append((CRITERION_NAMES[name], first, f"{percent(p)} %", *other))
     return tuple(rows)
 
 

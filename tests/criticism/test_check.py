@@ -13,7 +13,14 @@ import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.criticism import compare as comparing
 from bayesduel.criticism.check import check
-from bayesduel.criticism.check_text import advice_words, order_words, p_words, power_words
+from bayesduel.criticism.check_text import (
+    advice_words,
+    evidence_words,
+    mean_count,
+    order_words,
+    p_words,
+    power_words,
+)
 from bayesduel.criticism.compare import compare_models
 from bayesduel.criticism.cycle_posterior import _alike, _count, curl_share, cycle_posterior
 from bayesduel.criticism.residuals import _binomial, judge_residuals
@@ -43,6 +50,27 @@ def test_a_cycle_is_found_and_named():
     assert "more cyclic triads than transitive models predict" in found.verdict
     assert "estimated from a sample" not in repr(found)
     assert found.consistence == 0
+
+
+def test_counts_of_triads_say_what_they_are_counts_of():
+    one = SimpleNamespace(
+        n_closed=4, n_all=4, sampled=1.0, cyclic=1.0, decided=4.0, expected=2.0, p_value=0.5,
+        p_strong=0.5, n_replicated=400, order="estimated",
+    )  # fmt: skip
+    told = evidence_words(one)
+    assert told.startswith("1 of 4 decided triads is cyclic, majorities adjusted for the order")
+    plain = SimpleNamespace(**{**vars(one), "order": "not recorded", "cyclic": 2.0})
+    assert evidence_words(plain).startswith("2 of 4 decided triads are cyclic; the")
+    assert [mean_count(x) for x in (1.25, 255.0, 1284.5)] == ["1.2", "255", "1,284"]
+
+
+def test_an_order_effect_that_the_ranking_has_is_not_asked_for_again():
+    for crossed in (True, False):
+        asked, had = (
+            order_words(0.6, (0.55, 0.65), 0.4, True, crossed, modelled=m) for m in (False, True)
+        )
+        assert "--order-effect" in asked and "--order-effect" not in had
+        assert "adjusts for it" in had and "ranking" in had
 
 
 def test_the_other_way_round():
@@ -223,7 +251,8 @@ def test_a_random_and_an_inverted_judge_stand_out(tmp_path):
     assert list(table["judge"][:2]) == ["3", "7"]
     assert (table["z"][:2] < -3).all()
     words = (
-        "Of 30 judges with 30 votes or more, 3 and 7 voted for the arm that the model favours in"
+        "Of 30 judges with 30 decided votes or more, 3 and 7 voted for the arm that the model "
+        "favours in"
     )
     assert words in " ".join(repr(found).split())
     assert words in bd.report(found, tmp_path / "check.html").read_text(encoding="utf-8")

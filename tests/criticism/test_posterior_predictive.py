@@ -69,6 +69,21 @@ def test_checks_fail_at_five_percent_by_holms_rule():
     assert failed(sides=0.051, pairs=0.02) == ["pairs"]
 
 
+def test_a_p_value_is_no_smaller_than_the_draws_allow():
+    """In the sentence and in the table alike."""
+    table = pd.DataFrame(
+        {"p_value": [2 / 1001, 0.5], "share": [1 / 1001, 0.25], "observed": 1.0, "expected": 1.0},
+        index=["tails", "skew"],
+    )
+    none = np.zeros(0)
+    found = MarginCheck(
+        table=table, pairs=pd.DataFrame(), edges=none, density=none, lower=none, upper=none,
+        ordered=none, ordered_lower=none, ordered_upper=none, n_draws=1000, n_margins=9, model="",
+    )  # fmt: skip
+    assert found.p_words("skew") == "= 0.5" and found.p_words("tails") == "\u2264 0.002"
+    assert "p \u2264 0.002" in found.sentence
+
+
 def test_statistics_by_hand():
     rng = np.random.default_rng(0)
     z, place = rng.normal(0.2, 1.5, (3, 40)), rng.integers(0, 4, 40)

@@ -42,6 +42,11 @@ def test_counts_by_hand():
     )  # fmt: skip
 
 
+def test_equal_numbers_of_duels_are_one_number():
+    log = Duels.from_wins([[0, 2, 2], [2, 0, 2], [2, 2, 0]], list("abc"))
+    assert ("duels per arm", "8") in bd.health(log).table
+
+
 def test_share_of_the_first_side_is_wilsons():
     h = bd.health(log())
     assert h.first_share == 4 / 6

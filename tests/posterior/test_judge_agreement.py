@@ -1,10 +1,12 @@
 """Agreement of judges, and their position bias."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
 import bayesduel as bd
+from bayesduel.posterior.judge_agreement import JudgeAgreement
 
 SCORE = np.array([1.5, 0.8, 0.0, -0.8, -1.5])
 ARMS = np.array([*"abcde"])
@@ -37,6 +39,13 @@ def test_the_judge_who_votes_at_random_is_the_one_to_drop():
     assert row["agreement_lower"] < 0.5 < row["agreement_upper"]
     assert row["others"] > 0.7
     assert "cat" in found.sentence
+
+
+@pytest.mark.parametrize(("drop", "words"), [("x", "without its"), ("xy", "without their")])
+def test_votes_to_leave_out_are_those_of_the_judges_named(drop, words):
+    table = pd.DataFrame({"judge": list("xy"), "p": 0.01, "agreement": 0.4, "others": 0.8})
+    found = JudgeAgreement(table=table, groups=None, unit="pair", drop=tuple(drop))
+    assert found.sentence.endswith(f"fit again {words} votes.")
 
 
 def test_no_judge_is_dropped_where_all_are_alike():

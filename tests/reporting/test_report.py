@@ -5,6 +5,7 @@ import re
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -15,9 +16,14 @@ from bayesduel.models import OrderEffect
 from bayesduel.posterior.dependence import FewClustersWarning
 from bayesduel.posterior.information_gain import next_pairs
 from bayesduel.reporting.analysis import analyse, log_of
+from bayesduel.reporting.calibration import calibration_section
+from bayesduel.reporting.check import _test_in_numbers
+from bayesduel.reporting.fit import few_clusters_words
 from bayesduel.reporting.log import log_section
-from bayesduel.reporting.ranking import _order_words, caution_words, ranks_section
+from bayesduel.reporting.next_pairs import next_pairs_section
+from bayesduel.reporting.ranking import caution_words, order_words, ranks_section
 from bayesduel.reporting.raw_counts import raw_counts_section
+from bayesduel.reporting.scores import scores_section
 from bayesduel.reporting.section import Text
 from bayesduel.reporting.winners import criterion_rows, criterion_words
 from bayesduel.text import percent
@@ -215,6 +221,9 @@ def test_the_order_effect_is_controlled_for_and_its_advantage_given(tmp_path):
         middle, low, high = map(int, found.groups())
         assert 66 <= middle <= 72 and 58 <= low <= 65 and 74 <= high <= 80
     assert "The model without transitivity has no order effect" in page.text["winners"]
+    assert "The model of this report estimates that effect" in page.text["log"]
+    assert "ignore it" not in page.text["log"]
+    assert "--order-effect" not in page.text["transitivity"]
     assert "+ order effect" in page.text["fit"]
 
 
@@ -240,7 +249,7 @@ def test_groups_that_never_met(tmp_path):
         page = page_of(log, tmp_path, draws=200)
     assert "Not comparable as a whole" in page.text["verdict"]
     assert "Within a, b and c" in page.text["verdict"]
-    assert "DisconnectedWarning" in page.text["verdict"]
+    assert "Disconnected." in page.text["verdict"]
     assert "groups that never met" in page.text["ranking"]
     head, *rows = page.rows["ranking"]
     at = head.index("group")
@@ -263,7 +272,7 @@ def test_thin_logs_get_a_whole_report(left, right, outcome, tmp_path):
     log = Duels.from_votes(left, right, outcome)
     page = page_of(log, tmp_path, draws=200)
     assert page.ids == list(SECTIONS)
-    assert "ThinDataWarning" in page.text["verdict"]
+    assert "Thin data." in page.text["verdict"]
     assert page.text["calibration"].strip()
 
 
@@ -326,8 +335,87 @@ def test_raw_shares_are_counts_and_the_order_of_means_is_explained():
     section = raw_counts_section(duels, bd.winners(bd.fit(duels, draws=400)))
     table = section.tables["counts"]
     assert [row[2].text for row in table.cells] == ["100 %", "33 %", "20 %"]
-    assert _order_words(np.array([0.6, 0.5, 0.5])) == ""
-    assert "order of their mean rank" in _order_words(np.array([0.49, 0.5]))
+    assert order_words(np.array([0.6, 0.5, 0.5])) == ""
+    assert "order of their mean rank" in order_words(np.array([0.49, 0.5]))
+
+
+def test_with_ties_raw_shares_are_shares_of_points(springall):
+    log, fit = springall
+    table = raw_counts_section(log, bd.winners(fit)).tables["counts"]
+    assert table.heads[2] == "share of\npoints" and table.heads[-1] == "model's\nexpected score"
+    assert "a tie counting half" in table.caption
+
+
+def test_pairs_are_those_of_the_model_that_is_given_for_them():
+    wins = np.zeros((12, 12))
+    wins[np.triu_indices(12, 1)] = 6
+    wins[0, 11], wins[11, 0] = 0, 6
+    log = Duels.from_wins(wins, list("abcdefghijkl"))
+    ranked, free = (
+        bd.winners(bd.fit(log, m, draws=400)) for m in ("bradley-terry", "preference-matrix")
+    )
+    table = raw_counts_section(log, ranked, free).tables["counts-pairs"]
+    (at,) = (k for k, row in enumerate(table.cells) if (row[0].text, row[1].text) == ("a", "l"))
+    assert float(table.data["model_probability"][at]) < 0.5
+    assert "by preference-matrix, which allows cycles" in table.caption
+
+
+def test_scores_have_as_many_decimals_in_every_row():
+    ends = {"score_mean": [1.2, 0.0, -0.6], "score_lower": [0.7, 0.0, -4.9]}
+    table = pd.DataFrame(
+        {**ends, "score_upper": [1.7, 0.0, 5.1]}, index=pd.Index(["a", "anchor", "c"], name="arm")
+    )
+    table.attrs = {"ci_prob": 0.95, "unit": "logits", "sentence": "Scores."}
+    rows = scores_section(table).tables["scores"].rows
+    assert [row[2] for row in rows] == ["1.2", "0.0", "-0.6"]
+    assert [row[3] for row in rows] == ["0.7 to 1.7", "0.0 to 0.0", "-4.9 to 5.1"]
+
+
+def test_bars_of_calibration_are_by_the_unit_that_was_held_out():
+    for unit, words in (
+        ("duel", "duels taken as independent"),
+        ("pair and group", "votes of one pair and group not taken as independent"),
+    ):
+        _, figure = calibration_section(SimpleNamespace(unit=unit), "Words.").body
+        assert words in figure.caption
+
+
+def test_too_few_degrees_of_freedom_are_told_at_the_top():
+    def words(degrees, used="judge and group"):
+        return few_clusters_words(
+            SimpleNamespace(
+                winners=SimpleNamespace(attrs={"covariance": used, "degrees_of_freedom": degrees}),
+                fit=SimpleNamespace(attrs={"clusters_repeated": '{"judge": 54, "group": 3}'}),
+                health=SimpleNamespace(columns={"group": "context"}, guessed=("group",)),
+            )
+        )
+
+    told = words(1.6)
+    assert "rest on 3 groups (column context, guessed): 1.6 degrees of freedom" in told
+    assert "--group none" in told
+    assert words(12.0) == "" and words(np.inf, "model") == ""
+
+
+def test_a_p_value_in_a_table_has_no_name():
+    evidence = SimpleNamespace(
+        replicated={"logistic": np.zeros((400, 3)), "isotonic": np.full((400, 3), 127.2)},
+        p_by_model={"logistic": 1 / 401, "isotonic": 0.25}, strength="strong",
+        n_replicated=400, n_closed=9, n_all=10, unit="duel",
+        power={"throughout": {}, "three arms": {}},
+    )  # fmt: skip
+    (table,) = _test_in_numbers(SimpleNamespace(evidence=evidence)).body
+    assert [row[1:] for row in table.rows] == [("0.0", "< 0.0025"), ("127", "0.25")]
+    assert "All three pairs have decided duels in 9 of 10 triads" in table.caption
+
+
+def test_one_pair_of_neighbours_is_singular():
+    pair = {"first": "a", "second": "b", "duels": 9, "decided": True, "beats_probability": 0.99}
+    one = pd.DataFrame([pair | dict.fromkeys(("expected", "median", "lower", "upper"), 0.0)])
+    one["equal_probability"] = 0.0
+    one.attrs = {"confidence": 0.95, "rope": 0.02}
+    words, table, *_ = next_pairs_section(one, None, 2).body
+    assert words.words == "The pair of neighbours in the ranking is decided at 95 %."
+    assert [cell.text for cell in table.cells[0]][4:] == ["decided", "\u2013", "\u2013"]
 
 
 def test_single_ranks_are_singular():
@@ -429,8 +517,13 @@ def test_criteria_disagree_only_beyond_monte_carlo_error():
 
 
 def test_next_likeliest_of_equals_is_the_better_ranked():
+    for row in criterion_rows(elections([[0.25, 0.25, 0.5]] * 5, order=(2, 1, 0))):
+        assert (row[1], row[3], row[4]) == ("c", "b", "25 %")
+
+
+def test_no_arm_is_next_where_one_wins_in_every_draw():
     for row in criterion_rows(elections([[0, 0, 1]] * 5, order=(2, 1, 0))):
-        assert (row[1], row[3], row[4]) == ("c", "b", "\u2013")
+        assert (row[1], row[3], row[4]) == ("c", "\u2013", "\u2013")
 
 
 @pytest.mark.parametrize(
