@@ -28,6 +28,8 @@ __all__ = ["Calibration", "held_out"]
 GUESS = float(np.log(2))  # log loss of predicting 1/2 for every duel
 SAME = 0.0005  # nats that a log loss of three digits does not show
 ENOUGH = 30  # held-out duels below which predictions are not compared with 1/2
+INSIDE = 0.95  # share of bins whose prediction is inside, of a calibrated model
+RARE = 0.01  # probability below which so few bins inside are told
 PER_BIN = 20  # duels that a bin should hold at least
 KEPT = 2**25  # numbers kept of the draws of predictions, of which their variance is computed
 SCORED = 4_000_000  # predictions computed of a fold, draws times rows: fewer draws of large logs
@@ -111,8 +113,17 @@ class Calibration:
             f"Log loss {self.log_loss:.3f} nats a duel (standard error {self.log_loss_error:.3f}; "
             f"predicting 1/2: {GUESS:.3f}) on {int(self.n.sum()):,} duels held out in {self.folds} "
             f"folds: {worth}. In {held} the prediction lies inside the interval of the observed "
-            f"share{by}."
+            f"share{by}{self._rare}."
         )
+
+    @property
+    def _rare(self) -> str:
+        """Where so few bins inside are improbable, that predictions are not calibrated; or ""."""
+        from scipy.stats import binom
+
+        if binom.cdf(self.inside, len(self.n), INSIDE) >= RARE:
+            return ""
+        return ", fewer than chance explains: the predictions are not calibrated"
 
 
 def held_out(

@@ -232,7 +232,8 @@ def evidence_words(e: "Evidence") -> str:
     adjusted = ", majorities adjusted for the order effect" * (e.order == "estimated")
     return (
         f"{e.cyclic:,.0f} of {e.decided:,.0f} decided triads {verb} cyclic{sampled}{adjusted}; the "
-        f"transitive model that explains them best predicts {e.expected:,.0f} on the same design. "
+        f"transitive model with the largest p-value predicts {e.expected:,.0f} on the same "
+        "design. "
         f"Weighted by their certainty: {p_words(e.p_value, e.n_replicated)} "
         f"({p_words(e.p_strong, e.n_replicated)} under strong transitivity)."
     )

@@ -133,7 +133,8 @@ def residuals_section(check: "Check") -> Section:
             plot=partial(plot_residuals, check),
             size=residuals_size(check.duels.n_arms),
             alt="Share of duels won by each pair, in rank order",
-            caption="Arms in the order of the transitive model. Purple: the row won most of its "
+            caption="Arms in the order of the transitive model that fits best, which may differ "
+            "from the ranking. Purple: the row won most of its "
             "decided duels with the column; orange: the column. Crosses: pairs whose result has a "
             "p-value below 0.01 under that model. Grey: no "
             f"decided {check_text.decided_units(check.evidence.unit)}.",

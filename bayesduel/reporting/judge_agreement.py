@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from bayesduel.reporting.section import Section, Table, blocks
-from bayesduel.text import percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +57,7 @@ def _table(found: "JudgeAgreement") -> Table:
             f"{row['votes']:,}",
             f"{row['units']:,}",
             *_share(row, "agreement"),
-            _percent(row["others"]),
+            _share(row, "others")[0],
         ]
         if grouped:
             cells += [str(row["group"]), " ".join(_share(row, "second"))]
@@ -92,10 +91,6 @@ def _share(row: "dict[str, float]", name: str) -> tuple[str, str]:
     """Return a share and its interval."""
     if row[name] != row[name]:
         return "\u2013", "\u2013"
-    low, high = row[f"{name}_lower"], row[f"{name}_upper"]
+    low, high = (row.get(f"{name}_{end}", float("nan")) for end in ("lower", "upper"))
     ends = "\u2013" if low != low else f"{100 * low:.0f} to {100 * high:.0f}"
     return f"{100 * row[name]:.0f} %", ends
-
-
-def _percent(p: float) -> str:
-    return "\u2013" if p != p else f"{percent(p)} %"

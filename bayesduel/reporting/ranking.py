@@ -317,6 +317,7 @@ def _ranking_table(winners: "Winners", duels: "Duels") -> Table:
     n_arms = len(frame)
     shown = LISTED if n_arms > TABLE_ARMS else n_arms
     more = f" The first {shown:,} of {n_arms:,} arms; the files have all." * (shown < n_arms)
+    results = ("wins", "ties", "losses") if duels.n_ties else ("wins", "losses")
     rows = tuple(
         (
             f"{place}",
@@ -328,7 +329,7 @@ def _ranking_table(winners: "Winners", duels: "Duels") -> Table:
             f"{percent(best[arm])} %",
             rank_range(row["rank_best"], row["rank_worst"]),
             f"{counts.loc[arm, 'duels']:,.0f}",
-            " / ".join(f"{counts.loc[arm, c]:,.0f}" for c in ("wins", "ties", "losses")),
+            " / ".join(f"{counts.loc[arm, c]:,.0f}" for c in results),
         )
         for place, (arm, row) in enumerate(frame.head(shown).iterrows(), 1)
     )
@@ -336,7 +337,12 @@ def _ranking_table(winners: "Winners", duels: "Duels") -> Table:
         *("rank", "arm", score_name(winners).replace(" ", "\n"), f"{level}\ninterval"),
         *(("tier",) if tiered else ()),
         *(("group",) if group else ()),
-        *("best\narm", f"rank range,\n{level}", "duels", "won / tied\n/ lost"),
+        *(
+            "best\narm",
+            f"rank range,\n{level}",
+            "duels",
+            "won / tied\n/ lost" if duels.n_ties else "won /\nlost",
+        ),
     )
     return Table(
         columns="nl" + "n" * (len(heads) - 2),

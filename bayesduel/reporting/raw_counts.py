@@ -123,6 +123,7 @@ def _pairs(
     if "preference_mean" in of_pairs:
         model = of_pairs["preference_mean"].values[first, second]
         data["model_probability"] = model
+    tied = duels.n_ties > 0
     if duels.n_arms <= MATRIX:
         table = _matrix(pairs, duels, winners, data)
     else:
@@ -130,7 +131,7 @@ def _pairs(
             (
                 str(row["first"]),
                 str(row["second"]),
-                f"{row['first_wins']:,} / {row['ties']:,} / {row['second_wins']:,}",
+                f"{row['first_wins']:,}{f' / {row["ties"]:,}' * tied} / {row['second_wins']:,}",
                 f"{100 * row['share']:.0f} %",
                 f"{100 * row['share_lower']:.0f} to {100 * row['share_upper']:.0f}",
                 *(() if np.isnan(model[k]) else (f"{percent(model[k])} %",)),
@@ -145,13 +146,13 @@ def _pairs(
         table = Table(
             columns="llnnn" + "n" * modelled,
             heads=(
-                *("first", "second", "won / tied / lost", "share", "95 % interval"),
+                *("first", "second", f"won{' / tied' * tied} / lost", "share", "95 % interval"),
                 *(("model",) if modelled else ()),
             ),
             rows=rows,
             full=True,
             name="pairs",
-            caption="Share: of the first, a tie counting half, with Wilson's interval."
+            caption=f"Share: of the first{', a tie counting half' * tied}, with Wilson's interval."
             f"{f' {model_words}.' * modelled}"
             f"{more * (len(pairs) > ROWS)}",
             data=data,

@@ -166,6 +166,20 @@ def test_few_duels_tell_nothing():
     assert "30 duels held out in 5 folds: better than predicting 1/2." in enough.sentence
 
 
+def test_so_few_bins_inside_that_chance_does_not_explain_it_are_told():
+    def told(inside):
+        near = np.arange(10) < inside
+        return Calibration(
+            predicted=np.where(near, 0.6, 0.9), observed=np.full(10, 0.6),
+            lower=np.full(10, 0.5), upper=np.full(10, 0.7), n=np.full(10, 40),
+            log_loss=0.6, log_loss_error=0.01, folds=5, unit="duel",
+        ).sentence  # fmt: skip
+
+    assert "In 6 of 10 bins" in told(6)
+    assert told(6).endswith("fewer than chance explains: the predictions are not calibrated.")
+    assert told(7).endswith("inside the interval of the observed share.")
+
+
 def test_a_log_of_ties_is_a_coin():
     log = Duels.from_wins(np.zeros((3, 3)), ties=10 * (1 - np.eye(3)))
     found = held_out(log, folds=2, draws=200)

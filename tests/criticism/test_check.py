@@ -24,6 +24,7 @@ from bayesduel.criticism.check_text import (
 from bayesduel.criticism.compare import compare_models
 from bayesduel.criticism.cycle_posterior import _alike, _count, curl_share, cycle_posterior
 from bayesduel.criticism.residuals import _binomial, judge_residuals
+from bayesduel.criticism.transitivity import Evidence
 from bayesduel.criticism.transitivity import evidence as evidence_room
 from bayesduel.criticism.transitivity.lapse_model import LOGISTIC, LapseFit, LapseModel
 from bayesduel.criticism.transitivity.triads import closed_triads
@@ -59,9 +60,22 @@ def test_counts_of_triads_say_what_they_are_counts_of():
     )  # fmt: skip
     told = evidence_words(one)
     assert told.startswith("1 of 4 decided triads is cyclic, majorities adjusted for the order")
+    assert "the transitive model with the largest p-value predicts 2" in told
     plain = SimpleNamespace(**{**vars(one), "order": "not recorded", "cyclic": 2.0})
     assert evidence_words(plain).startswith("2 of 4 decided triads are cyclic; the")
     assert [mean_count(x) for x in (1.25, 255.0, 1284.5)] == ["1.2", "255", "1,284"]
+
+
+def test_of_equal_p_values_the_model_is_named_that_predicts_most_cycles():
+    """As where a log is more cyclic than every replicated one."""
+    few, many = (np.full((9, 3), x) for x in (1.0, 5.0))
+    equal = SimpleNamespace(
+        p_by_model={"logistic": 0.1, "mixture": 0.1, "normal": 0.1},
+        replicated={"logistic": few, "mixture": many, "normal": few},
+    )
+    assert Evidence.likeliest.fget(equal) == "mixture"
+    equal.p_by_model["normal"] = 0.2
+    assert Evidence.likeliest.fget(equal) == "normal"
 
 
 def test_an_order_effect_that_the_ranking_has_is_not_asked_for_again():

@@ -21,7 +21,7 @@ from bayesduel.reporting.check import _test_in_numbers
 from bayesduel.reporting.fit import few_clusters_words
 from bayesduel.reporting.log import log_section
 from bayesduel.reporting.next_pairs import next_pairs_section
-from bayesduel.reporting.ranking import caution_words, order_words, ranks_section
+from bayesduel.reporting.ranking import caution_words, order_words, ranking_section, ranks_section
 from bayesduel.reporting.raw_counts import raw_counts_section
 from bayesduel.reporting.scores import scores_section
 from bayesduel.reporting.section import Text
@@ -355,6 +355,8 @@ def test_pairs_are_those_of_the_model_that_is_given_for_them():
         bd.winners(bd.fit(log, m, draws=400)) for m in ("bradley-terry", "preference-matrix")
     )
     table = raw_counts_section(log, ranked, free).tables["counts-pairs"]
+    assert table.heads[2] == "won / lost" and table.cells[0][2].text.count("/") == 1
+    assert ranking_section(ranked, log).tables["ranking"].heads[-1] == "won /\nlost"
     (at,) = (k for k, row in enumerate(table.cells) if (row[0].text, row[1].text) == ("a", "l"))
     assert float(table.data["model_probability"][at]) < 0.5
     assert "by preference-matrix, which allows cycles" in table.caption

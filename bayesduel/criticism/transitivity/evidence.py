@@ -142,10 +142,13 @@ class Evidence:
 
     @property
     def likeliest(self) -> NullModel | None:
-        """The null model of the largest p-value."""
+        """The null model of the largest p-value; of equal ones, whose logs are most cyclic."""
         if not self.p_by_model:
             return None
-        return max(self.p_by_model, key=lambda model: self.p_by_model[model])
+        return max(
+            self.p_by_model,
+            key=lambda model: (self.p_by_model[model], self.replicated[model][:, 0].mean()),
+        )
 
     @property
     def n_replicated(self) -> int:
