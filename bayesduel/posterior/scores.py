@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["POINTS", "scores"]
 
 ARMS = 8192  # arms worked on at once
+LEAST_DEGREES = 2.0  # of freedom, up to which Student's t has no variance
 POINTS = {"logits": 400 / log(10), "probits": 200 * sqrt(2)}  # Elo points by unit of a score
 
 
@@ -59,7 +60,9 @@ def scores(
     -------
     One row an arm. ``score_mean``, ``score_sd``, ``score_lower``, ``score_upper``: difference
     from the anchor in the unit of the model (``attrs["unit"]``: logits, the log odds of a win
-    against a loss; probits; or units of the margins). ``rating``, ``rating_lower``,
+    against a loss; probits; or units of the margins). Where cluster-robust errors have at most 2
+    degrees of freedom, ``score_mean`` is the median: a sample of Student's t has no stable mean
+    then. ``rating``, ``rating_lower``,
     ``rating_upper``: the same with the anchor at `points`, in points of Elo
     (``attrs["points_per_unit"]``: 400 / ln 10 a logit, 200 sqrt(2) a probit); absent for margins.
     ``attrs["sentence"]`` says what the numbers are differences from.
@@ -75,7 +78,7 @@ def scores(
 
     check_ci_prob(ci_prob)
     points = finite(points, "points")
-    draws, labels, _ = draws_of(fit, covariance)
+    draws, labels, used = draws_of(fit, covariance)
     if draws.score is None:
         raise ValueError(
             f"fit should be of a model with one score per arm, got {fit.attrs['model']}"
@@ -87,10 +90,12 @@ def scores(
     origin = score.mean(1, keepdims=True) if anchor is None else score[:, [labels.index(anchor)]]
     order = np.lexsort((-score.mean(0), mean_rank(score)))  # as winners ranks them
     found = np.empty((4, len(labels)))
+    no_mean = _without_mean(fit, used, len(labels))
     for start in range(0, len(labels), ARMS):
         here = slice(start, start + ARMS)
         apart = (score[:, here].astype(float) - origin).T
         found[:, here] = apart.mean(1), apart.std(1), *eti(apart, ci_prob)
+        found[0, here][no_mean[here]] = np.median(apart[no_mean[here]], axis=1)
     own = ("score_mean", "score_sd", "score_lower", "score_upper")
     columns = dict(zip(own, found, strict=True))
     per_unit = POINTS.get(unit)
@@ -108,6 +113,14 @@ def scores(
         "sentence": _sentence(unit, anchor, points, rated=per_unit is not None),
     }
     return frame
+
+
+def _without_mean(fit: "xr.DataTree", used: str, n_arms: int) -> np.ndarray:
+    """Return which arms' draws have no variance, and a mean that is noise: (K,), bool."""
+    if used == "model" or "clusters" not in fit:
+        return np.zeros(n_arms, dtype=bool)
+    degrees = fit["clusters"].dataset["score_degrees_cluster"].sel(clustering=used)
+    return np.asarray(degrees.to_numpy() <= LEAST_DEGREES)
 
 
 def _sentence(unit: str, anchor: str | None, points: float, *, rated: bool) -> str:

@@ -126,7 +126,7 @@ def undecided_words(
         words = f"{start}: the best arm is one of {join(names)} (probability {probability(p)})."
     if exists < 0.5:
         words += (
-            f" Possibly no arm beats all others (probability {probability(1 - exists)}); "
+            f" Probably no arm beats all others (probability {probability(1 - exists)}); "
             "the best arm is then the one that beats most (Copeland)."
         )
     return words

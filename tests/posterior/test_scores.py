@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import bayesduel as bd
+from bayesduel.posterior.draws import draws_of
 from tests.support.drawn_by_hand import beta_draws, matrix_draws, score_draws, tree
 
 
@@ -72,3 +73,28 @@ def test_bad_input(drawn):
     matrix = beta_draws(np.ones((3, 3), int), 50, np.random.default_rng(0))
     with pytest.raises(ValueError, match="one score per arm"):
         bd.scores(tree(matrix_draws(matrix)))
+
+
+def test_with_two_degrees_of_freedom_or_less_a_score_is_a_median():
+    """Student's t has no variance then: the mean of its draws is noise."""
+    rng = np.random.default_rng(3)
+    left, right = rng.integers(0, 4, 240), rng.integers(1, 4, 240)
+    right = (left + right) % 4
+    won = rng.random(240) < 1 / (1 + np.exp(0.6 * (left - right)))
+    log = bd.Duels.from_votes(
+        [f"a{i}" for i in left],
+        [f"a{i}" for i in right],
+        won,
+        judge=[*"x" * 160, *"y" * 40, *"z" * 40],
+    )
+    fit = bd.fit(log, draws=400)
+    degrees = fit["clusters"].dataset["score_degrees_cluster"].sel(clustering="judge").values
+    assert (degrees <= 2).all()
+    table = bd.scores(fit)
+    apart = draws_of(fit, "judge")[0].score
+    apart = apart - apart.mean(1, keepdims=True)
+    for k in range(4):
+        assert table.loc[f"a{k}", "score_mean"] == pytest.approx(np.median(apart[:, k]))
+    plain = bd.scores(fit, covariance="model")
+    own = draws_of(fit, "model")[0].score
+    assert plain.loc["a0", "score_mean"] == pytest.approx((own - own.mean(1)[:, None])[:, 0].mean())

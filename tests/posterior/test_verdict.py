@@ -1,11 +1,13 @@
 """The verdict and its error."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from bayesduel.posterior.verdict_text import undecided_words
 from bayesduel.posterior.winners import Winners, winners
 from tests.support.drawn_by_hand import (
     CYCLE,
@@ -156,3 +158,11 @@ def test_close_to_the_threshold_is_within_two_monte_carlo_errors(monkeypatch):
         for share, close in ((0.99, False), (1.01, True)):
             verdict = decide(*given["args"], **options, monte_carlo_error=share * near / 2)
             assert ("close to the threshold" in verdict.sentence) is close
+
+
+def test_what_is_more_likely_than_not_is_called_probable():
+    sole = np.zeros((10, 3), dtype=bool)
+    sole[:2, 0] = True
+    words = undecided_words("abc", np.array([0, 1]), 0.97, SimpleNamespace(sole=sole))
+    assert words.startswith("Undecided: the best arm is one of a and b")
+    assert "Probably no arm beats all others (probability 0.80)" in words
