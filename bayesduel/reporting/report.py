@@ -102,6 +102,10 @@ NEXT_REJECTED = (
     "The log contradicts a ranking (see Transitivity): neighbours and pairs below are those of the "
     "ranking that is for comparison only."
 )
+NEXT_FEW = (
+    "Errors rest on few clusters (see the top of the page): the numbers below hold for duels that "
+    "are independent of those in the log, not for more of the same judges or groups."
+)
 REJECTED = "The log contradicts a ranking (see Transitivity): this one is for comparison only."
 
 Sections = tuple[Section, ...]
@@ -382,7 +386,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         errors_section(a),
         _noted(
             next_pairs_section(a.neighbours, a.pairs, a.duels.n_arms),
-            NEXT_REJECTED if rejected else "",
+            " ".join(filter(None, (NEXT_REJECTED * bool(rejected), NEXT_FEW * bool(few)))),
         ),
         _reproduce(a.fit, command),
     )

@@ -398,6 +398,17 @@ def test_too_few_degrees_of_freedom_are_told_at_the_top():
     assert words(12.0) == "" and words(np.inf, "model") == ""
 
 
+def test_few_clusters_are_told_beside_duels_to_decide(tmp_path):
+    rng = np.random.default_rng(2)
+    left = rng.integers(0, 3, 90)
+    right = (left + rng.integers(1, 3, 90)) % 3
+    judge = [*"x" * 60, *"y" * 15, *"z" * 15]
+    won = rng.random(90) < 1 / (1 + np.exp(left - right))
+    page = page_of(Duels.from_votes(left, right, won, judge=judge), tmp_path, draws=200)
+    assert "Standard errors are by judge and rest on 3 judges: " in page.text["verdict"]
+    assert "not for more of the same judges or groups" in page.text["next"]
+
+
 def test_a_p_value_in_a_table_has_no_name():
     evidence = SimpleNamespace(
         replicated={"logistic": np.zeros((400, 3)), "isotonic": np.full((400, 3), 127.2)},
