@@ -12,12 +12,14 @@ from bayesduel.text import join
 
 __all__ = [
     "FEWEST",
+    "LEAST_DEGREES",
     "Dependence",
     "FewClustersWarning",
     "RepeatedVotesWarning",
     "dependence_of",
 ]
 
+LEAST_DEGREES = 4  # of freedom, below which Student's t is rough: Tipton 2015
 FEWEST = 3  # clusters below which no verdict is given: there is one degree of freedom at most
 
 
@@ -77,6 +79,11 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
         What `bayesduel.fit` returned.
     used, asked
         The covariance that the draws have, and the one that was asked for ("auto" among them).
+
+    References
+    ----------
+    Tipton, "Small sample adjustments for robust variance estimation with meta-regression",
+    Psychological Methods 2015, for the degrees of freedom below which Student's t is rough.
     """
     if "dependence" in fit.attrs:  # a mixture says what its parts account for
         told = json.loads(fit.attrs["dependence"])
@@ -105,6 +112,8 @@ def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
         f"Standard errors are cluster-robust by {used} ({clusters}, bias-reduced; intervals by "
         f"Student's t with {_rounded(degrees)} degrees of freedom for the median arm)."
     )
+    if degrees < LEAST_DEGREES:
+        sentence += f" With fewer than {LEAST_DEGREES} degrees of freedom intervals are rough."
     refusal = ""
     if n < FEWEST and asked == "auto":
         role = used if used in counts else min(counts, key=lambda name: counts[name])

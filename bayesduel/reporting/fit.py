@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.inference.route import SPARSE
+from bayesduel.posterior.dependence import LEAST_DEGREES
 from bayesduel.posterior.draws import model_of
 from bayesduel.reporting.section import Block, Cell, Group, Section, Table, Text, blocks
 from bayesduel.text import count
@@ -32,7 +33,6 @@ METHOD_NAMES = {
     "variational": "variational Gaussian approximation on the sparse comparison graph",
     "gibbs": "Gibbs sampling with Polya-Gamma variables",
 }
-LEAST_DEGREES = 4  # of freedom, below which Student's t is rough: Tipton 2015
 OPEN_ROWS = 12  # arms up to which the table of standard errors is shown unfolded
 
 Diagnostic = tuple[str, str, str, bool]  # name, value, required value, whether it is met
@@ -98,13 +98,7 @@ def errors_section(a: "Analysis") -> Section:
 
 
 def few_clusters_words(a: "Analysis") -> str:
-    """Return a warning where standard errors rest on too few clusters to be relied on, else "".
-
-    References
-    ----------
-    Tipton, "Small sample adjustments for robust variance estimation with meta-regression",
-    Psychological Methods 2015: with fewer than 4 degrees of freedom, Student's t is not reliable.
-    """
+    """Return a warning where standard errors rest on too few clusters to be relied on, else ""."""
     used, degrees = a.winners.attrs["covariance"], a.winners.attrs["degrees_of_freedom"]
     if used == "model" or degrees >= LEAST_DEGREES:
         return ""
