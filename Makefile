@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PARALLEL := -n 2 --dist worksteal -q
 
+# The tests start many processes, and each would compile every file anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test plain-tests compiled-tests test-all lint types tests nightly wheels lowest newest faults mutations bench reference reproduce validate clean help
 
 help:  ## what can be made

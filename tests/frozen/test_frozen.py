@@ -96,7 +96,10 @@ OTHER_FORMS = (
     *("attributes item", "compare-models pair", "thurstone score common"),
 )
 
-LONG = ("by-model", "POCBAm/drawn", "POCBAm/replay", "POCBAm/uneven", "POCBAm/perturbed")
+LONG = (
+    *("by-model", "POCBAm/drawn", "POCBAm/replay", "POCBAm/uneven", "POCBAm/perturbed"),
+    *("calibrated/drawn", "calibrated/replay", "calibrated/uneven"),
+)
 
 
 def shown(name):

@@ -235,7 +235,8 @@ def fits(votes):
     }
 
 
-@pytest.mark.parametrize("name", [pytest.param("pair", marks=pytest.mark.slow), "perturbed"])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pair", "perturbed"])
 def test_everything_downstream_takes_a_fit(fits, name, tmp_path):
     fit = fits[name]
     P = fit["preference"]["preference"].to_numpy().reshape(-1, 5, 5)

@@ -30,7 +30,7 @@ LEARNERS = [
     bd.SelfSparring(),
 ]
 # Each is compiled for these tests, seconds each: make test-all has the others.
-COMPILED = (bd.CCB, bd.DTS, bd.RUCB)
+COMPILED = (bd.DTS, bd.RUCB)
 
 
 def marks(policy):
