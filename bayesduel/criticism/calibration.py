@@ -30,6 +30,7 @@ SAME = 0.0005  # nats that a log loss of three digits does not show
 ENOUGH = 30  # held-out duels below which predictions are not compared with 1/2
 INSIDE = 0.95  # share of bins whose prediction is inside, of a calibrated model
 RARE = 0.01  # probability below which so few bins inside are told
+SAME_PREDICTION = 1e-12  # difference of two predictions that are equal up to rounding
 PER_BIN = 20  # duels that a bin should hold at least
 KEPT = 2**25  # numbers kept of the draws of predictions, of which their variance is computed
 SCORED = 4_000_000  # predictions computed of a fold, draws times rows: fewer draws of large logs
@@ -201,20 +202,24 @@ def held_out(
         favourite.append(np.where(flip, 1 - p, p))
         spread.append(np.where(flip, 1 - drawn, drawn))
         points.append(np.where(flip, n - won, won))
-        counts.append(n)
-        losses.append(-(won * np.log(p) + (n - won) * np.log1p(-p)))
+        counts.append(held[:, at])
+        losses.append(_losses(p))
         units.append(rows[5][at])
         if progress is not None:
             progress((k + 1) / folds)
-    p, w, n, loss, of = (np.concatenate(x) for x in (favourite, points, counts, losses, units))
-    total = n.sum()
-    mean = float(loss.sum() / total)
-    if unit in ("duel", "vote"):
-        of = np.arange(len(of))
-    beyond = np.bincount(np.unique(of, return_inverse=True)[1], loss - n * mean)
-    error = np.sqrt((beyond**2).sum()) / total
+    p, w, of = (np.concatenate(x) for x in (favourite, points, units))
+    number, loss = np.concatenate(counts, axis=1), np.concatenate(losses, axis=1)
+    n, total = number.sum(0), number.sum()
+    mean = float((number * loss).sum() / total)
+    alone = unit in ("duel", "vote")
+    if alone:
+        square = float((number * (loss - mean) ** 2).sum())
+    else:
+        beyond = np.bincount(np.unique(of, return_inverse=True)[1], (number * (loss - mean)).sum(0))
+        square = float((beyond**2).sum())
+    error = np.sqrt(square) / total
     return Calibration(
-        **_bins(p, w, n, None if unit in ("duel", "vote") else of, spread),
+        **_bins(p, w, n, None if alone else of, spread),
         log_loss=mean,
         log_loss_error=float(error),
         folds=folds,
@@ -299,6 +304,12 @@ def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.nd
     return posterior_draws(tree)[0]
 
 
+def _losses(p: np.ndarray) -> np.ndarray:
+    """Return minus the log probability of a win, of a loss and of a tie, shape (3, rows)."""
+    win, loss = -np.log(p), -np.log1p(-p)
+    return np.stack([win, loss, (win + loss) / 2])
+
+
 def _summary(score: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean of draws of expected scores (draws, rows), and at most `most` of them."""
     every = -(-len(score) // most)
@@ -314,13 +325,17 @@ def _bins(
 ) -> dict[str, Any]:
     """Return bins of about equal numbers of duels, ordered by prediction.
 
-    `unit` is the unit of each row; None where single duels are units. `spread` holds draws of the
-    predictions, (draws, rows of a fold), one array for each fold, in the order of the rows.
+    Rows of the same prediction are in one bin: the order in which a log lists the arms of a pair
+    may tell who won. `unit` is the unit of each row; None where single duels are units.
+    `spread` holds draws of the predictions, (draws, rows of a fold), one array for each fold, in
+    the order of the rows.
     """
     order = np.argsort(p, kind="stable")
     p, won, n = p[order], won[order], n[order]
     n_bins = int(np.clip(n.sum() // PER_BIN, 1, 10))
-    middle = np.cumsum(n) - n / 2
+    alike = np.cumsum(np.append(False, np.diff(p) > SAME_PREDICTION))  # both orders of a pair
+    size = np.bincount(alike, n)
+    middle = (np.cumsum(size) - size / 2)[alike]
     place = np.minimum((middle * n_bins / n.sum()).astype(int), n_bins - 1)
     _, place = np.unique(place, return_inverse=True)
     size = np.bincount(place, n)

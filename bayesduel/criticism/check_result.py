@@ -313,6 +313,7 @@ class Check:
                 "cyclic_triads": e.cyclic,
                 "expected_cyclic_triads": e.expected,
                 "decided_triads": e.decided,
+                "triads_by_counting": {"cyclic": e.unadjusted[0], "decided": e.unadjusted[1]},
                 "closed_triads": e.n_closed,
                 "triads": e.n_all,
                 "share_of_triads_sampled": e.sampled,

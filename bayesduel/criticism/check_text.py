@@ -105,6 +105,14 @@ def power_words(e: "Evidence") -> str:
     local, throughout = (e.power.get(k, {}).get(MIDDLE, 0.0) for k in ("three arms", "throughout"))
     if not any(row for row in e.power.values()):
         return ""
+    if e.n_all == 1:  # a cycle of three arms is one through all arms
+        seen = "It would probably have been seen."
+        if local < GOOD_POWER:
+            seen = "It may be there unnoticed, so transitivity is not established."
+        return (
+            f"Power: a cycle of the three arms, each step won at {100 * MIDDLE:.0f} %, would be "
+            f"detected with a probability of {percent(local)} %. {seen}"
+        )
     found = (
         f"Power: a single cycle of three arms, each step won at {100 * MIDDLE:.0f} %, would be "
         f"detected with a probability of {percent(local)} %; cycles of that strength through all "
@@ -228,10 +236,18 @@ def evidence_words(e: "Evidence") -> str:
     sampled = ""
     if e.sampled < 1:
         sampled = f" (estimated from a sample of {100 * e.sampled:.2g} % of the triads)"
-    verb = "is" if round(e.cyclic) == 1 else "are"
-    adjusted = ", majorities adjusted for the order effect" * (e.order == "estimated")
+    found = f"{e.cyclic:,.0f} of {e.decided:,.0f} decided triads"
+    found += " is cyclic" if round(e.cyclic) == 1 else " are cyclic"
+    if round(e.decided) == 1:
+        found = f"The only decided triad is {'' if e.cyclic else 'not '}cyclic"
+    adjusted, raw = "", tuple(f"{x:,.0f}" for x in e.unadjusted)
+    if e.order == "estimated" and raw != (f"{e.cyclic:,.0f}", f"{e.decided:,.0f}"):
+        adjusted = (
+            ", majorities adjusted for the order effect (without that adjustment "
+            f"{raw[0]} of {raw[1]})"
+        )
     return (
-        f"{e.cyclic:,.0f} of {e.decided:,.0f} decided triads {verb} cyclic{sampled}{adjusted}; the "
+        f"{found}{sampled}{adjusted}; the "
         f"transitive model with the largest p-value predicts {e.expected:,.0f} on the same "
         "design. "
         f"Weighted by their certainty: {p_words(e.p_value, e.n_replicated)} "
@@ -270,7 +286,9 @@ def cycle_posterior_words(b: "CyclePosterior | None", n_closed: int, unit: str =
     """
     if b is None:
         return ""
-    error = f" (\u00b1 {b.cyclic_error:,.1f} from sampling of triads)" if b.cyclic_error else ""
+    error = (
+        f" (\u00b1 {mean_count(b.cyclic_error)} from sampling of triads)" if b.cyclic_error else ""
+    )
     before = f" (prior {percent(b.weak_prior)} %)" if b.weak_prior == b.weak_prior else ""
     return (
         "With a probability for each pair and no ranking assumed: no cycle with probability "
@@ -384,10 +402,13 @@ def order_words(
             f"{words} This is an order effect; the test of transitivity adjusts for it. To adjust "
             f"a ranking, {MODELLED}."
         )
+    met = f"Only {100 * both_ways:.0f} % of the pairs"
+    if both_ways < 0.01:
+        met = "Fewer than 1 % of the pairs" if both_ways else "No pair"
     remedy = "The ranking adjusts for it." if modelled else f"If sides carry a meaning, {MODELLED}."
     return (
-        f"{words} The interval excludes 50 %, and the test of transitivity adjusts for that. Only "
-        f"{100 * both_ways:.0f} % of the pairs met in both orders, so the estimate rests on how "
+        f"{words} The interval excludes 50 %, and the test of transitivity adjusts for that. "
+        f"{met} met in both orders, so the estimate rests on how "
         "the results of three arms fit together: it may be an order effect or another deviation "
         f"from the scores. {remedy}"
     )

@@ -119,8 +119,11 @@ class MarginCheck:
                 f"{self.table['p_value'].min():.2g})."
             )
         parts = "; ".join(f"{CHECKS[n]}, p {self.p_words(n)}" for n in failed)
-        fine = [n for n in names if n not in failed]
+        once = bool((self.pairs["duels"] == 1).all())
+        fine = [n for n in names if n not in failed and not (once and n == "pairs")]
         rest = f" The other checks find nothing ({join(fine)})." if fine else ""
+        if once:
+            rest += " Pairs have one margin each, so that their means cannot be checked."
         return f"The margins deviate from the model: {parts}.{rest}"
 
     def p_words(self, name: str) -> str:

@@ -55,7 +55,7 @@ def arm_residuals(
     """Return one row an arm, the worst fitted first.
 
     Columns: arm, opponents, misfit (mean of z^2 over its pairs) and p (share of logs of the
-    likelier lapse model in which it is at least that).
+    likelier lapse model in which it is at least that); attribute ``n_draws``, how many logs.
     """
     import pandas as pd
 
@@ -88,7 +88,9 @@ def arm_residuals(
         }
     )
     frame = frame[opponents > 0]
-    return frame.sort_values(["p", "misfit"], ascending=[True, False], ignore_index=True)
+    frame = frame.sort_values(["p", "misfit"], ascending=[True, False], ignore_index=True)
+    frame.attrs["n_draws"] = n_draws
+    return frame
 
 
 def judge_residuals(duels: "Duels", null_models: NullModels) -> "pd.DataFrame | None":

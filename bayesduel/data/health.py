@@ -87,6 +87,7 @@ def health(duels: "Duels") -> Health:
         n_pairs_both_ways=_ordered_pairs(duels) - n_met,
         duels_per_arm=(int(total.min()), float(np.median(total)), int(total.max())),
         n_decisive=first + second,
+        ordered=duels.ordered,
         one_orientation=_one_orientation(duels, n_met),
         first_share=first / (first + second) if first + second else float("nan"),
         first_interval=(low, high),

@@ -58,6 +58,8 @@ class Health:
         Smallest, median and largest number of duels of an arm.
     n_decisive
         Duels that are not ties.
+    ordered
+        Whether the order in which a row lists the arms may carry a meaning.
     one_orientation
         Whether sides may carry a meaning but no pair met with either arm listed first, although so
         many duels are repeats of their pair that this is no chance (seven or more: less than 1 %
@@ -102,6 +104,7 @@ class Health:
     n_pairs_both_ways: int
     duels_per_arm: tuple[int, float, int]
     n_decisive: int
+    ordered: bool
     one_orientation: bool
     first_share: float
     first_interval: tuple[float, float]
@@ -189,7 +192,7 @@ def table(h: "Health") -> list[tuple[str, str]]:
         ("components", f"{len(h.components):,}"),
         ("maximum-likelihood scores exist", "yes" if h.strongly_connected else "no"),
     ]
-    if h.n_decisive:
+    if h.n_decisive and h.ordered:
         first = f"{100 * h.first_share:.1f} % of {h.n_decisive:,} decisive duels"
         interval = " to ".join(f"{100 * x:.1f}" for x in h.first_interval)
         lines.append(("won by the arm listed first", f"{first} (95 %: {interval})"))

@@ -1,6 +1,6 @@
 """Report sections: transitivity, residuals of the transitive model, model comparison."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from bayesduel.reporting.section import (
     Verdict,
     blocks,
 )
-from bayesduel.text import SENTENCE, p_value, percent, shorten
+from bayesduel.text import SENTENCE, p_value, percent, shorten, significant
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,6 +61,7 @@ RESIDUALS = {
         "not expect them. No z for fewer than five of them.",
     ),
 }
+NO_CYCLES_NOTE = "No decided triad of the log is cyclic; these are the most probable to be."
 CYCLES_NOTES = {
     "none": "Any log has some cycles; these are no more than expected by chance.",
     "weak": "A ranking with uneven margins may explain these cycles.",
@@ -220,6 +221,7 @@ def _test_in_numbers(check: "Check") -> Group | None:
         rows=tuple(
             (POWER_NAMES[kind], *(f"{percent(v)} %" for v in row.values()))
             for kind, row in e.power.items()
+            if kind == "three arms" or e.n_all > 1
         ),
         caption="Power: probability that the test rejects transitivity where such cycles are added "
         "to the fitted ranking, and all else is as fitted.",
@@ -250,7 +252,7 @@ def _cycles(check: "Check") -> Group | None:
         return None
     note = figure = None
     if check.evidence.strength != "strong":
-        note = Text(CYCLES_NOTES[check.evidence.strength], "small")
+        note = Text(_cycles_note(check), "small")
     else:
         figure = Figure(
             plot=partial(plot_cycles, check),
@@ -277,11 +279,24 @@ def _cycles(check: "Check") -> Group | None:
     return Group("Most probable cycles", blocks(note, figure, table))
 
 
+def _cycles_note(check: "Check") -> str:
+    """Return what to make of cycles where the evidence is not strong, and how many are alike."""
+    e, b = check.evidence, check.cycle_posterior
+    note = CYCLES_NOTES[e.strength] if e.cyclic else NO_CYCLES_NOTE
+    if b is None or b.n_alike <= len(check.cycles):
+        return note
+    return f"{note} {check_text.leading_words(b)}"
+
+
 def _residuals(name: str, frame: "pd.DataFrame") -> Group:
     """Return the largest residuals of pairs, arms or judges."""
     columns, heads, note = RESIDUALS[name]
-    row = {"pairs": _pair, "arms": _arm, "judges": _judge}[name]
-    rows = tuple(row(record) for record in frame.head(ROWS).to_dict("records"))
+    shown: dict[str, Callable[[Mapping[Any, Any]], tuple[str, ...]]] = {
+        "pairs": _pair,
+        "arms": partial(_arm, draws=frame.attrs.get("n_draws", 0)),
+        "judges": _judge,
+    }
+    rows = tuple(shown[name](record) for record in frame.head(ROWS).to_dict("records"))
     data = {str(column): frame[column].to_numpy() for column in frame}
     table = Table(columns=columns, heads=heads, rows=rows, full=True, name=name, data=data)
     judges = check_text.judge_words(frame) if name == "judges" else ""
@@ -290,21 +305,25 @@ def _residuals(name: str, frame: "pd.DataFrame") -> Group:
 
 def _pair(r: Mapping[Any, Any]) -> tuple[str, ...]:
     won, expected = f"{r['observed']:,} of {r['duels']:,}", f"{r['expected']:,.1f}"
-    return str(r["first"]), str(r["second"]), won, expected, f"{r['z']:+.1f}", _p(r["surprise"])
+    return str(r["first"]), str(r["second"]), won, expected, f"{r['z']:+z.1f}", _p(r["surprise"])
 
 
-def _arm(r: Mapping[Any, Any]) -> tuple[str, ...]:
-    return str(r["arm"]), f"{r['opponents']:,}", f"{r['misfit']:.2f}", _p(r["p"])
+def _arm(r: Mapping[Any, Any], draws: int) -> tuple[str, ...]:
+    least = draws > 0 and r["p"] <= 1 / (draws + 1)
+    p = f"< {1 / draws:.2g}" if least else _p(r["p"])
+    return str(r["arm"]), f"{r['opponents']:,}", f"{r['misfit']:.2f}", p
 
 
 def _judge(r: Mapping[Any, Any]) -> tuple[str, ...]:
     agreement, expected = (f"{percent(r[name])} %" for name in ("agreement", "expected"))
-    z = "\u2013" if r["z"] != r["z"] else f"{r['z']:+.1f}"
+    z = "\u2013" if r["z"] != r["z"] else f"{r['z']:+z.1f}"
     return str(r["judge"]), f"{r['votes']:,}", agreement, expected, z
 
 
 def _p(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"{p:.2g}"
+    if p < 0.001:
+        return "< 0.001"
+    return significant(p) if p < 0.0995 else f"{p:.2f}"
 
 
 def _cycles_by_model(check: "Check") -> Group | None:

@@ -114,6 +114,8 @@ def _pairs(
         of_pairs = winners
     elif of_pairs is not winners:
         model_words += f", by {of_pairs.attrs['model']}, which allows cycles"
+    if duels.n_arms > MATRIX:
+        pairs = _best_first(pairs, winners)
     if "preference_mean" not in of_pairs:
         pairs = pairs.head(FILED)
     data = {name: pairs[name].to_numpy() for name in pairs}
@@ -139,7 +141,10 @@ def _pairs(
             for k, row in enumerate(pairs.head(ROWS).to_dict("records"))
         )
         filed = "all" if len(pairs) == n_pairs else f"{len(pairs):,}"
-        more = f" The {ROWS} of {n_pairs:,} pairs that met most; the files have {filed}."
+        more = (
+            f" {ROWS} of {n_pairs:,} pairs: those that met most, and of these the best ranked "
+            f"arms first; the files have {filed}."
+        )
         modelled = "model_probability" in data
         if not modelled:
             more += " In Python, bayesduel.head_to_head(duels) has all."
@@ -158,6 +163,14 @@ def _pairs(
             data=data,
         )
     return Group("Head to head", (table,), folded=duels.n_arms > MATRIX)
+
+
+def _best_first(pairs: "pd.DataFrame", winners: "Winners") -> "pd.DataFrame":
+    """Return the pairs that met most first; of these, those of the best ranked arms."""
+    order = winners["arm"].values[winners["order"].values]
+    place = {str(arm): rank for rank, arm in enumerate(order)}
+    ranks = np.sort([[place[str(arm)] for arm in pairs[side]] for side in ("first", "second")], 0)
+    return pairs.iloc[np.lexsort((ranks[1], ranks[0], -pairs["duels"].to_numpy()))]
 
 
 def _matrix(

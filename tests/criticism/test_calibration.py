@@ -79,6 +79,26 @@ def test_bins_by_hand():
     np.testing.assert_allclose(found["upper"], [0.6134, 0.9721], atol=1e-4)
 
 
+def test_winners_listed_first_are_in_the_bin_of_those_listed_second():
+    """Of one prediction, whichever side a log lists first: else a bin would hold wins alone."""
+    half = np.full(40, 20)
+    found = _bins(np.tile([0.6, 0.6 + 1e-16], 20), np.tile([20.0, 0.0], 20), half)
+    assert found["n"].tolist() == [800] and found["observed"] == pytest.approx([0.5])
+    wins = np.array([[0, 60, 80], [40, 0, 60], [20, 40, 0]])
+    i, j = np.nonzero(wins)
+    first = Duels.from_votes(i, j, [1] * 6, weight=wins[i, j])
+    assert held_out(first, draws=400).inside >= 8
+
+
+def test_the_error_of_the_log_loss_is_that_of_single_duels():
+    """Not of rows: a pair that met 600 times is 600 duels."""
+    log = Duels.from_wins([[0, 480], [120, 0]])
+    found = held_out(log, draws=400)
+    p = 0.8
+    spread = np.sqrt(p * (1 - p)) * np.log(p / (1 - p))  # of the log loss of one duel
+    assert found.log_loss_error == pytest.approx(spread / np.sqrt(600), rel=0.05)
+
+
 def test_bins_widen_by_the_error_of_their_predictions():
     """One bin of 30 duels predicted 0.6, in two folds of 10 and 20; their draws vary apart."""
     p, won, n = np.full(2, 0.6), np.array([7.0, 11.0]), np.array([10, 20])

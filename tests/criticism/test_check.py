@@ -56,10 +56,17 @@ def test_a_cycle_is_found_and_named():
 def test_counts_of_triads_say_what_they_are_counts_of():
     one = SimpleNamespace(
         n_closed=4, n_all=4, sampled=1.0, cyclic=1.0, decided=4.0, expected=2.0, p_value=0.5,
-        p_strong=0.5, n_replicated=400, order="estimated",
+        p_strong=0.5, n_replicated=400, order="estimated", unadjusted=(0.0, 3.0),
     )  # fmt: skip
     told = evidence_words(one)
-    assert told.startswith("1 of 4 decided triads is cyclic, majorities adjusted for the order")
+    assert told.startswith(
+        "1 of 4 decided triads is cyclic, majorities adjusted for the order effect (without that "
+        "adjustment 0 of 3); the"
+    )
+    same = SimpleNamespace(**{**vars(one), "unadjusted": (1.0, 4.0)})
+    assert evidence_words(same).startswith("1 of 4 decided triads is cyclic; the")
+    only = SimpleNamespace(**{**vars(one), "cyclic": 0.0, "decided": 1.0, "unadjusted": (0, 1)})
+    assert evidence_words(only).startswith("The only decided triad is not cyclic; the")
     assert "the transitive model with the largest p-value predicts 2" in told
     plain = SimpleNamespace(**{**vars(one), "order": "not recorded", "cyclic": 2.0})
     assert evidence_words(plain).startswith("2 of 4 decided triads are cyclic; the")
@@ -302,6 +309,9 @@ def test_an_order_effect_is_not_claimed_of_pairs_in_one_order():
     words = order_words(0.46, (0.445, 0.475), both_ways=0.0, clear=True, crossed=False)
     assert "This is an order effect" not in words
     assert "it may be an order effect or another deviation" in words
+    assert "No pair met in both orders" in words
+    rarely = order_words(0.46, (0.445, 0.475), both_ways=0.004, clear=True, crossed=False)
+    assert "Fewer than 1 % of the pairs met in both orders" in rarely
     crossed = order_words(0.46, (0.445, 0.475), both_ways=1.0, clear=True, crossed=True)
     assert "This is an order effect" in crossed
 
@@ -324,7 +334,7 @@ def test_an_order_effect_is_offered(tmp_path):
     page = bd.report(found, tmp_path / "check.html").read_text(encoding="utf-8")
     for words in (" ".join(repr(found).split()), page):
         assert "fit the model OrderEffect(BradleyTerry())" in words
-        assert "Only 0 % of the pairs met in both orders" in words
+        assert "No pair met in both orders" in words
         assert "consistent with a transitive ranking and an order effect" in words
         assert "Without an order effect the evidence of cycles would be strong" in words
     assert json.loads(found.to_json())["test"]["order"] == "estimated"
@@ -424,6 +434,22 @@ def test_power_is_that_of_local_and_of_global_cycles():
     assert words in found.verdict
     cyclic = check(simulate(ROCK, 40, np.random.default_rng(4)), quick=True)
     assert "Power" not in cyclic.verdict  # what was found needs no power
+
+
+def test_power_of_three_arms_is_that_of_their_one_cycle():
+    power = {"three arms": {0.75: 0.99}, "throughout": {0.75: 0.14}}
+    words = power_words(SimpleNamespace(n_all=1, power=power))
+    assert "a cycle of the three arms" in words and "14 %" not in words
+    assert words.endswith("It would probably have been seen.")
+
+
+def test_triads_are_counted_without_the_order_effect_too():
+    """A level pair is decided by the adjustment alone."""
+    left, right, won = [*"aabbac"], [*"bbccca"], [1, 0, 1, 0, 1, 0]
+    log = Duels.from_votes(left * 9, right * 9, won * 9)
+    found = check(log, quick=True)
+    assert found.evidence.unadjusted == (0.0, 0.0)
+    assert found.to_dict()["test"]["triads_by_counting"] == {"cyclic": 0.0, "decided": 0.0}
 
 
 # -- what comes out ---------------------------------------------------------------------------

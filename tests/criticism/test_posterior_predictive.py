@@ -1,7 +1,7 @@
 """Residuals of margins: what checks find, what they leave alone, and that p-values keep word."""
 
 import warnings
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -72,16 +72,21 @@ def test_checks_fail_at_five_percent_by_holms_rule():
 def test_a_p_value_is_no_smaller_than_the_draws_allow():
     """In the sentence and in the table alike."""
     table = pd.DataFrame(
-        {"p_value": [2 / 1001, 0.5], "share": [1 / 1001, 0.25], "observed": 1.0, "expected": 1.0},
-        index=["tails", "skew"],
+        {"p_value": [2 / 1001, 0.5, 1.0], "share": [1 / 1001, 0.25, 0.5], "observed": 1.0},
+        index=["tails", "skew", "pairs"],
     )
-    none = np.zeros(0)
+    none, pairs = np.zeros(0), pd.DataFrame({"duels": [1, 2]})
     found = MarginCheck(
-        table=table, pairs=pd.DataFrame(), edges=none, density=none, lower=none, upper=none,
+        table=table, pairs=pairs, edges=none, density=none, lower=none, upper=none,
         ordered=none, ordered_lower=none, ordered_upper=none, n_draws=1000, n_margins=9, model="",
     )  # fmt: skip
     assert found.p_words("skew") == "= 0.5" and found.p_words("tails") == "\u2264 0.002"
     assert "p \u2264 0.002" in found.sentence
+    assert found.sentence.endswith("The other checks find nothing (skew and pairs).")
+    once = replace(found, pairs=pairs.head(1))  # a mean of one margin is that margin
+    assert once.sentence.endswith(
+        "find nothing (skew). Pairs have one margin each, so that their means cannot be checked."
+    )
 
 
 def test_statistics_by_hand():

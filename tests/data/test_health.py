@@ -127,7 +127,10 @@ def test_pairs_listed_one_way_tell_nothing_of_the_order():
     assert (h.n_pairs_met, h.n_pairs_both_ways) == (1, 0)
     (told,) = h.warnings
     assert h.first_interval[0] > 0.52 and "listed in one order only" in told
-    assert bd.health(Duels.from_wins([[0, 520], [280, 0]])).warnings == ()  # sides mean nothing
+    no_sides = bd.health(Duels.from_wins([[0, 520], [280, 0]]))
+    assert no_sides.warnings == () and not no_sides.ordered
+    assert "won by the arm listed first" not in dict(no_sides.table)
+    assert "won by the arm listed first" in dict(h.table)
     seven = [*zip("abcdefg", "bcdefga", strict=True)]  # each pair once: orders are by chance
     once = Duels.from_votes([a for a, _ in seven], [b for _, b in seven], [1, 0, 1, 0, 1, 1, 0])
     assert not bd.health(once).one_orientation

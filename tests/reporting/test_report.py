@@ -17,7 +17,7 @@ from bayesduel.posterior.dependence import FewClustersWarning
 from bayesduel.posterior.information_gain import next_pairs
 from bayesduel.reporting.analysis import analyse, log_of
 from bayesduel.reporting.calibration import calibration_section
-from bayesduel.reporting.check import _test_in_numbers
+from bayesduel.reporting.check import _cycles_note, _residuals, _test_in_numbers
 from bayesduel.reporting.fit import few_clusters_words
 from bayesduel.reporting.log import log_section
 from bayesduel.reporting.next_pairs import next_pairs_section
@@ -420,6 +420,42 @@ def test_a_p_value_in_a_table_has_no_name():
     (table,) = _test_in_numbers(SimpleNamespace(evidence=evidence)).body
     assert [row[1:] for row in table.rows] == [("0.0", "< 0.0025"), ("127", "0.25")]
     assert "All three pairs have decided duels in 9 of 10 triads" in table.caption
+
+
+def test_residuals_have_no_negative_zero_and_no_p_value_of_nought():
+    pair = {"first": "a", "second": "b", "observed": 3, "duels": 5, "expected": 3.0, "z": -0.01}
+    pairs = pd.DataFrame([pair | {"surprise": 1.0}])
+    arms = pd.DataFrame({"arm": [*"abc"], "opponents": 2, "misfit": 1.0, "p": [1 / 101, 0.1, 0.08]})
+    arms.attrs["n_draws"] = 100
+    (row,) = _residuals("pairs", pairs).body[-1].rows
+    assert row[-2:] == ("+0.0", "1.00")
+    assert [row[-1] for row in _residuals("arms", arms).body[-1].rows] == [
+        "< 0.01",
+        "0.10",
+        "0.080",
+    ]
+
+
+def test_cycles_of_a_log_without_any_are_not_called_its_own():
+    posterior = SimpleNamespace(n_alike=30, cycles=(SimpleNamespace(probability=0.33),))
+    for cyclic, strength, words in (
+        (0.0, "none", "No decided triad of the log is cyclic"),
+        (7.0, "weak", "A ranking with uneven margins may explain these cycles. No single cycle"),
+    ):
+        evidence = SimpleNamespace(cyclic=cyclic, strength=strength)
+        note = _cycles_note(
+            SimpleNamespace(evidence=evidence, cycle_posterior=posterior, cycles="")
+        )
+        assert note.startswith(words) and "30 cycles of three arms are as probable (33 %)" in note
+
+
+def test_of_pairs_that_met_as_often_those_of_the_best_are_shown():
+    wins = np.triu(np.full((12, 12), 2), 1)
+    log = Duels.from_wins(wins[::-1, ::-1], list("abcdefghijkl"))  # l is best
+    table = raw_counts_section(log, bd.winners(bd.fit(log, draws=400))).tables["counts-pairs"]
+    assert {cell.text for cell in table.cells[0][:2]} == {"k", "l"}
+    assert table.data["first"][0] == table.cells[0][0].text
+    assert "60 of 66 pairs: those that met most, and of these the best ranked" in table.caption
 
 
 def test_one_pair_of_neighbours_is_singular():

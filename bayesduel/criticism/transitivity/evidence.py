@@ -91,6 +91,8 @@ class Evidence:
     settled
         False where, after the most logs that are replicated, the p-values are still too close
         to 0.05 for their Monte Carlo error. True where a number of logs was asked for.
+    unadjusted
+        The log's cyclic and decided triads by counting alone, not adjusted for an order effect.
     """
 
     p_value: float
@@ -110,6 +112,7 @@ class Evidence:
     without_order: "Strength | None"
     null_models: NullModels | None
     settled: bool = True
+    unadjusted: tuple[float, float] = (0.0, 0.0)
 
     @property
     def transitive(self) -> bool | None:
@@ -307,6 +310,7 @@ def _test(
         )  # fmt: skip
     null_models = NullModels(design)
     observed = _measure(null_models, triads, design.won[None])[0]
+    counted = cyclicity(majority_z(design, design.won[None], 0.5), triads.edges)[0]
     first, most = (draws, draws) if draws else _stages(triads, design)
     own = dict(zip(NULL_MODELS, rng.spawn(len(NULL_MODELS)), strict=True))
     replicated: dict[NullModel, np.ndarray] = {model: np.empty((0, 3)) for model in NULL_MODELS}
@@ -342,6 +346,7 @@ def _test(
         without_order=None,
         null_models=null_models,
         settled=settled or draws is not None,
+        unadjusted=(float(counted[1] * scale), float(counted[2] * scale)),
     )
 
 
