@@ -184,8 +184,8 @@ def advice_words(
     if strength == "weak":
         return (
             "A ranking is appropriate, but scores may misstate single pairs: read win "
-            "probabilities from the model that predicts best, or from the matrix of pairwise "
-            "preferences."
+            "probabilities from the model that predicts best or, where pairs met often, from the "
+            "matrix of pairwise preferences."
         )
     if criterion == "copeland":
         return "Use the ranking; under it all winner criteria name the same arm."

@@ -137,7 +137,7 @@ def _why_independent(fit: xr.DataTree) -> str:
         return "Votes are taken as independent: cluster-robust errors were not computed."
     repeated = json.loads(fit.attrs["clusters_repeated"])
     if not repeated:
-        return "Votes are taken as independent: no judge and no group has several votes."
+        return "Votes are taken as independent: the log names no judge or group with several votes."
     names = " and by ".join(repeated)
     if reason := _why_not_robust(fit):
         return (

@@ -57,8 +57,8 @@ RESIDUALS = {
         "lnnnn",
         ("judge", "decided\nvotes", "agreement", "expected", "z"),
         "Share of a judge's decided votes for the arm that the model favours, and its "
-        "expectation; z of the log likelihood of these votes, strongly negative if the model does "
-        "not expect them. No z for fewer than five of them.",
+        "expectation; z of the log likelihood of these votes, taken as independent: strongly "
+        "negative if the model does not expect them. No z for fewer than five of them.",
     ),
 }
 NO_CYCLES_NOTE = "No decided triad of the log is cyclic; these are the most probable to be."
@@ -304,7 +304,7 @@ def _residuals(name: str, frame: "pd.DataFrame") -> Group:
 
 
 def _pair(r: Mapping[Any, Any]) -> tuple[str, ...]:
-    won, expected = f"{r['observed']:,} of {r['duels']:,}", f"{r['expected']:,.1f}"
+    won, expected = f"{r['observed']:,} of {r['duels']:,}", _mean(r["expected"])
     return str(r["first"]), str(r["second"]), won, expected, f"{r['z']:+z.1f}", _p(r["surprise"])
 
 
@@ -318,6 +318,11 @@ def _judge(r: Mapping[Any, Any]) -> tuple[str, ...]:
     agreement, expected = (f"{percent(r[name])} %" for name in ("agreement", "expected"))
     z = "\u2013" if r["z"] != r["z"] else f"{r['z']:+z.1f}"
     return str(r["judge"]), f"{r['votes']:,}", agreement, expected, z
+
+
+def _mean(x: float) -> str:
+    """Return an expected count, to a tenth; to one digit where a tenth would show none."""
+    return significant(x, 1) if x < 0.05 else f"{x:,.1f}"
 
 
 def _p(p: float) -> str:

@@ -88,7 +88,8 @@ ORDER_FOUND = "See Order effect, under Transitivity, for an advantage of one sid
 UNEVEN = (
     "These are the probabilities of a model with one score per arm, which may misstate single "
     "pairs here (see Transitivity). Raw counts has the shares of each pair; a report with "
-    "--model preference-matrix has a probability of its own for each."
+    "--model preference-matrix has a probability of its own for each, which needs many duels of "
+    "a pair."
 )
 AS_LOGGED = "The check uses outcomes as logged; it does not control for covariates."
 

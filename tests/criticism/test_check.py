@@ -405,6 +405,11 @@ def test_a_p_value_near_the_level_has_its_error():
     assert p_words(1 / 401, 400) == "p < 0.0025"
 
 
+def test_the_matrix_is_advised_for_pairs_that_met_often():
+    """With two duels a pair it predicts far worse than scores do."""
+    assert "where pairs met often, from the matrix" in advice_words("weak", "copeland", None)
+
+
 def test_advice_follows_the_evidence():
     said = [advice_words(s, "copeland", None) for s in ("undecided", "borderline", "weak", "none")]
     for words, part in zip(said, ("If the side listed first may", "together with the winners",

@@ -428,7 +428,9 @@ def test_residuals_have_no_negative_zero_and_no_p_value_of_nought():
     arms = pd.DataFrame({"arm": [*"abc"], "opponents": 2, "misfit": 1.0, "p": [1 / 101, 0.1, 0.08]})
     arms.attrs["n_draws"] = 100
     (row,) = _residuals("pairs", pairs).body[-1].rows
-    assert row[-2:] == ("+0.0", "1.00")
+    assert row[-3:] == ("3.0", "+0.0", "1.00")
+    rare = _residuals("pairs", pairs.assign(expected=0.0421)).body[-1].rows[0]
+    assert rare[3] == "0.04"  # "0.0" would have no z
     assert [row[-1] for row in _residuals("arms", arms).body[-1].rows] == [
         "< 0.01",
         "0.10",
