@@ -130,6 +130,7 @@ def _scores(table: "pd.DataFrame | None") -> Any:
 def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]":
     """Yield the verdict and the ranking, as they are printed."""
     from bayesduel.posterior.verdict_text import ACROSS
+    from bayesduel.reporting.ranking import order_words
     from bayesduel.reporting.section import Table, Text, Verdict
     from bayesduel.text import percent, rank_range
 
@@ -170,7 +171,8 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
     yield Text(
         "\nbest: probability of winning most pairings (Copeland); rank range: by the arms surely "
         f"above and below; {score}: against an arm drawn at random"
-        f"{', a tie counting half' * ties}. {_check_words(result)}",
+        f"{', a tie counting half' * ties}. {_check_words(result)}"
+        f"{order_words(frame['borda_mean'].to_numpy())}",
         "small",
     )
     if rated is not None:

@@ -15,6 +15,8 @@ from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import SENTENCE, count, join, percent, rank_range, shorten
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from bayesduel.criticism.check import Check
     from bayesduel.data.duels import Duels
     from bayesduel.posterior.winners import Winners
@@ -353,9 +355,20 @@ def _ranking_table(winners: "Winners", duels: "Duels") -> Table:
         caption="Best arm: probability of being the Copeland winner, divided between arms that "
         f"tie. Intervals contain {level} of the posterior. Rank range: from 1 + the number of arms "
         f"surely above to {n_arms:,} - the number surely below, jointly {level} sure for each "
-        f"arm.{order_words(frame['borda_mean'].to_numpy())}{more}",
+        f"arm.{_joint_words(frame, winners.attrs['confidence'])}"
+        f"{order_words(frame['borda_mean'].to_numpy())}{more}",
         data=_ranking_data(winners, duels),
         search="arm" if shown < n_arms else "",
+    )
+
+
+def _joint_words(frame: "pd.DataFrame", confidence: float) -> str:
+    """Return why the best arm is not alone in its tier, where its probability is sure."""
+    if frame["copeland"].max() < confidence or (frame["tier"] == 1).sum() == 1:
+        return ""
+    return (
+        " Rank ranges and tiers allow for the number of arms compared, the probability of the "
+        "best arm does not: they may leave open what it settles."
     )
 
 

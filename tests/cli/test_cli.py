@@ -301,6 +301,11 @@ def small_fit(tmp_path_factory):
     return str(path)
 
 
+def test_winners_out_of_the_order_of_their_means_say_what_orders_them():
+    seen = " ".join(run("winners", "springall").stdout.split())  # 33 % is ranked above 34 %
+    assert "Arms are in the order of their mean rank" in seen
+
+
 def test_winners_have_scores_as_csv_and_json(small_fit):
     import pandas as pd
 

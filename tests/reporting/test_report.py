@@ -21,7 +21,13 @@ from bayesduel.reporting.check import _cycles_note, _residuals, _test_in_numbers
 from bayesduel.reporting.fit import few_clusters_words
 from bayesduel.reporting.log import log_section
 from bayesduel.reporting.next_pairs import next_pairs_section
-from bayesduel.reporting.ranking import caution_words, order_words, ranking_section, ranks_section
+from bayesduel.reporting.ranking import (
+    _joint_words,
+    caution_words,
+    order_words,
+    ranking_section,
+    ranks_section,
+)
 from bayesduel.reporting.raw_counts import raw_counts_section
 from bayesduel.reporting.scores import scores_section
 from bayesduel.reporting.section import Text
@@ -337,6 +343,13 @@ def test_raw_shares_are_counts_and_the_order_of_means_is_explained():
     assert [row[2].text for row in table.cells] == ["100 %", "33 %", "20 %"]
     assert order_words(np.array([0.6, 0.5, 0.5])) == ""
     assert "order of their mean rank" in order_words(np.array([0.49, 0.5]))
+
+
+def test_tiers_that_leave_open_what_the_best_arm_settles_say_why():
+    frame = pd.DataFrame({"copeland": [0.99, 0.01, 0.0], "tier": [1, 1, 2]})
+    assert "the number of arms compared" in _joint_words(frame, 0.95)
+    assert _joint_words(frame.assign(tier=[1, 2, 2]), 0.95) == ""
+    assert _joint_words(frame, 0.999) == ""
 
 
 def test_with_ties_raw_shares_are_shares_of_points(springall):
