@@ -163,14 +163,19 @@ def is_whole(values: np.ndarray) -> np.ndarray:
 def cells_of(votes: Votes, n_arms: int) -> Cells:
     """Return the counts of `votes` by ordered pair, sorted by (left, right)."""
     key = votes.left.astype(np.int64) * n_arms + votes.right
+    kind = np.array([2, 0, 1], dtype=np.int8)[votes.outcome]  # of a tie, left and right
     if n_arms**2 <= 4 * len(key):  # count instead of sorting
-        seen = np.bincount(key, minlength=n_arms**2) > 0
-        pair, place = np.flatnonzero(seen), (np.cumsum(seen) - 1)[key]
+        place, n_places = key, n_arms**2
     else:
         pair, place = np.unique(key, return_inverse=True)
-    kind = np.array([2, 0, 1], dtype=np.int8)[votes.outcome]  # of a tie, left and right
-    counts = np.bincount(3 * place + kind, votes.weight, minlength=3 * len(pair)).astype(np.int64)
-    won, lost, tied = np.ascontiguousarray(counts.reshape(-1, 3).T)
+        n_places = len(pair)
+    counts = np.bincount(3 * place + kind, votes.weight, minlength=3 * n_places).reshape(-1, 3)
+    if place is key:
+        seen = counts.any(axis=1)
+        if not votes.weight.all():  # rows of weight 0 have a cell, too
+            seen |= np.bincount(key, minlength=n_places) > 0
+        pair, counts = np.flatnonzero(seen), counts[seen]
+    won, lost, tied = np.ascontiguousarray(counts.astype(np.int64).T)
     return Cells(
         (pair // n_arms).astype(np.int32), (pair % n_arms).astype(np.int32), won, lost, tied
     )
