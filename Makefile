@@ -31,6 +31,9 @@ test: $(STAMP)  ## ruff, mypy and the fast test suite
 	$(MAKE) --no-print-directory compiled-tests || status=1; \
 	exit $$status
 
+# Two processes on two cores: threads of BLAS would only wait for one another.
+plain-tests compiled-tests test-all nightly: export OMP_NUM_THREADS := 1
+
 # Compiling takes most of the time on a fresh machine: tests of the rules of policies run their
 # kernels as plain Python. make test-all compiles them.
 plain-tests: $(STAMP)

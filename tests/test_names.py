@@ -17,8 +17,8 @@ import bayesduel
 ROOT = Path(__file__).parents[1]
 PROPER = set(
     """
-    aepcs am bayesduel beat bernstein beta blade bradley carlo ccb chest cw cwrmed davidson dts
-    duckdb ecwrmed el etc fh glm glmetc hoeffding horseshoe html interleaved jit kl klucb mcmc merge
+    aepcs am bayesduel beat bernstein beta blade blas bradley carlo ccb chest cw cwrmed davidson
+    dts duckdb ecwrmed el etc fh glm glmetc hoeffding horseshoe html interleaved jit kl klucb mcmc merge
     mlpocb monte narwhals neumann newton nuts pbr pkg pocb pocbam psis rcs rmed roshambo rucb
     savage scb self sparring sql sup terry thompson thurstone ucb
     """.split()
@@ -39,8 +39,8 @@ PLAIN = set(
     sample sampling save schedule schema select selection sequence sequential server set sets sign
     simulate simulation size spec sphere split stacked standard standardised statistics status
     stop stopped stopping store style subset success summary system table tastes terms test text
-    the threshold time times transform two uneven uniform update upper validation value variance
-    varying version walk within write
+    the threads threshold time times transform two uneven uniform update upper validation value
+    variance varying version walk within write
     """.split()
 )
 PRIVATE = (

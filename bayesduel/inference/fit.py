@@ -31,6 +31,7 @@ from bayesduel.models import Model, model_named
 from bayesduel.models.class_names import classes_of
 from bayesduel.models.settings import settings_to_json
 from bayesduel.system.arguments import check_call, check_flag, check_one_of, shown_value
+from bayesduel.system.blas_threads import one_thread_if_small
 
 __all__ = ["Method", "UncertifiedWarning", "fit", "fitted"]
 
@@ -177,33 +178,34 @@ def fitted(
     keep = log_likelihood
     if keep is None:
         keep = layout[0] * layout[1] * len(cells) * 8 <= LIKELIHOOD_BYTES
-    if sparse:
-        drawn, used, reason = _sample_sparse(model, cells, method, layout, seed, keep, progress)
-    else:
-        check_dense(model, len(duels.arms))
-        drawn, used, reason = _sample(model, cells, method, layout, seed, keep, progress, near)
-    own = classes_of(model)
-    attrs: dict[str, Any] = {
-        "model": model.name,
-        "model_settings": settings_to_json(model.settings),
-        **({"model_classes": json.dumps(own)} if own else {}),
-        "outcome": model.outcome,
-        "score_unit": model.score_unit,
-        "method": used,
-        "method_reason": reason,
-        "seed": seed,
-        "khat": drawn.certificate.khat,
-        "importance_ess": drawn.certificate.effective,
-        "tail_ess": drawn.certificate.tails.effective,
-        "versions": json.dumps(_versions()),
-        **_of_log(duels, model),
-    }
-    tree = datatree(model, cells, drawn, layout, attrs, preference)
-    if clusters and isinstance(duels, Duels):
-        robust, told = robust_covariance(duels, model, cells, drawn)
-        tree.attrs |= told | {"clusters_repeated": json.dumps(told["clusters_repeated"])}
-        if robust is not None:
-            tree["clusters"] = xr.DataTree(robust)
+    with one_thread_if_small(len(duels.arms)):
+        if sparse:
+            drawn, used, reason = _sample_sparse(model, cells, method, layout, seed, keep, progress)
+        else:
+            check_dense(model, len(duels.arms))
+            drawn, used, reason = _sample(model, cells, method, layout, seed, keep, progress, near)
+        own = classes_of(model)
+        attrs: dict[str, Any] = {
+            "model": model.name,
+            "model_settings": settings_to_json(model.settings),
+            **({"model_classes": json.dumps(own)} if own else {}),
+            "outcome": model.outcome,
+            "score_unit": model.score_unit,
+            "method": used,
+            "method_reason": reason,
+            "seed": seed,
+            "khat": drawn.certificate.khat,
+            "importance_ess": drawn.certificate.effective,
+            "tail_ess": drawn.certificate.tails.effective,
+            "versions": json.dumps(_versions()),
+            **_of_log(duels, model),
+        }
+        tree = datatree(model, cells, drawn, layout, attrs, preference)
+        if clusters and isinstance(duels, Duels):
+            robust, told = robust_covariance(duels, model, cells, drawn)
+            tree.attrs |= told | {"clusters_repeated": json.dumps(told["clusters_repeated"])}
+            if robust is not None:
+                tree["clusters"] = xr.DataTree(robust)
     if progress is not None:
         progress(1.0)
     return tree

@@ -29,6 +29,7 @@ from bayesduel.criticism.transitivity.null_models import (
     NullModels,
 )
 from bayesduel.criticism.transitivity.triads import Triads, closed_triads, cyclicity, majority_z
+from bayesduel.system.blas_threads import one_thread_if_small
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
@@ -218,16 +219,17 @@ def transitivity_test(
     role = repeated_role(duels)
     rng = np.random.default_rng(streams[0])
     design, unit, voted = design_of(duels), "duel", None
-    if role is not None:
-        if naive:
-            voted = _test(design, draws, unit, None, False, rng)
-        design = majority_design(duels, role)
-        unit = f"majority verdict of each pair and {role}"
-        rng = np.random.default_rng(streams[1])
-    found = _test(design, draws, unit, voted, power, rng)
-    if design.order == "estimated" and design.both_ways < CROSSED and found.n_closed:
-        without = evidence_strength(replace(duels, ordered=False), draws, seed)
-        found = replace(found, without_order=without)
+    with one_thread_if_small(len(duels.arms)):
+        if role is not None:
+            if naive:
+                voted = _test(design, draws, unit, None, False, rng)
+            design = majority_design(duels, role)
+            unit = f"majority verdict of each pair and {role}"
+            rng = np.random.default_rng(streams[1])
+        found = _test(design, draws, unit, voted, power, rng)
+        if design.order == "estimated" and design.both_ways < CROSSED and found.n_closed:
+            without = evidence_strength(replace(duels, ordered=False), draws, seed)
+            found = replace(found, without_order=without)
     return found
 
 

@@ -1,0 +1,45 @@
+"""Small matrices use one thread of BLAS, and the number of threads is restored."""
+
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import bayesduel as bd
+from bayesduel.criticism.transitivity import evidence
+from bayesduel.inference import fit
+from bayesduel.system.blas_threads import SMALL, one_thread_if_small
+
+
+def threads():
+    """Return the numbers of threads of the BLAS libraries."""
+    return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
+
+
+def test_one_thread_where_matrices_are_small():
+    with threadpool_limits(2, user_api="blas"):
+        with one_thread_if_small(SMALL - 1):
+            assert threads() == {1}
+        with one_thread_if_small(SMALL):
+            assert threads() == {2}
+        assert threads() == {2}
+
+
+def test_fits_and_tests_of_transitivity_use_one_thread(monkeypatch):
+    used = {}
+
+    def watched(module, name):
+        function = getattr(module, name)
+
+        def call(*args, **options):
+            used[name] = threads()
+            return function(*args, **options)
+
+        monkeypatch.setattr(module, name, call)
+
+    for name in ("_sample", "robust_covariance"):
+        watched(fit, name)
+    watched(evidence, "_test")
+    log = bd.datasets.load("citations")
+    with threadpool_limits(2, user_api="blas"):
+        bd.fit(log, draws=100)
+        evidence.transitivity_test(log, 19, power=False)
+        assert threads() == {2}
+    assert used == {name: {1} for name in ("_sample", "robust_covariance", "_test")}
