@@ -26,6 +26,7 @@ __all__ = [
     "margin_words",
     "mean_count",
     "naive_words",
+    "once_words",
     "order_words",
     "p_words",
     "power_words",
@@ -36,6 +37,7 @@ __all__ = [
 SURE = 0.95  # posterior probability of what is taken as known
 MIDDLE = 0.75  # win probability of the planted cycles whose power is reported
 GOOD_POWER = 0.8
+MOSTLY = 0.9  # share of pairs that met once from which the page says what that hides
 NEAR = 4.0  # Monte Carlo standard errors from 0.05 within which a p-value is shown with its own
 MODELLED = "fit the model OrderEffect(BradleyTerry()) (on the command line, --order-effect)"
 NO_MEANING = (
@@ -97,7 +99,8 @@ def verdict_words(
     if e.without_order == "strong":
         first = f"The log is consistent with a transitive ranking and an order effect ({p})."
         advice = f"{without}{advice}"
-    return first, f"{power_words(e)} {advice}".strip()
+    told = (power_words(e), once_words(e), advice)
+    return first, " ".join(words for words in told if words)
 
 
 def power_words(e: "Evidence") -> str:
@@ -131,6 +134,19 @@ def power_words(e: "Evidence") -> str:
             "arms, may be there unnoticed."
         )
     return f"{found}. Either may be there unnoticed, so transitivity is not established."
+
+
+def once_words(e: "Evidence") -> str:
+    """Return what results of pairs that met once cannot tell; "" where most met more often."""
+    if e.met_once < MOSTLY:
+        return ""
+    one = "decided duel" if e.unit == "duel" else "majority verdict"
+    return (
+        f"Of the pairs that met, {100 * e.met_once:.0f} % have one {one}: a result that would "
+        "always recur and one by chance look alike, so a game without chance may be cyclic "
+        "unnoticed. Repeated duels of the same pairs would tell; margins or attributes of the "
+        "arms may."
+    )
 
 
 def leading_words(posterior: "CyclePosterior | None") -> str:

@@ -441,6 +441,18 @@ def test_power_is_that_of_local_and_of_global_cycles():
     assert "Power" not in cyclic.verdict  # what was found needs no power
 
 
+def test_pairs_that_met_once_cannot_tell_chance_from_cycles():
+    """Colonel Blotto on five fields has no chance and many cycles, as many as chance would make."""
+    troops = np.random.default_rng(0).multinomial(20, [0.2] * 5, size=14)
+    fields = np.sign(troops[:, None] - troops[None]).sum(2)
+    once = check(bd.Duels.from_wins((fields > 0).astype(int)), quick=True)
+    assert once.transitive is True and once.evidence.cyclic > 0
+    words = "Of the pairs that met, 100 % have one decided duel"
+    assert once.evidence.met_once == 1 and words in once.verdict
+    often = check(simulate(ORDERED[:5, :5], 12, np.random.default_rng(16)), quick=True)
+    assert often.evidence.met_once == 0 and "Of the pairs that met" not in often.verdict
+
+
 def test_power_of_three_arms_is_that_of_their_one_cycle():
     power = {"three arms": {0.75: 0.99}, "throughout": {0.75: 0.14}}
     words = power_words(SimpleNamespace(n_all=1, power=power))

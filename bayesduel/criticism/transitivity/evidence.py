@@ -155,6 +155,14 @@ class Evidence:
         )
 
     @property
+    def met_once(self) -> float:
+        """Share of the pairs with decided duels that have a single one."""
+        if self.null_models is None:
+            return 0.0
+        design = self.null_models.design
+        return float((design.by_pair(design.n) == 1).mean())
+
+    @property
     def n_replicated(self) -> int:
         """Number of replicated logs of each null model; 0 where no triad could close."""
         return len(next(iter(self.replicated.values()), ()))
