@@ -178,8 +178,9 @@ def comparison_table(comparison: "Comparison") -> Table:
 def _cyclicity_figure(check: "Check") -> Figure | None:
     from bayesduel.plots.transitivity import CYCLICITY_SIZE, plot_cyclicity
 
-    if not check.evidence.replicated:
-        return None
+    e = check.evidence
+    if not e.cyclic and not any(logs[:, 1].any() for logs in e.replicated.values()):
+        return None  # no log has a cycle, as the text says
     return Figure(
         plot=partial(plot_cyclicity, check),
         size=CYCLICITY_SIZE,

@@ -658,3 +658,10 @@ def test_export_writes_the_files_of_the_page(springall, page, tmp_path):
     assert len(ranking) == 1 + log.n_arms
     with pytest.raises(ValueError, match="format should be 'csv' or 'json', got 'xls'"):
         bd.export(fit, tmp_path, duels=log, format="xls")
+
+
+def test_logs_without_any_cycle_have_no_picture_of_cyclicity(tmp_path):
+    clear = bd.datasets.load("citations")
+    even = bd.Duels.from_wins([[0, 6, 5], [4, 0, 7], [5, 3, 0]], ["a", "b", "c"])
+    pages = [bd.report(log, tmp_path / "report.html").read_text() for log in (clear, even)]
+    assert ["Cyclicity of replicated logs" in page for page in pages] == [False, True]
