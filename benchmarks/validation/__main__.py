@@ -1,7 +1,9 @@
 """Run the validation and write docs/validation.md: ``python -m benchmarks.validation``.
 
 Records are kept in .validation/ and a run that was stopped goes on where it ended. Delete that
-folder to measure anew, as after a change of the package.
+folder to measure anew, as after a change of the package. A section without records there stays on
+the page as it was. Records that took hours are kept in benchmarks/validation/measured/; to go on
+from them, unpack them into .validation/ (``gunzip -c``).
 """
 
 from datetime import UTC, datetime
@@ -18,7 +20,7 @@ from rich.progress import Progress
 import benchmarks.validation as room
 from bayesduel.system.atomic_write import write_text
 from benchmarks.validation.experiment import Cell, Experiment, Record, seed_of
-from benchmarks.validation.page import section, top
+from benchmarks.validation.page import written
 from benchmarks.validation.records import append, key_of, read_records
 
 NOT_EXPERIMENTS = {"__main__", "experiment", "page", "records"}
@@ -46,8 +48,8 @@ def main(names: tuple[str, ...], full: bool, seed: int, workers: int, page: Path
         complete(experiment, full, seed, workers)
     measured = [(e, read_records(e, seed)) for e in experiments()]
     date = datetime.now(UTC).date().isoformat()
-    sections = [section(e, found, seed) for e, found in measured if any(found.values())]
-    write_text(page, "\n".join([top(measured, date, seed), *sections]))
+    before = page.read_text(encoding="utf-8") if page.exists() else ""
+    write_text(page, written(measured, date, seed, before))
     click.echo(f"{page} is written.")
 
 

@@ -1,25 +1,70 @@
-"""The page of the validation: a section an experiment, a table of targets at the top."""
+"""The page of the validation: a section an experiment, a table of targets at the top.
 
-from collections.abc import Sequence
+A section whose experiment has no records here stays as it was.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
 
 from benchmarks.validation.experiment import Experiment, Record
 from benchmarks.validation.records import key_of
 
-__all__ = ["section", "top"]
+__all__ = ["section", "top", "written"]
 
 Found = dict[str, dict[int, Record]]
+HOURS = "full form, hours of one core"
 
 
-def top(measured: Sequence[tuple[Experiment, Found]], date: str, seed: int) -> str:
-    """Return the head of the page: what it is, and how many figures meet their target."""
-    rows = []
+def written(measured: Sequence[tuple[Experiment, Found]], date: str, seed: int, before: str) -> str:
+    """Return the page; what was not measured here is taken from the page `before`."""
+    kept = dict(re.findall(r"^(## [^\n]*)\n(.*?)(?=^## |\Z)", before, flags=re.M | re.S))
+    sections = []
+    for experiment, found in measured:
+        heading = f"## {experiment.title}"
+        if any(found.values()):
+            sections.append(section(experiment, found, seed))
+        elif heading in kept:
+            sections.append(f"{heading}\n{kept[heading].rstrip()}\n")
+    return "\n".join([top(measured, date, seed, _rows_before(before)), *sections])
+
+
+def _rows_before(page: str) -> dict[str, Record]:
+    """Return the rows of the first table of a page by the title of their experiment."""
+    head = page.split("\n## ")[0]
+    lines = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in head.splitlines()
+        if line.startswith("|")
+    ]
+    rows = [dict(zip(lines[0], line, strict=True)) for line in lines[2:]] if lines else []
+    return {row["experiment"].removeprefix("[").split("](#")[0]: row for row in rows}
+
+
+def top(
+    measured: Sequence[tuple[Experiment, Found]], date: str, seed: int, before: Mapping[str, Record]
+) -> str:
+    """Return the head of the page: what it is, and how many figures meet their target.
+
+    Parameters
+    ----------
+    measured
+        Experiments with their records, which may be none.
+    date
+        Of today.
+    seed
+        Of the whole validation.
+    before
+        Rows by title that stand for experiments without records.
+    """
+    rows: list[Record] = []
     hours = 0.0
     for experiment, found in measured:
         seconds = [r["seconds"] for records in found.values() for r in records.values()]
         if not seconds:
-            rows.append(
-                {"experiment": experiment.title, "targets met": "not run", "missed": "not run"}
-            )
+            missing = {"targets met": "not run", "missed": "not run"}
+            row = before.get(experiment.title, {"experiment": experiment.title, **missing})
+            hours += float(row.get(HOURS) or 0)
+            rows.append(row)
             continue
         mean = sum(seconds) / len(seconds)
         full = mean * sum(experiment.replicates(c, True) for c in experiment.cells) / 3600
@@ -31,7 +76,7 @@ def top(measured: Sequence[tuple[Experiment, Found]], date: str, seed: int) -> s
                 "targets met": verdicts.count("met"),
                 "missed": verdicts.count("missed"),
                 "not run": verdicts.count("not run"),
-                "full form, hours of one core": f"{full:.2g}",
+                HOURS: f"{full:.2g}",
             }
         )
     return "\n".join(
