@@ -332,6 +332,9 @@ class Duels:
         )
         return frame.sort_values(["win_rate", "duels"], ascending=False, kind="stable")
 
+    def __len__(self) -> int:
+        return self.n_duels
+
     def __repr__(self) -> str:
         parts = [f"{self.n_duels:,} duels", f"{self.n_arms:,} arms"]
         if self.n_ties:

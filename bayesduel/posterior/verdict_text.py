@@ -12,6 +12,7 @@ from bayesduel.text import SENTENCE, join, percent, probability, shorten
 __all__ = [
     "ACROSS",
     "cycle_words",
+    "mixture_words",
     "names_of",
     "pair_words",
     "safe_words",
@@ -88,18 +89,30 @@ def cycle_words(labels: Sequence[str], around: np.ndarray, p: float, found: Elec
     copeland = found.share[CRITERIA.index("copeland")]
     mixture = found.share[CRITERIA.index("von_neumann")]
     most = [int(a) for a in np.argsort(-copeland) if copeland[a] >= 0.8 * copeland.max()]
-    heavy = [int(a) for a in np.argsort(-mixture, kind="stable") if mixture[a] >= 0.05]
     cycle = [labels[a] for a in np.argsort(-found.smith, kind="stable") if found.smith[a] > 0.5]
     have = (
         "has the largest Copeland score" if len(most) == 1 else "have the largest Copeland scores"
     )
-    weights = join([f"{short[a]} {mixture[a]:.2f}" for a in heavy], width=None)
     words = (
         f"No arm beats all others (probability {probability(p)}): {join(steps, width=None)}. "
         f"{join(names_of(labels, np.array(most)))} {have} (number of opponents beaten); the von "
-        f"Neumann mixture, which no arm beats, is {weights}."
+        f"Neumann mixture, which no arm beats, is {mixture_words(short, mixture)}."
     )
     return words + (f" The top cycle is {join(cycle)}." if len(cycle) > 1 else "")
+
+
+def mixture_words(names: list[str], weight: np.ndarray) -> str:
+    """Return the largest weights of a mixture of arms, and what the other arms have together."""
+    order = np.argsort(-weight, kind="stable")
+    named = [f"{names[a]} {weight[a]:.2f}" for a in order if weight[a] >= 0.05]
+    if not named:
+        largest = f"{names[order[0]]} with the largest weight of {weight.max():.2f}"
+        return f"spread over many arms, {largest}"
+    others = len(names) - len(named)
+    rest = 1 - float(weight[order[: len(named)]].sum())
+    if rest >= 0.05:
+        named.append(f"{others} other arms {rest:.2f} together")
+    return join(named, 20, width=None)
 
 
 def undecided_words(

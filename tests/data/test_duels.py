@@ -111,7 +111,7 @@ def test_from_wins_sorts_labels_and_keeps_the_matrix_with_them():
     duels = Duels.from_wins([[0, 3], [1, 0]], ["z", "a"], ties=[[0, 2], [2, 0]])
     assert duels.arms == ("a", "z")
     assert duels.tally().wins.tolist() == [[0, 1], [3, 0]]
-    assert (duels.n_duels, duels.n_ties) == (6, 2)
+    assert (duels.n_duels, duels.n_ties, len(duels)) == (6, 2, 6)
 
 
 @pytest.mark.parametrize(

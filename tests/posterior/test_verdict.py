@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesduel.posterior.verdict_text import undecided_words
+from bayesduel.posterior.verdict_text import mixture_words, undecided_words
 from bayesduel.posterior.winners import Winners, winners
 from tests.support.drawn_by_hand import (
     CYCLE,
@@ -62,6 +62,20 @@ def test_a_cycle():
     assert words.startswith("No arm beats all others")
     assert all(s in words for s in ("a loses to c", "c loses to b", "b loses to a"))
     assert "a, b and c have the largest Copeland scores" in words and "von Neumann" in words
+
+
+@pytest.mark.parametrize(
+    ("weight", "words"),
+    [
+        ([0.5, 0.3, 0.2], "a0 0.50, a1 0.30 and a2 0.20"),
+        ([0.02, 0.98], "a1 0.98"),
+        ([0.3, 0.2] + 25 * [0.02], "a0 0.30, a1 0.20 and 25 other arms 0.50 together"),
+        ([0.04] * 25, "spread over many arms, a0 with the largest weight of 0.04"),
+    ],
+)
+def test_a_mixture_names_its_large_weights_and_sums_the_others(weight, words):
+    names = [f"a{i}" for i in range(len(weight))]
+    assert mixture_words(names, np.array(weight)) == words
 
 
 def test_no_cycle_is_seen_where_no_duel_was():
