@@ -258,8 +258,8 @@ def sentences(h: "Health") -> list[str]:
     elif h.one_orientation:
         found.append(
             "Every pair is listed in one order only: an advantage of the side listed first cannot "
-            "be distinguished from the strength of the arms. If sides carry a meaning (shown "
-            "first, home), list them as they were."
+            "be distinguished from the strength of the arms in any pair, only by a model with one "
+            "score per arm. If sides carry a meaning (shown first, home), list them as they were."
         )
     if h.n_bad_rows:
         found.append(f"{_were(h.n_bad_rows, 'bad row')} left out.")

@@ -15,7 +15,7 @@ from bayesduel.reporting.section import (
     Verdict,
     blocks,
 )
-from bayesduel.text import SENTENCE, p_value, percent, shorten, significant
+from bayesduel.text import SENTENCE, count, p_value, percent, shorten, significant
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -212,7 +212,8 @@ def _test_in_numbers(check: "Check") -> Group | None:
         caption="The p-value of the test is the largest of all. Evidence of cycles is strong "
         "where all are at most 0.05, and weak where those of strong transitivity are. "
         f"{e.n_replicated:,} logs were replicated from each null model. All three pairs have "
-        f"decided {check_text.decided_units(e.unit)} in {e.n_closed:,} of {e.n_all:,} triads.",
+        f"decided {check_text.decided_units(e.unit)} in {e.n_closed:,} of "
+        f"{count(e.n_all, 'triad')}.",
     )
     strengths = tuple(f"won at {100 * s:.0f} %" for s in e.power["throughout"])
     power = Table(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.reporting.html import part
+from bayesduel.reporting.index import Row
 from bayesduel.system.atomic_write import write_text
 
 __all__ = ["Parts", "fingerprint"]
@@ -43,9 +44,7 @@ class Parts:
         path = self._path(place, label, log)
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
-    def keep(
-        self, place: int, label: str, log: Any, sections: Any, row: tuple[str, str, str]
-    ) -> dict[str, Any]:
+    def keep(self, place: int, label: str, log: Any, sections: Any, row: Row) -> dict[str, Any]:
         """Keep the sections of a part as HTML, and its row in the table of all; return them."""
         done = {"html": part(sections, f"p{place}-"), "row": row}
         self.folder.mkdir(exist_ok=True)

@@ -37,6 +37,7 @@ from bayesduel.reporting.fit import (
     reproduce_section,
 )
 from bayesduel.reporting.html import page
+from bayesduel.reporting.index import Row, index_section, row_of
 from bayesduel.reporting.judge_agreement import judge_agreement_section
 from bayesduel.reporting.log import log_section
 from bayesduel.reporting.margins import margins_section
@@ -56,11 +57,9 @@ from bayesduel.reporting.scores import scores_section
 from bayesduel.reporting.section import (
     Alert,
     Block,
-    Cell,
     Figure,
     Group,
     Section,
-    Table,
     blocks,
 )
 from bayesduel.reporting.winners import winners_section
@@ -216,7 +215,7 @@ def report(
         several = {"": one}
     kept = Parts.beside(path, (options, command)) if _all_logs(several) else None
     parts: dict[str, Sections | str] = {}
-    rows: list[Any] = []
+    rows: list[Row] = []
     errors: list[Exception] = []
     for place, (key, given) in enumerate(several.items(), 1):
         label = str(key)
@@ -232,30 +231,31 @@ def report(
                 own = sections(one, command=command)
                 if len(several) > MANY_LOGS:
                     own = tuple(map(_fewer_figures, own))
-                row = _row(one)
+                row = row_of(one)
             except (ValueError, FloatingPointError) as error:
                 if kept is None:
                     raise
                 errors.append(error)
-                parts[label], row = (_failed(error),), ("", "", f"Not analysed: {error}")
+                parts[label], row = (_failed(error),), Row("", "", f"Not analysed: {error}")
             else:
                 parts[label] = own
                 if kept is not None:
                     done = kept.keep(place, label, given, own, row)
         if done is not None:
-            parts[label], row = done["html"], done["row"]
-        rows.append((Cell(label, href=f"#p{place}-verdict"), *row))
+            parts[label], row = done["html"], Row(*done["row"])
+        rows.append(row)
     if errors and len(errors) == len(parts):
         raise errors[0]
     first = next(iter(several.values()))
     heading = f"{len(parts)} logs"
     if len(parts) == 1:
         heading = str(one.duels.read_summary.source)
+    note = FEWER_FIGURES if len(rows) > MANY_LOGS else None
     text = page(
         title or heading,
         parts,
         subject="transitivity" if isinstance(first, Check) else "paired comparisons",
-        index=_index(rows) if len(parts) > 1 else None,
+        index=index_section([*parts], rows, note) if len(parts) > 1 else None,
     )
     write_text(path, text)
     if kept is not None:
@@ -490,27 +490,3 @@ def _without_figures(body: tuple[Block, ...]) -> tuple[Block, ...]:
 def _failed(error: Exception) -> Section:
     """Return the section in place of a part that could not be made."""
     return Section(id="verdict", body=(Alert("Not analysed", (str(error),)),))
-
-
-def _row(one: Any) -> tuple[str, str, str]:
-    """Return the row of a part in the table of all: duels, arms, main result."""
-    return f"{one.duels.n_duels:,}", f"{one.duels.n_arms:,}", _conclusion(one)
-
-
-def _index(rows: list[Any]) -> Section:
-    """Return the section that lists the parts of a report, with links."""
-    heads = ("log", "duels", "arms", "verdict")
-    table = Table(columns="lnnt", heads=heads, rows=tuple(rows), full=True)
-    note = FEWER_FIGURES if len(rows) > MANY_LOGS else None
-    return Section(id="index", title="All logs", body=blocks(table, note))
-
-
-def _conclusion(one: "Analysis | Check | AttributeAnalysis | CategoryAnalysis") -> str:
-    """Return the main result of one part, for the table of all."""
-    if isinstance(one, AttributeAnalysis):
-        return one.sentence
-    if isinstance(one, CategoryAnalysis):
-        return one.ranks.sentence
-    if not isinstance(one, Analysis):
-        return one.verdict
-    return str(one.winners.attrs["verdict"])

@@ -1,0 +1,87 @@
+"""The table of all logs at the head of a report on several, and what their tests say together."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from bayesduel.reporting.attributes import AttributeAnalysis
+from bayesduel.reporting.categories import CategoryAnalysis
+from bayesduel.reporting.section import Cell, Section, Table, blocks
+from bayesduel.text import percent
+
+if TYPE_CHECKING:
+    from bayesduel.criticism.check_result import Check
+    from bayesduel.reporting.analysis import Analysis
+
+__all__ = ["Row", "index_section", "row_of"]
+
+LEVEL = 0.05  # of the test of transitivity of one log
+
+
+class Row(NamedTuple):
+    """One log in the table of all.
+
+    Attributes
+    ----------
+    duels, arms
+        Their numbers as text, "" where the log could not be analysed.
+    verdict
+        The main result, or why there is none.
+    transitive
+        Whether the test of transitivity lets a ranking stand; None where it was not made or cannot
+        tell.
+    """
+
+    duels: str
+    arms: str
+    verdict: str
+    transitive: bool | None = None
+
+
+def row_of(one: "Analysis | Check | AttributeAnalysis | CategoryAnalysis") -> Row:
+    """Return the row of a part of a report."""
+    size = f"{one.duels.n_duels:,}", f"{one.duels.n_arms:,}"
+    if isinstance(one, AttributeAnalysis):
+        return Row(*size, one.sentence)
+    if isinstance(one, CategoryAnalysis):
+        return Row(*size, one.ranks.sentence)
+    from bayesduel.criticism.check_result import Check
+
+    if isinstance(one, Check):
+        return Row(*size, one.verdict, one.transitive)
+    tested = None if one.check is None else one.check.transitive
+    return Row(*size, str(one.winners.attrs["verdict"]), tested)
+
+
+def index_section(labels: Sequence[str], rows: Sequence[Row], note: str | None) -> Section:
+    """Return the section that lists the parts of a report, with links.
+
+    Parameters
+    ----------
+    labels
+        Of the parts, in their order.
+    rows
+        Of the parts.
+    note
+        A further sentence, or None.
+    """
+    cells = tuple(
+        (Cell(label, href=f"#p{place}-verdict"), row.duels, row.arms, row.verdict)
+        for place, (label, row) in enumerate(zip(labels, rows, strict=True), 1)
+    )
+    heads = ("log", "duels", "arms", "verdict")
+    table = Table(columns="lnnt", heads=heads, rows=cells, full=True)
+    words = together_words([row.transitive for row in rows])
+    return Section(id="index", title="All logs", body=blocks(words, table, note))
+
+
+def together_words(transitive: Sequence[bool | None]) -> str | None:
+    """Return in how many logs a ranking is rejected, beside what chance alone would give."""
+    tested = [one for one in transitive if one is not None]
+    rejected = tested.count(False)
+    if not rejected or len(tested) < 2:
+        return None
+    return (
+        f"A ranking is rejected in {rejected:,} of {len(tested):,} logs. Each log is tested on its "
+        f"own, at {percent(LEVEL)} %: if a ranking held in all of them, chance alone would reject "
+        f"at most {LEVEL * len(tested):.2g} on average."
+    )
