@@ -1,12 +1,6 @@
 """Posteriors of Bradley-Terry scores, their scale learned, computed without the package.
 
-Of three arms by quadrature; of more by elliptical slice sampling, in many chains at once.
-
-References
-----------
-Murray, Adams & MacKay, "Elliptical slice sampling", AISTATS 2010. Yu & Meng, "To center or not to
-center: that is not the question", JCGS 2011 (the scale, updated given scores and given scores
-divided by it, in turn).
+Of three arms by quadrature; of more by NUTS of a PyMC model written out here.
 """
 
 from typing import Any, NamedTuple
@@ -106,77 +100,32 @@ class Chains(NamedTuple):
     scale: np.ndarray
 
 
-def sampled(
-    wins: np.ndarray, rng: np.random.Generator, *, chains: int, steps: int, kept: int
-) -> Chains:
-    """Return the last half of `steps` steps of `chains` chains, thinned to `kept` draws each.
-
-    Every chain starts at a draw from the prior.
+def sampled(wins: np.ndarray, seed: int, *, chains: int, draws: int) -> Chains:
+    """Return draws by nutpie, scores and scale apart (not centred), after 1,000 steps of warm-up.
 
     Parameters
     ----------
     wins
         Times i beat j, (K, K).
-    rng
-        Source of randomness.
-    chains, steps, kept
-        Number of chains, of steps of each, and of draws that are kept of each.
+    seed
+        Of the chains.
+    chains, draws
+        Number of chains, and of draws of each.
     """
+    import nutpie
+    import pymc as pm
+    import pytensor.tensor as pt
+
     winner, loser = np.nonzero(wins)
-    times = wins[winner, loser]
-    n_arms = len(wins)
-
-    def likelihood(x: np.ndarray) -> np.ndarray:
-        return log_expit(x[:, winner] - x[:, loser]) @ times
-
-    def scale_prior(log_scale: np.ndarray) -> np.ndarray:
-        return log_scale - 0.5 * (np.exp(log_scale) / PRIOR_SCALE) ** 2
-
-    log_scale = np.log(np.abs(rng.normal(0, PRIOR_SCALE, chains)))
-    x = np.exp(log_scale)[:, None] * rng.standard_normal((chains, n_arms))
-    height = likelihood(x)
-    score, scale = np.empty((chains, kept, n_arms)), np.empty((chains, kept))
-    keep = np.linspace(steps // 2, steps - 1, kept).astype(int)
-    for step in range(steps):
-        scales = np.exp(log_scale)
-        x, height = _on_ellipses(x, height, scales, likelihood, rng)
-        # The scale given the scores, then given the scores divided by it: random walks.
-        moved = log_scale + rng.choice([0.1, 0.5, 2.0]) * rng.standard_normal(chains)
-        squares = (x**2).sum(axis=1) / 2
-        ratio = scale_prior(moved) - n_arms * moved - squares * np.exp(-2 * moved)
-        ratio -= scale_prior(log_scale) - n_arms * log_scale - squares * np.exp(-2 * log_scale)
-        log_scale = np.where(np.log(rng.uniform(size=chains)) < ratio, moved, log_scale)
-        moved = log_scale + rng.choice([0.1, 0.5, 2.0]) * rng.standard_normal(chains)
-        stretched = x * np.exp(moved - log_scale)[:, None]
-        at = likelihood(stretched)
-        ratio = scale_prior(moved) + at - scale_prior(log_scale) - height
-        taken = np.log(rng.uniform(size=chains)) < ratio
-        x, height = np.where(taken[:, None], stretched, x), np.where(taken, at, height)
-        log_scale = np.where(taken, moved, log_scale)
-        for place in np.flatnonzero(keep == step):
-            score[:, place] = x - x.mean(axis=1, keepdims=True)
-            scale[:, place] = np.exp(log_scale)
-    return Chains(score, scale)
-
-
-def _on_ellipses(
-    x: np.ndarray, height: np.ndarray, scales: np.ndarray, likelihood: Any, rng: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return each chain's next scores by elliptical slice sampling, and their log likelihoods."""
-    chains = len(x)
-    other = scales[:, None] * rng.standard_normal(x.shape)
-    level = height + np.log(rng.uniform(size=chains))
-    angle = rng.uniform(0, 2 * np.pi, chains)
-    low, high = angle - 2 * np.pi, angle.copy()
-    found, reached, todo = x.copy(), height.copy(), np.arange(chains)
-    while len(todo):
-        turn = angle[todo, None]
-        point = x[todo] * np.cos(turn) + other[todo] * np.sin(turn)
-        at = likelihood(point)
-        inside = at > level[todo]
-        found[todo[inside]], reached[todo[inside]] = point[inside], at[inside]
-        todo = todo[~inside]
-        behind = angle[todo] < 0
-        low[todo[behind]], high[todo[~behind]] = angle[todo[behind]], angle[todo[~behind]]
-        angle[todo] = rng.uniform(low[todo], high[todo])
-    return found, reached
+    with pm.Model() as model:
+        scale = pm.HalfNormal("scale", PRIOR_SCALE)
+        x = scale * pm.Normal("standard", 0.0, 1.0, shape=len(wins))
+        times = wins[winner, loser]
+        pm.Potential("likelihood", (times * pt.log(pm.math.sigmoid(x[winner] - x[loser]))).sum())
+    compiled = nutpie.compile_pymc_model(model)
+    found = nutpie.sample(
+        compiled, chains=chains, draws=draws, tune=1000, cores=1, seed=seed, progress_bar=False
+    ).posterior
+    by_draw = found["scale"].to_numpy()
+    score = by_draw[..., None] * found["standard"].to_numpy()
+    return Chains(score - score.mean(axis=-1, keepdims=True), by_draw)
