@@ -26,6 +26,7 @@ DESIGNS = {  # arms, and logs of one replicate: as many as take about as long
     "100 arms, all pairs 5 times": (100, 1),
     "345 arms in 31 leagues, 5,253 duels": (345, 1),
 }
+LOGS = 400  # of each cell, in the full form
 DRAWS = 200  # replicated logs of each null model
 TARGET, LIMIT = 0.05, 0.07  # false alarms, and the upper end of their interval
 
@@ -67,6 +68,11 @@ def drawn_log(P: np.ndarray, left: np.ndarray, right: np.ndarray, order: float,
     won = (rng.random(len(left)) < chance).astype(float)
     labels = np.array([f"{k:03}" for k in range(len(P))])
     return Duels.from_votes(labels[left], labels[right], won, arms=list(labels))
+
+
+def sizes(cell: Cell) -> tuple[int, int]:
+    """Return the replicates of the quick and of the full form: 400 logs a cell in the full one."""
+    return 2, LOGS // DESIGNS[cell["design"]][1]
 
 
 def run(cell: Cell, seed: int) -> Record:
@@ -130,6 +136,7 @@ EXPERIMENT = Experiment(
     rows=rows,
     quick=2,
     full=400,
+    sizes=sizes,
     notes=(
         "Weak evidence is no accusation: `transitive` stays true, and the verdict says that the "
         "log cannot be distinguished from a ranking with uneven margins. One null model (mixture) "
