@@ -69,7 +69,7 @@ def no_decided_pairs(n_arms: int) -> DecidedPairs:
     )
 
 
-@compiled
+@compiled(inline="always")  # a call would pass every array of both: a tenth of a step of RUCB
 def update(decided, belief, alpha, t):
     """Bring the decided pairs to time t. Times should not go back."""
     if belief.kind == BY_HOEFFDING:

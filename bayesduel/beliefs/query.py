@@ -89,6 +89,8 @@ def upper_against(belief, arm, budget):
 @compiled
 def upper_bound(belief, i, j, budget):
     """Return the upper bound on P[i, j], i != j."""
+    if belief.kind == BY_HOEFFDING:  # first, because its bound costs least
+        return hoeffding_upper(belief.wins[i, j], belief.wins[j, i], budget)
     if belief.kind == BY_GAUSSIAN:
         return gaussian_upper(belief.location[i, j], belief.spread[i, j], budget)
     if belief.kind == BY_RANKED:

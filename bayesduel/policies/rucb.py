@@ -59,7 +59,7 @@ def select(belief, memory, t, rng):
 
     upper = upper_against(belief, champion, 2 * memory.alpha * log(t))
     challengers = upper == upper.max()
-    if challengers.sum() > 1:
+    if challengers[champion] and challengers.sum() > 1:
         challengers[champion] = False
     return champion, pick(challengers, rng)
 
