@@ -183,6 +183,8 @@ EXPERIMENT = Experiment(
     notes=(
         "A figure is the largest of three quantiles of all quantities and so grows with their "
         "Monte Carlo error, which stands beside it: one that misses the target by less than two "
-        "standard errors cannot be told from one that meets it."
+        "standard errors cannot be told from one that meets it. A first run with references of "
+        "20,000 draws (errors of the largest up to 0.05) called ten of the 40 logs missed, nine of "
+        "the twelve from 20 arms; the references were then made ten times longer, for all logs."
     ),
 )
