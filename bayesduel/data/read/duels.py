@@ -26,7 +26,7 @@ from bayesduel.data.read.faults import (
     refusal,
     without_missing,
 )
-from bayesduel.data.read.in_memory import WinsMatrix, as_frame, wins_matrix
+from bayesduel.data.read.in_memory import WinsMatrix, as_frame, wins_matrix, words_of
 from bayesduel.data.read.log_from_rows import assemble, label_rows, parts_of
 from bayesduel.data.read.outcomes import Reading
 from bayesduel.data.read.pair_counts import read_pair_counts
@@ -158,8 +158,8 @@ def read_duels(  # type: ignore[misc]
     matrix = wins_matrix(path_or_frame)
     if matrix is not None:
         return _of_matrix(matrix, "a matrix of wins", ties)
-    frame = as_frame(path_or_frame)
-    with open_source(frame, skip=on_bad == "skip", memory=limit) as source:
+    frame, words = as_frame(path_or_frame), words_of(path_or_frame)
+    with open_source(frame, skip=on_bad == "skip", memory=limit, words=words) as source:
         asked = {c for c in (*given.values(), by) if isinstance(c, str)}
         asked |= set(margin) if isinstance(margin, tuple) else set()
         asked |= set(wanted)

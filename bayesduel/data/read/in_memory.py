@@ -10,7 +10,7 @@ import pyarrow as pa
 from bayesduel.data.read.rows import text_of
 from bayesduel.system.arguments import listed, shown_value
 
-__all__ = ["WinsMatrix", "as_frame", "wins_in_columns", "wins_matrix"]
+__all__ = ["WinsMatrix", "as_frame", "wins_in_columns", "wins_matrix", "words_of"]
 
 
 class WinsMatrix(NamedTuple):
@@ -78,6 +78,17 @@ def as_frame(given: Any) -> Any:
     names = dict.fromkeys(("left", "right", "outcome") if lengths == {3} else ("winner", "loser"))
     columns = zip(*given, strict=True)
     return pa.table({n: _column(list(c)) for n, c in zip(names, columns, strict=True)})
+
+
+def words_of(given: Any) -> str | None:
+    """Return what a list or a dictionary that :func:`as_frame` takes is called; None of others."""
+    if isinstance(given, Mapping):
+        return "a dictionary of columns"
+    if not isinstance(given, list) or not given:
+        return None
+    if isinstance(given[0], Mapping):
+        return "a list of dictionaries"
+    return "a list of tuples" if isinstance(given[0], tuple | list) else None
 
 
 def wins_in_columns(columns: Mapping[str, Sequence[str]]) -> WinsMatrix | None:

@@ -35,7 +35,7 @@ class FrameSource:
         If `frame` is not a frame.
     """
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: Any, words: str | None = None) -> None:
         try:
             self._frame: Any = nw.from_native(frame)
         except TypeError:
@@ -47,7 +47,7 @@ class FrameSource:
         self._schema = dict(self._frame.collect_schema())
         kind = type(frame)
         package = kind.__module__.split(".")[0].lstrip("_")
-        self.name = self.words = f"{package} {kind.__qualname__}"
+        self.name = self.words = words or f"{package} {kind.__qualname__}"
         self._taken_over: pa.Table | None = None
 
     def matrix(self) -> None:

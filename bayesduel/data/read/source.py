@@ -20,7 +20,11 @@ Fault = Callable[[Mapping[str, str | None]], str]
 
 
 def open_source(
-    path_or_frame: Any, *, skip: bool = False, memory: int | None = None
+    path_or_frame: Any,
+    *,
+    skip: bool = False,
+    memory: int | None = None,
+    words: str | None = None,
 ) -> AbstractContextManager[Any]:
     """Open files or a frame.
 
@@ -32,6 +36,8 @@ def open_source(
         Whether lines that cannot be parsed are left out, or refused.
     memory
         Bytes that reading files may take; None: no limit.
+    words
+        What a frame is called; None: by its type.
 
     Raises
     ------
@@ -58,7 +64,7 @@ def open_source(
         )
     from bayesduel.data.read.narwhals_source import FrameSource
 
-    return nullcontext(FrameSource(path_or_frame))
+    return nullcontext(FrameSource(path_or_frame, words))
 
 
 def bad_row(source: Any, columns: Columns, fault: Fault) -> ValueError:

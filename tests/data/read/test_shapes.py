@@ -76,3 +76,16 @@ def test_several_files_are_one_log(tmp_path, capsys, suffix):
         write(path, index=False)
     assert_same(bd.read_duels(paths))
     assert "'note': not in every file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ([{"winner": "a", "loser": "b"}, {"winner": "b", "loser": "c"}], "a list of dictionaries"),
+        ([("a", "b"), ("b", "c")], "a list of tuples"),
+        ({"winner": ["a", "b"], "loser": ["b", "c"]}, "a dictionary of columns"),
+    ],
+)
+def test_lists_and_dictionaries_are_called_what_they_are(given, words, capsys):
+    assert bd.read_duels(given).read_summary.source == words
+    assert f"read {words}: left=winner" in capsys.readouterr().err
