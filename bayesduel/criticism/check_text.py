@@ -68,7 +68,7 @@ def verdict_words(
     if e.strength == "strong":
         return (
             f"The log has more cyclic triads than transitive models predict ({p}; neither strong "
-            "nor weak transitivity explains them).",
+            "transitivity nor the weakly transitive models of the test explain them).",
             f"{leading_words(posterior)} {advice}".strip(),
         )
     if e.strength == "undecided":
