@@ -150,6 +150,7 @@ def test_which_model(tmp_path, capsys):
     assert "No arm beats all others" in shown
 
 
+@pytest.mark.filterwarnings("ignore::bayesduel.data.health.ThinDataWarning")  # it stops early
 def test_live_bots(tmp_path, capsys):
     pytest.importorskip("pyspiel")
     main = runpy.run_path(str(ROOT / "examples" / "live_bots.py"))["from_python"]

@@ -70,7 +70,7 @@ def test_a_table_is_kept(table, tmp_path):
 
 def test_the_best_is_selected_live_and_in_any_process(table):
     problem = RoshamboDuels(table)
-    settings = {"replications": 3, "seed": 2, "record": [90]}
+    settings = {"replications": 3, "seed": 2, "record_at": [90]}
     here = bd.simulate([bd.POCBAm(), bd.PKG()], problem, 90, k=1, **settings)
     there = bd.simulate([bd.POCBAm(), bd.PKG()], problem, 90, k=1, workers=2, **settings)
     selected = here["trace"]["selected"]
