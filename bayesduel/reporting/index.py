@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Row", "index_section", "row_of"]
 
-LEVEL = 0.05  # of the test of transitivity of one log
-
 
 class Row(NamedTuple):
     """One log in the table of all.
@@ -76,12 +74,14 @@ def index_section(labels: Sequence[str], rows: Sequence[Row], note: str | None) 
 
 def together_words(transitive: Sequence[bool | None]) -> str | None:
     """Return in how many logs a ranking is rejected, beside what chance alone would give."""
+    from bayesduel.criticism.transitivity.evidence import LEVEL
+
     tested = [one for one in transitive if one is not None]
     rejected = tested.count(False)
     if not rejected or len(tested) < 2:
         return None
     return (
         f"A ranking is rejected in {rejected:,} of {len(tested):,} logs. Each log is tested on its "
-        f"own, at {percent(LEVEL)} %: if a ranking held in all of them, chance alone would reject "
-        f"at most {LEVEL * len(tested):.2g} on average."
+        f"own, at {percent(LEVEL)} %: if one of the test's models of a ranking held in each, "
+        f"chance alone would reject at most {LEVEL * len(tested):.2g} on average."
     )
