@@ -74,7 +74,7 @@ faults: $(STAMP)  ## docs/faults.md: bad inputs, and kills at random moments (go
 mutations: $(STAMP)  ## docs/mutations.md: 300 small faults in the package (goes on after a stop)
 	$(BIN)/python -m benchmarks.mutations
 
-bench: $(STAMP)  ## the benchmarks, as ratios in one run (a quarter of an hour)
+bench: $(STAMP)  ## the benchmarks, as ratios in one run (20 minutes)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks.run
 

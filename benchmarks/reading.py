@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks.scale.measuring import peak_mib
 from benchmarks.tables import show
 
 ROWS = 50_000_000
@@ -70,8 +71,6 @@ def cells_of(found: Any) -> list[tuple[Any, ...]]:
 
 def measure(reader: str, path: str) -> dict[str, Any]:
     """Return the seconds, the peak memory and a digest of one reader, in this process."""
-    import resource
-
     import duckdb  # noqa: F401  (imports are not timed)
     import pyarrow  # noqa: F401
 
@@ -83,9 +82,8 @@ def measure(reader: str, path: str) -> dict[str, Any]:
         start = time.perf_counter()
         found = work(path)
         seconds.append(time.perf_counter() - start)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 if _is_mac() else 1 / 1024)
     digest = hashlib.sha256(repr(cells_of(found)).encode()).hexdigest()
-    return {"seconds": min(seconds), "peak": peak, "digest": digest}
+    return {"seconds": min(seconds), "peak": peak_mib(), "digest": digest}
 
 
 def run(n_rows: int = ROWS) -> list[dict[str, Any]]:
@@ -109,7 +107,7 @@ def run(n_rows: int = ROWS) -> list[dict[str, Any]]:
                     "log": f"{n_rows:,} rows, {n_arms:,} arms, {size / 2**20:,.0f} MiB",
                     "seconds": round(one["seconds"], 2),
                     "rows a second": f"{n_rows / one['seconds']:,.0f}",
-                    "peak MiB": round(one["peak"] / 2**20),
+                    "peak MiB": round(one["peak"]),
                     "time / SQL": round(one["seconds"] / sql["seconds"], 2),
                 }
             )
@@ -120,10 +118,6 @@ def _in_its_own_process(reader: str, path: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.reading", "--measure", reader, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
-
-
-def _is_mac() -> bool:
-    return sys.platform == "darwin"  # where the peak is in bytes, not KiB
 
 
 if __name__ == "__main__":

@@ -565,7 +565,7 @@ def test_cycles_are_modelled():
     blade, chest = rng.normal(size=(2, 12))
     eta = np.subtract.outer(*[rng.normal(size=12)] * 2)
     eta += 1.5 * (np.outer(blade, chest) - np.outer(chest, blade))
-    found = check(simulate(expit(eta), 30, rng))
+    found = check(simulate(expit(eta), 60, rng))
     assert not found.transitive
     assert found.comparison.best == "blade-chest(bradley-terry)"
     assert "use blade-chest(bradley-terry), which allows for cycles" in found.verdict

@@ -26,6 +26,7 @@ from bayesduel.models import (
     PerturbedThurstone,
     ThurstoneScore,
 )
+from bayesduel.posterior.dependence import RepeatedVotesWarning
 
 MODEL = ThurstoneScore(scale=np.inf)
 LABELS = np.array(list("abcdef"))
@@ -347,9 +348,10 @@ def test_the_report_of_a_fit_of_margins_says_what_it_is(tmp_path):
         margin=votes.margin,
         judge=np.arange(len(votes)) % 20,
     )
-    path = bd.report(judged, tmp_path / "r.html", model=PerturbedThurstone(), draws=400)
+    with pytest.warns(RepeatedVotesWarning, match="Votes are repeated by judge"):
+        path = bd.report(judged, tmp_path / "r.html", model=PerturbedThurstone(), draws=400)
     page = path.read_text(encoding="utf-8")
-    assert "Repeated votes are taken as independent: the votes on a pair share" in page
+    assert "Votes are repeated by judge, but are taken as independent (the votes on a pair" in page
     assert "This log has repeated votes by judge" in page
     assert "unit = from the log" in page and "residual_scale, estimated" in page
     assert "In a model with one score per arm" not in page

@@ -275,11 +275,20 @@ def test_mixture_finds_level_and_certain_pairs():
     sure = np.triu(rng.choice([0.0, 0.45], (20, 20)), 1)
     null_models = NullModels(design_of(simulate(0.5 + sure - sure.T, 60, rng)))
     drawn = np.concatenate([*(c for c, _ in null_models._draws("mixture", 60, rng))])
-    high = np.maximum(drawn, 1 - drawn).mean(axis=0)
+    high = np.median(np.maximum(drawn, 1 - drawn), axis=0)
     true = sure[np.triu_indices(20, 1)] + 0.5
     assert high.min() >= CHANCES[0] and high.max() <= CHANCES[-1]
-    assert high[true == 0.5].mean() == pytest.approx(0.5, abs=0.03)
-    assert np.median(high[true == 0.95]) == pytest.approx(0.95, abs=0.02)
+    assert high[true == 0.5].mean() == pytest.approx(0.5, abs=0.01)
+    assert high[true == 0.95].mean() == pytest.approx(0.95, abs=0.01)
+
+
+def test_level_or_certain_pairs_met_twice_give_no_strong_evidence():
+    """Weighted by 60 steps of expectation-maximisation, the mixture missed such worlds."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        sure = np.triu(rng.choice([0.02, 0.45], (40, 40)), 1)
+        log = simulate(0.5 + sure - sure.T, 2, rng)
+        assert evidence_strength(log, 99, seed) == "weak", seed
 
 
 def test_seeds_decide():

@@ -7,8 +7,9 @@ every pair has a probability of its own, restricted to the side of 1/2 that an o
 "irregular" it is as far from the lapse model as the pairs of the log are; "reordered" is the same
 with another order: not that of the lapse model, but one that contradicts the majorities of the
 log least. In "mixture" probabilities have a distribution without a form, the same for every pair
-and estimated by maximum likelihood (Laird, "Nonparametric maximum likelihood estimation of a
-mixing distribution", JASA 1978), so that some pairs may be level and others certain.
+and estimated by maximum likelihood
+(:mod:`bayesduel.criticism.transitivity.mixing_distribution`), so that some pairs may be level and
+others certain.
 """
 
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from bayesduel.criticism.transitivity.lapse_model import (
     LapseModel,
     fit_lapse_model,
 )
+from bayesduel.criticism.transitivity.mixing_distribution import mixing_weights
 from bayesduel.criticism.transitivity.triads import majority_z
 from bayesduel.preference.kemeny import reordered
 
@@ -40,8 +42,8 @@ ORDERS_SIZE = 4_000_000  # entries of P smoothed in all
 PRIOR_DUELS = 1.0  # weight of the lapse model in each pair of the isotonic one, in duels
 CONCENTRATIONS = np.array([0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096])  # irregular: grid
 TRIES = 6
+MIXTURE_ORDERS = 40  # orders along which the mixture is fitted
 CHANCES = np.linspace(0.5, 0.995, 34)  # mixture: of the better arm of a pair
-EM_STEPS = 60  # of the mixture's weights; later steps change them little
 TINY = 1e-9
 QUANTILES = 400  # of each order effect's posterior, for an interval
 
@@ -129,7 +131,7 @@ class NullModels:
             return
         lapse_model = self.lapse_models.get(model, self.best)
         design = self.design
-        mixture = self._mixture() if model == "mixture" else None
+        mixture = self._mixture(rng) if model == "mixture" else None
         part = min(PART, max(1, CHUNK // len(design.n)))
         for start in range(0, n, part):
             drawn, lapse = lapse_model.draw(min(part, n - start), rng)
@@ -206,24 +208,26 @@ class NullModels:
         high[low] = np.clip(np.nan_to_num(found, nan=0.5), 0.5, 1)
         return self._shifted(np.where(better, high, 1 - high), drawn[:, -1])
 
-    def _mixture(self) -> tuple[np.ndarray, np.ndarray]:
+    def _mixture(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return by pair the posterior distribution function on `CHANCES`, (n_pairs, 34).
 
-        The first where `first` is the better arm, the second where it is not.
+        The first where `first` is the better arm, the second where it is not. The mixture is
+        fitted along orders drawn from the lapse model: along a single one that was estimated from
+        the same duels, the better arms would win too often.
         """
         number, won, *_ = self._pairs()
-        log_win, log_loss = np.log(CHANCES), np.log1p(-CHANCES)
         lost = number - won
+        drawn, _ = self.best.draw(MIXTURE_ORDERS, rng)
+        first_better = (drawn[:, self.design.first] > drawn[:, self.design.second]).mean(axis=0)
+        duels = np.stack([np.tile(number, 2), np.concatenate([won, lost]).round(9)])
+        _, kind, place = np.unique(duels, axis=1, return_index=True, return_inverse=True)
+        times = np.bincount(place, np.concatenate([first_better, 1 - first_better]))
+        log_win, log_loss = np.log(CHANCES), np.log1p(-CHANCES)
         log_up = won[:, None] * log_win + lost[:, None] * log_loss
         log_down = lost[:, None] * log_win + won[:, None] * log_loss
         up, down = (np.exp(x - x.max(axis=1, keepdims=True)) for x in (log_up, log_down))
-        mode = self.best.fits[0].mode
-        better = mode[self.design.first] > mode[self.design.second]
-        likelihood = np.where(better[:, None], up, down)
-        weight = np.full(len(CHANCES), 1 / len(CHANCES))
-        for _ in range(EM_STEPS):
-            share = likelihood * weight
-            weight = (share / share.sum(axis=1, keepdims=True)).mean(axis=0)
+        seen = times > 0
+        weight = mixing_weights(np.concatenate([up, down])[kind[seen]], times[seen])
         up, down = (np.cumsum(x * weight, axis=1) for x in (up, down))
         return up / up[:, -1:], down / down[:, -1:]
 
