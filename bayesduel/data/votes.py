@@ -169,13 +169,14 @@ def cells_of(votes: Votes, n_arms: int) -> Cells:
     else:
         pair, place = np.unique(key, return_inverse=True)
         n_places = len(pair)
-    counts = np.bincount(3 * place + kind, votes.weight, minlength=3 * n_places).reshape(-1, 3)
+    counts = np.bincount(3 * place + kind, votes.weight, minlength=3 * n_places)
+    won, lost, tied = counts.astype(np.int64).reshape(-1, 3).T
     if place is key:
-        seen = counts.any(axis=1)
+        seen = (won != 0) | (lost != 0) | (tied != 0)
         if not votes.weight.all():  # rows of weight 0 have a cell, too
             seen |= np.bincount(key, minlength=n_places) > 0
-        pair, counts = np.flatnonzero(seen), counts[seen]
-    won, lost, tied = np.ascontiguousarray(counts.astype(np.int64).T)
+        pair = np.flatnonzero(seen)
+    won, lost, tied = (n[pair] if place is key else n.copy() for n in (won, lost, tied))
     return Cells(
         (pair // n_arms).astype(np.int32), (pair % n_arms).astype(np.int32), won, lost, tied
     )
