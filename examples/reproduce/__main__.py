@@ -1,7 +1,8 @@
 """Every headline run again and the table of its claims: ``python examples/reproduce``.
 
 ``--quick`` takes the small sizes, under 15 minutes on two cores, and prints the table. The full
-form writes docs/papers.md and its figures; so does ``--quick --page docs/papers.md``.
+form writes docs/papers.md and its figures; so does ``--quick --page docs/papers.md``. A headline
+that was not run in this form stays on the page as it was.
 """
 
 import argparse
@@ -31,8 +32,8 @@ def main(arguments=None):
         for name in given.only:
             importlib.import_module(name).main(options)
     folder = given.out / ("quick" if given.quick else "full")
-    text = collected(folder)
     page = given.page or (folder / "papers.md" if given.quick else ROOT / "docs" / "papers.md")
+    text = collected(folder, page.read_text() if page.exists() else "")
     for name in HEADLINES:
         if (folder / name / "figure.png").exists():
             picture = Image.open(folder / name / "figure.png").convert("RGB").quantize(64)
@@ -41,15 +42,20 @@ def main(arguments=None):
     print(text if given.quick and given.page is None else f"wrote {page}")
 
 
-def collected(folder):
-    """Return the page of all headlines that have been run."""
+def collected(folder, before=""):
+    """Return the page of all headlines; those that were not run are taken from the page before."""
     lines = [HEAD.strip(), ""]
+    sections = {part.partition("\n")[0]: part for part in before.split("\n## ")[1:]}
     for name in HEADLINES:
         path = folder / name / "rows.json"
         script = importlib.import_module(name)
         title, *text = script.__doc__.strip().split("\n\n")
         if not path.exists():
-            lines += [f"## {title.rstrip('.')}", "", "Not run here yet.", "", *text[:-1], ""]
+            kept = sections.get(title.rstrip("."))
+            lines += [
+                f"## {kept.rstrip()}" if kept else f"## {title.rstrip('.')}\n\nNot run here yet."
+            ]
+            lines += [""]
             continue
         told = json.loads(path.read_text())
         sizes = ", ".join(f"{key} {value:,}" for key, value in told["sizes"].items())
