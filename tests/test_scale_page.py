@@ -18,6 +18,13 @@ def test_a_table_replaces_that_of_its_section():
     assert written(page, "arms", text) == page
 
 
+def test_the_note_of_a_section_stands_below_its_table():
+    text = table("arms", [{"arms": 10}], full=False, note="20 duels an arm. " * 9)
+    lines = text.splitlines()
+    assert lines[4].startswith("20 duels an arm.") and max(map(len, lines)) <= 100
+    assert lines[-1].startswith("Measured ")
+
+
 def test_a_page_without_the_section_is_refused():
     with pytest.raises(ValueError, match="marks of the section judges, got none"):
         written(PAGE, "judges", "")

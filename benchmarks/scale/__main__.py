@@ -1,8 +1,8 @@
 """Measure scale: ``python -m benchmarks.scale [SECTION ...] [--full] [--page docs/scale.md]``.
 
 A section is a module of this folder with ``TITLE``, the title of its table, and ``rows(full)``,
-which measures and returns the rows; ``NOTE`` is said below the table. The tables are printed, or
-written between the marks of their section on a page: ``<!-- SECTION -->`` and
+which measures and returns the rows; ``NOTE``, if there is one, is said below the table. The tables
+are printed, or written between the marks of their section on a page: ``<!-- SECTION -->`` and
 ``<!-- end of SECTION -->``. The rest of the page is written by hand.
 """
 
@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
+from textwrap import wrap
 from typing import Any
 
 import click
@@ -45,21 +46,24 @@ def main(names: tuple[str, ...], full: bool, page: Path | None) -> None:
     for name in names or sections():
         module = import_module(f"{room.__name__}.{name}")
         rows = module.rows(full)
+        note = getattr(module, "NOTE", "")
         show(module.TITLE, rows)
+        click.echo(note, nl=bool(note))
         if page is not None:
             text = page.read_text(encoding="utf-8")
-            write_text(page, written(text, name, table(name, rows, full)))
+            write_text(page, written(text, name, table(name, rows, full, note)))
 
 
-def table(name: str, rows: Sequence[Mapping[str, Any]], full: bool) -> str:
-    """Return rows as Markdown, with the command and the date."""
+def table(name: str, rows: Sequence[Mapping[str, Any]], full: bool, note: str = "") -> str:
+    """Return rows as Markdown, with a note, the command and the date."""
     columns = list(dict.fromkeys(key for row in rows for key in row))
     lines = [columns, ["---"] * len(columns)]
     lines += [[cell_text(row.get(c, "")).replace("|", "\\|") for c in columns] for row in rows]
     date = datetime.now(UTC).date().isoformat()
     command = f"python -m benchmarks.scale {name}{' --full' if full else ''} --page docs/scale.md"
     grid = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    return f"{grid}\n\nMeasured {date}: `{command}`."
+    said = "\n".join([*wrap(note, 100), f"Measured {date}: `{command}`."])
+    return f"{grid}\n\n{said}"
 
 
 def written(page: str, name: str, text: str) -> str:

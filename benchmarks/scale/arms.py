@@ -13,8 +13,9 @@ __all__ = ["NOTE", "TITLE", "rows"]
 
 TITLE = "Bradley-Terry, 20 duels an arm of very different activity: each stage in its own process"
 NOTE = (
-    "read: a CSV file to counts; fit: from counts; winners: from the fit in a file; winners LOG: "
-    "the command from file to table; report LOG: the command from file to page."
+    "20 duels an arm. Each stage is a process of its own, whose peak memory includes imports. "
+    "read: a CSV file to counts; fit: from counts; winners, scores: from the fit in a file; "
+    "winners LOG: the command from file to table; report LOG: the command from file to page."
 )
 SIZES = {False: (300, 1_000, 3_000), True: (1_000, 10_000, 100_000)}
 PER_ARM = 20
