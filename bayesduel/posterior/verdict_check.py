@@ -69,8 +69,9 @@ def checked(
     The same with the attribute ``check`` ("not made", or a JSON object with ``transitive``,
     ``p_value`` and ``sentence``). Where the ranking is rejected, ``verdict`` and its parts are
     those without a ranking, ``verdict_kind`` is "no ranking", ``verdict_model`` is the model they
-    were read from, ``verdict_reason`` says why, and ``ranking_verdict`` what the ranking would
-    have answered. `found` is left as it is.
+    were read from, ``verdict_condorcet_exists`` its probability that an arm beats all others (the
+    variable ``condorcet_exists`` stays that of the ranking), ``verdict_reason`` says why, and
+    ``ranking_verdict`` what the ranking would have answered. `found` is left as it is.
     """
     told = '"not made"'
     if check is not None:
@@ -91,6 +92,7 @@ def checked(
         attrs["verdict_kind"] = "no ranking"
         if other is not None:
             attrs["verdict_model"] = other.attrs["model"]
+            attrs["verdict_condorcet_exists"] = float(other["condorcet_exists"])
             for name in ("verdict_arms", "verdict_probability", "safe_choices"):
                 attrs[name] = other.attrs[name]
     return found.assign_attrs(attrs)

@@ -55,6 +55,7 @@ def test_a_ranking_that_is_rejected_comes_second(ranked, cyclic):
     assert w.attrs["verdict"].startswith("No single ranking holds. No arm beats all others")
     assert w.attrs["verdict_reason"].startswith("The log has more cyclic triads. The answer is")
     assert w.attrs["verdict_kind"] == "no ranking"
+    assert w.attrs["verdict_condorcet_exists"] < 0.5 < float(w["condorcet_exists"])
     assert w.attrs["verdict_model"] == "preference-matrix"
     assert sorted(json.loads(w.attrs["verdict_arms"])) == ["a", "b", "c"]
     assert w.attrs["ranking_verdict"].endswith("would have a as the winner.")
