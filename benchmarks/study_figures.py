@@ -113,9 +113,11 @@ def figure(rows: Rows) -> None:
         ax.set_title(world, fontsize=9, loc="left")
     for ax in axes.flat[len(worlds) :]:
         ax.set_axis_off()
-    for ax in axes[-1]:
-        ax.set_xlabel("duels, relative to uniform (dashed: one half)", fontsize=8)
+    for ax in axes.flat[:columns]:
         ax.tick_params(axis="x", labelsize=8)
+    for ax in axes.flat[len(worlds) - columns : len(worlds)]:  # the last one of each column
+        ax.set_xlabel("duels, relative to uniform (dashed: one half)", fontsize=8)
+        ax.tick_params(axis="x", labelsize=8, labelbottom=True)
     axes.flat[0].set_xlim(0, 1.2)
     plt.savefig(FIGURE, dpi=130)
 
