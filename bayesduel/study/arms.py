@@ -44,9 +44,8 @@ def checked_labels(arms: Any) -> tuple[str, ...]:
             raise ValueError(f"arms should be labels that are not empty, got {shown_value(label)}")
         plain = " ".join(label.split())
         if plain in seen:
-            raise ValueError(
-                f"arms should differ by more than white space, got {seen[plain]!r} and {label!r}"
-            )
+            got = f"{label!r} twice" if seen[plain] == label else f"{seen[plain]!r} and {label!r}"
+            raise ValueError(f"arms should differ by more than white space, got {got}")
         seen[plain] = label
     if len(labels) < 2:
         raise ValueError(f"arms should be at least two labels, got {labels}")

@@ -224,6 +224,7 @@ def test_a_log_that_exists_starts_the_study():
         ({"arms": ["a"]}, "at least two labels"),
         ({"arms": "ab"}, "list of labels"),
         ({"arms": ["a ", "a"]}, "differ by more than white space"),
+        ({"arms": ["a", "a"]}, "by more than white space, got 'a' twice"),
         ({"arms": ["a", ""]}, "not empty"),
         ({"arms": ["a", "b"], "goal": bd.TopK(2)}, "k should be below"),
         ({"arms": ["a", "b"], "goal": "best"}, "goal should be"),
