@@ -85,9 +85,8 @@ def ranks(name: str, method: str, n: int, seed: int) -> dict[str, list[int]]:
     """
     case = CASES[name]
     rng = np.random.default_rng(seed)
-    truths, logs = case.simulate(case.model, n, int(rng.integers(2**31)))
     found: dict[str, list[int]] = {}
-    for truth, log in zip(truths, logs, strict=True):
+    for truth, log in _drawn(case, n, rng):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a thin log is meant here
             fit = bd.fit(
@@ -118,6 +117,30 @@ def p_values(found: Mapping[str, list[int]]) -> dict[str, float]:
 
 
 # -- in calling order ----------------------------------------------------------------------
+
+
+def _drawn(case: Case, n: int, rng: np.random.Generator) -> list[tuple[Truth, Any]]:
+    """Return n truths with their logs.
+
+    A log that the model refuses (an order effect so large that one side won every duel) is left
+    out: ranks are uniform given any log, and so given those that are accepted.
+    """
+    found: list[tuple[Truth, Any]] = []
+    while len(found) < n:
+        truths, logs = case.simulate(case.model, n, int(rng.integers(2**31)))
+        pairs = zip(truths, logs, strict=True)
+        found += [(truth, log) for truth, log in pairs if _accepts(case.model, log)]
+    return found[:n]
+
+
+def _accepts(model: Any, log: Any) -> bool:
+    try:
+        model.settled(log).cells(log)
+    except ValueError as refused:
+        if "lists the winner" not in str(refused):
+            raise
+        return False
+    return True
 
 
 def _p_value(values: list[int]) -> float:
