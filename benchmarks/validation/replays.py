@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.validation.experiment import Cell, Experiment, Record
-from benchmarks.validation.studies import found
+from benchmarks.validation.studies import DRIVEN, found
 
 BUDGETS = {"starcraft-2016": 1500, "food": 1500, "llmfao": 3000, "football": 3000}
 ALL_PAIRS = ("DTS", "RUCB")  # rules that cannot leave pairs out
@@ -129,11 +129,7 @@ EXPERIMENT = Experiment(
         "arm that met the answer beats it by more than the rope in the replayed probabilities."
     ),
     target="none here; docs/studies.md compares contrast allocation with half of uniform's duels.",
-    cells=tuple(
-        {"log": log, "rule": rule}
-        for log in BUDGETS
-        for rule in ("ContrastAllocation", "TopTwoThompson", "InformationGain", "Uniform")
-    )
+    cells=tuple({"log": log, "rule": rule} for log in BUDGETS for rule in (*DRIVEN, "Uniform"))
     + tuple({"log": "starcraft-2016", "rule": rule} for rule in ALL_PAIRS),
     run=run,
     rows=rows,
