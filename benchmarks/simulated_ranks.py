@@ -11,6 +11,7 @@ Talts, Betancourt, Simpson, Vehtari & Gelman, "Validating Bayesian inference alg
 simulation-based calibration", arXiv 1804.06788.
 """
 
+import logging
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -153,6 +154,7 @@ def _prior(model: Any, log: Any, n: int, seed: int) -> tuple[list[Truth], np.nda
     """Return n draws from the prior, each by name, and outcomes of the cells of `log`."""
     import pymc as pm
 
+    logging.getLogger("pymc.sampling.forward").setLevel(logging.WARNING)  # it names what it draws
     with model.build(log), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # numba notes that it draws in object mode
         tree = pm.sample_prior_predictive(n, random_seed=seed)
