@@ -134,9 +134,9 @@ class Evidence:
         "weak": no strongly transitive model explains the cycles, but a ranking with uneven
         margins (weak transitivity) may; "strong": nor do the weakly transitive models;
         "undecided": the same, but an order effect may be the cause; "borderline": the p-value is
-        within Monte Carlo error of 0.05 after the most logs that are replicated. Where pairs met
-        only once or twice the null models do not represent every possible order: see the error
-        rates in docs/transitivity.md.
+        within Monte Carlo error of 0.05 after the most logs that are replicated. The null
+        models do not represent every possible order: see the error rates in
+        docs/transitivity.md.
         """
         if not self.settled and _near(list(self.p_by_model.values()), self.n_replicated):
             return "borderline"
