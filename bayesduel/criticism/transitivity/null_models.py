@@ -221,7 +221,7 @@ class NullModels:
         first_better = (drawn[:, self.design.first] > drawn[:, self.design.second]).mean(axis=0)
         duels = np.stack([np.tile(number, 2), np.concatenate([won, lost]).round(9)])
         _, kind, place = np.unique(duels, axis=1, return_index=True, return_inverse=True)
-        times = np.bincount(place, np.concatenate([first_better, 1 - first_better]))
+        times = np.bincount(place.ravel(), np.concatenate([first_better, 1 - first_better]))
         log_win, log_loss = np.log(CHANCES), np.log1p(-CHANCES)
         log_up = won[:, None] * log_win + lost[:, None] * log_loss
         log_down = lost[:, None] * log_win + won[:, None] * log_loss
