@@ -54,7 +54,7 @@ class Calibration:
         95 % interval of `observed` around which the prediction should lie, shape (bins,): Wilson's,
         of as many independent duels as the bin's are worth, which is `n` over its design effect.
         The effect covers votes that depend on one another and the posterior variance of the mean
-        prediction.
+        prediction, which dependent votes widen by the same factor.
     n
         Held-out duels in each bin, shape (bins,).
     intraclass
@@ -168,7 +168,8 @@ def held_out(
     interval; Kish, "Survey Sampling", 1965, section 5.4, for the design effect by the intraclass
     correlation. The error of a prediction is its posterior variance, taken as independent between
     folds: what folds share, and what the outcomes of one fold teach the predictions of another,
-    are of opposite sign and cancel for a mean.
+    are of opposite sign and cancel for a mean. The posterior takes votes as independent, so its
+    variance is multiplied by the design effect too.
     """
     if isinstance(folds, bool) or folds != int(folds) or folds < 2:
         raise ValueError(f"folds should be a whole number >= 2, got {folds}")
@@ -349,7 +350,7 @@ def _bins(
     weight = np.empty(len(p))
     weight[order] = n / size[place]
     variance = _variance_of_means(spread, binned, weight, len(size))
-    effect = effect + variance * size / np.maximum(predicted * (1 - predicted), 1e-12)
+    effect = effect * (1 + variance * size / np.maximum(predicted * (1 - predicted), 1e-12))
     lower, upper = wilson(observed * size / effect, size / effect)
     return {
         "predicted": predicted,

@@ -105,8 +105,7 @@ EXPERIMENT = Experiment(
     full=200,
     notes=(
         "The interval covers the error of the observed share and of the mean prediction, by its "
-        "posterior variance in each fold. That variance takes votes as independent, which is why "
-        "the cell of judges whose votes are always alike misses (2026-11-23: 7.0 %; with the "
-        "variance times the bin's design effect 2.9 %, 2.1 to 3.7, n = 200 logs)."
+        "posterior variance in each fold. The posterior takes votes as independent, so both are "
+        "multiplied by the bin's design effect."
     ),
 )

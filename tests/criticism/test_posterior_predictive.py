@@ -352,7 +352,7 @@ def test_the_report_of_a_fit_of_margins_says_what_it_is(tmp_path):
         path = bd.report(judged, tmp_path / "r.html", model=PerturbedThurstone(), draws=400)
     page = path.read_text(encoding="utf-8")
     assert "Votes are repeated by judge, but are taken as independent (the votes on a pair" in page
-    assert "This log has repeated votes by judge" in page
+    assert "intervals may be too narrow" in page
     assert "unit = from the log" in page and "residual_scale, estimated" in page
     assert "In a model with one score per arm" not in page
     assert "All votes of one" not in page
