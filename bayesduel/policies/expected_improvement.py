@@ -23,9 +23,8 @@ from bayesduel.beliefs.score_posterior import win_probability
 from bayesduel.jit import compiled
 from bayesduel.policies.information_gain import (
     BLOCK,
-    candidates,
     information,
-    strengths,
+    possible_duels,
     win_chances,
 )
 from bayesduel.policies.score_rules import (
@@ -65,35 +64,34 @@ def select_by_loss(belief, memory, t, rng):
 @compiled
 def most_improving(scores, worth, memory, rng):
     """Return the pair after whose duel the best answer is expected to be worth most."""
-    gain = improvement(scores, worth, memory)
+    pairs, strength = possible_duels(scores, memory)
+    gain = improvement(worth, pairs, strength, memory)
     if gain.max() <= NOISE:
-        gain = information(scores, memory)
+        gain = information(scores, pairs, strength, memory)
     return best_pair(gain, memory, rng)
 
 
 @compiled
-def improvement(scores, worth, memory):
+def improvement(worth, pairs, strength, memory):
     """Return the expected improvement of each pair, shape (K, K).
 
     Parameters
     ----------
-    scores
-        Draws, shape (n, K).
     worth
         What choosing each arm is worth in each draw, shape (n, K).
+    pairs, strength
+        As `possible_duels` returns them.
     memory
         Settings.
     """
-    n, n_arms = scores.shape
+    n, n_arms = worth.shape
     k = memory.k
     total = worth.sum(axis=0)
     now = largest(total, k)
     useful = np.flatnonzero(total)
     worth, total = np.ascontiguousarray(worth[:, useful]), total[useful]
-    pairs = np.argwhere(candidates(scores, memory))
     gain = np.zeros((n_arms, n_arms))
     link = memory.posterior.link
-    strength = strengths(scores, link)
     for start in range(0, len(pairs), BLOCK):
         block = pairs[start : start + BLOCK]
         won = win_chances(strength, link, block) @ worth

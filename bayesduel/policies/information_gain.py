@@ -36,7 +36,7 @@ from bayesduel.posterior.mutual_information import (
     information_about_questions,
 )
 
-__all__ = ["InformationGain", "candidates", "information", "strengths", "win_chances"]
+__all__ = ["InformationGain", "information", "possible_duels", "win_chances"]
 
 ALL_PAIRS = 30  # arms up to which every pair is a candidate
 NEAR = 3  # places between neighbours that are candidates beyond
@@ -48,18 +48,33 @@ MOST = 300.0  # logits beyond which a score is as good as infinite
 def select(belief, memory, t, rng):
     """Return the pair of largest expected information about the goal."""
     scores = fresh_draws(belief, memory, rng)
-    return best_pair(information(scores, memory), memory, rng)
+    pairs, strength = possible_duels(scores, memory)
+    return best_pair(information(scores, pairs, strength, memory), memory, rng)
 
 
 @compiled
-def information(scores, memory):
-    """Return the expected information of a duel of each pair, in nats, shape (K, K)."""
+def possible_duels(scores, memory):
+    """Return the pairs that are looked at, shape (pairs, 2), and the strengths of the arms."""
+    return np.argwhere(candidates(scores, memory)), strengths(scores, memory.posterior.link)
+
+
+@compiled
+def information(scores, pairs, strength, memory):
+    """Return the expected information of a duel of each pair, in nats, shape (K, K).
+
+    Parameters
+    ----------
+    scores
+        Draws, shape (n, K).
+    pairs, strength
+        As `possible_duels` returns them; pairs that are not looked at have 0.
+    memory
+        Settings.
+    """
     n_arms = scores.shape[1]
     answer, exclusive = answers(scores, memory)
-    pairs = np.argwhere(candidates(scores, memory))
     gain = np.zeros((n_arms, n_arms))
     link = memory.posterior.link
-    strength = strengths(scores, link)
     for start in range(0, len(pairs), BLOCK):
         block = pairs[start : start + BLOCK]
         chance = win_chances(strength, link, block)

@@ -13,7 +13,14 @@ from bayesduel.policies import (
 )
 from bayesduel.policies.contrast_allocation import disagreement, reduction
 from bayesduel.policies.expected_improvement import improvement
-from bayesduel.policies.information_gain import ALL_PAIRS, NEAR, answers, candidates, most_open
+from bayesduel.policies.information_gain import (
+    ALL_PAIRS,
+    NEAR,
+    answers,
+    candidates,
+    most_open,
+    possible_duels,
+)
 from bayesduel.policies.score_rules import OUT, members
 from bayesduel.policies.top_two_thompson import pair_in_question, variance_reduction
 
@@ -131,7 +138,7 @@ def test_the_improvement_of_an_answer_is_its_expected_worth_after_a_duel(k):
     rng = np.random.default_rng(7)
     scores, worth = rng.normal(size=(30, 4)), rng.random((30, 4))
     memory = KnowledgeGradient(about="top_k", k=k).init(4)
-    gain = improvement(scores, worth, memory)
+    gain = improvement(worth, *possible_duels(scores, memory), memory)
     now = np.sort(worth.mean(axis=0))[-k:].sum()
     for i, j in PAIRS:
         won = expit(scores[:, i] - scores[:, j])
