@@ -15,6 +15,7 @@ from bayesduel.jit import compiled
 __all__ = ["aim_at", "best_item", "most_optimistic", "recommended", "widest_apart"]
 
 BLOCK = 512  # items whose running sums stay in the fastest memory
+SAME = 1e-11  # difference of bounds, relative beyond 1, that is rounding
 
 
 @compiled
@@ -55,7 +56,8 @@ def aim_at(belief, z, aim):
 def most_optimistic(belief, z, width):
     """Return the item with the largest upper confidence bound, `width` standard deviations wide.
 
-    Ties by index. The standard deviations are those of u'z under the belief's covariance. They are
+    Ties, up to rounding, by index: before the first pull the bounds of items of the same length
+    are equal. The standard deviations are those of u'z under the belief's covariance. They are
     worked out for the items only that their length does not rule out already.
     """
     m, n = belief.attributes.shape
@@ -78,7 +80,7 @@ def most_optimistic(belief, z, width):
                 worth = utility[k] + width * sqrt(square)
                 if not plain:
                     worth = belief.values[start + k] * sigmoid(worth)
-                if worth > best_worth:
+                if worth - best_worth > SAME * max(1.0, abs(worth)):
                     best, best_worth = start + k, worth
     return best
 

@@ -42,6 +42,16 @@ def test_of_items_that_are_the_same_the_first_is_named():
         assert widest_apart(twice, champion, z, 0.8) == widest != champion
 
 
+def test_bounds_that_are_equal_up_to_rounding_are_ties():
+    """Items of length 1 under the prior: which is longest by the last digit decides nothing."""
+    for seed in range(6):
+        belief = believed(seed=seed)
+        unit = belief.attributes / np.linalg.norm(belief.attributes, axis=1, keepdims=True)
+        n = unit.shape[1]
+        prior = belief._replace(attributes=np.asfortranarray(unit), covariance=4.0 * np.eye(n))
+        assert most_optimistic(prior, np.zeros(n), 1.3) == 0
+
+
 def test_a_glance_by_hand():
     """From item 1: (3, -1) and (0, 1/2), seen from (1, 1), and along (2, -1)."""
     table = np.asfortranarray([[1.0, 2.0], [3.0, -1.0], [0.0, 0.5]])
