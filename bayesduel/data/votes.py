@@ -163,20 +163,20 @@ def is_whole(values: np.ndarray) -> np.ndarray:
 def cells_of(votes: Votes, n_arms: int) -> Cells:
     """Return the counts of `votes` by ordered pair, sorted by (left, right)."""
     key = votes.left.astype(np.int64) * n_arms + votes.right
-    kind = np.array([2, 0, 1], dtype=np.int8)[votes.outcome]  # of a tie, left and right
+    kind = np.array([2, 0, 1])[votes.outcome]  # of a tie, left and right
     if n_arms**2 <= 4 * len(key):  # count instead of sorting
         place, n_places = key, n_arms**2
     else:
         pair, place = np.unique(key, return_inverse=True)
         n_places = len(pair)
-    counts = np.bincount(3 * place + kind, votes.weight, minlength=3 * n_places)
-    won, lost, tied = counts.astype(np.int64).reshape(-1, 3).T
+    counts = np.bincount(kind * n_places + place, votes.weight, minlength=3 * n_places)
+    won, lost, tied = counts.astype(np.int64).reshape(3, n_places)
     if place is key:
         seen = (won != 0) | (lost != 0) | (tied != 0)
         if not votes.weight.all():  # rows of weight 0 have a cell, too
             seen |= np.bincount(key, minlength=n_places) > 0
         pair = np.flatnonzero(seen)
-    won, lost, tied = (n[pair] if place is key else n.copy() for n in (won, lost, tied))
+    won, lost, tied = (n[pair] if place is key else n for n in (won, lost, tied))
     return Cells(
         (pair // n_arms).astype(np.int32), (pair % n_arms).astype(np.int32), won, lost, tied
     )

@@ -84,7 +84,8 @@ def stacked(batches: Iterable[pa.RecordBatch], outcomes: pa.Array) -> Iterator[p
                         columns[stem] = batch.column(name)
                 else:
                     columns[name] = labels[name]
-            columns["outcome"] = pa.repeat(outcomes[i], len(batch))
+            place = pa.repeat(pa.scalar(i, pa.int32()), len(batch))
+            columns["outcome"] = pa.DictionaryArray.from_arrays(place, outcomes)
             part = pa.RecordBatch.from_pydict(columns)
             yield part.filter(pc.greater(part.column("n_rows"), 0))
 
