@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from bayesduel.data.read.columns import Columns, Roles
 from bayesduel.data.read.formats import (
@@ -34,7 +35,7 @@ from bayesduel.data.read.line_numbers import (
 )
 from bayesduel.data.read.record_count import count_records
 from bayesduel.data.read.rows import Coded, Rows, coded
-from bayesduel.data.read.sql import count_query, name_of, stacked, text_in_sql
+from bayesduel.data.read.sql import count_query, labelled, name_of, stacked, text_in_sql
 from bayesduel.text import join
 
 __all__ = ["FileSource", "open_files"]
@@ -42,6 +43,7 @@ __all__ = ["FileSource", "open_files"]
 PLAIN = ("VARCHAR", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL",
          "BOOLEAN")  # fmt: skip
 FEW = 8  # outcomes worth a column of counts each
+MOST_LABELS = 100_000  # of arms whose hashes are counted in their place
 ENTRY = 100  # bytes that a row, or a count of equal rows, takes at most until it is in the log
 VOTE_ROLES = ("margin", "judge", "group", "time", "covariate_0")
 LOCAL: dict[str, Any] = {  # no extension comes from a network or from the home folder
@@ -241,13 +243,14 @@ class FileSource:
         log = self._log(roles)
         keys = [r for r in roles.taken if r != "weight"]
         weight = None if roles.weight is None else self._types[roles.weight]
+        labels = self._labels(roles, log)
         few = self._few_outcomes(roles, log)
-        if few is None:
-            yield from self._batches(count_query(log, keys, weight, None))
-        else:
-            kind = self._types[roles.outcome or ""]
-            query = count_query(log, keys, weight, (kind, few.to_pylist()))
-            yield from stacked(self._batches(query), few)
+        outcomes = None
+        if few is not None:
+            outcomes = self._types[roles.outcome or ""], few.to_pylist()
+        query = count_query(log, keys, weight, outcomes, hashed=labels)
+        batches = labelled(self._batches(query), labels)
+        yield from batches if few is None else stacked(batches, few)
 
     def _few_enough(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield batches; raise ValueError once they exceed the memory allowed."""
@@ -270,6 +273,28 @@ class FileSource:
         query = f"SELECT DISTINCT outcome FROM ({log}) LIMIT {FEW + 1}"
         found = pa.Table.from_batches(self._batches(query)).column("outcome")
         return found.combine_chunks() if 0 < len(found) <= FEW else None
+
+    def _labels(self, roles: Roles, log: str) -> dict[str, tuple[pa.Array, pa.Array]]:
+        """Return the labels and their hashes of text columns of arms that are quick to read twice.
+
+        A column is left out if it has over 100,000 labels, or two with the same hash (that of a
+        missing label is one).
+        """
+        if any(f.format != "parquet" for f in self._files):
+            return {}
+        found = {}
+        for role, column in (("left", roles.left), ("right", roles.right)):
+            if self._types[column] == "VARCHAR":
+                labels = (
+                    f"SELECT DISTINCT {name_of(role)} AS label FROM ({log}) LIMIT {MOST_LABELS + 1}"
+                )
+                query = f"SELECT label, hash(label) AS hash FROM ({labels})"
+                table = pa.Table.from_batches(self._batches(query))
+                n_hashes = pc.count_distinct(table["hash"], mode="all").as_py()
+                if n_hashes == len(table) and 0 < len(table) <= MOST_LABELS:
+                    known = table.filter(pc.is_valid(table["label"]))
+                    found[role] = known["label"].combine_chunks(), known["hash"].combine_chunks()
+        return found
 
     def _scans(self, skip: bool = False) -> Iterator[tuple[LogFile, str]]:
         """Yield a table function for each kind of file, with the first file of the kind."""

@@ -2,10 +2,12 @@
 
 Rows are grouped by the two arms and the outcome as written. If a log has few outcomes and they
 are known, each has its own columns of counts, which makes a third of the groups and is twice as
-fast with many arms; :func:`stacked` turns these columns into rows.
+fast with many arms; :func:`stacked` turns these columns into rows. If the labels of the arms are
+known and their hashes differ, rows are grouped by these hashes, which is faster than by text;
+:func:`labelled` turns them into labels.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -14,7 +16,7 @@ import pyarrow.compute as pc
 from bayesduel.data.read.rows import NUMBER, WHITE_SPACE, text_of
 from bayesduel.data.votes import LARGEST
 
-__all__ = ["count_query", "name_of", "stacked", "text_in_sql"]
+__all__ = ["count_query", "labelled", "name_of", "stacked", "text_in_sql"]
 
 COUNTS = {"n_rows": "count(*)"}
 WEIGHTED = {
@@ -25,7 +27,11 @@ WEIGHTED = {
 
 
 def count_query(
-    log: str, roles: Sequence[str], weight: str | None, outcomes: tuple[str, Sequence[Any]] | None
+    log: str,
+    roles: Sequence[str],
+    weight: str | None,
+    outcomes: tuple[str, Sequence[Any]] | None,
+    hashed: Iterable[str] = (),
 ) -> str:
     """Return the query that counts the rows of the query `log`.
 
@@ -39,6 +45,8 @@ def count_query(
         SQL type of the column of weights, or None to count rows.
     outcomes
         SQL type of the column of outcomes, and all its values; None if unknown.
+    hashed
+        Those of `roles` that are replaced by their hashes.
     """
     keys = [role for role in roles if outcomes is None or role != "outcome"]
     grouped, counts = ", ".join(name_of(k) for k in keys), COUNTS
@@ -53,6 +61,9 @@ def count_query(
         named = ", ".join(name_of(r) for r in roles)
         log = f"SELECT {named}, {number} AS w FROM ({log})"
         log = f"SELECT {named}, CASE WHEN {whole} THEN w::HUGEINT END AS weight FROM ({log})"
+    if hashed:
+        swapped = ", ".join(f"hash({name_of(r)}) AS {name_of(r)}" for r in hashed)
+        log = f"SELECT * REPLACE ({swapped}) FROM ({log})"
     columns = [f"({count})::DOUBLE AS {name}" for name, count in counts.items()]
     if outcomes is not None:
         kind, values = outcomes
@@ -70,6 +81,8 @@ def count_query(
 
 def stacked(batches: Iterable[pa.RecordBatch], outcomes: pa.Array) -> Iterator[pa.RecordBatch]:
     """Yield the counts above 0, with columns by outcome turned into rows."""
+    known = outcomes.drop_null()
+    places = pc.index_in(outcomes, value_set=known)
     for batch in batches:
         labels = {}  # encoded once for all outcomes
         for name, kind in zip(batch.schema.names, batch.schema.types, strict=True):
@@ -84,10 +97,30 @@ def stacked(batches: Iterable[pa.RecordBatch], outcomes: pa.Array) -> Iterator[p
                         columns[stem] = batch.column(name)
                 else:
                     columns[name] = labels[name]
-            place = pa.repeat(pa.scalar(i, pa.int32()), len(batch))
-            columns["outcome"] = pa.DictionaryArray.from_arrays(place, outcomes)
+            place = pa.repeat(places[i], len(batch))
+            columns["outcome"] = pa.DictionaryArray.from_arrays(place, known)
             part = pa.RecordBatch.from_pydict(columns)
             yield part.filter(pc.greater(part.column("n_rows"), 0))
+
+
+def labelled(
+    batches: Iterable[pa.RecordBatch], labels: Mapping[str, tuple[pa.Array, pa.Array]]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the counts with hashes replaced by labels.
+
+    Parameters
+    ----------
+    batches
+        Counts by hashes.
+    labels
+        Labels and their hashes by column; a label whose hash is not among them is missing.
+    """
+    for batch in batches:
+        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+        for name, (texts, hashes) in labels.items():
+            place = pc.index_in(columns[name], value_set=hashes)
+            columns[name] = pa.DictionaryArray.from_arrays(place, texts)
+        yield pa.RecordBatch.from_pydict(columns)
 
 
 def name_of(column: str) -> str:

@@ -12,8 +12,23 @@ from click.testing import CliRunner
 
 import bayesduel as bd
 from bayesduel.cli import main
+from bayesduel.data.read.columns import assign
+from bayesduel.data.read.duckdb_source import open_files
 from bayesduel.system.memory import bytes_of
 from benchmarks.scale.made_duels import make_duels
+
+OFF = dict.fromkeys(("margin", "judge", "group", "time", "weight", "by"))
+NAMES = {name: name for name in ("left", "right", "outcome")}
+ROLES = assign(list(NAMES), "log", **NAMES, **OFF)
+
+
+def counted(rows):
+    """Return the number of rows by their texts."""
+    texts = (
+        [None if k < 0 else column.values[k] for k in column.code]
+        for column in (rows.left, rows.right, rows.outcome)
+    )
+    return dict(zip(zip(*texts, strict=True), rows.n.tolist(), strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +60,42 @@ def test_a_limit_of_memory_changes_no_number(folder):
     assert limited.arms == free.arms
     assert all(np.array_equal(x, y) for x, y in zip(limited.cells, free.cells, strict=True))
     assert limited.read_summary == free.read_summary
+
+
+@pytest.mark.parametrize("outcomes", [3, 20])  # counted in columns of their own, or as rows
+def test_rows_counted_by_hashes_of_labels_are_those_counted_by_labels(
+    tmp_path, monkeypatch, outcomes
+):
+    rng = np.random.default_rng(1)
+    labels = np.array(["a", " a", "b ", "", "é", "NA", "0", "longer than twelve bytes", None])
+    words = np.array(["left", "right", None, *(f"word {k}" for k in range(17))])[:outcomes]
+    columns = {side: labels[rng.integers(0, len(labels), 3_000)] for side in ("left", "right")}
+    columns["outcome"] = words[rng.integers(0, outcomes, 3_000)]
+    table = pa.table({name: pa.array(column, pa.string()) for name, column in columns.items()})
+    pq.write_table(table, tmp_path / "log.parquet")
+    with open_files(tmp_path, skip=False) as source:
+        assert set(source._labels(ROLES, source._log(ROLES))) == {"left", "right"}
+        hashed = counted(source.rows(ROLES))
+        monkeypatch.setattr("bayesduel.data.read.duckdb_source.MOST_LABELS", 8)
+        assert source._labels(ROLES, source._log(ROLES)) == {}  # of nine
+        assert counted(source.rows(ROLES)) == hashed
+    assert sum(hashed.values()) == 3_000
+    assert {text for key in hashed for text in key} == {*labels, *words}
+
+
+def test_a_column_without_a_label_is_counted(tmp_path):
+    table = pa.table(
+        {"left": pa.nulls(3, pa.string()), "right": ["a", "b", "a"], "outcome": list("lrl")}
+    )
+    pq.write_table(table, tmp_path / "log.parquet")
+    with open_files(tmp_path, skip=False) as source:
+        assert counted(source.rows(ROLES)) == {(None, "a", "l"): 2, (None, "b", "r"): 1}
+
+
+def test_labels_with_the_same_hash_are_counted_as_labels(folder):
+    with open_files(folder, skip=False) as source:
+        source._con.execute("CREATE MACRO hash(label) AS length(label)")
+        assert source._labels(ROLES, source._log(ROLES)) == {}
 
 
 def test_more_than_the_memory_holds_is_refused(folder, monkeypatch):
