@@ -137,8 +137,8 @@ def test_a_linear_layer_that_is_not_registered_takes_the_laplace_path(fit):
 
 def test_dims_that_are_missing_are_named(fit):
     from bayesduel.inference.datatree import datatree
-    from bayesduel.inference.draws import Certificate, PosteriorDraws
-    from bayesduel.inference.psis import Tails
+    from bayesduel.inference.draws import PosteriorDraws
+    from bayesduel.inference.psis import Certificate, Tails
 
     certificate = Certificate(khat=0.1, effective=4, n_draws=4, tails=Tails.of_exact(4))
     drawn = PosteriorDraws({"bias": np.zeros((4, 2))}, {}, None, certificate)

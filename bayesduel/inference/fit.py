@@ -39,6 +39,7 @@ DRAWS = 4000
 LOCAL = 20.0  # relaxation time in duels above which pairing is taken as local
 PAIRED_ARMS = 30  # of fewer arms, opponents are always near
 LIKELIHOOD_BYTES = 128 * 2**20
+NOT_CLUSTERED = {"clusters_repeated": "{}", "clusters_auto": "model", "clusters_reason": ""}
 LOGS: dict[str, type] = {"duels": Duels, "pulls": Pulls}
 
 
@@ -202,10 +203,13 @@ def fitted(
         }
         tree = datatree(model, cells, drawn, layout, attrs, preference)
         if clusters and isinstance(duels, Duels):
-            robust, told = robust_covariance(duels, model, cells, drawn)
-            tree.attrs |= told | {"clusters_repeated": json.dumps(told["clusters_repeated"])}
-            if robust is not None:
-                tree["clusters"] = xr.DataTree(robust)
+            tree.attrs.update(NOT_CLUSTERED)
+            if duels.votes is not None:
+                robust, told = robust_covariance(duels, model, cells, drawn)
+                told["clusters_repeated"] = json.dumps(told["clusters_repeated"])
+                tree.attrs.update(told)
+                if robust is not None:
+                    tree["clusters"] = xr.DataTree(robust)
     if progress is not None:
         progress(1.0)
     return tree

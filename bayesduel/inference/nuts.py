@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.inference.draws import Certificate, PosteriorDraws
-from bayesduel.inference.psis import Tails
+from bayesduel.inference.draws import PosteriorDraws
+from bayesduel.inference.psis import Certificate, Tails
 from bayesduel.system.cache_folder import keep_generated_source
 
 if TYPE_CHECKING:

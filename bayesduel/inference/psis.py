@@ -10,14 +10,18 @@ References
 Vehtari, Simpson, Gelman, Yao & Gabry, "Pareto smoothed importance sampling", JMLR 2024.
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import norm
 
 __all__ = [
+    "COVERED",
     "PSIS",
     "TAIL",
     "TRUSTED",
+    "Certificate",
     "Tails",
     "importance_weights",
     "resample",
@@ -27,6 +31,9 @@ __all__ = [
 
 TRUSTED = 0.7
 TAIL = 0.025  # posterior mass of a tail
+COVERED = 0.75  # of the mass of a tail, at least, should be reached by proposals
+SURE = 0.95  # confidence with which a smaller share is taken for one
+LEAST = 0.1  # of the draws of a tail, at least, have to be effective
 
 
 class PSIS(NamedTuple):
@@ -70,6 +77,70 @@ class Tails(NamedTuple):
     def of_exact(cls, n: int) -> "Tails":
         """Return what `n` independent draws from the posterior itself know."""
         return cls(TAIL * n, 1.0, 1)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Whether draws that were corrected by importance sampling can be trusted.
+
+    Attributes
+    ----------
+    khat
+        Pareto k-hat; minus infinity where the draws are exact.
+    effective
+        Effective number of the draws.
+    n_draws
+        Number of the draws.
+    tails
+        What is known of the tails of the parameters.
+    """
+
+    khat: float
+    effective: float
+    n_draws: int
+    tails: Tails
+
+    @property
+    def tail_draws(self) -> float:
+        """Number of independent draws that would lie in a tail."""
+        return TAIL * self.n_draws
+
+    @property
+    def covered_least(self) -> float:
+        """Smallest `tails.covered` that may be `COVERED` but for chance, by Bonferroni's bound."""
+        errors = float(norm.isf((1 - SURE) / self.tails.n_tails))
+        return COVERED - errors * (COVERED / self.tail_draws) ** 0.5
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing speaks against the draws."""
+        return not self.shortfall
+
+    @property
+    def shortfall(self) -> str:
+        """What speaks against the draws, as a clause; empty where nothing does."""
+        if not self.khat < TRUSTED:
+            return f"k-hat {self.khat:.2f} is not below {TRUSTED}"
+        if self.effective < self.n_draws / 2:
+            return f"{self.effective:,.0f} effective draws are fewer than half of {self.n_draws:,}"
+        if self.tails.covered < self.covered_least:
+            return (
+                f"a tail of a parameter has {self.tails.covered:.2f} times as many proposals as "
+                f"independent draws would have, less than {self.covered_least:.2f}"
+            )
+        if self.tails.effective < LEAST * self.tail_draws:
+            return (
+                f"{self.tails.effective:.1f} effective draws in a tail of a parameter are fewer "
+                f"than {LEAST * self.tail_draws:.1f}"
+            )
+        return ""
+
+    def __str__(self) -> str:
+        """Return the figures of the certificate."""
+        return (
+            f"k-hat {self.khat:.2f}, {self.effective:,.0f} effective draws of {self.n_draws:,}, "
+            f"{self.tails.effective:,.0f} in the thinnest tail"
+        )
 
 
 def importance_weights(log_ratio: np.ndarray) -> PSIS:

@@ -13,11 +13,20 @@ from typing import Any, Protocol
 import numpy as np
 
 from bayesduel.inference.conjugate import ConjugatePairs
-from bayesduel.inference.draws import COVERED, Certificate, PosteriorDraws, Proposals
+from bayesduel.inference.draws import PosteriorDraws, Proposals
 from bayesduel.inference.laplace import Laplace
 from bayesduel.inference.nested_laplace import NestedLaplace
 from bayesduel.inference.population_monte_carlo import PopulationMonteCarlo
-from bayesduel.inference.psis import PSIS, Tails, importance_weights, resample, tails, tempered
+from bayesduel.inference.psis import (
+    COVERED,
+    PSIS,
+    Certificate,
+    Tails,
+    importance_weights,
+    resample,
+    tails,
+    tempered,
+)
 
 __all__ = ["APPROXIMATIONS", "Approximation", "sample"]
 

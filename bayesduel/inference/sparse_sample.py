@@ -12,10 +12,10 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.inference.comparison_graph import ComparisonGraph
-from bayesduel.inference.draws import Certificate, PosteriorDraws
+from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.linear_predictor import split_blocks
 from bayesduel.inference.polya_gamma_gibbs import GibbsChain, gibbs_certificate
-from bayesduel.inference.psis import Tails
+from bayesduel.inference.psis import Certificate, Tails
 from bayesduel.inference.sparse_gaussian import SparseGaussian
 
 __all__ = ["effect_lengths", "sample_gibbs", "sample_variational"]

@@ -19,8 +19,8 @@ import bayesduel as bd
 from bayesduel.criticism.calibration import held_out
 from bayesduel.inference import fit as fitting
 from bayesduel.inference.clusters import why_not_robust
-from bayesduel.inference.draws import Certificate, PosteriorDraws
-from bayesduel.inference.psis import Tails
+from bayesduel.inference.draws import PosteriorDraws
+from bayesduel.inference.psis import Certificate, Tails
 from bayesduel.models import (
     BladeChest,
     BradleyTerry,

@@ -8,13 +8,12 @@ from scipy import stats
 
 from bayesduel.data import datasets
 from bayesduel.data.duels import Duels
-from bayesduel.inference.draws import Certificate
 from bayesduel.inference.fit import fit
 from bayesduel.inference.hyper_grid import Grid
 from bayesduel.inference.laplace import Laplace
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.inference.piecewise_exponential import PiecewiseExponential
-from bayesduel.inference.psis import Tails, importance_weights, tails, tempered
+from bayesduel.inference.psis import Certificate, Tails, importance_weights, tails, tempered
 from bayesduel.inference.skewed_laplace import SkewedLaplace
 from bayesduel.models import BradleyTerry, Davidson
 from benchmarks.exact_posterior import QUANTILES, exact_quantiles, quantities

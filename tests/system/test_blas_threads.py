@@ -37,7 +37,7 @@ def test_fits_and_tests_of_transitivity_use_one_thread(monkeypatch):
     for name in ("_sample", "robust_covariance"):
         watched(fit, name)
     watched(evidence, "_test")
-    log = bd.datasets.load("citations")
+    log = bd.datasets.load("tversky1969")
     with threadpool_limits(2, user_api="blas"):
         bd.fit(log, draws=100)
         evidence.transitivity_test(log, 19, power=False)
