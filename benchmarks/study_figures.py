@@ -19,7 +19,7 @@ Rows = list[dict[str, Any]]
 
 
 def compared(experiment: Experiment, world: str, shown: str) -> Rows:
-    """Return a row for each cell with two runs or more: duels, ratio to uniform's, who is right.
+    """Return a row for each cell with two runs or more, world by world, uniform's last.
 
     Parameters
     ----------
@@ -55,7 +55,8 @@ def compared(experiment: Experiment, world: str, shown: str) -> Rows:
                 "interval": _ratio_interval(mine, theirs),
             }
         )
-    return rows
+    worlds = list(dict.fromkeys(r["world"] for r in rows))
+    return sorted(rows, key=lambda r: (worlds.index(r["world"]), r["rule"] == "Uniform"))
 
 
 def _ratio_interval(mine: np.ndarray, theirs: np.ndarray) -> tuple[float, float]:
