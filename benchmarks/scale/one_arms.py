@@ -96,6 +96,7 @@ def make(folder: Path, n_arms: int, n_duels: int) -> None:
 
     _, left, right, won = power_law_log(n_arms, n_duels)
     frame = pd.DataFrame({"left": left, "right": right, "outcome": np.where(won, "left", "right")})
+    folder.mkdir(parents=True, exist_ok=True)
     frame.to_csv(folder / "log.csv", index=False)
 
 
