@@ -16,7 +16,7 @@ import bayesduel as bd
 from bayesduel.problems import RandomProblem, uniform
 
 # Runs: up to 10 arms, at 20 and at 36 arms.
-FULL = {"horizon": 100_000, "runs": 100, "runs_20": 16, "runs_36": 6}
+FULL = {"horizon": 100_000, "runs": 100, "runs_20": 100, "runs_36": 100}
 QUICK = {"horizon": 20_000, "runs": 16, "runs_20": 8, "runs_36": 4}
 POLICIES = {
     "Sup-KLUCB": bd.SupKLUCB(),
