@@ -10,8 +10,9 @@ indices takes a tenth of a second), the families by formula at their defaults, a
 2. block 0 at T = 1e4 of every other policy (those that ask the posterior of a model, which cost
    milliseconds a duel: last, and on problems of up to 5 arms);
 3. block 0 at T = 1e5 of the three others with the lowest means at T = 1e4 there;
-4. the blocks from 1 on, at T = 1e5, of all these;
-5. T = 1e6, one block, of all these on the problems of the literature with up to 8 arms.
+4. the blocks from 1 on, at T = 1e4, of every policy, until it has 200 runs (``--runs``);
+5. the blocks from 1 on, at T = 1e5, of the five policies of the steps 1 and 3;
+6. T = 1e6, one block, of these five on the problems of the literature with up to 8 arms.
 
 Every finished cell is a line of a file, so that a run that was stopped goes on where it was.
 ``--only-print`` prints the tables of what is there.
@@ -25,6 +26,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
+from rich.progress import Progress
 
 OURS = "PivotIndex"
 COPELAND = ("CCB", "ConfirmedSupKLUCB", "CWRMED", "DTS", "DTSPlus", "ECWRMED", "SCB", "SupKLUCB")
@@ -89,34 +92,34 @@ def runs_of(n_arms: int) -> int:
     return 10 if n_arms <= 10 else 4 if n_arms <= 20 else 2
 
 
-def cells(found: dict[str, Any], done: dict[Any, Any], blocks: int) -> Iterator[tuple[Any, ...]]:
-    """Yield (problem, policy, horizon, block) in the order in which they are run."""
+def phases(
+    found: dict[str, Any], done: dict[Any, Any], runs: int
+) -> Iterator[list[tuple[str, str, int, int]]]:
+    """Yield the cells (problem, policy, horizon, block) of each phase, in the order of the phases.
+
+    The rivals of a problem are chosen from what is done when their phase begins.
+    """
     from bayesduel.cli.parse import known_policies
 
-    names = known_policies("pairs")
-    quick = [name for name in names if name not in POSTERIOR]
-    for policy in (OURS, "DTSPlus"):
-        for name in found:
-            yield name, policy, 100_000, 0
-    for name in found:
-        for policy in quick:
-            if policy not in (OURS, "DTSPlus"):
-                yield name, policy, 10_000, 0
+    blocks = {name: -(-runs // runs_of(problem.n_arms)) for name, problem in found.items()}
+    quick = [name for name in known_policies("pairs") if name not in POSTERIOR]
+    yield [(name, policy, 100_000, 0) for policy in (OURS, "DTSPlus") for name in found]
+    others = [policy for policy in quick if policy not in (OURS, "DTSPlus")]
+    yield [(name, policy, 10_000, 0) for name in found for policy in others]
     chosen = {name: rivals(done, name) for name in found}
-    for name in found:
-        for policy in chosen[name]:
-            yield name, policy, 100_000, 0
-    for name, problem in found.items():
-        for policy in POSTERIOR:
-            if problem.n_arms <= 5:
-                yield name, policy, 10_000, 0
-    for block in range(1, blocks):
-        for name in found:
-            for policy in (OURS, *chosen[name]):
-                yield name, policy, 100_000, block
-    for name in LITERATURE[:7]:
-        for policy in (OURS, *chosen[name]):
-            yield name, policy, 1_000_000, 0
+    yield [(name, policy, 100_000, 0) for name in found for policy in chosen[name]]
+    few = [name for name, problem in found.items() if problem.n_arms <= 5]
+    yield [(name, policy, 10_000, 0) for name in few for policy in POSTERIOR]
+    for horizon in (10_000, 100_000):
+        for block in range(1, max(blocks.values())):
+            yield [
+                (name, policy, horizon, block)
+                for name in found
+                if block < blocks[name]
+                for policy in (quick if horizon == 10_000 else (OURS, *chosen[name]))
+            ]
+    short = [name for name in LITERATURE[:7] if name in found]
+    yield [(name, policy, 1_000_000, 0) for name in short for policy in (OURS, *chosen[name])]
 
 
 def rivals(done: dict[Any, Any], problem: str) -> list[str]:
@@ -265,10 +268,33 @@ def summary(values: np.ndarray) -> str:
     return f"{values.mean():,.0f} ({error:,.0f}), {high:,.0f}, {values.max():,.0f}; {len(values)}"
 
 
+def run(
+    found: dict[str, Any], cells: list[tuple[str, str, int, int]], path: Path, workers: int
+) -> dict[Any, Any]:
+    """Play the cells in processes, a line of the file for each; return them."""
+    jobs = (delayed(_played)(found[key[0]], key) for key in cells)
+    done = {}
+    with path.open("a", encoding="utf-8") as file, Progress() as progress:
+        bar = progress.add_task(f"T = {cells[0][2]:,}, block {cells[0][3]}", total=len(cells))
+        for key, row in Parallel(workers, return_as="generator_unordered")(jobs):
+            name, policy, horizon, block = key
+            done[key] = row
+            head = {"problem": name, "policy": policy, "horizon": horizon, "block": block}
+            print(json.dumps(head | row), file=file, flush=True)
+            progress.advance(bar)
+    return done
+
+
+def _played(problem: Any, key: tuple[str, str, int, int]) -> tuple[Any, dict[str, Any]]:
+    """Return the key of a cell and its regrets."""
+    return key, play(problem, *key[1:])
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run what is not there yet, and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--blocks", type=int, default=20, help="20 are 200 runs up to 10 arms")
+    parser.add_argument("--runs", type=int, default=200, help="of each cell")
+    parser.add_argument("--workers", type=int, default=2, help="processes")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--only-print", action="store_true")
     parser.add_argument("--ours", action="store_true", help="only cells of the pivot index")
@@ -276,16 +302,15 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--plot", type=Path, help="save the figure here")
     given = parser.parse_args(arguments)
     found, done = problems(), read(given.out)
+    found = {name: problem for name, problem in found.items() if problem.n_arms <= given.largest}
     if not given.only_print:
         given.out.parent.mkdir(parents=True, exist_ok=True)
-        with given.out.open("a") as file:
-            for key in cells(found, done, given.blocks):
-                name, policy, horizon, block = key
-                wanted = found[name].n_arms <= given.largest and (policy == OURS or not given.ours)
-                if key not in done and wanted:
-                    done[key] = play(found[name], policy, horizon, block)
-                    row = {"problem": name, "policy": policy, "horizon": horizon, "block": block}
-                    print(json.dumps(row | done[key]), file=file, flush=True)
+        for cells in phases(found, done, given.runs):
+            missing = [
+                key for key in cells if key not in done and (key[1] == OURS or not given.ours)
+            ]
+            if missing:
+                done |= run(found, missing, given.out, given.workers)
     show(found, done)
     if given.plot is not None:
         draw(found, done, given.plot)
