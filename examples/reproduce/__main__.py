@@ -77,7 +77,9 @@ HEAD = """
 Made by `make reproduce`. The claims are those of the papers as far as they can be checked without
 their unpublished matrices; "ours" marks a comparison that no paper makes. Claims, seeds and sizes
 stand in the scripts and were fixed before a run, but for the rows on how often SAVAGE's sampled
-test is right: they were added after its first figure was seen.
+test is right: they were added after its first figure was seen. Two sizes were enlarged after a
+smaller run had been seen: many arms from T = 100,000 to 10,000,000, and Sup-KLUCB at 20 and 36 arms
+from 16 and 6 runs to 100, the number in the paper.
 Regret is Copeland regret, `max c - (c_a + c_b) / 2` a duel, unless said. A ratio of mean regrets
 has a 95 % interval by resampling runs, which share problems and outcomes; a claim "holds" where the
 interval is below 1 and "does not hold" where it is above. Verdicts are not corrected for their
