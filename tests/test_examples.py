@@ -145,7 +145,7 @@ def test_which_model(tmp_path, capsys):
     runpy.run_path(str(ROOT / "examples" / "which_model.py"))["main"](tmp_path, draws=400)
     made = {path.name for path in tmp_path.iterdir()}
     assert made == {"comparison.png", "judges.png", "ratings.png"}
-    shown = capsys.readouterr().out
+    shown = " ".join(capsys.readouterr().out.split())
     assert "judge-reliability(blade-chest(bradley-terry)) predicts best" in shown
     assert "No arm beats all others" in shown
 
