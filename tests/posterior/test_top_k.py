@@ -155,7 +155,8 @@ def test_the_order_effect_is_an_option_of_other_commands_too(command, path, tmp_
             assert "order" in saved["posterior"]
     else:
         page = output.read_text(encoding="utf-8")
-        assert "order-effect(thurstone-score)" in page and "advantage of the left side" in page
+        assert "Thurstone with margins" in page and "+ order effect" in page
+        assert "advantage of the left side" in page
 
 
 @pytest.mark.parametrize("model", ["bradley-terry", "thurstone", "davidson"])
