@@ -2,17 +2,15 @@
 
 Problems: those of the literature (but the 500 arms of ``cdb-500``, on which each survey of the
 indices takes a tenth of a second), the families by formula at their defaults, and 20 random ones
-(``FRESH``) that played no part in the design of the policy. Runs come in blocks, of 10 runs up to
-10 arms, 4 up to 20 arms and 2 beyond; a block has its own seed. The order is fixed:
+(``FRESH``) that played no part in the design of the policy. Runs come in blocks of 40 up to 10 arms
+and of 20 beyond; a block has its own seed. The order is fixed:
 
-1. block 0 at T = 1e5 of the pivot index and of D-TS+, the lowest of those that assume no Condorcet
-   winner in earlier measurements;
-2. block 0 at T = 1e4 of every other policy (those that ask the posterior of a model, which cost
-   milliseconds a duel: last, and on problems of up to 5 arms);
-3. block 0 at T = 1e5 of the three others with the lowest means at T = 1e4 there;
-4. the blocks from 1 on, at T = 1e4, of every policy, until it has 200 runs (``--runs``);
-5. the blocks from 1 on, at T = 1e5, of the five policies of the steps 1 and 3;
-6. T = 1e6, one block, of these five on the problems of the literature with up to 8 arms.
+1. block 0 at T = 1e4 of every policy but those that ask the posterior of a model, which cost
+   milliseconds a duel: these get one run of it, on problems of up to 5 arms;
+2. the blocks from 1 on, at T = 1e4, of every policy but these, until it has 200 runs (``--runs``);
+3. at T = 1e5, block after block, the pivot index, D-TS+ and the three others with the lowest means
+   in block 0 at T = 1e4 there;
+4. T = 1e6, one block, of these five on the problems of the literature with up to 8 arms.
 
 Every finished cell is a line of a file, so that a run that was stopped goes on where it was.
 ``--only-print`` prints the tables of what is there.
@@ -87,9 +85,9 @@ def fresh(n_arms: int, condorcet: bool, generator: str, seed: int) -> Any:
             return Matrix(P, generator)
 
 
-def runs_of(n_arms: int) -> int:
+def runs_of(n_arms: int, policy: str) -> int:
     """Return the runs of a block."""
-    return 10 if n_arms <= 10 else 4 if n_arms <= 20 else 2
+    return 1 if policy in POSTERIOR else 40 if n_arms <= 10 else 20
 
 
 def phases(
@@ -101,25 +99,19 @@ def phases(
     """
     from bayesduel.cli.parse import known_policies
 
-    blocks = {name: -(-runs // runs_of(problem.n_arms)) for name, problem in found.items()}
+    blocks = {name: -(-runs // runs_of(problem.n_arms, OURS)) for name, problem in found.items()}
     quick = [name for name in known_policies("pairs") if name not in POSTERIOR]
-    yield [(name, policy, 100_000, 0) for policy in (OURS, "DTSPlus") for name in found]
-    others = [policy for policy in quick if policy not in (OURS, "DTSPlus")]
-    yield [(name, policy, 10_000, 0) for name in found for policy in others]
-    chosen = {name: rivals(done, name) for name in found}
-    yield [(name, policy, 100_000, 0) for name in found for policy in chosen[name]]
+    for block in range(max(blocks.values())):
+        named = [name for name in found if block < blocks[name]]
+        yield [(name, policy, 10_000, block) for name in named for policy in quick]
     few = [name for name, problem in found.items() if problem.n_arms <= 5]
     yield [(name, policy, 10_000, 0) for name in few for policy in POSTERIOR]
-    for horizon in (10_000, 100_000):
-        for block in range(1, max(blocks.values())):
-            yield [
-                (name, policy, horizon, block)
-                for name in found
-                if block < blocks[name]
-                for policy in (quick if horizon == 10_000 else (OURS, *chosen[name]))
-            ]
+    chosen = {name: (OURS, *rivals(done, name)) for name in found}
+    for block in range(max(blocks.values())):
+        named = [name for name in found if block < blocks[name]]
+        yield [(name, policy, 100_000, block) for name in named for policy in chosen[name]]
     short = [name for name in LITERATURE[:7] if name in found]
-    yield [(name, policy, 1_000_000, 0) for name in short for policy in (OURS, *chosen[name])]
+    yield [(name, policy, 1_000_000, 0) for name in short for policy in chosen[name]]
 
 
 def rivals(done: dict[Any, Any], problem: str) -> list[str]:
@@ -127,7 +119,8 @@ def rivals(done: dict[Any, Any], problem: str) -> list[str]:
     means = {
         policy: np.mean(row["regret"]["10000"])
         for (name, policy, horizon, block), row in done.items()
-        if (name, horizon, block) == (problem, 10_000, 0) and policy not in (*POSTERIOR, "DTSPlus")
+        if (name, horizon, block) == (problem, 10_000, 0)
+        and policy not in (*POSTERIOR, OURS, "DTSPlus")
     }
     return ["DTSPlus", *sorted(means, key=lambda policy: means[policy])[:3]]
 
@@ -137,7 +130,7 @@ def play(problem: Any, policy: str, horizon: int, block: int) -> dict[str, Any]:
     import bayesduel as bd
 
     times = [t for t in (10_000, 100_000, 1_000_000) if t <= horizon]
-    settings = {"replications": runs_of(problem.n_arms), "seed": SEED + block, "workers": 1}
+    settings = {"replications": runs_of(problem.n_arms, policy), "seed": SEED + block, "workers": 1}
     rule = getattr(bd, policy)()
     bd.simulate(rule, problem, 2, workers=1, progress=False)  # compile
     start = time.process_time()
@@ -211,8 +204,7 @@ def show(found: dict[str, Any], done: dict[Any, Any]) -> None:
                 best = min(class_, key=lambda policy: others[policy].mean())
                 middle, low, high = ratio(ours, others[best])
                 row += [f"{best} {summary(others[best])}", f"{middle:.2f} [{low:.2f}, {high:.2f}]"]
-            at = next(h for h in (horizon, 100_000) if (name, best, h, 0) in done)
-            speed = [done[name, OURS, 100_000, 0]["us"], done[name, best, at, 0]["us"]]
+            speed = [done[name, policy, min(horizon, 100_000), 0]["us"] for policy in (OURS, best)]
             print(f"| {' | '.join(row)} | {' v '.join(f'{x:.2g}' for x in speed)} |")
     print("\nEvery policy at T = 10,000, block 0: mean regret\n")
     policies = sorted({policy for _, policy, _, _ in done}, key=str.lower)
