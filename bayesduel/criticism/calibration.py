@@ -15,8 +15,7 @@ import numpy as np
 from bayesduel.criticism.cross_validation import cut, rows_of, votes_of
 from bayesduel.data.duels import Duels
 from bayesduel.data.votes import Cells, cells_of
-from bayesduel.inference.fit import fitted
-from bayesduel.inference.route import takes_sparse
+from bayesduel.inference.fit import fitted, takes_sparse
 from bayesduel.intervals import wilson
 from bayesduel.models import model_named
 from bayesduel.models.response import expected_score

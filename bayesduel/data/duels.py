@@ -19,7 +19,7 @@ from bayesduel.data.build import parts_of_votes, parts_of_wins
 from bayesduel.data.subset import Parts, of_arms, of_units
 from bayesduel.data.votes import Cells, Pairs, ReadSummary, Tally, TieRule, Votes
 from bayesduel.system.arguments import check_log, check_one_of, shown_value
-from bayesduel.system.memory import check_square
+from bayesduel.system.memory import TABLE_ARMS, check_square
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -236,12 +236,12 @@ class Duels:
             "keep" leaves ties in their own matrix, "half" adds half a win each way,
             "drop" leaves them out. Default: the log's own `tie_rule`.
         """
-        check_square(
-            self.n_arms,
-            4,
-            "a log that is tallied in matrices",
-            "analyse a part: Duels.subset(arms)",
-        )
+        if self.n_arms > TABLE_ARMS:
+            what, instead = (
+                "a log that is tallied in matrices",
+                "analyse a part: Duels.subset(arms)",
+            )
+            check_square(self.n_arms, 4, what, instead)
         if ties is not None:
             check_one_of(ties, "ties", get_args(TieRule))
         rule = ties or self.tie_rule

@@ -1,5 +1,6 @@
 """Health of a log: counts and warnings to read before any model is fitted."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,8 +19,11 @@ __all__ = [
     "components",
     "health",
     "maximum_likelihood_exists",
+    "warn_of_pairing",
 ]
 
+LOCAL = 20.0  # relaxation time in duels above which pairing is taken as local
+PAIRED_ARMS = 30  # of fewer arms, opponents are always near
 BY_CHANCE = 7  # repeats of pairs that are all in one order by chance with 2^-7 < 1 %
 
 
@@ -122,6 +126,52 @@ def components(duels: "Duels") -> list[tuple[str, ...]]:
     for arm, k in zip(duels.arms, place, strict=True):
         groups[k].append(arm)
     return sorted((tuple(g) for g in groups), key=lambda g: (-len(g), g))
+
+
+def warn_of_pairing(duels: "Duels", *, learned_scale: bool) -> None:
+    """Emit the warnings on who met whom that bear on a ranking.
+
+    Parameters
+    ----------
+    duels
+        The log.
+    learned_scale
+        Whether the model learns the scale of its scores from the log.
+
+    Warns
+    -----
+    DisconnectedWarning, LocalPairingWarning, ThinDataWarning
+        See :func:`bayesduel.fit`.
+    """
+    from bayesduel.data.relaxation_time import relaxation_time
+
+    parts = components(duels)
+    if len(parts) > 1:
+        shown = "; ".join(", ".join(p[:5]) + (", ..." if len(p) > 5 else "") for p in parts[:6])
+        more = f"; and {len(parts) - 6} more" if len(parts) > 6 else ""
+        warnings.warn(
+            f"the log has {len(parts)} components that never met ({shown}{more}): across them "
+            "only the prior speaks",
+            DisconnectedWarning,
+            stacklevel=3,
+        )
+    if duels.n_arms >= PAIRED_ARMS and learned_scale:
+        steps = relaxation_time(duels)
+        if steps > LOCAL:
+            warnings.warn(
+                f"opponents were chosen near one another (relaxation time {steps:,.0f} duels, "
+                f"above {LOCAL:g}): if they were matched by strength, the learned scale is too "
+                "small and intervals are too narrow; fix it, as in BradleyTerry(scale=10)",
+                LocalPairingWarning,
+                stacklevel=3,
+            )
+    if duels.n_duels < 5 * (duels.n_arms - 1):
+        some = "1 duel is" if duels.n_duels == 1 else f"{duels.n_duels} duels are"
+        warnings.warn(
+            f"{some} few for {duels.n_arms} arms: expect wide intervals that lean on the prior",
+            ThinDataWarning,
+            stacklevel=3,
+        )
 
 
 def maximum_likelihood_exists(duels: "Duels") -> bool:

@@ -5,26 +5,17 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import xarray as xr
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.health import components
+from bayesduel.data.health import components, warn_of_pairing
 from bayesduel.data.pulls import Pulls
 from bayesduel.inference.datatree import datatree
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.nuts import sample_nuts
-from bayesduel.inference.route import (
-    METHODS,
-    SPARSE_ARMS,
-    Method,
-    check_dense,
-    check_nuts,
-    default_draws,
-    takes_sparse,
-)
 from bayesduel.inference.sample import APPROXIMATIONS, sample
 from bayesduel.inference.sandwich import robust_covariance
 from bayesduel.models import Model, model_named
@@ -32,12 +23,19 @@ from bayesduel.models.class_names import classes_of
 from bayesduel.models.settings import settings_to_json
 from bayesduel.system.arguments import check_call, check_flag, check_one_of, shown_value
 from bayesduel.system.blas_threads import one_thread_if_small
+from bayesduel.system.memory import check_square
 
-__all__ = ["Method", "UncertifiedWarning", "fit", "fitted"]
+__all__ = ["SPARSE", "Method", "UncertifiedWarning", "fit", "fitted", "takes_sparse"]
 
+Method = Literal["auto", "laplace", "nuts", "variational", "gibbs"]
+METHODS: tuple[Method, ...] = get_args(Method)
+SPARSE = ("variational", "gibbs")  # methods on the graph of pairs that met
+SPARSE_ARMS = 500  # from which "auto" takes this route: it costs less (docs/scale.md)
+MATRICES = 30  # of arm by arm, of the dense route: a factor at each node of a grid, and workspace
+NUTS_CELLS = 100_000  # beyond which NUTS is expected to take hours
 DRAWS = 4000
-LOCAL = 20.0  # relaxation time in duels above which pairing is taken as local
-PAIRED_ARMS = 30  # of fewer arms, opponents are always near
+FEWEST = 256  # draws made by default, at least
+NUMBERS = 50_000_000  # arms times draws made by default on the sparse route
 LIKELIHOOD_BYTES = 128 * 2**20
 NOT_CLUSTERED = {"clusters_repeated": "{}", "clusters_auto": "model", "clusters_reason": ""}
 LOGS: dict[str, type] = {"duels": Duels, "pulls": Pulls}
@@ -170,8 +168,9 @@ def fitted(
     _check(duels, model, method, DRAWS if draws is None else draws, chains, seed)
     sparse = takes_sparse(model, len(duels.arms), method)
     if draws is None:
-        draws = default_draws(len(duels.arms), DRAWS, sparse=sparse)
-    _warn(duels, model)
+        draws = _default_draws(len(duels.arms)) if sparse else DRAWS
+    if isinstance(duels, Duels) and _ranks_arms(model):
+        warn_of_pairing(duels, learned_scale="scale" in model.hypers)
     model = model.settled(duels)
     model.check(duels)
     cells = model.cells(duels)
@@ -183,7 +182,7 @@ def fitted(
         if sparse:
             drawn, used, reason = _sample_sparse(model, cells, method, layout, seed, keep, progress)
         else:
-            check_dense(model, len(duels.arms))
+            _check_dense(model, len(duels.arms))
             drawn, used, reason = _sample(model, cells, method, layout, seed, keep, progress, near)
         own = classes_of(model)
         attrs: dict[str, Any] = {
@@ -215,6 +214,52 @@ def fitted(
     return tree
 
 
+def takes_sparse(model: Any, n_arms: int, method: Method) -> bool:
+    """Return whether a fit takes the sparse route.
+
+    Raises
+    ------
+    ValueError
+        If `method` is a sparse one and the model cannot take it.
+    """
+    why = model.why_not_sparse
+    if method in SPARSE and why:
+        raise ValueError(
+            f"method should be 'auto', 'laplace' or 'nuts' for this model, "
+            f"got {shown_value(method)}: {why}"
+        )
+    return method in SPARSE or (method == "auto" and n_arms >= SPARSE_ARMS and not why)
+
+
+def _default_draws(n_arms: int) -> int:
+    """Return the number of draws of the sparse route by default: fewer of very many arms."""
+    return int(np.clip(NUMBERS // max(n_arms, 1) // 4 * 4, FEWEST, DRAWS))
+
+
+def _check_dense(model: Any, n_arms: int) -> None:
+    """Raise ValueError unless the matrices of a fit that takes the dense route fit in memory."""
+    if n_arms < SPARSE_ARMS or not _ranks_arms(model):
+        return  # some 50 MB at most, or matrices of attributes
+    instead = (
+        "fit a part (Duels.subset), a model of attributes (read_items), or BradleyTerry() with "
+        "method='auto', whose sparse route needs no such matrix"
+    )
+    if why := model.why_not_sparse:
+        instead += f" (it is not taken here: {why})"
+    check_square(n_arms, MATRICES, "a fit with a score for each arm", instead)
+
+
+def _check_nuts(model: Any, n_cells: int) -> None:
+    """Raise ValueError where NUTS, which alone can fit a model, would take hours unasked."""
+    if n_cells > NUTS_CELLS:
+        raise ValueError(
+            f"{model.name} should have at most {NUTS_CELLS:,} rows of counts with method='auto', "
+            f"which is NUTS here ({model.why_nuts}), got {n_cells:,}; fit BradleyTerry() and ask "
+            "judge_agreement of judges, fit a part (Duels.subset), or allow hours with "
+            "method='nuts'"
+        )
+
+
 def _sample(
     model: Model,
     cells: Any,
@@ -234,7 +279,7 @@ def _sample(
                 f"method should be 'nuts' or 'auto' for {model.name}, got 'laplace': "
                 f"{model.why_nuts}"
             )
-        check_nuts(model, len(cells))
+        _check_nuts(model, len(cells))
         method, reason = "nuts", model.why_nuts
     if method != "nuts":
         try:
@@ -320,53 +365,21 @@ def _check(duels: Any, model: Model, method: Any, draws: Any, chains: Any, seed:
             raise ValueError(f"{name} should be at most {most:,}, got {shown_value(value)}")
 
 
-def _warn(duels: Any, model: Model) -> None:
-    """Emit the log's warnings that bear on a ranking."""
-    from bayesduel.data.health import DisconnectedWarning, LocalPairingWarning, ThinDataWarning
-    from bayesduel.data.relaxation_time import relaxation_time
-
-    if model.log_type != "duels" or model.items is not None:
-        return  # attributes are compared across components too
-    parts = components(duels)
-    if len(parts) > 1:
-        shown = "; ".join(", ".join(p[:5]) + (", ..." if len(p) > 5 else "") for p in parts[:6])
-        more = f"; and {len(parts) - 6} more" if len(parts) > 6 else ""
-        warnings.warn(
-            f"the log has {len(parts)} components that never met ({shown}{more}): across them "
-            "only the prior speaks",
-            DisconnectedWarning,
-            stacklevel=3,
-        )
-    if len(duels.arms) >= PAIRED_ARMS and "scale" in model.hypers:
-        steps = relaxation_time(duels)
-        if steps > LOCAL:
-            warnings.warn(
-                f"opponents were chosen near one another (relaxation time {steps:,.0f} duels, "
-                f"above {LOCAL:g}): if they were matched by strength, the learned scale is too "
-                "small and intervals are too narrow; fix it, as in BradleyTerry(scale=10)",
-                LocalPairingWarning,
-                stacklevel=3,
-            )
-    if duels.n_duels < 5 * (duels.n_arms - 1):
-        some = "1 duel is" if duels.n_duels == 1 else f"{duels.n_duels} duels are"
-        warnings.warn(
-            f"{some} few for {duels.n_arms} arms: expect wide intervals that lean on the prior",
-            ThinDataWarning,
-            stacklevel=3,
-        )
+def _ranks_arms(model: Model) -> bool:
+    """Return whether arms have scores of their own, which only duels that connect them compare."""
+    return model.log_type == "duels" and model.items is None
 
 
 def _of_log(duels: Any, model: Model) -> dict[str, Any]:
     """Return the attributes of a fit that describe its log."""
     if model.log_type == "pulls":
         return {"source": duels.source, "n_pulls": duels.n_pulls}
-    across = model.items is not None  # attributes are compared across components too
-    parts = [list(duels.arms)] if across else [list(c) for c in components(duels)]
+    parts = components(duels) if _ranks_arms(model) else [duels.arms]
     return {
         "source": duels.read_summary.source,
         "n_duels": duels.n_duels,
         "tie_rule": model.tie_rule(duels),
-        "components": json.dumps(parts),
+        "components": json.dumps([list(part) for part in parts]),
     }
 
 

@@ -31,7 +31,6 @@ from bayesduel.inference.conditional_mode import (
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.hyper_grid import Grid, explore
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
-from bayesduel.inference.route import check_dense
 from bayesduel.inference.skewed_laplace import SkewedLaplace
 
 __all__ = ["Laplace", "conditionals"]
@@ -67,7 +66,6 @@ class Laplace:
         FloatingPointError
             If the posterior has no mode.
         """
-        check_dense(model, len(cells.log.arms))
         density = linear_predictor(model, cells)
         return cls(model, cells, density, conditionals(density, start_at(density, near)))
 

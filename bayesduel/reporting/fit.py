@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.inference.route import SPARSE
+from bayesduel.inference.fit import SPARSE
 from bayesduel.posterior.dependence import LEAST_DEGREES
 from bayesduel.posterior.draws import model_of
 from bayesduel.reporting.section import Block, Cell, Group, Section, Table, Text, blocks

@@ -23,7 +23,7 @@ def duels():
 
 
 def test_nuts_of_many_rows_is_not_begun_unasked(duels, monkeypatch):
-    monkeypatch.setattr("bayesduel.inference.route.NUTS_CELLS", 50)
+    monkeypatch.setattr("bayesduel.inference.fit.NUTS_CELLS", 50)
     rule = r"should have at most 50 rows of counts .* got \d+; fit BradleyTerry\(\) and ask judge_a"
     with pytest.raises(ValueError, match=rule):
         bd.fit(duels, JudgeReliability(BradleyTerry()))
