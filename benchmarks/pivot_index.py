@@ -5,8 +5,10 @@ indices takes a tenth of a second), the families by formula at their defaults, a
 (``FRESH``) that played no part in the design of the policy. Runs come in blocks of 40 up to 10 arms
 and of 20 beyond; a block has its own seed. The order is fixed:
 
-1. block 0 at T = 1e4 of every policy but those that ask the posterior of a model, which cost
-   milliseconds a duel: these get one run of it, on problems of up to 5 arms;
+1. block 0 at T = 1e4 of every policy but the slow ones: those that ask the posterior of a model, at
+   milliseconds a duel, get one run, on problems of up to 5 arms; CW-RMED, which solves a linear
+   programme for each list of pairs, gets two from 11 to 20 arms and none beyond, where ECW-RMED,
+   its version for many arms by the same authors, stands for both;
 2. the blocks from 1 on, at T = 1e4, of every policy but these, until it has 200 runs (``--runs``);
 3. at T = 1e5, block after block, the pivot index, D-TS+ and the three others with the lowest means
    in block 0 at T = 1e4 there;
@@ -87,7 +89,18 @@ def fresh(n_arms: int, condorcet: bool, generator: str, seed: int) -> Any:
 
 def runs_of(n_arms: int, policy: str) -> int:
     """Return the runs of a block."""
-    return 1 if policy in POSTERIOR else 40 if n_arms <= 10 else 20
+    if policy in POSTERIOR:
+        return 1
+    if n_arms <= 10:
+        return 40
+    return 2 if policy == "CWRMED" else 20
+
+
+def plays(n_arms: int, policy: str, block: int) -> bool:
+    """Return whether a policy plays a block at T = 1e4."""
+    if policy in POSTERIOR:
+        return n_arms <= 5 and block == 0
+    return policy != "CWRMED" or n_arms <= 10 or (n_arms <= 20 and block == 0)
 
 
 def phases(
@@ -100,12 +113,17 @@ def phases(
     from bayesduel.cli.parse import known_policies
 
     blocks = {name: -(-runs // runs_of(problem.n_arms, OURS)) for name, problem in found.items()}
-    quick = [name for name in known_policies("pairs") if name not in POSTERIOR]
-    for block in range(max(blocks.values())):
-        named = [name for name in found if block < blocks[name]]
-        yield [(name, policy, 10_000, block) for name in named for policy in quick]
-    few = [name for name, problem in found.items() if problem.n_arms <= 5]
-    yield [(name, policy, 10_000, 0) for name in few for policy in POSTERIOR]
+    policies = known_policies("pairs")
+    for slow in (False, True):
+        for block in range(1 if slow else max(blocks.values())):
+            yield [
+                (name, policy, 10_000, block)
+                for name, problem in found.items()
+                for policy in policies
+                if block < blocks[name]
+                and plays(problem.n_arms, policy, block)
+                and (policy in POSTERIOR) == slow
+            ]
     chosen = {name: (OURS, *rivals(done, name)) for name in found}
     for block in range(max(blocks.values())):
         named = [name for name in found if block < blocks[name]]
@@ -120,7 +138,7 @@ def rivals(done: dict[Any, Any], problem: str) -> list[str]:
         policy: np.mean(row["regret"]["10000"])
         for (name, policy, horizon, block), row in done.items()
         if (name, horizon, block) == (problem, 10_000, 0)
-        and policy not in (*POSTERIOR, OURS, "DTSPlus")
+        and policy not in (*POSTERIOR, OURS, "DTSPlus", "CWRMED")
     }
     return ["DTSPlus", *sorted(means, key=lambda policy: means[policy])[:3]]
 
