@@ -5,14 +5,15 @@ indices takes a tenth of a second), the families by formula at their defaults, a
 (``FRESH``) that played no part in the design of the policy. Runs come in blocks of 40 up to 10 arms
 and of 20 beyond; a block has its own seed. The order is fixed:
 
-1. block 0 at T = 1e4 of every policy but the slow ones: those that ask the posterior of a model, at
-   milliseconds a duel, get one run, on problems of up to 5 arms; CW-RMED, which solves a linear
-   programme for each list of pairs, gets two from 11 to 20 arms and none beyond, where ECW-RMED,
-   its version for many arms by the same authors, stands for both;
-2. the blocks from 1 on, at T = 1e4, of every policy but these, until it has 200 runs (``--runs``);
-3. at T = 1e5, block after block, the pivot index, D-TS+ and the three others with the lowest means
-   in block 0 at T = 1e4 there;
-4. T = 1e6, one block, of these five on the problems of the literature with up to 8 arms.
+1. block 0 at T = 1e4 of every policy but the slow ones: CW-RMED, which solves a linear programme
+   for each list of pairs, gets two runs from 11 to 20 arms and none beyond, where ECW-RMED, its
+   version for many arms by the same authors, stands for both;
+2. the blocks from 1 on, at T = 1e4, of these policies, until each has 200 runs (``--runs``);
+3. at T = 1e5, block after block, few arms first, the pivot index, D-TS+ and the three others with
+   the lowest means in block 0 at T = 1e4 there;
+4. T = 1e6, one block, of these five on the problems of the literature with up to 8 arms;
+5. those that ask the posterior of a model, at milliseconds a duel: one run at T = 1e4, on problems
+   of up to 5 arms.
 
 Every finished cell is a line of a file, so that a run that was stopped goes on where it was.
 ``--only-print`` prints the tables of what is there.
@@ -97,10 +98,10 @@ def runs_of(n_arms: int, policy: str) -> int:
 
 
 def plays(n_arms: int, policy: str, block: int) -> bool:
-    """Return whether a policy plays a block at T = 1e4."""
-    if policy in POSTERIOR:
-        return n_arms <= 5 and block == 0
-    return policy != "CWRMED" or n_arms <= 10 or (n_arms <= 20 and block == 0)
+    """Return whether a policy plays a block at T = 1e4 beside the others."""
+    if policy == "CWRMED":
+        return n_arms <= 10 or (n_arms <= 20 and block == 0)
+    return policy not in POSTERIOR
 
 
 def phases(
@@ -114,22 +115,22 @@ def phases(
 
     blocks = {name: -(-runs // runs_of(problem.n_arms, OURS)) for name, problem in found.items()}
     policies = known_policies("pairs")
-    for slow in (False, True):
-        for block in range(1 if slow else max(blocks.values())):
-            yield [
-                (name, policy, 10_000, block)
-                for name, problem in found.items()
-                for policy in policies
-                if block < blocks[name]
-                and plays(problem.n_arms, policy, block)
-                and (policy in POSTERIOR) == slow
-            ]
-    chosen = {name: (OURS, *rivals(done, name)) for name in found}
     for block in range(max(blocks.values())):
-        named = [name for name in found if block < blocks[name]]
+        yield [
+            (name, policy, 10_000, block)
+            for name, problem in found.items()
+            for policy in policies
+            if block < blocks[name] and plays(problem.n_arms, policy, block)
+        ]
+    chosen = {name: (OURS, *rivals(done, name)) for name in found}
+    by_arms = sorted(found, key=lambda name: found[name].n_arms)
+    for block in range(max(blocks.values())):
+        named = [name for name in by_arms if block < blocks[name]]
         yield [(name, policy, 100_000, block) for name in named for policy in chosen[name]]
     short = [name for name in LITERATURE[:7] if name in found]
     yield [(name, policy, 1_000_000, 0) for name in short for policy in chosen[name]]
+    few = [name for name, problem in found.items() if problem.n_arms <= 5]
+    yield [(name, policy, 10_000, 0) for name in few for policy in POSTERIOR]
 
 
 def rivals(done: dict[Any, Any], problem: str) -> list[str]:
