@@ -44,6 +44,7 @@ from bayesduel.beliefs.query import (
     shares,
     upper_against,
     upper_bound,
+    upper_bounds,
     upper_from_counts,
 )
 
@@ -71,5 +72,6 @@ __all__ = [
     "shares",
     "upper_against",
     "upper_bound",
+    "upper_bounds",
     "upper_from_counts",
 ]

@@ -37,6 +37,7 @@ __all__ = [
     "shares",
     "upper_against",
     "upper_bound",
+    "upper_bounds",
     "upper_from_counts",
 ]
 
@@ -78,11 +79,37 @@ def bounds(belief, budget):
 @compiled
 def upper_against(belief, arm, budget):
     """Return upper bounds on P[:, arm], shape (K,); 1/2 at `arm`."""
+    return upper_bounds(belief, arm, np.ones(belief.wins.shape[0], np.bool_), budget)
+
+
+@compiled
+def upper_bounds(belief, arm, among, budget):
+    """Return upper bounds on P[:, arm], shape (K,); 1/2 at `arm`, minus infinity off a mask.
+
+    Parameters
+    ----------
+    belief
+        The belief.
+    arm
+        The column of P.
+    among
+        The rows whose bounds are wanted, shape (K,).
+    budget
+        Minus the logarithm of the failure probability of a bound, >= 0.
+    """
     n_arms = belief.wins.shape[0]
-    upper = np.full(n_arms, 0.5)
-    for j in range(n_arms):
-        if j != arm:
-            upper[j] = upper_bound(belief, j, arm, budget)
+    upper = np.full(n_arms, -np.inf)
+    if belief.kind == BY_HOEFFDING:  # a copied column is read nine times as fast as one by strides
+        wins, losses = belief.wins[:, arm].copy(), belief.wins[arm]
+        for j in range(n_arms):
+            if among[j]:
+                upper[j] = hoeffding_upper(wins[j], losses[j], budget)
+    else:
+        for j in range(n_arms):
+            if among[j] and j != arm:
+                upper[j] = upper_bound(belief, j, arm, budget)
+    if among[arm]:
+        upper[arm] = 0.5
     return upper
 
 

@@ -19,10 +19,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, bounds, pick, shares, upper_bound
+from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick, upper_bounds
 from bayesduel.beliefs.decided_pairs import DecidedPairs, no_decided_pairs, update
 from bayesduel.jit import compiled
-from bayesduel.policies.identification import best_by
+from bayesduel.policies.identification import best_by_shares
 from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["CCB"]
@@ -109,21 +109,14 @@ def select(belief, memory, t, rng):
     champion = pick(chosen, rng)
 
     # 13: the challenger.
-    among_beaten = False
-    if rng.random() < 0.5:
-        for j in range(n_arms):
-            among_beaten |= beaten[champion, j] and not beats[j, champion]
-    upper = np.empty(n_arms)
-    budget, highest, n_highest = 2 * memory.alpha * log(t), -np.inf, 0
-    for j in range(n_arms):
-        upper[j] = -np.inf
-        if not beats[j, champion] and (beaten[champion, j] or not among_beaten):
-            upper[j] = 0.5 if j == champion else upper_bound(belief, j, champion, budget)
-            if upper[j] > highest:
-                highest, n_highest = upper[j], 0
-            n_highest += upper[j] == highest
-    for j in range(n_arms):
-        chosen[j] = upper[j] == highest and (n_highest == 1 or j != champion)
+    open_to = ~beats[:, champion]
+    narrowed = open_to & beaten[champion]
+    if rng.random() < 0.5 and narrowed.any():
+        open_to = narrowed
+    upper = upper_bounds(belief, champion, open_to, 2 * memory.alpha * log(t))
+    chosen = upper == upper.max()
+    if chosen[champion] and chosen.sum() > 1:
+        chosen[champion] = False
     return champion, pick(chosen, rng)
 
 
@@ -225,11 +218,9 @@ class CCB(PairPolicy):
         The leaders have most possible wins by the bounds (the set C); potential winners among
         them (the set B) come first.
         """
-        t = int(belief.n_duels[0]) + 1
-        lower, _ = bounds(belief, 2 * self.alpha * log(t))
-        losses = (lower > 0.5).sum(axis=0)
-        leaders = losses == losses.min()
+        decided = DecidedPairs(*(array.copy() for array in memory.decided))
+        update(decided, belief, self.alpha, int(belief.n_duels[0]) + 1)
+        leaders = decided.sure_losses == decided.sure_losses.min()
         if (leaders & memory.potential).any():
             leaders &= memory.potential
-        wins = (shares(belief) > 0.5).sum(axis=1)
-        return best_by(np.where(leaders, wins, -1), belief)
+        return best_by_shares(belief, leaders)

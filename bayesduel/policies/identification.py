@@ -39,10 +39,23 @@ def best_by(score: np.ndarray, belief: Belief) -> int:
 
     Ties by the mean share of duels won, then by the first index.
     """
-    mean = shares(belief).sum(axis=1)
-    return int(np.where(score == score.max(), mean, -1).argmax())
+    return _largest(score, shares(belief))
 
 
-def best_by_shares(belief: Belief) -> int:
-    """Return the Copeland winner of the observed shares; ties as in ``best_by``."""
-    return best_by((shares(belief) > 0.5).sum(axis=1), belief)
+def best_by_shares(belief: Belief, among: np.ndarray | None = None) -> int:
+    """Return the Copeland winner of the observed shares; ties as in ``best_by``.
+
+    Parameters
+    ----------
+    belief
+        The duels so far.
+    among
+        Which arms may be returned, shape (K,); all by default.
+    """
+    share = shares(belief)
+    wins = (share > 0.5).sum(axis=1)
+    return _largest(wins if among is None else np.where(among, wins, -1), share)
+
+
+def _largest(score: np.ndarray, share: np.ndarray) -> int:
+    return int(np.where(score == score.max(), share.sum(axis=1), -1).argmax())
