@@ -16,10 +16,12 @@ and of 20 beyond; a block has its own seed. The order is fixed:
    of up to 5 arms.
 
 Every finished cell is a line of a file, so that a run that was stopped goes on where it was.
+``--keep`` moves all cells to ``benchmarks/pivot_index.jsonl.gz``, from where every run goes on.
 ``--only-print`` prints the tables of what is there.
 """
 
 import argparse
+import gzip
 import json
 import time
 from collections.abc import Iterator
@@ -51,6 +53,7 @@ FRESH = tuple(
     for place, generator in enumerate(generators)
 )
 RESULTS = Path(__file__).parent / "results" / "pivot_index.jsonl"
+KEPT = Path(__file__).parent / "pivot_index.jsonl.gz"
 
 
 def problems() -> dict[str, Any]:
@@ -164,11 +167,19 @@ def play(problem: Any, policy: str, horizon: int, block: int) -> dict[str, Any]:
 
 
 def read(path: Path) -> dict[Any, Any]:
-    """Return the finished cells."""
-    if not path.exists():
-        return {}
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    """Return the finished cells: those that are kept, and those of the file at `path`."""
+    lines = gzip.decompress(KEPT.read_bytes()).decode().splitlines() if KEPT.exists() else []
+    if path.exists():
+        lines += path.read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
     return {(r["problem"], r["policy"], r["horizon"], r["block"]): r for r in rows}
+
+
+def keep(done: dict[Any, Any], path: Path) -> None:
+    """Move all cells from the file at `path` to the one that is kept."""
+    text = "".join(json.dumps(done[key]) + "\n" for key in sorted(done))
+    KEPT.write_bytes(gzip.compress(text.encode(), mtime=0))
+    path.unlink(missing_ok=True)
 
 
 def gathered(done: dict[Any, Any], problem: str, horizon: int) -> dict[str, np.ndarray]:
@@ -309,6 +320,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--workers", type=int, default=2, help="processes")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--only-print", action="store_true")
+    parser.add_argument("--keep", action="store_true", help="move the cells to " + KEPT.name)
     parser.add_argument("--ours", action="store_true", help="only cells of the pivot index")
     parser.add_argument("--largest", type=int, default=36, help="most arms")
     parser.add_argument("--plot", type=Path, help="save the figure here")
@@ -323,6 +335,8 @@ def main(arguments: list[str] | None = None) -> None:
             ]
             if missing:
                 done |= run(found, missing, given.out, given.workers)
+    if given.keep:
+        keep(done, given.out)
     show(found, done)
     if given.plot is not None:
         draw(found, done, given.plot)
