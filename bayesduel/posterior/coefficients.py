@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["coefficients", "explained_share", "parameter_draws", "predict_items"]
 
+EQUAL = 1e-9  # utilities that differ by less are equal: of items with the same attributes
+
 
 def coefficients(
     fit: "xr.DataTree", ci_prob: float = 0.95, *, covariance: str = "auto", judge: str | None = None
