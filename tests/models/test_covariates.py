@@ -197,6 +197,17 @@ def test_new_items_are_predicted_from_their_attributes():
     assert told.loc["middle", "win_rate_lower"] < rate < told.loc["middle", "win_rate_upper"]
 
 
+def test_the_attributes_of_a_known_item_do_not_beat_it():
+    """Without an effect of the item they are equal: no draw is to tell them apart by rounding."""
+    items = table_of(12, 3, seed=11)
+    duels = drawn_log(items, np.array([0.5, 0.2, -0.7]), 2000, seed=12)
+    fit = bd.fit(duels, by_attributes(items, item_effect=False))
+    table = pd.DataFrame(items.values, columns=["x0", "x1", "x2"])
+    table.insert(0, "item", [f"again {label}" for label in items.labels])
+    told = bd.predict_items(fit, bd.read_items(table, like=items))
+    assert told["beats_best"].eq(0).all()
+
+
 def test_repeated_votes_widen_the_intervals():
     """Each of 60 judges votes 20 times the same way: the log knows 60 things, not 1,200."""
     items = table_of(10, 1, seed=8)
