@@ -203,7 +203,7 @@ def predict_items(
                 "win_rate": rate.mean(),
                 "win_rate_lower": float(lower[0]),
                 "win_rate_upper": float(upper[0]),
-                "beats_best": float((utility > known.max(axis=1)).mean()),
+                "beats_best": float((utility > known.max(axis=1) + EQUAL).mean()),
                 "outside": int(outside),
             }
         )
