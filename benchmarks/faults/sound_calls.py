@@ -29,7 +29,7 @@ LEFT_OUT = {
     "beliefs.Belief": COMPILED, "selection.Margins": COMPILED,
     **{f"beliefs.{name}": COMPILED for name in (
         "bounds", "pick", "record", "sample", "sample_against", "share", "shares",
-        "upper_against", "upper_bound", "upper_from_counts")},
+        "upper_against", "upper_bound", "upper_bounds", "upper_from_counts")},
     "selection.record_margin": COMPILED, "selection.no_margins": COMPILED,
     "beliefs.BeliefSpec": PATTERN, "problems.Problem": PATTERN, "models.Layer": PATTERN,
     "models.Model": PATTERN, "models.Response": PATTERN, "models.Predictor": PATTERN,
