@@ -107,18 +107,17 @@ def first_below(belief, memory, due):
 @compiled
 def update(belief, memory):
     """Recompute the divergences of the two arms that met last, or of all after several duels."""
-    n_arms = len(memory.divergence)
-    new = belief.n_duels[0] - memory.place[SEEN]
-    memory.place[SEEN] = belief.n_duels[0]
+    wins, last, divergence, place = belief.wins, belief.last, memory.divergence, memory.place
+    n_arms = len(divergence)
+    new, place[SEEN] = belief.n_duels[0] - place[SEEN], belief.n_duels[0]
     for i in range(n_arms):
-        if new > 1 or (new == 1 and (i == belief.last[0] or i == belief.last[1])):
+        if new > 1 or (new == 1 and (i == last[0] or i == last[1])):
             total = 0.0
             for j in range(n_arms):
-                p = share(belief, i, j)
-                if j != i and p <= 0.5:
-                    n = belief.wins[i, j] + belief.wins[j, i]
-                    total += n * divergence_from_half(p)
-            memory.divergence[i] = total
+                n = wins[i, j] + wins[j, i]
+                if j != i and 2 * wins[i, j] <= n:
+                    total += n * divergence_from_half(wins[i, j] / n if n > 0 else 0.5)
+            divergence[i] = total
 
 
 @compiled
@@ -126,9 +125,10 @@ def renew(memory, likely, log_t):
     """Remove the last arm from L_R, add the plausible arms to L_N, start anew when L_C is done."""
     lists, drawn = memory.lists, memory.place[DRAWN]
     lists[REMAINING, drawn] = False
-    least = memory.divergence[likely]
-    for i in range(len(memory.divergence)):
-        if not lists[REMAINING, i] and memory.divergence[i] - least <= log_t + memory.slack:
+    divergence, margin = memory.divergence, log_t + memory.slack
+    least = divergence[likely]
+    for i in range(len(divergence)):
+        if not lists[REMAINING, i] and divergence[i] - least <= margin:
             lists[COMING, i] = True
     if not lists[CURRENT, drawn + 1 :].any():
         lists[CURRENT] = lists[COMING]
@@ -165,10 +165,11 @@ def opponent(belief, memory, arm, likely, t, rng):
             1.0, log(max(1.0, log(t)))
         ):
             return cheapest
-    beats = np.full(n_arms, inf)
+    wins, beats = belief.wins, np.full(n_arms, inf)
     for j in range(n_arms):
         if j != arm:
-            beats[j] = share(belief, arm, j)
+            n = wins[arm, j] + wins[j, arm]
+            beats[j] = wins[arm, j] / n if n > 0 else 0.5
     if beats[likely] <= 0.5 or beats.min() > 0.5:
         return likely
     return pick(beats == beats.min(), rng)
