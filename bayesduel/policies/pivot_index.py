@@ -20,8 +20,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import KL, BeliefSpec, pick
-from bayesduel.beliefs.kl import divergence_from_half
+from bayesduel.beliefs import BeliefSpec, Beta, pick
+from bayesduel.beliefs.beta import log_above
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import PairPolicy
 
@@ -39,7 +39,7 @@ class Memory(NamedTuple):
     Attributes
     ----------
     beats
-        Chance that i has the majority against j, shape (K, K), diagonal 1/2.
+        Posterior probability that i has the majority against j, shape (K, K), diagonal 1/2.
     by_rival
         `by_rival[r, j]` is the index of the pair (r, j) as far as it decides between the champion
         and rival r, shape (K, K).
@@ -91,7 +91,7 @@ def update(belief, memory, single, rng):
     for i in range(n_arms):
         for j in range(i):
             if not single or (i in belief.last and j in belief.last):
-                beats[i, j] = majority(belief.wins[i, j], belief.wins[j, i])
+                beats[i, j] = majority(belief.wins[i, j], belief.wins[j, i], belief.prior)
                 beats[j, i] = 1 - beats[i, j]
 
     expected = beats.sum(axis=1) - 0.5
@@ -112,14 +112,12 @@ def update(belief, memory, single, rng):
 
 
 @compiled
-def majority(wins, losses):
-    """Return the chance that the arm has the majority of the pair, by Chernoff's bound."""
-    n = wins + losses
-    if n == 0:
+def majority(wins, losses, prior):
+    """Return the posterior probability that the arm has the majority of the pair."""
+    if wins == losses:
         return 0.5
-    share = (wins + 1) / (n + 2)
-    wrong = exp(-n * divergence_from_half(share)) / 2
-    return 1 - wrong if share >= 0.5 else wrong
+    wrong = exp(log_above(min(wins, losses) + prior, max(wins, losses) + prior, 0.5))
+    return 1 - wrong if wins > losses else wrong
 
 
 @compiled
@@ -215,10 +213,11 @@ class PivotIndex(PairPolicy):
     Parameters
     ----------
     belief
-        Not a choice: the rule reads counts of wins alone.
+        Not a choice: the posterior of each pair under a Beta(8, 8) prior. Under a uniform prior
+        long runs of duels of a wrong champion are several times as frequent.
     """
 
-    belief: BeliefSpec = KL()
+    belief: BeliefSpec = Beta(prior=8.0)
     reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     repeats: ClassVar = staticmethod(repeats)

@@ -42,10 +42,7 @@ def main(arguments=None):
         )
         bd.plot_regret(trace, ax=ax, log_regret=True)
         ax.set_title(f"{n_arms} arms, {runs} runs", loc="left", fontsize=10)
-        if ax is not panels[0, 0]:
-            ax.get_legend().remove()
-        else:
-            ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(0, 1.0), fontsize=8)
+        ax.get_legend().remove()
         gains.append(tell(run, trace, n_arms, f"{n_arms} arms, T = {horizon:,}, {runs} runs"))
     ax = panels[1, 2]
     for name, values in zip(("means", "medians"), np.transpose(gains), strict=True):
@@ -54,6 +51,8 @@ def main(arguments=None):
     ax.set(xlabel="arms", ylabel="regret of Sup-KLUCB / D-TS", yscale="log")
     ax.legend(frameon=False)
     ax.spines[["top", "right"]].set_visible(False)
+    lines, names = panels[0, 0].get_legend_handles_labels()
+    figure.legend(lines, names, frameon=False, loc="outside lower center", ncols=len(names))
     run.finish(figure)
 
 

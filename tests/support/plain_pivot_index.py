@@ -5,6 +5,7 @@ computed anew after every duel of two arms.
 """
 
 import numpy as np
+from scipy.special import betainc
 
 
 class PlainPivotIndex:
@@ -24,11 +25,10 @@ class PlainPivotIndex:
             self.look()
 
     def look(self):
-        n = self.wins + self.wins.T
-        p = (self.wins + 1) / (n + 2)
-        x = n * (np.log(2) + p * np.log(p) + (1 - p) * np.log(1 - p))
-        wrong = np.exp(-x) / 2
-        self.beats = np.where(p == 0.5, 0.5, np.where(p > 0.5, 1 - wrong, wrong))
+        n, fewer = self.wins + self.wins.T, np.minimum(self.wins, self.wins.T)
+        wrong = betainc(n - fewer + 8, fewer + 8, 0.5)
+        lead = self.wins - self.wins.T
+        self.beats = np.where(lead == 0, 0.5, np.where(lead > 0, 1 - wrong, wrong))
         expected = self.beats.sum(1) - 0.5
         signs = ((self.beats > 0.5) + (self.beats == 0.5) / 2).sum(1) - 0.5
         best = [i for i in range(len(n)) if signs[i] == signs.max()]
