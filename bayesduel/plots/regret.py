@@ -19,6 +19,7 @@ LINES = ("-", "--", "-.", ":")
 APART = 10.0
 SECONDS = 2_000_000  # n K^3 of truths whose C* is found within seconds.
 FLOORED = {"copeland": 1, "copeland_sum": 2}  # Regrets of which C* gives the least slope.
+NAMES = ("copeland", "condorcet", "borda")  # Criteria named after a person.
 
 
 @figure((7.2, 4.6), "bayesduel.simulate")
@@ -112,7 +113,9 @@ def plot_regret(
     title = f"{shorten(plan['problem'], LEGEND)}, {runs_words}"
     ax.set_title(title, loc="left", fontsize=10, color=INK)
     ax.set_xlabel("pulls" if criterion == "pull" else "duels")
-    ax.set_ylabel(f"cumulative {criterion} regret,  {values.attrs['formula']}", fontsize=9)
+    named = criterion.replace("_", " ")
+    named = named.capitalize() if criterion.startswith(NAMES) else named
+    ax.set_ylabel(f"cumulative {named} regret,  {values.attrs['formula']}", fontsize=9)
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     ax.legend(frameon=False, fontsize=8, loc="upper left")
     plain(ax, keep=("bottom", "left"))

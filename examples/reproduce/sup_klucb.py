@@ -52,6 +52,7 @@ def main(arguments=None):
     ax.legend(frameon=False)
     ax.spines[["top", "right"]].set_visible(False)
     lines, names = panels[0, 0].get_legend_handles_labels()
+    names = [name.partition(", mean C*")[0] for name in names]  # each panel has a slope of its own
     figure.legend(lines, names, frameon=False, loc="outside lower center", ncols=len(names))
     run.finish(figure)
 
