@@ -37,7 +37,7 @@ def main(arguments=None):
     for name in HEADLINES:
         if (folder / name / "figure.png").exists():
             picture = Image.open(folder / name / "figure.png").convert("RGB").quantize(192)
-            picture.save(page.with_name(f"papers_{name}.png"), optimize=True)  # a half of its size
+            picture.save(page.with_name(f"papers_{name}.png"), optimize=True)  # a third of its size
     page.write_text(text)
     print(text if given.quick and given.page is None else f"wrote {page}")
 
