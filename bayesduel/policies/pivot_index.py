@@ -6,6 +6,10 @@ the one sign, and not with the other. The index of a pair is the product of its 
 and its pivotal chance, summed over rivals. The pair is duelled once the time so far, multiplied by
 the index, exceeds the price of one more test of it. Until then the champion duels itself.
 
+Where several pairs decide together, the evidence of one of them is enough. The price of a pair is
+therefore its expected regret multiplied by the number of duels in which it alone would bring the
+evidence that all of them bring, at the rate at which it brought its own.
+
 References
 ----------
 This package; ``docs/pivot_index.md`` has the argument step by step, where it fails, and the
@@ -15,7 +19,7 @@ duels of a wrong champion remain.
 """
 
 from dataclasses import dataclass
-from math import exp, inf
+from math import exp, inf, log
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -30,6 +34,7 @@ __all__ = ["PivotIndex"]
 NO_CHANCE = 1e-15  # a rival ahead with less has no index: exact for times below 1e13
 LEAST = 1e-18  # an index not above is rounding
 EQUAL = 1e-9  # expected Copeland scores that differ by less are equal
+OPTIMISM = 4.0  # evidence, in nats, that a pair is lent when its rate is estimated
 SAME = 1e-12  # relative difference below which two waiting times are the same
 
 
@@ -196,7 +201,10 @@ def choose(belief, memory, expected, rng):
             if index > LEAST:
                 cost = expected.max() - (expected[i] + expected[j]) / 2 + 0.5
                 n = belief.wins[i, j] + belief.wins[j, i]
-                times[i * n_arms + j] = (n + 1) * cost / index
+                own = -log(4 * memory.beats[i, j] * memory.beats[j, i])
+                joint = max(own, -log(index))
+                duels = (n + 1) * (OPTIMISM + joint) / (OPTIMISM + own)
+                times[i * n_arms + j] = duels * cost / index
     memory.wait[0] = times.min()
     chosen = pick(times <= memory.wait[0] * (1 + SAME), rng)
     place[LEFT], place[RIGHT] = chosen // n_arms, chosen % n_arms

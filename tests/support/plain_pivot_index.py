@@ -40,7 +40,10 @@ class PlainPivotIndex:
             for j in range(i + 1, len(n)):
                 if self.index[i, j] > 1e-18:
                     cost = expected.max() - (expected[i] + expected[j]) / 2 + 0.5
-                    times.append((n[i, j] + 1) * cost / self.index[i, j])
+                    own = -np.log(4 * self.beats[i, j] * self.beats[j, i])
+                    joint = max(own, -np.log(self.index[i, j]))
+                    credit = (n[i, j] + 1) * (joint + 4) / (own + 4)
+                    times.append(credit * cost / self.index[i, j])
                     pairs.append((i, j))
         self.wait = min(times)
         near = [pair for pair, time in zip(pairs, times, strict=True) if time <= self.wait * CLOSE]
