@@ -6,9 +6,9 @@ the one sign, and not with the other. The index of a pair is the product of its 
 and its pivotal chance, summed over rivals. The pair is duelled once the time so far, multiplied by
 the index, exceeds the price of one more test of it. Until then the champion duels itself.
 
-Where several pairs decide together, the evidence of one of them is enough. The price of a pair is
-therefore its expected regret multiplied by the number of duels in which it alone would bring the
-evidence that all of them bring, at the rate at which it brought its own.
+Where several pairs decide together, the evidence of one of them is enough. The price of a pair
+therefore grows with the evidence that all of them bring, and falls with the rate at which the pair
+brings its own.
 
 References
 ----------
@@ -203,7 +203,7 @@ def choose(belief, memory, expected, rng):
                 n = belief.wins[i, j] + belief.wins[j, i]
                 own = -log(4 * memory.beats[i, j] * memory.beats[j, i])
                 joint = max(own, -log(index))
-                duels = (n + 1) * (OPTIMISM + joint) / (OPTIMISM + own)
+                duels = (n + 1) * (OPTIMISM + joint / 2) / (OPTIMISM + own)
                 times[i * n_arms + j] = duels * cost / index
     memory.wait[0] = times.min()
     chosen = pick(times <= memory.wait[0] * (1 + SAME), rng)

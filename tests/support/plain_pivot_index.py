@@ -42,7 +42,7 @@ class PlainPivotIndex:
                     cost = expected.max() - (expected[i] + expected[j]) / 2 + 0.5
                     own = -np.log(4 * self.beats[i, j] * self.beats[j, i])
                     joint = max(own, -np.log(self.index[i, j]))
-                    credit = (n[i, j] + 1) * (joint + 4) / (own + 4)
+                    credit = (n[i, j] + 1) * (8 + joint) / (8 + 2 * own)
                     times.append(credit * cost / self.index[i, j])
                     pairs.append((i, j))
         self.wait = min(times)
