@@ -11,7 +11,8 @@ and of 20 beyond; a block has its own seed. The order is fixed:
 2. the blocks from 1 on, at T = 1e4, of these policies, until each has 200 runs (``--runs``);
 3. at T = 1e5, block after block, few arms first, the pivot index, D-TS+ and the three others with
    the lowest means in block 0 at T = 1e4 there;
-4. T = 1e6, one block, of these five on the problems of the literature with up to 8 arms;
+4. T = 1e6: of these five one block on the problems of the literature with up to 8 arms, of the
+   pivot index all blocks on every problem of up to 10 arms;
 5. those that ask the posterior of a model, at milliseconds a duel: one run at T = 1e4, on problems
    of up to 5 arms.
 
@@ -132,6 +133,9 @@ def phases(
         yield [(name, policy, 100_000, block) for name in named for policy in chosen[name]]
     short = [name for name in LITERATURE[:7] if name in found]
     yield [(name, policy, 1_000_000, 0) for name in short for policy in chosen[name]]
+    for block in range(max(blocks.values())):
+        named = [name for name in by_arms if block < blocks[name] and found[name].n_arms <= 10]
+        yield [(name, OURS, 1_000_000, block) for name in named]
     few = [name for name, problem in found.items() if problem.n_arms <= 5]
     yield [(name, policy, 10_000, 0) for name in few for policy in POSTERIOR]
 
