@@ -1,7 +1,7 @@
 """The pivot index beside every other policy of pairs: ``python -m benchmarks.pivot_index``.
 
 Problems: those of the literature (but the 500 arms of ``cdb-500``, on which each survey of the
-indices takes a tenth of a second), the families by formula at their defaults, and 20 random ones
+indices takes a second), the families by formula at their defaults, and 20 random ones
 (``FRESH``) that played no part in the design of the policy. Runs come in blocks of 40 up to 10 arms
 and of 20 beyond; a block has its own seed. The order is fixed:
 

@@ -6,6 +6,9 @@ the one sign, and not with the other. The index of a pair is the product of its 
 and its pivotal chance, summed over rivals. The pair is duelled once the time so far, multiplied by
 the index, exceeds the price of one more test of it. Until then the champion duels itself.
 
+An arm may have a strength: signs of its pairs are related, so that an arm which lost to many is
+likely to lose to the others, and one that hardly met any may be the best.
+
 Where several pairs decide together, the evidence of one of them is enough. The price of a pair
 therefore grows with the evidence that all of them bring, and falls with the rate at which the pair
 brings its own.
@@ -19,7 +22,7 @@ duels of a wrong champion remain.
 """
 
 from dataclasses import dataclass
-from math import exp, inf, log
+from math import exp, inf, lgamma, log
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -129,60 +132,109 @@ def majority(wins, losses, prior):
 def weigh(beats, champion, rival, by_rival, by_champion):
     """Write the indices of the pairs that decide between champion and rival, two of shape (K,).
 
-    A success: the rival beats j, or j beats the champion, for each other arm j. The rival is ahead
-    with K - 2 successes or more if it beats the champion, else with K or more.
+    `won` of the rival's duels with the K - 2 other arms and `lost` of the champion's have the sign
+    that helps the rival. The rival is ahead if these are K - 2 or more and it beats the champion,
+    or K or more and it does not.
     """
     n_arms = len(beats)
-    trials, n = np.empty(2 * n_arms - 4), 0
-    pmf = np.zeros(2 * n_arms)  # Pr(number of successes), and 0 beyond
-    pmf[0] = 1.0
+    n = n_arms - 2
+    others, won, lost = np.empty(n, np.int64), np.empty(n), np.empty(n)
+    k = 0
     for j in range(n_arms):
         if j != champion and j != rival:
-            for u in (beats[rival, j], beats[j, champion]):
-                trials[n] = u
-                n += 1
-                for s in range(n, 0, -1):
-                    pmf[s] = (1 - u) * pmf[s] + u * pmf[s - 1]
-                pmf[0] *= 1 - u
+            others[k], won[k], lost[k] = j, beats[rival, j], beats[j, champion]
+            k += 1
+    strength = strength_prior(n_arms - 1)
+    wins, losses = successes(won), successes(lost)
+    beaten = beats[rival, champion]
+    # Jointly with the sign of rival and champion: _1 if the rival beats the champion.
+    wins_0, wins_1 = (1 - beaten) * wins[n] * strength[:-1], beaten * wins[n] * strength[1:]
+    losses_0, losses_1 = losses[n] * strength[:-1], losses[n] * strength[1:]
+    total = wins_0.sum() * losses_0.sum() + wins_1.sum() * losses_1.sum()
+
+    right, wrong, surely = 0.0, 0.0, 0.0
+    for i in range(n + 1):
+        for j in range(max(n - i, 0), n + 1):
+            if i + j <= n + 1:
+                right += wins_1[i] * losses_1[j]
+                wrong += wins_0[i] * losses_0[j]
+            else:
+                surely += wins_1[i] * losses_1[j] + wins_0[i] * losses_0[j]
     by_rival[:], by_champion[:] = 0.0, 0.0
-    if pmf[n_arms - 2 :].sum() < NO_CHANCE:
+    if right + surely < NO_CHANCE * total:
         return
-    ahead = beats[rival, champion]
-    by_rival[champion] = 4 * ahead * (1 - ahead) * (pmf[n_arms - 2] + pmf[n_arms - 1])
-    low, high = without_one(pmf, trials, n_arms)
-    n = 0
-    for j in range(n_arms):
-        if j != champion and j != rival:
-            for k, index in ((n, by_rival), (n + 1, by_champion)):
-                u = trials[k]
-                index[j] = 4 * u * (1 - u) * (ahead * low[k] + (1 - ahead) * high[k])
-            n += 2
+    by_rival[champion] = uncertainty(right, wrong) / total
+    for chances, first, other_0, other_1, index in (
+        (won, wins, (1 - beaten) * losses_0, beaten * losses_1, by_rival),
+        (lost, losses, wins_0, wins_1, by_champion),
+    ):
+        if_won, if_lost = pivotal(chances, first, strength, other_0, other_1)
+        for k in range(n):
+            index[others[k]] = uncertainty(if_won[k], if_lost[k]) / total
 
 
 @compiled
-def without_one(pmf, trials, n_arms):
-    """Return Pr(K - 3) and Pr(K - 1) successes of all trials but each, two of shape (n,).
+def strength_prior(n_signs):
+    """Return the prior of an arm's wins over that of fair signs, by their number, (n_signs + 1,).
 
-    A trial is divided out of the generating function of successes if its chance is at most 1/2, of
-    that of failures otherwise: rounding errors then do not grow.
+    With probability one half its signs are fair; else they are won with a chance of their own,
+    uniform on [0, 1], so that each number of wins is as likely as any other. (Cut at e^700, beyond
+    1,000 arms.)
     """
-    n = len(trials)
-    low, high, rest = np.zeros(n), np.zeros(n), np.zeros(n)
-    rising = np.where(trials <= 0.5, 1.0, 0.0)
-    u = np.minimum(trials, 1 - trials)
-    scale = 1 / (1 - u)
-    for s in range(min(n_arms, n)):
-        failures, more = pmf[n - s], pmf[s] - pmf[n - s]
-        for k in range(n):
-            g = (failures + rising[k] * more - u[k] * rest[k]) * scale[k]
-            rest[k] = g if g > 0 else 0.0
-        if s >= n_arms - 4:
-            for k in range(n):  # K - 3 of n - 1 trials succeed where K - 2 fail
-                if s == (n_arms - 3 if rising[k] else n_arms - 2):
-                    low[k] = rest[k]
-                if s == (n_arms - 1 if rising[k] else n_arms - 4):
-                    high[k] = rest[k]
-    return low, high
+    prior = np.empty(n_signs + 1)
+    even = n_signs * log(2) - log(n_signs + 1)
+    for s in range(n_signs + 1):
+        ways = lgamma(n_signs + 1) - lgamma(s + 1) - lgamma(n_signs - s + 1)
+        prior[s] = (1 + exp(min(even - ways, 700.0))) / 2
+    return prior
+
+
+@compiled
+def successes(chances):
+    """Return Pr(s successes of the first k trials) at [k, s], shape (n + 1, n + 1)."""
+    n = len(chances)
+    pmf = np.zeros((n + 1, n + 1))
+    pmf[0, 0] = 1.0
+    for k in range(n):
+        for s in range(k + 1):
+            pmf[k + 1, s] += (1 - chances[k]) * pmf[k, s]
+            pmf[k + 1, s + 1] += chances[k] * pmf[k, s]
+    return pmf
+
+
+@compiled
+def pivotal(chances, first, strength, other_0, other_1):
+    """Return, by trial, the chances that it succeeds or fails and is pivotal, two of shape (n,).
+
+    Both times Pr(data), like `other_0` and `other_1`, which weigh the successes of the other arm
+    of the race without and with the sign between the two. `first[k]` has the successes of the
+    first k trials; what the others after k add is carried backwards.
+    """
+    n = len(chances)
+    if_won, if_lost = np.empty(n), np.empty(n)
+    with_one, without = np.zeros(n + 1), np.zeros(n + 1)  # by successes of all other trials
+    for s in range(n):
+        with_one[s] += strength[s + 2] * other_1[n - 1 - s]
+        without[s] += strength[s + 1] * other_1[n - 1 - s]
+        if s > 0:
+            with_one[s] += strength[s + 1] * other_0[n + 1 - s]
+            without[s] += strength[s] * other_0[n + 1 - s]
+    for k in range(n - 1, -1, -1):
+        u, up, down = chances[k], 0.0, 0.0
+        for s in range(k + 1):
+            up += first[k, s] * with_one[s]
+            down += first[k, s] * without[s]
+        if_won[k], if_lost[k] = u * up, (1 - u) * down
+        for s in range(k):
+            with_one[s] = (1 - u) * with_one[s] + u * with_one[s + 1]
+            without[s] = (1 - u) * without[s] + u * without[s + 1]
+    return if_won, if_lost
+
+
+@compiled
+def uncertainty(plus, minus):
+    """Return 4 q (1 - q) times the chance that a sign is pivotal, split by the sign it has then."""
+    return 4 * plus * minus / (plus + minus) if plus > 0 and minus > 0 else 0.0
 
 
 @compiled

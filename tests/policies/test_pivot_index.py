@@ -1,6 +1,7 @@
 """The pivot index: in lockstep with plain Python, its indices by enumeration, its jumps exact."""
 
 from itertools import product
+from math import comb
 
 import numpy as np
 import pytest
@@ -60,7 +61,10 @@ def index_of(memory):
 
 @pytest.mark.parametrize("n_arms", [2, 3, 4, 5])
 def test_pivotal_chances_by_enumeration(n_arms):
-    """Every assignment of signs: how often a pair's sign decides whether the rival is ahead."""
+    """Every assignment of signs: how often a pair's sign decides whether the rival is ahead.
+
+    A row of K - 1 signs with w wins has prior probability 1 / (2 K C(K - 1, w)) + 1 / 2^K.
+    """
     rng = np.random.default_rng(n_arms)
     beats = np.full((n_arms, n_arms), 0.5)
     above = np.triu_indices(n_arms, 1)
@@ -70,21 +74,25 @@ def test_pivotal_chances_by_enumeration(n_arms):
     by_rival, by_champion = np.zeros(n_arms), np.zeros(n_arms)
     weigh(beats, champion, rival, by_rival, by_champion)
     coins = [(i, j) for i, j in zip(*above, strict=True) if {i, j} & {champion, rival}]
-    for pair in coins:
-        rest = [other for other in coins if other != pair]
-        pivotal = 0.0
-        for signs in product((0, 1), repeat=len(rest)):
-            chance = np.prod(
-                [beats[o] if s else 1 - beats[o] for o, s in zip(rest, signs, strict=True)]
-            )
-            ahead = []
-            for sign in (0, 1):
-                won = np.zeros((n_arms, n_arms))
-                for (i, j), s in zip([pair, *rest], [sign, *signs], strict=True):
-                    won[i, j], won[j, i] = s, 1 - s
-                ahead.append(won[rival].sum() > won[champion].sum())
-            pivotal += chance * (ahead[0] != ahead[1])
-        expected = 4 * beats[pair] * (1 - beats[pair]) * pivotal
+    table = []  # chance and whether the rival is ahead, by assignment of signs
+    for signs in product((0, 1), repeat=len(coins)):
+        won = np.zeros((n_arms, n_arms))
+        for (i, j), s in zip(coins, signs, strict=True):
+            won[i, j], won[j, i] = s, 1 - s
+        sides = zip(coins, signs, strict=True)
+        chance = np.prod([beats[pair] if s else 1 - beats[pair] for pair, s in sides])
+        for arm in (champion, rival):
+            ways = comb(n_arms - 1, int(won[arm].sum()))
+            chance *= 1 / (2 * n_arms * ways) + 1 / 2**n_arms
+        table.append((signs, chance, won[rival].sum() > won[champion].sum()))
+    total = sum(chance for _, chance, _ in table)
+    ahead = {signs: leads for signs, _, leads in table}
+    for k, pair in enumerate(coins):
+        chances = [0.0, 0.0]
+        for signs, chance, leads in table:
+            turned = (*signs[:k], 1 - signs[k], *signs[k + 1 :])
+            chances[signs[k]] += chance / total * (leads != ahead[turned])
+        expected = 4 * chances[0] * chances[1] / (sum(chances) or 1)
         i, j = pair
         if rival in pair:
             ours = by_rival[j if i == rival else i]
@@ -94,20 +102,27 @@ def test_pivotal_chances_by_enumeration(n_arms):
 
 
 def test_a_first_round_by_hand():
-    """Three arms that never met: all signs even, the champion random, every pair as good.
+    """Three arms that never met: all signs even, the champion random.
 
-    A coin is pivotal with chance 1/2 Pr(0 of 1) = 1/4, the champion's pair with Pr(1 of 2) +
-    Pr(2 of 2) = 3/4. Both rivals meet in both races: 1/4 + 1/4. Champion against a rival: 3/4 of
-    that rival's race and 1/4 of the other's, so 1. The price is 1/2: wait 1/2.
+    A race has three signs: w of the rival and l of the champion with the third arm, and h between
+    the two, each 1 if it helps the rival. A row of two signs has 0, 1, 2 wins with prior 1/4, 1/2,
+    1/4 if fair and 1/3, 1/3, 1/3 if of a strength: over fair signs 7/6, 5/6, 7/6. With h = 1 the
+    states (w, l) = 00, 10, 01, 11 have 25, 35, 35, 49 of 288, with h = 0 49, 35, 35, 25. The rival
+    is ahead if h = 1 and w + l >= 1. w is pivotal in h = 1, l = 0: 35 against 25, index
+    4 * 35 * 25 / (60 * 288) = 175/864; l by symmetry too. h is pivotal if w + l >= 1: 119 against
+    95, index 4 * 119 * 95 / (214 * 288) = 11305/15408. Both rivals meet in both races: 175/432.
+    Champion against a rival: V = 11305/15408 + 175/864. The price is 1/2 (4 + L / 2) / 4 with
+    L = -ln V.
     """
     belief, memory = PivotIndex().belief.init(3), PivotIndex().init(3)
     pair = PivotIndex().select(belief, memory, 1, np.random.default_rng(0))
     c = memory.place[CHAMPION]
     index = index_of(memory)
     rivals = [i for i in range(3) if i != c]
-    assert index[c, rivals].tolist() == pytest.approx([1, 1])
-    assert index[rivals[0], rivals[1]] == pytest.approx(0.5)
-    assert memory.wait[0] == pytest.approx(0.5)
+    V = 11305 / 15408 + 175 / 864
+    assert index[c, rivals].tolist() == pytest.approx([V, V])
+    assert index[rivals[0], rivals[1]] == pytest.approx(175 / 432)
+    assert memory.wait[0] == pytest.approx(0.5 * (4 - np.log(V) / 2) / 4 / V)
     assert c in pair
 
 

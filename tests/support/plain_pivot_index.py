@@ -1,7 +1,9 @@
 """The pivot index in plain Python, as docs/pivot_index.md states it: nothing kept, nothing cut.
 
-Pivotal chances are those of all coins but one, multiplied out again for each; everything is
-computed anew after every duel of two arms.
+The strengths of the two arms of a race are integrated out by Gauss-Legendre quadrature, exactly, as
+everything is a polynomial in them, and fair signs added; given the strengths, signs are
+independent. Pivotal chances are those of all signs but one, multiplied out again for each;
+everything is computed anew after every duel of two arms.
 """
 
 import numpy as np
@@ -54,15 +56,25 @@ class PlainPivotIndex:
         q, c = self.beats, self.champion
         n_arms = len(q)
         index = np.zeros((n_arms, n_arms))
+        nodes, weights = np.polynomial.legendre.leggauss(n_arms // 2 + 1)
+        nodes, weights = np.append((nodes + 1) / 2, 0.5), np.append(weights / 4, 0.5)  # or fair
+        win, lose = (x.ravel() for x in np.meshgrid(nodes, nodes))
+        both = np.outer(weights, weights).ravel()
         for r in set(range(n_arms)) - {c}:
-            coins = [pair for j in range(n_arms) if j not in (c, r) for pair in ((r, j), (j, c))]
-            for pair in coins:
-                g = successes([q[other] for other in coins if other != pair])
-                u = q[pair]
-                pivotal = q[r, c] * at(g, n_arms - 3) + q[c, r] * at(g, n_arms - 1)
-                index[pair] += 4 * u * (1 - u) * pivotal
-            f = successes([q[pair] for pair in coins])
-            index[r, c] += 4 * q[r, c] * q[c, r] * (at(f, n_arms - 2) + at(f, n_arms - 1))
+            # Chances that a sign helps the rival or not, times those by strength over 1/2.
+            coins = {(r, j): two(q[r, j], win) for j in range(n_arms) if j not in (c, r)}
+            coins |= {(j, c): two(q[j, c], lose) for j in range(n_arms) if j not in (c, r)}
+            beat = 2 * q[r, c] * 2 * win * lose
+            lost = 2 * q[c, r] * 2 * (1 - win) * (1 - lose)
+            all_of = successes(list(coins.values()), len(both))
+            total = both @ ((beat + lost) * all_of.sum(1))
+            for pair, (plus, minus) in coins.items():
+                rest = [sides for other, sides in coins.items() if other != pair]
+                g = successes(rest, len(both))
+                pivotal = beat * at(g, n_arms - 3) + lost * at(g, n_arms - 1)
+                index[pair] += spread(both @ (plus * pivotal), both @ (minus * pivotal)) / total
+            pivotal = at(all_of, n_arms - 2) + at(all_of, n_arms - 1)
+            index[r, c] += spread(both @ (beat * pivotal), both @ (lost * pivotal)) / total
         return index + index.T
 
     def one_of(self, items):
@@ -72,13 +84,27 @@ class PlainPivotIndex:
 CLOSE = 1 + 1e-12
 
 
-def successes(chances):
-    """Pr(0), Pr(1), ... successes of independent coins."""
-    pmf = np.ones(1)
-    for u in chances:
-        pmf = np.convolve(pmf, [1 - u, u])
+def two(chance, strength):
+    """Chances of both signs of a pair, given the strength, over fair signs."""
+    return 2 * chance * strength, 2 * (1 - chance) * (1 - strength)
+
+
+def spread(plus, minus):
+    """Four times the product of two parts over their sum."""
+    return 4 * plus * minus / (plus + minus) if plus + minus > 0 else 0.0
+
+
+def successes(coins, n):
+    """Weights of 0, 1, ... successes, shape (n, number + 1)."""
+    pmf = np.ones((n, 1))
+    for plus, minus in coins:
+        longer = np.zeros((n, pmf.shape[1] + 1))
+        longer[:, 1:] += plus[:, None] * pmf
+        longer[:, :-1] += minus[:, None] * pmf
+        pmf = longer
     return pmf
 
 
-def at(pmf, s):
-    return pmf[s] if 0 <= s < len(pmf) else 0.0
+def at(pmf, k):
+    """Weights of k successes."""
+    return pmf[:, k] if 0 <= k < pmf.shape[1] else np.zeros(len(pmf))
