@@ -113,9 +113,11 @@ def update(belief, memory, single, rng):
     place[CHAMPION] = champion
     if not few:
         memory.by_rival[:], memory.by_champion[:] = 0.0, 0.0
+    strength = strength_prior(n_arms - 1)
     for rival in range(n_arms):
         if rival != champion and (not few or rival in belief.last):
-            weigh(beats, champion, rival, memory.by_rival[rival], memory.by_champion[rival])
+            indices = memory.by_rival[rival], memory.by_champion[rival]
+            weigh(beats, strength, champion, rival, *indices)
     choose(belief, memory, expected, rng)
 
 
@@ -129,12 +131,12 @@ def majority(wins, losses, prior):
 
 
 @compiled
-def weigh(beats, champion, rival, by_rival, by_champion):
+def weigh(beats, strength, champion, rival, by_rival, by_champion):
     """Write the indices of the pairs that decide between champion and rival, two of shape (K,).
 
     `won` of the rival's duels with the K - 2 other arms and `lost` of the champion's have the sign
-    that helps the rival. The rival is ahead if these are K - 2 or more and it beats the champion,
-    or K or more and it does not.
+    that helps the rival; `strength` is the prior of rows. The rival is ahead if these are K - 2 or
+    more and it beats the champion, or K or more and it does not.
     """
     n_arms = len(beats)
     n = n_arms - 2
@@ -144,7 +146,6 @@ def weigh(beats, champion, rival, by_rival, by_champion):
         if j != champion and j != rival:
             others[k], won[k], lost[k] = j, beats[rival, j], beats[j, champion]
             k += 1
-    strength = strength_prior(n_arms - 1)
     wins, losses = successes(won), successes(lost)
     beaten = beats[rival, champion]
     # Jointly with the sign of rival and champion: _1 if the rival beats the champion.

@@ -2,7 +2,8 @@
 
 Used by the scripts beside this file. What is fixed before a run: the seed, the SHA-256 of the
 headline's name unless its file has another; the sizes, ``QUICK`` and ``FULL`` of its file; and the
-claims, in its file. A run that was stopped goes on from the traces. "Does not hold" is a result.
+claims, in its file. A run that was stopped goes on from the traces: delete the folder to run a
+changed policy. "Does not hold" is a result.
 """
 
 import argparse

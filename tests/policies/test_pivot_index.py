@@ -9,7 +9,16 @@ import pytest
 import bayesduel as bd
 from bayesduel.beliefs import record
 from bayesduel.policies import PivotIndex
-from bayesduel.policies.pivot_index import CHAMPION, LEFT, RIGHT, SEEN, Memory, choose, weigh
+from bayesduel.policies.pivot_index import (
+    CHAMPION,
+    LEFT,
+    RIGHT,
+    SEEN,
+    Memory,
+    choose,
+    strength_prior,
+    weigh,
+)
 from bayesduel.problems import named, uniform
 from bayesduel.simulation.interaction import driver, play_pairs
 from tests.support.plain_pivot_index import PlainPivotIndex
@@ -72,7 +81,7 @@ def test_pivotal_chances_by_enumeration(n_arms):
     beats.T[above] = 1 - beats[above]
     champion, rival = 1, 0
     by_rival, by_champion = np.zeros(n_arms), np.zeros(n_arms)
-    weigh(beats, champion, rival, by_rival, by_champion)
+    weigh(beats, strength_prior(n_arms - 1), champion, rival, by_rival, by_champion)
     coins = [(i, j) for i, j in zip(*above, strict=True) if {i, j} & {champion, rival}]
     table = []  # chance and whether the rival is ahead, by assignment of signs
     for signs in product((0, 1), repeat=len(coins)):
