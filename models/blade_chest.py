@@ -1,30 +1,29 @@
 """BladeChest: scores and a skew-symmetric part of low rank, which allows cycles."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.models.layers import Layer
-from bayesduel.models.scores import centre
 from bayesduel.models.settings import check_positive
+from bayesduel.models.term import Modifier, centre
 from bayesduel.system.arguments import shown_value
 
 __all__ = ["BladeChest"]
 
 
 @dataclass(frozen=True)
-class BladeChest(Layer):
+class BladeChest(Modifier):
     """A transitive score and a skew-symmetric part of low rank.
 
-    Generative model: beside its score each arm has a place in one or more planes, a blade and a
+    Beside its score each arm has a place in one or more planes, a blade and a
     chest in each; an arm gains where its blade meets the other's chest::
 
         plane_scale_1   ~ HalfNormal(prior)
         plane_scale_r   = plane_scale_(r-1) x shrink_r,  shrink_r ~ Beta(1, 2)
         blade_r, chest_r~ Normal(0, 1) for each arm, centred over the arms
-        eta             = eta of the base
+        eta             = eta of the terms before it
                           + sum over r of plane_scale_r (blade_ri chest_rj - chest_ri blade_rj)
 
     A plane turned around, or two planes exchanged, make the same model, so blades and chests
@@ -40,8 +39,6 @@ class BladeChest(Layer):
 
     Parameters
     ----------
-    base
-        What is wrapped: a model or another layer. Default: Bradley-Terry.
     planes
         How many planes at most; the skew part has rank 2 x planes. No more are used than
         the arms have room for, (K - 1) / 2.
@@ -60,22 +57,21 @@ class BladeChest(Layer):
     cycles do not share anything; priors, and shrinkage instead of a chosen dimension.
     """
 
-    planes: int = field(default=2, kw_only=True)
-    prior: float = field(default=1.0, kw_only=True)
+    planes: int = 2
+    prior: float = 1.0
 
-    layer: ClassVar[str] = "blade-chest"
+    name: ClassVar[str] = "cycles"
     cyclic: ClassVar[bool] = True
     splits: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         check_positive("prior", self.prior)
         if isinstance(self.planes, bool) or not isinstance(self.planes, int):
             raise TypeError(f"planes should be a whole number, got {shown_value(self.planes)}")
         if not 1 <= self.planes <= 10:
             raise ValueError(f"planes should be from 1 to 10, got {shown_value(self.planes)}")
 
-    def own_coords(self, log: Any) -> dict[str, Any]:
+    def coords(self, log: Any) -> dict[str, Any]:
         """Return the planes that the arms have room for."""
         if log.n_arms < 3:
             raise ValueError(
@@ -84,20 +80,20 @@ class BladeChest(Layer):
         return {"plane": np.arange(1, min(self.planes, (log.n_arms - 1) // 2) + 1)}
 
     @property
-    def own_dims(self) -> dict[str, tuple[str, ...]]:
+    def dims(self) -> dict[str, tuple[str, ...]]:
         """Sizes are by plane, blades and chests by plane and arm."""
         both = ("plane", "arm")
         return {"plane_scale": ("plane",), "blade": both, "chest": both}
 
     def add(
-        self, given: Mapping[str, Any], parameters: Mapping[str, Any], log: Any
+        self, given: Mapping[str, Any], unit: Any, scales: Mapping[str, Any], *, centred: bool
     ) -> dict[str, Any]:
-        """Add ``plane_scale``, ``blade`` and ``chest``."""
+        """Add ``plane_scale``, ``blade`` and ``chest`` to the PyMC model in context."""
         import pymc as pm
         import pytensor.tensor as pt
 
-        n = len(self.own_coords(log)["plane"])
-        sizes = pm.HalfNormal("first_plane_standard", self.prior * self.unit(given))[None]
+        n = len(pm.modelcontext(None).coords["plane"])
+        sizes = pm.HalfNormal("first_plane_standard", self.prior * unit)[None]
         if n > 1:
             shrink = pm.Beta("shrink_standard", 1.0, 2.0, shape=n - 1)
             sizes = pt.concatenate([sizes, sizes * pt.cumprod(shrink)])
@@ -107,10 +103,9 @@ class BladeChest(Layer):
             found[name] = pm.Deterministic(name, centre(place), dims=("plane", "arm"))
         return found
 
-    def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
-        """Return the base's predictor plus the skew part."""
+    def apply(self, eta: Any, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
+        """Return the predictor plus the skew part."""
         first, second = cells["first"], cells["second"]
         blade, chest = parameters["blade"], parameters["chest"]
         turn = blade[..., first] * chest[..., second] - chest[..., first] * blade[..., second]
-        skew = (parameters["plane_scale"][..., None] * turn).sum(axis=-2)
-        return self.base.eta(parameters, cells) + skew
+        return eta + (parameters["plane_scale"][..., None] * turn).sum(axis=-2)

@@ -31,8 +31,8 @@ class BradleyTerry(ScoreModel):
     Parameters
     ----------
     predictor
-        What arms are worth: ``Scores()`` (default), ``Covariates(items)``, or either plus
-        covariates of the duel, ``Scores() + Covariates(["length_difference"])``.
+        What arms are worth, ``Scores()`` (default) or ``Covariates(items)``, and what else a duel
+        depends on: ``Scores() + OrderEffect() + Covariates(["length_difference"])``.
     scale
         Short for ``Scores(scale=...)``: prior standard deviation of a score, in logits. None
         learns it: with its HalfNormal(2) prior, the win probability of one random arm over another
@@ -52,8 +52,8 @@ class BradleyTerry(ScoreModel):
     Zermelo, "Die Berechnung der Turnier-Ergebnisse", Mathematische Zeitschrift 1929.
     """
 
-    name: ClassVar[str] = "bradley-terry"
-    title: ClassVar[str] = "Bradley-Terry (one score per arm, logit link)"
+    label: ClassVar[str] = "bradley-terry"
+    assumption: ClassVar[str] = "Bradley-Terry (one score per arm, logit link)"
     response: ClassVar[Response] = Bernoulli("logit")
 
     @property

@@ -17,6 +17,7 @@ __all__ = [
     "Seen",
     "data_of_rows",
     "judges_of",
+    "levels_of",
     "margins_of",
     "seen_in",
     "votes_of",
@@ -26,16 +27,15 @@ __all__ = [
 TABLES: dict[str, tuple[str, ...] | None] = {
     "unit": None,
     "table": ("arm", "attribute"),
-    "covariate_deviation": ("covariate",),
 }
 # Dimensions of the data of a model, where they are not ("cell",).
 DIMS: dict[str, tuple[str, ...] | None] = {
     "counts": ("cell", "result"),
     "margins": ("cell", "statistic"),
-    "design": ("cell", "attribute"),
     "covariate_values": ("cell", "covariate"),
     **TABLES,
 }
+ROLES = ("judge", "group", "category")  # columns that a log recognises
 OUTCOMES = (1, -1, 0)  # of a vote, in the order of counts: first wins, second wins, tie
 
 
@@ -112,23 +112,20 @@ def data_of_rows(data: Mapping[str, np.ndarray], rows: Any) -> dict[str, np.ndar
 def seen_in(
     duels: "Duels",
     columns: Mapping[str, np.ndarray] | None = None,
-    differences: Mapping[str, np.ndarray] | None = None,
     *,
     ordered: bool = False,
     each: bool = False,
     by_vote: bool = False,
 ) -> Seen:
-    """Return the cells of `duels`: pairs, split by the values of `columns` and `differences`.
+    """Return the cells of `duels`: pairs, split by the values of `columns`.
 
     Parameters
     ----------
     duels
         The log.
     columns
-        Whole numbers by name, one a vote: votes that differ in one are in different cells.
-    differences
-        Real numbers of left minus right by name, one or a row a vote: their sign follows the
-        orientation of the cell.
+        Numbers by name, one or a row a vote: votes that differ in one are in different cells. Real
+        numbers are left minus right: their sign follows the orientation of the cell.
     ordered
         Whether (left, right) and (right, left) are different cells.
     each
@@ -136,7 +133,9 @@ def seen_in(
     by_vote
         Whether the cell of each vote is needed though no column is asked for.
     """
-    columns, differences = dict(columns or {}), dict(differences or {})
+    given = dict(columns or {})
+    columns = {n: c for n, c in given.items() if not np.issubdtype(c.dtype, np.floating)}
+    differences = {n: c for n, c in given.items() if n not in columns}
     if not (columns or differences or each or by_vote):
         pairs = Pairs(*duels.cells) if ordered else duels.pairs()
         counts = np.stack([pairs.first_wins, pairs.second_wins, pairs.ties], axis=-1)
@@ -255,6 +254,31 @@ def judges_of(duels: "Duels") -> np.ndarray:
     if len(votes.judges) < 2:
         raise ValueError(f"duels should name at least two judges, got {list(votes.judges)}")
     return votes.judge
+
+
+def levels_of(duels: "Duels", by: str) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Return the level of each vote in a column, -1 where it has none, and the levels' labels.
+
+    Parameters
+    ----------
+    duels
+        The log.
+    by
+        "judge", "group", "category", or a column that was kept.
+
+    Raises
+    ------
+    ValueError
+        If the log has no such column, or fewer than two levels of it.
+    """
+    votes = duels.votes
+    found = None if votes is None else votes.level(by)
+    if found is None:
+        kept = "" if by in ROLES else f" (read_duels(..., keep=[{by!r}]), --keep {by})"
+        raise ValueError(f"duels should have a {by} for each vote, got a log without {by}{kept}")
+    if len(found[1]) < 2:
+        raise ValueError(f"duels should be of at least two levels of {by}, got {list(found[1])}")
+    return found
 
 
 # -- in calling order ----------------------------------------------------------------------

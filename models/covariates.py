@@ -6,22 +6,23 @@ adds what differs between the two sides of a duel beside the arms.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.data.items import Attribute, Items
-from bayesduel.models.horseshoe import check_sparsity, coefficients
-from bayesduel.models.predictor import ArmPredictor, DuelPredictor
+from bayesduel.data.items import Items
+from bayesduel.models.horseshoe import check_sparsity, horseshoe
+from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import check_positive
-from bayesduel.system.arguments import numbers, shown_value, texts_of
+from bayesduel.models.term import ArmTerm, Term, Terms, Touch
+from bayesduel.system.arguments import check_flag, numbers, shown_value, texts_of
 from bayesduel.text import join
 
-__all__ = ["Covariates", "DuelCovariates", "ItemCovariates"]
+__all__ = ["Covariates", "DuelCovariates", "ItemCovariates", "ItemEffects"]
 
 
-def Covariates(of: Items | Iterable[str], **settings: Any) -> "ItemCovariates | DuelCovariates":
-    """Return the predictor of covariates of items, or of the duel.
+def Covariates(of: Items | Iterable[str], **settings: Any) -> Terms:
+    """Return the terms of covariates of items, or of the duel.
 
     Parameters
     ----------
@@ -29,7 +30,8 @@ def Covariates(of: Items | Iterable[str], **settings: Any) -> "ItemCovariates | 
         The table of items (:func:`bayesduel.read_items`), or names of columns of the log that
         hold left minus right.
     settings
-        Of :class:`ItemCovariates` (`scale`, `item_effect`, `sparsity`), or of
+        Of :class:`ItemCovariates` (`scale`, `sparsity`) and `item_effect` (default: True), whether
+        items differ beyond their attributes (:class:`ItemEffects`); or of
         :class:`DuelCovariates` (`scale`).
 
     Raises
@@ -38,31 +40,34 @@ def Covariates(of: Items | Iterable[str], **settings: Any) -> "ItemCovariates | 
         If an argument is not as described.
     """
     if isinstance(of, Items):
-        return ItemCovariates(of, **settings)
+        effect = settings.pop("item_effect", True)
+        check_flag(effect, "item_effect")
+        own = ItemCovariates(of, **settings)
+        if effect and own.flat:
+            raise ValueError("item_effect should be False under a flat prior (scale=inf)")
+        return Terms((own, ItemEffects())) if effect else Terms((own,))
     if isinstance(of, str) or not isinstance(of, Iterable):
         raise TypeError(
             f"of should be items (bayesduel.read_items) or a list of column names, "
             f"got {shown_value(of)}"
         )
-    return DuelCovariates(tuple(of), **settings)
+    return Terms((DuelCovariates(tuple(of), **settings),))
 
 
 @dataclass(frozen=True)
-class ItemCovariates(ArmPredictor):
+class ItemCovariates(ArmTerm):
     """Covariates of the items: utilities that are linear in the attributes of the arms.
 
-    Generative model: utilities are linear in the attributes, and items may deviate from that::
+    The utility of an arm is::
 
         coefficient   ~ Normal(0, scale)                  (one a standardised attribute)
-        effect_scale  ~ HalfNormal(1)                     (if item_effect)
-        effect_i      ~ Normal(0, effect_scale)           (if item_effect)
-        utility_i     = u_i' coefficient + effect_i
+        utility_i     = u_i' coefficient                  (+ effect_i, see ItemEffects)
 
     in the unit of the response. The scores of a fit are the utilities, centred.
 
     Use it to estimate which attributes make items win, to share information between items with
-    few duels, and to predict items that never duelled. Without the item effect the attributes are
-    assumed to explain all differences: intervals of coefficients are then too narrow wherever
+    few duels, and to predict items that never duelled. Without :class:`ItemEffects` the attributes
+    are assumed to explain all differences: intervals of coefficients are then too narrow wherever
     items differ in ways that the table does not contain.
 
     Parameters
@@ -73,10 +78,7 @@ class ItemCovariates(ArmPredictor):
         Prior standard deviation of a coefficient, for one standard deviation of a numeric
         attribute (for having the level, where it is an indicator). With 1 and a logistic response
         such a step wins between 12 % and 88 % of duels against an otherwise equal item, with
-        probability 0.95. ``numpy.inf`` is a flat prior: maximum likelihood; it needs
-        ``item_effect=False``.
-    item_effect
-        Whether items differ beyond their attributes; the deviation of that is learned.
+        probability 0.95. ``numpy.inf`` is a flat prior: maximum likelihood.
     sparsity
         None, or the expected number of relevant attributes: a regularised horseshoe in place of
         the normal prior, fitted by NUTS. `scale` is then that of a coefficient that counts.
@@ -95,8 +97,10 @@ class ItemCovariates(ArmPredictor):
 
     items: Items = None  # type: ignore[assignment]
     scale: float = 1.0
-    item_effect: bool = True
     sparsity: float | None = None
+
+    name: ClassVar[str] = "items"
+    parameter: ClassVar[str] = "coefficient"
 
     def __post_init__(self) -> None:
         if not isinstance(self.items, Items):
@@ -106,13 +110,7 @@ class ItemCovariates(ArmPredictor):
         if self.scale is None:
             raise TypeError("scale should be a number or numpy.inf, got None")
         check_positive("scale", self.scale, none=True, flat=True)
-        if not isinstance(self.item_effect, bool):
-            raise TypeError(
-                f"item_effect should be True or False, got {shown_value(self.item_effect)}"
-            )
         check_sparsity(self.sparsity, self.scale, len(self.items.names))
-        if self.item_effect and np.isinf(self.scale):
-            raise ValueError("item_effect should be False under a flat prior (scale=inf)")
 
     @property
     def flat(self) -> bool:
@@ -120,14 +118,9 @@ class ItemCovariates(ArmPredictor):
         return bool(np.isinf(self.scale))
 
     @property
-    def hypers(self) -> tuple[str, ...]:
-        """The deviation of the item effects, where it is learned."""
-        return ("effect_scale",) if self.item_effect else ()
-
-    @property
     def dims(self) -> dict[str, tuple[str, ...]]:
-        """Dimensions of the parameters."""
-        return {"coefficient": ("attribute",), "local": ("attribute",), "effect": ("arm",)}
+        """Coefficients are by attribute."""
+        return {"coefficient": ("attribute",), "local": ("attribute",)}
 
     @property
     def why_nuts(self) -> str:
@@ -137,13 +130,13 @@ class ItemCovariates(ArmPredictor):
     @property
     def settings(self) -> dict[str, Any]:
         """Settings without the items, which a fit keeps in a group of their own."""
-        return {"scale": self.scale, "item_effect": self.item_effect, "sparsity": self.sparsity}
+        return {"scale": self.scale, "sparsity": self.sparsity}
 
     def coords(self, log: Any) -> dict[str, Any]:
         """Return the names of the attributes."""
         return {"attribute": list(self.items.names)}
 
-    def data(self, log: Any) -> dict[str, np.ndarray]:
+    def tables(self, log: Any) -> dict[str, np.ndarray]:
         """Return ``table``, the standardised attributes of the arms, (arm, attribute).
 
         Raises
@@ -153,38 +146,83 @@ class ItemCovariates(ArmPredictor):
         """
         return {"table": self.items.matrix(log.arms)}
 
-    def utility(self, given: Any, typical: Any, unit: Any, *, centred: bool) -> Any:
-        """Add the coefficients and item effects to the model in context."""
-        import pymc as pm
+    def design(self, cells: Mapping[str, Any]) -> tuple[Touch, ...]:
+        """Return the attributes of first minus those of second (of pulls: those of the item)."""
+        table = cells["table"]
+        if "second" not in cells:
+            return (Touch((), table[cells["first"]]),)
+        return (Touch((), table[cells["first"]] - table[cells["second"]]),)
 
-        utility = given["table"] @ coefficients(self.scale, self.sparsity, given["n"].sum(), unit)
-        if self.item_effect:
-            spread = pm.HalfNormal("effect_scale", 1.0 * unit)
-            if centred:
-                effect = pm.Normal("effect", 0.0, spread, dims="arm")
-            else:
-                standard = pm.Normal("effect_standard", 0.0, 1.0, dims="arm")
-                effect = pm.Deterministic("effect", spread * standard, dims="arm")
-            utility = utility + effect
-        pm.Deterministic("score", utility - utility.mean(), dims="arm")
-        return utility
+    def deviation(self, scales: Mapping[str, Any], cells: Mapping[str, Any], unit: Any) -> Any:
+        """Return the prior deviation."""
+        return self.scale * unit
 
-    def score(
-        self, posterior: Mapping[str, np.ndarray], arms: tuple[str, ...]
-    ) -> Mapping[str, np.ndarray]:
-        """Return the draws with ``score``, the centred utilities, (..., K)."""
-        utility = np.asarray(posterior["coefficient"]) @ self.items.matrix(arms).T
-        if self.item_effect:
-            utility = utility + posterior["effect"]
-        return {"score": utility - utility.mean(axis=-1, keepdims=True), **posterior}
+    def add(
+        self, given: Mapping[str, Any], unit: Any, scales: Mapping[str, Any], *, centred: bool
+    ) -> dict[str, Any]:
+        """Add the coefficients to the PyMC model in context; return them by name."""
+        if self.sparsity is None:
+            return super().add(given, unit, scales, centred=centred)
+        return {"coefficient": horseshoe(self.scale, self.sparsity, given["n"].sum(), unit)}
 
-    def example(self) -> "ItemCovariates":
-        """Return the same with a table of the arms "0", "1" and "2"."""
-        return replace(self, items=EXAMPLE, sparsity=None)
+    def utility(self, parameters: Mapping[str, Any], table: Any) -> Any:
+        """Return the utilities of the arms, (..., K)."""
+        return parameters["coefficient"] @ table.T
 
 
 @dataclass(frozen=True)
-class DuelCovariates(DuelPredictor):
+class ItemEffects(ArmTerm):
+    """What items are worth beyond their attributes: ``effect_i ~ Normal(0, effect_scale)``.
+
+    Stands beside :class:`ItemCovariates`; ``Covariates(items)`` makes both.
+
+    Parameters
+    ----------
+    prior
+        Scale of the half-normal prior of ``effect_scale``, in the unit of the response.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `prior` is not a positive finite number.
+    """
+
+    prior: float = 1.0
+
+    name: ClassVar[str] = "item-effects"
+    parameter: ClassVar[str] = "effect"
+    needs_items: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_positive("prior", self.prior)
+
+    @property
+    def scales(self) -> dict[str, Scale]:
+        """The deviation of the effects."""
+        return {"effect_scale": Scale("half-normal", self.prior)}
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Effects are by arm."""
+        return {"effect": ("arm",)}
+
+    @property
+    def over_arms(self) -> bool:
+        """Effects are not centred: attributes say nothing of their mean."""
+        return False
+
+    def design(self, cells: Mapping[str, Any]) -> tuple[Touch, ...]:
+        """Return first's effect and minus second's."""
+        one = np.ones(np.shape(cells["first"]))
+        return Touch((cells["first"],), one), Touch((cells["second"],), -one)
+
+    def deviation(self, scales: Mapping[str, Any], cells: Mapping[str, Any], unit: Any) -> Any:
+        """Return the learned deviation."""
+        return scales["effect_scale"]
+
+
+@dataclass(frozen=True)
+class DuelCovariates(Term):
     """Covariates of the duel: what differs between its two sides beside the arms.
 
     Generative model: a column of the log says by how much left exceeds right, in length, in number
@@ -199,7 +237,7 @@ class DuelCovariates(DuelPredictor):
 
     Parameters
     ----------
-    columns
+    of
         Names of columns of the log that hold left minus right: ``read_duels(covariates=...)``.
     scale
         Prior standard deviation of the effect of one standard deviation of a column, in the unit
@@ -219,12 +257,15 @@ class DuelCovariates(DuelPredictor):
     Arena", ICML 2024, for their use as controls.
     """
 
-    columns: tuple[str, ...]
+    of: tuple[str, ...]
     scale: float = 1.0
     deviations: tuple[float, ...] | None = None
 
+    name: ClassVar[str] = "covariates"
+    parameter: ClassVar[str] = "covariate_effect"
+
     def __post_init__(self) -> None:
-        columns = texts_of(self.columns, "columns")
+        columns = texts_of(self.of, "columns")
         if not columns or not all(isinstance(c, str) for c in columns):
             raise TypeError(
                 f"columns should be names of columns of the log, got {shown_value(columns)}"
@@ -234,7 +275,7 @@ class DuelCovariates(DuelPredictor):
         if self.scale is None:
             raise TypeError("scale should be a number or numpy.inf, got None")
         check_positive("scale", self.scale, none=True, flat=True)
-        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "of", columns)
         if self.deviations is not None:
             deviations = numbers(self.deviations, "deviations").ravel()
             object.__setattr__(self, "deviations", tuple(deviations.tolist()))
@@ -248,7 +289,7 @@ class DuelCovariates(DuelPredictor):
     def settings(self) -> dict[str, Any]:
         """Settings as JSON holds them."""
         return {
-            "columns": list(self.columns),
+            "of": list(self.of),
             "scale": self.scale,
             "deviations": None if self.deviations is None else list(self.deviations),
         }
@@ -258,23 +299,33 @@ class DuelCovariates(DuelPredictor):
         """Effects are by covariate."""
         return {"covariate_effect": ("covariate",)}
 
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """Covariates of 0."""
+        return tuple(f"{name!r} is 0" for name in self.of)
+
     def coords(self, log: Any) -> dict[str, Any]:
         """Return the names of the covariates."""
-        return {"covariate": list(self.columns)}
+        return {"covariate": list(self.of)}
 
     def settled(self, log: Any) -> "DuelCovariates":
         """Return the same with the deviations of the log written down."""
         if self.deviations is not None:
             return self
-        values = self.differences(log)["covariate_values"]
+        values = self.columns(log)["covariate_values"]
         weight = log.votes.weight
         size = np.sqrt(np.average(values**2, axis=0, weights=weight))
         if not (size > 0).all():
             k = int(np.flatnonzero(size <= 0)[0])
-            raise ValueError(f"covariate {self.columns[k]!r} should vary, got 0 in every duel")
+            raise ValueError(f"covariate {self.of[k]!r} should vary, got 0 in every duel")
         return replace(self, deviations=tuple(size.tolist()))
 
-    def differences(self, log: Any) -> dict[str, np.ndarray]:
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The covariates."""
+        return self.of
+
+    def columns(self, log: Any) -> dict[str, np.ndarray]:
         """Return ``covariate_values``, (votes, covariates).
 
         Raises
@@ -284,51 +335,20 @@ class DuelCovariates(DuelPredictor):
         """
         votes = log.votes
         known = () if votes is None else votes.covariate_names
-        missing = [c for c in self.columns if c not in known]
+        missing = [c for c in self.of if c not in known]
         if missing:
             has = f"it has {join(known, 8, quote=True)}" if known else "it has none"
             raise ValueError(
                 f"duels should have the covariates {join(missing, 8, quote=True)} "
                 f"(read_duels(..., covariates=[...]), --covariates): {has}"
             )
-        place = [known.index(c) for c in self.columns]
+        place = [known.index(c) for c in self.of]
         return {"covariate_values": votes.covariates[:, place]}
 
-    def data(self, log: Any) -> dict[str, np.ndarray]:
-        """Return ``covariate_deviation``, (covariates,)."""
-        deviations = self.settled(log).deviations
-        return {"covariate_deviation": np.array(deviations, dtype=float)}
+    def design(self, cells: Mapping[str, Any]) -> tuple[Touch, ...]:
+        """Return the covariates of the cells; nothing where they say none."""
+        return (Touch((), cells["covariate_values"]),) if "covariate_values" in cells else ()
 
-    def add(self, given: Any, unit: Any) -> dict[str, Any]:
-        """Add ``covariate_effect``."""
-        import pymc as pm
-
-        name = "covariate_effect"
-        if self.flat:
-            return {name: pm.Flat(name, dims="covariate")}
-        spread = self.scale * unit / given["covariate_deviation"]
-        return {name: pm.Normal(name, 0.0, spread, dims="covariate")}
-
-    def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
-        """Return the contribution of the covariates; 0 for cells without them."""
-        if "covariate_values" not in cells:
-            return 0.0
-        return parameters["covariate_effect"] @ cells["covariate_values"].T
-
-    def fixed_effects(
-        self, cells: Mapping[str, Any], unit: Any
-    ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Return ``covariate_values`` and the standard deviation of each effect."""
-        spread = self.scale * unit / cells["covariate_deviation"]
-        return {"covariate_effect": (cells["covariate_values"], spread)}
-
-    def example(self) -> "DuelCovariates":
-        """Return the same with deviations of 1."""
-        return replace(self, deviations=(1.0,) * len(self.columns))
-
-
-EXAMPLE = Items(
-    labels=("0", "1", "2"),
-    attributes=(Attribute("x", "x", "", "", 0.0, 1.0), Attribute("y", "y", "", "", 0.0, 1.0)),
-    values=np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]),
-)
+    def deviation(self, scales: Mapping[str, Any], cells: Mapping[str, Any], unit: Any) -> Any:
+        """Return the prior deviation of each effect, for one unit of its column."""
+        return self.scale * unit / np.array(self.deviations)

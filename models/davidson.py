@@ -51,6 +51,6 @@ class Davidson(ScoreModel):
     comparison experiments", JASA 1970.
     """
 
-    name: ClassVar[str] = "davidson"
-    title: ClassVar[str] = "Davidson (one score per arm, ties as an outcome)"
+    label: ClassVar[str] = "davidson"
+    assumption: ClassVar[str] = "Davidson (one score per arm, ties as an outcome)"
     response: ClassVar[Response] = DavidsonResponse()

@@ -1,4 +1,4 @@
-"""Priors of coefficients: normal, flat, or a regularised horseshoe for sparse coefficients."""
+"""The regularised horseshoe: a prior of sparse coefficients."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesduel.system.arguments import shown_value
 
-__all__ = ["check_sparsity", "coefficients"]
+__all__ = ["check_sparsity", "horseshoe"]
 
 SLAB_FREEDOM = 4.0  # degrees of freedom of the t distribution that large coefficients have
 PSEUDO_SIGMA = 2.0  # of one binary outcome in logits, at chance one half
@@ -35,17 +35,15 @@ def check_sparsity(sparsity: float | None, scale: float, n: int) -> None:
         raise ValueError("scale should be finite with a sparsity, got inf")
 
 
-def coefficients(
-    scale: float, sparsity: float | None, n_outcomes: Any = 1.0, unit: Any = 1.0
-) -> Any:
+def horseshoe(scale: float, sparsity: float, n_outcomes: Any = 1.0, unit: Any = 1.0) -> Any:
     """Add ``coefficient`` (attribute) to the model in context and return it.
 
     Parameters
     ----------
     scale
-        Standard deviation of a coefficient; with a sparsity, of one that is large.
+        Standard deviation of a coefficient that is large.
     sparsity
-        Expected number of relevant coefficients, or None.
+        Expected number of relevant coefficients.
     n_outcomes
         Number of binary outcomes, which sets the scale below which a coefficient is noise.
     unit
@@ -60,10 +58,6 @@ def coefficients(
     import pymc as pm
     import pytensor.tensor as pt
 
-    if np.isinf(scale):
-        return pm.Flat("coefficient", dims="attribute")
-    if sparsity is None:
-        return pm.Normal("coefficient", 0.0, scale * unit, dims="attribute")
     n = len(pm.modelcontext(None).coords["attribute"])
     narrow = unit * sparsity / (n - sparsity) * PSEUDO_SIGMA / n_outcomes**0.5
     shrinkage = pm.HalfCauchy("shrinkage", narrow)

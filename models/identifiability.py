@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.data.items import dependent
+from bayesduel.models.scores import Scores
 from bayesduel.text import join
 
 __all__ = ["check_determined", "check_flat"]
@@ -20,27 +21,20 @@ def check_flat(model: Any, duels: Any) -> None:
         covariates separate wins from losses.
     """
     cells = model.cells(duels)
-    arms, duel = model.predictor.arms, model.predictor.duel
-    with_duel = duel is not None and duel.flat
-    if arms.flat and arms.items is None and not (with_duel or model.reads_order):
+    flat = [part for part in model.terms if part.flat]
+    if all(isinstance(part, Scores) for part in flat):
         _check_connected(duels)
         return
     names, columns = [], []
-    if arms.flat and arms.items is not None:
-        matrix = arms.items.matrix(duels.arms)
-        columns.append(matrix[cells.data["first"]] - matrix[cells.data["second"]])
-        names += list(arms.items.names)
-    elif arms.flat:
-        _check_components(duels)
-        unit = np.eye(duels.n_arms)[:, :-1]
-        columns.append(unit[cells.data["first"]] - unit[cells.data["second"]])
-        names += list(duels.arms[:-1])
-    if with_duel:
-        columns.append(cells.data["covariate_values"])
-        names += list(duel.columns)
-    if model.reads_order:  # a layer over a flat prior is flat, and so is this one alone
-        columns.append(np.ones((len(cells), 1)))
-        names.append("order")
+    for part in flat:
+        if isinstance(part, Scores):
+            _check_components(duels)
+            unit = np.eye(duels.n_arms)[:, :-1]
+            columns.append(unit[cells.data["first"]] - unit[cells.data["second"]])
+            names += list(duels.arms[:-1])
+        for touch in () if isinstance(part, Scores) else part.design(cells.data):
+            columns.append(touch.value.reshape(len(cells), -1))
+            names += part.coords(duels).get(*part.dims.get(part.parameter, ("",)), [part.parameter])
     design = np.column_stack(columns)
     points = cells.seen.counts[:, 0] + cells.seen.counts[:, 2] / 2
     n = cells.seen.counts.sum(axis=1)

@@ -1,25 +1,65 @@
 """Logistic regression of pulls on the attributes of items."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
 
 from bayesduel.data.items import Items
 from bayesduel.models.cells import ModelCells
-from bayesduel.models.composed_model import ComposedModel
 from bayesduel.models.covariates import ItemCovariates
 from bayesduel.models.identifiability import check_determined
-from bayesduel.models.predictor import Predictor
+from bayesduel.models.model import Model
 from bayesduel.models.response import Bernoulli, Response, log_coefficient
+from bayesduel.models.settings import check_positive
+from bayesduel.models.term import Term, Terms, Touch
 
-__all__ = ["LogisticAttributes"]
+__all__ = ["Intercept", "LogisticAttributes"]
+
+
+@dataclass(frozen=True)
+class Intercept(Term):
+    """The predictor of an item of average attributes: ``intercept ~ Normal(0, prior)``.
+
+    Parameters
+    ----------
+    prior
+        Prior standard deviation, in logits; ``numpy.inf`` is a flat prior.
+    """
+
+    prior: float = 2.5
+
+    name: ClassVar[str] = "intercept"
+    parameter: ClassVar[str] = "intercept"
+
+    def __post_init__(self) -> None:
+        check_positive("prior", self.prior, flat=True)
+
+    @property
+    def flat(self) -> bool:
+        """Whether the prior is flat."""
+        return bool(np.isinf(self.prior))
+
+    def design(self, cells: Mapping[str, Any]) -> tuple[Touch, ...]:
+        """Return 1 for each item."""
+        return (Touch((), np.ones(len(cells["first"]))),)
+
+    def deviation(self, scales: Mapping[str, Any], cells: Mapping[str, Any], unit: Any) -> Any:
+        """Return the prior deviation."""
+        return self.prior
+
+
+@dataclass(frozen=True)
+class Paid(Bernoulli):
+    """Success or not."""
+
+    outcome: ClassVar[str] = "success"
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogisticAttributes(ComposedModel):
+class LogisticAttributes(Model):
     """Logistic regression of pulls on the attributes of items.
 
     Generative model: the probability of success is a logistic function of the attributes::
@@ -62,42 +102,25 @@ class LogisticAttributes(ComposedModel):
     name: ClassVar[str] = "logistic-attributes"
     title: ClassVar[str] = "logistic regression of pulls (one coefficient per attribute)"
     log_type: ClassVar[str] = "pulls"
-    outcome: ClassVar[str] = "success"
-    response: ClassVar[Response] = Bernoulli("logit")
-    ranks_by_score: ClassVar[bool] = True
+    response: ClassVar[Response] = Paid("logit")
 
     def __post_init__(self) -> None:
-        _ = self.predictor  # whose settings these are, and who checks them
+        _ = self.terms  # whose settings these are, and who checks them
 
     @property
-    def predictor(self) -> Predictor:
-        """The attributes of the items, which say everything."""
-        own = ItemCovariates(self.items, self.scale, item_effect=False, sparsity=self.sparsity)
-        return Predictor(own)
+    def terms(self) -> Terms:
+        """The attributes of the items, and an intercept."""
+        own = ItemCovariates(self.items, self.scale, sparsity=self.sparsity)
+        return own + Intercept(np.inf if own.flat else 2.5)
 
     @property
     def settings(self) -> dict[str, Any]:
         """Settings without the items, which a fit keeps in a group of their own."""
         return {"scale": self.scale, "sparsity": self.sparsity}
 
-    @classmethod
-    def from_settings(cls, *, items: Items, **own: Any) -> Self:
-        """Return the model of these `settings`."""
-        return cls(items=items, **own)
-
-    def example(self) -> tuple["LogisticAttributes", Any]:
-        """Return a model of the same form on a small log; equal for equal settings."""
-        from bayesduel.data.pulls import Pulls
-
-        return self.of_example(), Pulls(
-            arms=("0", "1", "2"), n=np.full(3, 2.0), successes=np.ones(3)
-        )
-
-    def of_example(self) -> "LogisticAttributes":
-        """Return a model of the same form for the arms "0", "1" and "2"."""
-        example = self.predictor.arms.example()
-        assert example.items is not None
-        return replace(self, items=example.items, sparsity=None)
+    def settled(self, log: Any) -> "LogisticAttributes":
+        """Return the model: nothing is read off the log."""
+        return self
 
     def check(self, log: Any) -> None:
         """Raise unless the log determines what this model estimates.
@@ -109,7 +132,7 @@ class LogisticAttributes(ComposedModel):
             the log do not distinguish the attributes, or separate what paid from what did not.
         """
         table = self.items.matrix(log.arms)
-        if self.flat:
+        if self.terms.flat:
             names = [*self.items.names, "intercept"]
             design = np.column_stack([table, np.ones(len(table))])
             check_determined(table, design, log.successes, log.n, names)
@@ -120,26 +143,16 @@ class LogisticAttributes(ComposedModel):
             return log
         n, paid = log.n, log.successes
         data = {
+            "first": np.arange(len(n)),
             "n": n,
             "log_coefficient": log_coefficient(np.stack([paid, n - paid], axis=-1)),
             "points": paid,
         }
-        return ModelCells(log=log, seen=None, data=data | self.tables(log, data))
+        return ModelCells(log=log, seen=None, data=data | self.tables(log))
 
-    def latents(self, given: Mapping[str, Any], log: Any, *, centred: bool) -> dict[str, Any]:
-        """Add intercept and coefficients to the model in context."""
-        import pymc as pm
-
-        intercept = pm.Flat("intercept") if self.flat else pm.Normal("intercept", 0.0, 2.5)
-        utility = self.predictor.arms.utility(given, 1.0, 1.0, centred=centred)
-        return {"intercept": intercept, "score": utility}
-
-    def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
-        """Return intercept and utility of each item."""
-        if "coefficient" in parameters:  # draws, whose score is centred
-            utility = np.asarray(parameters["coefficient"]) @ cells["table"].T
-            return np.asarray(parameters["intercept"])[..., None] + utility
-        return parameters["intercept"] + parameters["score"]
+    def worth(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
+        """Return the utility of each item, not centred."""
+        return parameters["coefficient"] @ cells["table"].T
 
     def chance(self, posterior: Mapping[str, np.ndarray], matrix: np.ndarray) -> np.ndarray:
         """Return the chance that items pay, shape (..., m), from their standardised attributes."""

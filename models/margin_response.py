@@ -15,8 +15,10 @@ import numpy as np
 from scipy import special
 
 from bayesduel.models.cells import margins_of, votes_of
+from bayesduel.models.elementary import elementary
 from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pair_place
-from bayesduel.models.response import Response, evaluated, outcome_name
+from bayesduel.models.response import Derivatives, Response, outcome_name, without_own
+from bayesduel.models.scale_prior import Scale
 
 if TYPE_CHECKING:
     from bayesduel.models.cells import ModelCells, Seen
@@ -51,14 +53,23 @@ class MarginResponse(Response):
     coords: ClassVar[Mapping[str, Any]] = {"statistic": ["mean_left", "mean_right", "scatter"]}
     _tie_rule: ClassVar[str] = "a tie is a margin of 0"
 
-    @property
-    def hypers(self) -> tuple[str, ...]:
-        """Positive parameters of the noise; one for each arm comes last."""
-        return (
-            *(("shrinkage",) if self.variances == "pair" else ()),
-            *(("degrees_over_1",) if self.degrees == "learned" else ()),
-            "noise",
-        )
+    def model(self, *predictor: Any, **settings: Any) -> Any:
+        """Return Thurstone's model of margins."""
+        from bayesduel.models.thurstone_score import ThurstoneScore
+
+        own = {"variances": self.variances, "degrees": self.degrees, "unit": self.unit_size}
+        return ThurstoneScore(*predictor, **own, **settings)
+
+    def scales(self, *, flat: bool) -> dict[str, Scale]:
+        """Return the positive numbers of the noise; one for each arm comes last."""
+        found = {}
+        if self.variances == "pair":
+            found["shrinkage"] = Scale("log-normal", 5.0, 1.2, in_units=False)
+        if self.degrees == "learned":
+            found["degrees_over_1"] = Scale("log-normal", 8.0, 1.0, in_units=False)
+        if self.variances == "arm":
+            return found | {"noise": Scale("log-normal", 0.5**0.5, 1.0, dim="arm")}
+        return found | {"noise": Scale("flat" if flat else "log-normal", 1.0, 1.0)}
 
     @property
     def by_vote(self) -> bool:
@@ -109,80 +120,103 @@ class MarginResponse(Response):
         margin = np.asarray(votes.margin)
         return np.array(np.sqrt(np.average(margin**2, weights=votes.weight)))
 
-    def start(self, cells: "ModelCells") -> dict[str, Any]:
-        """Return logarithms of the hyperparameters from which a search starts."""
+    def start(self, name: str, cells: "ModelCells") -> Any:
+        """Return the logarithm of a learned scale from which a search starts."""
+        if name in ("shrinkage", "degrees_over_1"):
+            return np.log(5.0 if name == "shrinkage" else 8.0)
         unit = float(np.log(cells.data["unit"]))
-        by_arm = np.full(cells.log.n_arms, unit - np.log(2.0) / 2)
-        return {
-            "scale": unit,
-            "shrinkage": np.log(5.0),
-            "degrees_over_1": np.log(8.0),
-            "noise": by_arm if self.variances == "arm" else unit,
-        }
+        if name == "noise" and self.variances == "arm":
+            return np.full(cells.log.n_arms, unit - np.log(2.0) / 2)
+        return unit if name in ("scale", "noise") else unit - np.log(4.0)
 
     def respond(
-        self, eta: Any, given: Mapping[str, Any], parameters: Mapping[str, Any], *, flat: bool
+        self, eta: Any, given: Mapping[str, Any], parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Add the noise and the margins of cells."""
+        """Add the margins of cells."""
         import pytensor.tensor as pt
 
-        found: dict[str, Any] = {}
-        shape: Any = 0.0
-        if self.variances == "pair":
-            found["shrinkage"] = shape = _positive("shrinkage", 5.0, 1.2)
-        elif self.degrees == "learned":
-            found["degrees_over_1"] = _positive("degrees_over_1", 8.0, 1.0)
-            shape = 1.0 + found["degrees_over_1"]
-        elif self.degrees is not None:
-            shape = float(self.degrees)
-        noise, variance = noise_of_cells(self.variances, given, flat=flat)
-        found["noise"] = noise
+        shape, variance = self._shape(parameters), self._variance(parameters, given)
         density, draw = self._density
+        found: dict[str, Any] = {}
         if "pair_of_cell" in given:
             import pymc as pm
 
             chi = pm.ChiSquared("pair_chi_standard", shape, dims="pair")
-            own = pm.Deterministic("pair_noise", noise * pt.sqrt(shape / chi), dims="pair")
+            noise = parameters["noise"] * pt.sqrt(shape / chi)
+            own = pm.Deterministic("pair_noise", noise, dims="pair")
             found["pair_noise"], variance = own, own[given["pair_of_cell"]] ** 2
             density, draw = normal, draw_normal
         observe(eta, parameters, variance, shape, given, density, draw)
         return found
 
+    def _shape(self, parameters: Mapping[str, Any]) -> Any:
+        """Return the shape of the density: shrinkage, degrees of freedom, or 0."""
+        if self.variances == "pair":
+            return parameters["shrinkage"]
+        if self.degrees == "learned":
+            if "degrees" in parameters:
+                return parameters["degrees"]
+            return 1.0 + parameters["degrees_over_1"]
+        return float(self.degrees or 0.0)
+
+    def _variance(self, parameters: Mapping[str, Any], data: Mapping[str, Any]) -> Any:
+        """Return the variance of the margins of each cell, (..., cells); tensors and arrays."""
+        noise = parameters["noise"]
+        if self.variances == "arm":
+            return noise[..., data["first"]] ** 2 + noise[..., data["second"]] ** 2
+        return noise[..., None] ** 2 + 0.0 * data["n"]
+
+    def _given(
+        self, parameters: Mapping[str, Any], data: Mapping[str, Any]
+    ) -> tuple[Any, Any, Any, Any]:
+        """Return density, order, variance and shape of cells, arrays with draws first."""
+        density, shape = self._density[0], np.asarray(self._shape(parameters))[..., None]
+        if "pair_of_cell" in data:
+            density = normal
+            variance = np.asarray(parameters["pair_noise"])[..., data["pair_of_cell"]] ** 2
+        else:
+            known = parameters | {"noise": np.asarray(parameters["noise"])}
+            variance = self._variance(known, data)
+        order: Any = 0.0
+        if "left_first" not in data and "order" in parameters:
+            order = np.asarray(parameters["order"])[..., None]
+        return density, order, variance, shape
+
     def log_likelihood(
         self, eta: np.ndarray, parameters: Mapping[str, Any], data: Mapping[str, np.ndarray]
     ) -> np.ndarray:
         """Return the log likelihood of the margins of cells, (draws, cells)."""
-        shape: Any = 0.0
-        density = self._density[0]
-        if "pair_of_cell" in data:
-            variance = np.asarray(parameters["pair_noise"])[:, data["pair_of_cell"]] ** 2
-            density = normal
-        else:
-            first, second = data["first"], data["second"]
-            variance = spread_of(self.variances, parameters, eta, first, second) ** 2
-        if self.variances == "pair" and "pair_of_cell" not in data:
-            shape = np.asarray(parameters["shrinkage"])[:, None]
-        elif self.degrees is not None:
-            learned = self.degrees == "learned"
-            shape = np.asarray(parameters["degrees"])[:, None] if learned else self.degrees
-        return self.evaluated(density, eta, parameters, variance, shape, data)
+        density, *given = self._given(parameters, data)
+        return np.asarray(density(data["margins"], eta, *given, data["n"], data["n_left"]))
 
-    def evaluated(
-        self,
-        density: Any,
-        eta: np.ndarray,
-        parameters: Mapping[str, Any],
-        variance: np.ndarray,
-        shape: Any,
-        data: Mapping[str, np.ndarray],
-    ) -> np.ndarray:
-        """Return the value of a density at draws."""
-        order = np.zeros((1, 1))
-        if "left_first" not in data and "order" in parameters:
-            order = np.asarray(parameters["order"])[:, None]
-        n, n_left = data["n"], data["n_left"]
-        return evaluated(
-            density, data["margins"], eta, order, variance, np.atleast_2d(shape), n, n_left
+    def derivatives(
+        self, eta: np.ndarray, parameters: Mapping[str, Any], data: Mapping[str, np.ndarray]
+    ) -> Derivatives:
+        """Return the derivatives of the log density of margins."""
+        density, order, variance, shape = self._given(parameters, data)
+        ordered = "left_first" not in data and "order" in parameters
+        margins, n, n_left = data["margins"], data["n"], data["n_left"]
+        if density is student:
+            away, wide = margins[:, 0] - eta, shape * variance
+            slope = n * (shape + 1) * away / (wide + away**2)
+            bend = n * (shape + 1) * (away**2 - wide) / (wide + away**2) ** 2
+            return without_own(slope, bend)
+        left, right, _ = without_order(margins, order)
+        ahead, behind = n_left * (left - eta), (n - n_left) * (right - eta)
+        of_eta, of_order, apart = ahead + behind, ahead - behind, 2 * n_left - n
+        if density is normal:
+            every = (of_eta / variance, -n / variance, of_order / variance)
+            return with_order(ordered, *every, -apart / variance, -n / variance)
+        wide = shape * variance
+        square = 1.0 + _squares(margins, eta, order, n, n_left) / wide
+        weight, turn = (shape + n) / (wide * square), 2.0 / (wide * square)
+        return with_order(
+            ordered,
+            weight * of_eta,
+            -weight * (n - turn * of_eta**2),
+            weight * of_order,
+            -weight * (apart - turn * of_eta * of_order),
+            -weight * (n - turn * of_order**2),
         )
 
     @property
@@ -304,29 +338,26 @@ def check_margins(duels: Any, *, flat: bool, order: bool) -> None:
         )
 
 
-# -- densities as PyTensor graphs, and draws from them -------------------------------------
+# -- densities, and draws from them -------------------------------------------------------
 
 
 def normal(
     margin: Any, eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any
 ) -> Any:
     """Return the log density of independent normal margins; `shape` is not used."""
-    import pytensor.tensor as pt
-
     rest = _squares(margin, eta, order, n, n_left)
-    return -0.5 * (n * pt.log(2 * np.pi * variance) + rest / variance)
+    return -0.5 * (n * elementary(variance).log(2 * np.pi * variance) + rest / variance)
 
 
 def student(
     margin: Any, eta: Any, order: Any, variance: Any, shape: Any, n: Any, n_left: Any
 ) -> Any:
     """Return the log density of `n` equal margins, Student's t with `shape` degrees."""
-    import pytensor.tensor as pt
-
+    of, log = elementary(shape), elementary(variance).log
     square = (margin[..., 0] - order - eta) ** 2 / (shape * variance)
-    constant = pt.gammaln((shape + 1) / 2) - pt.gammaln(shape / 2)
-    each = constant - 0.5 * pt.log(np.pi * shape * variance)
-    return n * (each - (shape + 1) / 2 * pt.log1p(square))
+    constant = of.gammaln((shape + 1) / 2) - of.gammaln(shape / 2)
+    each = constant - 0.5 * log(np.pi * shape * variance)
+    return n * (each - (shape + 1) / 2 * elementary(square).log1p(square))
 
 
 def pair_student(
@@ -336,11 +367,11 @@ def pair_student(
 
     It is `variance` times `shape` over a chi-squared of `shape` degrees.
     """
-    import pytensor.tensor as pt
-
+    of = elementary(variance)
     rest = _squares(margin, eta, order, n, n_left) / (shape * variance)
-    constant = pt.gammaln((shape + n) / 2) - pt.gammaln(shape / 2)
-    return constant - n / 2 * pt.log(np.pi * shape * variance) - (shape + n) / 2 * pt.log1p(rest)
+    constant = of.gammaln((shape + n) / 2) - of.gammaln(shape / 2)
+    wide = n / 2 * of.log(np.pi * shape * variance)
+    return constant - wide - (shape + n) / 2 * of.log1p(rest)
 
 
 def draw_normal(
@@ -374,29 +405,14 @@ def draw_pair_student(
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _positive(name: str, middle: Any, spread: float, *, dims: Any = None) -> Any:
-    """Add a positive parameter to the model in context, log-normal about `middle`."""
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    return pm.LogNormal(name, pt.log(middle), spread, dims=dims)
-
-
-def noise_of_cells(variances: str, given: Mapping[str, Any], *, flat: bool) -> tuple[Any, Any]:
-    """Add the noise to the model in context; return it and the variance of each cell."""
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    unit = given["unit"]
-    if variances == "arm":
-        each = _positive("noise", unit / np.sqrt(2.0), 1.0, dims="arm")
-        return each, each[given["first"]] ** 2 + each[given["second"]] ** 2
-    if not flat:
-        value = _positive("noise", unit, 1.0)
-    else:
-        value = pm.HalfFlat("noise")
-        pm.Potential("noise_flat", -pt.log(value))  # flat in the logarithm
-    return value, value**2 + 0.0 * given["n"]
+def with_order(
+    ordered: bool, slope: Any, bend: Any, own: Any, cross: Any, second: Any
+) -> Derivatives:
+    """Return the derivatives of cells, those in the advantage of the left side where it is one."""
+    if not ordered:
+        return without_own(slope, bend)
+    total = np.reshape(np.sum(second + 0.0 * slope, axis=-1), (-1, 1))
+    return Derivatives(slope, bend, (own + 0.0 * slope)[..., None], cross[..., None], total)
 
 
 def observe(

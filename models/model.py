@@ -1,39 +1,81 @@
-"""The contract of a model: what fitting, winners, predictions and reports ask of it.
+"""Models: a response and a list of terms.
 
-A model is a linear predictor and a response; a layer changes the predictor of another model.
-Everything downstream (fitting, winners, prediction, comparison, calibration, robust errors,
-reports) uses the methods of :class:`Model` and never asks a model what kind it is.
+The response says how likely each outcome of a duel is given its linear predictor; the terms are
+what the predictor is made of. Everything else follows from the two, once: the ``pm.Model``, the
+learned scales, dimensions, settings, what a ranking is free of, and how outcomes are predicted
+under given conditions. Everything downstream asks these methods and never what kind a model is.
 """
 
-from abc import ABC, abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from bayesduel.models.cells import ModelCells, Seen
-from bayesduel.models.response import SummedLogLikelihood, expected_score
+from bayesduel.models.cells import ModelCells, Seen, seen_in
+from bayesduel.models.response import Response, expected_score
+from bayesduel.models.scale_prior import Scale
+from bayesduel.models.scores import Scores
 from bayesduel.models.settings import ByValue
+from bayesduel.models.term import Modifier, Part, Term, Terms, Touch, contribution
+from bayesduel.system.arguments import shown_value
 
 if TYPE_CHECKING:
     import pymc as pm
 
     from bayesduel.data.items import Items
-    from bayesduel.models.predictor import DuelPredictor
 
-__all__ = ["Approximation", "Model"]
+__all__ = ["Model"]
 
-Approximation = Literal["laplace", "population monte carlo", "nested laplace", "conjugate", "none"]
+PAIRS = 4_000_000  # draws x cells worked on at once
 # Draws of `preference` are part of a model (and of a fit) while 4,000 of them fit in 64 MB.
 PREFERENCE_ARMS = 44
 
 
-class Model(ByValue, ABC):
-    """What every model answers."""
+class _Named(ABCMeta):
+    """Makes ``Model(response, predictor)`` the named model of the response."""
 
-    log_type: ClassVar[str] = "duels"  # or "pulls": which log it takes
+    def __call__(cls, *args: Any, **settings: Any) -> Any:
+        """Return a new model."""
+        if cls is not Model:
+            return super().__call__(*args, **settings)
+        response, *rest = args or (settings.pop("response", None),)
+        if not isinstance(response, Response):
+            raise TypeError(
+                f"response should be one, such as Bernoulli(), got {shown_value(response)}"
+            )
+        return response.model(*rest, **settings)
 
-    # -- what it is ------------------------------------------------------------------------
+
+class Model(ByValue, metaclass=_Named):
+    """What every model answers.
+
+    ``Model(Bernoulli("logit"), Scores() + OrderEffect())`` makes the named model of a response:
+    ``BradleyTerry(Scores() + OrderEffect())``.
+
+    Attributes
+    ----------
+    log_type
+        "duels" or "pulls": which log it takes.
+    conjugate
+        Whether its posterior is known in closed form.
+    """
+
+    log_type: ClassVar[str] = "duels"
+    conjugate: ClassVar[bool] = False
+
+    # -- what it is made of ----------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def response(self) -> Response:
+        """How outcomes depend on the predictor."""
+
+    @property
+    @abstractmethod
+    def terms(self) -> Terms:
+        """What the predictor is made of."""
 
     @property
     @abstractmethod
@@ -47,26 +89,46 @@ class Model(ByValue, ABC):
 
     @property
     @abstractmethod
-    def outcome(self) -> str:
-        """What it observes: "win" (a tie counts half), "win or tie", "margin", "success"."""
+    def settings(self) -> dict[str, Any]:
+        """Settings as JSON holds them, without the items; :func:`bayesduel.models.named` takes them."""
 
     @property
-    def score_unit(self) -> str:
-        """Unit of the scores in words."""
-        return "probability"
+    def items(self) -> "Items | None":
+        """The table of attributes of its arms, or None."""
+        return self.terms.items
+
+    @abstractmethod
+    def settled(self, log: Any) -> Self:
+        """Return the same with every setting that is read off the log written down."""
 
     @property
-    def approximation(self) -> Approximation:
-        """How its posterior is approximated.
+    def scales(self) -> dict[str, Scale]:
+        """Its learned positive numbers: of the terms in their order, then of the response."""
+        typical = self.response.score_scale
+        found = {n: s for part in self.terms for n, s in part.scales.items()}
+        found = {n: replace(s, size=typical) if s.size is None else s for n, s in found.items()}
+        return found | self.response.scales(flat=self.terms.flat)
 
-        "laplace" (one learned scale at most), "population monte carlo" (several), "nested laplace"
-        (varying effects), "conjugate" (exact), or "none": NUTS only, and `why_nuts` says why.
-        """
-        return "laplace"
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Dimensions of the parameters of a fit that have some."""
+        found = {n: names for part in self.terms for n, names in part.dims.items()}
+        return found | dict(self.response.dims)
+
+    def coords(self, log: Any) -> dict[str, Any]:
+        """Return the coordinates of the model's own dimensions."""
+        return {n: values for part in self.terms for n, values in part.coords(log).items()}
+
+    # -- what follows for inference and winners --------------------------------------------
 
     @property
     def why_nuts(self) -> str:
         """Why only NUTS can sample it, or ""."""
+        for part in self.terms:
+            if part.why_nuts:
+                return part.why_nuts
+        if self.response.coupled and self.splits_pairs:
+            return "duels of a pair share a parameter that its terms do not let integrate out"
         return ""
 
     @property
@@ -74,116 +136,43 @@ class Model(ByValue, ABC):
         """Why it cannot be sampled on the sparse graph of pairs that met, or "".
 
         That takes one score an arm with a normal prior and a logistic link, and beside them nothing
-        but `fixed_effects`.
+        but a few coefficients with known normal priors.
         """
-        return f"{self.name} is not a model of one score an arm with a logistic link alone"
-
-    def fixed_effects(self, cells: ModelCells) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Return what enters the predictor of cells beside the scores, in known columns.
-
-        By name of the parameter: its columns, (cells,) of a number or (cells, m), and the standard
-        deviation of its normal prior, () or (m,). Of a model whose `why_not_sparse` is "".
-        """
-        return {}
-
-    @property
-    def summed_log_likelihood(self) -> SummedLogLikelihood | None:
-        """A compiled sum of the log likelihood over cells, or None: then the graph serves."""
-        return None
-
-    @property
-    def short_steps(self) -> bool:
-        """Whether NUTS should take short steps, as a horseshoe needs."""
-        return False
-
-    @property
-    def linear(self) -> bool:
-        """Whether its predictor is linear in all parameters but the `hypers`."""
-        return True
-
-    @property
-    def hypers(self) -> tuple[str, ...]:
-        """Names of its learned standard deviations and other positive parameters."""
-        return ()
-
-    @property
-    def spreads(self) -> tuple[str, ...]:
-        """Those of the `hypers` that are standard deviations of effects of layers."""
-        return ()
-
-    @property
-    def varying(self) -> Mapping[str, tuple[str, str]]:
-        """Varying effects: parameters that are laid out group by group.
-
-        By name: the column of the cells that holds their group, -1 for none, and the dimension of
-        the groups. Given the other parameters the groups are independent.
-        """
-        return {}
-
-    @property
-    def ranks_by_score(self) -> bool:
-        """Whether the larger ``score`` is the better arm. Else a fit calls them ``strength``."""
-        return True
-
-    @property
-    def criteria_agree(self) -> bool:
-        """Whether every criterion of a winner names the same arm."""
-        return True
-
-    @property
-    def reads_order(self) -> bool:
-        """Whether it matters who was left; then predictions can include that advantage."""
-        return False
-
-    @property
-    def flat(self) -> bool:
-        """Whether some prior is flat."""
-        return False
-
-    @property
-    def integrates_pair(self) -> bool:
-        """Whether a parameter belongs to one pair, so that leaving it out integrates it."""
-        return False
+        if self.response.score_link != "logit":
+            return f"the response of {self.name} is not a logistic one of who wins"
+        if not (len(self.terms.arms) == 1 and self.terms.arms[0].arms_have_own):
+            return "its scores do not have independent normal priors"
+        for part in self.terms:
+            if part.flat:
+                return f"the prior of {part.key} is flat"
+            if part not in self.terms.arms and (isinstance(part, Modifier) or part.scales):
+                return f"the parameters of {part.key} do not have known normal priors alone"
+        return ""
 
     @property
     def splits_pairs(self) -> bool:
         """Whether duels of a pair are distinguished by more than their order."""
-        return False
+        return any(part.splits for part in self.terms)
 
     @property
-    def covariates(self) -> "DuelPredictor | None":
-        """Covariates of the duel that its predictor has, or None."""
-        return None
+    def ranks_by_score(self) -> bool:
+        """Whether the larger ``score`` is the better arm. Else a fit calls them ``strength``."""
+        return self.response.ranks_by_score and not any(part.cyclic for part in self.terms)
 
     @property
-    def with_ties(self) -> "Model | None":
-        """The same model with ties as an outcome, where it counts them as half a win; or None."""
-        return None
+    def criteria_agree(self) -> bool:
+        """Whether every criterion of a winner names the same arm."""
+        return self.response.criteria_agree and self.ranks_by_score
 
     @property
     def controls(self) -> tuple[str, ...]:
         """What winners are free of, each as what holds in a neutral duel."""
-        order = ("neither side has an advantage",) if self.reads_order else ()
-        if self.covariates is None:
-            return order
-        return (*order, *(f"{name!r} is 0" for name in self.covariates.columns))
+        return tuple(words for part in self.terms for words in part.controls)
 
     @property
-    def accounts_for(self) -> tuple[str, ...]:
+    def explains(self) -> tuple[str, ...]:
         """Roles ("judge", "group") whose votes are independent given the parameters."""
-        return ()
-
-    # -- settings --------------------------------------------------------------------------
-
-    @property
-    @abstractmethod
-    def settings(self) -> dict[str, Any]:
-        """Settings as JSON holds them; ``bayesduel.models.named`` takes them."""
-
-    @property
-    def items(self) -> "Items | None":
-        """The table of attributes of its arms, or None."""
-        return None
+        return tuple(role for part in self.terms for role in part.explains)
 
     @property
     def score_link(self) -> str | None:
@@ -191,20 +180,44 @@ class Model(ByValue, ABC):
 
         The posterior of such a model can be updated duel by duel.
         """
-        return None
+        alone = tuple(self.terms) == (Scores(),)
+        return self.response.score_link if alone else None
 
     @property
-    def parts(self) -> "tuple[type[Model], ...]":
-        """Classes of the model and of what it wraps, outermost first."""
-        return (type(self),)
-
-    def settled(self, log: Any) -> "Model":
-        """Return the same with every setting that is read off the log written down."""
-        return self
+    def with_ties(self) -> "Model | None":
+        """The same model with ties as an outcome, where it counts them as half a win; or None."""
+        return None
 
     # -- the log ---------------------------------------------------------------------------
 
-    @abstractmethod
+    def check(self, log: Any) -> None:
+        """Raise ValueError unless the log determines what this model estimates."""
+        flat = self.terms.flat
+        self.response.check(log, ordered=self.terms.reads_order, flat=flat)
+        if flat and self.response.counts_add_up:
+            from bayesduel.models.identifiability import check_flat
+
+            check_flat(self, log)
+
+    def columns(self, log: Any) -> dict[str, np.ndarray]:
+        """Return what the model asks of each vote, by name; real numbers are left less right."""
+        return {n: c for part in self.terms for n, c in part.columns(log).items()}
+
+    def seen(self, log: Any, *, each: bool = False, by_vote: bool = False) -> Seen:
+        """Return the log in the cells that this model distinguishes.
+
+        With `each`, every vote is a cell; with `by_vote`, the cell of each vote is known.
+        """
+        response, columns = self.response, self.columns(log)
+        by_sides = response.coupled and not columns
+        return seen_in(
+            log,
+            columns,
+            ordered=self.terms.reads_order and not by_sides,
+            each=each or response.by_vote,
+            by_vote=by_vote or not response.counts_add_up,
+        )
+
     def cells(self, log: Any, *, each: bool = False) -> ModelCells:
         """Return the log as the likelihood sees it, tallied once.
 
@@ -220,30 +233,36 @@ class Model(ByValue, ABC):
         ValueError
             If the log does not say what the model asks.
         """
+        if isinstance(log, ModelCells):
+            return log
+        self.response.check(log, ordered=self.terms.reads_order, flat=self.terms.flat)
+        return self.cells_of(log, self.seen(log, each=each))
 
-    def check(self, log: Any) -> None:
-        """Raise ValueError unless the log determines what this model estimates."""
-        return
+    def cells_of(self, log: Any, seen: Seen, unit: str = "") -> ModelCells:
+        """Return the cells of a log that is tallied already.
 
-    def columns(self, log: Any) -> dict[str, np.ndarray]:
-        """Return what the model asks of each vote, whole numbers by name."""
-        return {}
+        With a `unit` that is left out, "pair" or "duel", outcomes are in their order: no number of
+        orders enters. Of single duels, what the duels of a pair share is a parameter.
+        """
+        coupled = self.response.coupled
+        explicit = coupled and (self.splits_pairs or unit == "duel")
+        data = dict(seen.columns) | self.response.data(log, seen, explicit=explicit)
+        if unit and self.response.counts_add_up:
+            data["log_coefficient"] = np.zeros(len(seen))
+        elif unit == "duel":
+            data |= {"n": np.ones(len(seen)), "n_left": np.ones(len(seen))}
+        return ModelCells(log=log, seen=seen, data=data | self.tables(log))
 
-    def differences(self, log: Any) -> dict[str, np.ndarray]:
-        """Return what differs between the sides of each vote, left minus right, by name."""
-        return {}
+    def tables(self, log: Any) -> dict[str, np.ndarray]:
+        """Return arrays that are not by cell, by name."""
+        return {n: table for part in self.terms for n, table in part.tables(log).items()}
 
-    def tie_rule(self, log: Any) -> str:
-        """Return in words what a tie of the log counts for."""
-        if not log.n_ties:
-            return "no ties" if log.tie_rule != "drop" else "ties left out"
-        return "a tie counts half a win for each side"
+    # -- the density -----------------------------------------------------------------------
 
-    # -- the posterior ---------------------------------------------------------------------
-
-    @abstractmethod
     def build(self, log: Any, *, centred: bool = True) -> "pm.Model":
         """Return the PyMC model of a log (or of its cells).
+
+        Its dims are arm, opponent, free (K - 1), pair, cell and the model's own.
 
         Parameters
         ----------
@@ -252,135 +271,233 @@ class Model(ByValue, ABC):
         centred
             Parameterisation of a learned scale; the posterior does not depend on it.
         """
+        import pymc as pm
 
-    @abstractmethod
-    def example(self) -> tuple["Model", Any]:
-        """Return a model of the same form and a small log; equal for equal settings."""
+        cells = self.cells(log)
+        model = self.settled(cells.log)
+        arms = list(cells.log.arms)
+        coords: dict[str, Any] = {
+            "arm": arms,
+            "opponent": arms,
+            "free": np.arange(len(arms) - 1),
+            "cell": np.arange(len(cells)),
+            **self.response.coords,
+            **self.coords(cells.log),
+        }
+        if "pair_of_cell" in cells.data:
+            coords["pair"] = np.arange(len(arms) * (len(arms) - 1) // 2)
+        with pm.Model(coords=coords) as built:
+            given = cells.register()
+            eta, parameters = model.add(cells, given, centred=centred)
+            eta.name = "eta"
+            model.response.respond(eta, given, parameters)
+        return built
 
-    @property
-    def dims(self) -> dict[str, tuple[str, ...]]:
-        """Dimensions of the parameters of a fit that have some."""
-        return {}
+    def add(
+        self, cells: ModelCells, given: Mapping[str, Any], *, centred: bool
+    ) -> tuple[Any, dict[str, Any]]:
+        """Add scales and coefficients to the PyMC model in context; return predictor and all."""
+        import pymc as pm
 
-    def coords(self, log: Any) -> dict[str, Any]:
-        """Return the coordinates of the model's own dimensions."""
-        return {}
+        unit, flat = self.response.unit(given), self.terms.flat
+        parameters = {n: scale.add(n, unit) for n, scale in self.scales.items()}
+        for n, (mean, deviation) in self.response.own.items():
+            parameters[n] = pm.Flat(n) if flat else pm.Normal(n, mean, deviation)
+        utility: Any = 0.0
+        for part in self.terms.arms:
+            parameters |= part.add(given, unit, parameters, centred=centred)
+            utility = utility + part.utility(parameters, given.get("table"))
+        if "score" not in parameters:
+            score = pm.Deterministic("score", utility - utility.mean(), dims="arm")
+            parameters["score"] = score
+        eta = self.worth(parameters, given)
+        for part in self.terms:
+            if part in self.terms.arms:
+                continue
+            parameters |= part.add(given, unit, parameters, centred=centred)
+            if isinstance(part, Term):
+                touches = _registered(part, part.design(cells.data))
+                if touches:
+                    eta = eta + contribution(part.coefficients(parameters), touches)
+            else:
+                eta = part.apply(eta, parameters, given)
+        return eta, parameters
 
-    def start(self, cells: ModelCells) -> np.ndarray:
-        """Return where the search for several `hypers` starts: their logarithms, (q,)."""
-        return np.zeros(0)
+    def worth(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
+        """Return what the arms alone say of cells, (..., cells): first's score minus second's."""
+        score = parameters["score"]
+        return score[..., cells["first"]] - score[..., cells["second"]]
+
+    def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
+        """Return the linear predictor of cells from draws, (draws, cells), first over second.
+
+        What `cells` does not say (who was left, judge, time, covariates) is neutral.
+        """
+        eta = self.worth(parameters, cells)
+        for part in self.terms:
+            if part not in self.terms.arms:
+                eta = part.apply(eta, parameters, cells)
+        return eta
 
     def complete(
         self, posterior: Mapping[str, np.ndarray], cells: ModelCells, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
-        """Return the draws with what the likelihood integrates out drawn too."""
-        return dict(posterior)
+        """Return the draws with scores, and with what the likelihood integrates out drawn too."""
+        arms = cells.log.arms
+        found = self.parameters(self.scores_of(posterior, arms))
+        for part in self.terms:
+            found = part.complete(found, arms)
+
+        def eta(which: slice) -> np.ndarray:
+            return self.eta({n: v[which] for n, v in found.items()}, cells.data)
+
+        whole = self.response.complete(found, eta, cells, rng)
+        if any(part.cyclic for part in self.terms):
+            whole["strength"] = whole.pop("score")
+        return whole
 
     def scores_of(
         self, posterior: Mapping[str, np.ndarray], arms: tuple[str, ...]
     ) -> Mapping[str, np.ndarray]:
         """Return the draws with ``score``, which the parameters of items imply, (..., K)."""
-        return posterior
+        if self.items is None or "coefficient" not in posterior:
+            return posterior
+        table = self.items.matrix(arms)
+        utility = sum(part.utility(posterior, table) for part in self.terms.arms)
+        return {"score": utility - utility.mean(axis=-1, keepdims=True), **posterior}
 
-    @abstractmethod
+    def parameters(self, posterior: Mapping[str, Any]) -> dict[str, Any]:
+        """Return draws by the names that :meth:`eta` knows.
+
+        A fit calls the scores ``strength`` where preferences may be intransitive.
+        """
+        if "strength" in posterior and "score" not in posterior:
+            return {**posterior, "score": posterior["strength"]}
+        return dict(posterior)
+
     def log_likelihood(self, posterior: Mapping[str, Any], cells: ModelCells) -> np.ndarray:
         """Return the log likelihood of each draw and cell, (draws, cells)."""
+        known = self.parameters(posterior)
+        draws = len(next(iter(known.values())))
+        result = np.empty((draws, len(cells)))
+        step = max(1, PAIRS // max(len(cells), 1))
+        for start in range(0, draws, step):
+            here = {n: np.asarray(v)[start : start + step] for n, v in known.items()}
+            eta = self.eta(here, cells.data)
+            result[start : start + step] = self.response.log_likelihood(eta, here, cells.data)
+        return result
 
-    @abstractmethod
-    def unit_seen(self, log: Any) -> Seen:
-        """Return the log in the cells of which pairs that are left out are made."""
-
-    @abstractmethod
-    def unit_cells(self, log: Any, seen: Seen, unit: str) -> ModelCells:
-        """Return cells whose outcomes are in their order (no number of orders enters).
-
-        `unit` is what is left out: "pair", or "duel", of which `seen` has one a cell.
-        """
-
-    @abstractmethod
     def unit_log_likelihood(
         self, posterior: Mapping[str, Any], cells: ModelCells, unit: str
     ) -> np.ndarray:
-        """Return the log likelihood of such cells, (draws, cells).
+        """Return the log likelihood of cells that are left out, (draws, cells).
 
         Where a pair is left out, parameters that only that pair informs are integrated out.
         """
+        return self.log_likelihood(posterior, cells)
 
-    # -- what a draw says of duels ---------------------------------------------------------
+    # -- outcomes under conditions -----------------------------------------------------------
 
-    @abstractmethod
-    def outcome_probabilities(
-        self,
-        posterior: Mapping[str, Any],
-        left: np.ndarray,
-        right: np.ndarray,
-        *,
-        left_advantage: bool = False,
+    def conditions(self, columns: Mapping[str, Any], arms: tuple[str, ...]) -> dict[str, Any]:
+        """Return `columns` with what the predictor needs beside them.
+
+        Parameters
+        ----------
+        columns
+            ``first`` and ``second`` (indices of arms), and any of the columns of the model's cells:
+            ``left_first`` (1 where first is left), ``judge_of_cell``, ``covariate_values``, ...
+            What is missing is neutral.
+        arms
+            Labels of the arms.
+        """
+        known = dict(columns)
+        if self.items is not None:
+            known["table"] = self.items.matrix(arms)
+        return known
+
+    def outcomes(
+        self, posterior: Mapping[str, Any], conditions: Mapping[str, Any]
     ) -> dict[str, np.ndarray]:
-        """Return ``win``, ``loss`` and (some) ``tie`` of `left` against `right`, (..., n).
-
-        Of a neutral duel: before an average judge, today, at neutral covariates; with
-        `left_advantage`, with the advantage of the left side that the model learned.
-        """
-
-    @abstractmethod
-    def cell_probabilities(
-        self, posterior: Mapping[str, Any], cells: ModelCells
-    ) -> dict[str, np.ndarray]:
-        """Return ``win``, ``loss`` and (some) ``tie`` of first in cells, (draws, cells).
-
-        With what the cells say of order, judges, times and covariates.
-        """
-
-    def typical_score(self, eta: np.ndarray, posterior: Mapping[str, Any]) -> np.ndarray:
-        """Return the expected score of a side whose predictor is `eta`, (draws, ...).
-
-        Raises
-        ------
-        TypeError
-            If the model has no linear predictor.
-        """
-        raise TypeError(f"model should have a linear predictor, got {self!r}")
-
-    def cells_at(self, columns: Mapping[str, np.ndarray], arms: tuple[str, ...]) -> ModelCells:
-        """Return cells without outcomes, from their columns by name."""
-        return ModelCells(log=None, seen=None, data=columns)
+        """Return ``win``, ``loss`` and (some) ``tie`` of first under conditions, (draws, n)."""
+        known = self.parameters(posterior)
+        eta = self._eta_of(known, conditions)
+        first, second = conditions["first"], conditions["second"]
+        return self.response.outcome_probabilities(eta, known, first, second)
 
     def margins(
-        self,
-        posterior: Mapping[str, Any],
-        left: np.ndarray,
-        right: np.ndarray,
-        *,
-        left_advantage: bool = False,
+        self, posterior: Mapping[str, Any], conditions: Mapping[str, Any]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """Return location (..., n), scale (..., n) and degrees of freedom (..., 1) of margins.
 
-        Of the next margin of `left` over `right`; infinite degrees are the normal distribution.
-        None for a model of who wins.
+        Of the next margin of first over second; infinite degrees are the normal distribution. None
+        for a model of who wins.
         """
-        return None
+        known = self.parameters(posterior)
+        eta = self._eta_of(known, conditions)
+        return self.response.margin(eta, known, conditions["first"], conditions["second"])
+
+    def replicate(
+        self,
+        posterior: Mapping[str, Any],
+        conditions: Mapping[str, Any],
+        rng: np.random.Generator,
+    ) -> np.ndarray:
+        """Return an outcome for each draw and duel, (draws, n), first over second.
+
+        1, 1/2 or 0 of who won, or a margin.
+        """
+        margins = self.margins(posterior, conditions)
+        if margins is not None:
+            middle, spread, degrees = margins
+            noise = rng.standard_normal(middle.shape)
+            heavy = np.isfinite(degrees)
+            if heavy.any():
+                df = np.where(heavy, degrees, 1.0)
+                chi = rng.chisquare(np.broadcast_to(df, middle.shape)) / df
+                noise = np.where(heavy, noise / np.sqrt(chi), noise)
+            return middle + spread * noise
+        chances = self.outcomes(posterior, conditions)
+        level = rng.random(chances["win"].shape)
+        tie = chances.get("tie", 0.0)
+        return np.where(
+            level < chances["win"], 1.0, np.where(level < chances["win"] + tie, 0.5, 0.0)
+        )
 
     def preference(self, posterior: Mapping[str, Any]) -> np.ndarray:
         """Return P of neutral duels, shape (..., K, K): expected scores of i against j."""
         n_arms = self.n_arms(posterior)
         first, second = np.triu_indices(n_arms, 1)
-        score = expected_score(self.outcome_probabilities(posterior, first, second))
+        score = expected_score(self.outcomes(posterior, {"first": first, "second": second}))
         result = np.full((*score.shape[:-1], n_arms, n_arms), 0.5)
         result[..., first, second] = score
         result[..., second, first] = 1.0 - score
         return result
 
-    def scores(self, posterior: Mapping[str, Any]) -> Any:
-        """Return draws (draws, arms) of the scores.
-
-        They are called ``strength`` where a layer lets preferences be intransitive.
-        """
-        for name in ("score", "strength"):
-            if name in posterior:
-                return posterior[name]
-        raise ValueError("posterior should hold scores of the arms")
-
     def n_arms(self, posterior: Mapping[str, Any]) -> int:
         """Return the number of arms of a posterior."""
-        return int(np.shape(self.scores(posterior))[-1])
+        return int(np.shape(self.parameters(posterior)["score"])[-1])
+
+    def _eta_of(self, known: Mapping[str, Any], conditions: Mapping[str, Any]) -> np.ndarray:
+        """Return the predictor under conditions; of cells of both orders, that of the mean order."""
+        eta = self.eta(known, conditions)
+        if self.terms.reads_order and "n_left" in conditions and "left_first" not in conditions:
+            mean = 2 * conditions["n_left"] / conditions["n"] - 1
+            eta = eta + np.asarray(known["order"])[:, None] * mean
+        return np.asarray(eta)
+
+
+def _registered(part: Part, touches: tuple[Touch, ...]) -> tuple[Touch, ...]:
+    """Return a design as data of the PyMC model in context."""
+    import pymc as pm
+
+    def data(name: str, array: np.ndarray) -> Any:
+        dims = ("cell", None)[: array.ndim]
+        return pm.Data(f"{part.parameter}_{name}", array, dims=dims)  # type: ignore[attr-defined]
+
+    return tuple(
+        Touch(
+            tuple(data(f"index_{k}_{axis}", at) for axis, at in enumerate(index)),
+            data(f"value_{k}", value),
+        )
+        for k, (index, value) in enumerate(touches)
+    )

@@ -1,13 +1,13 @@
 """OrderEffect: the side on the left (at home, shown first) has an advantage."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.models.layers import Layer
 from bayesduel.models.settings import check_positive
+from bayesduel.models.term import Term, Touch
 
 __all__ = ["OrderEffect"]
 
@@ -15,15 +15,14 @@ WRITTEN = 20  # decided duels, all won by one side, from which the side was writ
 
 
 @dataclass(frozen=True)
-class OrderEffect(Layer):
+class OrderEffect(Term):
     """An advantage of the left arm, the same in every duel.
 
-    Generative model: that of the base, with a predictor that is shifted towards the left arm::
+    The predictor is shifted towards the left arm by::
 
         order ~ Normal(0, prior)                 (in the unit of the response)
-        eta   = eta of the base + order
 
-    With Davidson at the bottom ties keep their own weight. P of a fit is that of a duel without
+    With Davidson's response ties keep their own weight. P of a fit is that of a duel without
     the advantage, as if each pair met as often either way round.
 
     Use it where the side has a meaning: home and away, the first of two answers shown. In a log
@@ -31,8 +30,6 @@ class OrderEffect(Layer):
 
     Parameters
     ----------
-    base
-        What is wrapped: a model or another layer. Default: Bradley-Terry.
     prior
         Prior standard deviation of the advantage, in the unit of the scores: logits, probits, or
         the size of a typical margin. ``numpy.inf`` is a flat prior. With 1 and
@@ -49,57 +46,49 @@ class OrderEffect(Layer):
     ----------
     Davidson & Beaver, "On extending the Bradley-Terry model to incorporate within-pair order
     effects", Biometrics 1977.
+
+    Examples
+    --------
+    >>> from bayesduel.models import BradleyTerry, OrderEffect, Scores
+    >>> BradleyTerry(Scores() + OrderEffect()).name
+    'bradley-terry + order'
     """
 
-    prior: float = field(default=1.0, kw_only=True)
+    prior: float = 1.0
 
-    layer: ClassVar[str] = "order-effect"
-    reads_own_order: ClassVar[bool] = True
-    adds: ClassVar[bool] = True
+    name: ClassVar[str] = "order"
+    parameter: ClassVar[str] = "order"
+    reads_order: ClassVar[bool] = True
     splits: ClassVar[bool] = False
-    fixed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_positive("prior", self.prior, flat=True)
-        super().__post_init__()
 
     @property
-    def flat_prior(self) -> bool:
+    def flat(self) -> bool:
         """Whether the prior of the advantage is flat."""
         return bool(np.isinf(self.prior))
 
-    def own_columns(self, log: Any) -> dict[str, Any]:
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """No advantage of a side."""
+        return ("neither side has an advantage",)
+
+    def columns(self, log: Any) -> dict[str, Any]:
         """Return nothing; raise where the sides are where the winner was written."""
         left, right = int(log.cells.left_wins.sum()), int(log.cells.right_wins.sum())
         if min(left, right) == 0 and max(left, right) >= WRITTEN:
             side = "left" if left else "right"
             raise ValueError(
                 f"duels should say who was left before they were fought, got a log whose {side} "
-                f"side won all {max(left, right):,} decided duels: it lists the winner on the {
-                    side
-                }"
+                f"side won all {max(left, right):,} decided duels: it lists the winner there"
             )
         return {}
 
-    def add(
-        self, given: Mapping[str, Any], parameters: Mapping[str, Any], log: Any
-    ) -> dict[str, Any]:
-        """Add ``order``."""
-        import pymc as pm
+    def design(self, cells: Mapping[str, Any]) -> tuple[Touch, ...]:
+        """Return 1 where the cell's first arm was left; nothing where the cells do not say."""
+        return (Touch((), cells["left_first"]),) if "left_first" in cells else ()
 
-        if self.flat_prior:
-            return {"order": pm.Flat("order")}
-        return {"order": pm.Normal("order", 0.0, self.prior * self.unit(given))}
-
-    def own_fixed_effects(
-        self, cells: Mapping[str, Any]
-    ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Return the column of ``order``: 1 where the cell's first arm was left."""
-        return {"order": (cells["left_first"], np.asarray(self.prior * self.unit(cells)))}
-
-    def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
-        """Return the base's predictor, plus the advantage where the cell says who was left."""
-        eta = self.base.eta(parameters, cells)
-        if "left_first" not in cells:
-            return eta
-        return eta + parameters["order"][..., None] * cells["left_first"]
+    def deviation(self, scales: Mapping[str, Any], cells: Mapping[str, Any], unit: Any) -> Any:
+        """Return the prior deviation."""
+        return self.prior * unit

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from bayesduel.models.elementary import elementary
 from bayesduel.models.margin_response import (
     MarginResponse,
     draw_normal,
     draw_statistics,
-    noise_of_cells,
     normal,
     observe,
     order_of,
     spread_of,
+    with_order,
     without_order,
 )
 from bayesduel.models.pair_indices import empty_by_pair, n_arms_of, of_pairs, pair_place
+from bayesduel.models.response import Derivatives
+from bayesduel.models.scale_prior import Scale
 
 if TYPE_CHECKING:
     from bayesduel.models.cells import ModelCells
@@ -43,10 +46,16 @@ class PairResiduals(MarginResponse):
 
     ranks_by_score: ClassVar[bool] = False
 
-    @property
-    def hypers(self) -> tuple[str, ...]:
-        """Positive parameters of the residuals and the noise."""
-        return ("residual_scale", "noise")
+    def model(self, *predictor: Any, **settings: Any) -> Any:
+        """Return Thurstone's model of margins with a residual for each pair."""
+        from bayesduel.models.perturbed_thurstone import PerturbedThurstone
+
+        own = {"variances": self.variances, "unit": self.unit_size}
+        return PerturbedThurstone(*predictor, **own, **settings)
+
+    def scales(self, *, flat: bool) -> dict[str, Scale]:
+        """Return the deviation of the residuals, and the noise."""
+        return {"residual_scale": Scale("half-normal", 0.5), **super().scales(flat=flat)}
 
     @property
     def coupled(self) -> bool:
@@ -74,40 +83,67 @@ class PairResiduals(MarginResponse):
                 f"from noise otherwise, got {len(n)} pairs that met once each"
             )
 
-    def start(self, cells: "ModelCells") -> dict[str, Any]:
-        """Return logarithms of the hyperparameters from which a search starts."""
-        found = super().start(cells)
-        return found | {"residual_scale": found["scale"] - np.log(4.0)}
+    @property
+    def _density(self) -> tuple[Any, Any]:
+        """The log density of a cell, and how to draw from it."""
+        return perturbed, draw_perturbed
+
+    def _shape(self, parameters: Mapping[str, Any]) -> Any:
+        """Return the deviation of the residuals."""
+        return parameters["residual_scale"]
 
     def respond(
-        self, eta: Any, given: Mapping[str, Any], parameters: Mapping[str, Any], *, flat: bool
+        self, eta: Any, given: Mapping[str, Any], parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Add the residuals' scale, the noise and the margins of cells."""
+        """Add the margins of cells."""
         import pymc as pm
 
-        spread = pm.HalfNormal("residual_scale", given["unit"] / 2)
-        noise, variance = noise_of_cells(self.variances, given, flat=flat)
-        found = {"residual_scale": spread, "noise": noise}
-        if "pair_of_cell" in given:
-            standard = pm.Normal("residual_standard", 0.0, 1.0, dims="pair")
-            found["residual"] = pm.Deterministic("residual", spread * standard, dims="pair")
-            eta = eta + given["pair_sign"] * found["residual"][given["pair_of_cell"]]
-            observe(eta, parameters, variance, 0.0, given, normal, draw_normal)
-        else:
+        spread, variance = parameters["residual_scale"], self._variance(parameters, given)
+        if "pair_of_cell" not in given:
             observe(eta, parameters, variance, spread, given, perturbed, draw_perturbed)
-        return found
+            return {}
+        standard = pm.Normal("residual_standard", 0.0, 1.0, dims="pair")
+        residual = pm.Deterministic("residual", spread * standard, dims="pair")
+        eta = eta + given["pair_sign"] * residual[given["pair_of_cell"]]
+        observe(eta, parameters, variance, 0.0, given, normal, draw_normal)
+        return {"residual": residual}
 
     def log_likelihood(
         self, eta: np.ndarray, parameters: Mapping[str, Any], data: Mapping[str, np.ndarray]
     ) -> np.ndarray:
         """Return the log likelihood of the margins of cells, (draws, cells)."""
-        variance = spread_of(self.variances, parameters, eta, data["first"], data["second"]) ** 2
+        density, order, variance, shape = self._given(parameters, data)
         if "pair_of_cell" in data:
             own = np.asarray(parameters["residual"])[:, data["pair_of_cell"]]
-            moved = eta + data["pair_sign"] * own
-            return self.evaluated(normal, moved, parameters, variance, 0.0, data)
-        shape = np.asarray(parameters["residual_scale"])[:, None]
-        return self.evaluated(perturbed, eta, parameters, variance, shape, data)
+            density, eta = normal, eta + data["pair_sign"] * own
+        given = (order, variance, shape, data["n"], data["n_left"])
+        return np.asarray(density(data["margins"], eta, *given))
+
+    def derivatives(
+        self, eta: np.ndarray, parameters: Mapping[str, Any], data: Mapping[str, np.ndarray]
+    ) -> Derivatives:
+        """Return the derivatives of the log density of margins."""
+        _, order, variance, shape = self._given(parameters, data)
+        n, share = data["n"], data["n_left"] / data["n"]
+        left, right, _ = without_order(data["margins"], order)
+        between = shape**2 + variance / n
+        away, turn = share * left + (1 - share) * right - eta, 1 - 2 * share
+        spread = 4 * n * share * (1 - share) / variance
+        return with_order(
+            "left_first" not in data and "order" in parameters,
+            away / between,
+            -1 / between,
+            spread / 2 * (left - right) - away * turn / between,
+            turn / between,
+            -spread - turn**2 / between,
+        )
+
+    def _given(
+        self, parameters: Mapping[str, Any], data: Mapping[str, Any]
+    ) -> tuple[Any, Any, Any, Any]:
+        """Return density, order, variance and shape of cells, arrays with draws first."""
+        rest = {name: v for name, v in data.items() if name != "pair_of_cell"}
+        return super()._given(parameters, rest)
 
     def complete(
         self,
@@ -159,12 +195,11 @@ def perturbed(
 
     The residual is normal with variance ``shape**2`` and common to all margins of the pair.
     """
-    import pytensor.tensor as pt
-
+    log = elementary(variance).log
     mean, within = _pooled(margin, order, n, n_left)
     between = shape**2 + variance / n
-    inside = (n - 1) * pt.log(2 * np.pi * variance) + pt.log(n) + within / variance
-    return -0.5 * (inside + pt.log(2 * np.pi * between) + (mean - eta) ** 2 / between)
+    inside = (n - 1) * log(2 * np.pi * variance) + elementary(n).log(n) + within / variance
+    return -0.5 * (inside + log(2 * np.pi * between) + (mean - eta) ** 2 / between)
 
 
 def draw_perturbed(

@@ -56,8 +56,8 @@ class PerturbedThurstone(ScoreModel):
     variances: Literal["common", "arm"] = field(default="common", kw_only=True)
     unit: float | None = field(default=None, kw_only=True)
 
-    name: ClassVar[str] = "perturbed-thurstone"
-    title: ClassVar[str] = "Thurstone with margins, and a residual for each pair"
+    label: ClassVar[str] = "perturbed-thurstone"
+    assumption: ClassVar[str] = "Thurstone with margins, and a residual for each pair"
 
     def __post_init__(self) -> None:
         super().__post_init__()

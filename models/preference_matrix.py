@@ -1,22 +1,34 @@
 """PreferenceMatrix: one win probability a pair, nothing assumed between pairs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.special import betaln
 
 from bayesduel.models.cells import ModelCells, Seen, seen_in
-from bayesduel.models.model import PREFERENCE_ARMS, Approximation, Model
+from bayesduel.models.model import PREFERENCE_ARMS, Model
 from bayesduel.models.pair_indices import n_arms_of, pair_place
-from bayesduel.models.response import evaluated, log_coefficient, outcome_name
+from bayesduel.models.response import Bernoulli, Response, log_coefficient, outcome_name
 from bayesduel.models.settings import check_positive
+from bayesduel.models.term import Terms
 
 if TYPE_CHECKING:
     import pymc as pm
 
 __all__ = ["PreferenceMatrix"]
+
+
+@dataclass(frozen=True)
+class Probabilities(Bernoulli):
+    """Win or loss with a probability of each pair's own, of which nothing else depends."""
+
+    score_unit: ClassVar[str] = "probability"  # type: ignore[assignment,misc]
+    score_link: ClassVar[None] = None  # type: ignore[assignment,misc]
+    ranks_by_score: ClassVar[bool] = False  # type: ignore[assignment,misc]
+    criteria_agree: ClassVar[bool] = False  # type: ignore[assignment,misc]
+    coupled: ClassVar[bool] = True  # type: ignore[assignment,misc]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +71,9 @@ class PreferenceMatrix(Model):
 
     name: ClassVar[str] = "preference-matrix"
     title: ClassVar[str] = "preference matrix (one probability per pair, no transitivity assumed)"
-    outcome: ClassVar[str] = "win"
-    approximation: ClassVar[Approximation] = "conjugate"
-    ranks_by_score: ClassVar[bool] = False
-    criteria_agree: ClassVar[bool] = False
-    integrates_pair: ClassVar[bool] = True
+    conjugate: ClassVar[bool] = True
+    terms: ClassVar[Terms] = Terms(())
+    response: ClassVar[Response] = Probabilities()
 
     def __post_init__(self) -> None:
         check_positive("concentration", self.concentration, none=True)
@@ -78,14 +88,16 @@ class PreferenceMatrix(Model):
         """Probabilities are by pair."""
         return {"theta": ("pair",)}
 
-    def cells(self, log: Any, *, each: bool = False) -> ModelCells:
-        """Return the tallied cells, one an unordered pair that met, and each one's pair."""
-        if isinstance(log, ModelCells):
-            return log
-        return self._cells_of(log, seen_in(log, each=each))
+    def settled(self, log: Any) -> "PreferenceMatrix":
+        """Return the model: nothing is read off the log."""
+        return self
 
-    def _cells_of(self, log: Any, seen: Seen) -> ModelCells:
-        """Return the cells of a log that is tallied already."""
+    def seen(self, log: Any, *, each: bool = False, by_vote: bool = False) -> Seen:
+        """Return the log by unordered pair."""
+        return seen_in(log, each=each, by_vote=by_vote)
+
+    def cells_of(self, log: Any, seen: Seen, unit: str = "") -> ModelCells:
+        """Return the tallied cells, one an unordered pair that met, and each one's pair."""
         counts = seen.counts[:, :2] + seen.counts[:, 2:] / 2
         first, second = seen.columns["first"], seen.columns["second"]
         turned = first > second
@@ -96,20 +108,11 @@ class PreferenceMatrix(Model):
             "first": first,
             "second": second,
             "n": counts.sum(axis=-1),
-            "log_coefficient": log_coefficient(counts),
+            "log_coefficient": np.zeros(len(counts)) if unit else log_coefficient(counts),
             "points": counts[:, 0],
             "pair_of_cell": place,
         }
         return ModelCells(log=log, seen=seen, data=data)
-
-    def unit_seen(self, log: Any) -> Seen:
-        """Return the log by unordered pair."""
-        return seen_in(log)
-
-    def unit_cells(self, log: Any, seen: Seen, unit: str) -> ModelCells:
-        """Return cells whose outcomes are in their order; see :class:`Model`."""
-        cells = self._cells_of(log, seen)
-        return replace(cells, data={**cells.data, "log_coefficient": np.zeros(len(cells))})
 
     def unit_log_likelihood(
         self, posterior: Mapping[str, Any], cells: ModelCells, unit: str
@@ -175,18 +178,11 @@ class PreferenceMatrix(Model):
                 pm.Deterministic("preference", upper + lower + half, dims=("arm", "opponent"))
         return model
 
-    def example(self) -> tuple["PreferenceMatrix", Any]:
-        """Return this model and a small log."""
-        from bayesduel.data.duels import Duels
-
-        return self, Duels.from_wins(np.ones((3, 3)) - np.eye(3))
-
     def log_likelihood(self, posterior: Mapping[str, Any], cells: ModelCells) -> np.ndarray:
         """Return the log likelihood of each draw and cell, (draws, cells)."""
         theta = np.asarray(posterior["theta"], dtype=float)[:, cells.data["pair_of_cell"]]
         data = cells.data
-        return evaluated(
-            _log_likelihood,
+        return _log_likelihood(
             data["points"],
             np.log(np.maximum(theta, 1e-300)),
             np.log1p(-np.minimum(theta, 1 - 1e-16)),
@@ -194,39 +190,31 @@ class PreferenceMatrix(Model):
             data["log_coefficient"],
         )
 
-    def cell_probabilities(
-        self, posterior: Mapping[str, Any], cells: ModelCells
+    def complete(
+        self, posterior: Mapping[str, np.ndarray], cells: ModelCells, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
-        """Return ``win`` and ``loss`` of first in cells, (draws, cells)."""
-        return self.outcome_probabilities(posterior, cells.data["first"], cells.data["second"])
+        """Return the draws: there is nothing else to draw."""
+        return dict(posterior)
 
     def n_arms(self, posterior: Mapping[str, Any]) -> int:
         """Return the number of arms of a posterior."""
         return n_arms_of(posterior["theta"])
 
-    def outcome_probabilities(
-        self,
-        posterior: Mapping[str, Any],
-        left: np.ndarray,
-        right: np.ndarray,
-        *,
-        left_advantage: bool = False,
+    def outcomes(
+        self, posterior: Mapping[str, Any], conditions: Mapping[str, Any]
     ) -> dict[str, np.ndarray]:
-        """Return ``win`` and ``loss`` of `left` against `right`, shape (..., n).
-
-        Raises
-        ------
-        ValueError
-            If `left_advantage` is asked for: this model has none.
-        """
-        if left_advantage:
-            raise ValueError("left_advantage should be False: a preference matrix has none")
+        """Return ``win`` and ``loss`` of first, (draws, n)."""
+        first, second = np.asarray(conditions["first"]), np.asarray(conditions["second"])
         theta = np.asarray(posterior["theta"])
-        place = pair_place(np.asarray(left), np.asarray(right), self.n_arms(posterior))
-        stronger = theta[..., np.where(left == right, 0, place)]
-        win = np.where(left < right, stronger, 1.0 - stronger)
-        win = np.where(left == right, 0.5, win)
+        place = pair_place(first, second, self.n_arms(posterior))
+        stronger = theta[..., np.where(first == second, 0, place)]
+        win = np.where(first < second, stronger, 1.0 - stronger)
+        win = np.where(first == second, 0.5, win)
         return {"win": win, "loss": 1.0 - win}
+
+    def margins(self, posterior: Mapping[str, Any], conditions: Mapping[str, Any]) -> None:
+        """Return None: it is a model of who wins."""
+        return
 
 
 def _log_likelihood(points: Any, log_win: Any, log_loss: Any, n: Any, log_coefficient: Any) -> Any:

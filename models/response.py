@@ -1,27 +1,35 @@
 """Responses: how likely each outcome of a duel is, given its linear predictor.
 
-A model is a linear predictor and a response. The predictor says how much better left is than
-right; the response turns that into probabilities of outcomes. Every predictor and every layer
-works with every response through the methods of :class:`Response`.
+A model is a response and a list of terms. The terms say how much better left is than right; the
+response turns that into probabilities of outcomes. Every term works with every response through
+the methods of :class:`Response`. Densities are written once, for tensors of the ``pm.Model`` and
+for arrays of draws; their first and second derivatives in the predictor are closed forms.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import expit, gammaln, ndtr, softmax
+from scipy.special import expit, gammaln, log_ndtr, ndtr, softmax
 
+from bayesduel.models.elementary import elementary
 from bayesduel.models.log_normaliser import LARGEST_TIE, log_normalisers
+from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import ByValue
-from bayesduel.system.cache_folder import keep_generated_source
 
 if TYPE_CHECKING:
     from bayesduel.models.cells import ModelCells, Seen
 
-__all__ = ["Bernoulli", "Davidson", "Response", "SummedLogLikelihood", "expected_score"]
+__all__ = [
+    "Bernoulli",
+    "Davidson",
+    "Derivatives",
+    "Response",
+    "SummedLogLikelihood",
+    "expected_score",
+]
 
 # Of eta (draws, cells), parameters by name (draws first) and data, to (draws,).
 SummedLogLikelihood = Callable[
@@ -31,11 +39,44 @@ SummedLogLikelihood = Callable[
 outcome_name = "outcome"
 
 
+class Derivatives(NamedTuple):
+    """Derivatives of the log likelihood of cells in the predictor and the response's own numbers.
+
+    Attributes
+    ----------
+    slope, bend
+        First and second derivative in the predictor, shape of the predictor.
+    own, cross
+        First derivative in each own number, and how `slope` moves with it, (cells, numbers).
+    second
+        Second derivatives of the sum over cells in the own numbers, (numbers, numbers).
+    """
+
+    slope: np.ndarray
+    bend: np.ndarray
+    own: np.ndarray
+    cross: np.ndarray
+    second: np.ndarray
+
+
 class Response(ByValue, ABC):
     """The distribution of outcomes given the linear predictor."""
 
     coords: ClassVar[Mapping[str, Any]] = {}  # coordinates of its own dimensions
     _tie_rule: ClassVar[str] = "a tie counts half a win for each side"
+
+    def model(self, *predictor: Any, **settings: Any) -> Any:
+        """Return the named model with this response.
+
+        Raises
+        ------
+        TypeError
+            If there is none: a response of one's own belongs to a subclass of ``ScoreModel``.
+        """
+        raise TypeError(
+            f"response should be a shipped one, got {type(self).__name__}: write a subclass of "
+            "ScoreModel with a label and this response (CONTRIBUTING.md, Add a model)"
+        )
 
     @property
     @abstractmethod
@@ -52,10 +93,14 @@ class Response(ByValue, ABC):
         """Unit of the scores in words."""
         return "logits"
 
+    def scales(self, *, flat: bool) -> dict[str, Scale]:
+        """Return its learned positive numbers; `flat` says whether priors are flat."""
+        return {}
+
     @property
-    def hypers(self) -> tuple[str, ...]:
-        """Names of the positive parameters of the response."""
-        return ()
+    def own(self) -> dict[str, tuple[float, float]]:
+        """Mean and deviation of the normal priors of its other numbers, by name."""
+        return {}
 
     @property
     def by_vote(self) -> bool:
@@ -107,11 +152,21 @@ class Response(ByValue, ABC):
 
     @abstractmethod
     def respond(
-        self, eta: Any, given: Mapping[str, Any], parameters: Mapping[str, Any], *, flat: bool
+        self, eta: Any, given: Mapping[str, Any], parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Add the outcomes of cells with predictor `eta` to the model in context.
+        """Add the outcomes of cells with predictor `eta` to the PyMC model in context.
 
-        Returns the parameters of the response by name.
+        `parameters` are those of the model, with `scales` and `own`. Returns further ones by name.
+        """
+
+    @abstractmethod
+    def derivatives(
+        self, eta: np.ndarray, parameters: Mapping[str, Any], data: Mapping[str, np.ndarray]
+    ) -> Derivatives:
+        """Return the derivatives at one value of the parameters.
+
+        `eta` is (..., cells): slope and bend have that shape; the others are at the last axis
+        alone and of an `eta` (cells,).
         """
 
     @abstractmethod
@@ -157,9 +212,9 @@ class Response(ByValue, ABC):
         """Return location, scale and degrees of freedom of the next margin, or None."""
         return None
 
-    def start(self, cells: "ModelCells") -> dict[str, Any]:
-        """Return logarithms of the hyperparameters from which a search starts, by name."""
-        return {}
+    def start(self, name: str, cells: "ModelCells") -> Any:
+        """Return the logarithm of a learned scale from which a search starts; also of a term's."""
+        return 0.0
 
     def complete(
         self,
@@ -202,6 +257,13 @@ class Bernoulli(Response):
 
     outcome: ClassVar[str] = "win"
 
+    def model(self, *predictor: Any, **settings: Any) -> Any:
+        """Return Bradley-Terry or Thurstone."""
+        from bayesduel.models.bradley_terry import BradleyTerry
+        from bayesduel.models.thurstone import Thurstone
+
+        return (BradleyTerry if self.link == "logit" else Thurstone)(*predictor, **settings)
+
     @property
     def score_link(self) -> str | None:
         """The link."""
@@ -239,12 +301,26 @@ class Bernoulli(Response):
         self, eta: np.ndarray, parameters: Mapping[str, Any], data: Mapping[str, np.ndarray]
     ) -> np.ndarray:
         """Return the binomial log likelihood of cells, (draws, cells)."""
-        return evaluated(self._density, data["points"], eta, data["n"], data["log_coefficient"])
+        return np.asarray(self._density(data["points"], eta, data["n"], data["log_coefficient"]))
+
+    def derivatives(
+        self, eta: np.ndarray, parameters: Mapping[str, Any], data: Mapping[str, np.ndarray]
+    ) -> Derivatives:
+        """Return the derivatives of the binomial log likelihood."""
+        points, n = data["points"], data["n"]
+        if self.link == "logit":
+            win = expit(eta)
+            return without_own(points - n * win, -n * win * (1.0 - win))
+        log_phi = -0.5 * (eta**2 + np.log(2 * np.pi))
+        won, lost = (np.exp(log_phi - log_ndtr(x)) for x in (eta, -eta))
+        slope = points * won - (n - points) * lost
+        bend = -points * won * (won + eta) - (n - points) * lost * (lost - eta)
+        return without_own(slope, bend)
 
     def respond(
-        self, eta: Any, given: Mapping[str, Any], parameters: Mapping[str, Any], *, flat: bool
+        self, eta: Any, given: Mapping[str, Any], parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Add the binomial outcomes of cells; there is no other parameter."""
+        """Add the binomial outcomes of cells."""
         import pymc as pm
 
         pm.CustomDist(
@@ -275,7 +351,14 @@ class Davidson(Response):
     outcome: ClassVar[str] = "win or tie"
     score_scale: ClassVar[float] = 2.0
     coords: ClassVar[Mapping[str, Any]] = {"result": ["first", "second", "tie"]}
+    own: ClassVar[dict[str, tuple[float, float]]] = {"tie": (-0.7, 1.5)}  # tendency to tie
     _tie_rule: ClassVar[str] = "a tie is an outcome"
+
+    def model(self, *predictor: Any, **settings: Any) -> Any:
+        """Return Davidson's model."""
+        from bayesduel.models.davidson import Davidson as model
+
+        return model(*predictor, **settings)
 
     @property
     def summed_log_likelihood(self) -> SummedLogLikelihood:
@@ -315,22 +398,36 @@ class Davidson(Response):
         self, eta: np.ndarray, parameters: Mapping[str, Any], data: Mapping[str, np.ndarray]
     ) -> np.ndarray:
         """Return the multinomial log likelihood of cells, (draws, cells)."""
-        tie = np.asarray(parameters["tie"])[:, None]
-        return evaluated(
-            _davidson_density, data["counts"], eta, tie, data["n"], data["log_coefficient"]
+        tie = np.asarray(parameters["tie"])[..., None]
+        return np.asarray(
+            _davidson_density(data["counts"], eta, tie, data["n"], data["log_coefficient"])
+        )
+
+    def derivatives(
+        self, eta: np.ndarray, parameters: Mapping[str, Any], data: Mapping[str, np.ndarray]
+    ) -> Derivatives:
+        """Return the derivatives of the multinomial log likelihood."""
+        counts, n = data["counts"], data["n"]
+        chance = self.outcome_probabilities(eta, parameters, None, None)
+        ahead, tie = (chance["win"] - chance["loss"]) / 2, chance["tie"]
+        slope = (counts[:, 0] - counts[:, 1]) / 2 - n * ahead
+        bend = -n * ((1 - tie) / 4 - ahead**2)
+        own = (counts[:, 2] - n * tie)[..., None]
+        second = -(n * tie * (1 - tie)).sum(axis=-1)
+        return Derivatives(
+            slope, bend, own, (n * ahead * tie)[..., None], np.reshape(second, (-1, 1))
         )
 
     def respond(
-        self, eta: Any, given: Mapping[str, Any], parameters: Mapping[str, Any], *, flat: bool
+        self, eta: Any, given: Mapping[str, Any], parameters: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Add the tendency to tie and the multinomial outcomes of cells."""
+        """Add the multinomial outcomes of cells."""
         import pymc as pm
 
-        tie = pm.Flat("tie") if flat else pm.Normal("tie", -0.7, 1.5)
         pm.CustomDist(
             outcome_name,
             eta,
-            tie,
+            parameters["tie"],
             given["n"],
             given["log_coefficient"],
             logp=_davidson_density,
@@ -339,7 +436,7 @@ class Davidson(Response):
             observed=given["counts"],
             dims=("cell", "result"),
         )
-        return {"tie": tie}
+        return {}
 
     def outcome_probabilities(
         self, eta: np.ndarray, parameters: Mapping[str, Any], first: Any, second: Any
@@ -353,21 +450,10 @@ class Davidson(Response):
         return {"win": win, "tie": tie * better, "loss": loss}
 
 
-def evaluated(density: Callable[..., Any], *arguments: np.ndarray) -> np.ndarray:
-    """Return the value of a density that is written as a PyTensor graph at arrays."""
-    arrays = [np.ascontiguousarray(a, dtype=float) for a in arguments]
-    return _compiled(density, tuple(tuple(n == 1 for n in a.shape) for a in arrays))(*arrays)
-
-
-@lru_cache(maxsize=64)
-def _compiled(density: Callable[..., Any], shapes: tuple[tuple[bool, ...], ...]) -> Any:
-    """Compile a density for arguments whose axes of length one are marked."""
-    import pytensor
-    import pytensor.tensor as pt
-
-    keep_generated_source()
-    inputs = [pt.tensor(dtype="float64", shape=tuple(1 if u else None for u in s)) for s in shapes]
-    return pytensor.function(inputs, density(*inputs), on_unused_input="ignore")
+def without_own(slope: np.ndarray, bend: np.ndarray) -> Derivatives:
+    """Return the derivatives of a response without numbers of its own."""
+    none = np.zeros((slope.shape[-1], 0))
+    return Derivatives(slope, bend, none, none, np.zeros((0, 0)))
 
 
 def log_coefficient(counts: np.ndarray) -> np.ndarray:
@@ -384,13 +470,11 @@ def _logit_sum(
     return np.asarray(eta @ (data["points"] - n / 2) - total + data["log_coefficient"].sum())
 
 
-# -- densities as PyTensor graphs, and draws from them -------------------------------------
+# -- densities, and draws from them -------------------------------------------------------
 
 
 def _logit_density(points: Any, eta: Any, n: Any, log_coefficient: Any) -> Any:
-    import pytensor.tensor as pt
-
-    return points * eta - n * pt.softplus(eta) + log_coefficient
+    return points * eta - n * elementary(eta).softplus(eta) + log_coefficient
 
 
 def _draw_logit(
@@ -401,7 +485,8 @@ def _draw_logit(
 
 
 def _probit_density(points: Any, eta: Any, n: Any, log_coefficient: Any) -> Any:
-    return points * _log_phi(eta) + (n - points) * _log_phi(-eta) + log_coefficient
+    log_phi = elementary(eta).log_ndtr
+    return points * log_phi(eta) + (n - points) * log_phi(-eta) + log_coefficient
 
 
 def _draw_probit(
@@ -411,22 +496,10 @@ def _draw_probit(
     return rng.binomial(n.astype(np.int64), ndtr(eta), size=size).astype(float)
 
 
-def _log_phi(x: Any) -> Any:
-    """Return log Phi(x), accurate in the far tail."""
-    import pytensor.tensor as pt
-
-    root = np.sqrt(2.0)
-    low = pt.switch(x < 0.0, x, 0.0)  # each branch sees only arguments it is finite at
-    high = pt.switch(x < 0.0, 0.0, x)
-    tail = pt.log(pt.erfcx(-low / root) / 2.0) - low**2 / 2.0
-    return pt.switch(x < 0.0, tail, pt.log1p(-pt.erfc(high / root) / 2.0))
-
-
 def _davidson_density(counts: Any, eta: Any, tie: Any, n: Any, log_coefficient: Any) -> Any:
-    import pytensor.tensor as pt
-
+    softplus = elementary(eta).softplus
     # log(exp(eta / 2) + exp(-eta / 2) + exp(tie)); elementwise, unlike pt.logaddexp
-    total = tie + pt.softplus(eta / 2 + pt.softplus(-eta) - tie)
+    total = tie + softplus(eta / 2 + softplus(-eta) - tie)
     decided = (counts[..., 0] - counts[..., 1]) * eta / 2
     return decided + counts[..., 2] * tie - n * total + log_coefficient
 

@@ -6,19 +6,21 @@ K - 1 free numbers by an isometry. Independent normal scores, once centred, are 
 normal free numbers of the same standard deviation.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.models.predictor import ArmPredictor
+from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import check_positive
+from bayesduel.models.term import ArmTerm, Touch, centre
 
-__all__ = ["Scores", "centre"]
+__all__ = ["Scores"]
 
 
 @dataclass(frozen=True)
-class Scores(ArmPredictor):
+class Scores(ArmTerm):
     """One score an arm: ``score_i ~ Normal(0, scale)``, then centred.
 
     Parameters
@@ -36,6 +38,9 @@ class Scores(ArmPredictor):
 
     scale: float | None = None
 
+    name: ClassVar[str] = "scores"
+    parameter: ClassVar[str] = "score"
+
     def __post_init__(self) -> None:
         check_positive("scale", self.scale, none=True, flat=True)
 
@@ -45,56 +50,49 @@ class Scores(ArmPredictor):
         return self.scale is not None and bool(np.isinf(self.scale))
 
     @property
-    def independent(self) -> bool:
+    def scales(self) -> dict[str, Scale]:
+        """The learned scale; its size is that which the response finds typical."""
+        return {"scale": Scale("half-normal", None)} if self.scale is None else {}
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Scores are by arm."""
+        return {"score": ("arm",)}
+
+    @property
+    def free_dims(self) -> tuple[str, ...]:
+        """K - 1 numbers, from which the centred scores follow."""
+        return ("free",)
+
+    def design(self, cells: Mapping[str, Any]) -> tuple[Touch, ...]:
+        """Return first's score and minus second's."""
+        one = np.ones(np.shape(cells["first"]))
+        return Touch((cells["first"],), one), Touch((cells["second"],), -one)
+
+    def deviation(self, scales: Mapping[str, Any], cells: Mapping[str, Any], unit: Any) -> Any:
+        """Return the scale: learned, or fixed in the numbers' own unit."""
+        return scales["scale"] if self.scale is None else float(self.scale)
+
+    @property
+    def arms_have_own(self) -> bool:
         """Whether each arm has a normal score of its own: unless the prior is flat."""
         return not self.flat
 
-    @property
-    def hypers(self) -> tuple[str, ...]:
-        """The learned scale."""
-        return ("scale",) if self.scale is None else ()
+    def add(
+        self, given: Mapping[str, Any], unit: Any, scales: Mapping[str, Any], *, centred: bool
+    ) -> dict[str, Any]:
+        """Add the scores to the PyMC model in context and return them.
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Settings as JSON holds them."""
-        return {"scale": self.scale}
-
-    def utility(self, given: Any, typical: Any, unit: Any, *, centred: bool) -> Any:
-        """Add the scores to the model in context and return them, shape (arm,).
-
-        Parameters
-        ----------
-        given
-            The model's data; not used.
-        typical
-            Scale of the prior of a learned scale.
-        unit
-            Unit of the response; a fixed scale is in the numbers' own unit.
-        centred
-            With a learned scale: sample the scores themselves (mixes well when data are
-            plentiful) or the scores divided by their scale (mixes well when data are scarce).
-            The posterior is the same.
+        With a learned scale `centred` draws the scores themselves (mixes well when data are
+        plentiful), otherwise the scores divided by their scale.
         """
         import pymc as pm
 
+        deviation = self.deviation(scales, given, unit)
         if self.flat:
             free = pm.Flat("score_free", dims="free")
-        elif self.scale is not None:
-            free = pm.Normal("score_free", 0.0, float(self.scale), dims="free")
+        elif centred or self.scale is not None:
+            free = pm.Normal("score_free", 0.0, deviation, dims="free")
         else:
-            spread = pm.HalfNormal("scale", typical)
-            if centred:
-                free = pm.Normal("score_free", 0.0, spread, dims="free")
-            else:
-                free = spread * pm.Normal("score_standard", 0.0, 1.0, dims="free")
-        return pm.Deterministic("score", centre(free), dims="arm")
-
-
-def centre(free: Any) -> Any:
-    """Map K - 1 free numbers (..., K - 1) to K that sum to zero, keeping lengths; tensors."""
-    import pytensor.tensor as pt
-
-    total = free.sum(axis=-1, keepdims=True)
-    n_arms = free.shape[-1] + 1.0
-    root = pt.sqrt(n_arms)
-    return pt.concatenate([free - total / (n_arms + root), -total / root], axis=-1)
+            free = deviation * pm.Normal("score_standard", 0.0, 1.0, dims="free")
+        return {"score": pm.Deterministic("score", centre(free), dims="arm")}

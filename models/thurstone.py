@@ -30,8 +30,8 @@ class Thurstone(ScoreModel):
     Parameters
     ----------
     predictor
-        What arms are worth: ``Scores()`` (default), ``Covariates(items)``, or either plus
-        covariates of the duel, ``Scores() + Covariates(["length_difference"])``.
+        What arms are worth, ``Scores()`` (default) or ``Covariates(items)``, and what else a duel
+        depends on: ``Scores() + OrderEffect() + Covariates(["length_difference"])``.
     scale
         Short for ``Scores(scale=...)``: prior standard deviation of a score, in probits. None
         learns it: with its HalfNormal(1.2) prior, the win probability of one random arm over
@@ -50,6 +50,6 @@ class Thurstone(ScoreModel):
     Thurstone, "A law of comparative judgment", Psychological Review 1927, Case V.
     """
 
-    name: ClassVar[str] = "thurstone"
-    title: ClassVar[str] = "Thurstone (one score per arm, probit link)"
+    label: ClassVar[str] = "thurstone"
+    assumption: ClassVar[str] = "Thurstone (one score per arm, probit link)"
     response: ClassVar[Response] = Bernoulli("probit")

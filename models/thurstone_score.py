@@ -40,7 +40,7 @@ class ThurstoneScore(ScoreModel):
     :func:`bayesduel.policies.top_k.fit_margins`) the variance of a pair with few duels collapses.
 
     Use it for logs with margins: a margin is several times more informative than the winner. A
-    tie is a margin of 0. ``OrderEffect(ThurstoneScore())`` adds the advantage of the left side.
+    tie is a margin of 0. ``ThurstoneScore(Scores() + OrderEffect())`` adds the advantage of the left side.
 
     Parameters
     ----------
@@ -75,8 +75,10 @@ class ThurstoneScore(ScoreModel):
     degrees: float | Literal["learned"] | None = field(default=None, kw_only=True)
     unit: float | None = field(default=None, kw_only=True)
 
-    name: ClassVar[str] = "thurstone-score"
-    title: ClassVar[str] = "Thurstone with margins (one score per arm, in units of the margins)"
+    label: ClassVar[str] = "thurstone-score"
+    assumption: ClassVar[str] = (
+        "Thurstone with margins (one score per arm, in units of the margins)"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

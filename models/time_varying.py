@@ -1,15 +1,14 @@
 """TimeVarying: scores that change over time; those of a fit are of the last period."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from bayesduel.models.layers import Layer
-from bayesduel.models.predictor import difference
-from bayesduel.models.scores import centre
+from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import check_positive
+from bayesduel.models.term import Term, Touch
 from bayesduel.system.arguments import numbers, real, shown_value
 
 __all__ = ["TimeVarying"]
@@ -18,11 +17,11 @@ JITTER = 1e-6
 
 
 @dataclass(frozen=True)
-class TimeVarying(Layer):
+class TimeVarying(Term):
     """A rating for each arm in each of several periods.
 
-    Generative model: time is cut into periods of equal length. Today's (the last period's) scores
-    are those of the base; looking back, ratings depart from them as a random walk, or smoothly::
+    Time is cut into periods of equal length. Today's (the last period's) scores are those of the
+    model; looking back, ratings depart from them as a random walk, or smoothly::
 
         drift           ~ HalfNormal(prior)
         change_i(T)     = 0
@@ -30,7 +29,7 @@ class TimeVarying(Layer):
         change_i        = drift x (f_i - f_i(T)), f_i a Gaussian process (process="smooth")
         length          ~ LogNormal(log(T / 3), 0.5), in periods         (process="smooth")
         rating_i(t)     = score_i + change_i(t)
-        eta             = eta of the base + change_first(t) - change_second(t)
+        eta             = eta of the other terms + change_first(t) - change_second(t)
 
     Changes are centred over the arms, as scores are. Under "walk" `drift` is the standard
     deviation of a rating's change from one period to the next; under "smooth" that of the
@@ -43,9 +42,6 @@ class TimeVarying(Layer):
 
     Parameters
     ----------
-    base
-        What is wrapped: a model or another layer. Put ``JudgeReliability`` outside, so
-        that it scales the changes as well.
     process
         "walk": a random walk, which keeps wandering. "smooth": a Gaussian process with a
         squared exponential kernel, which turns slowly and stays within a range.
@@ -70,15 +66,15 @@ class TimeVarying(Layer):
     Learning", 2006, chapter 4 (the kernel).
     """
 
-    process: Literal["walk", "smooth"] = field(default="walk", kw_only=True)
-    periods: int = field(default=20, kw_only=True)
-    prior: float = field(default=0.5, kw_only=True)
-    edges: tuple[float, ...] | None = field(default=None, kw_only=True)
+    process: Literal["walk", "smooth"] = "walk"
+    periods: int = 20
+    prior: float = 0.5
+    edges: tuple[float, ...] | None = None
 
-    layer: ClassVar[str] = "time-varying"
+    name: ClassVar[str] = "time"
+    parameter: ClassVar[str] = "change"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         check_positive("prior", self.prior)
         if not isinstance(self.process, str) or self.process not in ("walk", "smooth"):
             raise ValueError(
@@ -97,60 +93,93 @@ class TimeVarying(Layer):
 
     def settled(self, log: Any) -> Self:
         """Return the same with its periods' limits written down."""
-        return replace(super().settled(log), edges=self._limits(log))
+        return replace(self, edges=self._limits(log))
 
-    def own_columns(self, log: Any) -> dict[str, np.ndarray]:
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The time."""
+        return ("time",)
+
+    def columns(self, log: Any) -> dict[str, np.ndarray]:
         """Return the period of each vote; times beyond the limits are in the nearest."""
         inner = np.array(self._limits(log)[1:-1])
         return {"period_of_cell": np.searchsorted(inner, _times(log), side="right")}
 
-    def own_coords(self, log: Any) -> dict[str, Any]:
+    def coords(self, log: Any) -> dict[str, Any]:
         """Return the middle of each period: a datetime64, or a number."""
         edges = np.array(self._limits(log))
         middle = (edges[1:] + edges[:-1]) / 2
         time: Any = log.votes and log.votes.time
         if np.issubdtype(time.dtype, np.datetime64):
             middle = middle.astype("int64").astype("datetime64[us]")
-        return {"period": middle, "step": np.arange(len(middle) - 1)}
+        return {"period": middle, "earlier": middle[:-1]}
 
     @property
-    def own_dims(self) -> dict[str, tuple[str, ...]]:
-        """``rating`` is by period and arm."""
-        return {"rating": ("period", "arm")}
+    def scales(self) -> dict[str, Scale]:
+        """The drift, and the length of a smooth process in periods."""
+        drift = {"drift": Scale("half-normal", self.prior)}
+        if self.process == "walk":
+            return drift
+        n = self.periods if self.edges is None else len(self.edges) - 1
+        return drift | {"length": Scale("log-normal", n / 3.0, 0.5, in_units=False)}
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Ratings are by period and arm, changes by period before the last."""
+        return {"rating": ("period", "arm"), "change": ("earlier", "arm")}
+
+    def design(self, cells: Mapping[str, Any]) -> tuple[Touch, ...]:
+        """Return first's change and minus second's where the cell is of an earlier period."""
+        if "period_of_cell" not in cells:
+            return ()
+        period = cells["period_of_cell"]
+        last = len(self.edges or ()) - 2
+        before = (period < last) * 1.0
+        at = period * (period < last)
+        return Touch((at, cells["first"]), before), Touch((at, cells["second"]), -before)
+
+    def deviation(self, scales: Mapping[str, Any], cells: Mapping[str, Any], unit: Any) -> Any:
+        """Return the drift."""
+        return scales["drift"]
+
+    def covariance(self, scales: Mapping[str, Any], n: int) -> Any:
+        """Return the covariance of changes between periods, in units of the drift."""
+        before = np.arange(n, 0, -1)  # periods until the last one
+        if self.process == "walk":
+            return np.minimum.outer(before, before) * 1.0
+        curve, length = -0.5 / scales["length"] ** 2, np.subtract.outer(before, before)
+        apart, until = np.e ** (curve * length**2), np.e ** (curve * before**2)
+        return apart - until[:, None] - until[None, :] + 1.0 + JITTER * np.eye(n)
+
+    def coefficients(self, parameters: Mapping[str, Any]) -> Any:
+        """Return how far ratings were from today's."""
+        if "change" in parameters:
+            return parameters["change"]
+        return parameters["rating"][..., :-1, :] - parameters["score"][..., None, :]
 
     def add(
-        self, given: Mapping[str, Any], parameters: Mapping[str, Any], log: Any
+        self, given: Mapping[str, Any], unit: Any, scales: Mapping[str, Any], *, centred: bool
     ) -> dict[str, Any]:
-        """Add ``drift``, ``length`` if smooth, and ``rating``."""
+        """Add the changes and the ratings to the PyMC model in context."""
         import pymc as pm
         import pytensor.tensor as pt
 
-        n = len(self._limits(log)) - 1
-        drift = pm.HalfNormal("drift", self.prior * self.unit(given))
-        if self.process == "walk":
-            steps = pm.Normal("step_standard", 0.0, 1.0, dims=("step", "free"))
-            walk = pt.cumsum(steps[::-1], axis=0)[::-1]
-            free = pt.concatenate([walk, pt.zeros_like(walk[:1])], axis=0)
-        else:
-            length = pm.LogNormal("length", np.log(n / 3.0), 0.5)
-            gap = np.subtract.outer(np.arange(n), np.arange(n))
-            kernel = pt.exp(-((gap / length) ** 2) / 2.0) + JITTER * np.eye(n)
-            standard = pm.Normal("process_standard", 0.0, 1.0, dims=("period", "free"))
-            free = pt.linalg.cholesky(kernel) @ standard
-            free = free - free[-1:]
-        change = centre(drift * free)
+        found = super().add(given, unit, scales, centred=centred)
         score = pm.modelcontext(None)["score"]
-        rating = pm.Deterministic("rating", score[None, :] + change, dims=("period", "arm"))
-        return {"rating": rating}
+        then = pt.concatenate([score[None] + found["change"], score[None]], axis=0)
+        pm.Deterministic("rating", then, dims=("period", "arm"))
+        return found
 
-    def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
-        """Return the base's predictor, and how far ratings then were from today's."""
-        eta = self.base.eta(parameters, cells)
-        if "period_of_cell" not in cells:
-            return eta
-        rating, period = parameters["rating"], cells["period_of_cell"]
-        then = rating[..., period, cells["first"]] - rating[..., period, cells["second"]]
-        return eta + then - difference(parameters, cells)
+    def complete(
+        self, posterior: dict[str, np.ndarray], arms: tuple[str, ...]
+    ) -> dict[str, np.ndarray]:
+        """Return the draws with ``rating``, (..., periods, K), in place of changes."""
+        found = super().complete(posterior, arms)
+        change = found.pop("change", None)
+        if change is not None and "rating" not in found:
+            today = found["score"][..., None, :]
+            found["rating"] = np.concatenate([today + change, today], axis=-2)
+        return found
 
     def _limits(self, log: Any) -> tuple[float, ...]:
         """Return the limits of the periods, which span the log's times evenly."""

@@ -93,9 +93,9 @@ def command(argv: list[str], /, log: str, **options: Any) -> None:
         )
     )
     if options["order_effect"]:
-        model = OrderEffect(model, prior=float("inf") if model.flat else 1.0)
+        model = model + OrderEffect(prior=float("inf") if model.terms.flat else 1.0)
     if options["judge_effect"]:
-        model = JudgeTastes(model)
+        model = model + JudgeTastes()
     duels = read_log(log, options)[None]
     with steps() as step:
         a = analyse_attributes(

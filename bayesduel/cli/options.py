@@ -230,13 +230,14 @@ def chosen_model(name: str, options: Mapping[str, Any]) -> Any:
     click.UsageError
         If the model cannot have them.
     """
-    from bayesduel.models import Covariates, OrderEffect, Scores, named
+    from bayesduel.models import Covariates, OrderEffect, named, scored
 
     columns = covariates_of(options)
     try:
-        settings = {"predictor": Scores() + Covariates(columns)} if columns else {}
-        model = named(name, **settings)
-        return OrderEffect(model) if options.get("order_effect") else model
+        model = named(name)
+        if columns:
+            model = scored(model) + Covariates(columns)
+        return scored(model) + OrderEffect() if options.get("order_effect") else model
     except TypeError as error:
         asked = "--covariates" if columns else "--order-effect"
         raise click.UsageError(f"{asked} cannot be used with --model {name}: {error}") from error

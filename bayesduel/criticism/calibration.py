@@ -174,12 +174,8 @@ def held_out(
         raise ValueError(f"folds should be a whole number >= 2, got {folds}")
     rng = np.random.default_rng(seed)
     model = model_named(model)
-    rows, unit = rows_of(duels, model.reads_order)
-    by_vote = (
-        unit != "duel"
-        or model.outcome == "margin"
-        or bool(model.columns(duels) or model.differences(duels))
-    )
+    rows, unit = rows_of(duels, model.terms.reads_order)
+    by_vote = unit != "duel" or model.response.outcome == "margin" or bool(model.columns(duels))
     if by_vote:
         rows, unit = votes_of(duels)
     n_units = len(np.unique(rows[5])) if unit != "duel" else int(rows[2:5].sum())
@@ -252,7 +248,7 @@ def _predict_votes(
     cells = settled.cells(left_out, each=True)
     step = max(1, CHUNK // draws)
     parts = [cells.take(slice(start, start + step)) for start in range(0, len(cells), step)]
-    scores = (expected_score(settled.cell_probabilities(posterior, part)) for part in parts)
+    scores = (expected_score(settled.outcomes(posterior, part.data)) for part in parts)
     means, drawn = zip(*(_summary(score, most) for score in scores), strict=True)
     return np.concatenate(means), np.concatenate(drawn, axis=1)
 
@@ -268,7 +264,7 @@ def _predict_pairs(
     most: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean expected score of left in the rows that are held out, and `most` draws."""
-    if model.reads_order:
+    if model.terms.reads_order:
         kept, row = np.nonzero(counts)
         left, right = np.array(duels.arms, dtype=object)[pair[:, row]]
         outcome = np.array([1.0, 0.0, 0.5])[kept]
@@ -281,12 +277,14 @@ def _predict_pairs(
         log = Duels(arms=duels.arms, cells=cells, tie_rule=duels.tie_rule, ordered=False)
     left, right = pair[:, held.sum(0) > 0]
     posterior = _posterior(log, model, draws, seed)
-    if model.reads_order:
-        chances = model.outcome_probabilities(posterior, left, right, left_advantage=True)
+    if model.terms.reads_order:
+        chances = model.outcomes(
+            posterior, {"first": left, "second": right, "left_first": np.ones(len(left))}
+        )
         return _summary(expected_score(chances), most)
     either = np.sort([left, right], axis=0)  # a pair in both orders is predicted once
     (first, second), row = np.unique(either, axis=1, return_inverse=True)
-    chances = model.outcome_probabilities(posterior, first, second)
+    chances = model.outcomes(posterior, {"first": first, "second": second})
     mean, drawn = (values[..., row.ravel()] for values in _summary(expected_score(chances), most))
     turned = left > right
     return np.where(turned, 1 - mean, mean), np.where(turned, 1 - drawn, drawn)

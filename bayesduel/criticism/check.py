@@ -224,10 +224,10 @@ def _candidates(duels: "Duels", ordered: bool, strongly_transitive: bool) -> lis
 
     candidates = default_models(duels)
     if ordered:
-        candidates.append(OrderEffect(BradleyTerry()))
+        candidates.append(BradleyTerry() + OrderEffect())
     if not strongly_transitive:
-        cyclic = BladeChest(BradleyTerry())
-        candidates.append(OrderEffect(cyclic) if ordered else cyclic)
+        cyclic = BradleyTerry() + BladeChest()
+        candidates.append(cyclic + OrderEffect() if ordered else cyclic)
     return candidates
 
 

@@ -233,16 +233,16 @@ class Check:
         neutral duels, as those of `model` are.
         """
         from bayesduel.inference.fit import fit
-        from bayesduel.models import BladeChest
+        from bayesduel.models import BladeChest, scored
 
         if not model.controls:
             return self.without_ranking, ""
-        if model.flat:
+        if model.terms.flat:
             return None, (
                 "No winners without a ranking are given: the model that allows cycles and controls "
                 "for the same needs a proper prior."
             )
-        cyclic = BladeChest(model)
+        cyclic = scored(model) + BladeChest()
         n_cells = len(cyclic.cells(self.duels))
         if n_cells > CONTROLLED_CELLS or self.duels.n_arms > CONTROLLED_ARMS:
             return None, (

@@ -39,7 +39,7 @@ MIDDLE = 0.75  # win probability of the planted cycles whose power is reported
 GOOD_POWER = 0.8
 MOSTLY = 0.9  # share of pairs that met once from which the page says what that hides
 NEAR = 4.0  # Monte Carlo standard errors from 0.05 within which a p-value is shown with its own
-MODELLED = "fit the model OrderEffect(BradleyTerry()) (on the command line, --order-effect)"
+MODELLED = "fit the model BradleyTerry() + OrderEffect() (on the command line, --order-effect)"
 NO_MEANING = (
     "if sides carry no meaning, check again with order_effect=False (on the command line, "
     "--no-order-effect)"

@@ -186,7 +186,7 @@ def _observations(duels: Duels, given: Mapping[str, Any]) -> str:
     from bayesduel.posterior.draws import model_of
 
     models = {n: model_of(m) if isinstance(m, xr.DataTree) else m for n, m in given.items()}
-    of_margins = [name for name, model in models.items() if model.outcome == "margin"]
+    of_margins = [name for name, model in models.items() if model.response.outcome == "margin"]
     if of_margins:
         others = [name for name in models if name not in of_margins]
         if others:
@@ -198,7 +198,7 @@ def _observations(duels: Duels, given: Mapping[str, Any]) -> str:
         return "margins"
     if not duels.n_ties:
         return "wins and losses"
-    own = [name for name, model in models.items() if model.outcome == "win or tie"]
+    own = [name for name, model in models.items() if model.response.outcome == "win or tie"]
     half = [name for name in models if name not in own]
     if own and half:
         raise ValueError(

@@ -79,13 +79,11 @@ def units_of(duels: "Duels", models: Sequence[Any], unit: Unit) -> list[Units]:
     if unit == "pair":
         return [_by_pair(duels, model) for model in models]
     columns = {(k, n): c for k, m in enumerate(models) for n, c in m.columns(duels).items()}
-    apart = {(k, n): c for k, m in enumerate(models) for n, c in m.differences(duels).items()}
     seen = seen_in(
         duels,
         {str(key): column for key, column in columns.items()},
-        {str(key): column for key, column in apart.items()},
-        ordered=any(m.reads_order for m in models),
-        each=any(m.outcome == "margin" for m in models),
+        ordered=any(m.terms.reads_order for m in models),
+        each=any(m.response.outcome == "margin" for m in models),
     )
     cell, outcome = np.nonzero(seen.counts)
     times = seen.counts[cell, outcome].astype(np.int64)
@@ -96,8 +94,8 @@ def units_of(duels: "Duels", models: Sequence[Any], unit: Unit) -> list[Units]:
         of_vote = unit_at[seen.of_vote, seen.result]
     found = []
     for k, model in enumerate(models):
-        own = {n: seen.columns[str((j, n))] for (j, n) in (columns | apart) if j == k}
-        shared = ["first", "second", *(["left_first"] if model.reads_order else [])]
+        own = {n: seen.columns[str((j, n))] for (j, n) in columns if j == k}
+        shared = ["first", "second", *(["left_first"] if model.terms.reads_order else [])]
         own |= {n: seen.columns[n] for n in shared}
         single = Seen(
             columns={name: column[cell] for name, column in own.items()},
@@ -106,7 +104,7 @@ def units_of(duels: "Duels", models: Sequence[Any], unit: Unit) -> list[Units]:
             result=seen.result,
             each=seen.each,
         )
-        cells = model.unit_cells(duels, single, "duel")
+        cells = model.cells_of(duels, single, "duel")
         found.append(
             Units(
                 "duel",
@@ -241,13 +239,13 @@ def cut(rows: np.ndarray, unit: str, folds: int, rng: np.random.Generator) -> li
 
 def _by_pair(duels: "Duels", model: Any) -> Units:
     """Return the unordered pairs of a log as units."""
-    seen = model.unit_seen(duels)
+    seen = model.seen(duels)
     low = np.minimum(seen.columns["first"], seen.columns["second"])
     high = np.maximum(seen.columns["first"], seen.columns["second"])
     order = np.lexsort((high, low))
     low, high = low[order], high[order]
     stops = np.flatnonzero(np.append((np.diff(low) != 0) | (np.diff(high) != 0), True)) + 1
-    cells = model.unit_cells(duels, seen, "pair")
+    cells = model.cells_of(duels, seen, "pair")
     return Units(
         "pair",
         np.ones(len(stops), dtype=np.int64),

@@ -31,6 +31,8 @@ from bayesduel.criticism.standardised_residuals import (
     normal_scores,
     statistics,
 )
+from bayesduel.models.cells import ModelCells, data_of_rows
+from bayesduel.posterior.conditions import observed_conditions
 from bayesduel.posterior.draws import check_fit, draws_of
 from bayesduel.system.arguments import whole
 from bayesduel.text import join, screen
@@ -50,7 +52,6 @@ CHECKS = {
 }
 LEVEL = 0.05  # familywise, of the checks that a sentence names
 ENTRIES = 4_000_000  # residuals worked on at once
-SQUARE = ("wins", "ties")  # of the design, by arm and opponent
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -155,10 +156,11 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
     import pandas as pd
 
     draws, seed = whole(draws, "draws", 20), whole(seed, "seed", 0)
-    model, posterior, labels, votes = _parts(fit, draws)
-    left, right, weight, margin = votes
+    model, posterior, labels, given, weight, margin = _parts(fit, draws)
+    left, right = given["first"], given["second"]
     n_arms, n_draws = len(labels), len(next(iter(posterior.values())))
     rows = np.repeat(np.arange(len(margin)), weight)
+    given = data_of_rows(given, rows)
     left, right, margin = left[rows], right[rows], margin[rows]
     sign = np.where(left < right, 1.0, -1.0)
     low, high = np.minimum(left, right), np.maximum(left, right)
@@ -171,7 +173,7 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
     step = max(1, ENTRIES // len(margin))
     for start in range(0, n_draws, step):
         here = {n: v[start : start + step] for n, v in posterior.items()}
-        middle, spread, degrees = model.margins(here, left, right, left_advantage=model.reads_order)
+        middle, spread, degrees = model.margins(here, given)
         z = (margin - middle) / spread
         if not np.isinf(degrees).all():
             z = normal_scores(z, degrees)
@@ -257,23 +259,13 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
     model, used = found.model, np.unique(np.linspace(0, found.n_draws - 1, draws).astype(int))
     posterior, design = found.rows(used), fit["constant_data"]
     dims: tuple[str, ...]
-    if model.outcome == "margin":
+    if model.response.outcome == "margin":
         name, dims = "margin", ("chain", "draw", "vote")
-        left, right = design["vote_left"].to_numpy(), design["vote_right"].to_numpy()
-        given = model.margins(posterior, left, right, left_advantage=model.reads_order)
-        assert given is not None
-        middle, spread, degrees = given
-        noise = rng.standard_normal(middle.shape)
-        if not np.isinf(degrees).all():
-            noise /= np.sqrt(rng.chisquare(np.broadcast_to(degrees, noise.shape)) / degrees)
-        made = middle + spread * noise
+        made = model.replicate(posterior, observed_conditions(fit, model), rng)
     else:
         name, dims = "outcome", ("chain", "draw", "cell")
-        columns = {n: design[n].to_numpy() for n in map(str, design.data_vars) if n not in SQUARE}
-        n = columns.pop("n")
-        if model.reads_order:
-            columns["left_first"] = np.ones(len(n))
-        chances = model.cell_probabilities(posterior, model.cells_at(columns, labels))
+        n = design["n"].to_numpy()
+        chances = model.outcomes(posterior, observed_conditions(fit, model))
         if "tie" in chances:
             dims = (*dims, "result")
             p = np.stack([chances["win"], chances["loss"], chances["tie"]], axis=-1)
@@ -323,44 +315,36 @@ def _log_likelihood(
 ) -> xr.Dataset | None:
     """Return the log likelihood of each observation in some draws, or None.
 
-    A fit of margins keeps that of cells; of a margin alone it follows from the votes, unless the
-    predictor depends on more of them than the fit holds.
+    A fit of margins keeps that of cells; of a margin alone it follows from the votes.
     """
-    from bayesduel.data.duels import Duels
-
-    if model.outcome != "margin":
+    if model.response.outcome != "margin":
         if "log_likelihood" not in fit:
             return None
         return _of_draws(fit["log_likelihood"].dataset, used)
-    if model.splits_pairs or model.integrates_pair:
+    if model.response.coupled:
         return None
-    design = fit["constant_data"]
-    left, right = (design[f"vote_{side}"].to_numpy() for side in ("left", "right"))
     margin = fit["observed_data"]["margin"].to_numpy()
-    arms = np.array(labels, dtype=object)
-    log = Duels.from_votes(
-        arms[left], arms[right], (np.sign(margin) + 1) / 2, margin=margin, arms=labels
-    )
-    values = model.log_likelihood(posterior, model.cells(log, each=True))
+    one = np.ones(len(margin))
+    statistics = np.stack([margin, 0 * margin, 0 * margin], axis=1)
+    data = {"n": one, "n_left": one, "margins": statistics}
+    cells = ModelCells(log=None, seen=None, data=observed_conditions(fit, model) | data)
+    values = model.log_likelihood(posterior, cells)
     return xr.Dataset({"margin": (("chain", "draw", "vote"), values[None])})
 
 
-def _parts(fit: xr.DataTree, draws: int) -> tuple[Any, dict[str, np.ndarray], Any, Any]:
-    """Return the model, some draws, the labels, and left, right, weight and margin of votes."""
+def _parts(fit: xr.DataTree, draws: int) -> tuple[Any, dict[str, np.ndarray], Any, Any, Any, Any]:
+    """Return the model, some draws, the labels, and conditions, weight and margin of votes."""
     check_fit(fit)
     found, labels, _ = draws_of(fit, "model")
     model = found.model
-    if model.outcome != "margin" or model.splits_pairs:
-        raise ValueError(
-            "fit should be of a model of margins whose only layer is OrderEffect, got one of "
-            f"{fit.attrs['model']}"
-        )
+    if model.response.outcome != "margin":
+        raise ValueError(f"fit should be of a model of margins, got one of {fit.attrs['model']}")
     used = np.unique(np.linspace(0, found.n_draws - 1, draws).astype(int))
-    design = fit["constant_data"]
-    votes = [design[f"vote_{name}"].to_numpy() for name in ("left", "right", "weight")]
     return (
-        found.model,
+        model,
         found.rows(used),
         labels,
-        (*votes, fit["observed_data"]["margin"].to_numpy()),
+        observed_conditions(fit, model),
+        fit["constant_data"]["vote_weight"].to_numpy(),
+        fit["observed_data"]["margin"].to_numpy(),
     )

@@ -1,6 +1,6 @@
 """Parts of a log of duels: votes, cells, pairs, tallies, and the summary of reading it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -83,6 +83,9 @@ class Votes:
         order of `covariate_names`; or None.
     category
         Index into `categories` (int32, -1 where missing), or None.
+    kept
+        Further columns that were kept, by name: index of each vote's level (int32, -1 where
+        missing), and the levels.
     """
 
     left: np.ndarray
@@ -99,6 +102,7 @@ class Votes:
     covariate_names: tuple[str, ...] = ()
     category: np.ndarray | None = None
     categories: tuple[str, ...] = ()
+    kept: Mapping[str, tuple[np.ndarray, tuple[str, ...]]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.left)
@@ -113,7 +117,18 @@ class Votes:
             name: None if getattr(self, name) is None else getattr(self, name)[rows]
             for name in columns
         }
-        return replace(self, **picked)
+        kept = {name: (code[rows], levels) for name, (code, levels) in self.kept.items()}
+        return replace(self, **picked, kept=kept)
+
+    def level(self, by: str) -> tuple[np.ndarray, tuple[str, ...]] | None:
+        """Return the level of each vote in a column and the levels, or None without it."""
+        own = {
+            "judge": (self.judge, self.judges),
+            "group": (self.group, self.groups),
+            "category": (self.category, self.categories),
+        }
+        code, levels = self.kept.get(by) or own.get(by, (None, ()))
+        return None if code is None else (code, levels)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,15 +56,10 @@ def crossed(judge: np.ndarray, group: np.ndarray) -> np.ndarray:
 
 def why_not_robust(model: Any) -> str:
     """Return why the errors of a model cannot be made cluster-robust, or ""."""
-    if model.approximation == "conjugate":
+    if model.conjugate:
         return "each pair has a parameter of its own: use one majority vote for each unit"
-    if model.integrates_pair:
+    if model.response.coupled:
         return "the votes on a pair share a parameter that the likelihood integrates out"
-    if model.varying:
-        return (
-            "effects vary by group with a learned spread, for which cluster-robust errors are not "
-            "computed"
-        )
     if model.why_nuts:
         return f"the posterior has no mode at which votes add up: {model.why_nuts}"
     return ""

@@ -72,7 +72,7 @@ class ComparisonGraph:
     ) -> "ComparisonGraph":
         """Return the graph of a model's cells.
 
-        `effects` are the columns beside the scores, as ``Model.fixed_effects`` returns them.
+        `effects` are the columns beside the scores, by name: their values and prior deviations.
         """
         data, n_arms = cells.data, cells.log.n_arms
         first, second = (np.ascontiguousarray(data[k], np.int32) for k in ("first", "second"))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from bayesduel.inference.design import PairDifferences, centre, uncentre
+from bayesduel.inference.design import centre, uncentre
 from bayesduel.inference.hyper_grid import Grid
 from bayesduel.inference.linear_predictor import LinearPredictor
 
@@ -42,7 +42,7 @@ class Mode:
     factor
         Lower Cholesky factor of the precision there, shape (size, size).
     prior
-        The prior's part of the precision, which is diagonal, shape (size,).
+        The prior's part of the precision, shape (size, size).
     """
 
     x: np.ndarray
@@ -79,7 +79,8 @@ def find_mode(
         If there is no mode: the likelihood increases without bound (flat priors only).
     """
     x = np.zeros(density.size) if start is None else start.copy()
-    parts = density.parts(x, hyper)
+    prior = density.prior_at(hyper)
+    parts = density.parts(x, hyper, prior)
     for _ in range(200):
         factor, bowl = _ascent(parts.precision)
         step = _solved(factor, parts.gradient)
@@ -88,13 +89,15 @@ def find_mode(
         if decrement < tolerance * len(x) or (decrement < rounding and _small(step, x)):
             if not bowl:
                 raise FloatingPointError("Newton's method ended on a saddle, not at a mode")
-            flat = factor.diagonal()[parts.prior == 0]  # directions that only the data curve
+            flat = factor.diagonal()[
+                parts.prior.diagonal() == 0
+            ]  # directions that only the data curve
             if len(flat) and flat.min() < VANISHING * factor.diagonal().max():
                 raise FloatingPointError("the posterior has no curvature in some direction")
             return Mode(x, parts.value, factor, parts.prior)
         length = 1.0
         while True:
-            candidate = density.parts(x + length * step, hyper)
+            candidate = density.parts(x + length * step, hyper, prior)
             gained = candidate.value - parts.value
             if gained >= 1e-4 * length * decrement - rounding:
                 break
@@ -142,17 +145,13 @@ def grid_variables(model: Any, density: LinearPredictor, grid: Grid) -> dict[str
 
 def mode_variables(model: Any, density: LinearPredictor, mode: Mode) -> dict[str, Any]:
     """Return a conditional mode as variables of a Dataset, with its errors or covariance."""
-    dims = model.dims | {"score": ("arm",)}
+    dims = density.dims
     found = density.parameters(mode.x)
-    if isinstance(density.design, PairDifferences):
-        free = found.pop("score_free")
-        group = {f"{n}_mode": (dims.get(n, ()), v) for n, v in found.items()}
-        covariance = score_covariance(mode, density.design.n_arms)
-        return {
-            "score_mode": ("arm", centre(free)),
-            "score_cov": (("arm", "opponent"), covariance),
-            **group,
-        }
+    if "score_free" in found:
+        score = {"score_mode": ("arm", centre(found.pop("score_free")))}
+        n_arms = len(score["score_mode"][1])
+        score["score_cov"] = (("arm", "opponent"), score_covariance(mode, n_arms))
+        return score | {f"{n}_mode": (dims.get(n, ()), v) for n, v in found.items()}
     errors = density.parameters(np.sqrt(mode.covariance().diagonal()))
     modes = {f"{n}_mode": (dims.get(n, ()), v) for n, v in found.items()}
     return modes | {f"{n}_se": (dims.get(n, ()), v) for n, v in errors.items()}

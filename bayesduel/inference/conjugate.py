@@ -99,6 +99,10 @@ class ConjugatePairs:
         """Return nothing: the posterior is exact."""
         return {}
 
+    def certified(self, *_: Any) -> None:
+        """Return None: the draws are certified by their weights."""
+        return
+
     def refined(self, proposals: Proposals, weights: np.ndarray) -> None:
         """Return None: there is nothing to correct."""
         return

@@ -112,15 +112,17 @@ def _observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]
     else:
         for k, name in enumerate(("first_wins", "second_wins", "cell_ties")):
             cell[name] = ("cell", counts[:, k])
-    if model.outcome == "margin":
+    if model.response.outcome == "margin":
         votes = log.votes
         by_vote = {"left": votes.left, "right": votes.right, "weight": votes.weight}
         observed: dict[str, Any] = {"margin": ("vote", votes.margin)}
         cell["n"] = ("cell", data["n"])
-        cell |= {f"vote_{name}": (("vote",), value) for name, value in by_vote.items()}
+        by_vote |= model.columns(log)
+        dims = ("vote", "covariate")
+        cell |= {f"vote_{n}": (dims[: np.ndim(v)], v) for n, v in by_vote.items()}
     else:
         cell["n"] = (("cell",), counts.sum(axis=1).astype(np.int64))
-        if model.outcome == "win or tie":
+        if model.response.outcome == "win or tie":
             observed = {"outcome": (("cell", "result"), counts.astype(np.int64))}
         else:
             observed = {"outcome": ("cell", counts[:, 0] + counts[:, 2] / 2)}

@@ -4,7 +4,6 @@ Two designs behind one interface: differences of centred scores (K numbers that 
 place of which K - 1 free numbers are estimated) with a few other columns, and any sparse matrix.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -18,8 +17,8 @@ __all__ = [
     "Design",
     "DesignMatrix",
     "PairDifferences",
+    "ScoresBeside",
     "centre",
-    "design_of",
     "laplacian",
     "reduce",
     "uncentre",
@@ -268,31 +267,65 @@ class DesignMatrix:
         return DesignMatrix(sparse.csr_array(self.jacobian[cells]))
 
 
-def design_of(
-    eta: Callable[[np.ndarray], np.ndarray],
-    blocks: Mapping[str, int | None],
-    data: Mapping[str, np.ndarray],
-) -> Design:
-    """Return the design of a linear predictor, found by asking for it at the unit vectors.
+@dataclass(frozen=True, eq=False)
+class ScoresBeside(DesignMatrix):
+    """Differences of two centred scores, beside many sparse columns.
 
-    Parameters
+    Attributes
     ----------
-    eta
-        The predictor of all cells, (cells,), as a function of u (size,).
-    blocks
-        Length of each parameter in u by name; None for a number.
-    data
-        The model's data. A predictor whose first block is ``score_free`` is a difference of
-        centred scores of the arms ``first`` and ``second``.
+    jacobian
+        Of K scores and the other coefficients, (cells, K + p); the first K - 1 entries of u are the
+        free numbers of the scores.
+    n_arms
+        K.
     """
-    size = sum(1 if n is None else n for n in blocks.values())
-    with_scores = next(iter(blocks), "") == "score_free"
-    begin = (blocks["score_free"] or 0) if with_scores else 0
-    if not with_scores:
-        columns = [sparse.csc_array(eta(unit)[:, None]) for unit in np.eye(size)]
-        return DesignMatrix(sparse.csr_array(sparse.hstack(columns)))
-    units = np.eye(size)[begin:]
-    reach = [eta(unit) for unit in units]
-    n_cells = len(data["first"])
-    others = np.column_stack(reach) if reach else np.zeros((n_cells, 0))
-    return PairDifferences(data["first"], data["second"], begin + 1, others)
+
+    n_arms: int
+
+    @classmethod
+    def of(
+        cls, first: np.ndarray, second: np.ndarray, n_arms: int, others: sparse.csr_array
+    ) -> "ScoresBeside":
+        """Return the design of pairs and of other columns (cells, p)."""
+        cell, one = np.arange(len(first)), np.ones(len(first))
+        place = (np.concatenate([cell, cell]), np.concatenate([first, second]))
+        pairs = sparse.csr_array((np.concatenate([one, -one]), place), shape=(len(first), n_arms))
+        return cls(sparse.csr_array(sparse.hstack([pairs, others])), n_arms)
+
+    def _raw(self, u: np.ndarray) -> np.ndarray:
+        """Return scores and other coefficients, (..., K + p), of u."""
+        cut = self.n_arms - 1
+        return np.concatenate([centre(u[..., :cut]), u[..., cut:]], axis=-1)
+
+    def _free(self, raw: np.ndarray) -> np.ndarray:
+        """Return the gradient in u from that in scores and others, (..., K + p)."""
+        parts = [uncentre(raw[..., : self.n_arms]), raw[..., self.n_arms :]]
+        return np.concatenate(parts, axis=-1)
+
+    def eta(self, u: np.ndarray) -> np.ndarray:
+        """Return eta, shape (..., cells)."""
+        return super().eta(self._raw(u))
+
+    def pull(self, slope: np.ndarray) -> np.ndarray:
+        """Return J' slope, (size,)."""
+        return self._free(super().pull(slope))
+
+    def pulls(self, slopes: np.ndarray) -> np.ndarray:
+        """Return J' slopes, (size, m), of slopes (cells, m)."""
+        return self._free(super().pulls(slopes).T).T
+
+    def pull_by(self, slope: np.ndarray, groups: np.ndarray, n: int) -> np.ndarray:
+        """Return J' slope over the cells of each group, (n, size)."""
+        return self._free(super().pull_by(slope, groups, n))
+
+    def curvature(self, bend: np.ndarray) -> np.ndarray:
+        """Return minus J' diag(bend) J, (size, size)."""
+        return self._free(self._free(super().curvature(bend)).T)
+
+    def spread(self, covariance: np.ndarray) -> np.ndarray:
+        """Return the standard deviation of eta, (cells,)."""
+        return super().spread(self._raw(self._raw(covariance).T))
+
+    def rows(self, cells: np.ndarray) -> "ScoresBeside":
+        """Return the design of these cells."""
+        return ScoresBeside(sparse.csr_array(self.jacobian[cells]), self.n_arms)

@@ -16,10 +16,10 @@ from bayesduel.data.pulls import Pulls
 from bayesduel.inference.datatree import datatree
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.nuts import sample_nuts
-from bayesduel.inference.sample import APPROXIMATIONS, sample
+from bayesduel.inference.sample import approximation_of, sample
 from bayesduel.inference.sandwich import robust_covariance
 from bayesduel.models import Model, model_named
-from bayesduel.models.class_names import classes_of
+from bayesduel.models.registry import classes_of
 from bayesduel.models.settings import settings_to_json
 from bayesduel.system.arguments import check_call, check_flag, check_one_of, shown_value
 from bayesduel.system.blas_threads import one_thread_if_small
@@ -170,7 +170,7 @@ def fitted(
     if draws is None:
         draws = _default_draws(len(duels.arms)) if sparse else DRAWS
     if isinstance(duels, Duels) and _ranks_arms(model):
-        warn_of_pairing(duels, learned_scale="scale" in model.hypers)
+        warn_of_pairing(duels, learned_scale="scale" in model.scales)
     model = model.settled(duels)
     model.check(duels)
     cells = model.cells(duels)
@@ -189,8 +189,8 @@ def fitted(
             "model": model.name,
             "model_settings": settings_to_json(model.settings),
             **({"model_classes": json.dumps(own)} if own else {}),
-            "outcome": model.outcome,
-            "score_unit": model.score_unit,
+            "outcome": model.response.outcome,
+            "score_unit": model.response.score_unit,
             "method": used,
             "method_reason": reason,
             "seed": seed,
@@ -283,7 +283,7 @@ def _sample(
         method, reason = "nuts", model.why_nuts
     if method != "nuts":
         try:
-            approximation = APPROXIMATIONS[model.approximation](model, cells, near)
+            approximation = approximation_of(model, cells, near)
             drawn = sample(
                 approximation, chains * per_chain, rng, log_likelihood=keep, progress=progress
             )
@@ -378,7 +378,7 @@ def _of_log(duels: Any, model: Model) -> dict[str, Any]:
     return {
         "source": duels.read_summary.source,
         "n_duels": duels.n_duels,
-        "tie_rule": model.tie_rule(duels),
+        "tie_rule": model.response.tie_rule(duels),
         "components": json.dumps([list(part) for part in parts]),
     }
 

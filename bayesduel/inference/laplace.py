@@ -109,6 +109,10 @@ class Laplace:
         """Return the group ``laplace``: mode and covariance at the best node, and the grid."""
         return grid_variables(self.model, self.density, self.grid)
 
+    def certified(self, *_: Any) -> None:
+        """Return None: the draws are certified by their weights."""
+        return
+
     def refined(self, proposals: Proposals, weights: np.ndarray) -> SkewedLaplace:
         """Return the approximation by skewed densities; of the draws nothing is needed yet."""
         return SkewedLaplace.of(self.model, self.cells, self.density, self.grid)

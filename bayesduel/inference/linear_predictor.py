@@ -1,28 +1,35 @@
 """The log density of a model whose linear predictor is linear in its parameters.
 
-Gradient and Hessian follow from two designs (:mod:`bayesduel.inference.design`) and the compiled
-derivatives of each cell's log likelihood in its own ``eta``: J' slope and J' diag(bend) J, exactly.
-Parameters of the response (a tendency to tie) border that matrix.
+It is made from the model's declaration: designs of the terms, normal priors given the learned
+scales, and closed derivatives of each cell's log likelihood in its own ``eta``. Gradient and
+Hessian follow: J' slope and J' diag(bend) J, exactly. Parameters of the response (a tendency to
+tie) border that matrix. Nothing is compiled; the ``pm.Model`` of the same declaration is what NUTS
+samples.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from bayesduel.inference.compiled_terms import CompiledTerms, compiled_terms
-from bayesduel.inference.design import Design, design_of
+from bayesduel.inference.design import Design, DesignMatrix, PairDifferences, ScoresBeside
 from bayesduel.models.cells import data_of_rows
-from bayesduel.models.response import SummedLogLikelihood
+from bayesduel.models.response import Derivatives
+from bayesduel.models.scores import Scores
+from bayesduel.models.term import Term
 
-__all__ = ["LinearPredictor", "Parts", "as_input", "linear_predictor", "split_blocks"]
+__all__ = ["Block", "LinearPredictor", "Parts", "columns_of", "linear_predictor", "split_blocks"]
 
 CHUNK = 4_000_000  # draws x cells worked on at once
 BLOCK = 100_000  # of these in the compiled sum, which should stay in the processor's cache
 REACHED = 64  # axes whose predictors are held at once
 MANY = 2_000_000  # draws x cells from which that sum is worth its compilation
+DENSE = 64  # columns beside the scores that are kept as a dense matrix
+LOG_2PI = float(np.log(2 * np.pi))
 
 
 class Parts(NamedTuple):
@@ -37,7 +44,7 @@ class Parts(NamedTuple):
     precision
         Minus the Hessian, shape (size, size).
     prior
-        The prior's part of `precision`, which is diagonal, shape (size,).
+        The prior's part of `precision`, shape (size, size).
     """
 
     value: float
@@ -46,37 +53,125 @@ class Parts(NamedTuple):
     prior: np.ndarray
 
 
+class Block(NamedTuple):
+    """Coefficients of one term in x.
+
+    Attributes
+    ----------
+    term
+        Whose they are.
+    lengths
+        Of their axes; () for a number.
+    """
+
+    term: Term
+    lengths: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of coefficients."""
+        return prod(self.lengths)
+
+
+class Piece(NamedTuple):
+    """The prior precision of one block: `tight` on the diagonal, or with a covariance.
+
+    With `inverse` (n, n), along the first axis of the block: it is that times the roots of `tight`
+    on both sides.
+    """
+
+    here: slice
+    tight: np.ndarray
+    inverse: np.ndarray | None
+
+    def dense(self) -> np.ndarray:
+        """Return the precision, (size, size)."""
+        if self.inverse is None:
+            return np.diag(self.tight)
+        root = np.sqrt(self.tight)
+        rest = len(root) // len(self.inverse)
+        return np.kron(self.inverse, np.eye(rest)) * np.outer(root, root)
+
+    def times(self, x: np.ndarray) -> np.ndarray:
+        """Return the precision times a vector, (size,)."""
+        if self.inverse is None:
+            return self.tight * x
+        root = np.sqrt(self.tight)
+        turned = self.inverse @ (root * x).reshape(len(self.inverse), -1)
+        return root * turned.ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """The normal prior of x given hyperparameters.
+
+    Attributes
+    ----------
+    mean
+        Shape (size,).
+    pieces
+        Precision of each block that is not flat.
+    half_log_det
+        Half the log determinant of the part that is not flat, less its constant.
+    """
+
+    mean: np.ndarray
+    pieces: tuple[Piece, ...]
+    half_log_det: float
+
+    @cached_property
+    def precision(self) -> np.ndarray:
+        """The inverse covariance, shape (size, size); 0 where flat."""
+        found = np.zeros((len(self.mean), len(self.mean)))
+        for piece in self.pieces:
+            found[piece.here, piece.here] = piece.dense()
+        return found
+
+    def pull(self, x: np.ndarray) -> np.ndarray:
+        """Return the precision times the distance of `x` from the mean, (size,)."""
+        away, found = x - self.mean, np.zeros_like(x)
+        for piece in self.pieces:
+            found[piece.here] = piece.times(away[piece.here])
+        return found
+
+
 @dataclass(frozen=True, eq=False)
 class LinearPredictor:
     """The density of one model on one log.
 
-    The vector x holds the parameters that enter eta, block after block, then those of the
+    The vector x holds the coefficients of the terms, block after block, then the numbers of the
     response.
 
     Attributes
     ----------
-    terms
-        Compiled functions.
+    model
+        The model, settled.
     data
-        Arrays by name, as the model registered them.
+        What it knows of each cell, by name.
     design
         How eta depends on x.
-    blocks
-        Length of each parameter, by name, in the order of x; a number has length None.
+    terms
+        Blocks of coefficients by the name of their free numbers, in the order of x.
+    own
+        Mean and prior deviation of the response's own numbers, by name.
     hypers
-        Length of each hyperparameter, by name, likewise.
-    summed
-        Compiled sum of the log likelihood over cells, for many draws of many cells; or None.
+        Length of each hyperparameter, by name; None of a number.
     """
 
-    terms: CompiledTerms
+    model: Any
     data: Mapping[str, np.ndarray]
     design: Design
-    blocks: Mapping[str, int | None]
+    terms: Mapping[str, Block]
+    own: Mapping[str, tuple[float, float]]
     hypers: Mapping[str, int | None]
-    summed: SummedLogLikelihood | None = None
 
-    @property
+    @cached_property
+    def blocks(self) -> dict[str, int | None]:
+        """Length of each parameter, by name, in the order of x; a number has length None."""
+        found = {n: block.size if block.lengths else None for n, block in self.terms.items()}
+        return found | dict.fromkeys(self.own)
+
+    @cached_property
     def size(self) -> int:
         """Number of parameters beside the hyperparameters."""
         return sum(1 if n is None else n for n in self.blocks.values())
@@ -92,13 +187,24 @@ class LinearPredictor:
         return len(self.data["n"])
 
     @property
+    def unit(self) -> float:
+        """Unit of the response."""
+        return float(self.model.response.unit(self.data))
+
+    @property
     def _cut(self) -> int:
         """Where the response's own parameters begin in x."""
-        return self.size - len(self.terms.own)
+        return self.size - len(self.own)
+
+    # -- parameters ------------------------------------------------------------------------
 
     def parameters(self, x: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the parameters by name, shapes (..., length) or (...), from x (..., size)."""
-        return split_blocks(x, self.blocks)
+        """Return the parameters by name, shapes (..., *lengths) or (...), from x (..., size)."""
+        found = split_blocks(x, self.blocks)
+        for name, block in self.terms.items():
+            if len(block.lengths) > 1:
+                found[name] = found[name].reshape(*x.shape[:-1], *block.lengths)
+        return found
 
     def hyper_parameters(self, phi: np.ndarray) -> dict[str, np.ndarray]:
         """Return the hyperparameters by name, on their own scale, from phi (..., q)."""
@@ -106,17 +212,125 @@ class LinearPredictor:
 
     def pack(self, parameters: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return x (..., size) from the parameters by name: the inverse of `parameters`."""
-        columns = [
-            np.asarray(parameters[name])[..., None] if length is None else parameters[name]
-            for name, length in self.blocks.items()
-        ]
+        columns = []
+        for name, length in self.blocks.items():
+            values = np.asarray(parameters[name])
+            axes = len(self.terms[name].lengths) if name in self.terms else 0
+            shape = (*values.shape[: values.ndim - axes], 1 if length is None else length)
+            columns.append(values.reshape(shape))
         return np.concatenate(columns, axis=-1)
 
-    def _arguments(self, x: np.ndarray, phi: np.ndarray) -> list[Any]:
-        """Return parameters, hyperparameters and data as the compiled functions take them."""
-        blocks = [as_input(v) for v in self.parameters(x).values()]
-        hypers = [as_input(v) for v in split_blocks(phi, self.hypers).values()]
-        return [*blocks, *hypers, *self.data.values()]
+    def _known(self, x: np.ndarray, phi: np.ndarray) -> dict[str, np.ndarray]:
+        """Return what the response asks beside eta: its own numbers and scales, draws first."""
+        beside = {name: x[..., self._cut + k] for k, name in enumerate(self.own)}
+        return beside | self.hyper_parameters(phi)
+
+    # -- the prior ---------------------------------------------------------------------------
+
+    def prior(self, phi: np.ndarray) -> Prior:
+        """Return the prior of x given hyperparameters (q,)."""
+        scales = self._columns(phi[None])
+        mean, pieces, half, start = np.zeros(self.size), [], 0.0, 0
+        for block in self.terms.values():
+            here = slice(start, start + block.size)
+            start = here.stop
+            if block.term.flat:
+                continue
+            tight = np.broadcast_to(self._tightness(block, scales)[0], (block.size,))
+            half += 0.5 * float(np.log(tight).sum()) - 0.5 * block.size * LOG_2PI
+            covariance = self._covariance(block, scales)
+            inverse = None
+            if covariance is not None:
+                inverse = np.linalg.inv(covariance)
+                rest = block.size // len(inverse)
+                half += 0.5 * rest * float(np.linalg.slogdet(inverse)[1])
+            pieces.append(Piece(here, tight, inverse))
+        for k, (middle, deviation) in enumerate(self.own.values(), self._cut):
+            mean[k] = middle
+            if np.isfinite(deviation):
+                pieces.append(Piece(slice(k, k + 1), np.array([deviation**-2.0]), None))
+                half -= float(np.log(deviation)) + 0.5 * LOG_2PI
+        return Prior(mean, tuple(pieces), half)
+
+    def prior_at(self, phi: Any) -> Prior:
+        """Return the prior of x given hyperparameters, a number or (q,)."""
+        return self.prior(self._phi(phi))
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Dimensions of the parameters, by name."""
+        return {n: block.term.free_dims for n, block in self.terms.items() if block.lengths}
+
+    def log_hyper(self, phi: np.ndarray) -> np.ndarray:
+        """Return the log prior of hyperparameters, (n,) of their logarithms (n, q)."""
+        total = np.zeros(len(phi))
+        scales = self.model.scales
+        for name, values in split_blocks(phi, self.hypers).items():
+            each = scales[name].log_density(values, self.unit)
+            total += each.reshape(len(phi), -1).sum(axis=1)
+        return total
+
+    def log_prior(self, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
+        """Return the log prior of draws, (n,), of x (n, size) and phi (n, q)."""
+        total = self.log_hyper(phi)
+        scales = self._columns(phi)
+        start = 0
+        for block in self.terms.values():
+            values = x[:, start : start + block.size]
+            start += block.size
+            if block.term.flat:
+                continue
+            tight = self._tightness(block, scales)
+            total += 0.5 * np.log(tight).sum(axis=1) * (1 if tight.shape[1] > 1 else block.size)
+            total -= 0.5 * block.size * LOG_2PI
+            if self._covariance(block, scales) is not None:
+                values, log_det = self._whitened(block, values, phi)
+                total -= log_det
+            total -= 0.5 * (values**2 * tight).sum(axis=1)
+        for k, (middle, deviation) in enumerate(self.own.values(), self._cut):
+            if np.isfinite(deviation):
+                total -= 0.5 * ((x[:, k] - middle) / deviation) ** 2
+                total -= float(np.log(deviation)) + 0.5 * LOG_2PI
+        return total
+
+    def _columns(self, phi: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the hyperparameters by name, each (n, 1) or (n, length), of phi (n, q)."""
+        return {n: v.reshape(len(phi), -1) for n, v in self.hyper_parameters(phi).items()}
+
+    def _tightness(self, block: Block, scales: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the prior precision of coefficients but for their covariance, (n, 1) or (n, size)."""
+        deviation = np.asarray(block.term.deviation(scales, self.data, self.unit), dtype=float)
+        deviation = deviation if deviation.ndim == 2 else np.atleast_1d(deviation)[None]
+        times = block.size // deviation.shape[1]
+        return np.tile(deviation, (1, times)) ** -2.0
+
+    def _covariance(self, block: Block, scales: Mapping[str, np.ndarray]) -> np.ndarray | None:
+        """Return the prior covariance along the first axis at the first of the hyperparameters."""
+        if not block.lengths:
+            return None
+        one = {n: v[0, 0] if v.shape[1] == 1 else v[0] for n, v in scales.items()}
+        found = block.term.covariance(one, block.lengths[0])
+        return None if found is None else np.asarray(found)
+
+    def _whitened(
+        self, block: Block, values: np.ndarray, phi: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return coefficients whitened along the first axis, and the log determinant of that."""
+        found, log_det = np.empty_like(values), np.empty(len(values))
+        n = block.lengths[0]
+        kinds, place = np.unique(phi, axis=0, return_inverse=True)
+        for k, one in enumerate(kinds):
+            covariance = self._covariance(block, self._columns(one[None]))
+            assert covariance is not None
+            root = np.linalg.cholesky(covariance)
+            mine = np.flatnonzero(place.ravel() == k)
+            shaped = values[mine].reshape(len(mine), n, -1)
+            solved = np.linalg.solve(root, shaped)
+            found[mine] = solved.reshape(len(mine), -1)
+            log_det[mine] = shaped.shape[2] * np.log(root.diagonal()).sum()
+        return found, log_det
+
+    # -- the density of many draws -------------------------------------------------------------
 
     def batch(self, x: np.ndarray, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return log density (n,) and log likelihood of each cell (n, cells) of many draws.
@@ -128,12 +342,12 @@ class LinearPredictor:
         phi
             Hyperparameters on the log scale, shape (n, q).
         """
-        value, cells = np.empty(len(x)), np.empty((len(x), self.n_cells))
+        cells = np.empty((len(x), self.n_cells))
         step = max(1, CHUNK // max(self.n_cells, 1))
         for start in range(0, len(x), step):
             here = slice(start, start + step)
-            value[here], cells[here] = self._chunk(x[here], phi[here])
-        return value, cells
+            cells[here] = self._cells(self.design.eta(x[here, : self._cut]), x[here], phi[here])
+        return self.log_prior(x, phi) + cells.sum(axis=1), cells
 
     def values(self, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
         """Return the log density of many draws, (n,), without keeping cells."""
@@ -142,10 +356,11 @@ class LinearPredictor:
         for start in range(0, len(x), step):
             here = slice(start, start + step)
             if many:
-                value[here] = self._sum(self.design.etas(x[here, : self._cut]), x[here])
+                value[here] = self._sum(self.design.etas(x[here, : self._cut]), x[here], phi[here])
             else:
-                value[here] = self._chunk(x[here], phi[here])[0]
-        return value + self._prior(x, phi) if many else value
+                eta = self.design.eta(x[here, : self._cut])
+                value[here] = self._cells(eta, x[here], phi[here]).sum(axis=1)
+        return value + self.log_prior(x, phi)
 
     def values_along(
         self, x: np.ndarray, hyper: float, axes: np.ndarray, at: np.ndarray
@@ -163,12 +378,10 @@ class LinearPredictor:
         at
             Coordinates along each axis, shape (m, axes).
         """
-        if not self._many(at.size):
-            return self._values_along_each(x, hyper, axes, at)
-        n_points = len(at)
-        value = np.empty(at.T.shape)
-        begin = self.design.eta(x[: self._cut])
-        step = max(1, BLOCK // max(self.n_cells * n_points, 1))
+        n_points, value = len(at), np.empty(at.T.shape)
+        begin, many = self.design.eta(x[: self._cut]), self._many(at.size)
+        room = BLOCK if many else CHUNK
+        step = max(1, room // max(self.n_cells * n_points, 1))
         for start in range(0, axes.shape[1], REACHED):
             reach = self.reach(axes.T[start : start + REACHED])
             for first in range(0, len(reach), step):
@@ -176,63 +389,89 @@ class LinearPredictor:
                 here = slice(start + first, start + first + len(moved))
                 along = at.T[here, :, None]
                 points = (x + along * axes.T[here, None, :]).reshape(-1, len(x))
-                sums = self._sum((begin + along * moved).reshape(-1, self.n_cells), points)
-                sums += self._prior(points, np.full((len(points), 1), hyper))
-                value[here] = sums.reshape(-1, n_points)
+                eta = (begin + along * moved).reshape(-1, self.n_cells)
+                phi = np.full((len(points), len(self.hypers)), hyper)
+                terms = (
+                    self._sum(eta, points, phi)
+                    if many
+                    else self._cells(eta, points, phi).sum(axis=1)
+                )
+                value[here] = (terms + self.log_prior(points, phi)).reshape(-1, n_points)
         return value.T
-
-    def _values_along_each(
-        self, x: np.ndarray, hyper: float, axes: np.ndarray, at: np.ndarray
-    ) -> np.ndarray:
-        """Return the same for few cells, one axis after another."""
-        value = np.empty(at.shape)
-        begin = self.design.eta(x[: self._cut])
-        for start in range(0, axes.shape[1], REACHED):
-            for k, reach in enumerate(self.reach(axes.T[start : start + REACHED]), start):
-                points, eta = x + at[:, k, None] * axes[:, k], begin + at[:, k, None] * reach
-                given = self._arguments(points, np.full((len(at), 1), hyper))
-                prior, cells = self.terms.functions["density"](eta, *given)
-                value[:, k] = prior + cells.sum(axis=1)
-        return value
 
     def _many(self, n: int) -> bool:
         """Return whether the compiled sum over cells pays for `n` draws."""
-        return self.summed is not None and n * self.n_cells >= MANY
+        return self.model.response.summed_log_likelihood is not None and n * self.n_cells >= MANY
 
-    def _sum(self, eta: np.ndarray, x: np.ndarray) -> np.ndarray:
+    def _sum(self, eta: np.ndarray, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
         """Return the log likelihood of draws (n, size) with this predictor (n, cells), (n,)."""
-        assert self.summed is not None
-        return self.summed(eta, self.parameters(x), self.data)
+        found: np.ndarray = self.model.response.summed_log_likelihood(
+            eta, self._known(x, phi), self.data
+        )
+        return found
 
-    def _prior(self, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
-        """Return the log prior of draws, (n,): their log density without cells."""
-        nothing = self._without_cells
-        given = nothing._arguments(x, phi)
-        return np.asarray(self.terms.functions["density"](np.empty((len(x), 0)), *given)[0])
-
-    @cached_property
-    def _without_cells(self) -> "LinearPredictor":
-        return self.over({}, np.empty(0, dtype=int))
-
-    def _chunk(self, x: np.ndarray, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        eta = self.design.eta(x[:, : self._cut])
-        prior, cells = self.terms.functions["density"](eta, *self._arguments(x, phi))
-        return prior + cells.sum(axis=1), cells
+    def _cells(self, eta: np.ndarray, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
+        """Return the log likelihood of each cell, (n, cells)."""
+        found: np.ndarray = self.model.response.log_likelihood(eta, self._known(x, phi), self.data)
+        return found
 
     def value(self, x: np.ndarray, phi: Any) -> float:
         """Return the log density at `x`, shape (size,), and hyperparameters `phi`."""
-        return float(self.values(x[None], np.atleast_1d(np.asarray(phi, dtype=float))[None])[0])
+        return float(self.values(x[None], self._phi(phi)[None])[0])
 
-    def cells(self, x: np.ndarray, phi: Any) -> tuple[float, np.ndarray]:
-        """Return the log density and the log likelihood of each cell."""
+    # -- derivatives at one point --------------------------------------------------------------
+
+    def _phi(self, phi: Any) -> np.ndarray:
+        """Return hyperparameters (q,) of a number or an array; () where there are none."""
         given = np.atleast_1d(np.asarray(phi, dtype=float))
-        value, cells = self._chunk(x[None], given[None])
-        return float(value[0]), cells[0]
+        return given[: sum(1 if n is None else n for n in self.hypers.values())]
+
+    def derivatives(self, x: np.ndarray, phi: Any, shift: Any = 0.0) -> Derivatives:
+        """Return the derivatives of cells at eta of `x` plus `shift` ((..., cells))."""
+        eta = self.design.eta(x[: self._cut]) + shift
+        known = self._known(x, self._phi(phi))
+        found: Derivatives = self.model.response.derivatives(eta, known, self.data)
+        return found
+
+    def eta(self, x: np.ndarray) -> np.ndarray:
+        """Return the predictor of each cell, (cells,)."""
+        return self.design.eta(x[: self._cut])
+
+    def likelihood(self, x: np.ndarray, phi: np.ndarray, eta: np.ndarray) -> np.ndarray:
+        """Return the log likelihood of cells at predictors `eta` (n, cells), (n, cells)."""
+        found: np.ndarray = self.model.response.log_likelihood(eta, self._known(x, phi), self.data)
+        return found
+
+    def averaged(
+        self,
+        x: np.ndarray,
+        phi: np.ndarray,
+        at: np.ndarray,
+        mass: np.ndarray,
+        variance: np.ndarray,
+    ) -> Derivatives:
+        """Return derivatives averaged over normal predictors with these variances (cells,).
+
+        By quadrature: at nodes `at` with masses `mass`, (nodes,).
+        """
+        eta = self.eta(x) + at[:, None] * np.sqrt(variance)
+        found = self.model.response.derivatives(eta, self._known(x, phi), self.data)
+        slope, bend = mass @ found.slope, mass @ found.bend
+        if not self.own:
+            return Derivatives(slope, bend, found.own, found.cross, found.second)
+        own, cross = (np.tensordot(mass, v + 0 * found.slope[..., None], 1) for v in found[2:4])
+        second = (mass @ np.broadcast_to(found.second, (len(mass), 1))).reshape(1, 1)
+        return Derivatives(slope, bend, own, cross, second)
+
+    def gradient(self, found: Derivatives, prior: Prior, x: np.ndarray) -> np.ndarray:
+        """Return the gradient of the log density in x from that of cells, (size,)."""
+        pulled = np.concatenate([self.design.pull(found.slope), found.own.sum(axis=0)])
+        return pulled - prior.pull(x)
 
     def slopes(self, x: np.ndarray, phi: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return each cell's gradient: in eta, (cells,), and in the own parameters, (cells, p)."""
-        _, _, slope, _, by_own, *_ = self._derivatives(x, phi)
-        return slope, by_own
+        found = self.derivatives(x, phi)
+        return found.slope, found.own
 
     def gradients(self, x: np.ndarray, phi: Any, groups: np.ndarray, n: int) -> np.ndarray:
         """Return the gradient in x of the log likelihood of groups of cells, (n, size).
@@ -248,13 +487,8 @@ class LinearPredictor:
 
     def curves(self, x: np.ndarray, phi: Any, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return slope and second derivative in eta, each (cells,), at eta of `x` plus `shift`."""
-        _, _, slope, bend, *_ = self._derivatives(x, phi, shift)
-        return slope, bend
-
-    def _derivatives(self, x: np.ndarray, phi: Any, shift: Any = 0.0) -> list[np.ndarray]:
-        given = np.atleast_1d(np.asarray(phi, dtype=float))
-        eta = self.design.eta(x[: self._cut]) + shift
-        return self.terms.functions["derivatives"](eta, *self._arguments(x, given))
+        found = self.derivatives(x, phi, shift)
+        return found.slope, found.bend
 
     def spread(self, covariance: np.ndarray) -> np.ndarray:
         """Return the standard deviation of each cell's eta when x has this covariance."""
@@ -266,20 +500,38 @@ class LinearPredictor:
 
     def pulls(self, slopes: np.ndarray) -> np.ndarray:
         """Return the gradients in x, (size, m), of slopes in the eta of cells, (cells, m)."""
-        return np.pad(self.design.pulls(slopes), ((0, len(self.terms.own)), (0, 0)))
+        return np.pad(self.design.pulls(slopes), ((0, len(self.own)), (0, 0)))
 
-    def parts(self, x: np.ndarray, phi: Any) -> Parts:
-        """Return value, gradient and curvature at `x`."""
-        prior, terms, slope, bend, by_own, cross, second, push, stiff = self._derivatives(x, phi)
-        gradient = np.concatenate([self.design.pull(slope), by_own.sum(axis=0)]) + push
-        precision = self.design.curvature(bend)
-        if self.terms.own:
-            cut, border = self._cut, np.stack([-self.design.pull(c) for c in cross.T], axis=1)
-            precision = np.pad(precision, (0, self.size - cut))
-            precision[:cut, cut:], precision[cut:, :cut] = border, border.T
-            precision[cut:, cut:] = -second
-        precision.flat[:: self.size + 1] -= stiff
-        return Parts(float(prior + terms.sum()), gradient, precision, -stiff)
+    def parts(self, x: np.ndarray, phi: Any, prior: Prior | None = None) -> Parts:
+        """Return value, gradient and curvature at `x`; `prior` is that at `phi`, where known."""
+        given = self._phi(phi)
+        prior = self.prior(given) if prior is None else prior
+        eta, known = self.design.eta(x[: self._cut]), self._known(x, given)
+        response = self.model.response
+        found = response.derivatives(eta, known, self.data)
+        cells = response.log_likelihood(
+            eta[None], {n: v[None] for n, v in known.items()}, self.data
+        )
+        pulled = prior.pull(x)
+        value = cells.sum() + self.log_hyper(given[None])[0]
+        value += prior.half_log_det - 0.5 * (x - prior.mean) @ pulled
+        gradient = np.concatenate([self.design.pull(found.slope), found.own.sum(axis=0)]) - pulled
+        return Parts(float(value), gradient, self.bent(found) + prior.precision, prior.precision)
+
+    def information(self, x: np.ndarray, phi: Any) -> np.ndarray:
+        """Return minus the Hessian of the log likelihood at `x`, (size, size)."""
+        return self.bent(self.derivatives(x, phi))
+
+    def bent(self, found: Derivatives) -> np.ndarray:
+        """Return minus the Hessian of the log likelihood, (size, size)."""
+        precision = self.design.curvature(found.bend)
+        if not self.own:
+            return precision
+        cut, border = self._cut, np.stack([-self.design.pull(c) for c in found.cross.T], axis=1)
+        precision = np.pad(precision, (0, self.size - cut))
+        precision[:cut, cut:], precision[cut:, :cut] = border, border.T
+        precision[cut:, cut:] = -found.second
+        return precision
 
     def over(self, data: Mapping[str, np.ndarray], cells: np.ndarray) -> "LinearPredictor":
         """Return the density over other cells, each with the design of one of these.
@@ -294,7 +546,7 @@ class LinearPredictor:
         whole = data_of_rows(self.data, cells)
         return replace(
             self,
-            data={k: as_input(data.get(k, v)) for k, v in whole.items()},
+            data={k: data.get(k, v) for k, v in whole.items()},
             design=self.design.rows(cells),
         )
 
@@ -307,26 +559,59 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
     ValueError
         If eta is not linear in the parameters.
     """
-    if not model.linear:
+    if not model.terms.linear:
         raise ValueError(f"eta should be linear in the parameters of {model.name}")
-    terms = compiled_terms(model)
-    data = {name: as_input(cells.data[name]) for name in terms.data}
+    model = model.settled(cells.log)
     lengths = {"arm": cells.log.n_arms, "free": cells.log.n_arms - 1}
     lengths |= {name: len(values) for name, values in model.coords(cells.log).items()}
-    blocks = {n: None if by is None else lengths[by] for n, by in terms.linear.items()}
-    hypers = {n: None if by is None else lengths[by] for n, by in terms.hypers.items()}
+    blocks = {
+        part.free: Block(part, tuple(lengths[d] for d in part.free_dims)) for part in model.terms
+    }
+    own = dict(model.response.own)
+    if model.terms.flat:
+        own = {name: (mean, np.inf) for name, (mean, _) in own.items()}
+    data = dict(cells.data)
+    unit = float(model.response.unit(data))
+    columns = {}
+    for name, block in list(blocks.items()):
+        if isinstance(block.term, Scores):
+            continue
+        touches = block.term.design(data)
+        if touches:
+            columns[name] = columns_of(touches, block.lengths, len(cells))
+        else:  # it enters the response itself, as the order of cells of both orders does
+            deviation = np.inf if block.term.flat else block.term.deviation({}, data, unit)
+            own[block.term.parameter] = (0.0, float(deviation))
+            del blocks[name]
+    hypers = {n: None if s.dim is None else lengths[s.dim] for n, s in model.scales.items()}
+    scored = "score_free" in blocks
+    blocks = {n: b for n, b in blocks.items() if n == "score_free"} | blocks
+    beside = [columns[name] for name in blocks if name != "score_free"]
+    matrix = sparse.csr_array(sparse.hstack([sparse.csr_array((len(cells), 0)), *beside]))
+    design: Design
+    if not scored:
+        design = DesignMatrix(matrix)
+    elif matrix.shape[1] <= DENSE:
+        design = PairDifferences(data["first"], data["second"], lengths["arm"], matrix.toarray())
+    else:
+        design = ScoresBeside.of(data["first"], data["second"], lengths["arm"], matrix)
+    return LinearPredictor(model, data, design, blocks, own, hypers)
 
-    def eta(x: np.ndarray) -> np.ndarray:
-        parts = [as_input(v) for v in split_blocks(x, blocks).values()]
-        return terms.functions["eta"](*parts, *data.values())
 
-    design = design_of(eta, blocks, data)
-    size = sum(1 if n is None else n for n in blocks.values())
-    probe = np.cos(np.arange(size))
-    if not np.allclose(design.eta(probe), eta(probe), atol=1e-9):
-        raise ValueError(f"eta should be linear in the parameters of {model.name}")
-    blocks = blocks | dict.fromkeys(terms.own)
-    return LinearPredictor(terms, data, design, blocks, hypers, model.summed_log_likelihood)
+def columns_of(touches: Any, lengths: tuple[int, ...], n_cells: int) -> sparse.csr_array:
+    """Return the design of a term as a matrix, (cells, coefficients)."""
+    total = sparse.csr_array((n_cells, prod(lengths)))
+    for index, value in touches:
+        value = np.asarray(value, dtype=float)
+        last = value.shape[1] if value.ndim == 2 else 1
+        base = np.zeros(n_cells, dtype=np.int64)
+        for at, length in zip(index, lengths, strict=False):
+            base = base * length + np.asarray(at) % length
+        place = base[:, None] * last + np.arange(last)
+        rows = np.repeat(np.arange(n_cells), last)
+        entries = (value.ravel(), (rows, place.ravel()))
+        total = total + sparse.csr_array(entries, shape=total.shape)
+    return sparse.csr_array(total)
 
 
 def split_blocks(x: np.ndarray, blocks: Mapping[str, int | None]) -> dict[str, np.ndarray]:
@@ -337,9 +622,3 @@ def split_blocks(x: np.ndarray, blocks: Mapping[str, int | None]) -> dict[str, n
         found[name] = x[..., start] if length is None else x[..., start:stop]
         start = stop
     return found
-
-
-def as_input(values: Any) -> np.ndarray:
-    """Return an array as the compiled functions take it unchecked."""
-    given = np.asarray(values)
-    return given if given.ndim == 0 else np.ascontiguousarray(given)

@@ -123,7 +123,7 @@ def sample(
             chains=chains,
             seed=seed,
             progress_bar=progress,
-            target_accept=SHORT_STEPS if model.short_steps else 0.9,
+            target_accept=SHORT_STEPS if "horseshoe" in model.why_nuts else 0.9,
         )
 
 

@@ -26,7 +26,7 @@ from bayesduel.inference.polya_gamma import polya_gamma
 from bayesduel.inference.psis import Tails
 from bayesduel.inference.sparse_gaussian import SparseGaussian
 
-__all__ = ["GibbsCertificate", "GibbsChain", "gibbs_certificate"]
+__all__ = ["GibbsCertificate", "GibbsChain", "gibbs_certificate", "worst_mean"]
 
 EXACT = 1e-7  # relative residual of a solution
 GRID = 801  # points on which the density of the log scale is inverted
@@ -210,12 +210,12 @@ def gibbs_certificate(
             spread[k - first] = np.bincount(groups, away**2, len(sizes)) / sizes - 1
             scale[k - first] = chain.log_scale - found.log_scale
             effect[k - first, : len(found.effect)] = chain.effect - found.effect
-    worst = [_worst(moved), _worst(spread)]
+    worst = [worst_mean(moved), worst_mean(spread)]
     off, off_error = 0.0, 0.0
     if found.log_scale_sd > 0:
-        off, off_error = (v / found.log_scale_sd for v in _worst(scale[:, :1]))
+        off, off_error = (v / found.log_scale_sd for v in worst_mean(scale[:, :1]))
     effect[:, : len(found.effect)] /= found.effect_error
-    turned = _worst(effect)
+    turned = worst_mean(effect)
     return GibbsCertificate(
         shift=worst[0][0],
         spread=worst[1][0],
@@ -241,7 +241,7 @@ def _groups(duels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return groups, np.bincount(groups, minlength=len(used))
 
 
-def _worst(series: np.ndarray) -> tuple[float, float]:
+def worst_mean(series: np.ndarray) -> tuple[float, float]:
     """Return the largest mean of some series and its standard error.
 
     The error is that of a series with an autocorrelation that falls off geometrically.

@@ -22,17 +22,14 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from bayesduel.inference.conditional_mode import Mode, find_mode, named_parameters, score_covariance
-from bayesduel.inference.design import PairDifferences
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
 
-__all__ = ["LINEAR", "PopulationMonteCarlo", "Proposal", "curvature_factor", "summit"]
+__all__ = ["PopulationMonteCarlo", "Proposal", "curvature_factor", "start_of", "summit"]
 
 FREEDOM = 7.0  # degrees of freedom of the proposals
 LEARNING = 400  # draws of each round in which the proposal is fitted
 ROUNDS = 3
-# With the noise of arms: the data may not distinguish them from 0.
-LINEAR = ("scale", "residual_scale", "effect_scale")
 STEP = 1e-3  # of the differences for slopes of the log marginal density
 
 
@@ -127,7 +124,7 @@ class PopulationMonteCarlo:
             If the marginal posterior of the hyperparameters has no mode.
         """
         density = linear_predictor(model, cells)
-        return cls(model, cells, density, *_top(density, model.start(cells)))
+        return cls(model, cells, density, *_top(density, start_of(density, cells)))
 
     def propose(
         self,
@@ -145,10 +142,9 @@ class PopulationMonteCarlo:
             If the hyperparameters' density has no curvature, or no draw a conditional mode.
         """
         density, top, mode = self.density, self.top, self.mode
-        known = (*LINEAR, *self.model.spreads)
         linear = np.concatenate(
             [
-                np.full(length or 1, name in known or length is not None)
+                np.full(length or 1, self.model.scales[name].reaches_zero)
                 for name, length in density.hypers.items()
             ]
         )
@@ -196,15 +192,19 @@ class PopulationMonteCarlo:
 
     def summary(self) -> dict[str, Any]:
         """Return the group ``laplace``: the marginal mode of the hyperparameters, and given it."""
-        dims = self.model.dims | {"score": ("arm",)}
+        dims = self.model.dims | {"score": ("arm",)} | self.density.dims
         found = named_parameters(self.density, self.mode.x, self.top)
         group: dict[str, Any] = {
             f"{name}_mode": (dims.get(name, ()), value) for name, value in found.items()
         }
-        if isinstance(self.density.design, PairDifferences):
-            covariance = score_covariance(self.mode, self.density.design.n_arms)
+        if "score" in found:
+            covariance = score_covariance(self.mode, len(found["score"]))
             group["score_cov"] = (("arm", "opponent"), covariance)
         return group
+
+    def certified(self, *_: Any) -> None:
+        """Return None: the draws are certified by their weights."""
+        return
 
     def refined(self, proposals: Proposals, weights: np.ndarray) -> None:
         """Return None: a proposal fitted in rounds is not refined again."""
@@ -229,6 +229,13 @@ def _top(density: LinearPredictor, start: np.ndarray) -> tuple[np.ndarray, Mode]
     if mode is None:
         raise FloatingPointError("the hyperparameters have no mode")
     return top, mode
+
+
+def start_of(density: LinearPredictor, cells: Any) -> np.ndarray:
+    """Return where a search for the hyperparameters starts: their logarithms, (q,)."""
+    start = density.model.response.start
+    parts = [np.broadcast_to(start(n, cells), (size or 1,)) for n, size in density.hypers.items()]
+    return np.concatenate([np.zeros(0), *parts]).astype(float)
 
 
 def summit(marginal: Callable[[np.ndarray], float], start: np.ndarray) -> np.ndarray:

@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from bayesduel.inference.conjugate import ConjugatePairs
-from bayesduel.inference.draws import PosteriorDraws, Proposals
+from bayesduel.inference.draws import PosteriorDraws, Proposals, Quality
 from bayesduel.inference.laplace import Laplace
-from bayesduel.inference.nested_laplace import NestedLaplace
+from bayesduel.inference.latent_gaussian import LatentGaussian
 from bayesduel.inference.population_monte_carlo import PopulationMonteCarlo
 from bayesduel.inference.psis import (
     COVERED,
@@ -28,7 +28,7 @@ from bayesduel.inference.psis import (
     tempered,
 )
 
-__all__ = ["APPROXIMATIONS", "Approximation", "sample"]
+__all__ = ["Approximation", "approximation_of", "sample"]
 
 ROUNDS = 5  # refinements at most
 LEARNING = 2000  # draws at least of a refined approximation: the next is fitted to them
@@ -79,14 +79,42 @@ class Approximation(Protocol):
     def refined(self, proposals: Proposals, weights: np.ndarray) -> "Approximation | None":
         """Return an approximation fitted to weighted draws of this one, or None."""
 
+    def certified(
+        self,
+        proposals: Proposals,
+        rng: np.random.Generator,
+        progress: Callable[[float], None] | None = None,
+    ) -> Quality | None:
+        """Return another certificate of the draws as they are, without weights; None of none."""
+
 
 Near = Mapping[str, np.ndarray] | None  # parameters by name, where a search may start
-APPROXIMATIONS: Mapping[str, Callable[[Any, Any, Near], Approximation]] = {
-    "laplace": Laplace.of,
-    "population monte carlo": PopulationMonteCarlo.of,
-    "nested laplace": NestedLaplace.of,
-    "conjugate": ConjugatePairs.of,
-}
+FEW_SCALES = 3  # learned numbers that are integrated on nodes
+
+
+def approximation_of(model: Any, cells: Any, near: Near = None) -> Approximation:
+    """Return the approximation of a model's posterior that its declaration asks for.
+
+    Exact where the posterior is conjugate. One learned scale at most and independent coefficients:
+    a normal distribution at each node of a grid, skewed where the log is thin. Up to `FEW_SCALES`,
+    or groups of coefficients: normal distributions with averaged curvatures at nodes. More: each
+    draw has a normal distribution of its own.
+
+    Raises
+    ------
+    FloatingPointError
+        If the posterior has no mode.
+    """
+    if model.conjugate:
+        return ConjugatePairs.of(model, cells, near)
+    scales = model.scales
+    several = any(s.dim is not None for s in scales.values()) or len(scales) > FEW_SCALES
+    if several:
+        return PopulationMonteCarlo.of(model, cells, near)
+    plain = len(scales) <= 1 and not model.response.scales(flat=model.terms.flat)
+    if plain:
+        return Laplace.of(model, cells, near)
+    return LatentGaussian.of(model, cells, near)
 
 
 def sample(
@@ -123,6 +151,9 @@ def sample(
     proposals = approximation.propose(n, rng, log_likelihood=log_likelihood, progress=progress)
     found = _weighed(approximation, proposals, n, rng)
     if not found.certificate.holds:
+        other = approximation.certified(proposals, rng, progress)
+        if other is not None and other.holds:
+            return _as_they_are(approximation, proposals, other, rng, log_likelihood)
         found = _multiplied(_refined(found, n, rng), n, rng)
     made, kept = found.proposals, found.kept
     drawn = approximation.parameters(made.x[kept], made.hyper[kept], rng)
@@ -138,6 +169,25 @@ def sample(
         },
         log_likelihood=by_cell,
         certificate=found.certificate,
+        extra=approximation.summary(),
+    )
+
+
+def _as_they_are(
+    approximation: Approximation,
+    made: Proposals,
+    certificate: Quality,
+    rng: np.random.Generator,
+    log_likelihood: bool,
+) -> PosteriorDraws:
+    """Return draws that are certified otherwise than by their weights."""
+    drawn = approximation.parameters(made.x, made.hyper, rng)
+    posterior = approximation.model.complete(drawn, approximation.cells, rng)
+    return PosteriorDraws(
+        posterior=posterior,
+        stats={"lp": made.log_density},
+        log_likelihood=made.log_likelihood if log_likelihood else None,
+        certificate=certificate,
         extra=approximation.summary(),
     )
 

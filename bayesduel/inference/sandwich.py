@@ -120,7 +120,7 @@ def robust_covariance(
     used = {
         name: place
         for name, place in found.items()
-        if counts[name] > 1 and name not in model.accounts_for
+        if counts[name] > 1 and name not in model.explains
     }
     reason = why_not_robust(model) if used else ""
     many = model.items is None and duels.n_arms > MOST_ARMS
@@ -209,7 +209,7 @@ def cluster_covariance(
     """
     root = np.linalg.cholesky(mode.covariance())  # in coordinates where the precision is I
     gradient = rows.density.gradients(mode.x, phi, rows.cluster, rows.n_clusters) @ root
-    prior = root.T * mode.prior @ root
+    prior = root.T @ mode.prior @ root
     chosen = _by_leverage(mode, phi, rows)
     information = _informations(mode, phi, rows, chosen, root)
     values, vectors = np.linalg.eigh(information)
@@ -254,7 +254,7 @@ def _score_map(model: Any, density: LinearPredictor, duels: Any) -> np.ndarray:
     """Return the matrix that takes unconstrained parameters to centred scores, (K, size)."""
     unit = np.eye(density.size)
     none = np.zeros((density.size, max(1, sum(n or 1 for n in density.hypers.values()))))
-    found = model.predictor.arms.score(named_parameters(density, unit, none), duels.arms)
+    found = model.scores_of(named_parameters(density, unit, none), duels.arms)
     return np.asarray(found["score"]).T
 
 
@@ -316,8 +316,8 @@ def _informations(
     ends = np.searchsorted(rows.cluster[order], np.arange(rows.n_clusters + 1))
     found = np.empty((len(chosen), *root.shape))
     for k, c in enumerate(chosen):
-        parts = rows.density.over({}, order[ends[c] : ends[c + 1]]).parts(mode.x, phi)
-        found[k] = root.T @ (parts.precision - np.diag(parts.prior)) @ root
+        part = rows.density.over({}, order[ends[c] : ends[c + 1]])
+        found[k] = root.T @ part.information(mode.x, phi) @ root
     return found
 
 

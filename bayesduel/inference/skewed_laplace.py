@@ -182,6 +182,10 @@ class SkewedLaplace:
         """Return the group ``laplace``: mode and covariance at the best node, and the grid."""
         return grid_variables(self.model, self.density, self.modes)
 
+    def certified(self, *_: Any) -> None:
+        """Return None: the draws are certified by their weights."""
+        return
+
     def refined(self, proposals: Proposals, weights: np.ndarray) -> "SkewedLaplace":
         """Return the approximation moved to the moments of weighted draws of this one.
 

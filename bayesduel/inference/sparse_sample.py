@@ -140,8 +140,23 @@ def sample_gibbs(
 
 def effect_lengths(model: Any, cells: Any) -> dict[str, int | None]:
     """Return the length of each coefficient beside the scores, by name; None of a number."""
-    found = model.fixed_effects(cells)
+    found = fixed_effects(model, cells)
     return {name: None if np.ndim(sd) == 0 else len(sd) for name, (_, sd) in found.items()}
+
+
+def fixed_effects(model: Any, cells: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return what enters the predictor of cells beside the scores, by name of the parameter.
+
+    Its columns, (cells,) or (cells, m), and the standard deviation of its normal prior, () or (m,).
+    """
+    unit, found = model.response.unit(cells.data), {}
+    for part in model.terms:
+        if part in model.terms.arms:
+            continue
+        touches = part.design(cells.data)
+        deviation = np.asarray(part.deviation({}, cells.data, unit), dtype=float)
+        found[part.parameter] = (touches[0].value, deviation)
+    return found
 
 
 # -- in calling order ----------------------------------------------------------------------
@@ -163,8 +178,8 @@ class _Progress:
 
 
 def _approximation(model: Any, cells: Any, rng: np.random.Generator) -> SparseGaussian:
-    graph = ComparisonGraph.of(cells, model.fixed_effects(cells))
-    return SparseGaussian.of(graph, model.predictor.arms.scale, model.response.score_scale, rng)
+    graph = ComparisonGraph.of(cells, fixed_effects(model, cells))
+    return SparseGaussian.of(graph, model.terms.arms[0].scale, model.response.score_scale, rng)
 
 
 def _effective(score: np.ndarray, duels: np.ndarray) -> float:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.intervals import check_ci_prob, eti
+from bayesduel.models import DuelCovariates
 from bayesduel.posterior.draws import check_fit, model_of, posterior_draws
 from bayesduel.system.arguments import check_seed, shown_value
 
@@ -83,7 +84,7 @@ def coefficients(
 
     add("coefficient", one.mean(axis=0), one, "")
     columns["positive"] = (one > 0).mean(axis=0)
-    score = model_of(fit).typical_score(one, draws)
+    score = model_of(fit).response.typical_score(one, draws)
     odds = score / (1 - score)
     add("odds_ratio", np.exp(np.median(np.log(odds), axis=0)), odds, "odds_ratio_")
     change = score - 0.5
@@ -117,12 +118,12 @@ def _standardised(
         units += list(model.items.deviations)
         names += list(model.items.names)
         about += [(a.column, a.level, a.reference) for a in model.items.attributes]
-    if (duel := model.covariates) is not None:
+    if (duel := model.terms.find(DuelCovariates)) is not None:
         assert duel.deviations is not None
         parts.append(draws["covariate_effect"] * np.array(duel.deviations))
         units += list(duel.deviations)
-        names += list(duel.columns)
-        about += [(c, "", "") for c in duel.columns]
+        names += list(duel.of)
+        about += [(c, "", "") for c in duel.of]
     if "order" in draws:
         parts.append(draws["order"][:, None])
         units.append(1.0)
@@ -195,7 +196,7 @@ def predict_items(
         utility = draws["coefficient"] @ row
         if "effect" in draws:
             utility = utility + draws["effect_scale"] * rng.standard_normal(len(utility))
-        rate = model.typical_score(utility[:, None] - known, draws).mean(axis=1)
+        rate = model.response.typical_score(utility[:, None] - known, draws).mean(axis=1)
         lower, upper = eti(rate[None, :], ci_prob)
         rows.append(
             {

@@ -106,16 +106,13 @@ class Draws:
             P = self.model.preference(self.rows(slice(start, start + step)))
             yield P if self.whole else P[:, self.arms[:, None], self.arms]
 
-    def chances(
-        self, which: Any, left: np.ndarray, right: np.ndarray, *, left_advantage: bool = False
-    ) -> dict[str, np.ndarray]:
+    def chances(self, which: Any, left: np.ndarray, right: np.ndarray) -> dict[str, np.ndarray]:
         """Return the probabilities of win, loss and (some models) tie of `left` in some draws.
 
-        Indices among these arms; each entry has shape (draws, pairs).
+        Of neutral duels; indices among these arms; each entry has shape (draws, pairs).
         """
-        return self.model.outcome_probabilities(
-            self.rows(which), self.arms[left], self.arms[right], left_advantage=left_advantage
-        )
+        both = {"first": self.arms[left], "second": self.arms[right]}
+        return self.model.outcomes(self.rows(which), both)
 
     def against(self, champion: np.ndarray) -> np.ndarray:
         """Return each arm's P against each draw's champion (indices), shape (n_draws, K)."""

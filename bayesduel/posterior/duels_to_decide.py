@@ -167,7 +167,9 @@ def _difference(
     score, and the information of the score: ``(p (1 - p))^2`` by its variance, which is
     ``p (1 - p)`` without ties.
     """
-    margins = draws.model.margins(draws.rows(slice(None)), draws.arms[first], draws.arms[second])
+    margins = draws.model.margins(
+        draws.rows(slice(None)), {"first": draws.arms[first], "second": draws.arms[second]}
+    )
     if margins is not None:
         location, scale, degrees = margins
         with np.errstate(invalid="ignore"):

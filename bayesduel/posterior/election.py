@@ -214,7 +214,7 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
             apart = _three(score[i] - score[j], prob)
             difference[:, i, j], difference[:, j, i] = apart, -apart[[0, 2, 1]]
         if by_score:  # P increases in the difference: its order statistics follow from those
-            ends = draws.model.typical_score(apart[1:], {})
+            ends = draws.model.response.typical_score(apart[1:], {})
             chance[:, i, j] = p.mean(1, dtype=float), *ends
         else:
             chance[:, i, j] = _three(p, prob)

@@ -49,7 +49,7 @@ def hold_elections_of_many(draws: Draws, rope: float) -> tuple[ElectionResult, n
     unbeaten = np.empty((n, n_arms), dtype=bool)
     ends = float(score.min()), float(score.max())
     for here in _chunks(n, NUMBERS // n_arms):
-        expected = draws.model.typical_score(score[here] - top[here], draws.rows(here))
+        expected = draws.model.response.typical_score(score[here] - top[here], draws.rows(here))
         unbeaten[here] = expected >= 0.5 - rope - EQUAL
         borda[here] = _borda(draws, here, score[here], ends)
 
@@ -176,7 +176,7 @@ def _borda(draws: Draws, here: slice, score: np.ndarray, ends: tuple[float, floa
     step = max(high - low, 1e-9) / (GRID - 2)
     away = step * np.arange(1 - GRID, GRID)
     eta = np.broadcast_to(away, (len(score), len(away)))
-    curves = draws.model.typical_score(eta, draws.rows(here))
+    curves = draws.model.response.typical_score(eta, draws.rows(here))
     n_arms = score.shape[1]
     found = np.empty(score.shape)
     for k, row in enumerate(score):

@@ -9,6 +9,8 @@ import xarray as xr
 from scipy.special import ndtr, stdtr
 
 from bayesduel.intervals import check_ci_prob, eti
+from bayesduel.models.cells import data_of_rows
+from bayesduel.posterior.conditions import conditions as conditions_of
 from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import CHUNK, Draws, draws_of
 from bayesduel.system.arguments import check_flag, shown_value
@@ -19,12 +21,13 @@ __all__ = ["predict"]
 
 def predict(
     fit: xr.DataTree,
-    left: str | Sequence[str],
-    right: str | Sequence[str],
+    left: Any,
+    right: str | Sequence[str] | None = None,
     ci_prob: float = 0.95,
     *,
     covariance: str = "auto",
     left_advantage: bool = False,
+    **conditions: Any,
 ) -> xr.Dataset:
     """Return the probabilities that `left` wins, ties and loses against `right`.
 
@@ -33,7 +36,8 @@ def predict(
     fit
         What `bayesduel.fit` returned.
     left, right
-        Labels of arms: one each, or sequences of the same length (one may be a single label).
+        Labels of arms: one each, or sequences of the same length (one may be a single label). Or a
+        frame as `left` alone, with columns ``left``, ``right`` and any of the conditions.
     ci_prob
         Probability of the intervals, in (0, 1).
     covariance
@@ -41,6 +45,10 @@ def predict(
     left_advantage
         Whether `left` has the advantage of its side, in a model that learned one
         (:class:`bayesduel.models.OrderEffect`): a home game.
+    conditions
+        What the terms of the model read of a duel, by name: ``judge="ann"``, ``category="maths"``,
+        ``time=...``, a kept column, a covariate (left minus right). One value or one for each duel;
+        what is missing is neutral: an average judge, today, covariates of 0.
 
     Returns
     -------
@@ -57,12 +65,22 @@ def predict(
     KeyError
         If a label is not in the fit; the message names the nearest one.
     TypeError, ValueError
-        If lengths differ, an arm meets itself, or another argument is out of its range.
+        If lengths differ, an arm meets itself, no term reads a condition, or another argument is
+        out of its range.
+
+    Examples
+    --------
+    >>> import bayesduel as bd
+    >>> fit = bd.fit(bd.datasets.load("tennis1990"))
+    >>> round(float(bd.predict(fit, "Graf", "Seles")["win"]), 1)
+    0.6
     """
     check_ci_prob(ci_prob)
     check_flag(left_advantage, "left_advantage")
+    if right is None:
+        left, right, conditions = _of_frame(left, conditions)
     draws, labels, used = draws_of(fit, covariance)
-    if left_advantage and not draws.model.reads_order:
+    if left_advantage and not draws.model.terms.reads_order:
         raise ValueError(
             "left_advantage should be False for a fit that learned no advantage of the left side "
             f"(OrderEffect), got a fit of {draws.model.name}"
@@ -82,12 +100,13 @@ def predict(
     )
     if (i == j).any():
         raise ValueError(f"left and right should differ, got {labels[i[i == j][0]]!r} twice")
+    given = conditions_of(fit, draws.model, i, j, conditions, left_advantage=left_advantage)
     parts: dict[str, list[np.ndarray]] = {}
     step = max(1, CHUNK // draws.n_draws)
     for start in range(0, length, step):
-        here = slice(start, start + step)
-        chances = draws.chances(slice(None), i[here], j[here], left_advantage=left_advantage)
-        limits = _next_margin(draws, i[here], j[here], ci_prob, left_advantage)
+        here = data_of_rows(given, slice(start, start + step))
+        chances = draws.model.outcomes(draws.posterior, here)
+        limits = _next_margin(draws, here, ci_prob)
         if limits is not None:
             parts.setdefault("margin", []).append(limits)
         for outcome in [o for o in ("win", "tie", "loss") if o in chances]:
@@ -113,21 +132,39 @@ def predict(
     return predicted.isel(duel=0) if single else predicted
 
 
-def _next_margin(
-    draws: Draws, left: np.ndarray, right: np.ndarray, ci_prob: float, left_advantage: bool
-) -> np.ndarray | None:
+def _of_frame(frame: Any, conditions: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+    """Return left, right and conditions of a frame of duels."""
+    import narwhals as nw
+
+    try:
+        given = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        raise TypeError(
+            "right should be labels of arms, or left a frame with the columns left and right, "
+            f"got {shown_value(frame)} and None"
+        ) from None
+    missing = [name for name in ("left", "right") if name not in given.columns]
+    if missing:
+        raise ValueError(
+            f"left should be a frame with a column {missing[0]!r}, got {given.columns}"
+        )
+    columns = {name: given[name].to_list() for name in given.columns}
+    return columns.pop("left"), columns.pop("right"), columns | conditions
+
+
+def _next_margin(draws: Draws, given: dict[str, np.ndarray], ci_prob: float) -> np.ndarray | None:
     """Return median, lower and upper end of the next margins, shape (3, n), by bisection.
 
     None where the model is not of margins.
     """
-    given = draws.model.margins(draws.posterior, left, right, left_advantage=left_advantage)
-    if given is None:
+    margins = draws.model.margins(draws.posterior, given)
+    if margins is None:
         return None
-    middle, spread, degrees = given
+    middle, spread, degrees = margins
     normal = bool(np.isinf(degrees).all())
     wide = 10.0 * spread.max(axis=0)
     levels = np.array([0.5, (1 - ci_prob) / 2, (1 + ci_prob) / 2])
-    found = np.empty((3, len(left)))
+    found = np.empty((3, middle.shape[-1]))
     for k, level in enumerate(levels):
         low, high = middle.min(axis=0) - wide, middle.max(axis=0) + wide
         while True:  # the tails of Student's t reach further

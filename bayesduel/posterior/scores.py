@@ -85,7 +85,7 @@ def scores(
         )
     if anchor is not None and (not isinstance(anchor, str) or anchor not in labels):
         raise ValueError(f"anchor should be an arm of the log, got {shown_value(anchor)}")
-    unit = draws.model.score_unit
+    unit = draws.model.response.score_unit
     score = draws.score
     origin = score.mean(1, keepdims=True) if anchor is None else score[:, [labels.index(anchor)]]
     order = np.lexsort((-score.mean(0), mean_rank(score)))  # as winners ranks them

@@ -86,7 +86,7 @@ def update(
         progress=progress,
         near=_modes(fit, log.arms),
     )
-    warm = tree.attrs["method"] == "laplace" and model.approximation == "laplace"
+    warm = tree.attrs["method"] == "laplace" and not model.conjugate and len(model.scales) < 2
     start = "Newton's method started at the earlier mode" if warm else "fitted anew"
     tree.attrs["method_reason"] = f"{tree.attrs['method_reason']}; updated: {start}"
     return tree
@@ -131,8 +131,8 @@ def _from_counts(fit: xr.DataTree, new_duels: Duels) -> Duels:
     model = model_of(fit)
     repeated = json.loads(fit.attrs.get("clusters_repeated", "{}"))
     reasons = {
-        "reads who was left": model.reads_order,
-        "reads margins": model.outcome == "margin",
+        "reads who was left": model.terms.reads_order,
+        "reads margins": model.response.outcome == "margin",
         "reads columns of the votes": set(fit["constant_data"].data_vars) - COUNTS,
         "has cluster-robust standard errors": repeated,
     }

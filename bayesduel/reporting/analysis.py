@@ -206,7 +206,7 @@ def analyse(
         warnings.simplefilter("ignore", UserWarning)
         free, free_reason, free_unit = None, "", "duel"
         uncontrolled = "covariates" if "covariate_effect" in covariates else "order effect"
-        if by_score and ("covariate_effect" in covariates or model.reads_order):
+        if by_score and ("covariate_effect" in covariates or model.terms.reads_order):
             free_reason = (
                 f"The model without transitivity has no {uncontrolled}: its winners would be "
                 "those of the log as it is."
@@ -333,10 +333,10 @@ def _left_advantage(fit: "xr.DataTree", ci_prob: float) -> tuple[float, float, f
     from bayesduel.posterior.draws import model_of, posterior_draws
 
     model = model_of(fit)
-    if not model.reads_order:
+    if not model.terms.reads_order:
         return None
     draws, _ = posterior_draws(fit)
-    score = model.typical_score(draws["order"][:, None], draws)[:, 0]
+    score = model.response.typical_score(draws["order"][:, None], draws)[:, 0]
     low, high = eti(score, ci_prob)
     return float(score.mean()), float(low), float(high)
 

@@ -91,7 +91,7 @@ def analyse_categories(
 
     from bayesduel.data.duels import Duels
     from bayesduel.inference.fit import fit as fit_model
-    from bayesduel.models import CategoryEffects, model_named
+    from bayesduel.models import CategoryEffects, model_named, scored
     from bayesduel.posterior.category_ranks import category_ranks
     from bayesduel.posterior.winners import winners
 
@@ -100,7 +100,7 @@ def analyse_categories(
         duels = Duels.from_categories(logs)
         step("fitting all categories")
         options: dict[str, Any] = {"method": method, "seed": seed, "log_likelihood": False}
-        pooled = CategoryEffects(model_named(model))
+        pooled = scored(model_named(model)) + CategoryEffects()
         if draws is not None:
             options["draws"] = draws
         fit = fit_model(duels, pooled, **options)

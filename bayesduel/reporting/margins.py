@@ -70,7 +70,7 @@ def analyse_margins(
     """
     from bayesduel.criticism.posterior_predictive import check_margins
     from bayesduel.inference.fit import fit as fit_model
-    from bayesduel.models import OrderEffect, PerturbedThurstone, ThurstoneScore
+    from bayesduel.models import OrderEffect, PerturbedThurstone, Scores, ThurstoneScore
     from bayesduel.posterior.draws import model_of
 
     if duels.votes is None or duels.votes.margin is None:
@@ -84,13 +84,14 @@ def analyse_margins(
         warnings.simplefilter("ignore", UserWarning)
         try:
             own = model_of(fit)
-            if own.outcome != "margin":
-                own = OrderEffect(ThurstoneScore())
+            if own.response.outcome != "margin":
+                own = ThurstoneScore(Scores() + OrderEffect())
                 fit = fit_model(duels, own, draws=DRAWS, seed=seed, log_likelihood=False)
             check, perturbed = check_margins(fit, seed=seed), None
             if duels.n_arms <= RESIDUAL_ARMS and own.ranks_by_score:
-                plain = PerturbedThurstone()
-                loose = OrderEffect(plain) if own.reads_order else plain
+                loose = PerturbedThurstone()
+                if own.terms.reads_order:
+                    loose = loose + OrderEffect()
                 if (duels.pairs().first_wins.size < duels.n_duels) and duels.n_arms > 2:
                     perturbed = fit_model(
                         duels, loose, draws=DRAWS, seed=seed, log_likelihood=False

@@ -185,7 +185,7 @@ class Study:
             If the outcome is none, or another one was told before (see ``correct``).
         """
         number = self._number(ticket)
-        value, margin = outcome_value(outcome, self.model.outcome)
+        value, margin = outcome_value(outcome, self.model.response.outcome)
         before = self._store.tell(number, value, margin)
         if before is not None and (before.outcome, before.margin) != (value, margin):
             raise ValueError(
@@ -217,7 +217,9 @@ class Study:
             raise ValueError(
                 f"reason should say why the outcome is corrected, got {shown_value(reason)}"
             )
-        self._store.tell(number, *outcome_value(outcome, self.model.outcome), reason=reason)
+        self._store.tell(
+            number, *outcome_value(outcome, self.model.response.outcome), reason=reason
+        )
 
     def import_duels(self, duels: Duels) -> None:
         """Add a log that exists already; every arm of it should be in the study.

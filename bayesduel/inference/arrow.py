@@ -1,0 +1,247 @@
+"""Arrowhead precisions: groups of coefficients that only a border connects.
+
+Effects by group (of arms by judge, by prompt) are many numbers in groups that are independent given
+the others, because a duel has one group. Their precision is a block for each group, edges to the
+border (everything else) and a corner. Eliminating the groups leaves a small matrix; nothing is as
+large as all coefficients squared. Without groups the corner is everything.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotri
+
+from bayesduel.inference.design import DesignMatrix, ScoresBeside, centre, uncentre
+from bayesduel.inference.linear_predictor import LinearPredictor, Prior
+from bayesduel.models.response import Derivatives
+
+__all__ = ["Arrow", "Layout", "layout_of"]
+
+FEWEST = 100  # coefficients by group from which they are eliminated
+ROWS = 4000  # cells whose variances are computed at once
+
+
+class Arrow(NamedTuple):
+    """A factored arrowhead precision.
+
+    Attributes
+    ----------
+    border
+        Lower Cholesky factor of the precision of the border, the groups integrated out, (p, p).
+    roots
+        Inverses of the lower Cholesky factors of the blocks, (groups, m, m).
+    pull
+        How far the middle of each group moves with the border, (groups, m, p).
+    """
+
+    border: np.ndarray
+    roots: np.ndarray
+    pull: np.ndarray
+
+    @property
+    def half_log_det(self) -> float:
+        """Half the log determinant of the precision."""
+        blocks = np.log(np.diagonal(self.roots, axis1=1, axis2=2)).sum()
+        return float(np.log(self.border.diagonal()).sum() - blocks)
+
+    def covariance(self) -> np.ndarray:
+        """Return the covariance of the border, (p, p)."""
+        upper = dpotri(self.border, lower=1)[0]
+        return np.tril(upper) + np.tril(upper, -1).T
+
+    def variances(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the variances of the border (p,) and of the groups (groups, m)."""
+        covariance = self.covariance()
+        within = (self.roots**2).sum(axis=1)
+        across = ((self.pull @ covariance) * self.pull).sum(axis=2)
+        return covariance.diagonal(), within + across
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Which coefficients of a density are the border, and which are groups.
+
+    Attributes
+    ----------
+    density
+        The density.
+    border
+        Places in x of the border, the response's own numbers last, (p,).
+    groups
+        Places in x of each group, (groups, m); (0, 0) without groups.
+    to_border, to_groups
+        Design of the border, of scores where there are some, and of all groups, sparse.
+    scored
+        Whether the first of the border are the free numbers of scores.
+    """
+
+    density: LinearPredictor
+    border: np.ndarray
+    groups: np.ndarray
+    to_border: sparse.csr_array
+    to_groups: sparse.csr_array
+    scored: int
+
+    def join(self, border: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        """Return x (..., size) from border (..., p) and groups (..., groups, m)."""
+        x = np.empty((*border.shape[:-1], self.density.size))
+        x[..., self.border] = border
+        x[..., self.groups.ravel()] = groups.reshape(*border.shape[:-1], -1)
+        return x
+
+    def factor(self, found: Derivatives, prior: Prior) -> Arrow:
+        """Return the factored precision where cells bend so.
+
+        Raises
+        ------
+        FloatingPointError
+            If it is not positive definite.
+        """
+        weight = np.maximum(-found.bend, 0.0)
+        if not len(self.groups):
+            bent = self.density.bent(found._replace(bend=-weight)) + prior.precision
+            none = np.zeros((0, 0, 0))
+            return Arrow(_cholesky(bent), none, none)
+        n_groups, m = self.groups.shape
+        heavy = self.to_border.multiply(weight[:, None])
+        corner = self._free(self._free((self.to_border.T @ heavy).toarray()).T)
+        edges = self._free((self.to_groups.T @ heavy).toarray()).reshape(n_groups, m, -1)
+        inside = sparse.coo_array(
+            self.to_groups.T @ self.to_groups.multiply(weight[:, None])
+        )
+        blocks = np.zeros((n_groups, m, m))
+        row, column = inside.coords
+        blocks[row // m, row % m, column % m] = inside.data
+        n_own = len(self.density.own)
+        if n_own:
+            p = len(corner)
+            corner = np.pad(corner, (0, n_own))
+            side = -self._free((self.to_border.T @ found.cross).T).T
+            corner[:p, p:], corner[p:, :p] = side, side.T
+            corner[p:, p:] = -found.second
+            own = -(self.to_groups.T @ found.cross).reshape(n_groups, m, n_own)
+            edges = np.concatenate([edges, own], axis=2)
+        at = np.full(self.density.size, -1)
+        at[self.border] = np.arange(len(self.border))
+        for piece in prior.pieces:
+            place = at[piece.here]
+            if place[0] >= 0:
+                corner[np.ix_(place, place)] += piece.dense()
+            else:
+                diagonal = piece.tight.reshape(n_groups, m)
+                blocks[:, np.arange(m), np.arange(m)] += diagonal
+        try:
+            roots = np.linalg.inv(np.linalg.cholesky(blocks))
+        except np.linalg.LinAlgError as error:
+            raise FloatingPointError("the posterior has no curvature in some direction") from error
+        outer = roots @ edges
+        flat = outer.reshape(-1, outer.shape[2])
+        border = _cholesky(corner - flat.T @ flat)
+        return Arrow(border, roots, -(roots.swapaxes(1, 2) @ outer))
+
+    def solve(self, arrow: Arrow, gradient: np.ndarray) -> np.ndarray:
+        """Return the inverse precision times a vector, (size,)."""
+        right = gradient[self.border]
+        if not len(self.groups):
+            return self.join(_solved(arrow.border, right), np.zeros((0, 0)))
+        by_group = gradient[self.groups]
+        right = right + np.einsum("gmp,gm->p", arrow.pull, by_group)
+        along = _solved(arrow.border, right)
+        half = (arrow.roots @ by_group[..., None])[..., 0]
+        across = (arrow.roots.swapaxes(1, 2) @ half[..., None])[..., 0] + arrow.pull @ along
+        return self.join(along, across)
+
+    def draw(self, arrow: Arrow, normal: np.ndarray) -> np.ndarray:
+        """Return normal vectors with this precision, (n, size), from standard ones."""
+        border = normal[:, self.border]
+        along = solve_triangular(arrow.border, border.T, lower=True, trans="T").T
+        if not len(self.groups):
+            return self.join(along, np.zeros((len(normal), 0, 0)))
+        own = normal[:, self.groups]  # (n, groups, m)
+        across = np.einsum("gkm,ngk->ngm", arrow.roots, own)
+        across += np.einsum("gmp,np->ngm", arrow.pull, along, optimize=True)
+        return self.join(along, across)
+
+    def spread(self, arrow: Arrow) -> np.ndarray:
+        """Return the variance of each cell's predictor, (cells,)."""
+        n_own = len(self.density.own)
+        covariance = arrow.covariance()
+        if not len(self.groups):
+            return self.density.spread(covariance) ** 2
+        keep = slice(0, len(covariance) - n_own)
+        raw = self._raw(covariance[:, keep])  # (p, raw border)
+        both = self._raw(raw[keep].T).T
+        n_groups, m = self.groups.shape
+        across = arrow.pull.reshape(n_groups * m, -1) @ raw
+        whole = arrow.pull @ covariance
+        within = arrow.roots.swapaxes(1, 2) @ arrow.roots + whole @ arrow.pull.swapaxes(1, 2)
+        row = np.repeat(np.arange(n_groups * m), m)
+        column = (np.arange(n_groups)[:, None, None] * m + np.arange(m)).repeat(m, axis=1)
+        shape = (n_groups * m, n_groups * m)
+        block = sparse.csr_array((within.ravel(), (row, column.ravel())), shape=shape)
+        variance = np.asarray(self.to_groups.multiply(self.to_groups @ block).sum(axis=1)).ravel()
+        for start in range(0, len(variance), ROWS):
+            here = slice(start, start + ROWS)
+            own, own_groups = self.to_border[here], self.to_groups[here]
+            reached = own @ both + 2 * (own_groups @ across)
+            variance[here] += np.asarray(own.multiply(reached).sum(axis=1)).ravel()
+        return np.maximum(variance, 0.0)
+
+    def _free(self, raw: np.ndarray) -> np.ndarray:
+        """Return gradients in the free numbers from those in scores and others, (..., raw)."""
+        if not self.scored:
+            return raw
+        parts = [uncentre(raw[..., : self.scored]), raw[..., self.scored :]]
+        return np.concatenate(parts, axis=-1)
+
+    def _raw(self, free: np.ndarray) -> np.ndarray:
+        """Return scores and others from the free numbers, (..., raw)."""
+        if not self.scored:
+            return free
+        cut = self.scored - 1
+        return np.concatenate([centre(free[..., :cut]), free[..., cut:]], axis=-1)
+
+
+def layout_of(density: LinearPredictor) -> Layout:
+    """Return the layout of a density: its largest term by group is eliminated."""
+    every = np.arange(density.size)
+    none = sparse.csr_array((density.n_cells, 0))
+    alone = Layout(density, every, np.zeros((0, 0), dtype=int), none, none, 0)
+    starts = np.cumsum([0, *(block.size for block in density.terms.values())])
+    best, found = FEWEST - 1, None
+    for start, block in zip(starts, density.terms.values(), strict=False):
+        if len(block.lengths) != 2 or block.size <= best:
+            continue
+        touches = block.term.design(density.data)
+        first = touches[0].index[0]
+        same = all(t.index[0] is first or np.array_equal(t.index[0], first) for t in touches)
+        scales = {name: np.ones(1) for name in density.hypers}
+        if same and block.term.covariance(scales, block.lengths[0]) is None:
+            best, found = block.size, every[start : start + block.size].reshape(block.lengths)
+    if found is None or not isinstance(density.design, DesignMatrix):
+        return alone
+    scored = density.design.n_arms if isinstance(density.design, ScoresBeside) else 0
+    shift = 1 if scored else 0  # the scores have a column more than free numbers
+    border = np.setdiff1d(every, found.ravel())
+    columns = border[border < density.size - len(density.own)]
+    raw = np.concatenate([np.arange(scored), columns[columns >= scored - 1] + shift])
+    raw = raw if scored else columns
+    matrix = sparse.csc_array(density.design.jacobian)
+    to_border = sparse.csr_array(matrix[:, raw])
+    to_groups = sparse.csr_array(matrix[:, found.ravel() + shift])
+    return Layout(density, border, found, to_border, to_groups, scored)
+
+
+def _cholesky(matrix: np.ndarray) -> np.ndarray:
+    factor, failed = dpotrf(matrix, lower=1, clean=1)
+    if failed:
+        raise FloatingPointError("the posterior has no curvature in some direction")
+    return np.asarray(factor)
+
+
+def _solved(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
+    half = solve_triangular(factor, right, lower=True)
+    return np.asarray(solve_triangular(factor, half, lower=True, trans="T"))

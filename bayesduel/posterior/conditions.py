@@ -1,0 +1,166 @@
+"""Conditions: under which circumstances a duel is, as the columns of a model's cells.
+
+What is not said is neutral: an average judge, today, neither side at an advantage, covariates of 0.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.data.build import parts_of_votes
+from bayesduel.data.duels import Duels
+from bayesduel.models import Model
+from bayesduel.text import join
+
+__all__ = ["conditions", "observed_conditions"]
+
+ROLES = {"judge": "judges", "group": "groups", "category": "categories"}
+
+
+def observed_conditions(fit: xr.DataTree, model: Model) -> dict[str, np.ndarray]:
+    """Return the conditions of a fit's observations: of each vote with a margin, else each cell."""
+    design = fit["constant_data"].dataset
+    labels = tuple(str(a) for a in design["arm"].to_numpy())
+    if model.response.outcome == "margin":
+        names = {str(n): str(n).removeprefix("vote_") for n in design if str(n).startswith("vote_")}
+        columns = {short: design[n].to_numpy() for n, short in names.items()}
+        columns["first"], columns["second"] = columns.pop("left"), columns.pop("right")
+        columns.pop("weight")
+    else:
+        columns = {str(n): design[n].to_numpy() for n in design if design[n].dims[:1] == ("cell",)}
+        columns.pop("n")
+    if model.terms.reads_order:
+        columns["left_first"] = np.ones(len(columns["first"]))
+    return model.conditions(columns, labels)
+
+
+def conditions(
+    fit: xr.DataTree,
+    model: Model,
+    left: np.ndarray,
+    right: np.ndarray,
+    said: Mapping[str, Any],
+    *,
+    left_advantage: bool = False,
+) -> dict[str, np.ndarray]:
+    """Return the conditions of duels that are asked about.
+
+    Parameters
+    ----------
+    fit, model
+        A fit and its model.
+    left, right
+        Indices of arms, (n,).
+    said
+        By name what the terms of the model read: a judge, a category, a time, a kept column or a
+        covariate; one value, or one for each duel. A missing value is neutral.
+    left_advantage
+        Whether the left side has its advantage.
+
+    Raises
+    ------
+    ValueError
+        If no term reads a name, or a level is not in the fit.
+    """
+    labels = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
+    readers = {name: part for part in model.terms for name in part.reads}
+    unknown = [name for name in said if name not in readers]
+    if unknown:
+        known = join(sorted(readers), 8, quote=True) if readers else "none"
+        raise ValueError(
+            f"conditions should be what the terms of {model.name} read ({known}), "
+            f"got {join(unknown, 8, quote=True)}"
+        )
+    columns: dict[str, np.ndarray] = {"first": left, "second": right}
+    if left_advantage:
+        columns["left_first"] = np.ones(len(left))
+    asked = [part for part in model.terms if part.reads and set(part.reads) & set(said)]
+    if asked:
+        log = _log(fit, labels, left, right, said)
+        for part in asked:
+            columns |= part.columns(log)
+    return model.conditions(columns, labels)
+
+
+def _log(
+    fit: xr.DataTree,
+    labels: tuple[str, ...],
+    left: np.ndarray,
+    right: np.ndarray,
+    said: Mapping[str, Any],
+) -> Duels:
+    """Return the duels that are asked about as a log, whose levels are those of the fit."""
+    n, arms = len(left), np.array(labels, dtype=object)
+    given = {name: _column(value, n) for name, value in said.items()}
+    coords = fit["posterior"].coords
+    time = given.pop("time", None)
+    levels = {name: given.pop(name) for name in list(given) if name in coords}
+    covariates = {k: np.where(_missing(v), 0.0, v).astype(float) for k, v in given.items()}
+    parts = parts_of_votes(
+        arms[left],
+        arms[right],
+        np.ones(n),
+        weight=None,
+        margin=None,
+        judge=None,
+        group=None,
+        time=None if time is None else _times(time),
+        covariates=covariates or None,
+        arms=labels,
+        tie_rule="keep",
+        read_summary=None,
+    )
+    log = Duels(**parts)
+    if not levels:
+        return log
+    votes: Any = log.votes or _bare(left, right)
+    kept = {}
+    for name, values in levels.items():
+        known = tuple(str(level) for level in coords[name].to_numpy())
+        place = {level: k for k, level in enumerate(known)}
+        missing = _missing(values)
+        wrong = [str(v) for v, gone in zip(values, missing, strict=True) if not gone]
+        wrong = [v for v in wrong if v not in place]
+        if wrong:
+            raise ValueError(
+                f"{name} should be one of the fit ({join(known, 5, quote=True)}), got {wrong[0]!r}"
+            )
+        code = [-1 if gone else place[str(v)] for v, gone in zip(values, missing, strict=True)]
+        if name in ROLES:
+            votes = replace(votes, **{name: np.array(code), ROLES[name]: known})
+        else:
+            kept[name] = (np.array(code), known)
+    return replace(log, votes=replace(votes, kept=kept))
+
+
+def _bare(left: np.ndarray, right: np.ndarray) -> Any:
+    from bayesduel.data.votes import Votes
+
+    one = np.ones(len(left), dtype=np.int64)
+    return Votes(left=left, right=right, outcome=one.astype(np.int8), weight=one)
+
+
+def _column(value: Any, n: int) -> np.ndarray:
+    values = np.asarray(value, dtype=None if np.ndim(value) else object)
+    found = np.broadcast_to(values, (n,)) if values.ndim == 0 else values
+    if len(found) != n:
+        raise ValueError(f"conditions should have one value or {n}, got {len(found)}")
+    return found
+
+
+def _missing(values: np.ndarray) -> np.ndarray:
+    """Return which values are None or not a number."""
+    return np.array([v is None or v != v for v in values.tolist()])
+
+
+def _times(values: np.ndarray) -> np.ndarray:
+    """Return times as the log has them: datetime64, or numbers."""
+    if values.dtype.kind in "Mfiu":
+        return values
+    try:
+        return values.astype(float)
+    except (TypeError, ValueError):
+        return values.astype("datetime64[us]")

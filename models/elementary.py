@@ -1,0 +1,39 @@
+"""Elementary functions of a density that is written once, for PyTensor graphs and for arrays."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln, log_ndtr
+
+__all__ = ["elementary"]
+
+ARRAYS = SimpleNamespace(
+    log=np.log,
+    log1p=np.log1p,
+    gammaln=gammaln,
+    softplus=lambda x: np.logaddexp(0.0, x),
+    log_ndtr=log_ndtr,
+)
+
+
+def elementary(value: Any) -> Any:
+    """Return log, log1p, gammaln, softplus and log_ndtr for arrays, or for tensors like `value`."""
+    if isinstance(value, np.ndarray | np.generic | float | int):
+        return ARRAYS
+    import pytensor.tensor as pt
+
+    return SimpleNamespace(
+        log=pt.log, log1p=pt.log1p, gammaln=pt.gammaln, softplus=pt.softplus, log_ndtr=_log_ndtr
+    )
+
+
+def _log_ndtr(x: Any) -> Any:
+    """Return log Phi(x), accurate in the far tail."""
+    import pytensor.tensor as pt
+
+    root = np.sqrt(2.0)
+    low = pt.switch(x < 0.0, x, 0.0)  # each branch sees only arguments it is finite at
+    high = pt.switch(x < 0.0, 0.0, x)
+    tail = pt.log(pt.erfcx(-low / root) / 2.0) - low**2 / 2.0
+    return pt.switch(x < 0.0, tail, pt.log1p(-pt.erfc(high / root) / 2.0))

@@ -1,0 +1,164 @@
+"""RandomEffects: scores that deviate by judge, prompt, category or any other column of few levels."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bayesduel.models.cells import levels_of
+from bayesduel.models.scale_prior import Scale
+from bayesduel.models.settings import check_positive
+from bayesduel.models.term import Term, Touch
+from bayesduel.system.arguments import shown_value
+
+__all__ = ["CategoryEffects", "RandomEffects"]
+
+NEVER = ("left", "right", "arm", "cell", "order", "scale")  # names that a fit uses otherwise
+
+
+@dataclass(frozen=True)
+class RandomEffects(Term):
+    """Deviations of the arms' scores by the levels of a column, partially pooled.
+
+    In each level g of the column every arm deviates from its overall score::
+
+        {by}_spread       ~ HalfNormal(prior)               (in the unit of the response)
+        {by}_deviation_gi ~ Normal(0, {by}_spread), then centred over the arms of level g
+        eta               = eta of the other terms + deviation_g,first - deviation_g,second
+
+    Levels are alike where the spread is near 0: their scores are then pooled. It is learned from
+    all levels together, so that an arm with few duels in a level keeps to its overall score there.
+    ``score``, P and all that follows are those of an average level. A vote without a level has the
+    overall scores.
+
+    Use it where votes are grouped and arms may be better in one group than in another: by judge
+    (tastes), by prompt (what was asked), by league. Several may stand in one model, by judge and by
+    prompt at once.
+
+    Parameters
+    ----------
+    by
+        The column: "judge", "group" or "category" as the log has them, or one that was kept
+        (``read_duels(..., keep=["prompt"])``).
+    prior
+        Scale of the prior of the spread, in the unit of the scores. With 0.5 and Bradley-Terry, two
+        arms of equal overall score beat each other with probability 0.18 to 0.82 in a level, with
+        probability 0.95 before any duel is seen.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described; when fitted, if the log has no such column or fewer than
+        two levels of it.
+
+    References
+    ----------
+    Gelman & Hill, "Data Analysis Using Regression and Multilevel/Hierarchical Models", 2007,
+    chapters 11-13 (also of crossed effects).
+
+    Examples
+    --------
+    >>> from bayesduel.models import BradleyTerry, RandomEffects, Scores
+    >>> BradleyTerry(Scores() + RandomEffects("judge") + RandomEffects("prompt")).name
+    'bradley-terry + random:judge + random:prompt'
+    """
+
+    by: str
+    prior: float = 0.5
+
+    name: ClassVar[str] = "random"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.by, str) or not self.by:
+            raise TypeError(f"by should be the name of a column, got {shown_value(self.by)}")
+        if self.by in NEVER or set(self.by) & set("()+:"):
+            raise ValueError(f"by should be a column of the votes, got {shown_value(self.by)}")
+        check_positive("prior", self.prior)
+
+    @property
+    def key(self) -> str:
+        """The name and the column."""
+        return f"{self.name}:{self.by}"
+
+    @property
+    def parameter(self) -> str:  # type: ignore[override]
+        """Name of the deviations."""
+        return f"{self.by}_deviation"
+
+    @property
+    def spread(self) -> str:
+        """Name of their standard deviation."""
+        return f"{self.by}_spread"
+
+    @property
+    def scales(self) -> dict[str, Scale]:
+        """The spread."""
+        return {self.spread: Scale("half-normal", self.prior)}
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Deviations are by level and arm."""
+        return {self.parameter: (self.by, "arm")}
+
+    @property
+    def explains(self) -> tuple[str, ...]:
+        """The votes of a judge, or of a group, where that is the column."""
+        return (self.by,) if self.by in ("judge", "group") else ()
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The column."""
+        return (self.by,)
+
+    def columns(self, log: Any) -> dict[str, np.ndarray]:
+        """Return each vote's level, -1 where it has none."""
+        return {f"{self.by}_of_cell": levels_of(log, self.by)[0]}
+
+    def coords(self, log: Any) -> dict[str, Any]:
+        """Return the levels."""
+        return {self.by: list(levels_of(log, self.by)[1])}
+
+    def design(self, cells: Mapping[str, Any]) -> tuple[Touch, ...]:
+        """Return first's deviation and minus second's where the cell names a level."""
+        if f"{self.by}_of_cell" not in cells:
+            return ()
+        level = cells[f"{self.by}_of_cell"]  # -1: none; the mask takes the last one out again
+        known = (level >= 0) * 1.0
+        return Touch((level, cells["first"]), known), Touch((level, cells["second"]), -known)
+
+    def deviation(self, scales: Mapping[str, Any], cells: Mapping[str, Any], unit: Any) -> Any:
+        """Return the spread."""
+        return scales[self.spread]
+
+
+@dataclass(frozen=True)
+class CategoryEffects(RandomEffects):
+    """:class:`RandomEffects` by the category of a vote: topics, leagues, criteria.
+
+    Its parameters are called ``deviation`` and ``category_spread``.
+
+    Parameters
+    ----------
+    prior
+        As in :class:`RandomEffects`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `prior` is not as described; when fitted, if the log has fewer than two categories.
+    """
+
+    by: str = "category"
+
+    name: ClassVar[str] = "category"
+
+    @property
+    def key(self) -> str:
+        """The name."""
+        return self.name
+
+    @property
+    def parameter(self) -> str:  # type: ignore[override]
+        """Name of the deviations."""
+        return "deviation"

@@ -1,0 +1,333 @@
+"""Names of models and terms, and models made from what a file holds of them.
+
+A fit holds the name and the settings of its model and its terms, and of every class that does not
+belong to bayesduel the module and the name: never code. What a file names is looked up among the
+classes that this process was given, and nowhere else: those that a model was made of here, that
+:func:`bayesduel.load` was handed, or that were registered.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from bayesduel.models.blade_chest import BladeChest
+from bayesduel.models.bradley_terry import BradleyTerry
+from bayesduel.models.covariates import DuelCovariates, ItemCovariates, ItemEffects
+from bayesduel.models.davidson import Davidson
+from bayesduel.models.judge_reliability import JudgeReliability
+from bayesduel.models.judge_tastes import JudgeTastes
+from bayesduel.models.logistic_attributes import LogisticAttributes
+from bayesduel.models.model import Model
+from bayesduel.models.order_effect import OrderEffect
+from bayesduel.models.perturbed_thurstone import PerturbedThurstone
+from bayesduel.models.preference_matrix import PreferenceMatrix
+from bayesduel.models.random_effects import CategoryEffects, RandomEffects
+from bayesduel.models.score_model import ScoreModel
+from bayesduel.models.scores import Scores
+from bayesduel.models.settings import settings_from_json, settings_to_json
+from bayesduel.models.stacked import Stacked
+from bayesduel.models.term import Part, Terms
+from bayesduel.models.thurstone import Thurstone
+from bayesduel.models.thurstone_score import ThurstoneScore
+from bayesduel.models.time_varying import TimeVarying
+from bayesduel.system.arguments import check_text, shown_value
+
+__all__ = [
+    "MODELS",
+    "TERMS",
+    "check_class",
+    "classes_of",
+    "know",
+    "model_from_settings",
+    "model_named",
+    "model_settings",
+    "named",
+    "register",
+    "scored",
+]
+
+MODELS: dict[str, type[Model]] = {
+    **{
+        kind.label: kind
+        for kind in (BradleyTerry, Thurstone, Davidson, ThurstoneScore, PerturbedThurstone)
+    },
+    PreferenceMatrix.name: PreferenceMatrix,  # type: ignore[dict-item]
+}
+NOT_OFFERED: dict[str, type[Model]] = {
+    kind.name: kind  # type: ignore[misc]
+    for kind in (LogisticAttributes, Stacked)
+}
+TERMS: dict[str, type[Part]] = {
+    kind.name: kind
+    for kind in (
+        *(Scores, ItemCovariates, ItemEffects, DuelCovariates, OrderEffect, RandomEffects),
+        *(CategoryEffects, JudgeTastes, TimeVarying, JudgeReliability, BladeChest),
+    )
+}
+SHIPPED = "bayesduel."  # its classes a file has by name alone
+_KNOWN: dict[str, type] = {}  # classes that this process was given, by module and name
+
+
+def register[T: Model | Part](kind: type[T]) -> type[T]:
+    """Register a model or a term of one's own, so that stored fits and studies find it.
+
+    Use it as a decorator. Registering a class of the same module and name again replaces it, as
+    running a cell of a notebook twice does.
+
+    Parameters
+    ----------
+    kind
+        A class of models with `label`, or of terms with `name`, whose `settings` are its arguments
+        as JSON holds them.
+
+    Returns
+    -------
+    The class itself.
+
+    Raises
+    ------
+    TypeError
+        If it is no such class.
+    ValueError
+        If another class has that name, or the name has a plus or a colon.
+    """
+    check_class(kind)
+    table: Any = TERMS if issubclass(kind, Part) else MODELS
+    name = _name_of(kind)
+    if not isinstance(name, str) or not name or set(name) & set("+:()"):
+        raise ValueError(f"name of {kind.__name__} should be a word, got {shown_value(name)}")
+    known = table.get(name, kind)
+    if _place(known) != _place(kind):
+        raise ValueError(f"name of {kind.__name__} should not be that of another: {name!r}")
+    table[name] = kind
+    know(kind)
+    return kind
+
+
+def know(kind: type) -> None:
+    """Let a class be found by the files that this process reads."""
+    check_class(kind)
+    _KNOWN[_place(kind)] = kind
+
+
+def check_class(kind: Any) -> None:
+    """Raise TypeError unless `kind` is a class of models or terms."""
+    if not (isinstance(kind, type) and issubclass(kind, Model | Part)):
+        raise TypeError(f"classes should be of models or terms, got {shown_value(kind)}")
+
+
+def classes_of(model: Model) -> dict[str, str]:
+    """Return "module:name" of the classes of a model that do not belong to bayesduel, by name."""
+    kinds: list[type] = [type(model), *(type(part) for part in model.terms)]
+    own = [kind for kind in kinds if not kind.__module__.startswith(SHIPPED)]
+    for kind in own:
+        know(kind)
+    return {_name_of(kind): _place(kind) for kind in own}
+
+
+def named(name: str, **settings: Any) -> Any:
+    """Return the model called `name`, e.g. ``named("bradley-terry + order", scale=1.0)``.
+
+    Parameters
+    ----------
+    name
+        A key of :data:`MODELS`, and names of terms (:data:`TERMS`) after a plus:
+        ``"davidson + order + random:judge"``.
+    settings
+        Arguments of the model, or its ``settings`` (and ``items``, where it has a table of them).
+
+    Raises
+    ------
+    ValueError
+        If there is no such model or term.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"name should be the name of a model, got {shown_value(name)}")
+    label, *words = (word.strip() for word in name.split(" + "))
+    if "terms" not in settings and words:
+        scores = Scores(settings.pop("scale", None))
+        settings["predictor"] = sum((_term_of(word) for word in words), Terms((scores,)))
+    return _made(label, settings, {})
+
+
+def model_settings(model: Any) -> dict[str, Any]:
+    """Return the name and settings of a model as JSON holds them; see :func:`model_from_settings`.
+
+    Raises
+    ------
+    TypeError
+        If JSON does not hold a setting.
+    """
+    if not isinstance(model, Model):
+        raise TypeError(f"model should be a model, got {shown_value(model)}")
+    own = classes_of(model)
+    known = {"name": model.name, "settings": json.loads(settings_to_json(model.settings))}
+    return known | ({"classes": own} if own else {})
+
+
+def model_from_settings(description: Mapping[str, Any], items: Any = None) -> Any:
+    """Return the model of what :func:`model_settings` returned.
+
+    Parameters
+    ----------
+    description
+        Name, settings and classes.
+    items
+        The table of attributes of its arms, if it has one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such model, a class of one's own is not known here, or settings are not
+        those of the model.
+    """
+    if not isinstance(description, Mapping) or not {"name", "settings"} <= {*description}:
+        raise TypeError(
+            f"description should be what model_settings returned, got {shown_value(description)}"
+        )
+    check_text(description["name"], "name of a model")
+    settings = _checked(settings_from_json(json.dumps(description["settings"])))
+    if "(" in description["name"] or "predictor" in settings:
+        raise ValueError(
+            f"model should be of this version, got {shown_value(description['name'])} of "
+            "bayesduel 0.1: fit it again (bayesduel fit LOG -o FIT)"
+        )
+    if items is not None:
+        settings["items"] = items
+    label = description["name"].split(" + ")[0]
+    return _made(label, settings, _classes_named(description.get("classes", {})))
+
+
+def model_named(model: Any) -> Model:
+    """Return the model of that name, or `model` itself if it is one.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    ValueError
+        If there is no model of that name.
+    """
+    if isinstance(model, str):
+        found: Model = named(model)
+        return found
+    if not isinstance(model, Model):
+        raise TypeError(
+            f"model should be a name or a model such as BradleyTerry(), got {shown_value(model)}"
+        )
+    return model
+
+
+def scored(model: Any) -> ScoreModel:
+    """Return a model to which terms can be added.
+
+    Raises
+    ------
+    TypeError
+        If it has no linear predictor of duels.
+    """
+    if not isinstance(model, ScoreModel):
+        raise TypeError(
+            f"terms should be added to a model with scores, such as BradleyTerry(), "
+            f"got {shown_value(model)}"
+        )
+    return model
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _name_of(kind: Any) -> Any:
+    if issubclass(kind, Part):
+        return kind.name
+    return kind.label if issubclass(kind, ScoreModel) else kind.name
+
+
+def _place(kind: type) -> str:
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def _term_of(word: str) -> Part:
+    """Return the term of a word: a name, or a name and a column, "random:judge"."""
+    name, colon, column = word.partition(":")
+    if name not in TERMS or (colon and not column):
+        raise ValueError(f"term should be one of {', '.join(TERMS)}, got {shown_value(word)}")
+    kind: Any = TERMS[name]
+    try:
+        return kind(column) if colon else kind()
+    except TypeError as error:
+        raise ValueError(f"term {word!r} should be given with its settings: {error}") from None
+
+
+def _made(label: str, settings: dict[str, Any], classes: Mapping[str, type]) -> Any:
+    """Return the model of a label and settings; `classes` come before those that are known."""
+    own = {name: kind for name, kind in classes.items() if issubclass(kind, Model)}
+    kind: Any = {**MODELS, **NOT_OFFERED, **own}.get(label)
+    if kind is None:
+        raise ValueError(
+            f"model name should be one of {', '.join(MODELS)}, with terms after a plus "
+            f"({', '.join(TERMS)}), got {shown_value(label)}; pass a model of your own as an object"
+        )
+    settings = dict(settings)
+    if "terms" in settings:
+        items = settings.pop("items", None)
+        listed = settings.pop("terms")
+        if not isinstance(listed, list):
+            raise TypeError(f"terms should be a list, got {shown_value(listed)}")
+        parts = tuple(_part_of(_checked(part), items, classes) for part in listed)
+        settings["predictor"] = Terms(parts)
+    elif "items" in settings and issubclass(kind, ScoreModel):
+        items = settings.pop("items")
+        settings["predictor"] = ItemCovariates(items) + ItemEffects()
+    try:
+        return kind(**settings)
+    except TypeError as error:
+        raise TypeError(f"settings of {label} should be its own: {error}") from None
+
+
+def _part_of(settings: dict[str, Any], items: Any, classes: Mapping[str, type]) -> Part:
+    """Return the term of these settings."""
+    name = settings.pop("term", None)
+    own = {known: kind for known, kind in classes.items() if issubclass(kind, Part)}
+    kind: Any = {**TERMS, **own}.get(str(name))
+    if kind is None:
+        raise ValueError(f"term should be one of {', '.join(TERMS)}, got {shown_value(name)}")
+    if kind is ItemCovariates:
+        settings["items"] = items
+    listed = {n: tuple(v) if isinstance(v, list) else v for n, v in settings.items()}
+    try:
+        part: Part = kind(**listed)
+    except TypeError as error:
+        raise TypeError(f"settings of the term {name} should be its own: {error}") from None
+    return part
+
+
+def _classes_named(places: Any) -> dict[str, type]:
+    """Return the classes that :func:`classes_of` named, as a file holds them.
+
+    Raises
+    ------
+    ValueError
+        If a class is not known here.
+    """
+    if not isinstance(places, Mapping):
+        raise ValueError(f"classes should be named by their part, got {shown_value(places)}")
+    found = {}
+    for name, place in places.items():
+        registered = {**TERMS, **MODELS}.get(str(name))
+        kind = _KNOWN.get(str(place)) or registered
+        if kind is None or _name_of(kind) != name or kind.__module__.startswith(SHIPPED):
+            raise ValueError(
+                f"the class of {shown_value(name)} should be one that this program was given, got "
+                f"{shown_value(place)}: pass it, bayesduel.load(path, classes=[...]), or register "
+                "it, bayesduel.models.register; a file imports and calls nothing"
+            )
+        found[str(name)] = kind
+    return found
+
+
+def _checked(settings: Any) -> dict[str, Any]:
+    """Return settings by name; raise TypeError if they are something else."""
+    if not isinstance(settings, Mapping):
+        raise TypeError(f"settings of a model should be by name, got {shown_value(settings)}")
+    return dict(settings)

@@ -1,0 +1,399 @@
+"""Terms: the summands of a linear predictor, and what may be done to it afterwards.
+
+The predictor of a duel says how much better left is than right. It is made of a list of parts:
+terms, each known numbers times coefficients that are normal given a few learned scales, and
+modifiers, which change what stands before them in the list. ``+`` joins them. What a duel does not
+say (who judged, when, who was left) a part takes as neutral.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from bayesduel.models.scale_prior import Scale
+from bayesduel.models.settings import ByValue
+from bayesduel.system.arguments import shown_value
+
+if TYPE_CHECKING:
+    from bayesduel.data.items import Items
+
+__all__ = ["ArmTerm", "Modifier", "Part", "Term", "Terms", "Touch", "centre", "contribution"]
+
+
+class Touch(NamedTuple):
+    """Coefficients that enter the predictor of cells, and the numbers that they are multiplied by.
+
+    Attributes
+    ----------
+    index
+        Place of each cell's coefficient along the first axes of the coefficients, (cells,) each.
+    value
+        The number, (cells,); or (cells, n), one for each entry of the last axis.
+    """
+
+    index: tuple[Any, ...]
+    value: Any
+
+
+class Part(ByValue, ABC):
+    """What terms and modifiers share.
+
+    Attributes
+    ----------
+    name
+        By which a stored fit and ``bayesduel.models.named`` know it.
+    reads_order
+        Whether it asks who was left.
+    splits
+        Whether it distinguishes duels of a pair by more than their order.
+    cyclic
+        Whether it lets preferences be intransitive.
+    needs_items
+        Whether it needs the attributes of items, which another part brings.
+    """
+
+    name: ClassVar[str]
+    required: ClassVar[tuple[str, ...]] = ("name",)
+    reads_order: ClassVar[bool] = False
+    splits: ClassVar[bool] = True
+    cyclic: ClassVar[bool] = False
+    needs_items: ClassVar[bool] = False
+
+    @abstractmethod
+    def apply(self, eta: Any, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
+        """Return the predictor `eta` of cells, (..., cells), with this part.
+
+        For arrays of draws and, in a modifier, for the tensors of the ``pm.Model`` too.
+        """
+
+    @abstractmethod
+    def add(
+        self, given: Mapping[str, Any], unit: Any, scales: Mapping[str, Any], *, centred: bool
+    ) -> dict[str, Any]:
+        """Add its parameters to the PyMC model in context; return them by name.
+
+        Parameters
+        ----------
+        given
+            The model's data.
+        unit
+            Unit of the response.
+        scales
+            Learned scales of the model, by name.
+        centred
+            Parameterisation of scores under a learned scale; the posterior does not depend on it.
+        """
+
+    @property
+    def scales(self) -> dict[str, Scale]:
+        """Its learned positive numbers, by name."""
+        return {}
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Dimensions of its parameters that are no numbers, by name."""
+        return {}
+
+    @property
+    def explains(self) -> tuple[str, ...]:
+        """Roles ("judge", "group") whose repeated votes are independent given it."""
+        return ()
+
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """What a ranking is free of thanks to it, each as what holds in a neutral duel."""
+        return ()
+
+    @property
+    def flat(self) -> bool:
+        """Whether its prior is flat."""
+        return False
+
+    @property
+    def why_nuts(self) -> str:
+        """Why only NUTS can sample it, or ""."""
+        return ""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Settings as JSON holds them."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Names by which a prediction may say its conditions: "judge", "time", a column, ..."""
+        return ()
+
+    def columns(self, log: Any) -> dict[str, np.ndarray]:
+        """Return what it asks of each vote by name: whole numbers, (votes,).
+
+        Real numbers are differences of left less right, (votes,) or (votes, n), whose sign follows
+        the orientation of a cell.
+        """
+        return {}
+
+    def coords(self, log: Any) -> dict[str, Any]:
+        """Return the coordinates of its own dimensions."""
+        return {}
+
+    def tables(self, log: Any) -> dict[str, np.ndarray]:
+        """Return arrays that are not by cell, by name (see ``bayesduel.models.cells.TABLES``)."""
+        return {}
+
+    def settled(self, log: Any) -> Self:
+        """Return the same with every setting that is read off the log written down."""
+        return self
+
+    def complete(
+        self, posterior: dict[str, np.ndarray], arms: tuple[str, ...]
+    ) -> dict[str, np.ndarray]:
+        """Return the draws with what a sampler's free numbers stand for in place of these."""
+        return posterior
+
+    def __add__(self, other: Any) -> "Terms":
+        return Terms((self,)) + other
+
+    @property
+    def key(self) -> str:
+        """By which two parts of a list are told apart."""
+        return self.name
+
+
+class Term(Part):
+    """A summand: known numbers times coefficients that are normal given the scales.
+
+    A term of one's own is a dataclass with `name`, `parameter`, ``design`` and ``deviation``, and
+    ``columns``, `dims` and ``coords`` where it reads more of the log than who met whom.
+
+    Attributes
+    ----------
+    parameter
+        Name of its coefficients in a fit.
+    """
+
+    parameter: ClassVar[str]
+    required: ClassVar[tuple[str, ...]] = ("name", "parameter")
+
+    @abstractmethod
+    def design(self, cells: Mapping[str, Any]) -> tuple[Touch, ...]:
+        """Return which coefficients enter the predictor of cells; nothing where they are neutral."""
+
+    @abstractmethod
+    def deviation(self, scales: Mapping[str, Any], cells: Mapping[str, Any], unit: Any) -> Any:
+        """Return the prior standard deviation of the coefficients: a number or the last axis."""
+
+    def covariance(self, scales: Mapping[str, Any], n: int) -> Any:
+        """Return the prior covariance along the first axis, (n, n), or None: independent.
+
+        For tensors and arrays alike; entries are multiplied by the squared deviation.
+        """
+        return None
+
+    @property
+    def over_arms(self) -> bool:
+        """Whether the last axis is that of the arms: then it is centred there."""
+        return self.dims.get(self.parameter, ())[-1:] == ("arm",)
+
+    @property
+    def free(self) -> str:
+        """Name of the numbers that a sampler draws."""
+        return f"{self.parameter}_free" if self.over_arms else self.parameter
+
+    @property
+    def free_dims(self) -> tuple[str, ...]:
+        """Dimensions of the numbers that a sampler draws."""
+        return self.dims.get(self.parameter, ())
+
+    def coefficients(self, parameters: Mapping[str, Any]) -> Any:
+        """Return the coefficients that `design` is about, from the parameters of a fit."""
+        return parameters[self.parameter]
+
+    def apply(self, eta: Any, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
+        """Return the predictor plus this term."""
+        touches = self.design(cells)
+        if not touches:
+            return eta
+        return eta + contribution(self.coefficients(parameters), touches)
+
+    def add(
+        self, given: Mapping[str, Any], unit: Any, scales: Mapping[str, Any], *, centred: bool
+    ) -> dict[str, Any]:
+        """Add its coefficients to the PyMC model in context; return them by name."""
+        import pymc as pm
+        import pytensor.tensor as pt
+
+        dims = self.free_dims or None
+        if self.flat:
+            free = pm.Flat(self.free, dims=dims)
+        elif not self.scales:
+            free = pm.Normal(self.free, 0.0, self.deviation(scales, given, unit), dims=dims)
+        else:
+            deviation = self.deviation(scales, given, unit)
+            standard = pm.Normal(f"{self.parameter}_standard", 0.0, 1.0, dims=dims)
+            n = 1 if dims is None else len(pm.modelcontext(None).coords[dims[0]])
+            covariance = self.covariance(scales, n)
+            if covariance is not None:
+                standard = pt.linalg.cholesky(pt.as_tensor(covariance)) @ standard
+            free = deviation * standard
+        if self.over_arms:
+            free = free - free.mean(axis=-1, keepdims=True)
+        if self.over_arms or self.scales:
+            free = pm.Deterministic(self.parameter, free, dims=dims)
+        return {self.parameter: free}
+
+    def complete(
+        self, posterior: dict[str, np.ndarray], arms: tuple[str, ...]
+    ) -> dict[str, np.ndarray]:
+        """Return the draws with coefficients that are centred over the arms."""
+        if not self.over_arms or self.free not in posterior:
+            return posterior
+        free = posterior.pop(self.free)
+        return posterior | {self.parameter: free - free.mean(axis=-1, keepdims=True)}
+
+
+class ArmTerm(Term):
+    """What the arms are worth: a utility for each, of which a duel sees the difference.
+
+    The scores of a model are the sum of the utilities of its arm terms, centred.
+
+    Attributes
+    ----------
+    items
+        The table of attributes, where there is one.
+    """
+
+    splits: ClassVar[bool] = False
+    items: "Items | None" = None
+
+    def utility(self, parameters: Mapping[str, Any], table: Any) -> Any:
+        """Return what it says of each arm, (..., K); `table` is that of the attributes, or None."""
+        return parameters[self.parameter]
+
+    @property
+    def arms_have_own(self) -> bool:
+        """Whether each arm has a normal score of its own and nothing else."""
+        return False
+
+
+class Modifier(Part):
+    """What changes the predictor of the parts before it in the list, and is no sum.
+
+    A modifier of one's own defines ``add`` (its parameters) and ``apply``. It is sampled by NUTS.
+    """
+
+    @property
+    def why_nuts(self) -> str:
+        """The predictor is not linear."""
+        return "its predictor is not linear in its parameters"
+
+
+@dataclass(frozen=True)
+class Terms:
+    """A list of parts: what the arms are worth, and what else a duel depends on.
+
+    Parameters
+    ----------
+    parts
+        Terms and modifiers, in order.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a part is none, two are of the same kind, or one lacks what it needs.
+    """
+
+    parts: tuple[Part, ...]
+
+    def __post_init__(self) -> None:
+        keys = [part.key for part in self.parts]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise ValueError(f"terms should be of different kinds, got {key!r} twice")
+
+    def __iter__(self) -> Iterator[Part]:
+        return iter(self.parts)
+
+    def __add__(self, other: Any) -> "Terms":
+        if not isinstance(other, Part | Terms):
+            raise TypeError(
+                "a term should be added to a term, such as Scores() + OrderEffect(), got "
+                f"{shown_value(other)}"
+            )
+        return Terms((*self.parts, *(other if isinstance(other, Terms) else (other,))))
+
+    def find(self, kind: type[Part]) -> Any:
+        """Return the first part that is of a class, or None."""
+        return next((part for part in self.parts if isinstance(part, kind)), None)
+
+    def check(self) -> None:
+        """Raise ValueError unless the arms are worth something and each part has what it needs."""
+        if not self.arms:
+            raise ValueError(
+                f"predictor should say what arms are worth, Scores() + ..., got {self}"
+            )
+        if self.items is None and any(part.needs_items for part in self.parts):
+            part = next(part for part in self.parts if part.needs_items)
+            raise ValueError(
+                f"{type(part).__name__} should stand beside the attributes of items, "
+                f"Covariates(items) + ..., got {self}"
+            )
+        flat = [part.key for part in self.parts if part.flat]
+        if any(part.flat for part in self.arms) and any(
+            part.scales or isinstance(part, Modifier) for part in self.parts
+        ):
+            raise ValueError(
+                f"scale should be finite beside learned scales, got a flat prior of {flat[0]}"
+            )
+
+    @property
+    def linear(self) -> bool:
+        """Whether the predictor is linear in coefficients that are normal given the scales."""
+        return not any(part.why_nuts for part in self.parts)
+
+    @property
+    def flat(self) -> bool:
+        """Whether some prior is flat."""
+        return any(part.flat for part in self.parts)
+
+    @property
+    def reads_order(self) -> bool:
+        """Whether it matters who was left."""
+        return any(part.reads_order for part in self.parts)
+
+    @property
+    def items(self) -> "Items | None":
+        """The table of attributes of the arms, or None."""
+        return next((part.items for part in self.arms if part.items is not None), None)
+
+    def __str__(self) -> str:
+        return " + ".join(part.key for part in self.parts)
+
+    @property
+    def arms(self) -> tuple[ArmTerm, ...]:
+        """What the arms are worth."""
+        return tuple(part for part in self.parts if isinstance(part, ArmTerm))
+
+
+def contribution(coefficient: Any, touches: tuple[Touch, ...]) -> Any:
+    """Return what coefficients add to the predictor of cells, (..., cells); arrays and tensors."""
+    total: Any = 0.0
+    for index, value in touches:
+        part = coefficient[(..., *index)] if index else coefficient
+        if value.ndim == 2:
+            total = total + ((part * value).sum(axis=-1) if index else part @ value.T)
+        else:
+            total = total + (part if index else part[..., None]) * value
+    return total
+
+
+def centre(free: Any) -> Any:
+    """Map K - 1 free numbers (..., K - 1) to K that sum to zero, keeping lengths; tensors."""
+    import pytensor.tensor as pt
+
+    total = free.sum(axis=-1, keepdims=True)
+    n_arms = free.shape[-1] + 1.0
+    root = pt.sqrt(n_arms)
+    return pt.concatenate([free - total / (n_arms + root), -total / root], axis=-1)
