@@ -7,6 +7,7 @@ large as all coefficients squared. Without groups the corner is everything.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,6 @@ from bayesduel.models.response import Derivatives
 __all__ = ["Arrow", "Layout", "layout_of"]
 
 FEWEST = 100  # coefficients by group from which they are eliminated
-ROWS = 4000  # cells whose variances are computed at once
 
 
 class Arrow(NamedTuple):
@@ -172,23 +172,23 @@ class Layout:
         if not len(self.groups):
             return self.density.spread(covariance) ** 2
         keep = slice(0, len(covariance) - n_own)
-        raw = self._raw(covariance[:, keep])  # (p, raw border)
-        both = self._raw(raw[keep].T).T
+        both = self._raw(self._raw(covariance[keep, keep]).T)
         n_groups, m = self.groups.shape
-        across = arrow.pull.reshape(n_groups * m, -1) @ raw
-        whole = arrow.pull @ covariance
+        whole = (arrow.pull.reshape(n_groups * m, -1) @ covariance).reshape(arrow.pull.shape)
         within = arrow.roots.swapaxes(1, 2) @ arrow.roots + whole @ arrow.pull.swapaxes(1, 2)
-        row = np.repeat(np.arange(n_groups * m), m)
-        column = (np.arange(n_groups)[:, None, None] * m + np.arange(m)).repeat(m, axis=1)
-        shape = (n_groups * m, n_groups * m)
-        block = sparse.csr_array((within.ravel(), (row, column.ravel())), shape=shape)
-        variance = np.asarray(self.to_groups.multiply(self.to_groups @ block).sum(axis=1)).ravel()
-        for start in range(0, len(variance), ROWS):
-            here = slice(start, start + ROWS)
-            own, own_groups = self.to_border[here], self.to_groups[here]
-            reached = own @ both + 2 * (own_groups @ across)
-            variance[here] += np.asarray(own.multiply(reached).sum(axis=1)).ravel()
-        return np.maximum(variance, 0.0)
+        across = self._raw(whole[..., keep].reshape(n_groups * m, -1))
+        (at, value), (at_group, of_group) = self._touched
+        own = np.einsum("cab,ca,cb->c", both[at[:, :, None], at[:, None, :]], value, value)
+        mixed = across[at_group[:, :, None], at[:, None, :]]
+        own += 2 * np.einsum("cab,ca,cb->c", mixed, of_group, value)
+        inside = within[(at_group // m)[:, :, None], (at_group % m)[:, :, None], (at_group % m)[:, None]]
+        own += np.einsum("cab,ca,cb->c", inside, of_group, of_group)
+        return np.maximum(own, 0.0)
+
+    @cached_property
+    def _touched(self) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+        """Columns and entries of each row of the two designs, padded by zeros, (cells, most)."""
+        return _padded(self.to_border), _padded(self.to_groups)
 
     def _free(self, raw: np.ndarray) -> np.ndarray:
         """Return gradients in the free numbers from those in scores and others, (..., raw)."""
@@ -233,6 +233,16 @@ def layout_of(density: LinearPredictor) -> Layout:
     to_border = sparse.csr_array(matrix[:, raw])
     to_groups = sparse.csr_array(matrix[:, found.ravel() + shift])
     return Layout(density, border, found, to_border, to_groups, scored)
+
+
+def _padded(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """Return columns and entries of each row of a sparse matrix, padded by zeros."""
+    length = np.diff(matrix.indptr)
+    shape = (matrix.shape[0], int(length.max(initial=0)))
+    column, entry = np.zeros(shape, dtype=np.int64), np.zeros(shape)
+    inside = np.arange(shape[1]) < length[:, None]
+    column[inside], entry[inside] = matrix.indices, matrix.data
+    return column, entry
 
 
 def _cholesky(matrix: np.ndarray) -> np.ndarray:

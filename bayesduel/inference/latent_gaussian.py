@@ -33,6 +33,7 @@ from bayesduel.inference.linear_predictor import LinearPredictor, Prior, linear_
 from bayesduel.inference.polya_gamma import polya_gamma
 from bayesduel.inference.polya_gamma_gibbs import GibbsCertificate, worst_mean
 from bayesduel.inference.population_monte_carlo import start_of
+from bayesduel.models.response import without_own
 
 __all__ = ["LatentGaussian"]
 
@@ -40,11 +41,13 @@ NODES = 15  # of Gauss-Hermite quadrature over a cell's predictor
 STEPS = 12  # of a conditional, at most
 GAIN = 1e-3  # of the log density, below which a step ends them
 STILL = 0.02  # relative change of variances, likewise
-NEGLIGIBLE = 8.0  # nats below the best node at which nodes end
+NEGLIGIBLE = 6.5  # nats below the best node at which nodes end
 SPACING = (0.0, 0.75, 1.0)  # of nodes in standard deviations, by number of scales
 MOST_NODES = 400
 OVERSAMPLED = 8  # proposals of the scales for each draw
-SWEEPS = (20, 60)  # of the certifying chain: not counted, and counted
+SWEEPS = (40, 400)  # of the certifying chain that are counted, at least and at most
+COEFFICIENTS = 60_000  # times these, about
+ALLOWED = (0.1, 0.1, 0.3, 0.3)  # shift, spread, shift of a scale and of a number with which it holds
 
 
 class Conditional(NamedTuple):
@@ -189,7 +192,7 @@ class LatentGaussian:
         """Return what a short Gibbs chain says of the draws as they are; None if not logistic."""
         if self.model.response.score_link != "logit":
             return None
-        return _chain(self, proposals, rng, progress)
+        return _chain(self, len(proposals.x), rng, progress)
 
     def _scales(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return `n` draws of the scales' coordinates, (n, q), and their log density up to one."""
@@ -284,7 +287,7 @@ def _conditional(
 ) -> Conditional:
     """Return the conditional at `phi`, from a mean and variances of predictors near it."""
     density = layout.density
-    prior = density.prior(phi)
+    prior, changed = density.prior(phi), np.inf
     for k in range(STEPS):
         found = density.averaged(x, phi, AT, MASS, variance)
         gradient = density.gradient(found, prior, x)
@@ -294,9 +297,10 @@ def _conditional(
         if not np.isfinite(gain):
             raise FloatingPointError("the posterior has no finite mean")
         x = x + step / max(1.0, (gain / 50.0) ** 0.5)
-        last, variance = variance, layout.spread(arrow)
-        changed = np.abs(variance - last).max() / max(float(variance.max()), 1e-300)
-        if gain < GAIN and (changed < STILL or k > 2):
+        if changed > STILL:
+            last, variance = variance, layout.spread(arrow)
+            changed = np.abs(variance - last).max() / max(float(variance.max()), 1e-300)
+        if gain < GAIN and (changed <= STILL or k > 2):
             break
     eta = density.eta(x) + AT[:, None] * np.sqrt(variance)
     terms = density.likelihood(x, phi, eta)
@@ -388,10 +392,8 @@ def _coordinates(layout: Layout, top: Conditional) -> np.ndarray:
     bend = np.zeros((q, q))
     for k in range(q):
         unit = step * (np.arange(q) == k)
-        ahead, behind = (
-            _conditional(layout, top.phi + s * unit, top.x, top.variance).slope for s in (1, -1)
-        )
-        bend[k] = (behind - ahead) / (2 * step)
+        ahead = _conditional(layout, top.phi + unit, top.x, top.variance)
+        bend[k] = (top.slope - ahead.slope) / step
     values, vectors = np.linalg.eigh((bend + bend.T) / 2)
     values = np.clip(values, 0.25, None)  # where it is flat, nodes are no farther apart than 2
     return vectors / np.sqrt(values)
@@ -449,43 +451,44 @@ def _interpolated(z: np.ndarray, values: np.ndarray) -> Callable[[np.ndarray], n
 
 def _chain(
     found: LatentGaussian,
-    proposals: Proposals,
+    n_draws: int,
     rng: np.random.Generator,
     progress: Callable[[float], None] | None,
 ) -> GibbsCertificate:
-    """Return what Polya-Gamma Gibbs sampling, started from a draw, says of the draws."""
-    density, layout = found.density, found.layout
-    middle, error = proposals.x.mean(axis=0), proposals.x.std(axis=0)
-    hyper, hyper_error = proposals.hyper.mean(axis=0), proposals.hyper.std(axis=0)
-    x, phi = proposals.x[0].copy(), proposals.hyper[0].copy()
+    """Return what Polya-Gamma Gibbs sampling at the best scales says of the conditional there.
+
+    The exact slope of the log density of the scales is the mean of that of the prior over draws of
+    the coefficients (Fisher's identity); its distance from the bound's says how far the scales are
+    shifted.
+    """
+    density, layout, top = found.density, found.layout, found.top
+    prior = density.prior(top.phi)
+    error = np.sqrt(layout.join(*top.arrow.variances()))
     n = np.asarray(density.data["n"], dtype=float)
-    pull = density.design.pull(np.asarray(density.data["points"]) - n / 2)
-    none = np.zeros((density.n_cells, 0))
+    pull = density.gradient_of(np.asarray(density.data["points"]) - n / 2, prior)
     starts = np.cumsum([0, *(block.size for block in density.terms.values())])
     ends = list(zip(starts[:-1], starts[1:], strict=True))
     many = [slice(a, b) for a, b in ends if b - a > 1]
-    single = [slice(a, b) for a, b in ends if b - a == 1]
+    single = [a for a, b in ends if b - a == 1]
+    kept = int(np.clip(COEFFICIENTS // density.size, *SWEEPS))
+    skipped = kept // 4
     moved, spread, scale, effect = [], [], [], []
-    skipped, kept = SWEEPS
-    from bayesduel.models.response import Derivatives
-
+    x = top.x + layout.draw(top.arrow, rng.standard_normal((1, density.size)))[0]
     for k in range(skipped + kept):
         weight = polya_gamma(n, density.eta(x), rng)
-        prior = density.prior(phi)
-        given = Derivatives(0 * weight, -weight, none, none, np.zeros((0, 0)))
-        arrow = layout.factor(given, prior)
-        normal = rng.standard_normal((1, density.size))
-        x = layout.solve(arrow, pull) + layout.draw(arrow, normal)[0]
-        phi = _drawn_scales(density, x, phi, rng)
+        arrow = layout.factor(without_own(0.0 * weight, -weight), prior)
+        x = layout.solve(arrow, pull)
+        x += layout.draw(arrow, rng.standard_normal((1, density.size)))[0]
         if progress is not None:
             progress((k + 1) / (skipped + kept))
-        if k >= skipped:
-            away = (x - middle) / error
-            toward = np.sign(middle) * away
-            moved.append([toward[b].mean() for b in many])
-            spread.append([(away[b] ** 2).mean() - 1 for b in many])
-            scale.append((phi - hyper) / np.maximum(hyper_error, 1e-12))
-            effect.append([away[b][0] for b in single] or [0.0])
+        if k < skipped:
+            continue
+        away = (x - top.x) / error
+        toward = np.sign(top.x) * away
+        moved.append([toward[b].mean() for b in many])
+        spread.append([(away[b] ** 2).mean() - 1 for b in many])
+        scale.append(found.root.T @ (_prior_slope(density, x, top.phi) - top.slope))
+        effect.append([away[a] for a in single] or [0.0])
     worst = [worst_mean(np.array(series)) for series in (moved, spread, scale, effect)]
     return GibbsCertificate(
         shift=worst[0][0],
@@ -494,20 +497,14 @@ def _chain(
         effect_shift=worst[3][0],
         errors=(worst[0][1], worst[1][1], worst[2][1], worst[3][1]),
         sweeps=kept,
-        n_draws=len(proposals.x),
+        n_draws=n_draws,
+        allowed=ALLOWED,
     )
 
 
-def _drawn_scales(
-    density: LinearPredictor, x: np.ndarray, phi: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    """Return draws of the scales given the coefficients, one after another, on a grid each."""
-    grid = np.linspace(-1.5, 1.5, 121)
-    for k in range(len(phi)):
-        at = phi + grid[:, None] * (np.arange(len(phi)) == k)
-        value = density.log_prior(np.broadcast_to(x, (len(at), len(x))), at)
-        mass = np.exp(value - value.max())
-        cumulative = np.concatenate([[0.0], np.cumsum((mass[1:] + mass[:-1]) / 2)])
-        phi = phi.copy()
-        phi[k] += np.interp(rng.random() * cumulative[-1], cumulative, grid)
-    return phi
+def _prior_slope(density: LinearPredictor, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
+    """Return the slope of the log prior in the hyperparameters, (q,)."""
+    step = 1e-4 * np.eye(len(phi))
+    at = np.concatenate([phi + step, phi - step])
+    value = density.log_prior(np.repeat(x[None], len(at), axis=0), at)
+    return (value[: len(phi)] - value[len(phi) :]) / 2e-4

@@ -463,6 +463,11 @@ class LinearPredictor:
         second = (mass @ np.broadcast_to(found.second, (len(mass), 1))).reshape(1, 1)
         return Derivatives(slope, bend, own, cross, second)
 
+    def gradient_of(self, slope: np.ndarray, prior: Prior) -> np.ndarray:
+        """Return the gradient in x at 0 where cells have these slopes, (size,)."""
+        pulled = self.design.pull(slope)
+        return np.pad(pulled, (0, len(self.own))) - prior.pull(np.zeros(self.size))
+
     def gradient(self, found: Derivatives, prior: Prior, x: np.ndarray) -> np.ndarray:
         """Return the gradient of the log density in x from that of cells, (size,)."""
         pulled = np.concatenate([self.design.pull(found.slope), found.own.sum(axis=0)])

@@ -118,6 +118,8 @@ class GibbsCertificate:
         How many sweeps were counted.
     n_draws
         Number of the draws of the approximation, which are independent.
+    allowed
+        Largest shift, spread, scale_shift and effect_shift with which it holds.
     """
 
     shift: float
@@ -128,6 +130,7 @@ class GibbsCertificate:
     sweeps: int
     n_draws: int
     khat: float = float("nan")
+    allowed: tuple[float, float, float, float] = (SHIFT, SPREAD, SCALE_SHIFT, EFFECT_SHIFT)
 
     @property
     def effective(self) -> float:
@@ -148,12 +151,13 @@ class GibbsCertificate:
     def shortfall(self) -> str:
         """What speaks against the draws, as a clause; empty where nothing does."""
         named = (
-            ("scores are shifted by", self.shift, SHIFT, "standard errors"),
-            ("squared errors differ by", self.spread, SPREAD, "of a variance"),
-            ("the log scale is shifted by", self.scale_shift, SCALE_SHIFT, "standard deviations"),
-            ("a coefficient is shifted by", self.effect_shift, EFFECT_SHIFT, "standard errors"),
+            ("scores are shifted by", self.shift, "standard errors"),
+            ("squared errors differ by", self.spread, "of a variance"),
+            ("the log scale is shifted by", self.scale_shift, "standard deviations"),
+            ("a coefficient is shifted by", self.effect_shift, "standard errors"),
         )
-        for (words, value, most, unit), error in zip(named, self.errors, strict=True):
+        limits = zip(named, self.allowed, self.errors, strict=True)
+        for (words, value, unit), most, error in limits:
             if abs(value) - 2 * error > most:
                 return f"against Gibbs sampling {words} {value:+.2f} {unit} (allowed: {most:g})"
         return ""
