@@ -409,6 +409,7 @@ def with_order(
     ordered: bool, slope: Any, bend: Any, own: Any, cross: Any, second: Any
 ) -> Derivatives:
     """Return the derivatives of cells, those in the advantage of the left side where it is one."""
+    bend = bend + 0.0 * slope
     if not ordered:
         return without_own(slope, bend)
     total = np.reshape(np.sum(second + 0.0 * slope, axis=-1), (-1, 1))

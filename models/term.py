@@ -381,11 +381,13 @@ def contribution(coefficient: Any, touches: tuple[Touch, ...]) -> Any:
     """Return what coefficients add to the predictor of cells, (..., cells); arrays and tensors."""
     total: Any = 0.0
     for index, value in touches:
-        part = coefficient[(..., *index)] if index else coefficient
-        if value.ndim == 2:
-            total = total + ((part * value).sum(axis=-1) if index else part @ value.T)
+        if value.ndim == 2 and index:
+            total = total + (coefficient[(..., *index, slice(None))] * value).sum(axis=-1)
+        elif value.ndim == 2:
+            total = total + coefficient @ value.T
         else:
-            total = total + (part if index else part[..., None]) * value
+            part = coefficient[(..., *index)] if index else coefficient[..., None]
+            total = total + part * value
     return total
 
 

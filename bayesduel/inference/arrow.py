@@ -55,6 +55,8 @@ class Arrow(NamedTuple):
     def variances(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the variances of the border (p,) and of the groups (groups, m)."""
         covariance = self.covariance()
+        if not len(self.roots):
+            return covariance.diagonal(), np.zeros((0, 0))
         within = (self.roots**2).sum(axis=1)
         across = ((self.pull @ covariance) * self.pull).sum(axis=2)
         return covariance.diagonal(), within + across
@@ -109,9 +111,7 @@ class Layout:
         heavy = self.to_border.multiply(weight[:, None])
         corner = self._free(self._free((self.to_border.T @ heavy).toarray()).T)
         edges = self._free((self.to_groups.T @ heavy).toarray()).reshape(n_groups, m, -1)
-        inside = sparse.coo_array(
-            self.to_groups.T @ self.to_groups.multiply(weight[:, None])
-        )
+        inside = sparse.coo_array(self.to_groups.T @ self.to_groups.multiply(weight[:, None]))
         blocks = np.zeros((n_groups, m, m))
         row, column = inside.coords
         blocks[row // m, row % m, column % m] = inside.data
@@ -181,7 +181,9 @@ class Layout:
         own = np.einsum("cab,ca,cb->c", both[at[:, :, None], at[:, None, :]], value, value)
         mixed = across[at_group[:, :, None], at[:, None, :]]
         own += 2 * np.einsum("cab,ca,cb->c", mixed, of_group, value)
-        inside = within[(at_group // m)[:, :, None], (at_group % m)[:, :, None], (at_group % m)[:, None]]
+        inside = within[
+            (at_group // m)[:, :, None], (at_group % m)[:, :, None], (at_group % m)[:, None]
+        ]
         own += np.einsum("cab,ca,cb->c", inside, of_group, of_group)
         return np.maximum(own, 0.0)
 

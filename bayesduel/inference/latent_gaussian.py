@@ -47,7 +47,12 @@ MOST_NODES = 400
 OVERSAMPLED = 8  # proposals of the scales for each draw
 SWEEPS = (40, 400)  # of the certifying chain that are counted, at least and at most
 COEFFICIENTS = 60_000  # times these, about
-ALLOWED = (0.1, 0.1, 0.3, 0.3)  # shift, spread, shift of a scale and of a number with which it holds
+ALLOWED = (
+    0.1,
+    0.1,
+    0.3,
+    0.3,
+)  # shift, spread, shift of a scale and of a number with which it holds
 
 
 class Conditional(NamedTuple):
@@ -278,7 +283,9 @@ def _mode(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Conditio
         x, value = x + length * step, better
         if np.abs(x).max() > 1e4 * max(density.unit, 1.0):
             raise FloatingPointError("the likelihood has no maximum: some scores run to infinity")
-    arrow = layout.factor(density.averaged(x, phi, flat, flat + 1.0, np.zeros(density.n_cells)), prior)
+    arrow = layout.factor(
+        density.averaged(x, phi, flat, flat + 1.0, np.zeros(density.n_cells)), prior
+    )
     return _conditional(layout, phi, x, layout.spread(arrow))
 
 

@@ -15,7 +15,7 @@ from scipy.special import gammaincinv
 
 from bayesduel.data.items import Items
 from bayesduel.inference.design import centre, uncentre
-from bayesduel.models import Model, model_from_settings
+from bayesduel.models import Model, Scores, Term, model_from_settings
 from bayesduel.models.response import expected_score
 from bayesduel.system.arguments import shown_value
 from bayesduel.system.memory import TABLE_ARMS
@@ -281,8 +281,9 @@ def _stretched(
     if "score_draw_cluster" in at:
         return _replaced(fit, draws, at)
     blocks = [str(b) for b in np.atleast_1d(group.attrs["blocks"])]
-    known = {**draws, "score_free": uncentre(draws["score"])} if "score_free" in blocks else draws
-    x = np.column_stack([known[name] for name in blocks])
+    model = model_of(fit)
+    known = _free(fit, model, draws)
+    x = np.column_stack([known[name].reshape(len(known[name]), -1) for name in blocks])
     mean = x.mean(axis=0)
     to = _root(at["covariance_cluster"].to_numpy())
     away = (to @ np.linalg.solve(_root(group["covariance"].to_numpy()), (x - mean).T)).T
@@ -295,11 +296,43 @@ def _stretched(
             of_arm = centre(part) * _heavier(at["score_degrees_cluster"].to_numpy(), order)
             found["score"] = centre(middle) + of_arm - of_arm.mean(axis=1, keepdims=True)
         else:
-            found[name] = (middle + part * _heavier(own, order)).reshape(draws[name].shape)
+            found[name] = (middle + part * _heavier(own, order)).reshape(known[name].shape)
+    arms = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
     if "score_free" not in blocks:
-        arms = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
         without = {name: v for name, v in found.items() if name != "score"}
-        found |= model_of(fit).scores_of(without, arms)
+        found |= model.scores_of(without, arms)
+    found.pop("rating", None)
+    for part_of in model.terms:
+        found = part_of.complete(found, arms)
+    return found
+
+
+def _free(fit: xr.DataTree, model: Model, draws: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the draws with the free numbers that a covariance is of.
+
+    Coefficients that were centred over the arms get the mean over the arms back, of which the data
+    say nothing: it is drawn from the prior.
+    """
+    found = dict(draws)
+    rng = np.random.default_rng([int(fit.attrs["seed"]), 1])
+    columns = {n: v.reshape(len(v), -1) for n, v in draws.items() if n in model.scales}
+    for part in model.terms:
+        if not isinstance(part, Term) or not part.over_arms:
+            continue
+        if isinstance(part, Scores):
+            found[part.free] = uncentre(draws["score"])
+            continue
+        centred = part.coefficients(draws)
+        n, levels, n_arms = centred.shape
+        mean = rng.standard_normal((n, levels))
+        for k in range(n):
+            one = {name: v[k] if v.shape[1] > 1 else v[k, 0] for name, v in columns.items()}
+            covariance = part.covariance(one, levels)
+            if covariance is None:
+                break
+            mean[k] = np.linalg.cholesky(covariance) @ mean[k]
+        spread = np.asarray(part.deviation(columns, {}, 1.0)).reshape(-1, 1)
+        found[part.free] = centred + (mean * spread / np.sqrt(n_arms))[..., None]
     return found
 
 
