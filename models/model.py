@@ -491,7 +491,7 @@ def _registered(part: Part, touches: tuple[Touch, ...]) -> tuple[Touch, ...]:
     import pymc as pm
 
     def data(name: str, array: np.ndarray) -> Any:
-        dims = ("cell", None)[: array.ndim]
+        dims = ("cell",) if array.ndim == 1 else None
         return pm.Data(f"{part.parameter}_{name}", array, dims=dims)  # type: ignore[attr-defined]
 
     return tuple(

@@ -30,7 +30,7 @@ from bayesduel.inference.conditional_mode import (
 )
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.hyper_grid import Grid, explore
-from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
+from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.inference.skewed_laplace import SkewedLaplace
 
 __all__ = ["Laplace", "conditionals"]
@@ -56,8 +56,10 @@ class Laplace:
     grid: Grid
 
     @classmethod
-    def of(cls, model: Any, cells: Any, near: Mapping[str, np.ndarray] | None = None) -> "Laplace":
-        """Return the approximation of a model's posterior.
+    def of(
+        cls, density: LinearPredictor, cells: Any, near: Mapping[str, np.ndarray] | None = None
+    ) -> "Laplace":
+        """Return the approximation of a posterior, given its density.
 
         The search for the first mode starts at the parameters `near`, by name, else at 0.
 
@@ -66,8 +68,7 @@ class Laplace:
         FloatingPointError
             If the posterior has no mode.
         """
-        density = linear_predictor(model, cells)
-        return cls(model, cells, density, conditionals(density, start_at(density, near)))
+        return cls(density.model, cells, density, conditionals(density, start_at(density, near)))
 
     def propose(
         self,

@@ -29,7 +29,7 @@ from bayesduel.inference.arrow import Arrow, Layout, layout_of
 from bayesduel.inference.conditional_mode import named_parameters, start_at
 from bayesduel.inference.design import centre
 from bayesduel.inference.draws import Proposals, Quality
-from bayesduel.inference.linear_predictor import LinearPredictor, Prior, linear_predictor
+from bayesduel.inference.linear_predictor import LinearPredictor, Prior
 from bayesduel.inference.polya_gamma import polya_gamma
 from bayesduel.inference.polya_gamma_gibbs import GibbsCertificate, worst_mean
 from bayesduel.inference.population_monte_carlo import start_of
@@ -109,16 +109,15 @@ class LatentGaussian:
 
     @classmethod
     def of(
-        cls, model: Any, cells: Any, near: Mapping[str, np.ndarray] | None = None
+        cls, density: LinearPredictor, cells: Any, near: Mapping[str, np.ndarray] | None = None
     ) -> "LatentGaussian":
-        """Return the approximation of a model's posterior.
+        """Return the approximation of a posterior, given its density.
 
         Raises
         ------
         FloatingPointError
             If the posterior has no mode.
         """
-        density = linear_predictor(model, cells)
         layout = layout_of(density)
         start = start_at(density, near)
         first = _mode(layout, start_of(density, cells), start)
@@ -126,7 +125,7 @@ class LatentGaussian:
         root = _coordinates(layout, top)
         nodes = _lattice(layout, top, root) if len(top.phi) < 3 else _composite(layout, top, root)
         best = max(nodes, key=lambda node: node.bound)
-        return cls(model, cells, layout, best, root, tuple(nodes))
+        return cls(density.model, cells, layout, best, root, tuple(nodes))
 
     @property
     def density(self) -> LinearPredictor:

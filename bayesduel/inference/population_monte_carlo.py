@@ -23,7 +23,7 @@ from scipy.linalg import solve_triangular
 
 from bayesduel.inference.conditional_mode import Mode, find_mode, named_parameters, score_covariance
 from bayesduel.inference.draws import Proposals
-from bayesduel.inference.linear_predictor import LinearPredictor, linear_predictor
+from bayesduel.inference.linear_predictor import LinearPredictor
 
 __all__ = ["PopulationMonteCarlo", "Proposal", "curvature_factor", "start_of", "summit"]
 
@@ -115,16 +115,15 @@ class PopulationMonteCarlo:
     mode: Mode
 
     @classmethod
-    def of(cls, model: Any, cells: Any, near: Any = None) -> "PopulationMonteCarlo":
-        """Return the approximation of a model's posterior.
+    def of(cls, density: LinearPredictor, cells: Any, near: Any = None) -> "PopulationMonteCarlo":
+        """Return the approximation of a posterior, given its density.
 
         Raises
         ------
         FloatingPointError
             If the marginal posterior of the hyperparameters has no mode.
         """
-        density = linear_predictor(model, cells)
-        return cls(model, cells, density, *_top(density, start_of(density, cells)))
+        return cls(density.model, cells, density, *_top(density, start_of(density, cells)))
 
     def propose(
         self,

@@ -16,6 +16,7 @@ from bayesduel.inference.conjugate import ConjugatePairs
 from bayesduel.inference.draws import PosteriorDraws, Proposals, Quality
 from bayesduel.inference.laplace import Laplace
 from bayesduel.inference.latent_gaussian import LatentGaussian
+from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.inference.population_monte_carlo import PopulationMonteCarlo
 from bayesduel.inference.psis import (
     COVERED,
@@ -107,14 +108,13 @@ def approximation_of(model: Any, cells: Any, near: Near = None) -> Approximation
     """
     if model.conjugate:
         return ConjugatePairs.of(model, cells, near)
-    scales = model.scales
-    several = any(s.dim is not None for s in scales.values()) or len(scales) > FEW_SCALES
-    if several:
-        return PopulationMonteCarlo.of(model, cells, near)
-    plain = len(scales) <= 1 and not model.response.scales(flat=model.terms.flat)
-    if plain:
-        return Laplace.of(model, cells, near)
-    return LatentGaussian.of(model, cells, near)
+    density = linear_predictor(model, cells)
+    n_scales = sum(length or 1 for length in density.hypers.values())
+    if n_scales > FEW_SCALES:
+        return PopulationMonteCarlo.of(density, cells, near)
+    if n_scales < 2 and not model.response.scales(flat=model.terms.flat):
+        return Laplace.of(density, cells, near)
+    return LatentGaussian.of(density, cells, near)
 
 
 def sample(
