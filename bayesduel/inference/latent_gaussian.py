@@ -33,7 +33,7 @@ from bayesduel.inference.linear_predictor import LinearPredictor, Prior
 from bayesduel.inference.polya_gamma import polya_gamma
 from bayesduel.inference.polya_gamma_gibbs import GibbsCertificate, worst_mean
 from bayesduel.inference.population_monte_carlo import start_of
-from bayesduel.models.response import without_own
+from bayesduel.models.response import Derivatives, without_own
 
 __all__ = ["LatentGaussian"]
 
@@ -41,9 +41,12 @@ NODES = 15  # of Gauss-Hermite quadrature over a cell's predictor
 STEPS = 12  # of a conditional, at most
 GAIN = 1e-3  # of the log density, below which a step ends them
 STILL = 0.02  # relative change of variances, likewise
-NEGLIGIBLE = 6.5  # nats below the best node at which nodes end
-SPACING = (0.0, 0.75, 1.0)  # of nodes in standard deviations, by number of scales
-MOST_NODES = 400
+NEGLIGIBLE = (0.0, 7.5, 7.5, 6.0)  # nats below the best node at which nodes end, likewise
+SPACING = (0.0, 0.75, 1.0, 1.4)  # of nodes in standard deviations, by number of scales
+MOST_NODES = 600  # of a lattice; where it would have more, and
+FACTORS = 2e7  # factors made anew for draws, times the square of coefficients, about
+FEWEST = 200  # distinct values of the scales among draws, at least
+SMALL = 300  # coefficients up to which three scales have a lattice: a composite design
 OVERSAMPLED = 8  # proposals of the scales for each draw
 SWEEPS = (40, 400)  # of the certifying chain that are counted, at least and at most
 COEFFICIENTS = 60_000  # times these, about
@@ -70,8 +73,10 @@ class Conditional(NamedTuple):
         Of each cell's predictor, (cells,).
     bound
         Lower bound of the log density of the hyperparameters.
+    bent
+        Averaged derivatives of the cells.
     slope
-        Its gradient, (q,).
+        Gradient of the bound, (q,), where it was asked for.
     """
 
     phi: np.ndarray
@@ -79,6 +84,7 @@ class Conditional(NamedTuple):
     arrow: Arrow
     variance: np.ndarray
     bound: float
+    bent: Derivatives
     slope: np.ndarray
 
 
@@ -98,6 +104,8 @@ class LatentGaussian:
         Coordinates of the hyperparameters: phi = top.phi + root z, (q, q).
     nodes
         The conditionals.
+    step
+        Distance of the nodes of a lattice; 0 of a composite design.
     """
 
     model: Any
@@ -106,6 +114,7 @@ class LatentGaussian:
     top: Conditional
     root: np.ndarray
     nodes: tuple[Conditional, ...]
+    step: float
 
     @classmethod
     def of(
@@ -123,9 +132,12 @@ class LatentGaussian:
         first = _mode(layout, start_of(density, cells), start)
         top = _highest(layout, first)
         root = _coordinates(layout, top)
-        nodes = _lattice(layout, top, root) if len(top.phi) < 3 else _composite(layout, top, root)
-        best = max(nodes, key=lambda node: node.bound)
-        return cls(density.model, cells, layout, best, root, tuple(nodes))
+        nodes, step = None, 0.0
+        if len(top.phi) < 3 or density.size <= SMALL:
+            nodes, step = _lattice(layout, top, root), SPACING[len(top.phi)]
+        if nodes is None:
+            nodes, step = _composite(layout, top, root), 0.0
+        return cls(density.model, cells, layout, top, root, tuple(nodes), step)
 
     @property
     def density(self) -> LinearPredictor:
@@ -148,16 +160,24 @@ class LatentGaussian:
     ) -> Proposals:
         """Return `n` draws and their log ratios; see ``Approximation.propose``."""
         density = self.density
-        z, log_q = self._scales(n, rng)
+        distinct = n
+        if 0 < len(self.top.phi) and density.size <= SMALL:
+            distinct = int(np.clip(FACTORS // density.size**2, FEWEST, n))
+        z, log_q = self._scales(distinct, rng)
+        which = rng.permutation(np.arange(n) % distinct)
+        z, log_q = z[which], log_q[which]
+        phi = self.top.phi + z @ self.root.T
         x = self._means(z)
         place = ((z[:, None, :] - self._z) ** 2).sum(axis=2).argmin(axis=1)
         normal = rng.standard_normal((n, density.size))
         log_q = log_q - 0.5 * (normal**2).sum(axis=1) - density.size / 2 * np.log(2 * np.pi)
-        for k in np.unique(place):
-            mine, arrow = place == k, self.nodes[k].arrow
-            x[mine] += self.layout.draw(arrow, normal[mine])
-            log_q[mine] += arrow.half_log_det
-        phi = self.top.phi + z @ self.root.T
+        for rows in _groups(which if density.size <= SMALL else place):
+            node = self.nodes[place[rows[0]]]
+            arrow = node.arrow
+            if density.size <= SMALL:  # the node's curvatures, under the prior of the very scales
+                arrow = self.layout.factor(node.bent, density.prior(phi[rows[0]]))
+            x[rows] += self.layout.draw(arrow, normal[rows])
+            log_q[rows] += arrow.half_log_det
         if log_likelihood:
             value, cells = density.batch(x, phi)
         else:
@@ -204,13 +224,13 @@ class LatentGaussian:
         if q == 0:
             return np.zeros((n, 0)), np.zeros(n)
         bound = np.array([node.bound for node in self.nodes])
-        if q >= 3:
+        if not self.step:
             return self._split_normal(n, rng)
-        step, curve = SPACING[q], _interpolated(self._z, bound - bound.max())
+        curve = _interpolated(self._z, bound - bound.max())
         weight = np.exp(0.8 * (bound - bound.max())) + 1e-4
         weight /= weight.sum()
         node = rng.choice(len(weight), OVERSAMPLED * n, p=weight)
-        jitter = step * (rng.random((len(node), q)) - 0.5)
+        jitter = self.step * (rng.random((len(node), q)) - 0.5)
         z = self._z[node] + jitter
         height = curve(z)
         ratio = height - np.log(weight[node])
@@ -289,9 +309,12 @@ def _mode(layout: Layout, phi: np.ndarray, start: np.ndarray | None) -> Conditio
 
 
 def _conditional(
-    layout: Layout, phi: np.ndarray, x: np.ndarray, variance: np.ndarray
+    layout: Layout, phi: np.ndarray, x: np.ndarray, variance: np.ndarray, *, sloped: bool = False
 ) -> Conditional:
-    """Return the conditional at `phi`, from a mean and variances of predictors near it."""
+    """Return the conditional at `phi`, from a mean and variances of predictors near it.
+
+    With `sloped`, with the gradient of its bound.
+    """
     density = layout.density
     prior, changed = density.prior(phi), np.inf
     for k in range(STEPS):
@@ -314,8 +337,8 @@ def _conditional(
     value = float((MASS @ terms).sum()) + prior.half_log_det - 0.5 * _square(prior, x)
     value += 0.5 * float((weight * variance).sum()) - arrow.half_log_det
     value += 0.5 * density.size * np.log(2 * np.pi) + float(density.log_hyper(phi[None])[0])
-    slope = _slope(layout, phi, x, arrow, eta)
-    return Conditional(phi, x, arrow, variance, value, slope)
+    slope = _slope(layout, phi, x, arrow, eta) if sloped else np.full(len(phi), np.nan)
+    return Conditional(phi, x, arrow, variance, value, found, slope)
 
 
 def _slope(
@@ -356,6 +379,12 @@ def _slope(
     return found
 
 
+def _groups(place: np.ndarray) -> list[np.ndarray]:
+    """Return the rows of each value of `place`."""
+    order = np.argsort(place, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(place[order])) + 1)
+
+
 def _square(prior: Prior, x: np.ndarray) -> float:
     return float((x - prior.mean) @ prior.pull(x))
 
@@ -375,11 +404,11 @@ def _highest(layout: Layout, start: Conditional) -> Conditional:
 
     if not len(start.phi):
         return start
-    best = [start]
+    best = [start._replace(bound=-np.inf)]
 
     def fall(phi: np.ndarray) -> tuple[float, np.ndarray]:
         try:
-            here = _conditional(layout, phi, best[0].x, best[0].variance)
+            here = _conditional(layout, phi, best[0].x, best[0].variance, sloped=True)
         except FloatingPointError:
             return 1e300, np.zeros(len(phi))
         if here.bound > best[0].bound:
@@ -398,15 +427,18 @@ def _coordinates(layout: Layout, top: Conditional) -> np.ndarray:
     bend = np.zeros((q, q))
     for k in range(q):
         unit = step * (np.arange(q) == k)
-        ahead = _conditional(layout, top.phi + unit, top.x, top.variance)
+        ahead = _conditional(layout, top.phi + unit, top.x, top.variance, sloped=True)
         bend[k] = (top.slope - ahead.slope) / step
     values, vectors = np.linalg.eigh((bend + bend.T) / 2)
     values = np.clip(values, 0.25, None)  # where it is flat, nodes are no farther apart than 2
     return vectors / np.sqrt(values)
 
 
-def _lattice(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional]:
-    """Return nodes on a lattice, from the top outwards until the bound is negligible."""
+def _lattice(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional] | None:
+    """Return nodes on a lattice, from the top outwards until the bound is negligible.
+
+    None where they would be too many.
+    """
     q = len(top.phi)
     if q == 0:
         return [top]
@@ -418,7 +450,7 @@ def _lattice(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditi
         for place in edge:
             for k, s in product(range(q), (1, -1)):
                 beside = tuple(p + s * (i == k) for i, p in enumerate(place))
-                if beside in found or found[place].bound < best - NEGLIGIBLE:
+                if beside in found or found[place].bound < best - NEGLIGIBLE[q]:
                     continue
                 phi = top.phi + step * root @ np.array(beside, dtype=float)
                 near = found[place]
@@ -427,7 +459,7 @@ def _lattice(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditi
                 ahead.append(beside)
         edge = ahead
         if len(found) > MOST_NODES:
-            raise FloatingPointError("the density of the hyperparameters does not fall off")
+            return None
     return list(found.values())
 
 
