@@ -43,6 +43,7 @@ GAIN = 1e-3  # of the log density, below which a step ends them
 STILL = 0.02  # relative change of variances, likewise
 NEGLIGIBLE = (0.0, 7.5, 7.5, 6.0)  # nats below the best node at which nodes end, likewise
 SPACING = (0.0, 0.75, 1.0, 1.4)  # of nodes in standard deviations, by number of scales
+FLOOR = -15.0  # nats below the best node; lower bounds would let the interpolation overshoot
 MOST_NODES = 600  # of a lattice; where it would have more, and
 FACTORS = 2e7  # factors made anew for draws, times the square of coefficients, about
 FEWEST = 200  # distinct values of the scales among draws, at least
@@ -226,7 +227,7 @@ class LatentGaussian:
         bound = np.array([node.bound for node in self.nodes])
         if not self.step:
             return self._split_normal(n, rng)
-        curve = _interpolated(self._z, bound - bound.max())
+        curve = _interpolated(self._z, np.maximum(bound - bound.max(), FLOOR))
         weight = np.exp(0.8 * (bound - bound.max())) + 1e-4
         weight /= weight.sum()
         node = rng.choice(len(weight), OVERSAMPLED * n, p=weight)
