@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import betaln
-from scipy.stats import norm
 
 from bayesduel.inference.draws import Proposals
 from bayesduel.models.pair_indices import empty_by_pair
@@ -86,7 +85,8 @@ class ConjugatePairs:
         evidence = (betaln(half + won, half + lost) - betaln(half, half)) @ count
         if self.model.concentration is not None:
             return evidence
-        return evidence + norm.logpdf(hyper, np.log(PRIOR_MEDIAN), PRIOR_SPREAD)
+        away = (hyper - np.log(PRIOR_MEDIAN)) / PRIOR_SPREAD
+        return evidence - 0.5 * away**2 - np.log(PRIOR_SPREAD) - 0.5 * np.log(2 * np.pi)
 
     def parameters(
         self, x: np.ndarray, hyper: np.ndarray, rng: np.random.Generator

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 __all__ = [
     "COVERED",
@@ -108,7 +108,7 @@ class Certificate:
     @property
     def covered_least(self) -> float:
         """Smallest `tails.covered` that may be `COVERED` but for chance, by Bonferroni's bound."""
-        errors = float(norm.isf((1 - SURE) / self.tails.n_tails))
+        errors = -float(ndtri((1 - SURE) / self.tails.n_tails))
         return COVERED - errors * (COVERED / self.tail_draws) ** 0.5
 
     @property

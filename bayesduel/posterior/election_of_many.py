@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.signal import fftconvolve
 from scipy.special import ndtri
 
 from bayesduel.intervals import eti
@@ -172,6 +171,8 @@ def _chunks(n: int, size: int) -> Iterator[slice]:
 
 def _borda(draws: Draws, here: slice, score: np.ndarray, ends: tuple[float, float]) -> np.ndarray:
     """Return the Borda scores of some draws, (draws, K), by the curve of each."""
+    from scipy.signal import fftconvolve  # it takes half a second to import
+
     low, high = ends
     step = max(high - low, 1e-9) / (GRID - 2)
     away = step * np.arange(1 - GRID, GRID)
