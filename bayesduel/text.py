@@ -21,6 +21,7 @@ __all__ = [
     "number_with_interval",
     "p_value",
     "percent",
+    "printable",
     "probability",
     "rank_range",
     "rounded",
@@ -48,6 +49,11 @@ def shorten(label: str, width: int = 24) -> str:
     start = set_cell_size(label, head).rstrip()[: 4 * head]
     end = set_cell_size(label[::-1], width - 1 - head)[::-1].lstrip()[-4 * (width - 1 - head) :]
     return f"{start}…{end}"
+
+
+def printable(text: str) -> str:
+    r"""Return a text with the bytes of a path that are not UTF-8 as escapes, such as ``\udcff``."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def join(

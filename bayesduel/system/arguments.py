@@ -20,6 +20,7 @@ __all__ = [
     "check_rng",
     "check_seed",
     "check_text",
+    "check_utf8",
     "column_of",
     "finite",
     "labels_of",
@@ -183,6 +184,12 @@ def path_of(value: Any, name: str = "path") -> Path:
     return Path(value)
 
 
+def check_utf8(text: str, rule: str) -> None:
+    """Raise ValueError if a text has half of a surrogate pair, which no file can hold."""
+    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise ValueError(f"{rule}, got {shown_value(text)}")
+
+
 def check_names(value: Any, name: str) -> None:
     """Raise TypeError unless an argument is the name of a column."""
     if not isinstance(value, str):
@@ -208,6 +215,7 @@ def listed(value: Any, name: str) -> tuple[Any, ...]:
 
 def _label(entry: Any, name: str) -> str | None:
     if isinstance(entry, str):
+        check_utf8(entry, f"{name} should be a list of labels of UTF-8 text")
         return str(entry)
     if isinstance(entry, Iterable) or (isinstance(entry, int) and abs(entry) > LARGEST_SEED):
         raise TypeError(f"{name} should be a list of labels, got {shown_value(entry)} in it")

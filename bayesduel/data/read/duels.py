@@ -160,12 +160,9 @@ def read_duels(  # type: ignore[misc]
         return _of_matrix(matrix, "a matrix of wins", ties)
     frame, words = as_frame(path_or_frame), words_of(path_or_frame)
     with open_source(frame, skip=on_bad == "skip", memory=limit, words=words) as source:
-        asked = {c for c in (*given.values(), by) if isinstance(c, str)}
-        asked |= set(margin) if isinstance(margin, tuple) else set()
-        asked |= set(wanted)
-        columns = source.columns(asked)
+        columns = source.columns()
         if outcome == "outcome" and margin is None and by is None and not wanted:
-            counted = read_pair_counts(source, columns, left, right, ties)
+            counted = read_pair_counts(source, columns, given, ties)
             if counted is not None:
                 return counted
             written = source.matrix()

@@ -127,7 +127,7 @@ def _names(
     left = list(leave_out)
     if like is not None:
         asked, left = list(dict.fromkeys(a.column for a in like.attributes)), []
-    there = source.columns({item, *(asked or ()), *left})
+    there = source.columns()
     take(there, source.name, {"item": item})
     for role, named in (("an attribute", asked or ()), ("leave_out", left)):
         for name in named:

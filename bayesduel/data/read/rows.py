@@ -18,6 +18,7 @@ from bayesduel.data.votes import is_whole
 
 __all__ = [
     "NUMBER",
+    "TEXTS",
     "WHITE_SPACE",
     "Coded",
     "Rows",
@@ -177,7 +178,9 @@ class _Encoder:
         self._batches: list[pa.DictionaryArray] = []
 
     def add(self, column: pa.Array, name: str) -> None:
-        if pa.types.is_nested(column.type):
+        if pa.types.is_null(column.type):
+            column = column.cast(pa.string())
+        if pa.types.is_nested(column.type) or isinstance(column.type, pa.BaseExtensionType):
             raise ValueError(f"column {name!r} should contain text or numbers, got {column.type}")
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
