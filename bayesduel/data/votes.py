@@ -124,6 +124,8 @@ class ReadSummary:
     ----------
     source
         File names or the kind of frame.
+    files
+        Absolute paths of the files that were read.
     columns
         The column of each role, e.g. ``{"left": "model_a"}``.
     guessed
@@ -143,6 +145,7 @@ class ReadSummary:
     """
 
     source: str = "memory"
+    files: tuple[str, ...] = field(default=(), repr=False)
     columns: dict[str, str] = field(default_factory=dict)
     guessed: tuple[str, ...] = ()
     n_rows: int = 0

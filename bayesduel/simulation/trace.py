@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -254,7 +255,7 @@ def _create(
     """Make an empty store beside `path`, then move it there in one step."""
     if not path.parent.is_dir():
         raise ValueError(f"out should be in a folder that exists, got {path}")
-    with new_folder(path) as draft:
+    with suppress(FileExistsError), new_folder(path) as draft:  # made at the same time by another
         _fill_store(draft, plan, coordinates, truth, layout)
 
 

@@ -119,6 +119,11 @@ class FileSource:
             return printable(self._files[0].path)
         return f"{len(self._files)} files: {printable(', '.join(f.path for f in self._files))}"
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Their absolute paths."""
+        return tuple(os.path.abspath(f.path) for f in self._files)
+
     def matrix(self) -> WinsMatrix | None:
         """Return the matrix of wins that a text file holds, or None if it holds none."""
         file = self._files[0]

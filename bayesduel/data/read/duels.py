@@ -157,7 +157,7 @@ def read_duels(  # type: ignore[misc]
     limit = None if memory is None else bytes_of(memory)
     matrix = wins_matrix(path_or_frame)
     if matrix is not None:
-        return _of_matrix(matrix, "a matrix of wins", ties)
+        return _of_matrix(matrix, "a matrix of wins", (), ties)
     frame, words = as_frame(path_or_frame), words_of(path_or_frame)
     with open_source(frame, skip=on_bad == "skip", memory=limit, words=words) as source:
         columns = source.columns()
@@ -167,7 +167,7 @@ def read_duels(  # type: ignore[misc]
                 return counted
             written = source.matrix()
             if written is not None:
-                return _of_matrix(written, source.words, ties)
+                return _of_matrix(written, source.words, source.files, ties)
         roles = assign(columns, source.name, **given, by=by, covariates=wanted)  # type: ignore[arg-type]
         if roles.notice:
             print(f"read {source.name}: {roles.notice}", file=sys.stderr)
@@ -179,9 +179,9 @@ def read_duels(  # type: ignore[misc]
         return _read(source, roles, ties, on_bad, missing)
 
 
-def _of_matrix(matrix: WinsMatrix, source: str, ties: TieRule) -> Duels:
+def _of_matrix(matrix: WinsMatrix, source: str, files: tuple[str, ...], ties: TieRule) -> Duels:
     log = Duels.from_wins(matrix.wins, matrix.arms, tie_rule=ties)
-    return replace(log, read_summary=replace(log.read_summary, source=source))
+    return replace(log, read_summary=replace(log.read_summary, source=source, files=files))
 
 
 def _read(
@@ -225,6 +225,7 @@ def _read(
             )
         return ReadSummary(
             source=source.words if part is None else f"{source.words}, {roles.by}={part}",
+            files=source.files,
             columns=roles.words,
             guessed=roles.guessed,
             n_rows=n,

@@ -38,6 +38,8 @@ class FrameSource:
         If `frame` is not a frame.
     """
 
+    files: tuple[str, ...] = ()
+
     def __init__(self, frame: Any, words: str | None = None) -> None:
         kind = type(frame)
         package = kind.__module__.split(".")[0].lstrip("_")

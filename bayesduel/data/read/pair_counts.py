@@ -61,6 +61,7 @@ def read_pair_counts(
     counts = [[float(row.get(role, 0)) for row in rows] for role in outcomes]
     summary = ReadSummary(
         source=source.words,
+        files=source.files,
         columns={role: column for role, column in taken.items() if role != "weight"},
         guessed=tuple(taken),
         n_rows=len(rows),
