@@ -14,7 +14,7 @@ from bayesduel.data.items import Attribute, Items
 from bayesduel.models.horseshoe import check_sparsity, coefficients
 from bayesduel.models.predictor import ArmPredictor, DuelPredictor
 from bayesduel.models.settings import check_positive
-from bayesduel.system.arguments import numbers, shown_value, texts_of
+from bayesduel.system.arguments import listed, numbers, shown_value, texts_of
 from bayesduel.text import join
 
 __all__ = ["Covariates", "DuelCovariates", "ItemCovariates"]
@@ -44,7 +44,7 @@ def Covariates(of: Items | Iterable[str], **settings: Any) -> "ItemCovariates | 
             f"of should be items (bayesduel.read_items) or a list of column names, "
             f"got {shown_value(of)}"
         )
-    return DuelCovariates(tuple(of), **settings)
+    return DuelCovariates(listed(of, "of"), **settings)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from scipy.special import ndtr, stdtr
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import CHUNK, Draws, draws_of
-from bayesduel.system.arguments import check_flag, shown_value
+from bayesduel.system.arguments import check_flag, listed, shown_value
 from bayesduel.text import shorten
 
 __all__ = ["predict"]
@@ -68,7 +68,10 @@ def predict(
             f"(OrderEffect), got a fit of {draws.model.name}"
         )
     single = _is_label(left) and _is_label(right)
-    sides = [[side] if _is_label(side) else list(side) for side in (left, right)]
+    sides = [
+        [side] if _is_label(side) else list(listed(side, name))
+        for name, side in {"left": left, "right": right}.items()
+    ]
     length = max(len(side) for side in sides)
     sides = [side * length if len(side) == 1 else side for side in sides]
     if len(sides[0]) != len(sides[1]) or not length:

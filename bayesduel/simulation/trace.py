@@ -6,7 +6,6 @@ and repeats the others, with the same numbers.
 """
 
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,7 +18,7 @@ import zarr
 from filelock import FileLock, Timeout
 
 from bayesduel.simulation.interaction import Layout, Truth
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import path_of, shown_value
 from bayesduel.system.atomic_write import new_folder, write_netcdf
 
 LOCK = "finished/run/.writer"  # in the folder of a trace: held by the process that writes to it
@@ -216,9 +215,7 @@ def open_trace(path: Any) -> xr.DataTree:
     ValueError
         If it is not a trace.
     """
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path should be a path, got {shown_value(path)}")
-    path = Path(path)
+    path = path_of(path)
     if not path.exists():
         raise FileNotFoundError(f"path should be a trace, got {path}, which does not exist")
     options = {"engine": "zarr", "consolidated": False} if path.is_dir() else {"engine": "h5netcdf"}

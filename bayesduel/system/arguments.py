@@ -1,8 +1,9 @@
 """Checks of arguments that many functions share: the argument, the rule and the value."""
 
+import errno
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from numbers import Integral, Rational, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -14,6 +15,7 @@ __all__ = [
     "LARGEST_FLOAT",
     "check_call",
     "check_flag",
+    "check_length",
     "check_log",
     "check_names",
     "check_one_of",
@@ -36,6 +38,8 @@ __all__ = [
 LARGEST = 2**53  # larger whole numbers are not exact in float64
 LARGEST_FLOAT = sys.float_info.max
 LARGEST_SEED = 2**128
+LONG = 1_000_000  # entries of a list, of which it is asked whether they fit in memory
+BYTES_OF_ENTRY = 40  # a number as an object, its place in a list, and in an array
 
 
 def whole(value: Any, name: str, least: int, most: int = LARGEST) -> int:
@@ -49,11 +53,13 @@ def whole(value: Any, name: str, least: int, most: int = LARGEST) -> int:
         If it is not a number.
     """
     rule = f"{name} should be a whole number >= {least}, got {shown_value(value)}"
+    if not isinstance(value, Real):
+        raise TypeError(rule)
     try:
         number = int(value)
-    except (TypeError, ValueError, OverflowError) as error:
+    except (ValueError, OverflowError) as error:
         raise TypeError(rule) from error
-    if not isinstance(value, Real) or number != value or number < least:
+    if number != value or number < least:
         raise ValueError(rule)
     if number > most:
         raise ValueError(f"{name} should be at most {most:,}, got {shown_value(value)}")
@@ -92,7 +98,12 @@ def numbers(value: Any, name: str) -> "np.ndarray":
     """Return an array of float64; raise TypeError if it is not one of numbers."""
     import numpy as np
 
+    check_length(value, name)
+    if isinstance(value, list | tuple):
+        value = [np.nan if entry is np.ma.masked else entry for entry in value]
     try:
+        if isinstance(value, np.ma.MaskedArray):
+            return np.ma.filled(value.astype(float), np.nan)
         return np.asarray(value, dtype=float)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         rule = f"{name} should be an array of numbers, got {shown_value(value)}"
@@ -179,9 +190,21 @@ def path_of(value: Any, name: str = "path") -> Path:
     """
     if not isinstance(value, str | os.PathLike) or isinstance(os.fspath(value), bytes):
         raise TypeError(f"{name} should be a path, got {shown_value(value)}")
-    if not os.fspath(value) or "\0" in os.fspath(value):
+    text = os.fspath(value)
+    if not text or "\0" in text or not _can_be_named(text):
         raise ValueError(f"{name} should be the path of a file, got {shown_value(value)}")
     return Path(value)
+
+
+def _can_be_named(path: str) -> bool:
+    """Return whether a path is one that the system can look for."""
+    try:
+        os.stat(path)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+    except OSError as error:
+        return error.errno != errno.ENAMETOOLONG
+    return True
 
 
 def check_utf8(text: str, rule: str) -> None:
@@ -200,7 +223,7 @@ def texts_of(value: Any, name: str) -> tuple[str, ...]:
     """Return an iterable of texts as a tuple; raise TypeError if it is something else."""
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise TypeError(f"{name} should be a list of names, got {shown_value(value)}")
-    texts = tuple(value)
+    texts = listed(value, name)
     if not all(isinstance(text, str) for text in texts):
         raise TypeError(f"{name} should be a list of names, got {shown_value(value)}")
     return texts
@@ -208,9 +231,28 @@ def texts_of(value: Any, name: str) -> tuple[str, ...]:
 
 def listed(value: Any, name: str) -> tuple[Any, ...]:
     """Return an iterable as a tuple; raise TypeError if it is none."""
+    rule = f"{name} should be a list, got {shown_value(value)}"
     if not isinstance(value, Iterable):
-        raise TypeError(f"{name} should be a list, got {shown_value(value)}")
-    return tuple(value)
+        raise TypeError(rule)
+    check_length(value, name)
+    try:
+        return tuple(value)
+    except TypeError as error:  # an array without an axis
+        raise TypeError(rule) from error
+
+
+def check_length(value: Any, name: str) -> None:
+    """Raise ValueError if a list is too long to be held in memory."""
+    from bayesduel.system.memory import available_memory
+
+    if isinstance(value, Sized) and not hasattr(value, "__array__"):
+        try:
+            n = len(value)
+        except OverflowError:
+            n = sys.maxsize
+        free = available_memory() if n > LONG else None
+        if free is not None and n * BYTES_OF_ENTRY > free:
+            raise ValueError(f"{name} should be a list that fits in memory, got {n:,} entries")
 
 
 def _label(entry: Any, name: str) -> str | None:

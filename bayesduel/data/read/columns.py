@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import ClassVar
 
+from bayesduel.system.arguments import shown_value
+
 __all__ = ["Columns", "Given", "Roles", "assign", "plain", "take", "wins_columns"]
 
 Given = str | bool | None
@@ -283,7 +285,8 @@ class _Finder:
             near = get_close_matches(column, self.columns, n=1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
             raise ValueError(
-                f"{self.source}: no column {column!r} for {_option(role)}{hint}; {self.there}"
+                f"{self.source}: no column {shown_value(column)} for {_option(role)}{hint}; "
+                f"{self.there}"
             )
         for other, taken in self.found.items():
             if taken == column:
