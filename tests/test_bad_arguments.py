@@ -134,17 +134,20 @@ MASKED = np.ma.masked
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: bd.Duels.from_votes(LONG, ["b"], [1]), "left should be a list that fits in"),
-        (lambda: bd.Duels.from_votes(["a"], ["b"], LONG), "outcome should be a list that fits in"),
-        (lambda: bd.Duels.from_wins(LONG), "wins should be a list that fits in memory"),
-        (lambda: bd.Duels.from_wins(range(10**30)), "wins should be a list that fits in memory"),
-        (lambda: bd.preference.beats(LONG), "P should be a list that fits in memory"),
-        (lambda: bd.Study(arms=LONG), "arms should be a list that fits in memory"),
+        (lambda: bd.Duels.from_votes(LONG, ["b"], [1]), "left should be a list of at most"),
+        (lambda: bd.Duels.from_votes(["a"], ["b"], LONG), "outcome should be a list of at most"),
+        (lambda: bd.Duels.from_wins(LONG), "wins should be a list of at most 100,000,000 entries"),
+        (
+            lambda: bd.Duels.from_wins(range(10**30)),
+            "wins should be a list of at most 100,000,000 entries",
+        ),
+        (lambda: bd.preference.beats(LONG), "P should be a list of at most 100,000,000 entries"),
+        (lambda: bd.Study(arms=LONG), "arms should be a list of at most 100,000,000 entries"),
         (lambda: bd.check(None, LONG), "duels should be a"),
-        (lambda: bd.simulate(LONG, "cyclic-4", 10), "policies should be a list that fits in"),
+        (lambda: bd.simulate(LONG, "cyclic-4", 10), "policies should be a list of at most"),
         (
             lambda: bd.read_duels(pd.DataFrame(), covariates=LONG),
-            "covariates should be a list that fits in memory, got 1,000,000,000,000 entries",
+            "covariates should be a list of at most 100,000,000 entries, got 1,000,000,000,000",
         ),
         (lambda: bd.Duels.from_wins(MASKED), "wins should be a square matrix"),
         (

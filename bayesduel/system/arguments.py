@@ -38,8 +38,7 @@ __all__ = [
 LARGEST = 2**53  # larger whole numbers are not exact in float64
 LARGEST_FLOAT = sys.float_info.max
 LARGEST_SEED = 2**128
-LONG = 1_000_000  # entries of a list, of which it is asked whether they fit in memory
-BYTES_OF_ENTRY = 40  # a number as an object, its place in a list, and in an array
+LONGEST = 10**8  # entries of a list, which take some 4 GB
 
 
 def whole(value: Any, name: str, least: int, most: int = LARGEST) -> int:
@@ -56,7 +55,7 @@ def whole(value: Any, name: str, least: int, most: int = LARGEST) -> int:
     if not isinstance(value, Real):
         raise TypeError(rule)
     try:
-        number = int(value)
+        number = int(cast(Any, value))
     except (ValueError, OverflowError) as error:
         raise TypeError(rule) from error
     if number != value or number < least:
@@ -242,17 +241,14 @@ def listed(value: Any, name: str) -> tuple[Any, ...]:
 
 
 def check_length(value: Any, name: str) -> None:
-    """Raise ValueError if a list is too long to be held in memory."""
-    from bayesduel.system.memory import available_memory
-
+    """Raise ValueError if a list has more entries than would be held in memory; arrays may."""
     if isinstance(value, Sized) and not hasattr(value, "__array__"):
         try:
             n = len(value)
         except OverflowError:
             n = sys.maxsize
-        free = available_memory() if n > LONG else None
-        if free is not None and n * BYTES_OF_ENTRY > free:
-            raise ValueError(f"{name} should be a list that fits in memory, got {n:,} entries")
+        if n > LONGEST:
+            raise ValueError(f"{name} should be a list of at most {LONGEST:,} entries, got {n:,}")
 
 
 def _label(entry: Any, name: str) -> str | None:
