@@ -3,10 +3,13 @@
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, is_dataclass
+from hashlib import sha256
 from textwrap import wrap
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 from rich.cells import cell_len, set_cell_size
@@ -16,11 +19,13 @@ __all__ = [
     "SENTENCE",
     "count",
     "digits_of",
+    "file_names",
     "join",
     "json_ready",
     "number_with_interval",
     "p_value",
     "percent",
+    "printable",
     "probability",
     "rank_range",
     "rounded",
@@ -33,6 +38,7 @@ __all__ = [
 SCREEN = (24, 100)  # lines and columns of what an object prints
 CELL = 48  # terminal columns of a label in a table
 SENTENCE = 60  # and in a sentence
+LONGEST = 160  # bytes of a label in a file name; file systems take 255 for all of it
 LINE_ENDS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
 
 
@@ -48,6 +54,11 @@ def shorten(label: str, width: int = 24) -> str:
     start = set_cell_size(label, head).rstrip()[: 4 * head]
     end = set_cell_size(label[::-1], width - 1 - head)[::-1].lstrip()[-4 * (width - 1 - head) :]
     return f"{start}…{end}"
+
+
+def printable(text: str) -> str:
+    r"""Return a text with the bytes of a path that are not UTF-8 as escapes, such as ``\udcff``."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def join(
@@ -178,9 +189,43 @@ def json_ready(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
+def file_names(labels: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:
+    """Return a part of a file name for each label, all different on any file system.
+
+    None is among the names that are `taken`. What is not a letter, a digit or one of "-_." becomes
+    "_". Names that would then be the same, those that differ by case or accents only included, end
+    in a hash of their label.
+    """
+    names, taken = {label: _file_name(label) for label in labels}, tuple(taken)
+    while True:
+        held = Counter(map(_folded, (*names.values(), *taken)))
+        if all(held[_folded(name)] == 1 for name in names.values()):
+            return names
+        names = {
+            label: name if held[_folded(name)] == 1 else f"{name}-{_hash(name + label)}"
+            for label, name in names.items()
+        }
+
+
 def to_json(value: Any, indent: int | None = 2) -> str:
     """Return a value as JSON text; NaN and infinities become null, as in :func:`json_ready`."""
     return json.dumps(json_ready(value), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _file_name(label: str) -> str:
+    safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in label)
+    if len(safe.encode()) > LONGEST:
+        safe = f"{safe[: LONGEST // 4]}-{_hash(label)}"  # four bytes a character at most
+    return safe if safe.strip(".") else f"_{safe}"
+
+
+def _folded(name: str) -> str:
+    """Return what a file system that ignores case, Unicode forms or last dots sees of a name."""
+    return normalize("NFKD", normalize("NFKD", name).casefold()).rstrip(".")
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def _wrapped(sentences: Iterable[str], columns: int, most: int) -> list[str]:

@@ -15,7 +15,7 @@ from bayesduel.models.horseshoe import check_sparsity, horseshoe
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import check_positive
 from bayesduel.models.term import ArmTerm, Term, Terms, Touch
-from bayesduel.system.arguments import check_flag, numbers, shown_value, texts_of
+from bayesduel.system.arguments import check_flag, listed, numbers, shown_value, texts_of
 from bayesduel.text import join
 
 __all__ = ["Covariates", "DuelCovariates", "ItemCovariates", "ItemEffects"]
@@ -51,7 +51,7 @@ def Covariates(of: Items | Iterable[str], **settings: Any) -> Terms:
             f"of should be items (bayesduel.read_items) or a list of column names, "
             f"got {shown_value(of)}"
         )
-    return Terms((DuelCovariates(tuple(of), **settings),))
+    return Terms((DuelCovariates(listed(of, "of"), **settings),))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 
 from bayesduel.text import (
     count,
+    file_names,
     join,
     json_ready,
     number_with_interval,
@@ -87,3 +88,31 @@ def test_json_has_only_what_json_has():
     want = {"1": {"share": None, "counts": [1.5, None]}, "names": ["a", ["b"]], "n": 3}
     assert json_ready(value) == want
     assert json.loads(to_json(value)) == want
+
+
+def test_file_names_of_labels_are_unique_and_plain():
+    labels = [
+        "a/b",
+        "a b",
+        "a?b",
+        "A_B",
+        "\u00c5",
+        "A\u030a",
+        "",
+        ".",
+        "..",
+        "x.",
+        "x",
+        "\ud800",
+        "y" * 900,
+    ]
+    labels += ["plain", *(f"a_b-{name}" for name in ("1", "2")), "模" * 100, "taken"]
+    names = file_names(labels, ["taken"])
+    again = file_names([*labels, names["a/b"]], ["taken"])  # a label that is another's name
+    for found in (names, again):
+        assert list(found)[: len(labels)] == labels
+        assert len({name.casefold().rstrip(".") for name in found.values()}) == len(found)
+        assert all(set(name) - set(".") and len(name.encode()) < 200 for name in found.values())
+        assert not any(set(name) & set('/\\ ?*:"<>|') for name in found.values())
+    assert names["plain"] == "plain" and names["taken"] != "taken"
+    assert file_names(reversed(labels), ["taken"]) == names

@@ -12,19 +12,18 @@ if TYPE_CHECKING:
 
 __all__ = ["err", "out", "print_json", "remark", "share", "show", "steps", "working"]
 
+NARROWEST = 20  # columns of a terminal that shows a table
+WIDTH = 80
+
 
 def out() -> "Console":
     """Return the console of results."""
-    from rich.console import Console
-
-    return Console(file=sys.stdout, markup=False, highlight=False)
+    return _console(sys.stdout)
 
 
 def err() -> "Console":
     """Return the console of progress."""
-    from rich.console import Console
-
-    return Console(file=sys.stderr, markup=False, highlight=False)
+    return _console(sys.stderr)
 
 
 def remark(message: str) -> None:
@@ -103,3 +102,12 @@ def share(message: str) -> Iterator[Callable[[float], None]]:
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(message, total=1.0)
         yield lambda done: progress.update(task, completed=done)
+
+
+def _console(stream: Any) -> "Console":
+    from rich.console import Console
+
+    console = Console(file=stream, markup=False, highlight=False)
+    if console.width < NARROWEST:  # COLUMNS=0 stands for a width that is not known
+        console.width = WIDTH
+    return console

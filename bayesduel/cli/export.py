@@ -9,6 +9,7 @@ from bayesduel.cli.options import (
     against_option,
     anchor_of,
     anchor_option,
+    check_not_input,
     chosen_model,
     fitting_options,
     judging_options,
@@ -51,6 +52,7 @@ def command(log: str, output: Path, format: Any, **options: Any) -> None:
     from bayesduel.cli.console import remark, steps
     from bayesduel.reporting.export import export
 
+    check_not_input(output)
     model = chosen_model(options["model"], options)
     logs = read_log(log, options)
     given = ("method", "draws", "seed", "rope", "confidence")

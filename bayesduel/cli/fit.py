@@ -32,24 +32,28 @@ __all__ = ["command"]
 def command(log: str, output: Path, **options: Any) -> None:
     """Fit a model to LOG and save the posterior (a NetCDF file for ArviZ and xarray).
 
-    With --by there is a file for each log, with its label in the name.
+    With --by there is a file for each log, with its label in the name, and a list of them: the
+    label of each file, in fit.nc.labels.json for fit.nc.
     """
     from bayesduel.cli.console import remark
-    from bayesduel.system.atomic_write import write_netcdf
+    from bayesduel.system.atomic_write import write_netcdf, write_text
+    from bayesduel.text import file_names, to_json
 
     check_folder(output)
     chosen_model(options["model"], options)  # refused before the log is read
-    for label, duels in read_log(log, options).items():
-        path = output
-        if label is not None:
-            path = output.with_name(f"{output.stem}-{_safe(label)}{output.suffix}")
+    logs = read_log(log, options)
+    names = file_names(label for label in logs if label is not None)
+    paths = {
+        label: check_folder(output.with_name(f"{output.stem}-{name}{output.suffix}"))
+        for label, name in names.items()
+    }
+    if paths:
+        manifest = check_folder(output.with_name(f"{output.name}.labels.json"))
+        write_text(manifest, to_json({label: path.name for label, path in paths.items()}) + "\n")
+    for label, duels in logs.items():
+        path = output if label is None else paths[label]
         fit = fit_log(duels, options, label)
         write_netcdf(path, fit)
         remark(
             f"{path}: {fit.attrs['model']} by {fit.attrs['method']} ({fit.attrs['method_reason']})"
         )
-
-
-def _safe(label: str) -> str:
-    """Return a label as a part of a file name."""
-    return "".join(c if c.isalnum() or c in "-_." else "_" for c in label)

@@ -1,10 +1,13 @@
 """Options that the commands share, and how a LOG argument becomes Duels."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from bayesduel.system.atomic_write import check_not_read
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -46,6 +49,7 @@ _READING = (
     "left right outcome margin judge group time weight covariates ties on_bad by missing memory"
 ).split()
 _OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight")
+READ = ("log", "items", "predict", "fit", "earlier", "problem", "study", "arms_file", "pairs")
 _FITTING = ("model", "method", "draws", "seed")
 
 log_argument = click.argument(
@@ -314,19 +318,29 @@ def fits_of(
     return {None: fit.load()}
 
 
-def check_folder(path: Path, option: str = "-o") -> Path:
+def check_folder(path: Path, option: str = "-o", besides: str = "") -> Path:
     """Return a path that can be written, before any work is done; `option` named it.
 
     Raises
     ------
     ValueError
-        If its folder does not exist, or it is a folder itself.
+        If its folder does not exist, it is a folder itself, or it is a file that the command reads
+        by a parameter of `READ` (but `besides`).
     """
+    check_not_input(path, option, besides)
     if path.is_dir():
         raise ValueError(f"{option} should name a file, got the folder {path}")
     if not path.parent.is_dir():
         raise ValueError(f"{option} should be in a folder that exists, got {path}")
     return path
+
+
+def check_not_input(path: Path, option: str = "-o", besides: str = "") -> None:
+    """Raise ValueError if a path to write is a file that the command reads, as `check_folder`."""
+    given = click.get_current_context().params
+    if path.exists():
+        read = [given[name] for name in READ if given.get(name) and name != besides]
+        check_not_read(path, (file for value in read for file in _files(value)), option)
 
 
 def check_picture(path: Path) -> Path:
@@ -343,6 +357,17 @@ def check_picture(path: Path) -> Path:
     if path.suffix[1:].lower() not in known:
         raise ValueError(f"--plot should end in one of .{', .'.join(sorted(known))}, got {path}")
     return check_folder(path, "--plot")
+
+
+def _files(value: Any) -> Iterator[str]:
+    """Yield the files and folders that a parameter names, and those that belong to them."""
+    from bayesduel.data.read.formats import expand
+
+    for name in value if isinstance(value, list) else [str(value)]:
+        yield name
+        yield from (f"{name}{suffix}" for suffix in ("-wal", "-shm", "-journal"))  # of a study
+        with suppress(OSError, ValueError):  # no files: the command says so, or it is a name
+            yield from expand(name)
 
 
 def _add(options: list[Callable[..., Any]], command: Callable[..., None]) -> Callable[..., None]:

@@ -92,7 +92,7 @@ def command(
     **settings: Any,
 ) -> None:
     """Run policies on a problem, many times, and print their regret or how often they are right."""
-    from bayesduel.cli.options import check_picture
+    from bayesduel.cli.options import check_not_input, check_picture
 
     of_regret = dict(zip(OF_REGRET, (criterion, detail, never_met), strict=True))
     given = [option for option, value in of_regret.items() if value is not None]
@@ -102,6 +102,8 @@ def command(
         raise click.UsageError("--index is for --k, got it without")
     if plot is not None:
         check_picture(plot)
+    if output is not None:
+        check_not_input(output)
     settings["out"] = output
     if settings["replications"] is None:
         settings["replications"] = 10 if k is None else 100

@@ -1,5 +1,6 @@
 """``bayesduel study``: a live study from the command line."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -187,7 +188,9 @@ def status(study: str, futures: int, check: bool | None, as_json: bool) -> None:
 @click.option("--budget", default=5000, show_default=True, help="Duels before one is given up.")
 @click.option("--workers", default=2, show_default=True, help="Processes.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the futures.")
-@click.option("--plot", "plot_path", help="Write a figure to this file.")
+@click.option(
+    "--plot", "plot_path", type=click.Path(path_type=Path), help="Write a figure to this file."
+)
 @json_option
 def plan(
     study: str,
@@ -195,7 +198,7 @@ def plan(
     budget: int,
     workers: int,
     seed: int,
-    plot_path: str | None,
+    plot_path: Path | None,
     as_json: bool,
 ) -> None:
     """Say how many more duels the study is expected to take."""
@@ -203,6 +206,10 @@ def plan(
     from rich.progress import Progress
 
     from bayesduel.cli.console import print_json
+    from bayesduel.cli.options import check_picture
+
+    if plot_path is not None:
+        check_picture(plot_path)
 
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("futures", total=1.0)
@@ -225,18 +232,20 @@ def plan(
 
 @command.command("export")
 @study_argument
-@click.argument("path", type=click.Path(dir_okay=False))
+@click.argument("path", type=click.Path(path_type=Path))
 @click.option("--audit", is_flag=True, help="With every correction, in the order of telling.")
 @json_option
-def export(study: str, path: str, audit: bool, as_json: bool) -> None:
+def export(study: str, path: Path, audit: bool, as_json: bool) -> None:
     """Write the duels as a CSV file that ``bayesduel report`` reads."""
     import csv
     import io
 
     from bayesduel.cli.console import print_json
+    from bayesduel.cli.options import check_folder
     from bayesduel.system.atomic_write import write_text
     from bayesduel.text import count
 
+    check_folder(path, "PATH")
     rows = _opened(study).audit()
     if not audit:
         last = {row["ticket"]: row for row in rows}
@@ -261,13 +270,22 @@ def export(study: str, path: str, audit: bool, as_json: bool) -> None:
 
 @command.command("report")
 @study_argument
-@click.option("-o", "--output", default="report.html", show_default=True, help="File to write.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default="report.html",
+    show_default=True,
+    help="File to write.",
+)
 @json_option
-def report(study: str, output: str, as_json: bool) -> None:
+def report(study: str, output: Path, as_json: bool) -> None:
     """Write a report on the duels of the study."""
     from bayesduel.cli.console import print_json
+    from bayesduel.cli.options import check_folder
     from bayesduel.reporting.report import report as write
 
+    check_folder(output)
     opened = _opened(study)
     write(opened.duels(), output, model=opened.model)
     if as_json:
@@ -280,8 +298,6 @@ def report(study: str, output: str, as_json: bool) -> None:
 
 
 def _opened(study: str) -> Any:
-    from pathlib import Path
-
     from bayesduel.study.study import Study
 
     if "://" not in study and not Path(study).exists():
@@ -292,7 +308,6 @@ def _opened(study: str) -> Any:
 def _pairs(path: str) -> dict[str, Any]:
     """Return pairs, costs and required duels as ``Study`` takes them."""
     import csv
-    from pathlib import Path
 
     with Path(path).open(newline="", encoding="utf-8") as file:
         try:
@@ -312,8 +327,6 @@ def _pairs(path: str) -> dict[str, Any]:
 
 
 def _lines(path: str) -> list[str]:
-    from pathlib import Path
-
     text = Path(path).read_text(encoding="utf-8")
     return [line.strip() for line in text.splitlines() if line.strip()]
 

@@ -37,7 +37,7 @@ def command(
     from bayesduel.posterior.update import update
     from bayesduel.system.atomic_write import write_netcdf
 
-    path = check_folder(fit if output is None else output)
+    path = check_folder(fit if output is None else output, "FIT" if output is None else "-o", "fit")
     if options["by"] is not None:
         raise click.UsageError("--by should not be given: a saved fit is of one log")
     if fit.suffix not in (".nc", ".zarr"):

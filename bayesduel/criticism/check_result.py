@@ -13,7 +13,7 @@ from bayesduel.criticism.intransitivity_index import MarginIndex
 from bayesduel.criticism.transitivity import Evidence
 from bayesduel.criticism.transitivity.evidence import CROSSED
 from bayesduel.system.arguments import shown_value
-from bayesduel.system.atomic_write import write_text
+from bayesduel.system.atomic_write import check_not_read, write_text
 from bayesduel.text import screen, to_json
 
 if TYPE_CHECKING:
@@ -349,6 +349,7 @@ class Check:
         """Return :meth:`to_dict` as JSON, and write it to `path` if given; NaN becomes null."""
         text = to_json(self.to_dict())
         if path is not None:
+            check_not_read(path, self.duels.read_summary.files)
             write_text(path, text + "\n")
         return text
 

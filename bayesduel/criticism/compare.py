@@ -23,7 +23,7 @@ from bayesduel.criticism.comparison import Comparison
 from bayesduel.criticism.cross_validation import Unit, units_of
 from bayesduel.criticism.loo import Left, leave_out, table_of
 from bayesduel.data.duels import Duels
-from bayesduel.system.arguments import check_call, check_log, shown_value
+from bayesduel.system.arguments import check_call, check_log, listed, shown_value
 from bayesduel.text import join
 
 if TYPE_CHECKING:
@@ -155,18 +155,18 @@ def _named(models: Any) -> dict[str, Any]:
     else:
         if not isinstance(models, Iterable) or isinstance(models, bytes):
             raise TypeError(f"models should be models, names or fits, got {shown_value(models)}")
-        models = list(models)
+        models = list(listed(models, "models"))
         for m in models:
             _check_model(m)
-        listed = [(m if not isinstance(m, str) else named(m)) for m in models]
-        names = [(model_of(m) if isinstance(m, xr.DataTree) else m).name for m in listed]
+        made = [(m if not isinstance(m, str) else named(m)) for m in models]
+        names = [(model_of(m) if isinstance(m, xr.DataTree) else m).name for m in made]
         twice = sorted({n for n in names if names.count(n) > 1})
         if twice:
             raise ValueError(
                 f"models should have distinct names, got {twice} more than once: "
                 "pass a mapping from names to models"
             )
-        given = dict(zip(names, listed, strict=True))
+        given = dict(zip(names, made, strict=True))
     if not given:
         raise ValueError("models should hold at least one model, got none")
     for m in given.values():

@@ -6,7 +6,17 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from bayesduel.data.votes import Cells, ReadSummary, TieRule, Votes, cells_of, encode, is_whole
+from bayesduel.data.votes import (
+    FINITE,
+    LARGEST_SIZE,
+    Cells,
+    ReadSummary,
+    TieRule,
+    Votes,
+    cells_of,
+    encode,
+    is_whole,
+)
 from bayesduel.system.arguments import (
     check_one_of,
     column_of,
@@ -54,9 +64,9 @@ def parts_of_votes(
     _check(is_whole(weights), weights, "weight should be a whole number of identical duels "
            "(sampling weights are not supported)")  # fmt: skip
     if margins is not None:
-        _check(np.isfinite(margins), margins, "margin should be a finite number")
+        _check(abs(margins) <= LARGEST_SIZE, margins, f"margin should be {FINITE}")
     for name, values in differences.items():
-        _check(np.isfinite(values), values, f"covariates[{name!r}] should be a finite number")
+        _check(abs(values) <= LARGEST_SIZE, values, f"covariates[{name!r}] should be {FINITE}")
     labels = _arms(set(left_label) | set(right_label), arms)
     index = {label: i for i, label in enumerate(labels)}
     judges, judge_code = encode(judge, n, "judge")

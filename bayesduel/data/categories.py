@@ -75,6 +75,7 @@ def parts_of_categories(logs: Mapping[str, Any]) -> dict[str, Any]:
     first = each[0].read_summary
     summary = ReadSummary(
         source=_whole(first.source, next(iter(logs))),
+        files=first.files,
         columns=first.columns,
         guessed=first.guessed,
         bad_rows=tuple(row for log in each for row in log.read_summary.bad_rows),

@@ -1,5 +1,6 @@
 """Health of a log: counts and warnings to read before any model is fitted."""
 
+import unicodedata
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,6 +16,7 @@ from bayesduel.system.arguments import check_log
 __all__ = [
     "DisconnectedWarning",
     "LocalPairingWarning",
+    "OutlierWarning",
     "ThinDataWarning",
     "components",
     "health",
@@ -24,6 +26,14 @@ __all__ = [
 
 LOCAL = 20.0  # relaxation time in duels above which pairing is taken as local
 PAIRED_ARMS = 30  # of fewer arms, opponents are always near
+# Letters of Cyrillic and Greek that look like Latin ones (Unicode Technical Standard 39).
+LATIN = str.maketrans(
+    "\u0410\u0412\u0415\u0405\u0406\u0408\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425"
+    "\u0430\u0435\u0455\u0456\u0458\u043e\u0440\u0441\u0443\u0445\u04bb\u0501\u051b\u051d"
+    "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
+    "\u03b1\u03b9\u03bd\u03bf\u03c1\u03c5",
+    "ABESIJKMHOPCTYX" + "aesijopcyxhdqw" + "ABEZHIKMNOPTYX" + "aivopu",
+)
 BY_CHANCE = 7  # repeats of pairs that are all in one order by chance with 2^-7 < 1 %
 
 
@@ -33,6 +43,10 @@ class DisconnectedWarning(UserWarning):
 
 class LocalPairingWarning(UserWarning):
     """Opponents were chosen near one another, by strength perhaps: a learned scale is too small."""
+
+
+class OutlierWarning(UserWarning):
+    """A margin or a covariate is far larger than the others, and may decide the scores alone."""
 
 
 class ThinDataWarning(UserWarning):
@@ -235,11 +249,11 @@ def _repeats(duels: "Duels", role: str) -> Repeats | None:
 
 
 def _alike(arms: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return the labels that differ from an earlier one only in case or as numbers."""
+    """Return the labels that a reader would take for an earlier one."""
     seen: dict[Any, str] = {}
     pairs = []
     for arm in arms:
-        key: Any = " ".join(arm.casefold().split())
+        key: Any = _look(arm)
         try:
             key = float(key)
         except ValueError:
@@ -248,3 +262,11 @@ def _alike(arms: Sequence[str]) -> tuple[tuple[str, str], ...]:
             pairs.append((seen[key], arm))
         seen.setdefault(key, arm)
     return tuple(pairs)
+
+
+def _look(label: str) -> str:
+    """Return a label without what is hard to see: case, spaces, Unicode form, alphabet."""
+    if not label.isascii():
+        label = unicodedata.normalize("NFKC", label.translate(LATIN))
+        label = "".join(letter for letter in label if unicodedata.category(letter) != "Cf")
+    return " ".join(label.casefold().split())

@@ -77,7 +77,8 @@ class Health:
         Whether maximum-likelihood scores exist (Ford 1957): wins lead from every arm to every
         other.
     alike
-        Pairs of labels that differ only in case or in how a number is written.
+        Pairs of labels that differ only in case, spaces, Unicode form, invisible characters,
+        letters of other alphabets that look the same, or in how a number is written.
     warnings
         Sentences, the most serious first.
     """
@@ -270,11 +271,16 @@ def sentences(h: "Health") -> list[str]:
     if h.n_both_bad:
         found.append(f"{_were(h.n_both_bad, 'duel')} marked both bad, which counts as a tie.")
     if h.alike:
-        pairs = "; ".join(
-            f"{shorten(a, SENTENCE)!r} and {shorten(b, SENTENCE)!r}" for a, b in h.alike[:NAMED]
-        )
+        pairs = "; ".join(_apart(a, b) for a, b in h.alike[:NAMED])
         found.append(f"{count(len(h.alike), 'pair')} of labels look alike: {pairs}.")
     return found
+
+
+def _apart(first: str, second: str) -> str:
+    """Return two labels that look alike, with escapes where they would be printed alike."""
+    plain = " ".join(first.casefold().split()) == " ".join(second.casefold().split())
+    shown = repr if plain else ascii
+    return f"{shown(shorten(first, SENTENCE))} and {shown(shorten(second, SENTENCE))}"
 
 
 def _order_counts(h: "Health") -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesduel.data.votes import Cells, Votes, cells_of
-from bayesduel.system.arguments import labels_of
+from bayesduel.system.arguments import labels_of, shown_value
 
 __all__ = ["Parts", "compact", "of_arms", "of_units"]
 
@@ -64,7 +64,7 @@ def of_arms(parts: Parts, arms: Iterable[str] | None) -> Parts:
         kept = np.union1d(cells.left, cells.right)
     else:
         if isinstance(arms, str):
-            raise TypeError(f"arms should be a list of labels, got {arms!r}")
+            raise TypeError(f"arms should be a list of labels, got {shown_value(arms)}")
         wanted = labels_of(arms, "arms")
         if not wanted:
             raise ValueError("arms should hold at least two labels, got none")
@@ -97,4 +97,4 @@ def _index_of(labels: Sequence[str], label: str, role: str) -> int:
     try:
         return labels.index(label)
     except ValueError:
-        raise KeyError(f"{role} {label!r} is not in the log") from None
+        raise KeyError(f"{role} {shown_value(label)} is not in the log") from None

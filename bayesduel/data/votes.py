@@ -9,7 +9,9 @@ import numpy as np
 from bayesduel.system.arguments import labels_of
 
 __all__ = [
+    "FINITE",
     "LARGEST",
+    "LARGEST_SIZE",
     "Cells",
     "Pairs",
     "ReadSummary",
@@ -22,6 +24,8 @@ __all__ = [
 ]
 
 LARGEST = 2**53  # larger counts are not exact in float64
+LARGEST_SIZE = 1e150  # of a margin or a covariate; sums of larger squares overflow
+FINITE = f"a finite number from -{LARGEST_SIZE:g} to {LARGEST_SIZE:g}"
 TieRule = Literal["keep", "half", "drop"]
 
 
@@ -139,6 +143,8 @@ class ReadSummary:
     ----------
     source
         File names or the kind of frame.
+    files
+        Absolute paths of the files that were read.
     columns
         The column of each role, e.g. ``{"left": "model_a"}``.
     guessed
@@ -158,6 +164,7 @@ class ReadSummary:
     """
 
     source: str = "memory"
+    files: tuple[str, ...] = field(default=(), repr=False)
     columns: dict[str, str] = field(default_factory=dict)
     guessed: tuple[str, ...] = ()
     n_rows: int = 0

@@ -13,7 +13,7 @@ from bayesduel.models.cells import data_of_rows
 from bayesduel.posterior.conditions import conditions as conditions_of
 from bayesduel.posterior.dependence import dependence_of
 from bayesduel.posterior.draws import CHUNK, Draws, draws_of
-from bayesduel.system.arguments import check_flag, shown_value
+from bayesduel.system.arguments import check_flag, listed, shown_value
 from bayesduel.text import shorten
 
 __all__ = ["predict"]
@@ -86,7 +86,10 @@ def predict(
             f"(OrderEffect), got a fit of {draws.model.name}"
         )
     single = _is_label(left) and _is_label(right)
-    sides = [[side] if _is_label(side) else list(side) for side in (left, right)]
+    sides = [
+        [side] if _is_label(side) else list(listed(side, name))
+        for name, side in {"left": left, "right": right}.items()
+    ]
     length = max(len(side) for side in sides)
     sides = [side * length if len(side) == 1 else side for side in sides]
     if len(sides[0]) != len(sides[1]) or not length:

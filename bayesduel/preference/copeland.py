@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import numbers, shown_value
 
 __all__ = [
     "beats",
@@ -44,10 +44,7 @@ def check_preference(P: Any, name: str = "P") -> np.ndarray:
     ValueError
         If it breaks one of the rules above; the message names the entry.
     """
-    try:
-        array = np.asarray(P, dtype=float)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(f"{name} should be an array of numbers, got {type(P).__name__}") from error
+    array = numbers(P, name)
     if array.ndim < 2 or array.shape[-1] != array.shape[-2] or array.shape[-1] < 2:
         raise ValueError(f"{name} should have shape (..., K, K), K >= 2, got {array.shape}")
     if array.size == 0:

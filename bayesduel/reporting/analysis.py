@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.posterior.update import log_of
+from bayesduel.system.arguments import check_flag
 from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import percent
 
@@ -185,6 +186,7 @@ def analyse(
     from bayesduel.posterior.winners import winners
     from bayesduel.reporting.margins import analyse_margins
 
+    check_flag(compare, "compare")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         step("checking the log")

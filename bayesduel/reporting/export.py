@@ -1,16 +1,18 @@
 """Export of every table of a report as files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from bayesduel.reporting.report import analysed, sections
+from bayesduel.reporting.report import analysed, files_read, sections
 from bayesduel.reporting.section import Table
 from bayesduel.system.arguments import check_call, check_one_of, path_of
-from bayesduel.system.atomic_write import write_text
+from bayesduel.system.atomic_write import check_not_read, write_texts
+from bayesduel.text import file_names, to_json
 
 __all__ = ["export"]
 
+LABELS = "labels.json"  # the folder of each label
 Format = Literal["csv", "json"]
 
 
@@ -24,12 +26,13 @@ def export(
 ) -> list[Path]:
     """Write every table of the report on a log, a fit or a check as a file, numbers not rounded.
 
-    The files are those of the links below the tables of the report.
+    The files are those of the links below the tables of the report. All are written, or none.
 
     Parameters
     ----------
     log
-        As in :func:`bayesduel.report`; several logs get a folder each.
+        As in :func:`bayesduel.report`; several logs get a folder each, whose names are by label
+        in ``labels.json``.
     folder
         The folder to write to; made if it does not exist.
     format
@@ -56,28 +59,26 @@ def export(
     folder = path_of(folder, "folder")
     duels = options.pop("duels", None)
     several: dict[Any, Any] = log if isinstance(log, dict) and log else {None: log}
-    written = []
-    for label, one in several.items():
+    names = file_names((str(label) for label in several if label is not None), (LABELS,))
+    read = files_read(several, duels)
 
-        def named(name: str, label: Any = label) -> None:
-            step(name if label is None else f"{label}: {name}")
+    def texts() -> Iterator[tuple[str, str]]:
+        if names:
+            yield LABELS, f"{to_json(names)}\n"
+        for label, one in several.items():
 
-        found = sections(analysed(one, duels, options, named))
-        own = folder if label is None else folder / _safe(str(label))
-        own.mkdir(parents=True, exist_ok=True)
-        for section in found:
-            for name, table in section.tables.items():
-                path = own / f"{name}.{format}"
-                write_text(path, _text(table, format))
-                written.append(path)
-    return written
+            def named(name: str, label: Any = label) -> None:
+                step(name if label is None else f"{label}: {name}")
+
+            own = "" if label is None else f"{names[str(label)]}/"
+            for section in sections(analysed(one, duels, options, named)):
+                for name, table in section.tables.items():
+                    file = f"{own}{name}.{format}"
+                    check_not_read(folder / file, read)
+                    yield file, _text(table, format)
+
+    return write_texts(folder, texts())
 
 
 def _text(table: Table, format: Format) -> str:
     return table.to_csv() if format == "csv" else f"{table.to_json()}\n"
-
-
-def _safe(label: str) -> str:
-    """Return a label as the name of a folder."""
-    safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in label)
-    return safe if safe.strip(".") else f"_{safe}"

@@ -5,6 +5,7 @@ that is stopped goes on where it was.
 """
 
 import json
+import shutil
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -53,10 +54,7 @@ class Parts:
 
     def clear(self) -> None:
         """Remove the folder and what is in it."""
-        for path in self.folder.glob("*.json"):
-            path.unlink()
-        if self.folder.exists():
-            self.folder.rmdir()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _path(self, place: int, label: str, log: Any) -> Path:
         text = f"{place} {label} {self.settings} {fingerprint(log)}"

@@ -72,7 +72,7 @@ from bayesduel.system.arguments import (
     path_of,
     texts_of,
 )
-from bayesduel.system.atomic_write import write_text
+from bayesduel.system.atomic_write import check_not_read, write_text
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from bayesduel.criticism.check_result import Check
     from bayesduel.data.duels import Duels
 
-__all__ = ["analysed", "report", "sections"]
+__all__ = ["analysed", "files_read", "report", "sections"]
 
 COUNTS = "Counts of wins are those of the log."
 ORDER_FOUND = "See Order effect, under Transitivity, for an advantage of one side."
@@ -203,6 +203,7 @@ def report(
     if path.is_dir() or not path.parent.is_dir():
         raise FileNotFoundError(f"path should be a file in a folder that exists, got {path}")
     several: dict[Any, Any] = log if isinstance(log, dict) and log else {"": log}
+    check_not_read(path, files_read(several, duels))
     options: dict[str, Any] = {
         "model": model, "method": method, "draws": draws, "seed": seed,
         "rope": rope, "confidence": confidence, "anchor": anchor, "points": points,
@@ -261,6 +262,13 @@ def report(
     if kept is not None:
         kept.clear()
     return path
+
+
+def files_read(several: Mapping[Any, Any], duels: "Duels | None") -> set[str]:
+    """Return the files that the logs of a report were read from."""
+    logs = [duels, *(getattr(one, "duels", one) for one in several.values())]
+    summaries = [getattr(log, "read_summary", None) for log in logs]
+    return {file for one in summaries if one is not None for file in one.files}
 
 
 def sections(

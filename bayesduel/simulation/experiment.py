@@ -19,7 +19,7 @@ from bayesduel.simulation.parallel import Task, here, on_dask, on_processes
 from bayesduel.simulation.progress import progress_bar
 from bayesduel.simulation.replication import label, streams
 from bayesduel.simulation.trace import MemoryTrace, StoredTrace, finished_trace, keep_finished
-from bayesduel.system.arguments import check_one_of, shown_value, whole
+from bayesduel.system.arguments import check_one_of, listed, shown_value, whole
 
 __all__ = ["experiment", "labelled", "recorded_times", "whole"]
 
@@ -159,10 +159,10 @@ def labelled(policies: Any) -> dict[str, Any]:
         named = {str(name): p for name, p in policies.items()}
     else:
         several = isinstance(policies, Iterable) and not isinstance(policies, str)
-        listed = list(policies) if several else [policies]
-        named = {label(p): p for p in listed}
-        if len(named) < len(listed):
-            raise ValueError(f"policies should be different ones, got {[label(p) for p in listed]}")
+        given = listed(policies, "policies") if several else [policies]
+        named = {label(p): p for p in given}
+        if len(named) < len(given):
+            raise ValueError(f"policies should be different ones, got {[label(p) for p in given]}")
     if not named:
         raise ValueError("policies should hold at least one policy, got none")
     for p in named.values():
@@ -206,7 +206,7 @@ def recorded_times(record_at: Any, horizon: int) -> np.ndarray:
             )
         rule = f"record_at should be increasing whole numbers in 1..{horizon}, got"
         try:
-            given = np.asarray(list(record_at))
+            given = np.asarray(listed(record_at, "record_at"))
         except ValueError as error:  # lists inside
             raise ValueError(f"{rule} {shown_value(record_at)}") from error
         if given.ndim != 1 or given.dtype.kind not in "iuf":

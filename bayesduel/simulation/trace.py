@@ -6,9 +6,9 @@ and repeats the others, with the same numbers.
 """
 
 import json
-import os
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,7 +18,7 @@ import zarr
 from filelock import FileLock, Timeout
 
 from bayesduel.simulation.interaction import Layout, Truth
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import path_of, shown_value
 from bayesduel.system.atomic_write import new_folder, write_netcdf
 
 LOCK = "finished/run/.writer"  # in the folder of a trace: held by the process that writes to it
@@ -215,9 +215,7 @@ def open_trace(path: Any) -> xr.DataTree:
     ValueError
         If it is not a trace.
     """
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path should be a path, got {shown_value(path)}")
-    path = Path(path)
+    path = path_of(path)
     if not path.exists():
         raise FileNotFoundError(f"path should be a trace, got {path}, which does not exist")
     options = {"engine": "zarr", "consolidated": False} if path.is_dir() else {"engine": "h5netcdf"}
@@ -254,7 +252,7 @@ def _create(
     """Make an empty store beside `path`, then move it there in one step."""
     if not path.parent.is_dir():
         raise ValueError(f"out should be in a folder that exists, got {path}")
-    with new_folder(path) as draft:
+    with suppress(FileExistsError), new_folder(path) as draft:  # made at the same time by another
         _fill_store(draft, plan, coordinates, truth, layout)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from bayesduel.data.health import DisconnectedWarning
-from bayesduel.system.arguments import finite, shown_value
+from bayesduel.system import arguments
+from bayesduel.system.arguments import check_utf8, finite, shown_value
 
 __all__ = [
     "allowed_pairs",
@@ -24,7 +25,7 @@ def listed(arms: Any) -> list[str]:
     """Return labels as a list; raise TypeError unless they are several."""
     if isinstance(arms, str) or not isinstance(arms, Sequence):
         raise TypeError(f"arms should be a list of labels, got {shown_value(arms)}")
-    return list(arms)
+    return list(arguments.listed(arms, "arms"))
 
 
 def checked_labels(arms: Any) -> tuple[str, ...]:
@@ -42,6 +43,7 @@ def checked_labels(arms: Any) -> tuple[str, ...]:
     for label in labels:
         if not isinstance(label, str) or not label.strip():
             raise ValueError(f"arms should be labels that are not empty, got {shown_value(label)}")
+        check_utf8(label, "arms should be labels of UTF-8 text")
         plain = " ".join(label.split())
         if plain in seen:
             got = f"{label!r} twice" if seen[plain] == label else f"{seen[plain]!r} and {label!r}"
@@ -69,7 +71,7 @@ def allowed_pairs(pairs: Any, labels: Sequence[str]) -> list[list[str]] | None:
         return None
     if isinstance(pairs, str | bytes | Mapping) or not isinstance(pairs, Iterable):
         raise TypeError(f"pairs should be a list of two arms each, got {shown_value(pairs)}")
-    found = [_pair(pair, labels, "pairs") for pair in pairs]
+    found = [_pair(pair, labels, "pairs") for pair in arguments.listed(pairs, "pairs")]
     if not found:
         raise ValueError("pairs should allow at least one pair, got none")
     parts = {label: {label} for label in labels}

@@ -21,7 +21,7 @@ from bayesduel.study.stopping import StopRule
 from bayesduel.study.store import Store, StudyError
 from bayesduel.study.tickets import Ticket, ticket_id, ticket_number
 from bayesduel.study.verdict import objection, transitivity, verdict
-from bayesduel.system.arguments import check_flag, path_of, shown_value
+from bayesduel.system.arguments import check_flag, check_utf8, path_of, shown_value
 
 __all__ = ["Study", "StudyStopped"]
 
@@ -157,6 +157,7 @@ class Study:
             raise ValueError(f"n should be at most {MOST_TICKETS:,}, got {shown_value(n)}")
         if judge is not None and (not isinstance(judge, str) or not judge.strip()):
             raise ValueError(f"judge should be a name, got {shown_value(judge)}")
+        check_utf8(judge or "", "judge should be UTF-8 text")
         for attempt in range(RETRIES):
             last = attempt == RETRIES - 1  # the others wait while the pair is chosen
             with self._store.writing() if last else nullcontext() as connection:
@@ -217,6 +218,7 @@ class Study:
             raise ValueError(
                 f"reason should say why the outcome is corrected, got {shown_value(reason)}"
             )
+        check_utf8(reason, "reason should be UTF-8 text")
         self._store.tell(
             number, *outcome_value(outcome, self.model.response.outcome), reason=reason
         )

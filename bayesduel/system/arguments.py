@@ -1,8 +1,9 @@
 """Checks of arguments that many functions share: the argument, the rule and the value."""
 
+import errno
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from numbers import Integral, Rational, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -14,12 +15,14 @@ __all__ = [
     "LARGEST_FLOAT",
     "check_call",
     "check_flag",
+    "check_length",
     "check_log",
     "check_names",
     "check_one_of",
     "check_rng",
     "check_seed",
     "check_text",
+    "check_utf8",
     "column_of",
     "finite",
     "labels_of",
@@ -35,6 +38,7 @@ __all__ = [
 LARGEST = 2**53  # larger whole numbers are not exact in float64
 LARGEST_FLOAT = sys.float_info.max
 LARGEST_SEED = 2**128
+LONGEST = 10**8  # entries of a list, which take some 4 GB
 
 
 def whole(value: Any, name: str, least: int, most: int = LARGEST) -> int:
@@ -48,11 +52,13 @@ def whole(value: Any, name: str, least: int, most: int = LARGEST) -> int:
         If it is not a number.
     """
     rule = f"{name} should be a whole number >= {least}, got {shown_value(value)}"
+    if not isinstance(value, Real):
+        raise TypeError(rule)
     try:
-        number = int(value)
-    except (TypeError, ValueError, OverflowError) as error:
+        number = int(cast(Any, value))
+    except (ValueError, OverflowError) as error:
         raise TypeError(rule) from error
-    if not isinstance(value, Real) or number != value or number < least:
+    if number != value or number < least:
         raise ValueError(rule)
     if number > most:
         raise ValueError(f"{name} should be at most {most:,}, got {shown_value(value)}")
@@ -91,7 +97,12 @@ def numbers(value: Any, name: str) -> "np.ndarray":
     """Return an array of float64; raise TypeError if it is not one of numbers."""
     import numpy as np
 
+    check_length(value, name)
+    if isinstance(value, list | tuple):
+        value = [np.nan if entry is np.ma.masked else entry for entry in value]
     try:
+        if isinstance(value, np.ma.MaskedArray):
+            return np.ma.filled(value.astype(float), np.nan)
         return np.asarray(value, dtype=float)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         rule = f"{name} should be an array of numbers, got {shown_value(value)}"
@@ -178,9 +189,27 @@ def path_of(value: Any, name: str = "path") -> Path:
     """
     if not isinstance(value, str | os.PathLike) or isinstance(os.fspath(value), bytes):
         raise TypeError(f"{name} should be a path, got {shown_value(value)}")
-    if not os.fspath(value) or "\0" in os.fspath(value):
+    text = os.fspath(value)
+    if not text or "\0" in text or not _can_be_named(text):
         raise ValueError(f"{name} should be the path of a file, got {shown_value(value)}")
     return Path(value)
+
+
+def _can_be_named(path: str) -> bool:
+    """Return whether a path is one that the system can look for."""
+    try:
+        os.stat(path)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+    except OSError as error:
+        return error.errno != errno.ENAMETOOLONG
+    return True
+
+
+def check_utf8(text: str, rule: str) -> None:
+    """Raise ValueError if a text has half of a surrogate pair, which no file can hold."""
+    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise ValueError(f"{rule}, got {shown_value(text)}")
 
 
 def check_names(value: Any, name: str) -> None:
@@ -193,7 +222,7 @@ def texts_of(value: Any, name: str) -> tuple[str, ...]:
     """Return an iterable of texts as a tuple; raise TypeError if it is something else."""
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise TypeError(f"{name} should be a list of names, got {shown_value(value)}")
-    texts = tuple(value)
+    texts = listed(value, name)
     if not all(isinstance(text, str) for text in texts):
         raise TypeError(f"{name} should be a list of names, got {shown_value(value)}")
     return texts
@@ -201,13 +230,30 @@ def texts_of(value: Any, name: str) -> tuple[str, ...]:
 
 def listed(value: Any, name: str) -> tuple[Any, ...]:
     """Return an iterable as a tuple; raise TypeError if it is none."""
+    rule = f"{name} should be a list, got {shown_value(value)}"
     if not isinstance(value, Iterable):
-        raise TypeError(f"{name} should be a list, got {shown_value(value)}")
-    return tuple(value)
+        raise TypeError(rule)
+    check_length(value, name)
+    try:
+        return tuple(value)
+    except TypeError as error:  # an array without an axis
+        raise TypeError(rule) from error
+
+
+def check_length(value: Any, name: str) -> None:
+    """Raise ValueError if a list has more entries than would be held in memory; arrays may."""
+    if isinstance(value, Sized) and not hasattr(value, "__array__"):
+        try:
+            n = len(value)
+        except OverflowError:
+            n = sys.maxsize
+        if n > LONGEST:
+            raise ValueError(f"{name} should be a list of at most {LONGEST:,} entries, got {n:,}")
 
 
 def _label(entry: Any, name: str) -> str | None:
     if isinstance(entry, str):
+        check_utf8(entry, f"{name} should be a list of labels of UTF-8 text")
         return str(entry)
     if isinstance(entry, Iterable) or (isinstance(entry, int) and abs(entry) > LARGEST_SEED):
         raise TypeError(f"{name} should be a list of labels, got {shown_value(entry)} in it")

@@ -8,24 +8,53 @@ that was there before is unchanged.
 import errno
 import io
 import os
+import platform
 import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-__all__ = ["new_folder", "replace_file", "write_figure", "write_netcdf", "write_text"]
+__all__ = [
+    "check_not_read",
+    "new_folder",
+    "replace_file",
+    "write_figure",
+    "write_netcdf",
+    "write_text",
+    "write_texts",
+]
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 DRAFT = ".bayesduel-draft-"
-STALE = 3_600.0  # seconds after which a draft was left by a process that was killed
+STALE = 3_600.0  # seconds after which a draft of another system was left by a killed process
+
+
+def check_not_read(path: Any, files: Iterable[str], name: str = "path") -> None:
+    """Raise ValueError if a path to write is that of a file or folder that is read.
+
+    Links are followed, and hard links are the same file. Devices are no files.
+    """
+    if not os.path.isfile(path) and not os.path.isdir(path):
+        return
+    for file in files:
+        if os.path.exists(file) and os.path.samefile(path, file):
+            raise ValueError(f"{name} should not be a file that is read, got {path}")
 
 
 @contextmanager
@@ -47,63 +76,60 @@ def replace_file(path: Any) -> Iterator[Path]:
         If the file cannot be written.
     """
     path = Path(path)
-    _check_place(path)
-    real = Path(os.path.realpath(path))
-    device = real.exists() and not real.is_file()
-    folder = Path(tempfile.gettempdir()) if device else real.parent
-    try:
-        _remove_stale(folder)
-        handle, name = tempfile.mkstemp(suffix=path.suffix[:20], prefix=DRAFT, dir=folder)
-        os.close(handle)
-    except OSError as error:
-        raise _explained(path, error) from None
-    draft = Path(name)
-    try:
-        yield draft
-        if device:
-            with open(draft, "rb") as source, open(path, "wb") as place:
-                shutil.copyfileobj(source, place)
-        else:
-            draft.chmod(_mode_of(real))
-            _flush(draft)
-            draft.replace(real)
-            _flush(folder)
-    except OSError as error:
-        raise _explained(path, error) from None
-    finally:
-        with suppress(OSError):
-            draft.unlink()
+    with _draft_of(path) as draft, _explaining(path):
+        yield draft.place
+        draft.put()
 
 
 @contextmanager
 def new_folder(path: Any) -> Iterator[Path]:
     """Yield a draft of a folder, which is moved to `path` when the block ends.
 
-    If there is something at `path` by then, the draft is removed and `path` is left as it is. If
-    the block raises an error, the draft is removed.
+    If the block raises an error, or there is something at `path` by then, the draft is removed.
 
     Raises
     ------
     OSError
-        If the folder cannot be written.
+        If the folder cannot be written, or there is something at `path`.
     """
     path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"path should be in a folder that exists, got {path}")
-    try:
-        _remove_stale(path.parent)
-        draft = Path(tempfile.mkdtemp(prefix=DRAFT, dir=path.parent))
-    except OSError as error:
-        raise _explained(path, error) from None
-    try:
-        yield draft
-        draft.chmod(_new_mode(0o777))
-        with suppress(FileExistsError):
-            _rename_new(draft, path)
-    except OSError as error:
-        raise _explained(path, error) from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+    with _draft_of(path, folder=True) as draft, _explaining(path):
+        yield draft.place
+        draft.put()
+
+
+def write_texts(folder: Path, texts: Iterable[tuple[str, str]]) -> list[Path]:
+    """Write files in UTF-8 into a folder, by name, all or none; return their paths.
+
+    All are on the disk before the first takes its place. The folder is made if there is none.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be written.
+    """
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
+    top, names = missing[-1] if missing else folder, []
+    with _draft_of(top, folder=True, inside=not missing) as draft:
+        written = draft.place / folder.relative_to(top)
+        for name, text in texts:
+            with _explaining(folder / name):
+                (written / name).parent.mkdir(parents=True, exist_ok=True)
+                (written / name).write_text(text, encoding="utf-8", newline="")
+                _flush(written / name)
+                if (folder / name).is_dir():
+                    raise IsADirectoryError(errno.EISDIR, "it is a folder")
+            names.append(name)
+        if missing:
+            with _explaining(top):
+                draft.put()
+            return [folder / name for name in names]
+        for done, name in enumerate(names):
+            path = folder / name
+            with _explaining(path, f"{done} of {len(names)} files were written" * (done > 0)):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                _Draft(path, written / name, False).put()
+    return [folder / name for name in names]
 
 
 def write_text(path: Any, text: str) -> None:
@@ -189,19 +215,121 @@ class _Recorder(io.FileIO):
         return n
 
 
-def _check_place(path: Path) -> None:
-    """Raise unless `path` can name a file."""
-    if path.is_dir():
+@dataclass(frozen=True)
+class _Draft:
+    """A file or a folder that is written at `place`, and then takes the place of `path`."""
+
+    path: Path
+    place: Path
+    folder: bool
+
+    def put(self) -> None:
+        """Let the draft take its place."""
+        if self.folder:
+            self.place.chmod(_new_mode(0o777))
+            _rename_new(self.place, self.path)
+            return
+        _flush(self.place)
+        if _is_device(self.path):
+            with open(self.place, "rb") as source, open(self.path, "wb") as device:
+                shutil.copyfileobj(source, device)
+            return
+        real = Path(os.path.realpath(self.path))
+        self.place.chmod(_mode_of(real))
+        self.place.replace(real)
+        _flush(real.parent)
+
+
+@contextmanager
+def _draft_of(path: Path, *, folder: bool = False, inside: bool = False) -> Iterator[_Draft]:
+    """Yield a new draft, which is removed when the block ends unless it has taken its place.
+
+    It is beside `path`, or `inside` it. It is locked until then: a draft that nobody locks is of a
+    process that was killed.
+    """
+    _check_place(path, folder)
+    beside = Path(os.path.realpath(path)) if inside else Path(os.path.realpath(path)).parent
+    if _is_device(path):
+        beside = Path(tempfile.gettempdir())
+    with _explaining(path):
+        _remove_stale(beside)
+        place, lock = _new_draft(beside, None if folder else path.suffix[:20])
+    try:
+        yield _Draft(path, place, folder)
+    finally:
+        if folder:
+            shutil.rmtree(place, ignore_errors=True)
+        with suppress(OSError):
+            place.unlink()
+        if lock is not None:
+            os.close(lock)
+
+
+def _new_draft(folder: Path, suffix: str | None) -> tuple[Path, int | None]:
+    """Return a new file, or a new folder where `suffix` is None, and the handle that locks it."""
+    prefix = f"{DRAFT}{_host()}-"
+    while True:
+        if suffix is None:
+            name = tempfile.mkdtemp(prefix=prefix, dir=folder)
+            handle = None if fcntl is None else os.open(name, os.O_RDONLY)
+        else:
+            handle, name = tempfile.mkstemp(suffix=suffix, prefix=prefix, dir=folder)
+        if fcntl is None and handle is not None:
+            os.close(handle)  # an open file cannot be renamed there
+            handle = None
+        if handle is None or (_lock(handle, wait=True, without=True) and os.path.exists(name)):
+            return Path(name), handle
+        os.close(handle)  # removed by another process before it was locked
+
+
+def _lock(handle: int, *, wait: bool, without: bool) -> bool:
+    """Lock an open file or folder and return whether it is ours; `without` locks, what is given."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return without
+    return True
+
+
+@cache
+def _host() -> str:
+    """Return a word for the running system: within it, locks are seen by all processes."""
+    try:
+        running = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
+    except OSError:
+        running = platform.node()
+    return sha256(running.encode()).hexdigest()[:8]
+
+
+def _check_place(path: Path, folder: bool) -> None:
+    """Raise unless `path` can name a file, or a folder."""
+    if path.is_dir() and not folder:
         raise IsADirectoryError(f"path should be a file, got the folder {path}")
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"path should be a file in a folder that exists, got {path}")
+        what = "folder" if folder else "file"
+        raise FileNotFoundError(f"path should be a {what} in a folder that exists, got {path}")
+
+
+def _is_device(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _remove_stale(folder: Path) -> None:
-    """Remove drafts that killed processes have left."""
+    """Remove drafts that killed processes have left.
+
+    On this system a lock says whether the process lives. On others that share the folder, and
+    where there are no locks, a draft is left for an hour.
+    """
     for draft in folder.glob(f"{DRAFT}*"):
-        with suppress(OSError):
-            if time.time() - draft.stat().st_mtime > STALE:
+        with suppress(OSError), ExitStack() as held:
+            stale = time.time() - draft.stat().st_mtime > STALE
+            if fcntl is not None and draft.name.startswith(f"{DRAFT}{_host()}-"):
+                handle = os.open(draft, os.O_RDONLY)
+                held.callback(os.close, handle)
+                stale = _lock(handle, wait=False, without=stale)
+            if stale:  # and locked, so that its writer, if it only begins, makes another
                 shutil.rmtree(draft) if draft.is_dir() else draft.unlink()
 
 
@@ -221,11 +349,13 @@ def _new_mode(mode: int) -> int:
 def _rename_new(draft: Path, path: Path) -> None:
     """Rename a folder; raise FileExistsError if there is something at `path`."""
     try:
-        draft.rename(path)
-    except OSError as error:
-        if path.exists():
-            raise FileExistsError(f"{path} exists") from error
-        raise
+        if not path.exists():
+            draft.rename(path)
+            return
+    except OSError:
+        if not path.exists():
+            raise
+    raise FileExistsError(errno.EEXIST, "there is something of this name")
 
 
 def _flush(path: Path) -> None:
@@ -240,10 +370,15 @@ def _flush(path: Path) -> None:
         os.close(handle)
 
 
-def _explained(path: Path, error: OSError) -> OSError:
-    """Return an error that says what could not be written, and what is left."""
-    reason = "no room is left" if error.errno in NO_ROOM else error.strerror or str(error)
-    left = "the file that was there is unchanged" if path.is_file() else "nothing was written"
-    explained = type(error)(f"{path} cannot be written: {reason}; {left}")
-    explained.errno = error.errno
-    return explained
+@contextmanager
+def _explaining(path: Path, left: str = "") -> Iterator[None]:
+    """Say in an error what could not be written, and what is `left`."""
+    try:
+        yield
+    except OSError as error:
+        reason = "no room is left" if error.errno in NO_ROOM else error.strerror or str(error)
+        unchanged = "the file that was there is unchanged"
+        left = left or (unchanged if path.is_file() else "nothing was written")
+        explained = type(error)(f"{path} cannot be written: {reason}; {left}")
+        explained.errno = error.errno
+        raise explained from None

@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 import bayesduel as bd
-from benchmarks.faults.sound_calls import CALLS, LEFT_OUT, METHODS, World
+from benchmarks.faults.sound_calls import CALLS, LEFT_OUT, METHODS, World, public_names
 
 __all__ = ["JUNK", "Case", "answers", "cases"]
 
@@ -62,11 +62,32 @@ JUNK: dict[str, Any] = {
     "dict": {"a": None},
     "deep": _deep(5_000),
     "complex": 1j,
+    "masked": np.ma.masked,
+    "masked array": np.ma.masked_array([[0.0, 1.0], [2.0, 0.0]], mask=[[0, 1], [0, 0]]),
+    "half of a surrogate pair": "\ud800",
+    "long text": "x" * 300,
+    "range(10**12)": range(10**12),
+    "repeated names": pd.DataFrame([["a", "b", "left"]], columns=["left", "left", "outcome"]),
+    "complex column": pd.DataFrame({"left": [1j], "right": ["b"], "outcome": ["left"]}),
 }
+PASSED_ON = {
+    "datasets.items": "read_items",
+    "datasets.load": "read_duels",
+    "export": "report",
+    "models.Covariates": "models.ItemCovariates",
+    "models.named": "models.BradleyTerry",
+    "problems.named": "problems.named",
+    "Study.fit": "fit",
+    "Study.plan": "plan",
+    "Study.winners": "winners",
+}  # where a function's ``**options`` go
+UNKNOWN = "junk"  # an option that no function has
 READ = {
     "path_or_frame": ("no such file", "pandas DataFrame", "wins", "list", "column"),
     "missing": ("column 'left'",),
     "columns": ("attribute",),
+    "problem": ("P",),
+    "of": ("columns",),
 }  # what a reader names in place of the argument
 CALLED = ("step", "progress")  # what a function of the user raises is not ours
 EXPECTED = (ValueError, TypeError, OSError, KeyError, ImportError)  # the last: a missing extra
@@ -87,6 +108,9 @@ class Case:
 def cases(name: str, value: Any) -> list[Case]:
     """Return the calls of a public name: each argument in turn is each kind of junk.
 
+    An argument that is passed on (``**options``) is one of the function that it is passed on to, or
+    one that nobody knows.
+
     Raises
     ------
     LookupError
@@ -99,11 +123,17 @@ def cases(name: str, value: Any) -> list[Case]:
     required = [p.name for p in plain if p.default is p.empty]
     if name not in CALLS and (required or not inspect.isclass(value)):
         raise LookupError(f"{name} should have a sound call in CALLS or a reason in LEFT_OUT")
+    named = [p.name for p in plain]
+    if len(plain) < len(parameters):
+        target = inspect.signature(public_names()[PASSED_ON[name]]).parameters.values()
+        named += [p.name for p in target if p.kind == p.KEYWORD_ONLY and p.name not in named]
+        named.append(UNKNOWN)
     return [
-        Case(name, p.name, what)
-        for p in plain
+        Case(name, argument, what)
+        for argument in named
         for what in JUNK
-        if not (p.name in CALLED and callable(JUNK[what]))
+        if not (argument in CALLED and callable(JUNK[what]))
+        and (argument != UNKNOWN or what == "None")
     ]
 
 
@@ -135,6 +165,9 @@ def answers(case: Case, value: Any, world: World) -> tuple[str, str]:
 
 
 def _judged(case: Case, error: Exception) -> str:
+    words = str(error)
+    if case.argument == UNKNOWN and f"unexpected keyword argument '{UNKNOWN}'" in words:
+        return "refused"  # as Python refuses it of any function
     own = type(error).__module__.startswith("bayesduel")
     if not own and not isinstance(error, EXPECTED):
         return "other type"
@@ -142,7 +175,6 @@ def _judged(case: Case, error: Exception) -> str:
         return "foreign"
     if own or isinstance(error, ImportError):
         return "refused"
-    words = str(error)
     spelt = (case.argument, case.argument.rstrip("s"), case.argument.replace("_", " "))
     spelt += READ.get(case.argument, ())
     if any(re.search(rf"\b{re.escape(w)}", words) for w in spelt) and len(words) < 2_000:

@@ -139,7 +139,7 @@ class World:
     @property
     def study(self) -> Any:
         """A new study of three arms, with one ticket told and one open."""
-        study = bd.Study(arms=list("abc"), policy=bd.Uniform(), stop=None)
+        study = bd.Study(arms=list("abc"), policy=bd.Uniform(), stop=bd.Budget(5))
         self.told = study.ask()
         study.tell(self.told, "left")
         self.open = study.ask()

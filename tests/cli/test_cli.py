@@ -196,6 +196,14 @@ def test_health_table(log):
     assert rows["duels"].endswith("100") and rows["arms"].endswith("3")
 
 
+@pytest.mark.parametrize("columns", ["0", "1", "19"])
+def test_a_terminal_of_no_width_is_one_of_80_columns(monkeypatch, log, columns):
+    shown = run("health", log).stdout
+    monkeypatch.setenv("COLUMNS", columns)
+    assert run("health", log).stdout == shown
+    assert "maximum-likelihood scores exist" in shown
+
+
 def test_a_file_goes_before_a_dataset_of_its_name(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "springall").write_text(GOOD)

@@ -157,6 +157,27 @@ def test_labels_that_look_alike():
     assert h.alike == (("1", "1.0"), ("Foo", "foo"))
 
 
+@pytest.mark.parametrize(
+    ("other", "shown"),
+    [
+        ("caf\u00e9", None),
+        ("cafe\u0301", r"'cafe\u0301' and 'caf\xe9'"),  # decomposed
+        ("caf\u00e9\u200b", r"'caf\xe9' and 'caf\xe9\u200b'"),  # zero width
+        ("ca\u00adf\u00e9", r"'caf\xe9' and 'ca\xadf\xe9'"),  # a soft hyphen
+        ("\u0441af\u00e9", r"'caf\xe9' and '\u0441af\xe9'"),  # Cyrillic
+        ("c\u03b1f\u00e9", r"'caf\xe9' and 'c\u03b1f\xe9'"),  # Greek
+        ("\uff43af\u00e9", r"'caf\xe9' and '\uff43af\xe9'"),  # full width
+        ("Caf\u00c9 ", "'Caf\u00c9 ' and 'caf\u00e9'"),
+        ("cafe", None),
+        ("\u043a\u0444\u0435", None),
+    ],
+)
+def test_labels_that_look_alike_by_unicode(other, shown):
+    h = bd.health(Duels.from_votes(["caf\u00e9", other], ["x", "x"], [1, 0]))
+    said = [w for w in h.warnings if "look alike" in w]
+    assert said == ([] if shown is None else [f"1 pair of labels look alike: {shown}."])
+
+
 def test_ford_s_condition_against_its_definition():
     """No split of the arms in two has all wins across it going one way (ties count both ways)."""
     rng = np.random.default_rng(3)

@@ -114,7 +114,10 @@ def test_items_survive_the_trip_through_a_fit(tmp_path):
             "item,x\na,1\nb,\nc,NA\n",
             "line 3: column 'x' should have no missing values, got nothing for 'b' (and 1 more",
         ),
-        ("item,x\na,1\nb,inf\nc,2\n", "line 3: column 'x' should be finite, got 'inf' for 'b'"),
+        (
+            "item,x\na,1\nb,inf\nc,2\n",
+            "column 'x' should be a finite number from -1e+150 to 1e+150, got 'inf' for 'b'",
+        ),
         ("item,x\na,1\nb,1.5.\nc,2\n", "'1.5.' is not a number"),
         (
             "item,x\na,1\nb,2\na,3\n",

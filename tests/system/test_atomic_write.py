@@ -121,6 +121,40 @@ def test_nothing_writes_a_file_by_another_way():
             assert found is None or "zarr.open_group" in found.string[found.start() - 12 :], path
 
 
+TABLES = {"a.csv": "new a", "b.csv": "new b", "part/c.csv": "new c"}
+
+
+@pytest.mark.parametrize("there", ["nothing", "a file", "a file and a folder"])
+@pytest.mark.parametrize("fails_at", range(len(TABLES) + 1))
+def test_a_folder_of_files_is_written_whole_or_not_at_all(tmp_path, monkeypatch, there, fails_at):
+    folder = tmp_path / "up" / "tables"
+    if there != "nothing":
+        (folder / "part").mkdir(parents=True) if "folder" in there else folder.mkdir(parents=True)
+        (folder / "b.csv").write_text("old b")
+        (folder / "mine.txt").write_text("mine")
+    before = {path: path.read_text() for path in tmp_path.rglob("*") if path.is_file()}
+    flush, calls = atomic_write._flush, []
+
+    def bounded_flush(path: Path) -> None:
+        calls.append(path)
+        if len(calls) == fails_at + 1 and fails_at < len(TABLES):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        flush(path)
+
+    monkeypatch.setattr(atomic_write, "_flush", bounded_flush)
+    if fails_at == len(TABLES):
+        atomic_write.write_texts(folder, TABLES.items())
+        assert {name: (folder / name).read_text() for name in TABLES} == TABLES
+        assert sum(path.is_file() for path in tmp_path.rglob("*")) == 3 + (there != "nothing")
+        return
+    left = "the file that was there is unchanged" if fails_at == 1 and before else "nothing was"
+    name = list(TABLES)[fails_at]
+    with pytest.raises(OSError, match=rf"{name} cannot be written: no room is left; {left}"):
+        atomic_write.write_texts(folder, TABLES.items())
+    assert {path: path.read_text() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert folder.exists() == (there != "nothing")
+
+
 def test_an_error_in_between_leaves_the_old_file(tmp_path):
     path = tmp_path / "old.txt"
     write_text(path, "old")
@@ -155,7 +189,48 @@ def test_places_that_are_no_files_are_refused(tmp_path, monkeypatch, path):
         write_text(path, "new")
 
 
-def test_drafts_of_killed_processes_are_removed_after_an_hour(tmp_path):
+WRITER = """
+import os, signal, sys
+from bayesduel.system.atomic_write import new_folder, replace_file
+way = {"file": replace_file, "folder": new_folder}[sys.argv[1]]
+with way(sys.argv[2]) as draft:
+    print("writing", flush=True)
+    sys.stdin.read()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_a_draft_lives_as_long_as_its_writer(tmp_path, kind):
+    """The next run removes it once the writer was killed, and never before, however old it is."""
+    command = [sys.executable, "-c", WRITER, kind, str(tmp_path / "a")]
+    writer = subprocess.Popen(command, stdin=-1, stdout=-1)
+    assert writer.stdout.readline() == b"writing\n"
+    (draft,) = tmp_path.glob(".bayesduel-draft-*")
+    os.utime(draft, (time.time() - 7_200,) * 2)
+    write_text(tmp_path / "page.html", "new")
+    assert draft.exists()
+    writer.communicate()
+    assert draft.exists()
+    write_text(tmp_path / "page.html", "new")
+    assert os.listdir(tmp_path) == ["page.html"]
+
+
+def test_a_writer_whose_new_draft_was_removed_makes_another(tmp_path, monkeypatch):
+    made = []
+
+    def removed(*arguments: object, **options: object) -> bool:
+        made.append(next(tmp_path.glob(".bayesduel-draft-*")))
+        if len(made) == 1:
+            made[0].unlink()
+        return True
+
+    monkeypatch.setattr(atomic_write, "_lock", removed)
+    write_text(tmp_path / "page.html", "new")
+    assert len(set(made)) == 2 and os.listdir(tmp_path) == ["page.html"]
+
+
+def test_drafts_of_other_systems_are_removed_after_an_hour(tmp_path):
     old, young = tmp_path / ".bayesduel-draft-old.nc", tmp_path / ".bayesduel-draft-young.nc"
     for draft in (old, young):
         draft.write_text("half")
@@ -169,8 +244,9 @@ def test_a_new_folder_is_whole_or_not_there(tmp_path):
         (draft / "x").write_text("half")
         raise ZeroDivisionError
     assert not os.listdir(tmp_path)
-    for text in ("first", "second"):
-        with new_folder(tmp_path / "a") as draft:
-            (draft / "x").write_text(text)
+    with new_folder(tmp_path / "a") as draft:
+        (draft / "x").write_text("first")
+    with pytest.raises(FileExistsError), new_folder(tmp_path / "a") as draft:
+        (draft / "x").write_text("second")
     assert (tmp_path / "a" / "x").read_text() == "first"
     assert os.listdir(tmp_path) == ["a"]

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import ClassVar
 
+from bayesduel.system.arguments import shown_value
+
 __all__ = ["Columns", "Given", "Roles", "assign", "plain", "take", "wins_columns"]
 
 Given = str | bool | None
@@ -155,12 +157,12 @@ def take(columns: Sequence[str], source: str, given: Mapping[str, str]) -> Colum
 
 
 def wins_columns(
-    columns: Sequence[str], source: str, left: str, right: str
+    columns: Sequence[str], source: str, left: str, right: str, weight: Given
 ) -> dict[str, str] | None:
     """Return the columns of a table with one row a pair, or None if it has no columns of wins.
 
     The roles are ``left``, ``right``, ``left_wins``, ``right_wins`` (``wins_a`` and ``wins_b``)
-    and, if there is one, ``ties``.
+    and, if there is one, ``ties`` and, unless `weight` is False, ``weight``.
     """
     finder = _Finder(columns, source)
     wins = next(finder.pairs(WINS, SIDES), None)
@@ -175,6 +177,8 @@ def wins_columns(
     ties = next((finder.free(name) for name in TIE_COUNTS if finder.free(name)), None)
     if ties is not None:
         finder.take("ties", ties)
+    if weight is None:
+        finder.guess("weight", ROLES["weight"])
     return finder.found
 
 
@@ -280,11 +284,15 @@ class _Finder:
         if column not in self.columns:
             near = get_close_matches(column, self.columns, n=1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise ValueError(f"{self.source}: no column {column!r} for {role}{hint}; {self.there}")
+            raise ValueError(
+                f"{self.source}: no column {shown_value(column)} for {_option(role)}{hint}; "
+                f"{self.there}"
+            )
         for other, taken in self.found.items():
             if taken == column:
                 raise ValueError(
-                    f"{self.source}: column {column!r} should have one role, got {other} and {role}"
+                    f"{self.source}: column {column!r} should have one role, got {_option(other)} "
+                    f"and {_option(role)}"
                 )
         self.found[role] = column
 
@@ -313,6 +321,11 @@ class _Finder:
                     first, second = (self.free(name) for name in names)
                     if first is not None and second is not None:
                         yield side, first, second
+
+
+def _option(role: str) -> str:
+    """Return the argument that names the column of a role."""
+    return "covariates" if role.startswith("covariate_") else role.removesuffix("_right")
 
 
 def _find_arms(finder: _Finder, left: str, right: str) -> tuple[str, str]:

@@ -1,10 +1,12 @@
 """Files read through DuckDB: counted there, or as rows batch by batch."""
 
+import codecs
 import os
+import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from glob import has_magic
 from itertools import groupby, islice
@@ -18,7 +20,6 @@ from bayesduel.data.read.columns import Columns, Roles
 from bayesduel.data.read.formats import (
     LogFile,
     expand,
-    keys_of,
     open_bytes,
     open_csv,
     recognise,
@@ -34,15 +35,19 @@ from bayesduel.data.read.line_numbers import (
     parse_fault,
 )
 from bayesduel.data.read.record_count import count_records
-from bayesduel.data.read.rows import Coded, Rows, coded
+from bayesduel.data.read.rows import TEXTS, Coded, Rows, coded
 from bayesduel.data.read.sql import count_query, labelled, name_of, stacked, text_in_sql
-from bayesduel.text import join
+from bayesduel.system.arguments import shown_value
+from bayesduel.text import join, printable
 
 __all__ = ["FileSource", "open_files"]
 
 PLAIN = ("VARCHAR", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL",
          "BOOLEAN")  # fmt: skip
+COUNTED = re.compile(r"U?[A-Z]*INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BOOLEAN|VARCHAR|\"NULL\"")
 FEW = 8  # outcomes worth a column of counts each
+MOST_KEYS = 10_000  # of JSON objects, each a column
+COMPRESSIONS = ("none", "gzip", "zstd")
 MOST_LABELS = 100_000  # of arms whose hashes are counted in their place
 ENTRY = 100  # bytes that a row, or a count of equal rows, takes at most until it is in the log
 VOTE_ROLES = ("margin", "judge", "group", "time", "covariate_0")
@@ -100,7 +105,8 @@ class FileSource:
         self._memory = memory
         self._con = con
         self._files = [recognise(name) for name in expand(path)]
-        self.name = str(path) if isinstance(path, str | os.PathLike) else self.words
+        self._check_once()
+        self.name = printable(str(path)) if isinstance(path, str | os.PathLike) else self.words
         self._plain = {f.path: self._unpacked(f, folder) for f in self._files}
         self._types = self._check_columns()
 
@@ -110,8 +116,13 @@ class FileSource:
     def words(self) -> str:
         """The files as text."""
         if len(self._files) == 1:
-            return self._files[0].path
-        return f"{len(self._files)} files: {', '.join(f.path for f in self._files)}"
+            return printable(self._files[0].path)
+        return f"{len(self._files)} files: {printable(', '.join(f.path for f in self._files))}"
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Their absolute paths."""
+        return tuple(os.path.abspath(f.path) for f in self._files)
 
     def matrix(self) -> WinsMatrix | None:
         """Return the matrix of wins that a text file holds, or None if it holds none."""
@@ -132,19 +143,16 @@ class FileSource:
         """Whether the format has missing values, so that "" is a text like any other."""
         return all(file.format != "csv" for file in self._files)
 
-    def columns(self, wanted: set[str]) -> list[str]:
-        """Return the names of the columns; JSON lines are read to the end for `wanted`."""
-        for file in self._files:
-            if file.format == "jsonl" and wanted - set(self._types):
-                keys = keys_of(file.path, file.compression, float("inf"))
-                self._types.update(dict.fromkeys(keys, "VARCHAR"))
+    def columns(self) -> list[str]:
+        """Return the names of the columns."""
         return [name for name in self._types if name]
 
     def rows(self, roles: Roles) -> Rows | None:
         """Return the votes of the log, or counts of equal rows if `roles` needs no votes.
 
-        None if a line cannot be parsed and lines that cannot be parsed are left out, or if there
-        are not as many rows as records in the files: the rows should then be read one by one.
+        None if a line cannot be parsed and lines that cannot be parsed are left out, if there are
+        not as many rows as records in the files, or if a label may be a JSON object or list: the
+        rows should then be read one by one.
 
         Raises
         ------
@@ -162,6 +170,9 @@ class FileSource:
             if self._skip:
                 return None
             raise
+        columns = (getattr(rows, role) for role in TEXTS)
+        if self._nested(column for column in columns if column is not None):
+            return None
         return rows if int(rows.n.sum()) == self._count(roles) else None
 
     def check_votes(self, roles: Roles) -> None:
@@ -188,13 +199,10 @@ class FileSource:
         """
         with self._explaining():
             found = coded(self._batches(self._log(columns)), columns.taken)
-        if len(next(iter(found.values())).code) == self._count(columns):
+        n = len(next(iter(found.values())).code)
+        if n == self._count(columns) and not self._nested(found.values()):
             return found
-        for file in self._files:
-            fault = explain_lines(file) if file.format != "parquet" else None
-            if fault is not None:
-                raise fault
-        return coded((chunk.batch for chunk in self.numbered(columns)), columns.taken)
+        return coded(self._sound(columns), columns.taken)
 
     def numbered(self, roles: Roles | Columns) -> Iterator[Numbered]:
         """Yield the rows in chunks, with the line or row number of each."""
@@ -204,13 +212,8 @@ class FileSource:
                 continue
             columns = ", ".join(f"{name_of(c)} AS {name_of(r)}" for r, c in roles.taken.items())
             path = text_in_sql(self._plain[file.path])
-            yield from numbered_rows(
-                file,
-                self._batches(
-                    f"SELECT {columns}, file_row_number "
-                    f"FROM read_parquet({path}, file_row_number=true, hive_partitioning=false)"
-                ),
-            )
+            scan = self._scan(file, path, skip=False)
+            yield from numbered_rows(file, self._batches(f"SELECT {columns} FROM {scan}"))
 
     def duplicates(self, roles: Roles) -> dict[str | None, int]:
         """Return how many rows equal an earlier one in every column, by label of `roles.by`.
@@ -218,7 +221,7 @@ class FileSource:
         Rows are compared by a 64-bit hash: among n different rows, two have equal
         hashes with probability about n^2 / 2^65.
         """
-        columns = sorted(self.columns(set()))
+        columns = sorted(self.columns())
         parts = []
         for file, scan in self._scans(self._skip):
             key = self._field(file, roles.by) if roles.by else "NULL"
@@ -227,6 +230,19 @@ class FileSource:
         counted = "SELECT part, count(*) - count(DISTINCT h)"
         query = f"{counted} FROM ({' UNION ALL '.join(parts)}) GROUP BY part"
         return dict(self._con.execute(query).fetchall())
+
+    def _sound(self, columns: Columns) -> Iterator[pa.RecordBatch]:
+        """Yield the rows one by one; raise ValueError for the first that cannot be parsed."""
+        for chunk in self.numbered(columns):
+            for place, reason in chunk.reasons.items():
+                raise ValueError(f"{chunk.places[place]}: {reason}")
+            yield chunk.batch
+
+    def _nested(self, columns: Iterable[Coded]) -> bool:
+        """Return whether a text may be an object or a list of JSON, which DuckDB gives as text."""
+        if all(file.format != "jsonl" for file in self._files):
+            return False
+        return any(text[:1] in ("{", "[") for column in columns for text in column.values)
 
     # -- queries ------------------------------------------------------------------------
 
@@ -243,6 +259,10 @@ class FileSource:
         log = self._log(roles)
         keys = [r for r in roles.taken if r != "weight"]
         weight = None if roles.weight is None else self._types[roles.weight]
+        if weight is not None and not COUNTED.fullmatch(weight):
+            raise ValueError(
+                f"{self.name}: column {roles.weight!r} should contain numbers, got {weight}"
+            )
         labels = self._labels(roles, log)
         few = self._few_outcomes(roles, log)
         outcomes = None
@@ -271,7 +291,7 @@ class FileSource:
         if self._types[roles.outcome].split("(")[0] not in PLAIN:
             return None
         query = f"SELECT DISTINCT outcome FROM ({log}) LIMIT {FEW + 1}"
-        found = pa.Table.from_batches(self._batches(query)).column("outcome")
+        found = self._table(query).column("outcome")
         return found.combine_chunks() if 0 < len(found) <= FEW else None
 
     def _labels(self, roles: Roles, log: str) -> dict[str, tuple[pa.Array, pa.Array]]:
@@ -289,7 +309,7 @@ class FileSource:
                     f"SELECT DISTINCT {name_of(role)} AS label FROM ({log}) LIMIT {MOST_LABELS + 1}"
                 )
                 query = f"SELECT label, hash(label) AS hash FROM ({labels})"
-                table = pa.Table.from_batches(self._batches(query))
+                table = self._table(query)
                 n_hashes = pc.count_distinct(table["hash"], mode="all").as_py()
                 if n_hashes == len(table) and 0 < len(table) <= MOST_LABELS:
                     known = table.filter(pc.is_valid(table["label"]))
@@ -320,7 +340,7 @@ class FileSource:
         options += f", compression={text_in_sql(file.compression)}" if packed else ""
         options += f", ignore_errors={str(skip).lower()}"
         if file.format == "jsonl":
-            fields = ", ".join(f"{text_in_sql(name)}: 'VARCHAR'" for name in self._types)
+            fields = ", ".join(f"{text_in_sql(name)}: 'VARCHAR'" for name in self._types if name)
             return (
                 f"read_json({paths}, format='newline_delimited', auto_detect=false, "
                 f"columns={{{fields}}}, {options})"
@@ -335,27 +355,52 @@ class FileSource:
     def _field(self, file: LogFile, column: str) -> str:
         return f"c{file.columns.index(column)}" if file.format == "csv" else name_of(column)
 
+    def _table(self, query: str) -> pa.Table:
+        return pa.RecordBatchReader.from_stream(self._con.sql(query)).read_all()
+
     def _batches(self, query: str) -> Iterator[pa.RecordBatch]:
         yield from pa.RecordBatchReader.from_stream(self._con.sql(query))
 
     # -- checks -------------------------------------------------------------------------
 
+    def _check_once(self) -> None:
+        """Raise ValueError if a file is given twice, by any of its names."""
+        seen: dict[tuple[int, int], str] = {}
+        for file in self._files:
+            found = os.stat(file.path)
+            place = (found.st_dev, found.st_ino)
+            if place in seen:
+                raise ValueError(
+                    f"{file.path}: a file should be in a log once, got it as {seen[place]} before"
+                )
+            seen[place] = file.path
+
     def _unpacked(self, file: LogFile, folder: str) -> str:
-        """Return the path of a file for DuckDB.
+        """Verify a compressed file, and return the path of a file for DuckDB.
 
         It is absolute, so that nothing in it is a URL or a home folder. Compressed Parquet is
-        decompressed; a name that is also a glob is replaced by a link.
+        decompressed, JSON loses its byte-order mark; a name that is also a glob, or not UTF-8, is
+        replaced by a link.
         """
         place = os.path.join(folder, f"{self._files.index(file)}.{file.format}")
-        if file.format != "parquet" or file.compression == "none":
+        packed = None if file.compression == "none" else file.compression
+        if packed:
+            verify(file.path, packed)
+        with open_bytes(file.path, file.compression) as stream:
+            marked = file.format == "jsonl" and stream.read(3) == codecs.BOM_UTF8
+        if not marked and not (packed and file.format == "parquet"):
             path = os.path.abspath(file.path)
-            if not has_magic(path):
+            if not has_magic(path) and printable(path) == path:
                 return path
             os.symlink(path, place)
             return place
-        verify(file.path, file.compression)
-        with open_bytes(file.path, file.compression) as packed, open(place, "wb") as plain:
-            shutil.copyfileobj(packed, plain, 1 << 20)
+        packed = None if file.format == "parquet" else packed
+        with (
+            open_bytes(file.path, file.compression) as stream,
+            pa.output_stream(place, compression=packed) as copy,
+        ):
+            stream.read(len(codecs.BOM_UTF8) if marked else 0)
+            shutil.copyfileobj(stream, copy, 1 << 20)
         return place
 
     def _check_columns(self) -> dict[str, str]:
@@ -383,7 +428,39 @@ class FileSource:
                 f"read {self.words}: {join(unused, quote=True)}: not in every file, not used",
                 file=sys.stderr,
             )
+        if any(file.format == "jsonl" for file in self._files):
+            everything |= dict.fromkeys(self._keys(), "VARCHAR")
+            self._check_keys(list(everything))
         return everything
+
+    def _keys(self) -> list[str]:
+        """Return the keys of all JSON objects, in alphabetical order."""
+        keys: set[str] = set()
+        with self._explaining():
+            for packed in COMPRESSIONS:
+                alike = [f for f in self._files if (f.format, f.compression) == ("jsonl", packed)]
+                if alike:
+                    paths = ", ".join(text_in_sql(self._plain[f.path]) for f in alike)
+                    options = f"ignore_errors=true, compression={text_in_sql(packed)}"
+                    objects = f"read_ndjson_objects([{paths}], {options})"
+                    query = f"SELECT DISTINCT unnest(json_keys(json)) FROM {objects}"
+                    keys.update(key for (key,) in self._con.sql(query).fetchall())
+        return sorted(keys)
+
+    def _check_keys(self, keys: list[str]) -> None:
+        """Raise ValueError unless the keys of JSON objects can be columns."""
+        if len(keys) > MOST_KEYS:
+            raise ValueError(
+                f"{self.name}: JSON objects should have at most {MOST_KEYS:,} different keys, "
+                f"got {len(keys):,}"
+            )
+        seen: dict[str, str] = {}
+        for key in keys:
+            if (other := seen.setdefault(key.casefold(), key)) != key:
+                raise ValueError(
+                    f"{self.name}: keys of JSON objects should differ in more than case, "
+                    f"got {shown_value(other)} and {shown_value(key)}"
+                )
 
     def _columns_of(self, file: LogFile) -> dict[str, str]:
         if file.format != "parquet":
@@ -409,10 +486,7 @@ class FileSource:
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
-        """Check compressed files, and name the file and the line where a query fails."""
-        for file in self._files:
-            if file.compression != "none" and file.format != "parquet":
-                verify(file.path, file.compression)
+        """Name the file and the line where a query fails."""
         try:
             yield
         except duckdb.Error as error:

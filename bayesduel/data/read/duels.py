@@ -7,6 +7,7 @@ and their lines (``line_numbers``); build a log of the valid rows (``log_from_ro
 """
 
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
@@ -14,10 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 import numpy as np
 
 from bayesduel.data.duels import Duels
+from bayesduel.data.health import OutlierWarning
 from bayesduel.data.read.columns import Given, Roles, assign
 from bayesduel.data.read.faults import (
     WEIGHT,
     Examined,
+    columns_of,
     decide_reading,
     examine,
     explain,
@@ -33,17 +36,19 @@ from bayesduel.data.read.pair_counts import read_pair_counts
 from bayesduel.data.read.rows import Rows, TimeKind, text_of
 from bayesduel.data.read.source import open_source
 from bayesduel.data.votes import ReadSummary, TieRule
-from bayesduel.system.arguments import check_one_of, shown_value, texts_of
+from bayesduel.system.arguments import check_one_of, listed, shown_value, texts_of
 from bayesduel.system.memory import bytes_of
-from bayesduel.text import join
+from bayesduel.text import count, join
 
 if TYPE_CHECKING:
     from bayesduel.data.read.duckdb_source import FileSource
+    from bayesduel.data.read.line_numbers import Numbered
     from bayesduel.data.read.narwhals_source import FrameSource
 
 __all__ = ["read_duels"]
 
 OnBad = Literal["error", "skip"]
+FAR = 1_000  # times the median size, beyond which a margin or a covariate is an outlier
 
 
 @dataclass(frozen=True)
@@ -133,6 +138,11 @@ def read_duels(  # type: ignore[misc]
         Memory that reading files may take, such as "2GB", beside the program itself; rows are then
         counted out of core, in the folder for temporary files. None: no limit.
 
+    Warns
+    -----
+    OutlierWarning
+        If a margin or a covariate is over 1,000 times the median size of the others.
+
     Returns
     -------
     The log; with `by`, a dictionary of logs by label.
@@ -157,20 +167,17 @@ def read_duels(  # type: ignore[misc]
     limit = None if memory is None else bytes_of(memory)
     matrix = wins_matrix(path_or_frame)
     if matrix is not None:
-        return _of_matrix(matrix, "a matrix of wins", ties)
+        return _of_matrix(matrix, "a matrix of wins", (), ties)
     frame, words = as_frame(path_or_frame), words_of(path_or_frame)
     with open_source(frame, skip=on_bad == "skip", memory=limit, words=words) as source:
-        asked = {c for c in (*given.values(), by) if isinstance(c, str)}
-        asked |= set(margin) if isinstance(margin, tuple) else set()
-        asked |= set(wanted)
-        columns = source.columns(asked)
+        columns = source.columns()
         if outcome == "outcome" and margin is None and by is None and not wanted:
-            counted = read_pair_counts(source, columns, left, right, ties)
+            counted = read_pair_counts(source, columns, given, ties)
             if counted is not None:
                 return counted
             written = source.matrix()
             if written is not None:
-                return _of_matrix(written, source.words, ties)
+                return _of_matrix(written, source.words, source.files, ties)
         roles = assign(columns, source.name, **given, by=by, covariates=wanted)  # type: ignore[arg-type]
         if roles.notice:
             print(f"read {source.name}: {roles.notice}", file=sys.stderr)
@@ -182,9 +189,9 @@ def read_duels(  # type: ignore[misc]
         return _read(source, roles, ties, on_bad, missing)
 
 
-def _of_matrix(matrix: WinsMatrix, source: str, ties: TieRule) -> Duels:
+def _of_matrix(matrix: WinsMatrix, source: str, files: tuple[str, ...], ties: TieRule) -> Duels:
     log = Duels.from_wins(matrix.wins, matrix.arms, tie_rule=ties)
-    return replace(log, read_summary=replace(log.read_summary, source=source))
+    return replace(log, read_summary=replace(log.read_summary, source=source, files=files))
 
 
 def _read(
@@ -214,6 +221,7 @@ def _read(
             f"{source.name}: should contain a valid row, got {n_rows:,} bad rows, the first at "
             f"{first.where}: {first.what}"
         )
+    _warn_of_outliers(source, roles, rows)
     log = label_rows(rows, examined, roles.covariates)
     repeated = None
     if roles.judge is not None or roles.time is not None:
@@ -228,6 +236,7 @@ def _read(
             )
         return ReadSummary(
             source=source.words if part is None else f"{source.words}, {roles.by}={part}",
+            files=source.files,
             columns=roles.words,
             guessed=roles.guessed,
             n_rows=n,
@@ -321,7 +330,7 @@ def _names_of(covariates: Any) -> tuple[str, ...]:
         raise TypeError(
             f"covariates should be a list of names of columns, got {shown_value(covariates)}"
         )
-    names = tuple(covariates)
+    names = listed(covariates, "covariates")
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise TypeError(
             f"covariates should be different names of columns, got {shown_value(covariates)}"
@@ -350,8 +359,7 @@ def _locate(
     source: "FileSource | FrameSource", roles: Roles, reading: Reading | None, kind: TimeKind
 ) -> Iterator[_Fault]:
     """Yield the bad rows with their places."""
-    for chunk in source.numbered(roles):
-        rows = Rows.from_batches([chunk.batch], roles.taken, kind)
+    for chunk, rows in _chunks(source, roles, kind):
         rows = without_missing(rows, roles.missing)
         found = examine(rows, reading, dates=kind == "date")
         for i in np.flatnonzero((found.fault > 0) | (rows.n_bad_weight > 0)):
@@ -364,6 +372,40 @@ def _locate(
             what += f" ({n:,} rows)" if n > 1 else ""
             part = None if roles.by is None else _part_of(values["by"], roles)
             yield _Fault(chunk.places[i], what, n, part)
+
+
+def _warn_of_outliers(source: "FileSource | FrameSource", roles: Roles, rows: Rows) -> None:
+    """Warn of margins and covariates that are far larger than the others, with the first's place.
+
+    Far is over `FAR` times the median size of those that are not 0.
+    """
+    for role, values in rows.measured.items():
+        sizes = abs(values[np.isfinite(values) & (values != 0)])
+        limit = FAR * float(np.median(sizes)) if len(sizes) else np.inf
+        n = int((sizes > limit).sum())
+        if not n:
+            continue
+        kind = "date" if _are_dates(rows) else "number"
+        where, value = next(
+            (chunk.places[k], part.measured[role][k])
+            for chunk, part in _chunks(source, roles, kind)
+            for k in np.flatnonzero(abs(part.measured[role]) > limit)
+        )
+        warnings.warn(
+            f"{where}: column {columns_of(role, roles)} has an outlier that may decide the scores, "
+            f"{value:g} (median size {limit / FAR:g})"
+            + (f", and {count(n - 1, 'more such row')}" if n > 1 else ""),
+            OutlierWarning,
+            stacklevel=4,
+        )
+
+
+def _chunks(
+    source: "FileSource | FrameSource", roles: Roles, kind: TimeKind
+) -> "Iterator[tuple[Numbered, Rows]]":
+    """Yield the rows one by one with their places, in chunks."""
+    for chunk in source.numbered(roles):
+        yield chunk, Rows.from_batches([chunk.batch], roles.taken, kind)
 
 
 def _part_of(value: Any, roles: Roles) -> str | None:

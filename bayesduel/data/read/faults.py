@@ -14,10 +14,12 @@ import numpy as np
 from bayesduel.data.read.columns import Roles
 from bayesduel.data.read.outcomes import UNREADABLE, Reading, choose_reading
 from bayesduel.data.read.rows import NUMBER, Coded, Rows
+from bayesduel.data.votes import FINITE
 from bayesduel.text import count
 
 __all__ = [
     "Examined",
+    "columns_of",
     "decide_reading",
     "examine",
     "explain",
@@ -44,7 +46,7 @@ FAULTS = (
     ("right", f"should name an arm in at most {LONGEST_LABEL:,} characters"),
     ("by", "should name a log"),
     ("outcome", "should be {accepted}"),
-    ("margin", "should be a finite number (margin=False or --margin none ignores it)"),
+    ("margin", f"should be {FINITE} (margin=False or --margin none ignores it)"),
     ("margin", "should agree with outcome {outcome} (margin=False or --margin none ignores it)"),
     ("weight", "should be a whole number of identical duels (sampling weights are not supported)"),
     ("time", "should be an ISO date or time (time=False or --time none ignores it)"),
@@ -197,17 +199,22 @@ def explain(fault: int, roles: Roles, reading: Reading | None, values: dict[str,
     values
         Values of the row by role; the message has no value for a role that is missing here.
     """
-    covariate = (f"covariate_{fault - COVARIATE}", "should be a finite number")
+    covariate = (f"covariate_{fault - COVARIATE}", f"should be {FINITE}")
     role, rule = FAULTS[fault] if fault < COVARIATE else covariate
     rule = rule.format(
         accepted=reading.accepted if reading else "", outcome=shown(values.get("outcome"))
     )
     got = shown(values.get(role))
-    column = repr(roles.taken[role])
+    column = columns_of(role, roles)
     if f"{role}_right" in roles.taken:
-        column = f"{column} - {roles.taken[f'{role}_right']!r}"
         got = f"{got} and {shown(values.get(f'{role}_right'))}"
     return f"column {column} {rule}" + (f", got {got}" if role in values else "")
+
+
+def columns_of(role: str, roles: Roles) -> str:
+    """Return the column of a role in quotes, or the two whose difference it is."""
+    right = roles.taken.get(f"{role}_right")
+    return repr(roles.taken[role]) + ("" if right is None else f" - {right!r}")
 
 
 def refusal(where: str, what: str, more: int) -> ValueError:

@@ -11,6 +11,7 @@ import io
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,13 +21,13 @@ from typing import IO, Any
 import pyarrow as pa
 
 from bayesduel.system.arguments import shown_value
-from bayesduel.text import join
+from bayesduel.text import join, shorten
 
 __all__ = [
     "LogFile",
+    "check_file",
     "expand",
     "json_object",
-    "keys_of",
     "open_bytes",
     "open_csv",
     "recognise",
@@ -45,7 +46,8 @@ ARCHIVES = {b"PK\x03\x04": "a zip archive (an Excel file?)", b"%PDF": "a PDF fil
             b"\x89PNG": "a PNG picture", b"SQLite": "an SQLite database"}  # fmt: skip
 DELIMITERS = ",;\t|"
 HEAD = 65_536  # bytes read to recognise the format
-KEYED = 1_000  # JSON lines whose keys are taken for the columns
+KEYED = 1_000  # JSON lines whose keys are the first columns, in their order
+LONGEST_NAME = 255  # characters of a path in a message that there is no such file
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,7 @@ def recognise(name: str) -> LogFile:
     ValueError
         If its bytes contradict its name, or it has no header line or no columns.
     """
-    if not os.path.exists(name):
-        raise FileNotFoundError(f"{name}: no such file")
+    check_file(name)
     compression, expected, suffixes = _named(name)
     try:
         with open(name, "rb") as stream:
@@ -136,15 +137,33 @@ def recognise(name: str) -> LogFile:
         return LogFile(name, found, compression, "", ())
     _check_text(name, head)
     if found == "jsonl":
-        return LogFile(name, found, compression, "", keys_of(name, compression, KEYED))
+        return LogFile(name, found, compression, "", _first_keys(name, compression))
     delimiter, columns = _header(name, compression, head, suffixes[-1:] in ([".tsv"], [".tab"]))
     return LogFile(name, found, compression, delimiter, columns)
 
 
+def check_file(name: str) -> None:
+    """Raise OSError or ValueError unless a path is that of a file, which can be read again.
+
+    A log is read more than once (its format, its rows, the line of a fault), a pipe only once.
+    """
+    try:
+        kind = stat.S_IFMT(os.stat(name).st_mode)
+    except PermissionError:
+        raise PermissionError(f"{name}: permission denied") from None
+    except (OSError, ValueError):  # too long; a NUL or half of a surrogate pair
+        raise FileNotFoundError(f"{shorten(name, LONGEST_NAME)}: no such file") from None
+    if kind != stat.S_IFREG:
+        what = {stat.S_IFIFO: "a pipe", stat.S_IFDIR: "a folder"}.get(kind, "a device")
+        raise ValueError(f"{name}: should be a file that can be read again, got {what}; save it")
+
+
 def open_bytes(name: str, compression: str) -> IO[bytes]:
     """Open a file for its decompressed bytes."""
-    path = os.path.abspath(name)  # PyArrow expands "~"
-    return pa.input_stream(path, compression=None if compression == "none" else compression)
+    stream = open(name, "rb")  # PyArrow expands "~" and refuses names that are not UTF-8
+    if compression == "none":
+        return stream
+    return io.BufferedReader(pa.input_stream(stream, compression=compression))
 
 
 def verify(name: str, compression: str) -> None:
@@ -247,7 +266,7 @@ def _files_of(folder: str) -> list[str]:
             f"deleted rows; open it with Spark, Polars or DuckDB and pass the frame"
         )
     found: dict[str, list[str]] = {}
-    for place, folders, names in os.walk(folder):
+    for place, folders, names in os.walk(folder, onerror=_refuse_folder):
         folders[:] = [name for name in folders if name[0] not in "._"]
         for name in names:
             kind = _named(name)[1]
@@ -263,6 +282,10 @@ def _files_of(folder: str) -> list[str]:
             f"by a glob such as {os.path.join(folder, '*.parquet')!r}"
         )
     return sorted(next(iter(found.values())))
+
+
+def _refuse_folder(error: OSError) -> None:
+    raise PermissionError(f"{error.filename}: permission denied") from None
 
 
 def _named(name: str) -> tuple[str, str | None, list[str]]:
@@ -337,19 +360,19 @@ def _header(name: str, compression: str, head: bytes, tabbed: bool) -> tuple[str
     return delimiter, columns
 
 
-def keys_of(name: str, compression: str, n_lines: float) -> tuple[str, ...]:
-    """Return the keys in the first `n_lines` of JSON lines, in order of appearance."""
+def _first_keys(name: str, compression: str) -> tuple[str, ...]:
+    """Return the keys in the first lines of JSON, in order of appearance."""
     keys: dict[str, None] = {}
     first_fault = ""
     with open_bytes(name, compression) as raw:
-        text = io.TextIOWrapper(raw, encoding="utf-8", errors="replace")
+        text = io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace")
         for number, line in enumerate(text):
             found = json_object(line) if line.strip() else {}
             if isinstance(found, dict):
                 keys.update(dict.fromkeys(found))
             elif not keys:
                 first_fault = first_fault or f"{name}, line {number + 1}: {found}"
-            if number + 1 >= n_lines:
+            if number + 1 >= KEYED:
                 break
     if not keys:
         raise ValueError(first_fault or f"{name}: should contain JSON objects, got blank lines")

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from bayesduel.data.read.rows import text_of
-from bayesduel.system.arguments import listed, shown_value
+from bayesduel.system.arguments import check_utf8, listed, shown_value
 
 __all__ = ["WinsMatrix", "as_frame", "wins_in_columns", "wins_matrix", "words_of"]
 
@@ -63,12 +63,12 @@ def as_frame(given: Any) -> Any:
         sizes = {name: len(values) for name, values in by_name.items()}
         if len(set(sizes.values())) > 1:
             raise ValueError(f"columns should have the same length, got {sizes}")
-        return pa.table({name: _column(list(values)) for name, values in by_name.items()})
+        return _table({name: list(values) for name, values in by_name.items()})
     if not isinstance(given, list) or not given or isinstance(given[0], str | os.PathLike):
         return given
     if all(isinstance(row, Mapping) for row in given):
         names = dict.fromkeys(str(name) for row in given for name in row)
-        return pa.table({name: _column([row.get(name) for row in given]) for name in names})
+        return _table({name: [row.get(name) for row in given] for name in names})
     lengths = {len(row) if isinstance(row, tuple | list) else 0 for row in given}
     if lengths not in ({2}, {3}):
         raise ValueError(
@@ -77,7 +77,7 @@ def as_frame(given: Any) -> Any:
         )
     names = dict.fromkeys(("left", "right", "outcome") if lengths == {3} else ("winner", "loser"))
     columns = zip(*given, strict=True)
-    return pa.table({n: _column(list(c)) for n, c in zip(names, columns, strict=True)})
+    return _table({n: list(c) for n, c in zip(names, columns, strict=True)})
 
 
 def words_of(given: Any) -> str | None:
@@ -121,8 +121,17 @@ def _are_rows_of_numbers(rows: list[Any]) -> bool:
     )
 
 
-def _column(values: list[Any]) -> pa.Array:
+def _table(columns: Mapping[str, list[Any]]) -> pa.Table:
+    for name in columns:
+        check_utf8(name, "columns should have names of UTF-8 text")
+    return pa.table({name: _column(values, name) for name, values in columns.items()})
+
+
+def _column(values: list[Any], name: str) -> pa.Array:
     """Return a column; values of different types become text."""
+    for value in values:
+        if isinstance(value, str):
+            check_utf8(value, f"column {name!r} should contain UTF-8 text")
     try:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError):

@@ -15,13 +15,14 @@ from bayesduel.data.read.columns import Columns, take
 from bayesduel.data.read.faults import label_of, shown
 from bayesduel.data.read.rows import NUMBER, Coded
 from bayesduel.data.read.source import Fault, bad_row, open_source
+from bayesduel.data.votes import FINITE, LARGEST_SIZE
 from bayesduel.system.arguments import check_log, check_names, shown_value, texts_of
 from bayesduel.text import join
 
 __all__ = ["read_items"]
 
 LEAVE_OUT = "(leave_out, or --leave-out)"
-FINITE = re.compile(NUMBER)
+NUMERIC = re.compile(NUMBER)
 INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 
@@ -127,7 +128,7 @@ def _names(
     left = list(leave_out)
     if like is not None:
         asked, left = list(dict.fromkeys(a.column for a in like.attributes)), []
-    there = source.columns({item, *(asked or ()), *left})
+    there = source.columns()
     take(there, source.name, {"item": item})
     for role, named in (("an attribute", asked or ()), ("leave_out", left)):
         for name in named:
@@ -158,14 +159,18 @@ def _texts(column: Coded) -> list[str | None]:
 def _rule(texts: list[str | None], name: str, like: Items | None) -> Callable[[str], str]:
     """Return a function that returns what is wrong with a value of a column, "" if nothing."""
     if like is None:
-        numeric = all(FINITE.fullmatch(t.strip()) or INFINITE.fullmatch(t.strip())
+        numeric = all(NUMERIC.fullmatch(t.strip()) or INFINITE.fullmatch(t.strip())
                       for t in texts if t is not None and label_of(t))  # fmt: skip
-        return lambda text: "be finite" * (numeric and not FINITE.fullmatch(text))
+        return lambda text: f"be {FINITE}" if numeric and not _is_finite(text) else ""
     levels = {a.level for a in like.attributes if a.column == name}
     if "" in levels:
-        return lambda text: "" if FINITE.fullmatch(text) else "be a finite number"
+        return lambda text: "" if _is_finite(text) else f"be {FINITE}"
     known = sorted(levels | {a.reference for a in like.attributes if a.column == name})
     return lambda text: "" if text in known else f"be {join(known, word='or', quote=True)}"
+
+
+def _is_finite(text: str) -> bool:
+    return bool(NUMERIC.fullmatch(text)) and abs(float(text)) <= LARGEST_SIZE
 
 
 def _fault(item: str, rules: Mapping[str, Callable[[str], str]]) -> Fault:
@@ -194,7 +199,7 @@ def _columns(
 ) -> list[tuple[Attribute, np.ndarray]]:
     """Return the columns of the design for one column of the table."""
     words = [text.strip() for text in texts]
-    if not all(FINITE.fullmatch(word) for word in words):
+    if not all(NUMERIC.fullmatch(word) for word in words):
         return _indicators(words, name, reference)
     numbers = np.array([float(word) for word in words])
     mean, deviation = float(numbers.mean()), float(numbers.std())
@@ -208,7 +213,7 @@ def _indicators(
 ) -> list[tuple[Attribute, np.ndarray]]:
     levels, count = np.unique(words, return_counts=True)
     if len(levels) == len(words) and len(words) > 2:
-        first = next(word for word in words if not FINITE.fullmatch(word))
+        first = next(word for word in words if not NUMERIC.fullmatch(word))
         raise ValueError(
             f"column {name!r} should be numeric, or have levels that items share; it has a "
             f"different one for every item, and {first!r} is not a number; leave it out "

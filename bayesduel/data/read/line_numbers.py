@@ -5,7 +5,6 @@ record is said. A valid file is read by DuckDB instead; where the two differ, th
 """
 
 import csv
-import io
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -79,10 +78,12 @@ def numbered_records(file: LogFile, roles: Roles | Columns) -> Iterator[Numbered
 
 
 def numbered_rows(file: LogFile, batches: Iterable[pa.RecordBatch]) -> Iterator[Numbered]:
-    """Yield rows of a Parquet file, whose last column is the row's number from 0."""
+    """Yield rows of a Parquet file with their numbers from 0."""
+    start = 0
     for batch in batches:
-        rows = batch.column(batch.num_columns - 1).to_pylist()
+        rows = range(start, start + len(batch))
         yield Numbered([f"{file.path}, row {row} (the first is 0)" for row in rows], batch)
+        start += len(batch)
 
 
 def explain_lines(file: LogFile) -> ValueError | None:
@@ -193,19 +194,23 @@ def _json_rows(
     """Yield (line, the values of the roles as text, what is wrong) for each line."""
     nothing: list[str | None] = [None] * len(roles.taken)
     for line, reason, found in _json_lines(file):
+        values = {column: found.get(column) for column in roles.taken.values()}
+        for column, value in values.items():
+            if isinstance(value, dict | list):
+                reason = f"column {column!r} should contain text or a number, got {shown(value)}"
         if reason:
             yield line, nothing, reason
         else:
-            yield line, [_json_text(found.get(c)) for c in roles.taken.values()], ""
+            yield line, [_json_text(value) for value in values.values()], ""
 
 
 def _json_lines(file: LogFile) -> Iterator[tuple[int, str, dict[str, Any]]]:
     with open_bytes(file.path, file.compression) as raw:
-        for number, data in enumerate(io.BufferedReader(raw), start=1):  # type: ignore[type-var]
+        for number, data in enumerate(raw, start=1):
             if not data.strip():
                 continue
             try:
-                found = json_object(data.decode("utf-8"))
+                found = json_object(data.decode("utf-8-sig" if number == 1 else "utf-8"))
             except UnicodeDecodeError as error:
                 found = f"should be UTF-8, got {data[error.start :][:1]!r} at byte {error.start}"
             if isinstance(found, str):
@@ -225,7 +230,7 @@ def _odd_line_end(file: LogFile) -> int | None:
     with open_bytes(file.path, file.compression) as raw:
         first = None
         number = 0
-        for data in io.BufferedReader(raw):  # type: ignore[type-var]
+        for data in raw:
             end = b"\r\n" if data.endswith(b"\r\n") else b"\n"
             number += 1
             odd = data.endswith(b"\n") and first not in (None, end)

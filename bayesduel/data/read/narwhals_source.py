@@ -6,7 +6,7 @@ and only the counts of equal rows are collected, unless votes are needed for jud
 times or margins.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -17,8 +17,11 @@ from bayesduel.data.read.faults import shown
 from bayesduel.data.read.line_numbers import CHUNK, Numbered
 from bayesduel.data.read.rows import Coded, Rows, coded, text_of
 from bayesduel.data.votes import LARGEST
+from bayesduel.system.arguments import check_utf8
 
 __all__ = ["FrameSource"]
+
+CONVERSION = (pa.ArrowException, nw.exceptions.NarwhalsError, UnicodeError, TypeError)
 
 
 class FrameSource:
@@ -35,19 +38,32 @@ class FrameSource:
         If `frame` is not a frame.
     """
 
+    files: tuple[str, ...] = ()
+
     def __init__(self, frame: Any, words: str | None = None) -> None:
+        kind = type(frame)
+        package = kind.__module__.split(".")[0].lstrip("_")
+        self.name = self.words = words or f"{package} {kind.__qualname__}"
+        pandas = hasattr(frame, "set_axis")  # whose names may be numbers
+        if pandas and not all(isinstance(name, str) for name in frame.columns):
+            frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
         try:
             self._frame: Any = nw.from_native(frame)
+            self._schema = dict(self._frame.collect_schema())
+        except nw.exceptions.DuplicateError:
+            names = list(getattr(frame, "column_names", None) or frame.columns)
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(
+                f"{self.name}: columns should have distinct names, got {shown(twice)} twice"
+            ) from None
         except TypeError:
             raise TypeError(
                 "path_or_frame should be a path, a glob, a list of paths or a frame that Narwhals "
                 f"supports, got {type(frame).__module__}.{type(frame).__qualname__}"
             ) from None
         self._lazy = isinstance(self._frame, nw.LazyFrame)
-        self._schema = dict(self._frame.collect_schema())
-        kind = type(frame)
-        package = kind.__module__.split(".")[0].lstrip("_")
-        self.name = self.words = words or f"{package} {kind.__qualname__}"
+        for name in self._schema:
+            check_utf8(name, f"{self.name}: columns should have names of UTF-8 text")
         self._taken_over: pa.Table | None = None
 
     def matrix(self) -> None:
@@ -58,9 +74,9 @@ class FrameSource:
         """Whether the format has missing values, so that "" is a text like any other."""
         return True
 
-    def columns(self, wanted: set[str]) -> list[str]:
+    def columns(self) -> list[str]:
         """Return the names of the columns."""
-        return [str(name) for name in self._schema]
+        return list(self._schema)
 
     def rows(self, roles: Roles) -> Rows:
         """Return the votes of the frame, or counts of equal rows if `roles` needs no votes.
@@ -71,7 +87,7 @@ class FrameSource:
             If they are not as many as the rows of the frame.
         """
         self._check_kinds(roles)
-        self._taken_over = self._tally(roles) if self._tallied(roles) else self._votes(roles)
+        self._take_over(roles, self._tally if self._tallied(roles) else self._votes)
         rows = Rows.from_batches(_batches(self._taken_over), roles.taken, None)
         n_rows = self._count_by(self._frame.lazy(), None)[None]
         if int(rows.n.sum()) != n_rows:
@@ -86,7 +102,7 @@ class FrameSource:
 
     def texts(self, columns: Columns) -> dict[str, Coded]:
         """Return columns as text by role, row by row."""
-        self._taken_over = self._votes(columns)
+        self._take_over(columns, self._votes)
         return coded(_batches(self._taken_over), columns.taken)
 
     def numbered(self, roles: Roles | Columns) -> Iterator[Numbered]:
@@ -107,12 +123,15 @@ class FrameSource:
     def duplicates(self, roles: Roles) -> dict[str | None, int] | None:
         """Return how many rows equal an earlier one in every column, by label of `roles.by`.
 
-        None if there are columns of lists or objects, which cannot be compared.
+        None if there are columns that cannot be compared, such as lists or objects.
         """
         if any(dtype.is_nested() or dtype == nw.Object for dtype in self._schema.values()):
             return None
         frame = self._frame.lazy()
-        counts = [self._count_by(f, roles.by) for f in (frame, frame.unique(keep="any"))]
+        try:
+            counts = [self._count_by(f, roles.by) for f in (frame, frame.unique(keep="any"))]
+        except CONVERSION:
+            return None
         return {part: n - counts[1][part] for part, n in counts[0].items()}
 
     def _count_by(self, frame: Any, by: str | None) -> dict[str | None, int]:
@@ -124,6 +143,27 @@ class FrameSource:
 
     def _tallied(self, roles: Roles | Columns) -> bool:
         return self._lazy and not roles.by_vote
+
+    def _take_over(self, roles: Any, table: Callable[[Any], pa.Table]) -> None:
+        """Convert the columns of `roles` to Arrow; raise ValueError for one that is no such kind.
+
+        Complex numbers, for instance, or text with half of a surrogate pair.
+        """
+        try:
+            self._taken_over = table(roles)
+        except CONVERSION as fault:
+            for column in roles.taken.values():
+                try:
+                    self._votes(Columns({"column": column}))
+                except CONVERSION as error:
+                    text = getattr(error, "object", None)  # of a UnicodeError
+                    rule, got = "contain text, numbers or times", self._schema[column]
+                    if text is not None:
+                        rule, got = "contain UTF-8 text", shown(text)
+                    raise ValueError(
+                        f"{self.name}: column {column!r} should {rule}, got {got}"
+                    ) from None
+            raise ValueError(f"{self.name}: cannot be converted to Arrow: {fault}") from None
 
     def _votes(self, roles: Roles | Columns) -> pa.Table:
         """Return the columns of `roles`, named by role."""
@@ -153,7 +193,7 @@ class FrameSource:
     def _plain(self, column: str) -> Any:
         """Return a column, cast to text unless it has text, numbers or times."""
         expression, dtype = nw.col(column), self._schema[column]
-        if dtype in (nw.Categorical, nw.Enum, nw.Object):
+        if dtype in (nw.Categorical, nw.Enum, nw.Object, nw.Int128, nw.UInt128):
             return expression.cast(nw.String)
         return expression
 

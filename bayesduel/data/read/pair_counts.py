@@ -1,22 +1,23 @@
 """Tables of pairs with their counts: one row a pair, columns of wins of each side and of ties."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.read.columns import Columns, wins_columns
-from bayesduel.data.votes import ReadSummary, TieRule, is_whole
-
-if TYPE_CHECKING:
-    from bayesduel.data.read.rows import Coded
+from bayesduel.data.read.faults import shown
+from bayesduel.data.read.rows import NUMBER
+from bayesduel.data.read.source import bad_row
+from bayesduel.data.votes import LARGEST, ReadSummary, TieRule
 
 __all__ = ["read_pair_counts"]
 
 
 def read_pair_counts(
-    source: Any, columns: Sequence[str], left: str, right: str, ties: TieRule
+    source: Any, columns: Sequence[str], given: Mapping[str, Any], ties: TieRule
 ) -> Duels | None:
     """Return the log of a table with a row a pair, or None where it has no columns of wins.
 
@@ -26,68 +27,81 @@ def read_pair_counts(
         An open source.
     columns
         Its columns.
-    left, right
-        As in :func:`bayesduel.read_duels`.
+    given
+        Columns of the arms, the judge, the group, the time and the weight, as in
+        :func:`bayesduel.read_duels`.
     ties
         As there.
 
     Raises
     ------
     ValueError
-        If a label is missing or a count is not a whole number.
+        If a label is missing, a count is not a whole number, a weight is not the number of duels
+        of its row, or there is a column of judges, groups, times or weights in `given`.
     """
-    taken = wins_columns(columns, source.name, left, right)
+    taken = wins_columns(columns, source.name, given["left"], given["right"], given["weight"])
     if taken is None:
         return None
-    texts = source.texts(Columns(taken))
-    sides = [_labels(texts[side], taken[side], source.name) for side in ("left", "right")]
-    counts: dict[str, Any] = {
-        role: _counts(texts[role], taken[role], source.name)
-        for role in ("left_wins", "right_wins", "ties")
-        if role in taken
+    for role in ("judge", "group", "time", "weight"):
+        if isinstance(given[role], str):
+            raise ValueError(
+                f"{source.name}: {role} should be left out, as {taken['left_wins']!r} and "
+                f"{taken['right_wins']!r} are counts of duels, got {given[role]!r}"
+            )
+    wanted = Columns(taken)
+    texts = {
+        role: np.array([*c.values, None], dtype=object)[c.code]
+        for role, c in source.texts(wanted).items()
     }
-    n = len(sides[0])
-    zero: Any = np.zeros(n)
+    rows = [dict(zip(texts, row, strict=True)) for row in zip(*texts.values(), strict=True)]
+    if any(_fault(row, taken) for row in rows):
+        raise bad_row(source, wanted, lambda values: _fault(values, taken))
+    left, right = ([row[side].strip() for row in rows] for side in ("left", "right"))
     outcomes = {"left_wins": 1.0, "right_wins": 0.0, "ties": 0.5}
-    weight = np.concatenate([counts.get(role, zero) for role in outcomes])
-    points = np.repeat(list(outcomes.values()), n)
+    counts = [[float(row.get(role, 0)) for row in rows] for role in outcomes]
     summary = ReadSummary(
         source=source.words,
-        columns=taken,
+        files=source.files,
+        columns={role: column for role, column in taken.items() if role != "weight"},
         guessed=tuple(taken),
-        n_rows=n,
+        n_rows=len(rows),
         n_zero_weight=0,
-        n_ties_dropped=int(weight[2 * n :].sum()) if ties == "drop" else 0,
+        n_ties_dropped=int(sum(counts[2])) if ties == "drop" else 0,
     )
     return Duels.from_votes(
-        sides[0] * 3, sides[1] * 3, points, weight=weight, tie_rule=ties, read_summary=summary
+        left * 3,
+        right * 3,
+        np.repeat(list(outcomes.values()), len(rows)),
+        weight=np.concatenate(counts),
+        tie_rule=ties,
+        read_summary=summary,
     )
 
 
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _labels(column: "Coded", name: str, source: str) -> list[str]:
-    if (column.code < 0).any():
-        row = int(np.flatnonzero(column.code < 0)[0])
-        raise ValueError(f"{source}, row {row}: column {name!r} should name an arm, got nothing")
-    return [column.values[k].strip() for k in column.code]
-
-
-def _counts(column: "Coded", name: str, source: str) -> np.ndarray:
-    def number(text: str) -> float:
-        try:
-            return float(text)
-        except ValueError:
-            return np.nan
-
-    values = np.array([*(number(text) for text in column.values), np.nan])[column.code]
-    bad = np.flatnonzero(~is_whole(np.nan_to_num(values, nan=-1.0)))
-    if len(bad):
-        k = int(bad[0])
-        got = "nothing" if column.code[k] < 0 else repr(column.values[column.code[k]])
-        raise ValueError(
-            f"{source}, row {k} (the first is 0): column {name!r} should be a whole number of "
-            f"wins, got {got}"
+def _fault(row: Mapping[str, str | None], column: Mapping[str, str]) -> str:
+    """Return what is wrong with a row, "" if nothing."""
+    for role in ("left", "right"):
+        if not (row[role] or "").strip():
+            return f"column {column[role]!r} should name an arm, got {shown(row[role])}"
+    counts = {role: _number(row[role]) for role in column if role not in ("left", "right")}
+    weight = counts.pop("weight", None)
+    for role, value in counts.items():
+        if not (0 <= value <= LARGEST and value.is_integer()):
+            rule = f"should be a whole number of {'ties' if role == 'ties' else 'wins'}"
+            return f"column {column[role]!r} {rule}, got {shown(row[role])}"
+    n = sum(counts.values())
+    if weight is not None and weight != n:
+        return (
+            f"column {column['weight']!r} should be the number of duels of the row, {n:g} "
+            f"(weight=False or --weight none ignores it), got {shown(row['weight'])}"
         )
-    return values
+    return ""
+
+
+def _number(text: str | None) -> float:
+    """Return the number that a text is, -1 if it is none."""
+    text = (text or "").strip()
+    return float(text) if re.fullmatch(NUMBER, text) else -1.0

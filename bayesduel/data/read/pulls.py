@@ -45,9 +45,7 @@ def read_pulls(path_or_frame: Any, *, item: str = "item", reward: str = "reward"
     check_names(item, "item")
     check_names(reward, "reward")
     with open_source(path_or_frame) as source:
-        columns = take(
-            source.columns({item, reward}), source.name, {"item": item, "reward": reward}
-        )
+        columns = take(source.columns(), source.name, {"item": item, "reward": reward})
         read = source.texts(columns)
         labels = _mapped(read["item"], {text: label_of(text) for text in read["item"].values})
         rewards = _mapped(read["reward"], {text: _reward(text) for text in read["reward"].values})

@@ -14,10 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bayesduel.data.votes import is_whole
+from bayesduel.data.votes import LARGEST_SIZE, is_whole
 
 __all__ = [
     "NUMBER",
+    "TEXTS",
     "WHITE_SPACE",
     "Coded",
     "Rows",
@@ -96,6 +97,13 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.n)
+
+    @property
+    def measured(self) -> dict[str, np.ndarray]:
+        """The margin and the covariates, by role."""
+        found = {} if self.margin is None else {"margin": self.margin}
+        columns = () if self.covariates is None else self.covariates.T
+        return found | {f"covariate_{k}": values for k, values in enumerate(columns)}
 
     @classmethod
     def from_batches(
@@ -177,7 +185,9 @@ class _Encoder:
         self._batches: list[pa.DictionaryArray] = []
 
     def add(self, column: pa.Array, name: str) -> None:
-        if pa.types.is_nested(column.type):
+        if pa.types.is_null(column.type):
+            column = column.cast(pa.string())
+        if pa.types.is_nested(column.type) or isinstance(column.type, pa.BaseExtensionType):
             raise ValueError(f"column {name!r} should contain text or numbers, got {column.type}")
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
@@ -275,13 +285,13 @@ def times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.n
 
 
 def _difference(batch: pa.RecordBatch, columns: dict[str, str], role: str) -> np.ndarray:
-    """Return a column of left minus right, or the difference of two; NaN where not finite."""
+    """Return a column of left minus right, or the difference of two; NaN where not `FINITE`."""
     values = numbers(batch.column(role), columns[role])
     if f"{role}_right" in columns:
         right = numbers(batch.column(f"{role}_right"), columns[f"{role}_right"])
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             values = values - right
-    return np.where(np.isfinite(values), values, np.nan)
+    return np.where(abs(values) <= LARGEST_SIZE, values, np.nan)
 
 
 def _keep_counts(batch: pa.RecordBatch, columns: dict[str, str], keep: Any) -> None:

@@ -60,7 +60,8 @@ def count_query(
         whole = f"w >= 0 AND w <= {LARGEST} AND w = floor(w)"
         named = ", ".join(name_of(r) for r in roles)
         log = f"SELECT {named}, {number} AS w FROM ({log})"
-        log = f"SELECT {named}, CASE WHEN {whole} THEN w::HUGEINT END AS weight FROM ({log})"
+        count = f"CASE WHEN {whole} THEN TRY_CAST(w AS HUGEINT) END"  # of NaN, CAST would fail
+        log = f"SELECT {named}, {count} AS weight FROM ({log})"
     if hashed:
         swapped = ", ".join(f"hash({name_of(r)}) AS {name_of(r)}" for r in hashed)
         log = f"SELECT * REPLACE ({swapped}) FROM ({log})"

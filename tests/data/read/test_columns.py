@@ -195,7 +195,7 @@ def test_covariates_are_read_with_the_votes(tmp_path):
     path.write_text("left,right,outcome,length\na,b,left,120\nb,c,right,long\n")
     with pytest.raises(ValueError, match=r"column 'length' should be a finite .* got 'long'"):
         bd.read_duels(path, covariates=["length"])
-    with pytest.raises(ValueError, match="no column 'lists' for covariate_0"):
+    with pytest.raises(ValueError, match="no column 'lists' for covariates"):
         bd.read_duels(path, covariates=["lists"])
     with pytest.raises(TypeError, match="covariates should be a list of names of columns"):
         bd.read_duels(path, covariates="length")

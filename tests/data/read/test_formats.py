@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import bayesduel as bd
 from bayesduel.data.duels import Duels
-from bayesduel.data.read.formats import json_object, keys_of, open_csv
+from bayesduel.data.read.formats import json_object, open_csv
 from tests.support.writing import DUELS, WORDS, expected, json_lines, same
 
 SOUND = b"left,right,outcome\na,b,left\nb,a,right\nb,c,left\nc,a,tie\nb,c,right\n"
@@ -70,13 +70,6 @@ def test_keys_that_come_late_in_json_lines(tmp_path):
     path.write_bytes(json_lines() * 300 + b'{"left":"a","right":"b","outcome":"left","late":"j"}\n')
     votes = bd.read_duels(path, judge="late").votes
     assert (votes.judges, len(votes), votes.judge[-1]) == (("j",), 1501, 0)
-
-
-def test_keys_are_those_of_the_first_lines(tmp_path):
-    path = tmp_path / "log.jsonl"
-    path.write_text('{"a": 1}\n{"b": 1, "a": 2}\n{"c": 1}\n')
-    assert keys_of(str(path), "none", 2) == ("a", "b")
-    assert keys_of(str(path), "none", 3) == ("a", "b", "c")
 
 
 def test_what_is_no_object_is_shown_by_forty_characters():

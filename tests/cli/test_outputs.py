@@ -1,0 +1,145 @@
+"""A file that a command reads is never the one that it writes."""
+
+import json
+import os
+
+import click
+import pytest
+import xarray as xr
+from click.testing import CliRunner
+
+import bayesduel as bd
+from bayesduel.cli import main
+from bayesduel.cli.options import READ
+from bayesduel.reporting.export import export
+
+LOG = "left,right,outcome,judge\n" + "a,b,left,x\nb,c,left,x\nc,a,right,y\na,b,right,y\n" * 20
+COMMANDS = {
+    "fit": "fit IN -o OUT",
+    "fit, several": "fit OTHER IN -o OUT",
+    "fit, a glob": "fit *.csv -o OUT",
+    "fit, a folder": "fit . -o OUT",
+    "report": "report IN -o OUT",
+    "top-k": "top-k IN --k 1 -o OUT",
+    "check": "check IN -o OUT",
+    "attributes": "attributes IN --items OTHER -o OUT",
+    "attributes --items": "attributes OTHER --items IN -o OUT",
+    "attributes --predict": "attributes OTHER --items OTHER --predict IN -o OUT",
+    "update": "update FIT IN -o OUT",
+    "update --earlier": "update FIT OTHER --earlier IN -o OUT",
+    "simulate": "simulate --problem IN --policies CCB --horizon 9 -o OUT",
+    "simulate --plot": "simulate --problem IN --policies CCB --horizon 9 --plot OUT",
+    "export": "export IN -o OUT",
+    "study export": "study export IN OUT",
+    "study report": "study report IN -o OUT",
+    "study plan": "study plan IN --plot OUT",
+}
+WRITTEN = {"output", "plot", "plot_path", "path"}
+
+
+def spelled(file, way):
+    """Return another name of a file."""
+    if way == "the same":
+        return str(file)
+    if way == "relative":
+        return os.path.join(".", "sub", "..", file.name)
+    name = file.with_name(f"again{file.suffix}")
+    if way == "a symlink":
+        name.symlink_to(file)
+    else:
+        name.hardlink_to(file)
+    return str(name)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "other.csv").write_text(LOG)
+    (tmp_path / "fit.nc").write_text("a fit")
+    return tmp_path
+
+
+@pytest.mark.parametrize("way", ["the same", "relative", "a symlink", "a hard link"])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_output_that_is_an_input_is_refused(here, name, way):
+    file = here / ("log.png" if "plot" in COMMANDS[name] else "log.csv")
+    file.write_text(LOG)
+    given = {"IN": str(file), "OUT": spelled(file, way), "OTHER": "other.csv", "FIT": "fit.nc"}
+    result = CliRunner().invoke(main, [given.get(w, w) for w in COMMANDS[name].split()])
+    assert result.exit_code == 2, result.output
+    refusal = "is a file" if name == "export" else "should not be a file that is read"
+    assert refusal in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert file.read_text() == LOG
+
+
+def test_every_command_that_writes_is_among_these():
+    def walk(command, name):
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            for sub in command.list_commands(context):
+                yield from walk(command.get_command(context, sub), f"{name} {sub}".strip())
+        elif any(p.name in WRITTEN for p in command.params):
+            yield name
+        else:
+            options = {o for p in command.params for o in p.opts}
+            assert not options & {"-o", "--output", "--plot"}, name
+
+    assert set(walk(main, "")) == {" ".join(c.split(" IN")[0].split(" FIT")[0].split()[:2])
+                                   if c.startswith("study") else c.split()[0]
+                                   for c in COMMANDS.values()}  # fmt: skip
+    assert {"log", "items", "predict", "fit", "earlier", "problem", "study"} <= set(READ)
+
+
+def test_a_label_of_by_does_not_lead_to_an_input(here):
+    (here / "all-x.csv").write_text(LOG)
+    command = "fit all-x.csv other.csv --by judge --draws 100 -o all.csv"
+    result = CliRunner().invoke(main, command.split())
+    assert result.exit_code == 2 and "should not be a file that is read" in result.stderr
+    assert (here / "all-x.csv").read_text() == LOG
+
+
+@pytest.mark.parametrize("write", [bd.report, export])
+def test_python_keeps_the_log_of_a_report(here, write):
+    file = here / "ranking.csv"
+    file.write_text(LOG)
+    log = bd.read_duels("ranking.csv", judge=False)
+    path = here if write is export else file
+    with pytest.raises(ValueError, match=r"should not be a file that is read, got .*ranking\.csv"):
+        write(log, path)
+    with pytest.raises(ValueError, match="should not be a file that is read"):
+        bd.check(log, quick=True).to_json("ranking.csv")
+    assert file.read_text() == LOG
+
+
+LABELS = ("a/b", "a b", "a?b", "A_b", "labels.json", "..", "x" * 300)
+
+
+@pytest.fixture
+def many(here):
+    duels = "a,b,left\nb,c,left\nc,a,right\na,b,right\nb,c,right\nc,a,left\n" * 4
+    rows = [f"{line},{label}\n" for label in LABELS for line in duels.split()]
+    (here / "many.csv").write_text("left,right,outcome,league\n" + "".join(rows))
+    return "many.csv --by league --draws 100"
+
+
+def test_fit_by_writes_a_file_for_each_label(here, many):
+    result = CliRunner().invoke(main, f"fit {many} -o fit.nc".split())
+    assert result.exit_code == 0, result.stderr
+    files = json.loads((here / "fit.nc.labels.json").read_text())
+    assert set(files) == set(LABELS)
+    assert len({name.casefold() for name in files.values()}) == len(LABELS)
+    for label, name in files.items():
+        with xr.open_datatree(here / name) as fit:
+            assert fit.attrs["source"] == f"many.csv, league={label}"
+
+
+def test_export_by_writes_a_folder_for_each_label(here, many):
+    result = CliRunner().invoke(main, f"export {many} -o tables".split())
+    assert result.exit_code == 0, result.stderr
+    folders = json.loads((here / "tables" / "labels.json").read_text())
+    assert set(folders) == set(LABELS)
+    assert len({name.casefold() for name in folders.values()}) == len(LABELS)
+    assert {p.name for p in (here / "tables").iterdir()} == {*folders.values(), "labels.json"}
+    assert all((here / "tables" / name / "ranking.csv").exists() for name in folders.values())
