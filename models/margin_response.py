@@ -57,8 +57,8 @@ class MarginResponse(Response):
         """Return Thurstone's model of margins."""
         from bayesduel.models.thurstone_score import ThurstoneScore
 
-        own = {"variances": self.variances, "degrees": self.degrees, "unit": self.unit_size}
-        return ThurstoneScore(*predictor, **own, **settings)
+        own: Any = {"variances": self.variances, "degrees": self.degrees, "unit": self.unit_size}
+        return ThurstoneScore(*predictor, **(own | settings))
 
     def scales(self, *, flat: bool) -> dict[str, Scale]:
         """Return the positive numbers of the noise; one for each arm comes last."""
@@ -175,7 +175,7 @@ class MarginResponse(Response):
             density = normal
             variance = np.asarray(parameters["pair_noise"])[..., data["pair_of_cell"]] ** 2
         else:
-            known = parameters | {"noise": np.asarray(parameters["noise"])}
+            known = {**parameters, "noise": np.asarray(parameters["noise"])}
             variance = self._variance(known, data)
         order: Any = 0.0
         if "left_first" not in data and "order" in parameters:

@@ -90,7 +90,7 @@ class Model(ByValue, metaclass=_Named):
     @property
     @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """Settings as JSON holds them, without the items; :func:`bayesduel.models.named` takes them."""
+        """Settings as JSON holds them, without items; :func:`bayesduel.models.named` takes them."""
 
     @property
     def items(self) -> "Items | None":
@@ -304,9 +304,9 @@ class Model(ByValue, metaclass=_Named):
         for n, (mean, deviation) in self.response.own.items():
             parameters[n] = pm.Flat(n) if flat else pm.Normal(n, mean, deviation)
         utility: Any = 0.0
-        for part in self.terms.arms:
-            parameters |= part.add(given, unit, parameters, centred=centred)
-            utility = utility + part.utility(parameters, given.get("table"))
+        for arm in self.terms.arms:
+            parameters |= arm.add(given, unit, parameters, centred=centred)
+            utility = utility + arm.utility(parameters, given.get("table"))
         if "score" not in parameters:
             score = pm.Deterministic("score", utility - utility.mean(), dims="arm")
             parameters["score"] = score
@@ -478,7 +478,7 @@ class Model(ByValue, metaclass=_Named):
         return int(np.shape(self.parameters(posterior)["score"])[-1])
 
     def _eta_of(self, known: Mapping[str, Any], conditions: Mapping[str, Any]) -> np.ndarray:
-        """Return the predictor under conditions; of cells of both orders, that of the mean order."""
+        """Return the predictor under conditions; of cells of both orders, at their mean."""
         eta = self.eta(known, conditions)
         if self.terms.reads_order and "n_left" in conditions and "left_first" not in conditions:
             mean = 2 * conditions["n_left"] / conditions["n"] - 1

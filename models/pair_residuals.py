@@ -50,8 +50,8 @@ class PairResiduals(MarginResponse):
         """Return Thurstone's model of margins with a residual for each pair."""
         from bayesduel.models.perturbed_thurstone import PerturbedThurstone
 
-        own = {"variances": self.variances, "unit": self.unit_size}
-        return PerturbedThurstone(*predictor, **own, **settings)
+        own: Any = {"variances": self.variances, "unit": self.unit_size}
+        return PerturbedThurstone(*predictor, **(own | settings))
 
     def scales(self, *, flat: bool) -> dict[str, Scale]:
         """Return the deviation of the residuals, and the noise."""

@@ -24,11 +24,11 @@ __all__ = ["PreferenceMatrix"]
 class Probabilities(Bernoulli):
     """Win or loss with a probability of each pair's own, of which nothing else depends."""
 
-    score_unit: ClassVar[str] = "probability"  # type: ignore[assignment,misc]
-    score_link: ClassVar[None] = None  # type: ignore[assignment,misc]
-    ranks_by_score: ClassVar[bool] = False  # type: ignore[assignment,misc]
-    criteria_agree: ClassVar[bool] = False  # type: ignore[assignment,misc]
-    coupled: ClassVar[bool] = True  # type: ignore[assignment,misc]
+    score_unit: ClassVar[str] = "probability"
+    score_link: ClassVar[None] = None
+    ranks_by_score: ClassVar[bool] = False
+    criteria_agree: ClassVar[bool] = False
+    coupled: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, kw_only=True)

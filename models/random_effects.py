@@ -1,4 +1,4 @@
-"""RandomEffects: scores that deviate by judge, prompt, category or any other column of few levels."""
+"""RandomEffects: scores that deviate by judge, prompt, category or another column of few levels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

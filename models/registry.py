@@ -51,12 +51,9 @@ MODELS: dict[str, type[Model]] = {
         kind.label: kind
         for kind in (BradleyTerry, Thurstone, Davidson, ThurstoneScore, PerturbedThurstone)
     },
-    PreferenceMatrix.name: PreferenceMatrix,  # type: ignore[dict-item]
+    PreferenceMatrix.name: PreferenceMatrix,
 }
-NOT_OFFERED: dict[str, type[Model]] = {
-    kind.name: kind  # type: ignore[misc]
-    for kind in (LogisticAttributes, Stacked)
-}
+NOT_OFFERED: dict[str, type[Model]] = {kind.name: kind for kind in (LogisticAttributes, Stacked)}
 TERMS: dict[str, type[Part]] = {
     kind.name: kind
     for kind in (

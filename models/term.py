@@ -28,13 +28,13 @@ class Touch(NamedTuple):
 
     Attributes
     ----------
-    index
+    at
         Place of each cell's coefficient along the first axes of the coefficients, (cells,) each.
     value
         The number, (cells,); or (cells, n), one for each entry of the last axis.
     """
 
-    index: tuple[Any, ...]
+    at: tuple[Any, ...]
     value: Any
 
 
@@ -179,7 +179,7 @@ class Term(Part):
 
     @abstractmethod
     def design(self, cells: Mapping[str, Any]) -> tuple[Touch, ...]:
-        """Return which coefficients enter the predictor of cells; nothing where they are neutral."""
+        """Return which coefficients enter the predictor of cells; () where they are neutral."""
 
     @abstractmethod
     def deviation(self, scales: Mapping[str, Any], cells: Mapping[str, Any], unit: Any) -> Any:

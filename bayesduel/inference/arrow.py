@@ -218,8 +218,8 @@ def layout_of(density: LinearPredictor) -> Layout:
         if len(block.lengths) != 2 or block.size <= best:
             continue
         touches = block.term.design(density.data)
-        first = touches[0].index[0]
-        same = all(t.index[0] is first or np.array_equal(t.index[0], first) for t in touches)
+        first = touches[0].at[0]
+        same = all(t.at[0] is first or np.array_equal(t.at[0], first) for t in touches)
         scales = {name: np.ones(1) for name in density.hypers}
         if same and block.term.covariance(scales, block.lengths[0]) is None:
             best, found = block.size, every[start : start + block.size].reshape(block.lengths)

@@ -148,7 +148,7 @@ def mode_variables(model: Any, density: LinearPredictor, mode: Mode) -> dict[str
     dims = density.dims
     found = density.parameters(mode.x)
     if "score_free" in found:
-        score = {"score_mode": ("arm", centre(found.pop("score_free")))}
+        score: dict[str, Any] = {"score_mode": ("arm", centre(found.pop("score_free")))}
         n_arms = len(score["score_mode"][1])
         score["score_cov"] = (("arm", "opponent"), score_covariance(mode, n_arms))
         return score | {f"{n}_mode": (dims.get(n, ()), v) for n, v in found.items()}

@@ -14,13 +14,14 @@ Opper & Archambeau, "The variational Gaussian approximation revisited", Neural C
 averaged curvatures). Rue, Martino & Chopin, "Approximate Bayesian inference for latent Gaussian
 models by using integrated nested Laplace approximations", JRSS B 2009 (nodes of the scales, with a
 central composite design of three). Deviations: variational conditionals in place of Laplace's; bound
-and means are interpolated by radial basis functions, and of three scales the bound is split normal.
+and means are interpolated by radial basis functions; of a composite design the bound is split
+normal.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -506,7 +507,7 @@ def _chain(
     n = np.asarray(density.data["n"], dtype=float)
     pull = density.gradient_of(np.asarray(density.data["points"]) - n / 2, prior)
     starts = np.cumsum([0, *(block.size for block in density.terms.values())])
-    ends = list(zip(starts[:-1], starts[1:], strict=True))
+    ends = list(pairwise(starts))
     many = [slice(a, b) for a, b in ends if b - a > 1]
     single = [a for a, b in ends if b - a == 1]
     kept = int(np.clip(COEFFICIENTS // density.size, *SWEEPS))

@@ -298,7 +298,7 @@ class LinearPredictor:
         return {n: v.reshape(len(phi), -1) for n, v in self.hyper_parameters(phi).items()}
 
     def _tightness(self, block: Block, scales: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return the prior precision of coefficients but for their covariance, (n, 1) or (n, size)."""
+        """Return the prior precision of coefficients but for their covariance, (n, size)."""
         deviation = np.asarray(block.term.deviation(scales, self.data, self.unit), dtype=float)
         deviation = deviation if deviation.ndim == 2 else np.atleast_1d(deviation)[None]
         times = block.size // deviation.shape[1]

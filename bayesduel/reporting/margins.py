@@ -226,7 +226,7 @@ def _scores(fit: "xr.DataTree") -> np.ndarray:
     from bayesduel.posterior.draws import model_of
 
     drawn = {str(name): v.to_numpy() for name, v in fit["posterior"].data_vars.items()}
-    scores = np.asarray(model_of(fit).scores(drawn))
+    scores = np.asarray(model_of(fit).parameters(drawn)["score"])
     return scores.reshape(-1, scores.shape[-1])
 
 
