@@ -13,8 +13,8 @@ References
 Opper & Archambeau, "The variational Gaussian approximation revisited", Neural Computation 2009 (the
 averaged curvatures). Rue, Martino & Chopin, "Approximate Bayesian inference for latent Gaussian
 models by using integrated nested Laplace approximations", JRSS B 2009 (nodes of the scales, with a
-central composite design of three). Deviations: variational conditionals in place of Laplace's; bound
-and means are interpolated by radial basis functions; of a composite design the bound is split
+central composite design of three). Deviations: variational conditionals in place of Laplace's; the
+bound and means are interpolated by radial basis functions; of a composite design it is split
 normal.
 """
 
