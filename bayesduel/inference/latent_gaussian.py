@@ -356,7 +356,7 @@ def _slope(
     covariance = arrow.covariance()
     at = np.full(density.size, -1)
     at[layout.border] = np.arange(len(layout.border))
-    of_response = set(density.model.response.scales(flat=density.model.terms.flat))
+    of_response = set(density.response.scales(flat=density.model.terms.flat))
     names = [n for n, length in density.hypers.items() for _ in range(length or 1)]
 
     def value(moved: np.ndarray, name: str) -> float:

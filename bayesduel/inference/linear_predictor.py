@@ -18,7 +18,8 @@ from scipy import sparse
 
 from bayesduel.inference.design import Design, DesignMatrix, PairDifferences, ScoresBeside
 from bayesduel.models.cells import data_of_rows
-from bayesduel.models.response import Derivatives
+from bayesduel.models.response import Derivatives, Response
+from bayesduel.models.scale_prior import Scale
 from bayesduel.models.scores import Scores
 from bayesduel.models.term import Term
 
@@ -172,6 +173,18 @@ class LinearPredictor:
         return found | dict.fromkeys(self.own)
 
     @cached_property
+    def response(self) -> Response:
+        """How outcomes depend on eta."""
+        found: Response = self.model.response
+        return found
+
+    @cached_property
+    def scales(self) -> dict[str, Scale]:
+        """Learned positive numbers, by name."""
+        found: dict[str, Scale] = self.model.scales
+        return found
+
+    @cached_property
     def size(self) -> int:
         """Number of parameters beside the hyperparameters."""
         return sum(1 if n is None else n for n in self.blocks.values())
@@ -186,10 +199,10 @@ class LinearPredictor:
         """Number of cells."""
         return len(self.data["n"])
 
-    @property
+    @cached_property
     def unit(self) -> float:
         """Unit of the response."""
-        return float(self.model.response.unit(self.data))
+        return float(self.response.unit(self.data))
 
     @property
     def _cut(self) -> int:
@@ -264,7 +277,7 @@ class LinearPredictor:
     def log_hyper(self, phi: np.ndarray) -> np.ndarray:
         """Return the log prior of hyperparameters, (n,) of their logarithms (n, q)."""
         total = np.zeros(len(phi))
-        scales = self.model.scales
+        scales = self.scales
         for name, values in split_blocks(phi, self.hypers).items():
             each = scales[name].log_density(values, self.unit)
             total += each.reshape(len(phi), -1).sum(axis=1)
@@ -401,18 +414,18 @@ class LinearPredictor:
 
     def _many(self, n: int) -> bool:
         """Return whether the compiled sum over cells pays for `n` draws."""
-        return self.model.response.summed_log_likelihood is not None and n * self.n_cells >= MANY
+        return self.response.summed_log_likelihood is not None and n * self.n_cells >= MANY
 
     def _sum(self, eta: np.ndarray, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
         """Return the log likelihood of draws (n, size) with this predictor (n, cells), (n,)."""
-        found: np.ndarray = self.model.response.summed_log_likelihood(
+        found: np.ndarray = self.response.summed_log_likelihood(
             eta, self._known(x, phi), self.data
         )
         return found
 
     def _cells(self, eta: np.ndarray, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
         """Return the log likelihood of each cell, (n, cells)."""
-        found: np.ndarray = self.model.response.log_likelihood(eta, self._known(x, phi), self.data)
+        found: np.ndarray = self.response.log_likelihood(eta, self._known(x, phi), self.data)
         return found
 
     def value(self, x: np.ndarray, phi: Any) -> float:
@@ -430,7 +443,7 @@ class LinearPredictor:
         """Return the derivatives of cells at eta of `x` plus `shift` ((..., cells))."""
         eta = self.design.eta(x[: self._cut]) + shift
         known = self._known(x, self._phi(phi))
-        found: Derivatives = self.model.response.derivatives(eta, known, self.data)
+        found: Derivatives = self.response.derivatives(eta, known, self.data)
         return found
 
     def eta(self, x: np.ndarray) -> np.ndarray:
@@ -439,7 +452,7 @@ class LinearPredictor:
 
     def likelihood(self, x: np.ndarray, phi: np.ndarray, eta: np.ndarray) -> np.ndarray:
         """Return the log likelihood of cells at predictors `eta` (n, cells), (n, cells)."""
-        found: np.ndarray = self.model.response.log_likelihood(eta, self._known(x, phi), self.data)
+        found: np.ndarray = self.response.log_likelihood(eta, self._known(x, phi), self.data)
         return found
 
     def averaged(
@@ -455,7 +468,7 @@ class LinearPredictor:
         By quadrature: at nodes `at` with masses `mass`, (nodes,).
         """
         eta = self.eta(x) + at[:, None] * np.sqrt(variance)
-        found = self.model.response.derivatives(eta, self._known(x, phi), self.data)
+        found = self.response.derivatives(eta, self._known(x, phi), self.data)
         slope, bend = mass @ found.slope, mass @ found.bend
         if not self.own:
             return Derivatives(slope, bend, found.own, found.cross, found.second)
@@ -512,7 +525,7 @@ class LinearPredictor:
         given = self._phi(phi)
         prior = self.prior(given) if prior is None else prior
         eta, known = self.design.eta(x[: self._cut]), self._known(x, given)
-        response = self.model.response
+        response = self.response
         found = response.derivatives(eta, known, self.data)
         cells = response.log_likelihood(
             eta[None], {n: v[None] for n, v in known.items()}, self.data
