@@ -48,6 +48,7 @@ FLOOR = -15.0  # nats below the best node; lower bounds would let the interpolat
 MOST_NODES = 600  # of a lattice; where it would have more, and
 FACTORS = 2e7  # factors made anew for draws, times the square of coefficients, about
 FEWEST = 200  # distinct values of the scales among draws, at least
+WEIGHED = 1000  # coefficients up to which draws have importance ratios
 SMALL = 300  # coefficients up to which three scales have a lattice: a composite design
 OVERSAMPLED = 8  # proposals of the scales for each draw
 SWEEPS = (40, 400)  # of the certifying chain that are counted, at least and at most
@@ -180,6 +181,9 @@ class LatentGaussian:
                 arrow = self.layout.factor(node.bent, density.prior(phi[rows[0]]))
             x[rows] += self.layout.draw(arrow, normal[rows])
             log_q[rows] += arrow.half_log_det
+        if density.size > WEIGHED and self.model.response.score_link == "logit":
+            unknown = np.full(n, np.nan)  # no ratio of so many coefficients says anything
+            return Proposals(x, phi, unknown, unknown, None)
         if log_likelihood:
             value, cells = density.batch(x, phi)
         else:

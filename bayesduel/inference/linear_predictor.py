@@ -418,10 +418,9 @@ class LinearPredictor:
 
     def _sum(self, eta: np.ndarray, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
         """Return the log likelihood of draws (n, size) with this predictor (n, cells), (n,)."""
-        found: np.ndarray = self.response.summed_log_likelihood(
-            eta, self._known(x, phi), self.data
-        )
-        return found
+        summed = self.response.summed_log_likelihood
+        assert summed is not None
+        return summed(eta, self._known(x, phi), self.data)
 
     def _cells(self, eta: np.ndarray, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
         """Return the log likelihood of each cell, (n, cells)."""

@@ -183,10 +183,13 @@ def _as_they_are(
     """Return draws that are certified otherwise than by their weights."""
     drawn = approximation.parameters(made.x, made.hyper, rng)
     posterior = approximation.model.complete(drawn, approximation.cells, rng)
+    by_cell = made.log_likelihood
+    if log_likelihood and by_cell is None:
+        by_cell = approximation.model.log_likelihood(posterior, approximation.cells)
     return PosteriorDraws(
         posterior=posterior,
-        stats={"lp": made.log_density},
-        log_likelihood=made.log_likelihood if log_likelihood else None,
+        stats={"lp": made.log_density} if np.isfinite(made.log_density).all() else {},
+        log_likelihood=by_cell,
         certificate=certificate,
         extra=approximation.summary(),
     )
