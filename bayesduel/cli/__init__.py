@@ -84,7 +84,8 @@ class Commands(click.Group):
         argv = list(sys.argv[1:] if args is None else args)
         debug = "--debug" in argv
         argv = [a for a in argv if a != "--debug"]  # wherever it stands
-        extra |= {"standalone_mode": False, "obj": argv}
+        shown = [a.encode("utf-8", "backslashreplace").decode("utf-8") for a in argv]
+        extra |= {"standalone_mode": False, "obj": shown}  # what a page says of its command
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):  # names may have letters the locale lacks
                 stream.reconfigure(errors="backslashreplace")
