@@ -29,6 +29,7 @@ __all__ = [
     "log_argument",
     "names_of",
     "page_option",
+    "raw_option",
     "read_log",
     "reading_options",
     "sampling_options",
@@ -62,6 +63,12 @@ log_argument = click.argument(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, complete.")
 page_option = click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="HTML file to write."
+)
+raw_option = click.option(
+    "--raw",
+    is_flag=True,
+    help="CSV with labels as they are.  [default: an apostrophe in front of those that a "
+    "spreadsheet would take for a formula]",
 )
 anchor_option = click.option(
     "--anchor",
