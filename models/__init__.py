@@ -12,8 +12,9 @@ layers around any predictor   ``OrderEffect``, ``JudgeReliability``, ``JudgeTast
 
 A model or a layer of one's own is a class, and is passed as an object: ``fit(duels, MyModel())``. A
 fit holds the name and the settings of its model and the name of its class, never code: reading a
-stored fit needs the module that defines the class to be imported first. docs/custom_models.md has
-a worked example. :func:`register` gives such a class a name that is known everywhere.
+stored fit takes the class itself, ``bayesduel.load(path, classes=[MyModel])``.
+docs/custom_models.md has a worked example. :func:`register` gives such a class a name that is
+known everywhere.
 """
 
 import json
@@ -23,7 +24,7 @@ from typing import Any
 from bayesduel.models.blade_chest import BladeChest
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.category_effects import CategoryEffects
-from bayesduel.models.class_names import classes_named, classes_of
+from bayesduel.models.class_names import check_class, classes_named, classes_of, know
 from bayesduel.models.covariates import Covariates, DuelCovariates, ItemCovariates
 from bayesduel.models.davidson import Davidson
 from bayesduel.models.judge_reliability import JudgeReliability
@@ -33,7 +34,7 @@ from bayesduel.models.logistic_attributes import LogisticAttributes
 from bayesduel.models.model import Model
 from bayesduel.models.order_effect import OrderEffect
 from bayesduel.models.perturbed_thurstone import PerturbedThurstone
-from bayesduel.models.predictor import Predictor
+from bayesduel.models.predictor import ArmPredictor, Predictor
 from bayesduel.models.preference_matrix import PreferenceMatrix
 from bayesduel.models.response import Response
 from bayesduel.models.scores import Scores
@@ -42,7 +43,7 @@ from bayesduel.models.stacked import Stacked
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.models.thurstone_score import ThurstoneScore
 from bayesduel.models.time_varying import TimeVarying
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_text, shown_value
 
 __all__ = [
     "LAYERS",
@@ -99,8 +100,8 @@ LAYERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def register[T: Model](kind: type[T]) -> type[T]:
-    """Register a model or a layer of one's own, so that a fit finds it by its name.
+def register[T: Model | ArmPredictor](kind: type[T]) -> type[T]:
+    """Register a model, layer or predictor of one's own, so that stored fits and studies find it.
 
     Use it as a decorator. Registering a class of the same module and name again replaces it, as
     running a cell of a notebook twice does.
@@ -108,8 +109,8 @@ def register[T: Model](kind: type[T]) -> type[T]:
     Parameters
     ----------
     kind
-        A class of models with `name`, or of layers with `layer`, whose `settings` are its
-        arguments as JSON holds them (or those of its ``from_settings``).
+        A class of models with `name`, of layers with `layer`, or of predictors of the arms, whose
+        `settings` are its arguments as JSON holds them (or those of its ``from_settings``).
 
     Returns
     -------
@@ -117,9 +118,15 @@ def register[T: Model](kind: type[T]) -> type[T]:
 
     Raises
     ------
+    TypeError
+        If it is no such class.
     ValueError
         If another class has that name, or the name has a bracket.
     """
+    check_class(kind)
+    if issubclass(kind, ArmPredictor):
+        know(kind)
+        return kind
     layer = issubclass(kind, Layer)
     name: Any = getattr(kind, "layer" if layer else "name")
     if not isinstance(name, str) or not name or set(name) & set("()"):
@@ -130,6 +137,7 @@ def register[T: Model](kind: type[T]) -> type[T]:
     if (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
         raise ValueError(f"name of {kind.__name__} should not be that of another model: {name!r}")
     (LAYERS if layer else MODELS)[name] = kind
+    know(kind)
     return kind
 
 
@@ -189,11 +197,12 @@ def model_from_settings(description: Mapping[str, Any], items: Any = None) -> An
         raise TypeError(
             f"description should be what model_settings returned, got {shown_value(description)}"
         )
-    settings = settings_from_json(json.dumps(description["settings"]))
+    settings = _checked(settings_from_json(json.dumps(description["settings"])))
     if items is not None:
         settings["items"] = items
     registered = {**MODELS, **NOT_OFFERED, **LAYERS}
     classes = classes_named(description.get("classes", {}), registered)
+    check_text(description["name"], "name of a model")
     return _made(description["name"], settings, classes)
 
 
@@ -205,9 +214,10 @@ def _made(name: str, settings: dict[str, Any], classes: Mapping[str, Any]) -> An
     if outer in layers and (name.endswith(")") if bracket else True):
         items = {"items": settings.pop("items")} if "items" in settings else {}
         below = inner[:-1] if bracket else "bradley-terry"
-        base = _made(below, settings.pop("base", {}) | items, classes)
+        base = _made(below, _checked(settings.pop("base", {})) | items, classes)
         return layers[outer](base, **settings)
-    known = {**MODELS, **NOT_OFFERED, **classes}
+    own = {n: kind for n, kind in classes.items() if issubclass(kind, Model)}
+    known = {**MODELS, **NOT_OFFERED, **own}
     if name not in known:
         raise ValueError(
             f"model name should be one of {', '.join(MODELS)}, or one of these in "
@@ -217,10 +227,18 @@ def _made(name: str, settings: dict[str, Any], classes: Mapping[str, Any]) -> An
         )
     kind: Any = known[name]
     if "predictor" in classes:
-        settings["predictor"] = dict(settings["predictor"]) | {"kind": classes["predictor"]}
+        predictor = _checked(settings.get("predictor"))
+        settings["predictor"] = predictor | {"kind": classes["predictor"]}
     if isinstance(settings.get("predictor"), Mapping) or "items" in settings:
         return kind.from_settings(**settings)
     return kind(**settings)
+
+
+def _checked(settings: Any) -> dict[str, Any]:
+    """Return settings by name; raise TypeError if they are something else."""
+    if not isinstance(settings, Mapping):
+        raise TypeError(f"settings of a model should be by name, got {shown_value(settings)}")
+    return dict(settings)
 
 
 def model_named(model: Any) -> Model:

@@ -1,20 +1,37 @@
 """Models, layers and predictors of one's own: how a fit finds their classes again.
 
 A fit holds the name and the settings of its model, and of every class that does not belong to
-bayesduel the module and the name: never code. In the same process the class is known since the
-model was used; in another the module that defines it has to be imported first.
+bayesduel the module and the name: never code. What a file names is looked up among the classes
+that this process was given, and nowhere else: those that a model was made of here, that
+:func:`bayesduel.load` was handed, or that were registered.
 """
 
-import sys
 from collections.abc import Mapping
-from functools import reduce
 from typing import Any
 
-__all__ = ["classes_named", "classes_of"]
+from bayesduel.models.model import Model
+from bayesduel.models.predictor import ArmPredictor
+from bayesduel.system.arguments import shown_value
 
-SHIPPED = "bayesduel."
+__all__ = ["check_class", "classes_named", "classes_of", "know"]
+
+SHIPPED = "bayesduel."  # its classes a file has by the name of the part alone
 PREDICTOR = "predictor"
-_KNOWN: dict[str, type] = {}  # classes that were used in this process, by module and name
+_KNOWN: dict[str, type] = {}  # classes that this process was given, by module and name
+
+
+def know(kind: type) -> None:
+    """Let a class be found by the files that this process reads."""
+    check_class(kind)
+    _KNOWN[_place(kind)] = kind
+
+
+def check_class(kind: Any) -> None:
+    """Raise TypeError unless `kind` is a class of models, layers or predictors of the arms."""
+    if not (isinstance(kind, type) and issubclass(kind, Model | ArmPredictor)):
+        raise TypeError(
+            f"classes should be of models, layers or predictors, got {shown_value(kind)}"
+        )
 
 
 def classes_of(model: Any) -> dict[str, str]:
@@ -29,35 +46,39 @@ def classes_of(model: Any) -> dict[str, str]:
     arms = getattr(getattr(model, "predictor", None), "arms", None)
     if arms is not None:
         found[PREDICTOR] = type(arms)
-    own = {name: kind for name, kind in found.items() if not kind.__module__.startswith(SHIPPED)}
-    places = {name: f"{kind.__module__}:{kind.__qualname__}" for name, kind in own.items()}
-    _KNOWN.update({places[name]: kind for name, kind in own.items()})
-    return places
+    own = {name: kind for name, kind in found.items() if not _is_shipped(kind)}
+    for kind in own.values():
+        know(kind)
+    return {name: _place(kind) for name, kind in own.items()}
 
 
-def classes_named(places: Mapping[str, str], registered: Mapping[str, Any]) -> dict[str, Any]:
+def classes_named(places: Any, registered: Mapping[str, Any]) -> dict[str, Any]:
     """Return the classes that :func:`classes_of` named.
 
     Parameters
     ----------
     places
-        "module:name" by the name of a part.
+        "module:name" by the name of a part, as a file holds it.
     registered
-        Registered classes by name, used where a module is not imported.
+        Classes by the name of the part; those of one's own serve for what stands elsewhere now.
 
     Raises
     ------
     ValueError
-        If a class is not known.
+        If a class is not known, or is of another kind than its part.
     """
+    if not isinstance(places, Mapping):
+        raise ValueError(f"classes should be named by their part, got {shown_value(places)}")
     found = {}
     for name, place in places.items():
-        kind = _KNOWN.get(place) or _imported(place) or registered.get(name)
-        if kind is None:
-            module, _, qualname = place.partition(":")
+        kind = _KNOWN.get(str(place)) or registered.get(name)
+        base = ArmPredictor if name == PREDICTOR else Model
+        if kind is None or not issubclass(kind, base) or _is_shipped(kind):
+            what = "predictors" if base is ArmPredictor else "models and layers"
             raise ValueError(
-                f"{qualname}, the class of {name!r} in this fit, should be known: import the "
-                f"module {module!r} first"
+                f"the class of {shown_value(name)} should be one of {what} that this program was "
+                f"given, got {shown_value(place)}: pass it, bayesduel.load(path, classes=[...]), "
+                "or register it, bayesduel.models.register; a file imports and calls nothing"
             )
         found[name] = kind
     return found
@@ -68,8 +89,9 @@ def _names(model: Any) -> list[str]:
     return str(model.name).replace(")", "").split("(")
 
 
-def _imported(place: str) -> Any:
-    """Return a class of a module that is imported, or None."""
-    module, _, qualname = place.partition(":")
-    parts = qualname.split(".")
-    return reduce(lambda at, part: getattr(at, part, None), parts, sys.modules.get(module))
+def _is_shipped(kind: type) -> bool:
+    return kind.__module__.startswith(SHIPPED)
+
+
+def _place(kind: type) -> str:
+    return f"{kind.__module__}:{kind.__qualname__}"

@@ -77,6 +77,8 @@ class ScoreModel(ComposedModel):
         duel = known.pop("covariates", None)
         kind = known.pop("kind", None)
         if kind is not None:
+            if not (isinstance(kind, type) and issubclass(kind, ArmPredictor)):
+                raise TypeError(f"kind should be a class of predictors, got {shown_value(kind)}")
             arms: ArmPredictor = kind(**known)
         else:
             arms = Scores(**known) if items is None else ItemCovariates(items, **known)

@@ -311,17 +311,9 @@ def fits_of(
         }
     if options.get("order_effect"):
         raise click.UsageError(f"--order-effect is for fitting a log; {log} is fitted already")
-    import xarray as xr
+    from bayesduel.posterior.load import load
 
-    if not Path(log).exists():
-        raise FileNotFoundError(f"no such fit: {log}")
-    try:
-        fit = xr.open_datatree(log)
-    except Exception as error:  # xarray's engines raise what they like on a broken file
-        raise ValueError(f"{log} is not a file that `bayesduel fit` saved: {error}") from error
-    if "posterior" not in fit or "model" not in fit.attrs:
-        raise ValueError(f"{log} is not a file that `bayesduel fit` saved: no posterior of a model")
-    return {None: fit.load()}
+    return {None: load(log)}
 
 
 def check_folder(path: Path, option: str = "-o", besides: str = "") -> Path:
