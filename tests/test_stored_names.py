@@ -123,7 +123,11 @@ def test_a_fit_that_names_a_class_to_call(part, name, stored, tmp_path):
         bd.load(path)
     assert not ran
     if (part, name) == ("evil", "subprocess:Popen"):
-        for command in (["winners", path], ["top-k", path, "--k", "1"], ["update", path, path]):
+        for command in (
+            ["winners", path],
+            ["top-k", path, "--k", "1"],
+            ["update", path, "springall"],
+        ):
             with watch as ran:
                 line = run(*command)
             assert not ran and str(path) in line and message in line
