@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from bayesduel.system.atomic_write import check_not_read
 
@@ -24,6 +25,7 @@ __all__ = [
     "fit_log",
     "fits_of",
     "fitting_options",
+    "is_saved",
     "json_option",
     "judging_options",
     "log_argument",
@@ -52,6 +54,7 @@ _READING = (
 _OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight")
 READ = ("log", "items", "predict", "fit", "earlier", "problem", "study", "arms_file", "pairs")
 _FITTING = ("model", "method", "draws", "seed")
+OF_LOGS = (*_READING, *_FITTING, "order_effect")  # options that a saved fit cannot honour
 
 log_argument = click.argument(
     "log",
@@ -301,7 +304,7 @@ def fits_of(
 
     `model` chooses one for each log; by default it is the option's.
     """
-    if isinstance(log, list) or Path(log).suffix not in (".nc", ".zarr"):
+    if not is_saved(log):
         logs = read_log(log, options)
         chosen = {
             label: {} if model is None else {"model": model(duels)} for label, duels in logs.items()
@@ -309,11 +312,23 @@ def fits_of(
         return {
             label: fit_log(duels, options | chosen[label], label) for label, duels in logs.items()
         }
-    if options.get("order_effect"):
-        raise click.UsageError(f"--order-effect is for fitting a log; {log} is fitted already")
     from bayesduel.posterior.load import load
 
+    context = click.get_current_context()
+    for option in context.command.params:
+        name = str(option.name)
+        used = name == "seed" and context.params.get("checks")  # by the check of the fit
+        source = context.get_parameter_source(name)
+        if name in OF_LOGS and not used and source is ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"{option.opts[0]} is for fitting a log; {log} is fitted already"
+            )
     return {None: load(log)}
+
+
+def is_saved(log: Any) -> bool:
+    """Return whether a LOG argument is a file of a fit, by its name."""
+    return not isinstance(log, list) and Path(log).suffix.lower() in (".nc", ".zarr")
 
 
 def check_folder(path: Path, option: str = "-o", besides: str = "") -> Path:

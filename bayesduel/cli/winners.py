@@ -1,6 +1,5 @@
 """``bayesduel winners``: the winners of a log, in the terminal or as JSON."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +10,7 @@ from bayesduel.cli.options import (
     fit_log,
     fits_of,
     fitting_options,
+    is_saved,
     json_option,
     judging_options,
     log_argument,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-SAVED = (".nc", ".zarr")  # files of fits
 ROWS = 30  # arms listed in the terminal; --json has all
 
 
@@ -72,7 +71,7 @@ def command(
     anchor = anchor_of(options.pop("anchor"))
     results: dict[str | None, Winners] = {}
     rated: dict[str | None, pd.DataFrame | None] = {}
-    logs = read_log(log, options) if checks and Path(log).suffix not in SAVED else {}
+    logs = read_log(log, options) if checks and not is_saved(log) else {}
     fits = {label: fit_log(duels, options, label) for label, duels in logs.items()}
     for label, fit in (fits or fits_of(log, options)).items():
         check = None
