@@ -95,6 +95,7 @@ _HOMES = {
     "fit": "bayesduel.inference.fit",
     "health": "bayesduel.data.health",
     "check_margins": "bayesduel.criticism.posterior_predictive",
+    "load": "bayesduel.posterior.load",
     "next_pairs": "bayesduel.posterior.information_gain",
     "open_trace": "bayesduel.simulation",
     "opportunity_cost": "bayesduel.simulation.success",

@@ -1,5 +1,7 @@
 """Names and numbers as text, and values as JSON."""
 
+import csv
+import io
 import json
 import math
 import re
@@ -16,10 +18,13 @@ from rich.cells import cell_len, set_cell_size
 
 __all__ = [
     "CELL",
+    "FORMULA",
     "SENTENCE",
     "count",
+    "csv_text",
     "digits_of",
     "file_names",
+    "from_spreadsheet",
     "join",
     "json_ready",
     "number_with_interval",
@@ -39,6 +44,9 @@ SCREEN = (24, 100)  # lines and columns of what an object prints
 CELL = 48  # terminal columns of a label in a table
 SENTENCE = 60  # and in a sentence
 LONGEST = 160  # bytes of a label in a file name; file systems take 255 for all of it
+FORMULA = "'*[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]"  # how it begins, by wide characters too
+SPREADSHEET = re.compile(FORMULA)
+NUMERIC = re.compile(r"[+-]?(?:[\d.,]+(?:e[+-]?\d+)?(?: ?%)?|inf)", re.IGNORECASE)
 LINE_ENDS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
 
 
@@ -189,6 +197,25 @@ def json_ready(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
+def csv_text(columns: Iterable[Any], rows: Iterable[Iterable[Any]], *, raw: bool = False) -> str:
+    """Return a table as CSV, with a line of heads; missing values are empty.
+
+    Texts that a spreadsheet would take for a formula (they begin with ``=``, ``+``, ``-``, ``@``, a
+    tab or a line end) have an apostrophe in front, so that they are text; numbers stay numbers.
+    Texts that begin with apostrophes before these have one more. `raw` leaves all as it is.
+    """
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    for row in (columns, *rows):
+        writer.writerow([_field(value, raw) for value in row])
+    return text.getvalue()
+
+
+def from_spreadsheet(text: str) -> str:
+    """Return the text for which :func:`csv_text` wrote this one."""
+    return text[1:] if text[:1] == "'" and SPREADSHEET.match(text) else text
+
+
 def file_names(labels: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:
     """Return a part of a file name for each label, all different on any file system.
 
@@ -210,6 +237,13 @@ def file_names(labels: Iterable[str], taken: Iterable[str] = ()) -> dict[str, st
 def to_json(value: Any, indent: int | None = 2) -> str:
     """Return a value as JSON text; NaN and infinities become null, as in :func:`json_ready`."""
     return json.dumps(json_ready(value), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _field(value: Any, raw: bool) -> Any:
+    if isinstance(value, str) and not raw:
+        escaped = SPREADSHEET.match(value) and not NUMERIC.fullmatch(value)
+        return f"'{value}" if escaped else value
+    return None if value is None or value != value else value
 
 
 def _file_name(label: str) -> str:

@@ -73,7 +73,7 @@ def settings_from_json(text: str) -> dict[str, Any]:
 
     def made(value: dict[str, Any]) -> Any:
         if value.keys() == {"array", "dtype"}:
-            return np.array(value["array"], dtype=value["dtype"])
+            return np.array(value["array"], dtype=np.dtype(str(value["dtype"])))
         return value
 
     found: dict[str, Any] = json.loads(text, object_hook=made)

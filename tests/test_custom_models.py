@@ -60,24 +60,23 @@ def test_the_page_runs_from_start_to_report(page):
 
 
 @pytest.mark.slow
-def test_another_process_is_told_what_to_import(page):
+def test_another_process_hands_the_class_over(page):
     _, folder = page
     asked = (
-        "import sys, xarray as xr, bayesduel as bd\n"
-        "{first}\n"
+        "import bayesduel as bd, travel\n"
         "try:\n"
-        "    print(bd.winners(xr.open_datatree('travel.nc')).sizes['arm'])\n"
+        "    print(bd.winners(bd.load('travel.nc'{given})).sizes['arm'])\n"
         "except ValueError as error:\n"
         "    print(error)\n"
     )
     found = [
         subprocess.run(
-            [sys.executable, "-c", asked.format(first=first)],
+            [sys.executable, "-c", asked.format(given=given)],
             cwd=folder, capture_output=True, text=True, check=True,
         ).stdout.strip()
-        for first in ("", "import travel")
+        for given in ("", ", classes=[travel.Travel]")
     ]  # fmt: skip
-    assert "Travel, the class of 'travel' in this fit, should be known: import the" in found[0]
+    assert "got 'travel:Travel': pass it, bayesduel.load(path, classes=[...])" in found[0]
     assert found[1] == "7"
 
 

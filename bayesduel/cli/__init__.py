@@ -5,13 +5,16 @@ write the file and name it in `COMMANDS`. Nothing heavy is imported before a com
 ``--help`` is quick.
 
 Exit status: 0 done, 1 a fault of ours, 2 bad input (one line on stderr says what), 130 stopped
-by Ctrl-C.
+by Ctrl-C or SIGTERM.
 """
 
 import io
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, cast
 
@@ -84,11 +87,12 @@ class Commands(click.Group):
         argv = list(sys.argv[1:] if args is None else args)
         debug = "--debug" in argv
         argv = [a for a in argv if a != "--debug"]  # wherever it stands
-        extra |= {"standalone_mode": False, "obj": argv}
+        shown = [a.encode("utf-8", "backslashreplace").decode("utf-8") for a in argv]
+        extra |= {"standalone_mode": False, "obj": shown}  # what a page says of its command
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):  # names may have letters the locale lacks
                 stream.reconfigure(errors="backslashreplace")
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _terminable():
             warnings.showwarning = _show_warning
             warnings.simplefilter("ignore")
             warnings.simplefilter("default", UserWarning)
@@ -123,6 +127,19 @@ def main(debug: bool) -> None:
     LOG is a file of duels (CSV, TSV, JSON lines, Parquet, compressed or not, or a glob of
     many), or the name of a dataset shipped with bayesduel.
     """
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM stop a command as Ctrl-C does, so that it leaves nothing behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what a signal does
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def _explain(error: Exception) -> tuple[str, int]:

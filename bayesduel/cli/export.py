@@ -15,6 +15,7 @@ from bayesduel.cli.options import (
     judging_options,
     log_argument,
     names_of,
+    raw_option,
     read_log,
     reading_options,
 )
@@ -38,12 +39,13 @@ __all__ = ["command"]
     show_default=True,
     help="Format of the files.",
 )
+@raw_option
 @anchor_option
 @against_option
 @reading_options
 @fitting_options
 @judging_options
-def command(log: str, output: Path, format: Any, **options: Any) -> None:
+def command(log: str, output: Path, format: Any, raw: bool, **options: Any) -> None:
     """Write every table of the report on LOG as a file, numbers not rounded.
 
     The files are named after the section and the table: ranking.csv, scores.csv, ... With --by
@@ -61,6 +63,7 @@ def command(log: str, output: Path, format: Any, **options: Any) -> None:
             logs[None] if None in logs else logs,
             output,
             format=format,
+            raw=raw,
             model=model,
             **{name: options[name] for name in given},
             **anchor_of(options["anchor"]),

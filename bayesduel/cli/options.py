@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from bayesduel.system.atomic_write import check_not_read
 
@@ -24,11 +25,13 @@ __all__ = [
     "fit_log",
     "fits_of",
     "fitting_options",
+    "is_saved",
     "json_option",
     "judging_options",
     "log_argument",
     "names_of",
     "page_option",
+    "raw_option",
     "read_log",
     "reading_options",
     "sampling_options",
@@ -51,6 +54,7 @@ _READING = (
 _OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight")
 READ = ("log", "items", "predict", "fit", "earlier", "problem", "study", "arms_file", "pairs")
 _FITTING = ("model", "method", "draws", "seed")
+OF_LOGS = (*_READING, *_FITTING, "order_effect")  # options that a saved fit cannot honour
 
 log_argument = click.argument(
     "log",
@@ -62,6 +66,12 @@ log_argument = click.argument(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, complete.")
 page_option = click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="HTML file to write."
+)
+raw_option = click.option(
+    "--raw",
+    is_flag=True,
+    help="CSV with labels as they are.  [default: an apostrophe in front of those that a "
+    "spreadsheet would take for a formula]",
 )
 anchor_option = click.option(
     "--anchor",
@@ -295,7 +305,7 @@ def fits_of(
 
     `model` chooses one for each log; by default it is the option's.
     """
-    if isinstance(log, list) or Path(log).suffix not in (".nc", ".zarr"):
+    if not is_saved(log):
         logs = read_log(log, options)
         chosen = {
             label: {} if model is None else {"model": model(duels)} for label, duels in logs.items()
@@ -303,19 +313,23 @@ def fits_of(
         return {
             label: fit_log(duels, options | chosen[label], label) for label, duels in logs.items()
         }
-    if options.get("order_effect"):
-        raise click.UsageError(f"--order-effect is for fitting a log; {log} is fitted already")
-    import xarray as xr
+    from bayesduel.posterior.load import load
 
-    if not Path(log).exists():
-        raise FileNotFoundError(f"no such fit: {log}")
-    try:
-        fit = xr.open_datatree(log)
-    except Exception as error:  # xarray's engines raise what they like on a broken file
-        raise ValueError(f"{log} is not a file that `bayesduel fit` saved: {error}") from error
-    if "posterior" not in fit or "model" not in fit.attrs:
-        raise ValueError(f"{log} is not a file that `bayesduel fit` saved: no posterior of a model")
-    return {None: fit.load()}
+    context = click.get_current_context()
+    for option in context.command.params:
+        name = str(option.name)
+        used = name == "seed" and context.params.get("checks")  # by the check of the fit
+        source = context.get_parameter_source(name)
+        if name in OF_LOGS and not used and source is ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"{option.opts[0]} is for fitting a log; {log} is fitted already"
+            )
+    return {None: load(log)}
+
+
+def is_saved(log: Any) -> bool:
+    """Return whether a LOG argument is a file of a fit, by its name."""
+    return not isinstance(log, list) and Path(log).suffix.lower() in (".nc", ".zarr")
 
 
 def check_folder(path: Path, option: str = "-o", besides: str = "") -> Path:

@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from bayesduel.cli.options import raw_option
+
 __all__ = ["command"]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -234,16 +236,14 @@ def plan(
 @study_argument
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--audit", is_flag=True, help="With every correction, in the order of telling.")
+@raw_option
 @json_option
-def export(study: str, path: Path, audit: bool, as_json: bool) -> None:
+def export(study: str, path: Path, audit: bool, raw: bool, as_json: bool) -> None:
     """Write the duels as a CSV file that ``bayesduel report`` reads."""
-    import csv
-    import io
-
     from bayesduel.cli.console import print_json
     from bayesduel.cli.options import check_folder
     from bayesduel.system.atomic_write import write_text
-    from bayesduel.text import count
+    from bayesduel.text import count, csv_text
 
     check_folder(path, "PATH")
     rows = _opened(study).audit()
@@ -257,11 +257,8 @@ def export(study: str, path: Path, audit: bool, as_json: bool) -> None:
             row["margin"] = row.pop("outcome")
     if not rows:
         raise ValueError(f"{study} should have an outcome to export, got none")
-    written = io.StringIO(newline="")
-    writer = csv.DictWriter(written, list(rows[0]))
-    writer.writeheader()
-    writer.writerows(rows)
-    write_text(path, written.getvalue())
+    columns = ["raw_ticket" if raw and name == "ticket" else name for name in rows[0]]
+    write_text(path, csv_text(columns, (row.values() for row in rows), raw=raw))
     if as_json:
         print_json({"path": path, "rows": len(rows)})
     else:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bayesduel.cli.options import check_folder, fits_of, log_argument, read_log, reading_options
+from bayesduel.cli.options import check_folder, is_saved, log_argument, read_log, reading_options
 
 __all__ = ["command"]
 
@@ -34,15 +34,16 @@ def command(
     Duels of LOG should not be among those of the fit.
     """
     from bayesduel.cli.console import remark, share
+    from bayesduel.posterior.load import load
     from bayesduel.posterior.update import update
     from bayesduel.system.atomic_write import write_netcdf
 
     path = check_folder(fit if output is None else output, "FIT" if output is None else "-o", "fit")
     if options["by"] is not None:
         raise click.UsageError("--by should not be given: a saved fit is of one log")
-    if fit.suffix not in (".nc", ".zarr"):
+    if not is_saved(fit):
         raise click.UsageError(f"FIT should be a file that `bayesduel fit` saved, got {fit}")
-    saved = fits_of(str(fit), {})[None]
+    saved = load(fit)
     whole = None if earlier is None else read_log(earlier, options)[None]
     new = read_log(log, options)[None]
     given: dict[str, Any] = {} if draws is None else {"draws": draws}

@@ -1,6 +1,5 @@
 """``bayesduel winners``: the winners of a log, in the terminal or as JSON."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,9 +10,11 @@ from bayesduel.cli.options import (
     fit_log,
     fits_of,
     fitting_options,
+    is_saved,
     json_option,
     judging_options,
     log_argument,
+    raw_option,
     read_log,
     reading_options,
 )
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-SAVED = (".nc", ".zarr")  # files of fits
 ROWS = 30  # arms listed in the terminal; --json has all
 
 
@@ -36,6 +36,7 @@ ROWS = 30  # arms listed in the terminal; --json has all
 @log_argument
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row an arm, with scores.")
+@raw_option
 @anchor_option
 @click.option(
     "--covariance",
@@ -54,7 +55,7 @@ ROWS = 30  # arms listed in the terminal; --json has all
 @fitting_options
 @judging_options
 def command(
-    log: str, as_json: bool, as_csv: bool, covariance: str, checks: bool, **options: Any
+    log: str, as_json: bool, as_csv: bool, raw: bool, covariance: str, checks: bool, **options: Any
 ) -> None:
     """Show the winners of LOG (or of a fit.nc that `bayesduel fit` saved), with uncertainty."""
     from bayesduel.cli.console import print_json, show, working
@@ -65,10 +66,12 @@ def command(
 
     if as_json and as_csv:
         raise click.UsageError("--json and --csv should not be given together")
+    if raw and not as_csv:
+        raise click.UsageError("--raw is for --csv, got it without")
     anchor = anchor_of(options.pop("anchor"))
     results: dict[str | None, Winners] = {}
     rated: dict[str | None, pd.DataFrame | None] = {}
-    logs = read_log(log, options) if checks and Path(log).suffix not in SAVED else {}
+    logs = read_log(log, options) if checks and not is_saved(log) else {}
     fits = {label: fit_log(duels, options, label) for label, duels in logs.items()}
     for label, fit in (fits or fits_of(log, options)).items():
         check = None
@@ -89,7 +92,7 @@ def command(
                 level = {"ci_prob": options["confidence"], "covariance": covariance}
                 rated[label] = scores(fit, **anchor, **level)
     if as_csv:
-        click.echo(_csv(results, rated), nl=False)
+        click.echo(_csv(results, rated, raw), nl=False)
         return
     if as_json:
         summaries: Any = {
@@ -103,10 +106,14 @@ def command(
 
 
 def _csv(
-    results: "Mapping[str | None, Winners]", rated: "Mapping[str | None, pd.DataFrame | None]"
+    results: "Mapping[str | None, Winners]",
+    rated: "Mapping[str | None, pd.DataFrame | None]",
+    raw: bool,
 ) -> str:
     """Return the ranking of every log with its scores as CSV, numbers not rounded."""
     import pandas as pd
+
+    from bayesduel.text import csv_text
 
     parts = []
     for label, result in results.items():
@@ -117,7 +124,8 @@ def _csv(
         if label is not None:
             frame = pd.concat({label: frame}, names=["log"])
         parts.append(frame)
-    return str(pd.concat(parts).to_csv())
+    table = pd.concat(parts).reset_index()
+    return csv_text(table.columns, table.itertuples(index=False), raw=raw)
 
 
 def _scores(table: "pd.DataFrame | None") -> Any:

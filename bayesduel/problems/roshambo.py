@@ -20,7 +20,6 @@ repeated rock-paper-scissors as a benchmark for multiagent reinforcement learnin
 
 import csv
 import ctypes
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -34,6 +33,7 @@ from bayesduel.problems.margins import ScoreDuels, lot
 from bayesduel.system.arguments import real, shown_value
 from bayesduel.system.atomic_write import write_text
 from bayesduel.system.extras import load_extra, missing_extra
+from bayesduel.text import csv_text
 
 __all__ = [
     "RoshamboDuels",
@@ -106,13 +106,12 @@ class RoshamboTable:
 
     def save(self, path: str | Path) -> None:
         """Write the table as CSV, one row a pair."""
-        written = io.StringIO(newline="")
-        writer = csv.writer(written)
-        writer.writerow(COLUMNS)
-        for i, j in combinations(range(len(self.bots)), 2):
-            numbers = (self.throws, self.matches, float(self.mean[i, j]), float(self.sd[i, j]))
-            writer.writerow((self.bots[i], self.bots[j], *numbers))
-        write_text(path, written.getvalue())
+        pairs = combinations(range(len(self.bots)), 2)
+        rows = (
+            (self.bots[i], self.bots[j], self.throws, self.matches, self.mean[i, j], self.sd[i, j])
+            for i, j in pairs
+        )
+        write_text(path, csv_text(COLUMNS, rows, raw=True))
 
     @staticmethod
     def load(path: str | Path) -> "RoshamboTable":

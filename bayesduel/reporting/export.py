@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from bayesduel.reporting.report import analysed, files_read, sections
-from bayesduel.reporting.section import Table
-from bayesduel.system.arguments import check_call, check_one_of, path_of
+from bayesduel.system.arguments import check_call, check_flag, check_one_of, path_of
 from bayesduel.system.atomic_write import check_not_read, write_texts
 from bayesduel.text import file_names, to_json
 
@@ -21,6 +20,7 @@ def export(
     folder: str | Path,
     *,
     format: Format = "csv",
+    raw: bool = False,
     step: Callable[[str], None] = lambda name: None,
     **options: Any,
 ) -> list[Path]:
@@ -37,6 +37,9 @@ def export(
         The folder to write to; made if it does not exist.
     format
         "csv" (a line of heads; missing values are empty) or "json" (a list of rows).
+    raw
+        Whether CSV has labels as they are. Default: labels that a spreadsheet would take for a
+        formula have an apostrophe in front.
     step
         Called with the name of each step before it begins.
     options
@@ -56,6 +59,7 @@ def export(
     """
     check_one_of(format, "format", get_args(Format))
     check_call(step, "step")
+    check_flag(raw, "raw")
     folder = path_of(folder, "folder")
     duels = options.pop("duels", None)
     several: dict[Any, Any] = log if isinstance(log, dict) and log else {None: log}
@@ -75,10 +79,7 @@ def export(
                 for name, table in section.tables.items():
                     file = f"{own}{name}.{format}"
                     check_not_read(folder / file, read)
-                    yield file, _text(table, format)
+                    text = table.to_csv(raw=raw) if format == "csv" else f"{table.to_json()}\n"
+                    yield file, text
 
     return write_texts(folder, texts())
-
-
-def _text(table: Table, format: Format) -> str:
-    return table.to_csv() if format == "csv" else f"{table.to_json()}\n"

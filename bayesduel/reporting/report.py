@@ -251,6 +251,8 @@ def report(
     heading = f"{len(parts)} logs"
     if len(parts) == 1:
         heading = str(one.duels.read_summary.source)
+        for file in one.duels.read_summary.files:
+            heading = heading.replace(str(Path(file).parent / "_")[:-1], "")
     note = FEWER_FIGURES if len(rows) > MANY_LOGS else None
     text = page(
         title or heading,

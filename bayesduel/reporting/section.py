@@ -5,9 +5,7 @@ pages and notebooks; ``rich`` prints it in a terminal, without its figures.
 """
 
 import base64
-import csv
 import gzip
-import io
 import json
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from bayesduel.text import CELL, json_ready, shorten, to_json
+from bayesduel.text import CELL, csv_text, json_ready, shorten, to_json
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -210,19 +208,15 @@ class Table(Printed):
             names[f"{own} {k + 1}" if own in names else own] = [row[k] for row in texts]
         return names
 
-    def to_csv(self, digits: int | None = None) -> str:
-        """Return it as CSV, with a line of heads; missing values are empty.
+    def to_csv(self, digits: int | None = None, *, raw: bool = False) -> str:
+        """Return it as CSV for spreadsheets, or `raw`: see :func:`bayesduel.text.csv_text`.
 
         With `digits`, numbers are rounded to so many significant ones.
         """
         content = self.content
         if digits is not None:
             content = {name: _rounded(values, digits) for name, values in content.items()}
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(content)
-        writer.writerows(zip(*content.values(), strict=True))
-        return text.getvalue()
+        return csv_text(content, zip(*content.values(), strict=True), raw=raw)
 
     def to_json(self) -> str:
         """Return it as JSON: a list of one object a row; missing values are null."""

@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 from bayesduel.simulation.interaction import Layout, Truth
 from bayesduel.system.arguments import path_of, shown_value
 from bayesduel.system.atomic_write import new_folder, write_netcdf
+from bayesduel.system.open_datatree import ZARR_FORMAT, open_datatree
 
 LOCK = "finished/run/.writer"  # in the folder of a trace: held by the process that writes to it
 
@@ -121,7 +122,7 @@ class StoredTrace:
         if not path.exists():
             _create(path, plan, coordinates, truth, layout)
         try:
-            self.group: Any = zarr.open_group(path, mode="r+")
+            self.group: Any = zarr.open_group(path, mode="r+", zarr_format=ZARR_FORMAT)
             known = json.loads(str(self.group.attrs["plan"]))
         except (OSError, KeyError, ValueError) as error:
             raise ValueError(f"out should be new or a trace to go on with, got {path}") from error
@@ -218,9 +219,8 @@ def open_trace(path: Any) -> xr.DataTree:
     path = path_of(path)
     if not path.exists():
         raise FileNotFoundError(f"path should be a trace, got {path}, which does not exist")
-    options = {"engine": "zarr", "consolidated": False} if path.is_dir() else {"engine": "h5netcdf"}
     try:
-        tree = xr.open_datatree(path, **options)
+        tree = open_datatree(path)
     except (OSError, ValueError) as error:  # not Zarr, not HDF5
         raise ValueError(f"path should be a trace of bayesduel.simulate, got {path}") from error
     if "plan" not in tree.attrs:

@@ -15,7 +15,9 @@ from bayesduel.study.audit_trail import told_duels
 from bayesduel.study.schema import Event
 from bayesduel.study.session import Decision
 from bayesduel.study.settings import Parts, parts_of
-from bayesduel.study.store import Store
+from bayesduel.study.store import Store, StudyError
+from bayesduel.system.arguments import finite
+from bayesduel.system.open_datatree import DAMAGED
 
 __all__ = ["Ledger"]
 
@@ -62,13 +64,17 @@ class Ledger:
         stored = self._store.arms()
         self.labels = tuple(label for label, _ in stored)
         self.retired = {i for i, (_, gone) in enumerate(stored) if gone}
-        self.parts = parts_of(self._settings, self.labels, self.retired)
+        try:
+            self.parts = parts_of(self._settings, self.labels, self.retired)
+            self._memory_rng = np.random.default_rng([self._settings["seed"], 1])
+            finite(self._settings["timeout"], "timeout")
+        except DAMAGED as error:
+            raise StudyError(f"{self._store.url} cannot be opened: {error}") from error
         self.events = []
         self.current = {}
         self.asked = 0
         self._ordered: dict[tuple[int, int], int] = {}  # outcomes by left and right
         self._decision: tuple[int, Decision] | None = None
-        self._memory_rng = np.random.default_rng([self._settings["seed"], 1])
         self.catch_up()
 
     @property

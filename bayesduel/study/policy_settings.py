@@ -1,6 +1,10 @@
-"""A policy as JSON: its class and settings, with those of its belief and of the belief's model."""
+"""A policy as JSON: its class and settings, with those of its belief and of the belief's model.
+
+A class is named by a text, which is looked up among those of the package and nowhere else.
+"""
 
 from dataclasses import fields
+from types import ModuleType
 from typing import Any
 
 from bayesduel import beliefs, policies
@@ -12,6 +16,16 @@ from bayesduel.system.arguments import shown_value
 __all__ = ["policy_from", "settings_of"]
 
 
+def _classes(module: ModuleType, base: type) -> dict[str, Any]:
+    """Return the classes of a base that a module of the package lists, by name."""
+    listed = {name: getattr(module, name) for name in module.__all__}
+    return {n: k for n, k in listed.items() if isinstance(k, type) and issubclass(k, base)}
+
+
+POLICIES = _classes(policies, PairPolicy)
+BELIEFS = _classes(beliefs, BeliefSpec)
+
+
 def settings_of(policy: PairPolicy) -> dict[str, Any]:
     """Return a policy as JSON holds it.
 
@@ -20,16 +34,21 @@ def settings_of(policy: PairPolicy) -> dict[str, Any]:
     TypeError
         If a setting is nothing that JSON can hold, or the policy is none of the package.
     """
-    if getattr(policies, type(policy).__name__, None) is not type(policy):
+    if POLICIES.get(type(policy).__name__) is not type(policy):
         raise TypeError(f"policy should be one of bayesduel.policies, got {shown_value(policy)}")
     found: dict[str, Any] = _held(policy)
     return found
 
 
 def policy_from(settings: dict[str, Any]) -> PairPolicy:
-    """Return the policy of these settings."""
-    own = {name: _made(value) for name, value in settings.items() if name != "class"}
-    policy: PairPolicy = getattr(policies, settings["class"])(**own)
+    """Return the policy of these settings.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they are not those of a policy of the package.
+    """
+    policy: PairPolicy = _called(POLICIES, settings)
     return policy
 
 
@@ -46,14 +65,24 @@ def _held(value: Any) -> Any:
     raise TypeError(f"settings of a policy should be numbers or text, got {shown_value(value)}")
 
 
+def _called(classes: dict[str, Any], settings: dict[str, Any]) -> Any:
+    """Return what these settings make of the class that they name, one of `classes`."""
+    kind = classes.get(str(settings.get("class")))
+    if kind is None:
+        raise ValueError(
+            f"class of a policy or a belief should be one of {', '.join(classes)}, "
+            f"got {shown_value(settings.get('class'))}"
+        )
+    return kind(**{name: _made(value) for name, value in settings.items() if name != "class"})
+
+
 def _made(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if "class" in value:  # before "model", which a belief may have among its settings
-        own = {name: _made(part) for name, part in value.items() if name != "class"}
-        return getattr(beliefs, value["class"])(**own)
+        return _called(BELIEFS, value)
     if "tuple" in value:
         return tuple(_made(part) for part in value["tuple"])
     # Studies of earlier versions hold the name and the settings beside each other.
-    held = value["model"]
+    held = value.get("model")
     return model_from_settings(held if isinstance(held, dict) else value | {"name": held})

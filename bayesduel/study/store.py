@@ -37,7 +37,7 @@ class Store(Database):
         super().__init__(path)
         if not self.is_new:
             found = self.setting("format")
-            if found is None or int(found) > FORMAT:
+            if not isinstance(found, int) or found > FORMAT:
                 raise StudyError(
                     f"{self.url} was made by a newer version of bayesduel (format {found}, this "
                     f"version reads up to {FORMAT}): install that version to open it."
@@ -75,13 +75,19 @@ class Store(Database):
         with self.reading() as connection:
             found = connection.execute(select(settings.c.value).where(settings.c.name == name))
             value = found.scalar_one_or_none()
-        return None if value is None else json.loads(value)
+        return None if value is None else self._read(name, value)
 
     def all_settings(self) -> dict[str, Any]:
         """Return every setting by name."""
         with self.reading() as connection:
             rows = connection.execute(select(settings.c.name, settings.c.value)).all()
-        return {row.name: json.loads(row.value) for row in rows}
+        return {row.name: self._read(row.name, row.value) for row in rows}
+
+    def _read(self, name: str, value: str) -> Any:
+        try:
+            return json.loads(value)
+        except (RecursionError, ValueError) as error:
+            raise StudyError(f"{self.url} is damaged: its {name} should be JSON: {error}") from None
 
     def arms(self) -> list[tuple[str, bool]]:
         """Return label and whether retired of every arm, in order."""

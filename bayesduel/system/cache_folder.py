@@ -37,11 +37,12 @@ def provide_cache_folder() -> None:
     if pytensor:
         place = f"base_compiledir={folder / 'pytensor'}"
         os.environ["PYTENSOR_FLAGS"] = f"{flags},{place}".lstrip(",")
-    warnings.warn(
+    warnings.warn_explicit(  # in one line, without that of the source
         f"the home folder {home} cannot be written, so that caches are in {folder} "
         f"(set HOME, or NUMBA_CACHE_DIR, MPLCONFIGDIR and PYTENSOR_FLAGS)",
         UserWarning,
-        stacklevel=2,
+        "bayesduel",
+        1,
     )
 
 

@@ -196,10 +196,12 @@ def _page_of_junk(junk: list[dict[str, Any]]) -> str:
         "",
         "## Junk",
         "",
-        f"{n:,} calls of {len(junk)} public names; in each, one argument is junk (None, arrays, an "
-        "empty frame, infinity, NaN, huge and negative numbers, deep nesting, other types) and all "
-        "others are sound. Refused: by the package, in a message that names the argument. "
-        "Unnamed: by the package, without that. Foreign: in the words of another library.",
+        f"{n:,} calls of {len(junk)} public names; in each, one argument, also one that is "
+        "passed on (`**options`), is junk (None, arrays, masked entries, frames with repeated "
+        "names, infinity, NaN, huge and negative numbers, lists that never end, deep nesting, "
+        "half of a surrogate pair, other types) and all others are sound. Refused: by the "
+        "package, in a message that names the argument. Unnamed: by the package, without that. "
+        "Foreign: in the words of another library.",
         "",
         f"| {' | '.join(KINDS)} |",
         f"|{'---:|' * len(KINDS)}",

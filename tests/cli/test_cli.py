@@ -1,6 +1,7 @@
 """The command line: exit statuses, one message on bad input, pure JSON."""
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -202,6 +203,15 @@ def test_a_terminal_of_no_width_is_one_of_80_columns(monkeypatch, log, columns):
     monkeypatch.setenv("COLUMNS", columns)
     assert run("health", log).stdout == shown
     assert "maximum-likelihood scores exist" in shown
+
+
+def test_a_page_on_a_file_whose_name_is_not_utf8(tmp_path):
+    path = os.path.join(tmp_path, "\udcff.csv")
+    with open(path, "w") as stream:
+        stream.write(GOOD)
+    result = run("report", path, "-o", tmp_path / "page.html", "--draws", "100")
+    assert result.exit_code == 0, result.stderr
+    assert r"\udcff.csv" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_a_file_goes_before_a_dataset_of_its_name(monkeypatch, tmp_path):

@@ -2,6 +2,9 @@
 
 import json
 import os
+import subprocess
+import sys
+import time
 
 import click
 import pytest
@@ -143,3 +146,22 @@ def test_export_by_writes_a_folder_for_each_label(here, many):
     assert len({name.casefold() for name in folders.values()}) == len(LABELS)
     assert {p.name for p in (here / "tables").iterdir()} == {*folders.values(), "labels.json"}
     assert all((here / "tables" / name / "ranking.csv").exists() for name in folders.values())
+
+
+def test_a_page_has_the_name_of_its_file_and_not_its_place(here):
+    (here / "log.csv").write_text(LOG)
+    log = bd.read_duels(here / "log.csv", judge=False)
+    page = bd.report(bd.check(log, quick=True), here / "page.html").read_text()
+    assert "<title>log.csv" in page or "<h1>log.csv</h1>" in page
+
+
+def test_sigterm_stops_a_command_as_ctrl_c_does(here):
+    command = "simulate --problem cyclic-4 --policies CCB --horizon 1e9 --replications 2 -o t.zarr"
+    code = "from bayesduel.cli import main; main()"
+    done = subprocess.Popen([sys.executable, "-c", code, *command.split()], stderr=-1)
+    while not (here / "t.zarr").exists():
+        assert done.poll() is None
+        time.sleep(0.05)
+    done.terminate()
+    assert done.communicate(timeout=60)[1].strip() == b"bayesduel: stopped"
+    assert done.returncode == 130

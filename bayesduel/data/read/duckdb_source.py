@@ -38,7 +38,7 @@ from bayesduel.data.read.record_count import count_records
 from bayesduel.data.read.rows import TEXTS, Coded, Rows, coded
 from bayesduel.data.read.sql import count_query, labelled, name_of, stacked, text_in_sql
 from bayesduel.system.arguments import shown_value
-from bayesduel.text import join, printable
+from bayesduel.text import FORMULA, join, printable
 
 __all__ = ["FileSource", "open_files"]
 
@@ -353,7 +353,10 @@ class FileSource:
         )
 
     def _field(self, file: LogFile, column: str) -> str:
-        return f"c{file.columns.index(column)}" if file.format == "csv" else name_of(column)
+        field = f"c{file.columns.index(column)}" if file.format == "csv" else name_of(column)
+        if file.of_study:
+            field = f"regexp_replace({field}, {text_in_sql(f"^'({FORMULA})")}, '\\1')"
+        return field
 
     def _table(self, query: str) -> pa.Table:
         return pa.RecordBatchReader.from_stream(self._con.sql(query)).read_all()

@@ -74,6 +74,11 @@ class LogFile:
     delimiter: str
     columns: tuple[str, ...]
 
+    @property
+    def of_study(self) -> bool:
+        """Whether ``bayesduel study export`` wrote it, for spreadsheets too."""
+        return self.format == "csv" and {"ticket", "told"} <= set(self.columns)
+
 
 def expand(path: Any) -> list[str]:
     """Return the files of a path, a folder or a glob (sorted), or a list of these.

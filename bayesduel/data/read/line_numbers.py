@@ -17,7 +17,7 @@ import pyarrow as pa
 from bayesduel.data.read.columns import Columns, Roles
 from bayesduel.data.read.faults import shown
 from bayesduel.data.read.formats import LogFile, json_object, open_bytes, open_csv
-from bayesduel.text import count
+from bayesduel.text import count, from_spreadsheet
 
 __all__ = [
     "LineEndError",
@@ -124,6 +124,8 @@ def _csv_rows(file: LogFile, roles: Roles | Columns) -> Iterator[tuple[int, list
     places = [file.columns.index(column) for column in roles.taken.values()]
     nothing: list[str | None] = [None] * len(places)
     for line, reason, record in _csv_records(file):
+        if file.of_study:
+            record = [from_spreadsheet(text) for text in record]
         yield line, nothing if reason else [record[k] or None for k in places], reason
 
 

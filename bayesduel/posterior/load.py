@@ -1,0 +1,57 @@
+"""A fit read from its file: data, checked before anything is made of it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.models.registry import know
+from bayesduel.posterior.draws import draws_of
+from bayesduel.system.arguments import listed, path_of
+from bayesduel.system.open_datatree import DAMAGED, open_datatree
+
+__all__ = ["load"]
+
+
+def load(path: Any, classes: Iterable[type] = ()) -> xr.DataTree:
+    """Return a fit that `bayesduel fit`, or ``fit.to_netcdf(path)``, left in a file.
+
+    What a file says is data: it imports no module and calls nothing but the package's own models.
+
+    Parameters
+    ----------
+    path
+        A NetCDF file, or a Zarr folder.
+    classes
+        Models and terms of one's own that the fit may name. Those that were used in
+        this process or registered (``bayesduel.models.register``) are known.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none.
+    TypeError
+        If an argument is not as described.
+    ValueError
+        If it is no fit, is damaged, or names a class that is not known.
+    """
+    path = path_of(path)
+    for kind in listed(classes, "classes"):
+        know(kind)
+    if not path.exists():
+        raise FileNotFoundError(f"no such fit: {path}")
+    rule = f"{path} is not a file that `bayesduel fit` saved"
+    try:
+        with open_datatree(path) as tree:
+            fit = tree.load()
+    except Exception as error:  # readers raise what they like on a broken file
+        raise ValueError(f"{rule}: {error}") from error
+    if "posterior" not in fit or "model" not in fit.attrs:
+        raise ValueError(f"{rule}: no posterior of a model")
+    try:
+        draws, _, _ = draws_of(fit)
+        draws.chances(slice(0, 1), np.array([0]), np.array([1]))
+    except DAMAGED as error:
+        raise ValueError(f"{path} should be a fit of its model: {error}") from error
+    return fit

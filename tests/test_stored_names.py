@@ -1,0 +1,351 @@
+"""What a file says is data: no text in a fit, a study or a trace imports or calls anything."""
+
+import ast
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import bayesduel as bd
+from bayesduel.cli import main
+from bayesduel.models import BradleyTerry, OrderEffect, Scores, register
+from tests.support import stored_names as crafted
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def log():
+    rng = np.random.default_rng(1)
+    pairs = ["ab", "bc", "ca"] * 20
+    return bd.Duels.from_votes(
+        [p[0] for p in pairs],
+        [p[1] for p in pairs],
+        rng.integers(0, 2, 60).astype(float),
+        judge=["u", "v", "w", "x"] * 15,
+    )
+
+
+@pytest.fixture(scope="module")
+def stored(log, tmp_path_factory):
+    """Return one file of each kind that is opened: a fit, a study and a trace."""
+    folder = tmp_path_factory.mktemp("stored")
+    bd.fit(log, OrderEffect(), draws=100, seed=1).to_netcdf(folder / "fit.nc", engine="h5netcdf")
+    policy = bd.ContrastAllocation(belief=bd.Laplace(model=OrderEffect()))
+    stop = bd.WithinRope(0.95) | bd.Budget(50)
+    bd.Study(folder / "a.study", arms=list("abc"), policy=policy, stop=stop, seed=1)
+    given = {"horizon": 20, "seed": 1, "replications": 1, "workers": 1, "progress": False}
+    bd.simulate(bd.Uniform(), "cyclic-4", **given, out=folder / "trace.zarr")
+    bd.simulate(bd.Uniform(), "cyclic-4", **given, out=folder / "trace.nc")
+    return folder
+
+
+def said(answer):
+    """Return what a command answered, which has to be an answer or one clear line."""
+    lines = [line for line in answer.stderr.splitlines() if line.startswith("bayesduel: ")]
+    assert answer.exit_code in (0, 2), (answer.exit_code, answer.stderr)
+    assert (answer.exit_code == 0) or len(lines) == len(answer.stderr.splitlines()) == 1
+    assert "Traceback" not in answer.output
+    return answer.stderr
+
+
+def run(*args):
+    return said(CliRunner().invoke(main, [str(a) for a in args]))
+
+
+def spots(kind):
+    """Return the places to plant names in, which only the files themselves tell."""
+    return {
+        "fit.nc": crafted.spots_of_attributes,
+        "trace.nc": crafted.spots_of_attributes,
+        "a.study": crafted.spots_of_study,
+        "trace.zarr": crafted.spots_of_folder,
+    }[kind]
+
+
+def plant(kind):
+    return {
+        "fit.nc": crafted.plant_attribute,
+        "trace.nc": crafted.plant_attribute,
+        "a.study": crafted.plant_setting,
+        "trace.zarr": crafted.plant_metadata,
+    }[kind]
+
+
+def read(kind, path):
+    """Return what a program that is handed the file says."""
+    if kind == "a.study":
+        return run("study", "status", path)
+    try:
+        if kind == "fit.nc":
+            return str(len(bd.winners(bd.load(path)).to_dict()))
+        return str(bd.regret(bd.open_trace(path).load()).sizes)
+    except (ValueError, TypeError, KeyError, OSError) as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("kind", ["fit.nc", "trace.nc", "a.study", "trace.zarr"])
+def test_no_stored_text_runs(kind, stored, tmp_path):
+    """Every text in turn names a command, a module on the path or a dunder."""
+    watch = crafted.Watch(tmp_path)
+    places = spots(kind)(stored / kind)
+    assert len(places) >= 10
+    for place, spot in enumerate(places):
+        name = crafted.NAMES[place % len(crafted.NAMES)]
+        path = crafted.copy(stored / kind, tmp_path)
+        plant(kind)(path, spot, name)
+        with watch as ran:
+            answer = read(kind, path)
+        assert not ran, (spot, name, ran)
+        assert len(answer.splitlines()) <= 1, (spot, name, answer)
+
+
+CLASSES = ("evil", "predictor", "order-effect", "bradley-terry")
+
+
+@pytest.mark.parametrize("name", crafted.NAMES)
+@pytest.mark.parametrize("part", CLASSES)
+def test_a_fit_that_names_a_class_to_call(part, name, stored, tmp_path):
+    """The file of the issue: a class that is none, its arguments among the settings."""
+    watch, path = crafted.Watch(tmp_path), crafted.copy(stored / "fit.nc", tmp_path)
+    settings = {"args": ["touch", str(watch.mark)], "command": f"touch {watch.mark}"}
+    with h5py.File(path, "r+") as file:
+        file.attrs["model_classes"] = json.dumps({part: name})
+        if part == "evil":
+            file.attrs["model"], file.attrs["model_settings"] = part, json.dumps(settings)
+    message = f"got {name!r}: pass it, bayesduel.load(path, classes=[...]), or register"
+    with watch as ran, pytest.raises(ValueError, match=re.escape(message)):
+        bd.load(path)
+    assert not ran
+    if (part, name) == ("evil", "subprocess:Popen"):
+        for command in (
+            ["winners", path],
+            ["top-k", path, "--k", "1"],
+            ["update", path, "springall"],
+        ):
+            with watch as ran:
+                line = run(*command)
+            assert not ran and str(path) in line and message in line
+
+
+@pytest.mark.parametrize("name", crafted.NAMES)
+@pytest.mark.parametrize("part", ["model", "policy", "belief", "stop", "goal", "classes"])
+def test_a_study_that_names_a_class_to_call(part, name, stored, tmp_path):
+    watch, path = crafted.Watch(tmp_path), crafted.copy(stored / "a.study", tmp_path)
+    spot = {
+        "model": ("model", ("name",)),
+        "classes": ("model", ("classes", "evil")),
+        "policy": ("policy", ("class",)),
+        "belief": ("policy", ("belief", "class")),
+        "stop": ("stop", ("rules", 0, "name")),
+        "goal": ("goal", ("name",)),
+    }[part]
+    crafted.plant_setting(path, spot, name)
+    with watch as ran:
+        line = run("study", "status", path)
+    assert not ran and str(path) in line and repr(name) in line
+
+
+@pytest.mark.parametrize("suffix", [2, 3])
+def test_a_trace_that_names_a_codec_of_pickles(suffix, tmp_path):
+    """Zarr 2 knows a codec that runs what is stored; old versions of it run it unasked."""
+    watch, path = crafted.Watch(tmp_path), tmp_path / "trace.zarr"
+    (path / "x").mkdir(parents=True)
+    for name, held in {
+        ".zgroup": {"zarr_format": 2},
+        ".zattrs": {"plan": "{}"},
+        "x/.zattrs": {"_ARRAY_DIMENSIONS": ["x"]},
+        "x/.zarray": {
+            "zarr_format": 2, "shape": [1], "chunks": [1], "order": "C", "fill_value": "",
+            "dtype": "|O", "compressor": None, "filters": [{"id": "vlen-utf8"}, {"id": "pickle"}],
+        },
+    }.items():  # fmt: skip
+        (path / name).write_text(json.dumps(held))
+    (path / "x" / "0").write_bytes(f"cos\nsystem\n(S'touch {watch.mark}'\ntR.".encode())
+    with watch as ran, pytest.raises(ValueError, match=r"should be a trace of bayesduel.simulate"):
+        bd.open_trace(path)
+    assert not ran
+
+
+# -- classes of one's own ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Tight(Scores):
+    """Scores of this program."""
+
+
+class NotAModel:
+    """A class of this program that is no model."""
+
+
+def forgotten(monkeypatch):
+    """Let the process be another one, which was given no class."""
+    monkeypatch.setattr("bayesduel.models.class_names._KNOWN", {})
+
+
+def test_a_class_is_found_where_it_is_passed_or_registered(log, tmp_path, monkeypatch):
+    path = tmp_path / "own.nc"
+    bd.fit(log, BradleyTerry(Tight(1.0)), draws=100, seed=1).to_netcdf(path, engine="h5netcdf")
+    bd.load(path)  # a model of it was used in this process
+    for give in (lambda: bd.load(path, classes=[Tight]), lambda: register(Tight)):
+        forgotten(monkeypatch)
+        with pytest.raises(ValueError, match="one of predictors that this program was given"):
+            bd.load(path)
+        give()
+        assert bd.winners(bd.load(path)).sizes["arm"] == 3
+    with pytest.raises(TypeError, match="classes should be of models, layers or predictors"):
+        bd.load(path, classes=[NotAModel])
+    with pytest.raises(TypeError, match="classes should be of models, layers or predictors"):
+        register(NotAModel)
+
+
+def test_a_class_of_another_kind_is_not_called(log, tmp_path, monkeypatch):
+    """A known class serves for what it is: no predictor for a model, no layer for a predictor."""
+    path = tmp_path / "own.nc"
+    fit = bd.fit(log, BradleyTerry(Tight(1.0)), draws=100, seed=1)
+    own = fit.attrs["model_classes"]
+    for classes in ({"evil": json.loads(own)["predictor"]}, {"bradley-terry": "elsewhere:Own"}):
+        fit.attrs["model_classes"] = json.dumps(classes)
+        fit.to_netcdf(path, engine="h5netcdf")
+        with pytest.raises(ValueError, match="one of models and layers that this program"):
+            bd.load(path)
+
+
+# -- where a text becomes a name ----------------------------------------------------------------
+
+# Every place of the package in which a text that does not stand there becomes a name, a module or
+# code: by file and function, what is asked for, and why no file that is opened can say it.
+CLI = "bayesduel/cli/__init__.py"
+CATEGORIES, PARTS = "bayesduel/data/categories.py", "parts_of_categories"
+DRAWN, ROLE = "figure.decorated.drawn", "getattr(votes, role)"
+HDF5 = "xr.open_datatree(path, engine='h5netcdf')"
+ZARR = "xr.open_datatree(path, engine='zarr', consolidated=False, zarr_format=ZARR_FORMAT)"
+OLD_GROUP = "zarr.open_group(path, mode='r+', zarr_format=ZARR_FORMAT)"
+NEW_GROUP = "zarr.open_group(path, mode='w', attributes={'plan': json.dumps(dict(plan))})"
+SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "a public name of the package, by a table of its modules": (
+        ("bayesduel/__init__.py", "__getattr__", "getattr(import_module(_HOMES[name]), name)"),
+        ("bayesduel/__init__.py", "__getattr__", "import_module(_HOMES[name])"),
+        ("bayesduel/__init__.py", "__getattr__", "import_module(_ROOMS[name])"),
+        ("bayesduel/__init__.py", "__getattr__", "globals()"),
+    ),
+    "a command that was typed, one of the list COMMANDS": (
+        (CLI, "Commands.get_command", "getattr(import_module('bayesduel.cli.lists'), cmd_name)"),
+        (CLI, "Commands.get_command", "import_module('bayesduel.cli.lists')"),
+        (
+            *(CLI, "Commands.get_command"),
+            "import_module(f'bayesduel.cli.{cmd_name.replace('-', '_')}')",
+        ),
+    ),
+    "a problem that was typed, one of FAMILIES or ITEM_FAMILIES": (
+        ("bayesduel/cli/parse.py", "_drawn", "getattr(problems, family)"),
+        ("bayesduel/cli/parse.py", "problem_of", "getattr(problems, name)"),
+    ),
+    "the names that a module of the package lists in __all__": (
+        ("bayesduel/cli/parse.py", "_named", "getattr(module, name)"),
+        ("bayesduel/simulation/simulate.py", "_check_played", "getattr(known, name)"),
+        ("bayesduel/study/policy_settings.py", "_classes", "getattr(module, name)"),
+    ),
+    "a module that the package names where it calls this": (
+        ("bayesduel/plots/style.py", DRAWN, "getattr(import_module(module), class_name)"),
+        ("bayesduel/plots/style.py", DRAWN, "import_module(module)"),
+        ("bayesduel/system/extras.py", "load_extra", "import_module(module)"),
+    ),
+    "the fields of a class of the package, listed by the class": (
+        ("bayesduel/data/items.py", "Items.to_dataset", "getattr(a, field)"),
+        ("bayesduel/data/pulls.py", "Pulls.__post_init__", "getattr(self, x)"),
+        ("bayesduel/policies/policy.py", "Policy.__post_init__", "getattr(self, setting.name)"),
+        ("bayesduel/reporting/partial_report.py", "fingerprint", "vars(log.votes)"),
+        ("bayesduel/simulation/replication.py", "label", "getattr(policy, f.name)"),
+        ("bayesduel/study/planning.py", "plan", "vars(future)"),
+        ("bayesduel/study/policy_settings.py", "_held", "getattr(value, f.name)"),
+        ("bayesduel/study/status.py", "Status.to_dict", "getattr(self, name)"),
+        ("models/layers.py", "Layer.settings", "getattr(self, f.name)"),
+        ("models/score_model.py", "ScoreModel.settings", "getattr(self, f.name)"),
+        ("models/settings.py", "_values", "getattr(one, name)"),
+    ),
+    "one of two names that stand in the same line": (
+        ("models/__init__.py", "register", "getattr(kind, 'layer' if layer else 'name')"),
+    ),
+    "the columns of a log, listed in the package; it reads an array and calls nothing": (
+        ("bayesduel/criticism/cross_validation.py", "_repeated", ROLE),
+        ("bayesduel/criticism/transitivity/design.py", "majority_design", ROLE),
+        (CATEGORIES, PARTS, "getattr(log.read_summary, name)"),
+        (CATEGORIES, PARTS, "getattr(v, f'{name}s')"),
+        (CATEGORIES, PARTS, "getattr(v, name)"),
+        (CATEGORIES, PARTS, "getattr(v, side)"),
+        ("bayesduel/data/duels.py", "Duels.__repr__", "getattr(self.votes, n)"),
+        ("bayesduel/data/health.py", "_repeats", "getattr(votes, f'{role}s')"),
+        ("bayesduel/data/health.py", "_repeats", ROLE),
+        ("bayesduel/data/majority.py", "_by_unit", ROLE),
+        ("bayesduel/data/majority.py", "repeated_role", "getattr(duels.votes, role)"),
+        ("bayesduel/data/read/columns.py", "Roles.taken", "getattr(self, n)"),
+        ("bayesduel/data/read/duckdb_source.py", "FileSource.rows", "getattr(rows, role)"),
+        ("bayesduel/data/read/faults.py", "without_missing", "getattr(rows, role)"),
+        ("bayesduel/data/subset.py", "compact", "getattr(votes, LABELS[role])"),
+        ("bayesduel/data/subset.py", "compact", ROLE),
+        ("bayesduel/data/subset.py", "of_units", "getattr(votes, f'{role}s')"),
+        ("bayesduel/data/subset.py", "of_units", ROLE),
+        ("bayesduel/data/votes.py", "Votes.take", "getattr(self, name)"),
+    ),
+    "Zarr 3 and HDF5 by name: none of their codecs runs what is stored": (
+        ("bayesduel/system/open_datatree.py", "open_datatree", HDF5),
+        ("bayesduel/system/open_datatree.py", "open_datatree", ZARR),
+        ("bayesduel/posterior/load.py", "load", "open_datatree(path)"),
+        ("bayesduel/simulation/trace.py", "open_trace", "open_datatree(path)"),
+        ("bayesduel/simulation/trace.py", "StoredTrace.__init__", OLD_GROUP),
+        ("bayesduel/simulation/trace.py", "_fill_store", NEW_GROUP),
+    ),
+    "whether NumPy is imported": (("bayesduel/system/arguments.py", "shown_value", "sys.modules"),),
+    "the C types of an optional game, for its own library": (
+        ("bayesduel/problems/roshambo.py", "", "import ctypes"),
+    ),
+}
+TEXT_TO_CODE = {
+    *("getattr", "setattr", "delattr", "attrgetter", "methodcaller"),
+    *("import_module", "__import__", "find_spec", "run_path", "run_module", "load_entry_point"),
+    *("eval", "exec", "compile", "globals", "locals", "vars", "__subclasses__"),
+    *("open_datatree", "open_dataset", "open_group", "open_zarr", "load_dataset", "load_datatree"),
+    *("read_pickle", "Unpickler", "loads"),
+}
+NOT = ("json.loads", "re.compile")
+MODULES = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "runpy", "code", "pydoc", "ctypes"}
+
+
+def places_of(path):
+    """Yield the function and the text of every expression that makes code of a text."""
+
+    def walk(node, inside):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            inside = (*inside, node.name)
+        if isinstance(node, ast.Call):
+            called = node.func
+            name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
+            fixed = name.endswith("attr") and isinstance(node.args[1], ast.Constant)
+            if name in TEXT_TO_CODE and not fixed and ast.unparse(called) not in NOT:
+                yield ".".join(inside), ast.unparse(node)
+        if isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.modules":
+            yield ".".join(inside), "sys.modules"
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            named = {getattr(node, "module", None), *(alias.name for alias in node.names)}
+            for module in sorted(MODULES & {str(n).split(".")[0] for n in named}):
+                yield ".".join(inside), f"import {module}"
+        for child in ast.iter_child_nodes(node):
+            yield from walk(child, inside)
+
+    yield from walk(ast.parse(path.read_text(encoding="utf-8")), ())
+
+
+def test_every_text_that_becomes_a_name_is_known_to_be_safe():
+    files = [*(ROOT / "bayesduel").rglob("*.py"), *(ROOT / "models").rglob("*.py")]
+    found = {(str(file.relative_to(ROOT)), *place) for file in files for place in places_of(file)}
+    known = {place for places in SAFE.values() for place in places}
+    new, gone = sorted(found - known), sorted(known - found)
+    assert not new, "say in SAFE why no stored text gets there:\n" + "\n".join(map(str, new))
+    assert not gone, "no longer there:\n" + "\n".join(map(str, gone))
