@@ -53,13 +53,6 @@ class MarginResponse(Response):
     coords: ClassVar[Mapping[str, Any]] = {"statistic": ["mean_left", "mean_right", "scatter"]}
     _tie_rule: ClassVar[str] = "a tie is a margin of 0"
 
-    def model(self, *predictor: Any, **settings: Any) -> Any:
-        """Return Thurstone's model of margins."""
-        from bayesduel.models.thurstone_score import ThurstoneScore
-
-        own: Any = {"variances": self.variances, "degrees": self.degrees, "unit": self.unit_size}
-        return ThurstoneScore(*predictor, **(own | settings))
-
     def scales(self, *, flat: bool) -> dict[str, Scale]:
         """Return the positive numbers of the noise; one for each arm comes last."""
         found = {}

@@ -33,6 +33,9 @@ PAIRS = 4_000_000  # draws x cells worked on at once
 PREFERENCE_ARMS = 44
 
 
+NAMED: list[Any] = []  # classes of models with a response, in the order of their definition
+
+
 class _Named(ABCMeta):
     """Makes ``Model(response, predictor)`` the named model of the response."""
 
@@ -45,7 +48,14 @@ class _Named(ABCMeta):
             raise TypeError(
                 f"response should be one, such as Bernoulli(), got {shown_value(response)}"
             )
-        return response.model(*rest, **settings)
+        for kind in NAMED:
+            own = kind.of_response(response)
+            if own is not None:
+                return kind(*rest, **(own | settings))
+        raise TypeError(
+            f"response should be that of a model, got {shown_value(response)}: write a subclass of "
+            "ScoreModel with a label and this response (CONTRIBUTING.md, Add a model)"
+        )
 
 
 class Model(ByValue, metaclass=_Named):

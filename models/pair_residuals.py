@@ -46,13 +46,6 @@ class PairResiduals(MarginResponse):
 
     ranks_by_score: ClassVar[bool] = False
 
-    def model(self, *predictor: Any, **settings: Any) -> Any:
-        """Return Thurstone's model of margins with a residual for each pair."""
-        from bayesduel.models.perturbed_thurstone import PerturbedThurstone
-
-        own: Any = {"variances": self.variances, "unit": self.unit_size}
-        return PerturbedThurstone(*predictor, **(own | settings))
-
     def scales(self, *, flat: bool) -> dict[str, Scale]:
         """Return the deviation of the residuals, and the noise."""
         return {"residual_scale": Scale("half-normal", 0.5), **super().scales(flat=flat)}

@@ -1,7 +1,7 @@
 """Thurstone with margins and a residual of each pair."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from bayesduel.models.pair_residuals import PairResiduals
 from bayesduel.models.response import Response
@@ -66,6 +66,13 @@ class PerturbedThurstone(ScoreModel):
             raise ValueError(
                 f"variances should be 'common' or 'arm', got {shown_value(self.variances)}"
             )
+
+    @classmethod
+    def of_response(cls, response: Response) -> dict[str, Any] | None:
+        """Return the settings with which the model has this response, or None."""
+        if type(response) is not PairResiduals:
+            return None
+        return {"variances": response.variances, "unit": response.unit_size}
 
     @property
     def response(self) -> Response:

@@ -65,19 +65,6 @@ class Response(ByValue, ABC):
     coords: ClassVar[Mapping[str, Any]] = {}  # coordinates of its own dimensions
     _tie_rule: ClassVar[str] = "a tie counts half a win for each side"
 
-    def model(self, *predictor: Any, **settings: Any) -> Any:
-        """Return the named model with this response.
-
-        Raises
-        ------
-        TypeError
-            If there is none: a response of one's own belongs to a subclass of ``ScoreModel``.
-        """
-        raise TypeError(
-            f"response should be a shipped one, got {type(self).__name__}: write a subclass of "
-            "ScoreModel with a label and this response (CONTRIBUTING.md, Add a model)"
-        )
-
     @property
     @abstractmethod
     def outcome(self) -> str:
@@ -257,13 +244,6 @@ class Bernoulli(Response):
 
     outcome: ClassVar[str] = "win"
 
-    def model(self, *predictor: Any, **settings: Any) -> Any:
-        """Return Bradley-Terry or Thurstone."""
-        from bayesduel.models.bradley_terry import BradleyTerry
-        from bayesduel.models.thurstone import Thurstone
-
-        return (BradleyTerry if self.link == "logit" else Thurstone)(*predictor, **settings)
-
     @property
     def score_link(self) -> str | None:
         """The link."""
@@ -353,12 +333,6 @@ class Davidson(Response):
     coords: ClassVar[Mapping[str, Any]] = {"result": ["first", "second", "tie"]}
     own: ClassVar[dict[str, tuple[float, float]]] = {"tie": (-0.7, 1.5)}  # tendency to tie
     _tie_rule: ClassVar[str] = "a tie is an outcome"
-
-    def model(self, *predictor: Any, **settings: Any) -> Any:
-        """Return Davidson's model."""
-        from bayesduel.models.davidson import Davidson as model
-
-        return model(*predictor, **settings)
 
     @property
     def summed_log_likelihood(self) -> SummedLogLikelihood:

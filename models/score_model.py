@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 
-from bayesduel.models.model import Model
+from bayesduel.models.model import NAMED, Model
+from bayesduel.models.response import Response
 from bayesduel.models.scores import Scores
 from bayesduel.models.term import Part, Terms
 from bayesduel.system.arguments import shown_value
@@ -46,6 +47,16 @@ class ScoreModel(Model):
     label: ClassVar[str]
     assumption: ClassVar[str]
     required: ClassVar[tuple[str, ...]] = ("label", "response")
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let ``Model(response, predictor)`` find the class."""
+        super().__init_subclass__(**options)
+        NAMED.append(cls)
+
+    @classmethod
+    def of_response(cls, response: Response) -> dict[str, Any] | None:
+        """Return the settings with which the model has this response, or None."""
+        return {} if cls.__dict__.get("response") == response else None
 
     def __post_init__(self) -> None:
         given = self.predictor

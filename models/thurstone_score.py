@@ -1,7 +1,7 @@
 """Thurstone with margins: the difference of two noisy scores is itself observed."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -104,6 +104,14 @@ class ThurstoneScore(ScoreModel):
                 "degrees should be None with variances='pair', which has heavy tails already, "
                 f"got {shown_value(self.degrees)}"
             )
+
+    @classmethod
+    def of_response(cls, response: Response) -> dict[str, Any] | None:
+        """Return the settings with which the model has this response, or None."""
+        if type(response) is not MarginResponse:
+            return None
+        own = {"variances": response.variances, "degrees": response.degrees}
+        return own | {"unit": response.unit_size}
 
     @property
     def response(self) -> Response:
