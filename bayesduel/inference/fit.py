@@ -377,6 +377,7 @@ def _of_log(duels: Any, model: Model) -> dict[str, Any]:
     parts = components(duels) if _ranks_arms(model) else [duels.arms]
     return {
         "source": duels.read_summary.source,
+        "reading": json.dumps(dict(duels.read_summary.reading)),
         "n_duels": duels.n_duels,
         "tie_rule": model.tie_rule(duels),
         "components": json.dumps([list(part) for part in parts]),
