@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.read.stored_reading import check_coding, reading_of
+from bayesduel.data.read.coding import check_coding, reading_of
 from bayesduel.data.votes import Cells, ReadSummary
 from bayesduel.inference.fit import Method, fitted
 from bayesduel.posterior.draws import check_fit, model_of

@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 
 from bayesduel.data.duels import Duels
-from bayesduel.data.read.stored_reading import check_coding
+from bayesduel.data.read.coding import check_coding
 from bayesduel.models import Model
 from bayesduel.study.arms import checked_labels, listed
 from bayesduel.study.audit_trail import audit_trail

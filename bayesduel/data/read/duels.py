@@ -16,6 +16,7 @@ import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import OutlierWarning
+from bayesduel.data.read.coding import DEFAULTS, options_of, with_stored
 from bayesduel.data.read.columns import Given, Roles, assign
 from bayesduel.data.read.faults import (
     WEIGHT,
@@ -35,7 +36,6 @@ from bayesduel.data.read.outcomes import CODINGS, Reading
 from bayesduel.data.read.pair_counts import read_pair_counts
 from bayesduel.data.read.rows import Rows, TimeKind, text_of
 from bayesduel.data.read.source import open_source
-from bayesduel.data.read.stored_reading import DEFAULTS, options_of, with_stored
 from bayesduel.data.votes import ReadSummary, TieRule
 from bayesduel.system.arguments import check_one_of, listed, shown_value, texts_of
 from bayesduel.system.memory import bytes_of
@@ -456,7 +456,7 @@ def _warn_of_outliers(source: "FileSource | FrameSource", roles: Roles, rows: Ro
             f"{value:g} (median size {limit / FAR:g})"
             + (f", and {count(n - 1, 'more such row')}" if n > 1 else ""),
             OutlierWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
