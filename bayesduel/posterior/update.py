@@ -13,7 +13,7 @@ import xarray as xr
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.read.coding import check_coding, reading_of
-from bayesduel.data.votes import Cells, ReadSummary
+from bayesduel.data.votes import Cells
 from bayesduel.inference.fit import Method, fitted
 from bayesduel.posterior.draws import check_fit, model_of
 
@@ -117,7 +117,8 @@ def log_of(fit: xr.DataTree) -> Duels:
         columns = (data[n].values.astype(k) for n, k in zip(names, kinds, strict=True))
         log = Duels(arms=tuple(arms), cells=Cells(*columns), ordered=False)
     source = str(fit.attrs.get("source", "a fit"))
-    return replace(log, read_summary=ReadSummary(source=source, reading=reading_of(fit)))
+    summary = replace(log.read_summary, source=source, reading=reading_of(fit))
+    return replace(log, read_summary=summary)
 
 
 # -- in calling order ----------------------------------------------------------------------
