@@ -49,7 +49,8 @@ MODELS = (
 METHODS = ("auto", "laplace", "nuts", "variational", "gibbs")
 LEAST_DRAWS = 100  # as bayesduel.fit has it, known here before anything heavy is imported
 _READING = (
-    "left right outcome margin judge group time weight covariates ties on_bad by missing memory"
+    "left right outcome margin judge group time weight covariates ties on_bad by missing coding "
+    "memory"
 ).split()
 _OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight")
 READ = ("log", "items", "predict", "fit", "earlier", "problem", "study", "arms_file", "pairs")
@@ -129,6 +130,12 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
             help="Texts that stand for a missing arm, such as NA.  [default: in a column of text "
             "every text is a name]",
         ),
+        click.option(
+            "--coding",
+            metavar="NAME",
+            help="How outcomes are written, where they leave it open: w/l or l/r, 1/0/0.5 or "
+            "1/-1/0, a/b or h/a, winner (its label), columns (their names) and so on.",
+        ),
         click.option("--by", metavar="COLUMN", help="Treat LOG as many logs, one a value."),
         click.option(
             "--memory",
@@ -191,7 +198,9 @@ def judging_options(command: Callable[..., None]) -> Callable[..., None]:
     return _add(options, command)
 
 
-def read_log(log: str | list[str], options: dict[str, Any]) -> "dict[str | None, Duels]":
+def read_log(
+    log: str | list[str], options: dict[str, Any], like: Any = None
+) -> "dict[str | None, Duels]":
     """Read LOG as the reading options say.
 
     Parameters
@@ -201,6 +210,8 @@ def read_log(log: str | list[str], options: dict[str, Any]) -> "dict[str | None,
         paths and globs, which are one log together.
     options
         A command's options; those of reading are taken, the rest left alone.
+    like
+        A fit: columns and coding are those of its log where no option says otherwise.
 
     Returns
     -------
@@ -213,6 +224,7 @@ def read_log(log: str | list[str], options: dict[str, Any]) -> "dict[str | None,
     from bayesduel.data.read.duels import read_duels
 
     given = {n: _column(n, options[n]) for n in _READING if options.get(n) is not None}
+    given |= {} if like is None else {"like": like}
     name = log if isinstance(log, str) else ""
     shipped = name in datasets.names() and not Path(name).exists()
     with working(f"reading {name or 'files'}"):

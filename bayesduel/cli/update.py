@@ -31,7 +31,8 @@ def command(
 ) -> None:
     """Add the duels of LOG to a fit that `bayesduel fit` saved: the fit of all duels.
 
-    Duels of LOG should not be among those of the fit.
+    Duels of LOG should not be among those of the fit. Its columns and the coding of its outcomes
+    are those of the fit's log where no option says otherwise.
     """
     from bayesduel.cli.console import remark, share
     from bayesduel.posterior.load import load
@@ -44,8 +45,8 @@ def command(
     if not is_saved(fit):
         raise click.UsageError(f"FIT should be a file that `bayesduel fit` saved, got {fit}")
     saved = load(fit)
-    whole = None if earlier is None else read_log(earlier, options)[None]
-    new = read_log(log, options)[None]
+    whole = None if earlier is None else read_log(earlier, options, saved)[None]
+    new = read_log(log, options, saved)[None]
     given: dict[str, Any] = {} if draws is None else {"draws": draws}
     with share("updating") as progress:
         updated = update(saved, new, duels=whole, progress=progress, **given)

@@ -202,10 +202,10 @@ class Check:
             if self.model is not None:
                 return self.comparison.fits[self.model]
             return self.comparison.stacked()
-        from bayesduel.inference.fit import fit
+        from bayesduel.inference.fit import fit, fitted
 
         if self.transitive is not False:
-            return fit(self.duels, seed=self.seed)
+            return fitted(self.duels, "bradley-terry", "auto", seed=self.seed)
         return fit(self.units, "preference-matrix", seed=self.seed)
 
     @cached_property

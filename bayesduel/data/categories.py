@@ -1,6 +1,6 @@
 """Categories of a log: logs by category as one log, and whether they can be pooled."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,7 @@ def parts_of_categories(logs: Mapping[str, Any]) -> dict[str, Any]:
         files=first.files,
         columns=first.columns,
         guessed=first.guessed,
+        reading=_reading([log.read_summary.reading for log in each]),
         bad_rows=tuple(row for log in each for row in log.read_summary.bad_rows),
         **{name: sum(getattr(log.read_summary, name) for log in each) for name in COUNTED},
     )
@@ -114,6 +115,11 @@ def _votes(log: Any) -> Votes:
         outcome=np.array([1, -1, 0], dtype=np.int8)[result],
         weight=counts[cell, result],
     )
+
+
+def _reading(each: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return how the first log was read, or the first one whose outcomes settle their coding."""
+    return next((reading for reading in each if "coding" in reading), each[0])
 
 
 def _whole(source: str, label: str) -> str:

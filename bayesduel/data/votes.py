@@ -149,6 +149,12 @@ class ReadSummary:
         The column of each role, e.g. ``{"left": "model_a"}``.
     guessed
         The roles in `columns` that were guessed rather than given.
+    reading
+        The options of :func:`bayesduel.read_duels` that read its columns and the coding of its
+        outcomes the same way again, as JSON has them; without a coding where its outcomes leave
+        that open.
+    other_codings
+        Codings that read as many of its rows with another result.
     n_rows
         Rows in the source.
     n_self_duels, n_both_bad, n_ties_dropped, n_zero_weight
@@ -167,6 +173,8 @@ class ReadSummary:
     files: tuple[str, ...] = field(default=(), repr=False)
     columns: dict[str, str] = field(default_factory=dict)
     guessed: tuple[str, ...] = ()
+    reading: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    other_codings: tuple[str, ...] = field(default=(), repr=False)
     n_rows: int = 0
     n_self_duels: int = 0
     n_both_bad: int = 0

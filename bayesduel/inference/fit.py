@@ -24,8 +24,17 @@ from bayesduel.models.settings import settings_to_json
 from bayesduel.system.arguments import check_call, check_flag, check_one_of, shown_value
 from bayesduel.system.blas_threads import one_thread_if_small
 from bayesduel.system.memory import check_square
+from bayesduel.text import join
 
-__all__ = ["SPARSE", "Method", "UncertifiedWarning", "fit", "fitted", "takes_sparse"]
+__all__ = [
+    "SPARSE",
+    "Method",
+    "UncertifiedWarning",
+    "UnusedCovariatesWarning",
+    "fit",
+    "fitted",
+    "takes_sparse",
+]
 
 Method = Literal["auto", "laplace", "nuts", "variational", "gibbs"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -39,6 +48,10 @@ NUMBERS = 50_000_000  # arms times draws made by default on the sparse route
 LIKELIHOOD_BYTES = 128 * 2**20
 NOT_CLUSTERED = {"clusters_repeated": "{}", "clusters_auto": "model", "clusters_reason": ""}
 LOGS: dict[str, type] = {"duels": Duels, "pulls": Pulls}
+
+
+class UnusedCovariatesWarning(UserWarning):
+    """The log has covariates that the model does not include."""
 
 
 class UncertifiedWarning(UserWarning):
@@ -128,8 +141,10 @@ def fit(
         If there are few duels for the number of arms.
     UncertifiedWarning
         If ``method`` is "laplace" or "variational" and its certificate does not hold.
+    UnusedCovariatesWarning
+        If the log has covariates that the model does not include.
     """
-    return fitted(
+    tree = fitted(
         duels,
         model,
         method,
@@ -140,6 +155,8 @@ def fit(
         clusters=clusters,
         progress=progress,
     )
+    _warn_of_covariates(duels, model_named(model))
+    return tree
 
 
 def fitted(
@@ -212,6 +229,21 @@ def fitted(
     if progress is not None:
         progress(1.0)
     return tree
+
+
+def _warn_of_covariates(duels: Duels | Pulls, model: Model) -> None:
+    """Warn of covariates of the log that the model does not include."""
+    votes = duels.votes if isinstance(duels, Duels) else None
+    included = () if model.covariates is None else model.covariates.columns
+    unused = [name for name in (votes.covariate_names if votes else ()) if name not in included]
+    if unused:
+        warnings.warn(
+            f"the log has covariates that {model.name} does not include, so that they are not "
+            f"controlled for: {join(unused, 8, quote=True)}; include them by "
+            "BradleyTerry(Scores() + Covariates([...])), or read the log without covariates",
+            UnusedCovariatesWarning,
+            stacklevel=3,
+        )
 
 
 def takes_sparse(model: Any, n_arms: int, method: Method) -> bool:
@@ -377,6 +409,7 @@ def _of_log(duels: Any, model: Model) -> dict[str, Any]:
     parts = components(duels) if _ranks_arms(model) else [duels.arms]
     return {
         "source": duels.read_summary.source,
+        "reading": json.dumps(dict(duels.read_summary.reading)),
         "n_duels": duels.n_duels,
         "tie_rule": model.response.tie_rule(duels),
         "components": json.dumps([list(part) for part in parts]),

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.data.duels import Duels
+from bayesduel.data.read.coding import check_coding, reading_of
 from bayesduel.data.votes import Cells
 from bayesduel.inference.fit import Method, fitted
 from bayesduel.posterior.draws import check_fit, model_of
@@ -58,14 +59,16 @@ def update(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, the logs have different columns, or `duels` is
-        needed and missing or not that of `fit`.
+        If an argument is not as described, the logs have different columns, `duels` is needed
+        and missing or not that of `fit`, or the coding of `fit` reads outcomes of `new_duels`
+        otherwise than they were read (``read_duels(..., like=fit)`` reads them alike).
     """
     check_fit(fit)
     if not isinstance(new_duels, Duels):
         raise TypeError(f"new_duels should be a bayesduel.Duels, got {type(new_duels).__name__}")
     if duels is not None and not isinstance(duels, Duels):
         raise TypeError(f"duels should be a bayesduel.Duels, got {type(duels).__name__}")
+    check_coding(new_duels, reading_of(fit), "new_duels")
     model = model_of(fit)
     if duels is None:
         duels = _from_counts(fit, new_duels)
@@ -113,7 +116,8 @@ def log_of(fit: xr.DataTree) -> Duels:
         kinds = (np.int32, np.int32, np.int64, np.int64, np.int64)
         columns = (data[n].values.astype(k) for n, k in zip(names, kinds, strict=True))
         log = Duels(arms=tuple(arms), cells=Cells(*columns), ordered=False)
-    summary = replace(log.read_summary, source=str(fit.attrs.get("source", "a fit")))
+    source = str(fit.attrs.get("source", "a fit"))
+    summary = replace(log.read_summary, source=source, reading=reading_of(fit))
     return replace(log, read_summary=summary)
 
 

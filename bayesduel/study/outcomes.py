@@ -62,10 +62,12 @@ def log_rows(
     found = []
     if votes is not None:
         for row in range(len(votes.left)):
-            judge = None if votes.judge is None else str(votes.judges[votes.judge[row]])
+            code = -1 if votes.judge is None else int(votes.judge[row])
+            judge = None if code < 0 else votes.judges[code]
             margin = None if votes.margin is None else float(votes.margin[row])
             sides = index[votes.left[row]], index[votes.right[row]]
-            found += [(*sides, judge, votes.outcome[row], margin)] * int(votes.weight[row])
+            outcome = (1 + int(votes.outcome[row])) / 2
+            found += [(*sides, judge, outcome, margin)] * int(votes.weight[row])
         return found
     for left, right, won, lost, tied in zip(*duels.cells, strict=True):
         met = index[left], index[right], None

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
 
 from bayesduel.data.duels import Duels
+from bayesduel.data.read.coding import check_coding
 from bayesduel.models import Model
 from bayesduel.study.arms import checked_labels, listed
 from bayesduel.study.audit_trail import audit_trail
@@ -226,17 +228,25 @@ class Study:
     def import_duels(self, duels: Duels) -> None:
         """Add a log that exists already; every arm of it should be in the study.
 
+        How the first log was read is stored, and ``study.duels()`` has it: read a further one with
+        ``read_duels(..., like=study.duels())``.
+
         Raises
         ------
         TypeError, ValueError
-            If `duels` is no log, or holds an arm that the study does not have.
+            If `duels` is no log, holds an arm that the study does not have, or has outcomes that
+            the coding of an earlier one reads otherwise.
         """
         if not isinstance(duels, Duels):
             raise TypeError(f"duels should be Duels, got {type(duels).__name__}")
         unknown = [a for a in duels.arms if a not in self.arms]
         if unknown:
             raise ValueError(f"arms of the log should be in the study, got {unknown[0]!r}")
+        earlier = self._store.setting("reading") or {}
+        check_coding(duels, earlier, "duels")
         index = [self.arms.index(a) for a in duels.arms]
+        if "coding" not in earlier and duels.read_summary.reading:
+            self._store.set(reading=dict(duels.read_summary.reading))
         self._store.load(log_rows(duels, index), f"imported: {duels.read_summary.source}")
 
     def add_arms(self, arms: Sequence[str]) -> None:
@@ -392,7 +402,9 @@ class Study:
         ValueError
             If no outcome of two different arms was told yet.
         """
-        return self._caught_up().duels()
+        log = self._caught_up().duels()
+        reading = self._store.setting("reading") or {}
+        return replace(log, read_summary=replace(log.read_summary, reading=reading))
 
     def fit(self, **options: Any) -> Any:
         """Return the posterior of the study's model given its duels; see ``bayesduel.fit``."""

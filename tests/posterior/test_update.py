@@ -125,3 +125,87 @@ def test_a_tree_without_counts_is_no_fit():
     for given in ({}, {"constant_data": xr.Dataset({"n": ("cell", [1])})}):
         with pytest.raises(ValueError, match="got a tree without its wins"):
             log_of(xr.DataTree.from_dict(given))
+
+
+# -- batches are read as the log of the fit was -------------------------------------------
+
+CODES = {  # a log with both sides of its coding, by columns; a batch, and who won it
+    "FTR": (("home", "away", "FTR"), "HHAD", "A", "right"),
+    "w/l": (("p", "q", "how"), "WLWD", "L", "right"),
+    "w/l and ties": (("p", "q", "how"), "WLWD", "LD", "right"),
+    "signs": (("p", "q", "how"), ["1", "-1", "0", "1"], ["0"], "tie"),
+    "signs and wins": (("p", "q", "how"), ["1", "-1", "0", "1"], ["1", "0"], "left"),
+    "winner": (("p", "q", "how"), ["x", "y", "y", "x"], ["y"], "right"),
+}
+
+
+def written(path, columns, codes, times=12):
+    rows = [",".join(columns), *(f"x,y,{code}" for code in list(codes) * times)]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def run(*args):
+    from click.testing import CliRunner
+
+    from bayesduel.cli import main
+
+    return CliRunner().invoke(main, [str(a) for a in args])
+
+
+@pytest.mark.parametrize("codes", CODES)
+@pytest.mark.parametrize("how", ["command", "call"])
+def test_a_batch_is_read_as_the_log_of_the_fit_was(tmp_path, codes, how):
+    columns, old, new, side = CODES[codes]
+    options = dict(zip(("left", "right", "outcome"), columns, strict=True))
+    log, batch = (
+        written(tmp_path / f"{name}.csv", columns, rows)
+        for name, rows in (("old", old), ("new", new))
+    )
+    fit, path = bd.fit(bd.read_duels(log, **options), draws=100), tmp_path / "fit.nc"
+    if how == "call":
+        updated = bd.update(fit, bd.read_duels(batch, like=fit), draws=100)
+    else:
+        fit.to_netcdf(path)
+        result = run("update", path, batch, "--draws", 100)
+        assert result.exit_code == 0, result.output
+        updated = xr.open_datatree(path).load()
+    data = [tree["constant_data"].dataset for tree in (fit, updated)]
+    won, lost, tied = (
+        int(data[1][name].values[ends] - data[0][name].values[ends])
+        for name, ends in (("wins", (0, 1)), ("wins", (1, 0)), ("ties", (0, 1)))
+    )
+    ties = 12 * sum(code in ("D", "0") for code in new)
+    assert {"left": (12, 0), "right": (0, 12), "tie": (0, 0)}[side] == (won, lost)
+    assert tied == ties
+    assert updated.attrs["reading"] == fit.attrs["reading"]
+
+
+def test_a_batch_that_the_stored_coding_does_not_understand_is_refused(tmp_path):
+    columns = ("home", "away", "FTR")
+    fit = tmp_path / "fit.nc"
+    bd.fit(bd.read_duels(written(tmp_path / "old.csv", columns, "HAD")), draws=100).to_netcdf(fit)
+    before = fit.read_bytes()
+    batch = written(tmp_path / "new.csv", columns, ["A", "left"])
+    result = run("update", fit, batch)
+    assert result.exit_code == 2
+    said = "new.csv, line 3: column 'FTR' should be h, a or tie (coding 'h/a'), got 'left'"
+    assert said in result.stderr.replace("\n", " ")
+    assert fit.read_bytes() == before
+    assert run("update", fit, batch, "--on-bad", "skip", "--draws", 100).exit_code == 0
+    other = written(tmp_path / "other.csv", ("left", "right", "outcome"), ["left", "right"])
+    result = run("update", fit, other)
+    assert "no column 'FTR' for outcome" in result.stderr.replace("\n", " ")
+    given = ("--left", "left", "--right", "right", "--outcome", "outcome", "--coding", "left/right")
+    assert run("update", fit, other, *given, "--draws", 100).exit_code == 2
+
+
+def test_a_log_that_the_coding_of_the_fit_reads_otherwise_is_refused(tmp_path):
+    columns = ("p", "q", "how")
+    options = dict(zip(("left", "right", "outcome"), columns, strict=True))
+    log = bd.read_duels(written(tmp_path / "old.csv", columns, ["1", "-1", "0"]), **options)
+    fit, batch = bd.fit(log, draws=100), written(tmp_path / "new.csv", columns, ["1", "0"])
+    with pytest.raises(ValueError, match=r"coding of the earlier log, '1/-1/0'.*got '1/0/0.5'"):
+        bd.update(fit, bd.read_duels(batch, **options))
+    said = bd.read_duels(batch, **options, coding="1/0/0.5")
+    assert bd.update(fit, said, draws=100).attrs["n_duels"] == 60

@@ -4,6 +4,7 @@ import sqlite3
 from contextlib import closing
 
 import numpy as np
+import pandas as pd
 import pytest
 from sqlalchemy import event
 
@@ -388,3 +389,36 @@ def test_a_study_that_has_stopped_takes_no_more_duels(stop):
     found = study.plan(n_futures=5)
     assert not found.duels.any()
     assert str(found) == "No more duels: the stop rule is reached."
+
+
+def test_an_imported_log_has_the_outcomes_of_its_votes():
+    """Votes are stored as 1, -1 and 0; those of a judge that is missing have none."""
+    log = bd.Duels.from_votes(
+        list("abab"), list("baba"), [1, 0, 0.5, 1], judge=["x", "y", None, "x"]
+    )
+    study = bd.Study(arms=["a", "b"])
+    study.import_duels(log)
+    assert [(e["outcome"], e["judge"]) for e in study.audit()] == [
+        ("left", "x"), ("right", "y"), ("tie", None), ("left", "x")
+    ]  # fmt: skip
+    np.testing.assert_array_equal(study.duels().tally().wins, log.tally().wins)
+
+
+def test_a_study_knows_how_its_imported_log_was_read(tmp_path):
+    frame = pd.DataFrame([("a", "b", c) for c in (1, -1, 0)], columns=["left", "right", "outcome"])
+    study = bd.Study(tmp_path / "s.study", arms=["a", "b"])
+    study.import_duels(bd.read_duels(frame[:1]))  # its coding is open
+    study.import_duels(bd.read_duels(frame))
+    batch = frame[2:]
+    with pytest.raises(
+        ValueError, match=r"coding='1/0/0.5' reads right and coding='1/-1/0' reads tie"
+    ):
+        bd.read_duels(batch)
+    study.close()
+    study = bd.Study(tmp_path / "s.study")
+    study.import_duels(bd.read_duels(batch, like=study.duels()))
+    assert (study.duels().n_duels, study.duels().n_ties) == (5, 2)
+    wins = bd.read_duels(pd.concat([frame[:1], batch]))
+    with pytest.raises(ValueError, match=r"duels should be read with the coding.*'1/-1/0'"):
+        study.import_duels(wins)
+    assert study.n_duels == 5

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from bayesduel.system.arguments import shown_value
 
-__all__ = ["Columns", "Given", "Roles", "assign", "plain", "take", "wins_columns"]
+__all__ = ["Columns", "Given", "Roles", "assign", "plain", "side_of", "take", "wins_columns"]
 
 Given = str | bool | None
 
@@ -80,6 +80,8 @@ class Roles:
         Columns of sampling weights, which are not supported.
     missing
         Texts that stand for a missing label, by role; known when the rows are.
+    coding
+        The coding of outcomes, None where the outcomes decide.
     """
 
     left: str
@@ -97,6 +99,7 @@ class Roles:
     guessed: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     missing: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    coding: str | None = None
 
     @property
     def taken(self) -> dict[str, str]:
@@ -180,6 +183,16 @@ def wins_columns(
     if weight is None:
         finder.guess("weight", ROLES["weight"])
     return finder.found
+
+
+def side_of(left: str, right: str) -> tuple[str, str] | None:
+    """Return the words of `SIDES` that tell the names of two columns apart, or None."""
+    for side in SIDES:
+        for cut in (str.removeprefix, str.removesuffix):
+            rests = [cut(plain(c), word) for c, word in zip((left, right), side, strict=True)]
+            if rests[0] == rests[1] and rests != [plain(left), plain(right)]:
+                return side
+    return None
 
 
 def plain(name: str) -> str:

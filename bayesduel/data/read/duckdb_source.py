@@ -108,6 +108,7 @@ class FileSource:
         self._check_once()
         self.name = printable(str(path)) if isinstance(path, str | os.PathLike) else self.words
         self._plain = {f.path: self._unpacked(f, folder) for f in self._files}
+        self._own_names: dict[str, dict[str, str]] = {}  # DuckDB's, by path and column
         self._types = self._check_columns()
 
     # -- for readers ------ -------------------------------------------------------------
@@ -210,7 +211,8 @@ class FileSource:
             if file.format != "parquet":
                 yield from numbered_records(file, roles)
                 continue
-            columns = ", ".join(f"{name_of(c)} AS {name_of(r)}" for r, c in roles.taken.items())
+            taken = roles.taken.items()
+            columns = ", ".join(f"{self._field(file, c)} AS {name_of(r)}" for r, c in taken)
             path = text_in_sql(self._plain[file.path])
             scan = self._scan(file, path, skip=False)
             yield from numbered_rows(file, self._batches(f"SELECT {columns} FROM {scan}"))
@@ -353,7 +355,9 @@ class FileSource:
         )
 
     def _field(self, file: LogFile, column: str) -> str:
-        field = f"c{file.columns.index(column)}" if file.format == "csv" else name_of(column)
+        """Return a column in a query; DuckDB renames those of Parquet that differ by case only."""
+        own = name_of(self._own_names.get(file.path, {}).get(column, column))
+        field = f"c{file.columns.index(column)}" if file.format == "csv" else own
         if file.of_study:
             field = f"regexp_replace({field}, {text_in_sql(f"^'({FORMULA})")}, '\\1')"
         return field
@@ -470,10 +474,20 @@ class FileSource:
             return dict.fromkeys(file.columns, "VARCHAR")
         path = text_in_sql(self._plain[file.path])
         query = f"DESCRIBE FROM read_parquet({path}, hive_partitioning=false)"
+        schema = f"SELECT name, coalesce(num_children, 0) FROM parquet_schema({path})"
         try:
-            return {row[0]: row[1] for row in self._con.sql(query).fetchall()}
+            found = self._con.sql(query).fetchall()
+            (_, n_columns), *nodes = self._con.sql(schema).fetchall()
         except duckdb.Error as error:
             raise parse_fault(file, error) from None
+        names, below = [], 0  # the nodes come in depth-first order
+        for name, n_children in nodes:
+            names += [] if below else [name]
+            below = max(below - 1, 0) + n_children
+        if len(names) != n_columns or len(set(names)) < n_columns:
+            names = [row[0] for row in found]
+        self._own_names[file.path] = {n: row[0] for n, row in zip(names, found, strict=True)}
+        return {name: row[1] for name, row in zip(names, found, strict=True)}
 
     def _count(self, roles: Roles | Columns) -> int:
         """Return the number of records in the files, not by parsing; -1 if that is not possible."""

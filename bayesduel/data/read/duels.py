@@ -16,6 +16,7 @@ import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import OutlierWarning
+from bayesduel.data.read.coding import DEFAULTS, options_of, with_stored
 from bayesduel.data.read.columns import Given, Roles, assign
 from bayesduel.data.read.faults import (
     WEIGHT,
@@ -31,7 +32,7 @@ from bayesduel.data.read.faults import (
 )
 from bayesduel.data.read.in_memory import WinsMatrix, as_frame, wins_matrix, words_of
 from bayesduel.data.read.log_from_rows import assemble, label_rows, parts_of
-from bayesduel.data.read.outcomes import Reading
+from bayesduel.data.read.outcomes import CODINGS, Reading
 from bayesduel.data.read.pair_counts import read_pair_counts
 from bayesduel.data.read.rows import Rows, TimeKind, text_of
 from bayesduel.data.read.source import open_source
@@ -85,6 +86,8 @@ def read_duels(  # type: ignore[misc]
     on_bad: OnBad = "error",
     by: str | None = None,
     missing: Sequence[str] = (),
+    coding: str | None = None,
+    like: Any = None,
     memory: str | int | None = None,
 ) -> Duels | dict[str, Duels]:
     """Read a log of duels.
@@ -134,6 +137,14 @@ def read_duels(  # type: ignore[misc]
         out with a message on stderr.
     missing
         Texts that stand for a missing label of an arm or a log, such as ``["NA"]``.
+    coding
+        How outcomes are written, where they leave it open: "w/l" or "l/r" (is "L" a loss of the
+        left arm, or the left side?), "1/0/0.5" or "1/-1/0", "a/b" or "h/a", "winner" (the
+        winner's label), "columns" (the names of the columns of arms) and so on:
+        ``bayesduel.data.read.outcomes.CODINGS``. Words for a tie are understood in all of them.
+    like
+        An earlier log, or a fit of it: columns and coding are those that it was read with, where
+        they are not given here.
     memory
         Memory that reading files may take, such as "2GB", beside the program itself; rows are then
         counted out of core, in the folder for temporary files. None: no limit.
@@ -153,32 +164,60 @@ def read_duels(  # type: ignore[misc]
         If a file does not exist or cannot be opened.
     ValueError
         If a column does not exist, a file is malformed, a row is bad (under
-        ``on_bad="error"``), or no duel between two arms is left.
+        ``on_bad="error"``), no duel between two arms is left, or outcomes can be read in two ways
+        with different results.
     TypeError
         If an argument is of the wrong kind.
     """
-    check_one_of(ties, "ties", get_args(TieRule))
     check_one_of(on_bad, "on_bad", get_args(OnBad))
-    missing = texts_of(missing, "missing")
     given = {"left": left, "right": right, "outcome": outcome, "margin": margin, "judge": judge,
-             "group": group, "time": time, "weight": weight}  # fmt: skip
-    _check_arguments(given, by)
-    wanted = _names_of(covariates)
+             "group": group, "time": time, "weight": weight, "covariates": covariates,
+             "ties": ties, "missing": missing, "coding": coding}  # fmt: skip
+    options = _checked_options(given, by)
     limit = None if memory is None else bytes_of(memory)
-    matrix = wins_matrix(path_or_frame)
+    try:
+        return _read_any(path_or_frame, options, like, by, on_bad, limit)
+    except ValueError as error:
+        if like is None:
+            raise
+        raise ValueError(
+            f"{error}; columns and coding are as in the earlier log where they are not given"
+        ) from None
+
+
+def _read_any(
+    given: Any, options: dict[str, Any], like: Any, by: str | None, on_bad: OnBad, memory: Any
+) -> Duels | dict[str, Duels]:
+    """Read a matrix, counts by pair or votes; see :func:`read_duels`."""
+    asked = {name for name, value in options.items() if value != DEFAULTS[name]}
+    asked |= {"by"} if by is not None else set()
+    own = options
+    earlier: set[Any] = set()
+    if like is not None:
+        options = _checked_options(with_stored(options, like), by)
+        earlier = {options["left"], options["right"]}
+    ties = options["ties"]
+    votes = asked & {"outcome", "margin", "covariates", "coding", "by"}
+    matrix = None if votes or asked & {"left", "right"} else wins_matrix(given)
     if matrix is not None:
         return _of_matrix(matrix, "a matrix of wins", (), ties)
-    frame, words = as_frame(path_or_frame), words_of(path_or_frame)
-    with open_source(frame, skip=on_bad == "skip", memory=limit, words=words) as source:
+    frame, words = as_frame(given), words_of(given)
+    with open_source(frame, skip=on_bad == "skip", memory=memory, words=words) as source:
         columns = source.columns()
-        if outcome == "outcome" and margin is None and by is None and not wanted:
-            counted = read_pair_counts(source, columns, given, ties)
+        if not votes and not (earlier and earlier <= set(columns)):
+            counted = read_pair_counts(source, columns, own, ties)
             if counted is not None:
                 return counted
             written = source.matrix()
             if written is not None:
                 return _of_matrix(written, source.words, source.files, ties)
-        roles = assign(columns, source.name, **given, by=by, covariates=wanted)  # type: ignore[arg-type]
+        roles = assign(columns, source.name, **_columns_in(options), by=by)
+        roles = replace(roles, coding=options["coding"])
+        if roles.coding is not None and roles.outcome is None:
+            raise ValueError(
+                f"coding should be given of a log with outcomes, got {roles.coding!r} of one "
+                "whose left arm won every duel"
+            )
         if roles.notice:
             print(f"read {source.name}: {roles.notice}", file=sys.stderr)
         for column in roles.unused:
@@ -186,7 +225,7 @@ def read_duels(  # type: ignore[misc]
                 f"read {source.name}: {column!r} is not used: sampling weights are not supported",
                 file=sys.stderr,
             )
-        return _read(source, roles, ties, on_bad, missing)
+        return _read(source, roles, options, on_bad)
 
 
 def _of_matrix(matrix: WinsMatrix, source: str, files: tuple[str, ...], ties: TieRule) -> Duels:
@@ -197,11 +236,12 @@ def _of_matrix(matrix: WinsMatrix, source: str, files: tuple[str, ...], ties: Ti
 def _read(
     source: "FileSource | FrameSource",
     roles: Roles,
-    ties: TieRule,
+    options: dict[str, Any],
     on_bad: OnBad,
-    missing: Sequence[str],
 ) -> Duels | dict[str, Duels]:
-    roles, rows, examined, faults = _checked(source, roles, on_bad, missing)
+    ties = options["ties"]
+    roles, rows, examined, faults = _checked(source, roles, on_bad, options["missing"])
+    reading = examined.reading
     if names := named_like_missing(rows):
         print(
             f"read {source.name}: {join(names, quote=True)} "
@@ -239,6 +279,8 @@ def _read(
             files=source.files,
             columns=roles.words,
             guessed=roles.guessed,
+            reading=options_of(roles, reading, options),
+            other_codings=() if reading is None else reading.others,
             n_rows=n,
             n_duplicates=again,
             n_bad_rows=sum(f.n for f in ours),
@@ -338,7 +380,25 @@ def _names_of(covariates: Any) -> tuple[str, ...]:
     return names
 
 
-def _check_arguments(given: dict[str, Any], by: Any) -> None:
+def _columns_in(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that name columns."""
+    return {k: v for k, v in options.items() if k not in ("ties", "missing", "coding")}
+
+
+def _checked_options(given: dict[str, Any], by: Any) -> dict[str, Any]:
+    """Return options with tuples for lists; raise TypeError or ValueError for a wrong one."""
+    check_one_of(given["ties"], "ties", get_args(TieRule))
+    if given["coding"] is not None:
+        check_one_of(given["coding"], "coding", CODINGS)
+    _check_columns({k: v for k, v in _columns_in(given).items() if k != "covariates"}, by)
+    lists = {
+        "missing": texts_of(given["missing"], "missing"),
+        "covariates": _names_of(given["covariates"]),
+    }
+    return given | lists
+
+
+def _check_columns(given: dict[str, Any], by: Any) -> None:
     """Raise TypeError unless arguments are names of columns."""
     for name, value in given.items():
         if name in ("left", "right"):
@@ -396,7 +456,7 @@ def _warn_of_outliers(source: "FileSource | FrameSource", roles: Roles, rows: Ro
             f"{value:g} (median size {limit / FAR:g})"
             + (f", and {count(n - 1, 'more such row')}" if n > 1 else ""),
             OutlierWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

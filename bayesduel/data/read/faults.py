@@ -69,11 +69,14 @@ class Examined:
         1 left, -1 right, 0 tie, `UNREADABLE`; int8.
     n_bad
         Number of rows with a fault, including those of an entry with a bad weight.
+    reading
+        How outcomes were read, None without such a column.
     """
 
     fault: np.ndarray
     outcome: np.ndarray
     n_bad: int
+    reading: Reading | None
 
 
 def missing_labels(
@@ -141,7 +144,7 @@ def decide_reading(rows: Rows, roles: Roles) -> Reading | None:
         Coded(column.values, column.code[known]) for column in (rows.left, rows.right, rows.outcome)
     )
     columns = (roles.left, roles.right, roles.outcome or "")
-    return choose_reading(left, right, outcome, rows.n[known], columns)
+    return choose_reading(left, right, outcome, rows.n[known], columns, roles.coding)
 
 
 def examine(rows: Rows, reading: Reading | None, *, dates: bool) -> Examined:
@@ -186,7 +189,7 @@ def examine(rows: Rows, reading: Reading | None, *, dates: bool) -> Examined:
             blame(np.isnan(values), COVARIATE + k)
     blame((rows.n_bad_weight > 0) & (rows.n_bad_weight == rows.n), WEIGHT)
     n_bad = int(rows.n[fault > 0].sum() + rows.n_bad_weight[fault == 0].sum())
-    return Examined(fault, outcome, n_bad)
+    return Examined(fault, outcome, n_bad, reading)
 
 
 def explain(fault: int, roles: Roles, reading: Reading | None, values: dict[str, Any]) -> str:

@@ -23,28 +23,34 @@ class WinsMatrix(NamedTuple):
 def wins_matrix(given: Any) -> WinsMatrix | None:
     """Return a square matrix of wins, or None for anything else.
 
-    A two-dimensional array or a list of equally long lists of numbers has arms "0", "1", ...; a
-    pandas frame with the same labels as index and as columns has these.
+    A two-dimensional array has arms "0", "1", ...; a pandas frame of numbers with the same labels
+    as index and as columns has these. A list of tuples is a log.
 
     Raises
     ------
     ValueError
-        If an array of numbers is not a square matrix.
+        If an array is not square, or a list of lists may be a matrix or a log.
     """
     if isinstance(given, np.ndarray):
         if given.ndim != 2 or given.shape[0] != given.shape[1]:
             raise ValueError(f"wins should be a square matrix, got shape {given.shape}")
         return WinsMatrix(given, [str(k) for k in range(len(given))])
     if isinstance(given, list) and _are_rows_of_numbers(given):
-        return wins_matrix(np.array(given, dtype=float))
+        raise ValueError(
+            "a list should hold tuples, which are a log of (left, right, outcome) or (winner, "
+            "loser), where a matrix of wins is an array or Duels.from_wins(wins), got "
+            f"{len(given)} lists of {len(given)} numbers with a diagonal of 0, which may be both"
+        )
     index = getattr(given, "index", None)
     if index is None or not hasattr(given, "columns") or not hasattr(given, "to_numpy"):
         return None
     rows, columns = ([str(label) for label in labels] for labels in (index, given.columns))
     if len(rows) < 2 or sorted(rows) != sorted(columns) or len(set(rows)) < len(rows):
         return None
-    named = given.set_axis(rows, axis=0).set_axis(columns, axis=1)
-    return WinsMatrix(named[rows].to_numpy(dtype=float), rows)
+    named = given.set_axis(rows, axis=0).set_axis(columns, axis=1)[rows]
+    if not all(kind.kind in "biuf" for kind in named.dtypes):
+        return None
+    return WinsMatrix(named.to_numpy(dtype=float), rows)
 
 
 def as_frame(given: Any) -> Any:
@@ -112,12 +118,13 @@ def wins_in_columns(columns: Mapping[str, Sequence[str]]) -> WinsMatrix | None:
 
 
 def _are_rows_of_numbers(rows: list[Any]) -> bool:
-    """Return whether a list holds equally many numbers in as many lists."""
+    """Return whether a list holds equally many numbers in as many lists, 0 in its diagonal."""
     return len(rows) > 1 and all(
-        isinstance(row, list | tuple)
+        isinstance(row, list)
         and len(row) == len(rows)
         and all(isinstance(v, int | float | np.number) for v in row)
-        for row in rows
+        and row[k] == 0
+        for k, row in enumerate(rows)
     )
 
 

@@ -1,34 +1,37 @@
-"""Spellings of outcomes, and the choice of the one that a log uses.
+"""Codings of outcomes, and the choice of the one that a log uses.
 
 The outcomes of a log are read in the one of these ways that reads most of its rows:
 
 - words for the left arm, the right arm and a tie: the pairs in `WORDS`, or the names of the
-  log's own two columns (``model_a``);
-- numbers: 1, 0 and 0.5; or 1, -1 and 0 (a tie), where -1 occurs; or 1 and 2 for the left and
-  the right arm;
-- the winner's own name.
+  log's own two columns ("columns");
+- numbers: 1, 0 and 0.5; or 1, -1 and 0 (a tie); or 1 and 2 for the left and the right arm;
+- the winner's own name ("winner").
 
 Words are compared without regard to case, spaces, ``_``, ``-`` and ``.``, and any of `TIES`
-is a tie in every way. A log that can be read by codes and by names of arms, with different
-results (arms called "a" and "b", outcomes "a" and "b"), is refused as ambiguous.
+is a tie in every way. Where several codings read as many rows with different results, the names
+of the columns decide (`DECISIVE`), else a coding of which both sides occur (1 and 0 are not taken
+for wins and ties without a loss); else the log is refused as ambiguous. So is a log that can be
+read by codes and by names of arms with different results (arms called "a" and "b", outcomes "a"
+and "b").
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bayesduel.data.read.columns import plain
+from bayesduel.data.read.columns import plain, side_of
 from bayesduel.data.read.rows import Coded
 
-__all__ = ["UNREADABLE", "Reading", "choose_reading", "says_both_bad"]
+__all__ = ["CODINGS", "UNREADABLE", "Reading", "choose_reading", "says_both_bad"]
 
 UNREADABLE = 2  # the outcome code of a row whose outcome is not understood
 LEFT, RIGHT, TIE = 1, -1, 0
+RESULTS = {LEFT: "left", RIGHT: "right", TIE: "tie"}
 
 WORDS = (
-    ("left", "right"), ("l", "r"), ("a", "b"), ("modela", "modelb"), ("first", "second"),
+    ("left", "right"), ("l", "r"), ("a", "b"), ("model_a", "model_b"), ("first", "second"),
     ("1st", "2nd"), ("home", "away"), ("h", "a"), ("white", "black"), ("player1", "player2"),
     ("win", "loss"), ("won", "lost"), ("w", "l"), ("1-0", "0-1"), ("true", "false"), (">", "<"),
 )  # fmt: skip
@@ -40,11 +43,22 @@ TIES = (
 )  # fmt: skip
 TIE_WORDS: dict[str | float, int] = dict.fromkeys(TIES, TIE)
 NUMBERS: dict[str, dict[str | float, int]] = {
-    "1, 0 or 0.5": {1.0: LEFT, 0.0: RIGHT, 0.5: TIE},
-    "1, -1 or 0": {1.0: LEFT, -1.0: RIGHT, 0.0: TIE},
-    "1 or 2": {1.0: LEFT, 2.0: RIGHT},
+    "1/0/0.5": {1.0: LEFT, 0.0: RIGHT, 0.5: TIE},
+    "1/-1/0": {1.0: LEFT, -1.0: RIGHT, 0.0: TIE},
+    "1/2": {1.0: LEFT, 2.0: RIGHT},
 }
-SIGNED = "1, -1 or 0"
+SIGNED, OWN, NAMED = "1/-1/0", "columns", "winner"
+CODINGS = (*("/".join(pair) for pair in WORDS), *NUMBERS, OWN, NAMED)
+# The coding that the sides of the columns of arms, or the name of the column of outcomes, decide
+# on, where it reads nine in ten of the rows that the best reads.
+DECISIVE: dict[tuple[str, str] | str | None, str] = {
+    ("home", "away"): "h/a",
+    ("a", "b"): "a/b",
+    "ftr": "h/a",  # football-data.co.uk: full-time result
+    "winner": "l/r",  # a side, not the loss of the left arm
+    "whowon": "l/r",
+    "preferred": "l/r",
+}
 
 
 @dataclass(frozen=True)
@@ -53,17 +67,26 @@ class Reading:
 
     Attributes
     ----------
+    coding
+        Its name, one of `CODINGS`.
     accepted
         The outcomes that are understood, for messages.
     codes
         1, -1 or 0 (left, right, tie) for each plain word and number.
     by_name
         Whether an outcome may be the label of the winner.
+    settled
+        Whether it was asked for, or the outcomes of the log leave no other that agrees on them.
+    others
+        Codings that read as many rows of the log with another result.
     """
 
+    coding: str
     accepted: str
     codes: dict[str | float, int]
     by_name: bool = False
+    settled: bool = True
+    others: tuple[str, ...] = ()
 
     def read(self, left: Coded, right: Coded, outcome: Coded) -> np.ndarray:
         """Return the code of each row: 1 left, -1 right, 0 tie or UNREADABLE; int8."""
@@ -87,13 +110,18 @@ class Reading:
         return result
 
 
-NAMES = Reading("the winner's name or tie", TIE_WORDS, by_name=True)
+NAMES = Reading(NAMED, "the winner's name or tie", TIE_WORDS, by_name=True)
 
 
 def choose_reading(
-    left: Coded, right: Coded, outcome: Coded, n: np.ndarray, columns: tuple[str, str, str]
+    left: Coded,
+    right: Coded,
+    outcome: Coded,
+    n: np.ndarray,
+    columns: tuple[str, str, str],
+    coding: str | None = None,
 ) -> Reading:
-    """Return the way to read the outcomes of a log that reads most of its rows.
+    """Return the way to read the outcomes of a log: `coding`, or the one that reads most rows.
 
     Parameters
     ----------
@@ -103,37 +131,61 @@ def choose_reading(
         Number of rows that each entry represents, shape (n_entries,).
     columns
         The names of the columns of left, right and outcome.
+    coding
+        One of `CODINGS`; None: chosen by the outcomes.
 
     Raises
     ------
     ValueError
         If no way reads half of the rows, or two ways read them with different results.
     """
+    ways = _coded_ways(columns)
+    if coding is not None:
+        asked = (ways | {NAMED: NAMES})[coding if coding != OWN else _own_coding(columns)]
+        return replace(asked, accepted=f"{asked.accepted} (coding {asked.coding!r})")
     count = np.bincount(outcome.code + 1, n, len(outcome.values) + 1)[1:]
-    keys = [_key(text) for text in outcome.values]
-    ways = _coded_ways(columns, keys, count)
-    read = [sum(count[[key in way.codes for key in keys]]) for way in ways]
-    best = int(np.argmax(read))
-    chosen, most = ways[best], read[best]
+    times: dict[str | float, float] = {}
+    for text, k in zip(outcome.values, count, strict=True):
+        if k > 0:
+            times[_key(text)] = times.get(_key(text), 0) + k
+    chosen, most, clash = _best(ways, times, columns)
     if _folded(outcome) & (_folded(left) | _folded(right)):
-        coded, named = chosen.read(left, right, outcome), NAMES.read(left, right, outcome)
+        named = NAMES.read(left, right, outcome)
         by_name = n[named != UNREADABLE].sum()
-        apart = (coded != named) & (coded != UNREADABLE) & (abs(named) == LEFT)
-        if apart.any() and min(most, by_name) >= 0.9 * max(most, by_name):
-            k = int(np.flatnonzero(apart)[0])
+
+        def apart(way: Reading) -> np.ndarray:
+            coded = way.read(left, right, outcome)
+            return (coded != named) & (coded != UNREADABLE) & (abs(named) == LEFT)
+
+        if by_name >= most:  # of two codings, the one that agrees with the names
+            chosen = next((way for way in (chosen, *clash) if not apart(way).any()), chosen)
+        differs = apart(chosen)
+        if differs.any() and min(most, by_name) >= 0.9 * max(most, by_name):
+            k = int(np.flatnonzero(differs)[0])
             raise ValueError(
                 f"column {columns[2]!r} should be unambiguous, got "
                 f"{outcome.values[outcome.code[k]]!r} for {left.values[left.code[k]]!r} against "
-                f"{right.values[right.code[k]]!r}, which is a side and an arm; use left, "
-                f"right and tie"
+                f"{right.values[right.code[k]]!r}, which is a side and an arm; say which: "
+                f"coding={chosen.coding!r} or coding={NAMED!r} (--coding)"
             )
-        if by_name > most:
-            chosen, most = NAMES, by_name
+        if by_name >= most:
+            settled = bool(by_name > most)
+            chosen = replace(NAMES if settled or clash else chosen, settled=settled)
+            most, clash = by_name, []
     if most < 0.5 * count.sum():
         seen = [repr(outcome.values[k][:40]) for k in np.argsort(-count, kind="stable")[:5]]
         raise ValueError(
             f"column {columns[2]!r} should give the winner (left/right/tie, 1/0/0.5, 1/-1/0, a/b, "
             f"model_a/model_b or the winner's label), got {', '.join(seen)}"
+        )
+    if clash:
+        shared = times.keys() & chosen.codes.keys() & clash[0].codes.keys()
+        key = next(k for k in shared if chosen.codes[k] != clash[0].codes[k])
+        value = next(text for text in outcome.values if _key(text) == key)
+        readings = [f"coding={w.coding!r} reads {RESULTS[w.codes[key]]}" for w in (chosen, *clash)]
+        raise ValueError(
+            f"column {columns[2]!r} should be unambiguous, got {value!r}, which "
+            f"{' and '.join(readings)}; say which (--coding)"
         )
     return chosen
 
@@ -143,22 +195,69 @@ def says_both_bad(text: str) -> bool:
     return _key(text) in BOTH_BAD_WORDS
 
 
-def _coded_ways(
-    columns: tuple[str, str, str], keys: list[str | float], count: np.ndarray
-) -> list[Reading]:
-    """Return the ways that need no names of arms, in order of preference."""
-    pairs = {(plain(columns[0]), plain(columns[1])): f"{columns[0]}, {columns[1]} or tie"}
-    pairs |= {pair: f"{pair[0]}, {pair[1]} or tie" for pair in WORDS if pair not in pairs}
-    ways = [
-        Reading(accepted, TIE_WORDS | {a: LEFT, b: RIGHT}) for (a, b), accepted in pairs.items()
-    ]
-    times = {key: count[[k == key for k in keys]].sum() for key in (-1.0, 0.0)}
-    for accepted, codes in NUMBERS.items():
-        # A stray -1 among thousands of zeros is a fault, not a code that makes them all ties.
-        stray = times[-1.0] < 0.01 * (times[-1.0] + times[0.0])
-        if accepted != SIGNED or (times[-1.0] > 0 and not stray):
-            ways.append(Reading(accepted, TIE_WORDS | codes))
+def _coded_ways(columns: tuple[str, str, str]) -> dict[str, Reading]:
+    """Return the ways that need no names of arms by coding, in order of preference."""
+    own = _own_coding(columns) == OWN and _key(columns[0]) != _key(columns[1])
+    pairs = {OWN: columns[:2]} if own else {}
+    pairs |= {"/".join(pair): pair for pair in WORDS}
+    ways = {
+        coding: Reading(coding, f"{a}, {b} or tie", TIE_WORDS | {_key(a): LEFT, _key(b): RIGHT})
+        for coding, (a, b) in pairs.items()
+    }
+    for coding, codes in NUMBERS.items():
+        accepted = " or ".join(coding.replace("/", ", ").rsplit(", ", 1))
+        ways[coding] = Reading(coding, accepted, TIE_WORDS | codes)
     return ways
+
+
+def _own_coding(columns: tuple[str, str, str]) -> str:
+    """Return the coding whose words are the names of the two columns of arms."""
+    own = [_key(name) for name in columns[:2]]
+    return next(("/".join(pair) for pair in WORDS if [*map(_key, pair)] == own), OWN)
+
+
+def _best(
+    ways: dict[str, Reading], times: Mapping[str | float, float], columns: tuple[str, str, str]
+) -> tuple[Reading, float, list[Reading]]:
+    """Return the best way, how many rows it reads, and others as good with other results.
+
+    Parameters
+    ----------
+    ways
+        The ways by coding, in order of preference.
+    times
+        How often each outcome occurs.
+    columns
+        The names of the columns of left, right and outcome.
+    """
+    signed, zeros = times.get(-1.0, 0), times.get(0.0, 0)
+    # A stray -1 among thousands of zeros is a fault, not a code that makes them all ties.
+    stray = 0 < signed < 0.01 * (signed + zeros)
+    codes = {
+        way.coding: {k: way.codes[k] for k in times if k in way.codes}
+        for way in ways.values()
+        if not (stray and way.coding == SIGNED)
+    }
+    read = {coding: sum(times[k] for k in found) for coding, found in codes.items()}
+    most = max(read.values())
+    equal = [coding for coding in codes if read[coding] == most]
+
+    def apart(one: str, among: Sequence[str]) -> list[str]:
+        """Return the codings that read an outcome with another result."""
+        mine = codes[one]
+        return [c for c in among if any(mine.get(k, v) != v for k, v in codes[c].items())]
+
+    decided = [DECISIVE.get(by) for by in (plain(columns[2]), side_of(*columns[:2]))]
+    if not any(isinstance(_key(name), float) for name in columns[:2]):
+        decided.insert(0, _own_coding(columns))
+    named = [c for c in decided if c is not None and read.get(c, -1) >= 0.9 * most]
+    both_sides = [c for c in equal if {LEFT, RIGHT} <= {*codes[c].values()}]
+    best = (named or both_sides or equal)[0]
+    others = apart(best, equal)
+    settled = bool(others) or not set(equal) - {best}
+    clash = [] if named else apart(best, both_sides or equal)
+    chosen = replace(ways[best], settled=settled, others=tuple(others))
+    return chosen, read[best], [ways[c] for c in clash]
 
 
 def _key(text: str) -> str | float:

@@ -1,6 +1,9 @@
 """Columns, however they are named, take their roles; roles are told."""
 
 import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import bayesduel as bd
@@ -206,3 +209,38 @@ def test_covariates_are_different_names(covariates):
     log = [{"left": "a", "right": "b", "outcome": "left", "length": 1.0}]
     with pytest.raises(TypeError, match="covariates should be different names of columns, got"):
         bd.read_duels(log, covariates=covariates)
+
+
+@pytest.mark.parametrize("source", ["csv", "parquet", "two files", "pandas", "polars", "arrow"])
+@pytest.mark.parametrize("bad", [False, True])
+def test_columns_that_differ_by_case_only_are_the_ones_named(tmp_path, source, bad):
+    """Bad rows are found row by row, and named by their own columns."""
+    nested = [{"a": 1, "b": [1]}] * 3
+    rows = pa.table(
+        {
+            "Left": ["x", "x", "x"], "note": nested, "left": ["a", "a", "b"],
+            "right": ["b", "c", "c"], "Right": ["y", "y", "y"],
+            "Outcome": ["right"] * 3, "outcome": ["left", "left", "?" if bad else "left"],
+        }
+    )  # fmt: skip
+    flat = rows.drop_columns("note")
+    if source == "csv":
+        given = tmp_path / "log.csv"
+        flat.to_pandas().to_csv(given, index=False)
+    elif source in ("parquet", "two files"):
+        given = [tmp_path / "a.parquet", tmp_path / "b.parquet"][: 1 + (source == "two files")]
+        for path, table in zip(given, (rows, rows.select(rows.column_names[::-1])), strict=False):
+            pq.write_table(table, path)
+    else:
+        given = {"pandas": flat.to_pandas(), "polars": pl.from_arrow(flat), "arrow": flat}[source]
+    upper = bd.read_duels(given, left="Left", right="Right", outcome="Outcome")
+    times = 2 if source == "two files" else 1
+    assert (upper.arms, upper.tally().wins[1, 0]) == (("x", "y"), 3 * times)
+    mixed = bd.read_duels(given, right="Right", outcome="Outcome")
+    assert mixed.arms == ("a", "b", "y")
+    if bad:
+        with pytest.raises(ValueError, match=r"column 'outcome' should be left, right or tie"):
+            bd.read_duels(given)
+    lower = bd.read_duels(given, on_bad="skip")
+    assert lower.n_duels == (2 if bad else 3) * times
+    assert lower.tally().wins[0].sum() == 2 * times

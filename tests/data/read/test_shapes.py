@@ -24,6 +24,38 @@ def test_lists_of_tuples_and_dictionaries():
     named = {"chosen": [ARMS[i] for i in left], "rejected": [ARMS[j] for j in right]}
     assert_same(bd.read_duels(named))
     assert_same(bd.read_duels([list(row) for row in PAIRS]), "012")
+    assert_same(bd.read_duels(PAIRS), "012")
+
+
+@pytest.mark.parametrize(
+    ("log", "wins"),
+    [
+        ([(0, 3), (2, 0)], [[0, 0, 1], [1, 0, 0], [0, 0, 0]]),
+        ([(0, 3), (3, 0)], [[0, 1], [1, 0]]),
+        ([(0, 3), (2, 0), (2, 3)], [[0, 0, 1], [1, 0, 1], [0, 0, 0]]),
+        ([(0, 1, 0), (2, 0, 1), (1, 2, 0)], [[0, 0, 0], [1, 0, 0], [1, 1, 0]]),
+        ([[1, 2], [2, 3]], [[0, 1, 0], [0, 0, 1], [0, 0, 0]]),
+    ],
+)
+def test_tuples_of_numbers_are_a_log_whatever_their_number(log, wins):
+    assert bd.read_duels(log).tally().wins.tolist() == wins
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_lists_that_may_be_a_log_or_a_matrix_are_refused_with_both_readings(n):
+    wins = (1 - np.eye(n, dtype=int)).tolist()
+    with pytest.raises(ValueError, match=r"tuples.*matrix of wins is an array or Duels.from_wins"):
+        bd.read_duels(wins)
+    assert bd.read_duels(np.array(wins)).n_duels == bd.Duels.from_wins(wins).n_duels == n * (n - 1)
+
+
+def test_a_frame_whose_columns_are_named_is_a_log():
+    frame = pd.DataFrame([(0, 3), (2, 0)], index=["a", "b"], columns=["a", "b"])
+    assert bd.read_duels(frame).tally().wins.tolist() == [[0, 3], [2, 0]]
+    log = bd.read_duels(frame, left="a", right="b", outcome=False)
+    assert log.arms == ("0", "2", "3")
+    text = pd.DataFrame({"winner": ["x", "y"], "loser": ["y", "z"]}, index=["winner", "loser"])
+    assert bd.read_duels(text).n_duels == 2
 
 
 def test_a_list_of_neither_is_refused():
@@ -51,7 +83,7 @@ def test_counts_of_wins_by_pair(tmp_path):
 
 def test_square_matrices_of_wins(tmp_path):
     assert_same(bd.read_duels(WINS), "012")
-    assert_same(bd.read_duels(WINS.tolist()), "012")
+    assert_same(bd.Duels.from_wins(WINS.tolist()), "012")
     frame = pd.DataFrame(WINS, index=list(ARMS), columns=list(ARMS))
     assert_same(bd.read_duels(frame))
     assert_same(bd.read_duels(frame.loc[list("bca"), list("cab")]))

@@ -1,0 +1,105 @@
+"""How a log was read, as a log, a fit and a study store it, so that a batch is read alike."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from bayesduel.data.duels import Duels
+from bayesduel.data.read.columns import Roles
+from bayesduel.data.read.outcomes import Reading
+from bayesduel.system.arguments import shown_value
+
+__all__ = ["DEFAULTS", "check_coding", "options_of", "reading_of", "with_stored"]
+
+DEFAULTS = {"left": "left", "right": "right", "outcome": "outcome", "margin": None, "judge": None,
+            "group": None, "time": None, "weight": None, "covariates": (), "ties": "keep",
+            "missing": (), "coding": None}  # fmt: skip
+LISTS = ("covariates", "missing")
+
+
+def options_of(roles: Roles, reading: Reading | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of :func:`bayesduel.read_duels` that read a log the same way again.
+
+    Parameters
+    ----------
+    roles
+        The columns that were used.
+    reading
+        How outcomes were read, None without such a column.
+    given
+        The options that were given.
+    """
+    found: dict[str, Any] = {
+        name: given[name] for name in DEFAULTS if given[name] is False or name == "ties"
+    }
+    found |= {name: list(given[name]) for name in LISTS if given[name]}
+    found |= {role: column for role, column in roles.taken.items() if role in DEFAULTS}
+    if roles.margin_right is not None:
+        found["margin"] = [roles.margin, roles.margin_right]
+    if reading is None:
+        found["outcome"] = False
+    elif reading.settled:
+        found["coding"] = reading.coding
+    return found
+
+
+def reading_of(like: Any) -> dict[str, Any]:
+    """Return the options that a log was read with; {} of a log that was not read.
+
+    Parameters
+    ----------
+    like
+        A log, or a fit of one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is neither, or its options are not as they are stored.
+    """
+    if isinstance(like, Duels):
+        found: Any = like.read_summary.reading
+    elif isinstance(getattr(like, "attrs", None), Mapping):
+        try:
+            found = json.loads(like.attrs.get("reading", "{}"))
+        except (TypeError, ValueError):
+            found = None
+    else:
+        raise TypeError(f"like should be a log or a fit, got {shown_value(like)}")
+    if not isinstance(found, Mapping) or not all(
+        name in DEFAULTS
+        and (value is False or isinstance(value, str) or (isinstance(value, list) and value))
+        for name, value in found.items()
+    ):
+        raise ValueError(f"like should have the options of its reading, got {shown_value(found)}")
+    return dict(found)
+
+
+def with_stored(given: Mapping[str, Any], like: Any) -> dict[str, Any]:
+    """Return options with those of an earlier reading where they have their defaults."""
+    stored = reading_of(like)
+    margin = stored.get("margin")
+    stored |= {"margin": tuple(margin)} if isinstance(margin, list) else {}
+    return {
+        name: stored.get(name, value) if value == DEFAULTS[name] else value
+        for name, value in given.items()
+    }
+
+
+def check_coding(duels: Duels, earlier: Mapping[str, Any], name: str) -> None:
+    """Raise ValueError if the coding of an earlier log reads the outcomes of `duels` otherwise.
+
+    Parameters
+    ----------
+    duels
+        A log whose coding was chosen by its own outcomes.
+    earlier
+        The options that the earlier log was read with.
+    name
+        What `duels` is called.
+    """
+    if earlier.get("coding") in duels.read_summary.other_codings:
+        raise ValueError(
+            f"{name} should be read with the coding of the earlier log, {earlier['coding']!r}, by "
+            f"which its outcomes are others, got {duels.read_summary.reading.get('coding')!r}; "
+            "read it with read_duels(..., like=) the earlier log or fit, or say its coding="
+        )

@@ -1,0 +1,62 @@
+"""A log whose covariates the model does not include: a warning, once, and only there."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import bayesduel as bd
+from bayesduel.cli import main
+from bayesduel.inference.fit import UnusedCovariatesWarning
+from bayesduel.models import BradleyTerry, Covariates, OrderEffect, Scores
+
+N = 60
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    pairs = [("a", "b"), ("b", "c"), ("c", "a")] * (N // 3)
+    rows = pd.DataFrame(pairs, columns=["left", "right"])
+    return rows.assign(outcome=rng.choice(["left", "right"], N), x=rng.normal(size=N), y=0.1)
+
+
+def told(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return [str(w.message) for w in caught if w.category is UnusedCovariatesWarning]
+
+
+def with_x(wrap=lambda model: model):
+    return wrap(BradleyTerry(Scores() + Covariates(["x"])))
+
+
+def test_covariates_that_the_model_lacks_are_told_once(frame):
+    log = bd.read_duels(frame, covariates=["x"])
+    (said,) = told(lambda: bd.fit(log, draws=100))
+    assert "covariates that bradley-terry does not include" in said and "'x'" in said
+
+
+@pytest.mark.parametrize("model", [with_x(), with_x(OrderEffect)], ids=["scores", "order"])
+def test_a_model_that_has_them_is_silent(frame, model):
+    log = bd.read_duels(frame, covariates=["x"])
+    assert told(lambda: bd.fit(log, model, draws=100)) == []
+    more = bd.read_duels(frame.assign(y=frame["x"] ** 2), covariates=["x", "y"])
+    (said,) = told(lambda: bd.fit(more, model, draws=100))
+    assert "'y'" in said and "'x'" not in said
+
+
+def test_a_log_without_covariates_is_silent(frame):
+    assert told(lambda: bd.fit(bd.read_duels(frame), draws=100)) == []
+
+
+@pytest.mark.parametrize("command", ["winners", "check"])
+def test_commands_include_the_covariates_or_leave_them_out_on_purpose(frame, tmp_path, command):
+    path = tmp_path / "log.csv"
+    frame.to_csv(path, index=False)
+    result = CliRunner().invoke(main, [command, str(path), "--covariates", "x"])
+    assert result.exit_code == 0, result.output
+    assert "does not include" not in result.output + result.stderr
