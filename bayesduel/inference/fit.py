@@ -234,7 +234,7 @@ def fitted(
 def _warn_of_covariates(duels: Duels | Pulls, model: Model) -> None:
     """Warn of covariates of the log that the model does not include."""
     votes = duels.votes if isinstance(duels, Duels) else None
-    included = () if model.covariates is None else model.covariates.columns
+    included = [name for part in model.terms for name in part.reads]
     unused = [name for name in (votes.covariate_names if votes else ()) if name not in included]
     if unused:
         warnings.warn(
