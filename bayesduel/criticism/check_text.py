@@ -38,6 +38,8 @@ SURE = 0.95  # posterior probability of what is taken as known
 MIDDLE = 0.75  # win probability of the planted cycles whose power is reported
 GOOD_POWER = 0.8
 MOSTLY = 0.9  # share of pairs that met once from which the page says what that hides
+CONDITIONAL = 399  # replicated logs of the model with conditions
+STRONGEST = 0.9  # win probability around the most frequent cycles of the power
 NEAR = 4.0  # Monte Carlo standard errors from 0.05 within which a p-value is shown with its own
 MODELLED = "fit the model BradleyTerry() + OrderEffect() (on the command line, --order-effect)"
 NO_MEANING = (
@@ -70,6 +72,20 @@ def verdict_words(
             f"The log has more cyclic triads than transitive models predict ({p}; neither strong "
             "transitivity nor the weakly transitive models of the test explain them).",
             f"{leading_words(posterior)} {advice}".strip(),
+        )
+    if e.strength == "conditions":
+        return (
+            f"The log has more cyclic triads than transitive models predict ({p}), but pairs met "
+            f"under different conditions ({join(e.conditions)}): a ranking that changes with them "
+            f"explains the cycles ({p_value(e.p_conditions, CONDITIONAL)}).",
+            advice,
+        )
+    if e.strength == "no power":
+        return (
+            "The log cannot tell whether a ranking holds: even cycles whose every step is won at "
+            f"{100 * STRONGEST:.0f} % would be detected with a probability of "
+            f"{percent(e.best_power)} % at most.",
+            f"Its cyclic triads are no more than transitive models predict ({p}). {advice}",
         )
     if e.strength == "undecided":
         return (
@@ -197,6 +213,10 @@ def advice_words(
             "Report the ranking together with the winners by criterion of a model without "
             "transitivity."
         )
+    if strength == "conditions":
+        return "Fit a model with terms for these conditions, and use its ranking."
+    if strength == "no power":
+        return "A ranking is an assumption for this log."
     if strength == "weak":
         return (
             "A ranking is appropriate, but scores may misstate single pairs: read win "

@@ -66,6 +66,8 @@ CYCLES_NOTES = {
     "none": "Any log has some cycles; these are no more than expected by chance.",
     "weak": "A ranking with uneven margins may explain these cycles.",
     "undecided": "An order effect may explain these cycles.",
+    "conditions": "A ranking that changes with the conditions of a duel explains these cycles.",
+    "no power": "No more than expected by chance; more would hardly have been noticed.",
     "borderline": "Whether a ranking explains these cycles is undecided.",
 }
 POWER_NAMES = {"three arms": "one cycle of three arms", "throughout": "cycles through all arms"}

@@ -86,7 +86,8 @@ def caution_words(check: "Check | None", *, assumed: bool) -> str:
     assumed
         Whether the verdict assumes transitivity.
     """
-    if check is None or not assumed or check.evidence.strength not in ("undecided", "borderline"):
+    unsettled = ("undecided", "borderline", "conditions", "no power")
+    if check is None or not assumed or check.evidence.strength not in unsettled:
         return ""
     return f"This verdict assumes that a ranking holds. {check.verdict_parts[0]}"
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from bayesduel.criticism.transitivity.conditions import conditional_p_value
 from bayesduel.criticism.transitivity.design import Design, OrderStatus, design_of, majority_design
 from bayesduel.criticism.transitivity.null_models import (
     NULL_MODELS,
@@ -45,9 +46,10 @@ FIRST_OF_MANY = 50
 MOST_DRAWS = (6400, 3200)  # and in all, where p-values stay close to `LEVEL`
 LOOK_ERROR = 0.001  # of the interval of a p-value at one look, two-sided
 CROSSED = 0.5  # share of pairs that met in both orders, from which an order effect is plain
+POWERLESS = 0.5  # chance to find the strongest cycles below which a log cannot tell
 POWER_LOGS = 100  # logs drawn for each strength
 Planted = Literal["three arms", "throughout"]
-Strength = Literal["none", "weak", "strong", "undecided", "borderline"]
+Strength = Literal["none", "weak", "strong", "undecided", "borderline", "conditions", "no power"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -92,6 +94,10 @@ class Evidence:
     settled
         False where, after the most logs that are replicated, the p-values are still too close
         to 0.05 for their Monte Carlo error. True where a number of logs was asked for.
+    conditions, p_conditions
+        Conditions that the votes name (time, category, covariates, ...), where transitive models
+        without them do not explain the log, and the p-value under a ranking that changes with
+        them; NaN where that was not tested.
     unadjusted
         The log's cyclic and decided triads by counting alone, not adjusted for an order effect.
     """
@@ -114,6 +120,8 @@ class Evidence:
     null_models: NullModels | None
     settled: bool = True
     unadjusted: tuple[float, float] = (0.0, 0.0)
+    conditions: tuple[str, ...] = ()
+    p_conditions: float = float("nan")
 
     @property
     def transitive(self) -> bool | None:
@@ -123,7 +131,8 @@ class Evidence:
         arms have all met, or an order effect that the design does not identify may be the
         cause of the cycles, or the p-value is within Monte Carlo error of 0.05.
         """
-        if self.strength in ("undecided", "borderline") or self.p_value != self.p_value:
+        unknown = ("undecided", "borderline", "no power")
+        if self.strength in unknown or self.p_value != self.p_value:
             return None
         return self.strength != "strong"
 
@@ -133,16 +142,27 @@ class Evidence:
 
         "weak": no strongly transitive model explains the cycles, but a ranking with uneven
         margins (weak transitivity) may; "strong": nor do the weakly transitive models;
-        "undecided": the same, but an order effect may be the cause; "borderline": the p-value is
-        within Monte Carlo error of 0.05 after the most logs that are replicated. The null
+        "undecided": the same, but an order effect may be the cause; "conditions": the same, but a
+        ranking that changes with the conditions under which pairs met explains them; "borderline":
+        the p-value is within Monte Carlo error of 0.05 after the most logs that are replicated;
+        "no power": none was found, and even frequent cycles would hardly have been. The null
         models do not represent every possible order: see the error rates in
         docs/transitivity.md.
         """
         if not self.settled and _near(list(self.p_by_model.values()), self.n_replicated):
             return "borderline"
         if self.p_value <= LEVEL:
+            if self.p_conditions > LEVEL:
+                return "conditions"
             return "undecided" if self.order == "not identified" else "strong"
-        return "weak" if self.p_strong <= LEVEL else "none"
+        if self.p_strong <= LEVEL:
+            return "weak"
+        return "no power" if self.best_power < POWERLESS else "none"
+
+    @property
+    def best_power(self) -> float:
+        """The largest chance to have found planted cycles; 1 where it was not asked for."""
+        return max((chance for row in self.power.values() for chance in row.values()), default=1.0)
 
     @property
     def likeliest(self) -> NullModel | None:
@@ -235,6 +255,9 @@ def transitivity_test(
             unit = f"majority verdict of each pair and {role}"
             rng = np.random.default_rng(streams[1])
         found = _test(design, draws, unit, voted, power, rng)
+        if role is None and found.p_value <= LEVEL:
+            names, p = _of_conditions(duels, design, found, seed)
+            found = replace(found, conditions=names, p_conditions=p)
         if design.order == "estimated" and design.both_ways < CROSSED and found.n_closed:
             without = evidence_strength(replace(duels, ordered=False), draws, seed)
             found = replace(found, without_order=without)
@@ -288,10 +311,23 @@ def evidence_strength(duels: "Duels", draws: int | None = None, seed: int = 0) -
         return "none"
     if any(explains(model) for model in NULL_MODELS if model not in STRONG_MODELS):
         return "weak"
+    first_wins = null_models.first_wins
+    if role is None and conditional_p_value(duels, design, triads, first_wins, seed)[1] > LEVEL:
+        return "conditions"
     return "undecided" if design.order == "not identified" else "strong"
 
 
 # -- in calling order ----------------------------------------------------------------------
+
+
+def _of_conditions(
+    duels: "Duels", design: Design, found: Evidence, seed: int
+) -> tuple[tuple[str, ...], float]:
+    """Return the conditions of a log and the p-value under a model with them."""
+    assert found.null_models is not None
+    rng = np.random.default_rng(seed)
+    triads = closed_triads(design.n_arms, design.first, design.second, rng)
+    return conditional_p_value(duels, design, triads, found.null_models.first_wins, seed)
 
 
 def _check_draws(draws: int | None) -> None:

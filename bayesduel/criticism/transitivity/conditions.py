@@ -1,0 +1,117 @@
+"""Cycles that conditions explain: replicated logs of a ranking that changes with them.
+
+Pairs that met at different times, in different categories or at different covariates may look
+cyclic though every moment and category has a ranking. So the log is also held against logs
+replicated from a model with a term for each of these, fitted to it, under the log's own conditions.
+"""
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from bayesduel.criticism.transitivity.design import Design
+from bayesduel.criticism.transitivity.triads import Triads, cyclicity, majority_z
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
+    from bayesduel.models.term import Part
+
+__all__ = ["condition_terms", "conditional_p_value"]
+
+DRAWS = 399  # replicated logs
+MOST_LEVELS = 0.5  # levels of a kept column over votes, up to which it is a condition
+
+
+def condition_terms(duels: "Duels") -> "dict[str, Part]":
+    """Return a term for each condition that the votes of a log name, by the condition."""
+    from bayesduel.models import CategoryEffects, DuelCovariates, RandomEffects, TimeVarying
+
+    votes = duels.votes
+    found: dict[str, Part] = {}
+    if votes is None:
+        return {}
+    if votes.time is not None and len(np.unique(votes.time)) > 1:
+        found["time"] = TimeVarying()
+    if votes.category is not None and len(votes.categories) > 1:
+        found["category"] = CategoryEffects()
+    for name, (_, levels) in votes.kept.items():
+        if 1 < len(levels) <= MOST_LEVELS * len(votes):
+            found[name] = RandomEffects(name)
+    if votes.covariates is not None:
+        found[", ".join(votes.covariate_names)] = DuelCovariates(votes.covariate_names)
+    return found
+
+
+def conditional_p_value(
+    duels: "Duels", design: Design, triads: Triads, first_wins: float, seed: int
+) -> tuple[tuple[str, ...], float]:
+    """Return the conditions of a log, and the p-value of its cyclicity under a model with them.
+
+    Parameters
+    ----------
+    duels
+        The log, each vote of it an observation of its own.
+    design, triads, first_wins
+        As the test has them.
+    seed
+        Of the fit and of the replicated logs.
+
+    Returns
+    -------
+    Names of the conditions, and the posterior predictive p-value (conservative); NaN where the log
+    names none, or no such model can be fitted to it.
+    """
+    from bayesduel.inference.fit import fitted
+    from bayesduel.models import BradleyTerry, OrderEffect
+    from bayesduel.posterior.draws import posterior_draws
+
+    terms = condition_terms(duels)
+    if not terms:
+        return (), float("nan")
+    model = BradleyTerry()
+    for term in (*([OrderEffect()] if design.has_order else []), *terms.values()):
+        model = model + term
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            fit = fitted(
+                duels, model, "laplace", draws=DRAWS + 1, chains=1, seed=seed,
+                log_likelihood=False, clusters=False, preference=False,
+            )  # fmt: skip
+        except ValueError:
+            return tuple(terms), float("nan")
+    settled = model.settled(duels)
+    posterior = {n: v[:DRAWS] for n, v in posterior_draws(fit, "model")[0].items()}
+    decided = np.flatnonzero(np.asarray(duels.votes.outcome) != 0)  # type: ignore[union-attr]
+    cells = settled.cells(duels, each=True).take(decided)
+    win = settled.outcomes(posterior, cells.data)["win"]
+    rng = np.random.default_rng(seed)
+    won = rng.binomial(np.asarray(cells.data["n"], dtype=np.int64), win)
+    found = _measured(design, triads, first_wins, _by_cell(design, duels, decided, won))
+    observed = _measured(design, triads, first_wins, design.won[None])[0]
+    return tuple(terms), float((1 + (found >= observed - 1e-9).sum()) / (1 + len(found)))
+
+
+def _measured(design: Design, triads: Triads, first_wins: float, won: np.ndarray) -> np.ndarray:
+    return np.asarray(cyclicity(majority_z(design, won, first_wins), triads.edges))[:, 0]
+
+
+def _by_cell(design: Design, duels: "Duels", decided: np.ndarray, won: np.ndarray) -> np.ndarray:
+    """Return duels won by the lower arm in each cell, (draws, cells), of those of left by vote."""
+    votes = duels.votes
+    assert votes is not None
+    left, right = votes.left[decided].astype(np.int64), votes.right[decided].astype(np.int64)
+    low, high = np.minimum(left, right), np.maximum(left, right)
+    side = np.where(left == low, 1, -1) if design.has_order else 0
+    n_arms = design.n_arms
+    code = (design.first * n_arms + design.second)[design.pair] * 3 + design.side.astype(np.int64)
+    order = np.argsort(code)
+    place = order[np.searchsorted(code[order], (low * n_arms + high) * 3 + side)]
+    weight = votes.weight[decided]
+    of_low = np.where(left == low, won, weight - won)
+    into = sparse.csr_array(
+        (np.ones(len(place)), (place, np.arange(len(place)))), shape=(len(code), len(place))
+    )
+    return np.ascontiguousarray((into @ of_low.T).T, dtype=float)
