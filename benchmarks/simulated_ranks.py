@@ -271,8 +271,8 @@ def _log_of_attributes(model: Any, points: np.ndarray | None = None) -> Any:
         n = np.full(m, 3.0 * TIMES)
         paid = n // 2 if points is None else points
         return bd.Pulls(arms=model.items.labels, n=n, successes=paid)
-    every = ~np.eye(m, dtype=bool) if model.reads_order else np.triu(np.ones((m, m)), 1)
-    by_judge = "judge-tastes" in model.layers
+    every = ~np.eye(m, dtype=bool) if model.terms.reads_order else np.triu(np.ones((m, m)), 1)
+    by_judge = model.terms.find(JudgeTastes) is not None
     judges = np.array(JUDGES if by_judge else [None], dtype=object)
     first, second = (np.repeat(x, len(judges)) for x in np.nonzero(every))  # the order of cells
     judge = np.tile(judges, len(first) // len(judges))
@@ -385,29 +385,31 @@ def _of_margins(model: Any, draws: Mapping[str, np.ndarray]) -> dict[str, np.nda
 # -- the cases -----------------------------------------------------------------------------
 
 RESPONSES = {"Bradley-Terry": BradleyTerry, "Thurstone": Thurstone, "Davidson": Davidson}
-LAYERS: dict[str, tuple[Callable[[Any], Any], tuple[str, ...]]] = {
-    "order effect": (OrderEffect, ("laplace", "nuts")),
-    "judge reliability": (JudgeReliability, ("nuts",)),
-    "time-varying, walk": (lambda m: TimeVarying(m, **PERIODS), ("nuts",)),
-    "time-varying, smooth": (lambda m: TimeVarying(m, process="smooth", **PERIODS), ("nuts",)),
-    "blade-chest": (lambda m: BladeChest(m, planes=1), ("nuts",)),
+FURTHER: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "order effect": (OrderEffect(), ("laplace", "nuts")),
+    "judge reliability": (JudgeReliability(), ("nuts",)),
+    "time-varying, walk": (TimeVarying(**PERIODS), ("nuts",)),
+    "time-varying, smooth": (TimeVarying(process="smooth", **PERIODS), ("nuts",)),
+    "blade-chest": (BladeChest(planes=1), ("nuts",)),
 }
 FEW, MANY, WIDE = _items(8, 2), _items(20, 3), _items(20, 6)
 BY_ITEMS = BradleyTerry(Covariates(FEW, item_effect=False))
-ALL_LAYERS = OrderEffect(JudgeReliability(TimeVarying(BladeChest(Davidson()), **PERIODS)))
+EVERY_TERM = Davidson(
+    Scores() + BladeChest() + TimeVarying(**PERIODS) + JudgeReliability() + OrderEffect()
+)
 
 CASES: dict[str, Case] = {
     **{name: Case(model(), _pairs, _of_pairs) for name, model in RESPONSES.items()},
     "preference matrix": Case(PreferenceMatrix(), _pairs, _of_pairs),
     **{
-        f"{name}, {layer}": Case(wrap(model()), _layered, _of_layers, methods)
+        f"{name}, {further}": Case(model() + term, _layered, _of_layers, methods)
         for name, model in RESPONSES.items()
-        for layer, (wrap, methods) in LAYERS.items()
+        for further, (term, methods) in FURTHER.items()
     },
-    "Davidson, all layers": Case(ALL_LAYERS, _layered, _of_layers, ("nuts",)),
+    "Davidson, all layers": Case(EVERY_TERM, _layered, _of_layers, ("nuts",)),
     "items": Case(BradleyTerry(Covariates(FEW)), _attributes, _of_attributes),
-    "items, order effect": Case(OrderEffect(BY_ITEMS), _attributes, _of_attributes),
-    "items, judge tastes": Case(JudgeTastes(BY_ITEMS), _attributes, _of_attributes, ("nuts",)),
+    "items, order effect": Case(BY_ITEMS + OrderEffect(), _attributes, _of_attributes),
+    "items, judge tastes": Case(BY_ITEMS + JudgeTastes(), _attributes, _of_attributes, ("nuts",)),
     "pulls": Case(LogisticAttributes(items=MANY), _attributes, _of_attributes),
     "pulls, horseshoe": Case(
         LogisticAttributes(items=WIDE, sparsity=2), _attributes, _of_attributes, ("nuts",)
@@ -415,17 +417,19 @@ CASES: dict[str, Case] = {
     "covariates of the duel": Case(
         BradleyTerry(Scores() + Covariates(["x"])), _covariates, _of_covariates
     ),
-    "score duels, order effect": Case(OrderEffect(ThurstoneScore(unit=1.0)), _margins, _of_margins),
+    "score duels, order effect": Case(
+        ThurstoneScore(unit=1.0) + OrderEffect(), _margins, _of_margins
+    ),
     "score duels, noise by arm": Case(
         ThurstoneScore(unit=1.0, variances="arm"), _margins, _of_margins
     ),
     "score duels, noise by pair, order effect": Case(
-        OrderEffect(ThurstoneScore(unit=1.0, variances="pair")), _margins, _of_margins
+        ThurstoneScore(unit=1.0, variances="pair") + OrderEffect(), _margins, _of_margins
     ),
     "score duels, degrees learned": Case(
         ThurstoneScore(unit=1.0, degrees="learned"), _margins, _of_margins
     ),
     "perturbed score duels, order effect": Case(
-        OrderEffect(PerturbedThurstone(unit=1.0)), _margins, _of_margins
+        PerturbedThurstone(unit=1.0) + OrderEffect(), _margins, _of_margins
     ),
 }

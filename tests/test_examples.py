@@ -146,7 +146,7 @@ def test_which_model(tmp_path, capsys):
     made = {path.name for path in tmp_path.iterdir()}
     assert made == {"comparison.png", "judges.png", "ratings.png"}
     shown = " ".join(capsys.readouterr().out.split())
-    assert "judge-reliability(blade-chest(bradley-terry)) predicts best" in shown
+    assert "bradley-terry + cycles + reliability predicts best" in shown
     assert "No arm beats all others" in shown
 
 

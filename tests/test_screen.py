@@ -61,7 +61,7 @@ def test_results_of_a_fit(fit):
     found = bd.winners(fit)
     assert found.attrs["verdict"][:40] in on_screen(found)[0]
     on_screen(bd.top_k(fit, 5))
-    for model in (OrderEffect(BradleyTerry()), CategoryEffects()):
+    for model in (BradleyTerry() + OrderEffect(), BradleyTerry() + CategoryEffects()):
         fits(model)
 
 

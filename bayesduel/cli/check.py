@@ -28,8 +28,8 @@ __all__ = ["command"]
 @click.option(
     "--models",
     metavar="NAMES",
-    help="Models to compare, separated by commas, layers around them in brackets: "
-    "bradley-terry,order-effect(blade-chest(bradley-terry)).  [default: by what is found]",
+    help="Models to compare, separated by commas, with terms after a plus: "
+    "'bradley-terry, bradley-terry + cycles + order'.  [default: by what is found]",
 )
 @click.option("--quick", is_flag=True, help="Compare no models; the test is the same.")
 @click.option(

@@ -31,8 +31,9 @@ LEFT_OUT = {
         "bounds", "pick", "record", "sample", "sample_against", "share", "shares",
         "upper_against", "upper_bound", "upper_bounds", "upper_from_counts")},
     "selection.record_margin": COMPILED, "selection.no_margins": COMPILED,
-    "beliefs.BeliefSpec": PATTERN, "problems.Problem": PATTERN, "models.Layer": PATTERN,
-    "models.Model": PATTERN, "models.Response": PATTERN, "models.Predictor": PATTERN,
+    "beliefs.BeliefSpec": PATTERN, "problems.Problem": PATTERN, "models.Part": PATTERN,
+    "models.Model": PATTERN, "models.Response": PATTERN, "models.Term": PATTERN,
+    "models.Modifier": PATTERN, "models.Touch": PATTERN, "models.Scale": PATTERN,
     "models.register": "a decorator", "problems.roshambo_match": "needs OpenSpiel",
     "problems.roshambo_table": "needs OpenSpiel", "problems.RoshamboDuels": "needs OpenSpiel",
     "preference.Criterion": "a type",
@@ -83,13 +84,13 @@ class World:
     def category_fit(self) -> Any:
         """A fit of two categories."""
         log = bd.Duels.from_categories({"x": self.log, "y": self.log})
-        return bd.fit(log, bd.models.CategoryEffects(bd.models.BradleyTerry()), draws=100)
+        return bd.fit(log, bd.models.BradleyTerry() + bd.models.CategoryEffects(), draws=100)
 
     @cached_property
     def judge_fit(self) -> Any:
         """A fit with the reliability of judges."""
         log = bd.datasets.load("tversky1969")
-        return bd.fit(log, bd.models.JudgeReliability(bd.models.BradleyTerry()), draws=100)
+        return bd.fit(log, bd.models.BradleyTerry() + bd.models.JudgeReliability(), draws=100)
 
     @cached_property
     def season_fit(self) -> Any:
@@ -97,8 +98,9 @@ class World:
         frame = pd.DataFrame({"left": list("abcabc"), "right": list("bcacab"),
                               "outcome": ["left", "right"] * 3,
                               "time": [f"2020-0{m}-01" for m in range(1, 7)]})  # fmt: skip
-        return bd.fit(bd.read_duels(frame), bd.models.TimeVarying(bd.models.BradleyTerry()),
-                      draws=100)  # fmt: skip
+        return bd.fit(
+            bd.read_duels(frame), bd.models.BradleyTerry() + bd.models.TimeVarying(), draws=100
+        )
 
     @cached_property
     def winners(self) -> Any:
@@ -244,10 +246,8 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "datasets.names": lambda w: {},
     "datasets.text": lambda w: {"name": "springall"},
     "models.Covariates": lambda w: {"of": w.items},
-    "models.DuelCovariates": lambda w: {"columns": ("x",)},
+    "models.DuelCovariates": lambda w: {"of": ("x",)},
     "models.ItemCovariates": lambda w: {"items": w.items},
-    "models.JudgeTastes": lambda w: {
-        "base": bd.models.BradleyTerry(bd.models.Covariates(w.items))},
     "models.LogisticAttributes": lambda w: {"items": w.items},
     "models.model_from_settings": lambda w: {
         "description": bd.models.model_settings(bd.models.BradleyTerry())},

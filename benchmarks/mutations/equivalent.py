@@ -17,11 +17,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "inside = (self._place(standard)[:, self.linear] > 0).all(axis=1)",
         "> -> >=",
     ): "a draw from a continuous law equals 0 with probability 0",
-    (
-        "bayesduel/inference/nested_laplace.py",
-        "flat, none, effects = np.empty((0, 0)), np.empty((0, 0, 0)), np.zeros((groups, width))",
-        "0 -> 1",
-    ): "the sizes of the empty arrays: of where Newton's method starts only the place is read",
     ("bayesduel/data/read/line_numbers.py", "if len(text) * 4 > LONGEST_LINE:", "> -> >="): (
         "a character has at most four bytes: the exact test that follows refuses no such line"
     ),

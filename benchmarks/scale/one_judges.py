@@ -49,7 +49,7 @@ def main(what: str, n_duels: int, n_arms: int, n_judges: int) -> None:
     else:
         works = {
             "robust": lambda: bd.winners(bd.fit(duels, BradleyTerry(), seed=0)).attrs["dependence"],
-            "reliability": lambda: bd.fit(duels, JudgeReliability(BradleyTerry()), seed=0),
+            "reliability": lambda: bd.fit(duels, BradleyTerry() + JudgeReliability(), seed=0),
         }
     warnings.simplefilter("ignore")
     took, result = measured(lambda: _answer(works[what]))

@@ -20,7 +20,7 @@ def run(cell: Cell, seed: int) -> Record:
     from scipy.special import expit
 
     import bayesduel as bd
-    from bayesduel.models import CategoryEffects
+    from bayesduel.models import BradleyTerry, CategoryEffects
 
     rng = np.random.default_rng(seed)
     overall = rng.standard_normal(N_ARMS)
@@ -41,9 +41,10 @@ def run(cell: Cell, seed: int) -> Record:
         category=[f"c{c}" for c in category],
         arms=list(arms),
     )
+    model = BradleyTerry() + CategoryEffects()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit = bd.fit(log, CategoryEffects(), "laplace", draws=1000, seed=seed % 2**31)
+        fit = bd.fit(log, model, "laplace", draws=1000, seed=seed % 2**31)
         found = bd.category_ranks(fit, confidence=LEVEL)
     named = {"deviation": deviation, "score": score}
     covered = {}

@@ -244,7 +244,7 @@ def test_the_advantage_of_the_left_side_is_held_out_with_its_side(role):
         fold = np.stack([part.sum(0) > 0 for part in parts]).argmax(axis=0)
         assert all(len(set(fold[rows[5] == u])) == 1 for u in np.unique(rows[5]))
     plain = BradleyTerry(Covariates(items))
-    with_order = held_out(log, OrderEffect(plain), folds=4, draws=400)
+    with_order = held_out(log, plain + OrderEffect(), folds=4, draws=400)
     without = held_out(log, plain, folds=4, draws=400)
     entropy = -(0.8 * np.log(0.8) + 0.2 * np.log(0.2))
     # The sample's own share differs by a standard error of 0.014: 0.02 nats; four of them.
@@ -324,8 +324,8 @@ def test_times_and_judges_are_held_out_with_their_duel(kind):
 
     log = layered_log(3, kind)
     layer = {
-        "time": TimeVarying(BradleyTerry(), periods=4),
-        "judge": JudgeReliability(BradleyTerry()),
+        "time": BradleyTerry() + TimeVarying(periods=4),
+        "judge": BradleyTerry() + JudgeReliability(),
     }[kind]
     with_layer = held_out(log, layer, folds=2, draws=200)
     without = held_out(log, folds=2, draws=200)

@@ -333,7 +333,7 @@ def test_an_order_effect_is_offered(tmp_path):
     assert found.order.both_ways == 0
     page = bd.report(found, tmp_path / "check.html").read_text(encoding="utf-8")
     for words in (" ".join(repr(found).split()), page):
-        assert "fit the model OrderEffect(BradleyTerry())" in words
+        assert "fit the model BradleyTerry() + OrderEffect()" in words
         assert "No pair met in both orders" in words
         assert "consistent with a transitive ranking and an order effect" in words
         assert "Without an order effect the evidence of cycles would be strong" in words
@@ -349,7 +349,7 @@ def test_undecided_weak_and_strong_evidence_are_told_apart(tmp_path):
     assert undecided.transitive is None
     assert undecided.criterion == "copeland"
     assert "cannot tell cycles from an order effect" in undecided.verdict_parts[0]
-    assert "OrderEffect(BradleyTerry())" in undecided.verdict
+    assert "BradleyTerry() + OrderEffect()" in undecided.verdict
     told = json.loads(undecided.to_json())
     assert (told["transitive"], told["evidence"]) == (None, "undecided")
     page = bd.report(undecided, tmp_path / "check.html").read_text(encoding="utf-8")
@@ -528,11 +528,11 @@ def test_the_command(tmp_path):
     ("log", "also"),
     [
         (simulate(ORDERED, 8, np.random.default_rng(20)), []),
-        (shown(ORDERED, 8, 0.7, np.random.default_rng(21)), ["order-effect(bradley-terry)"]),
-        (simulate(ROCK, 40, np.random.default_rng(22)), ["blade-chest(bradley-terry)"]),
+        (shown(ORDERED, 8, 0.7, np.random.default_rng(21)), ["bradley-terry + order"]),
+        (simulate(ROCK, 40, np.random.default_rng(22)), ["bradley-terry + cycles"]),
         (shown(ROCK, 40, 0.7, np.random.default_rng(23)),
-         ["order-effect(bradley-terry)", "order-effect(blade-chest(bradley-terry))"]),
-        (voted(ROCK, 40, 2, np.random.default_rng(24), "group"), ["blade-chest(bradley-terry)"]),
+         ["bradley-terry + order", "bradley-terry + cycles + order"]),
+        (voted(ROCK, 40, 2, np.random.default_rng(24), "group"), ["bradley-terry + cycles"]),
     ],
     ids=["ladder", "order", "cycle", "both", "units"],
 )  # fmt: skip
@@ -550,10 +550,10 @@ def test_what_is_found_decides_what_is_compared(log, also, monkeypatch):
 
 def test_models_on_the_command_line():
     args = ["check", "tennis1990", "--models"]
-    told = CliRunner().invoke(main, [*args, "thurstone, order-effect(thurstone)", "--json"])
+    told = CliRunner().invoke(main, [*args, "thurstone, thurstone + order", "--json"])
     assert told.exit_code == 0, told.output
     table = json.loads(told.stdout)["comparison"]["models"]
-    assert {row["model"] for row in table} == {"thurstone", "order-effect(thurstone)"}
+    assert {row["model"] for row in table} == {"thurstone", "thurstone + order"}
     refused = CliRunner().invoke(main, [*args, "thurstone,elo"])
     assert refused.exit_code == 2
     assert "--models: model name should be one of" in refused.output and "elo" in refused.output
@@ -567,8 +567,8 @@ def test_cycles_are_modelled():
     eta += 1.5 * (np.outer(blade, chest) - np.outer(chest, blade))
     found = check(simulate(expit(eta), 60, rng))
     assert not found.transitive
-    assert found.comparison.best == "blade-chest(bradley-terry)"
-    assert "use blade-chest(bradley-terry), which allows for cycles" in found.verdict
+    assert found.comparison.best == "bradley-terry + cycles"
+    assert "use bradley-terry + cycles, which allows for cycles" in found.verdict
     assert bd.winners(found).attrs["verdict"]
 
 

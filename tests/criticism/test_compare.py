@@ -240,9 +240,10 @@ def margin_log(n_arms, each, seed, home=0.0, noise=1.0):
 
 def density_by_hand(model, posterior, left, right, margin, unit):
     """Return the log density of margins in each draw; a residual of a pair left out is drawn."""
-    if unit == "duel" or not model.integrates_pair:
+    if unit == "duel" or not model.response.coupled:
+        sides = {"left_first": np.ones(len(left))} if model.terms.reads_order else {}
         location, scale, degrees = model.margins(
-            posterior, left, right, left_advantage=model.reads_order
+            posterior, {"first": left, "second": right} | sides
         )
         assert np.isinf(degrees).all()
         return stats.norm.logpdf(margin, location, scale).sum(axis=1)
@@ -264,7 +265,7 @@ def density_by_hand(model, posterior, left, right, margin, unit):
     "model",
     [
         ThurstoneScore(),
-        pytest.param(OrderEffect(ThurstoneScore()), marks=pytest.mark.slow),
+        pytest.param(ThurstoneScore() + OrderEffect(), marks=pytest.mark.slow),
         pytest.param(PerturbedThurstone(), marks=pytest.mark.slow),
     ],
     ids=lambda m: m.name,
@@ -304,12 +305,12 @@ def test_margins_left_out_are_predicted_as_by_refits_by_hand(model, unit, monkey
 @pytest.mark.parametrize("unit", [pytest.param("pair", marks=pytest.mark.slow), "duel"])
 def test_models_of_margins_are_compared_among_themselves(unit):
     """A home advantage of two standard deviations is told from none."""
-    models = [ThurstoneScore(), OrderEffect(ThurstoneScore()), PerturbedThurstone()]
+    models = [ThurstoneScore(), ThurstoneScore() + OrderEffect(), PerturbedThurstone()]
     found = bd.compare_models(
         margin_log(5, 4, 2, home=2.0), models, unit=unit, method="laplace", draws=400, folds=0
     )
     assert set(found.table.index) == {m.name for m in models}
-    assert found.best == "order-effect(thurstone-score)"
+    assert found.best == "thurstone-score + order"
     assert "thurstone-score" not in found.as_good
     assert found.n_units == (10 if unit == "pair" else 40)
     assert np.isfinite(found.pointwise["elpd"]).all()
@@ -319,7 +320,7 @@ def test_models_of_margins_are_compared_among_themselves(unit):
 def test_a_layer_is_compared_with_what_it_wraps_on_the_same_duels(unit):
     """The finer cells of a layer stand for the same duels, in their order."""
     duels = log_of(ladder(4), 8, 3)
-    models = [BradleyTerry(), OrderEffect(BradleyTerry())]
+    models = [BradleyTerry(), BradleyTerry() + OrderEffect()]
     plain, layered = units_of(duels, models, unit)
     assert (plain.first == layered.first).all() and (plain.times == layered.times).all()
     posterior, _ = posterior_draws(bd.fit(duels, models[0], draws=200), "model")
@@ -341,9 +342,9 @@ def test_reliable_judges_are_told_from_random_ones(unit):
     chance = np.where(judge < 6, P[i, j], 0.5)
     outcome = (rng.uniform(size=len(i)) < chance).astype(float)
     duels = bd.Duels.from_votes(i, j, outcome, judge=judge)
-    models = [BradleyTerry(), JudgeReliability(BradleyTerry())]
+    models = [BradleyTerry(), BradleyTerry() + JudgeReliability()]
     found = bd.compare_models(duels, models, unit=unit, draws=400, folds=0)
-    assert found.best == "judge-reliability(bradley-terry)"
+    assert found.best == "bradley-terry + reliability"
     assert found.n_units == (15 if unit == "pair" else 180)
 
 

@@ -129,21 +129,21 @@ def plain_model(name, **settings):
 
 
 def order_effect(base):
-    return models.OrderEffect(models.named(base))
+    return models.named(base) + models.OrderEffect()
 
 
 def margin_model(kind, order_effect=False, **settings):
     kinds = {"score": models.ThurstoneScore, "perturbed": models.PerturbedThurstone}
     model = kinds[kind](**settings)
-    prior = float("inf") if model.flat else 1.0
-    return models.OrderEffect(model, prior=prior) if order_effect else model
+    prior = float("inf") if model.terms.flat else 1.0
+    return model + models.OrderEffect(prior) if order_effect else model
 
 
 def attribute_model(items, order_effect=False, judge_effect=False, **settings):
     model = models.BradleyTerry(models.Covariates(items, **settings))
     if order_effect:
-        model = models.OrderEffect(model, prior=float("inf") if model.flat else 1.0)
-    return models.JudgeTastes(model) if judge_effect else model
+        model = model + models.OrderEffect(float("inf") if model.terms.flat else 1.0)
+    return model + models.JudgeTastes() if judge_effect else model
 
 
 def pull_model(items, **settings):
@@ -151,19 +151,19 @@ def pull_model(items, **settings):
 
 
 def judge_reliability(base="bradley-terry"):
-    return models.JudgeReliability(models.named(base))
+    return models.named(base) + models.JudgeReliability()
 
 
 def time_varying(base="bradley-terry", **settings):
-    return models.TimeVarying(models.named(base), **settings)
+    return models.named(base) + models.TimeVarying(**settings)
 
 
 def blade_chest(base="bradley-terry", **settings):
-    return models.BladeChest(models.named(base), **settings)
+    return models.named(base) + models.BladeChest(**settings)
 
 
 def nested_layers():
-    return models.OrderEffect(models.JudgeReliability(models.Thurstone()))
+    return models.Thurstone() + models.JudgeReliability() + models.OrderEffect()
 
 
 def play_out(policy, P, horizon, seed):

@@ -67,7 +67,7 @@ def test_davidson_has_three_outcomes():
 )
 @pytest.mark.parametrize("advantage", [False, True])
 def test_the_advantage_of_the_left_side_is_added_under_every_response(base, advantage):
-    model = OrderEffect(base)
+    model = base + OrderEffect()
     score, residual = np.array([1.0, 0.0, -1.0]), np.array([0.3, -0.2, 0.1])  # pairs 01, 02, 12
     order, noise, tie = 0.4, 0.5, np.log(0.5)
     posterior = {
@@ -96,7 +96,7 @@ def test_the_advantage_of_the_left_side_is_added_under_every_response(base, adva
         loss = 1 - win
     np.testing.assert_allclose(found["win"], win)
     np.testing.assert_allclose(found["loss"], loss)
-    if base.outcome == "margin":
+    if base.response.outcome == "margin":
         middle = difference + (off if base.name == "perturbed-thurstone" else 0.0)
         np.testing.assert_allclose(found["margin"], middle, atol=1e-9)
         half = stats.norm.ppf(0.975) * noise

@@ -163,7 +163,7 @@ def test_the_order_effect_is_an_option_of_other_commands_too(command, path, tmp_
 def test_every_model_with_a_linear_predictor_takes_an_order_effect(model):
     result = run("top-k", "springall", "--k", 2, "--order-effect", "--model", model, "--json")
     assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["model"] == f"order-effect({model})"
+    assert json.loads(result.stdout)["model"] == f"{model} + order"
 
 
 @pytest.mark.parametrize(

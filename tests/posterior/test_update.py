@@ -68,7 +68,7 @@ def test_the_search_starts_at_the_earlier_mode(logs, monkeypatch):
 
 def test_a_model_that_reads_the_order_needs_the_log(logs):
     old, new = logs
-    model = OrderEffect(BradleyTerry())
+    model = BradleyTerry() + OrderEffect()
     fit = bd.fit(old, model, **PARTS)
     with pytest.raises(ValueError, match="who was left"):
         bd.update(fit, new)

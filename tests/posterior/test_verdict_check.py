@@ -83,18 +83,18 @@ def at_home():
 
 def test_why_a_ranking_that_controls_has_no_other_answer(at_home, monkeypatch):
     assert at_home.answer_without_ranking(BradleyTerry())[0].attrs["model"] == "preference-matrix"
-    flat = OrderEffect(BradleyTerry(scale=np.inf), prior=np.inf)
+    flat = BradleyTerry(scale=np.inf) + OrderEffect(np.inf)
     fit, why = at_home.answer_without_ranking(flat)
     assert fit is None and why.endswith("needs a proper prior.")
     monkeypatch.setattr(check_result, "CONTROLLED_CELLS", 5)
-    fit, why = at_home.answer_without_ranking(OrderEffect(BradleyTerry()))
+    fit, why = at_home.answer_without_ranking(BradleyTerry() + OrderEffect())
     assert fit is None and "takes hours for 6 rows of 3 arms" in why
 
 
 @pytest.mark.slow
 def test_winners_without_a_ranking_control_for_the_order_effect(at_home):
-    fit, why = at_home.answer_without_ranking(OrderEffect(BradleyTerry()))
-    assert why == "" and fit.attrs["model"] == "blade-chest(order-effect(bradley-terry))"
+    fit, why = at_home.answer_without_ranking(BradleyTerry() + OrderEffect())
+    assert why == "" and fit.attrs["model"] == "bradley-terry + order + cycles"
     w = winners(fit)
     assert w.attrs["verdict_kind"] == "cycle"
     assert abs(w["preference_mean"].sel(arm="0", opponent="1") - 0.8) < 0.1

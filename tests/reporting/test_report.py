@@ -12,7 +12,7 @@ import xarray as xr
 import bayesduel as bd
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import DisconnectedWarning
-from bayesduel.models import OrderEffect
+from bayesduel.models import BradleyTerry, OrderEffect
 from bayesduel.posterior.dependence import FewClustersWarning
 from bayesduel.posterior.information_gain import next_pairs
 from bayesduel.reporting.analysis import analyse, log_of
@@ -216,7 +216,7 @@ def test_the_order_effect_is_controlled_for_and_its_advantage_given(tmp_path):
     sides = [(i, j, w) for i, j in pairs for w in [1] * wins[i, j] + [0] * (20 - wins[i, j])]
     left, right, won = zip(*sides, strict=True)
     log = Duels.from_votes([f"team {i}" for i in left], [f"team {j}" for j in right], won)
-    page = page_of(log, tmp_path, model=OrderEffect(), draws=400)
+    page = page_of(log, tmp_path, model=BradleyTerry() + OrderEffect(), draws=400)
     for section in ("ranking", "winners"):
         assert "The model controls for the order effect: " in page.text[section]
         found = re.search(
