@@ -96,7 +96,7 @@ class ScoreModel(Model):
     @property
     def title(self) -> str:
         """The label with its assumption, and the other terms."""
-        beside = [p.key.replace(":", " by ") for p in self.terms if p not in self.terms.arms]
+        beside = [p.title for p in self.terms if p not in self.terms.arms]
         return " + ".join([getattr(self, "assumption", self.label), *beside])
 
     @property

@@ -6,6 +6,7 @@ modifiers, which change what stands before them in the list. ``+`` joins them. W
 say (who judged, when, who was left) a part takes as neutral.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -160,6 +161,13 @@ class Part(ByValue, ABC):
     def key(self) -> str:
         """By which two parts of a list are told apart."""
         return self.name
+
+    @property
+    def title(self) -> str:
+        """The words of its class's name, and the column: "random effects by judge"."""
+        words = re.sub(r"(?<!^)(?=[A-Z])", " ", type(self).__name__).lower()
+        column = self.key.partition(":")[2]
+        return f"{words} by {column}" if column else words
 
 
 class Term(Part):

@@ -171,10 +171,13 @@ def _model_rows(fit: "xr.DataTree") -> list[tuple[str, str]]:
 
 
 def _settings(settings: dict[str, Any]) -> Iterator[str]:
-    """Yield each setting of a model, of its predictor and of its layers."""
+    """Yield each setting of a model and of its terms, those beside the scores with their name."""
     for name, value in settings.items():
-        if isinstance(value, dict):
-            yield from _settings(value)
+        if name == "terms":
+            for given in value:
+                term = given["term"]
+                own = _settings({n: v for n, v in given.items() if n != "term"})
+                yield from own if term == "scores" else (f"{term} {words}" for words in own)
         else:
             yield f"{name} = {_setting(name, value)}"
 
