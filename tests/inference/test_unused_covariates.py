@@ -40,7 +40,9 @@ def test_covariates_that_the_model_lacks_are_told_once(frame):
     assert "covariates that bradley-terry does not include" in said and "'x'" in said
 
 
-@pytest.mark.parametrize("model", [with_x(), with_x(lambda model: model + OrderEffect())], ids=["scores", "order"])
+@pytest.mark.parametrize(
+    "model", [with_x(), with_x(lambda model: model + OrderEffect())], ids=["scores", "order"]
+)
 def test_a_model_that_has_them_is_silent(frame, model):
     log = bd.read_duels(frame, covariates=["x"])
     assert told(lambda: bd.fit(log, model, draws=100)) == []
