@@ -159,7 +159,7 @@ class Part(ByValue, ABC):
 
     @property
     def key(self) -> str:
-        """By which two parts of a list are told apart."""
+        """By which two parts of a list differ."""
         return self.name
 
     @property
