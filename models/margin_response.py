@@ -431,7 +431,7 @@ def observe(
         eta,
         pt.as_tensor(order),
         variance,
-        pt.as_tensor(shape),
+        pt.as_tensor(shape, dtype="float64"),
         given["n"],
         given["n_left"],
         logp=density,

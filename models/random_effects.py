@@ -23,8 +23,8 @@ class RandomEffects(Term):
 
     In each level g of the column every arm deviates from its overall score::
 
-        {by}_spread       ~ HalfNormal(prior)               (in the unit of the response)
-        {by}_deviation_gi ~ Normal(0, {by}_spread), then centred over the arms of level g
+        {by}_scale        ~ HalfNormal(prior)               (in the unit of the response)
+        {by}_deviation_gi ~ Normal(0, {by}_scale), then centred over the arms of level g
         eta               = eta of the other terms + deviation_g,first - deviation_g,second
 
     Levels are alike where the spread is near 0: their scores are then pooled. It is learned from
@@ -89,7 +89,7 @@ class RandomEffects(Term):
     @property
     def spread(self) -> str:
         """Name of their standard deviation."""
-        return f"{self.by}_spread"
+        return f"{self.by}_scale"
 
     @property
     def scales(self) -> dict[str, Scale]:
@@ -162,3 +162,8 @@ class CategoryEffects(RandomEffects):
     def parameter(self) -> str:  # type: ignore[override]
         """Name of the deviations."""
         return "deviation"
+
+    @property
+    def spread(self) -> str:
+        """Name of their standard deviation."""
+        return "category_spread"

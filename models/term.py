@@ -348,6 +348,15 @@ class Terms:
                 f"{type(part).__name__} should stand beside the attributes of items, "
                 f"Covariates(items) + ..., got {self}"
             )
+        owners: dict[str, Part] = {}
+        for part in self.parts:
+            for name in part.scales:
+                other = owners.setdefault(name, part)
+                if other is not part:
+                    raise ValueError(
+                        f"terms should have parameters of their own, got {name!r} of {other.key} "
+                        f"and of {part.key}"
+                    )
         flat = [part.key for part in self.parts if part.flat]
         if any(part.flat for part in self.arms) and any(
             part.scales or isinstance(part, Modifier) for part in self.parts

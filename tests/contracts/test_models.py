@@ -1,12 +1,14 @@
-"""Every model and every consumer of a fit: yes, or refused with a reason.
+"""The product: every response with every pair of terms, through every consumer of a fit.
 
-Predictors, responses and layers go together freely, and everything downstream takes what comes of
-it. The fast tests cover every pair of a response and a layer, with points near the prior in place
-of sampling. The slow ones take the whole product so, and sample each of those pairs.
+A model is a response and a list of terms, and both go together freely. What linear models take is
+the engine itself; what only NUTS samples has points near the prior in place of draws. Fast tests
+take a covering subset, slow ones the whole product, and NUTS itself.
 """
 
 import warnings
-from contextlib import nullcontext
+from dataclasses import replace
+from itertools import combinations
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -17,9 +19,11 @@ from pytensor.compile.mode import Mode
 
 import bayesduel as bd
 from bayesduel.criticism.calibration import held_out
+from bayesduel.criticism.cross_validation import Unit
 from bayesduel.inference import fit as fitting
 from bayesduel.inference.clusters import why_not_robust
 from bayesduel.inference.draws import PosteriorDraws
+from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.inference.psis import Certificate, Tails
 from bayesduel.models import (
     BladeChest,
@@ -32,26 +36,24 @@ from bayesduel.models import (
     OrderEffect,
     PerturbedThurstone,
     PreferenceMatrix,
+    RandomEffects,
     Scores,
     Thurstone,
     ThurstoneScore,
     TimeVarying,
-    named,
+    model_from_settings,
+    model_settings,
 )
 from bayesduel.posterior.dependence import RepeatedVotesWarning
 from bayesduel.posterior.draws import model_of
 
 PLAIN = Mode("py", None)  # no compiler: these graphs run a few times
 POINTS = 20  # that stand for draws
+UNITS = get_args(Unit)
 ARMS = list("abcd")
 ITEMS = bd.read_items(
     pd.DataFrame({"item": ARMS, "u": [1.0, 0.2, -0.1, -1.0], "v": [0.0, 1.0, 0.0, 2.0]})
 )
-PREDICTORS = {
-    "scores": Scores(),
-    "items": Covariates(ITEMS),
-    "scores+x": Scores() + Covariates(["x"]),
-}
 RESPONSES = {
     "bradley-terry": BradleyTerry,
     "thurstone": Thurstone,
@@ -62,28 +64,57 @@ RESPONSES = {
     "student": lambda p: ThurstoneScore(p, degrees=5),
     "residuals": PerturbedThurstone,
 }
-LAYERS = {
-    "plain": lambda m: m,
-    "order": OrderEffect,
-    "reliability": JudgeReliability,
-    "tastes": JudgeTastes,
-    "time": lambda m: TimeVarying(m, periods=3),
-    "cycles": BladeChest,
-    "categories": CategoryEffects,
+TERMS = {
+    "order": OrderEffect(),
+    "x": Covariates(["x"]),
+    "judge": RandomEffects("judge"),
+    "prompt": RandomEffects("prompt"),
+    "category": CategoryEffects(),
+    "walk": TimeVarying(periods=3),
+    "smooth": TimeVarying(process="smooth", periods=3),
+    "tastes": JudgeTastes(),
+    "reliability": JudgeReliability(),
+    "cycles": BladeChest(),
 }
-LINEAR, COUPLED = ("plain", "order"), ("margin by pair", "residuals")
+WORTH = {
+    "scores": Scores(),
+    "known scale": Scores(1.2),
+    "items": Covariates(ITEMS),
+    "attributes": Covariates(ITEMS, item_effect=False),
+}
+COUPLED = ("margin by pair", "residuals")
+MODIFIERS = ("reliability", "cycles")
+SAID = {"judge": "j03", "prompt": "p1", "category": "v", "time": 10.0, "x": 0.7}
+NEVER = ({"walk", "smooth"}, {"tastes", "reliability"})  # alike, and not told apart
+ALONE = [(name,) for name in TERMS]
+PAIRS = [pair for pair in combinations(TERMS, 2) if set(pair) not in NEVER]
+PRODUCT = [(response, terms) for response in RESPONSES for terms in [(), *ALONE, *PAIRS]]
+# Every response with every term, every pair of terms with some response.
 COVERING = [
-    (layer, "items" if layer == "tastes" else list(PREDICTORS)[(i + k) % 3], response)
-    for i, layer in enumerate(LAYERS)
-    for k, response in enumerate(RESPONSES)
+    (list(RESPONSES)[(k + n) % len(RESPONSES)], terms)
+    for n, terms in enumerate([(), *ALONE])
+    for k in range(len(RESPONSES))
+] + [(list(RESPONSES)[n % len(RESPONSES)], pair) for n, pair in enumerate(PAIRS)]
+
+# Every response, every term, some pairs.
+FEW = [
+    (list(RESPONSES)[n % len(RESPONSES)], terms)
+    for n, terms in enumerate([(), *ALONE, *PAIRS[2::5]])
 ]
-each_of_covering = pytest.mark.parametrize(
-    ("layer", "predictor", "response"), COVERING, ids=lambda x: x.replace(" ", "-")
-)
 
 
-def make(layer, predictor, response):
-    return LAYERS[layer](RESPONSES[response](PREDICTORS[predictor]))
+def ids(value):
+    return ("+".join(value) or "none") if isinstance(value, tuple) else value.replace(" ", "-")
+
+
+def each(cases):
+    return pytest.mark.parametrize(("response", "terms"), cases, ids=ids)
+
+
+def make(response, terms, worth=None):
+    """Return the model; by default attributes where tastes are about them, else scores."""
+    chosen = WORTH[worth or ("items" if "tastes" in terms else "scores")]
+    return RESPONSES[response](sum((TERMS[name] for name in terms), start=chosen))
 
 
 def table(n=240, seed=1):
@@ -100,9 +131,10 @@ def table(n=240, seed=1):
             "right": np.array(ARMS)[right],
             "outcome": (np.sign(margin) + 1) / 2,
             "margin": margin,
-            "judge": [f"j{k:02}" for k in rng.integers(0, 12, n)],
+            "judge": [f"j{k:02}" for k in rng.integers(0, 8, n)],
             "time": np.arange(n) * 1.0,
             "category": np.array(["u", "v", "w"])[np.arange(n) % 3],
+            "prompt": np.array(["p0", "p1", "p2", "p3"])[rng.integers(0, 4, n)],
             "x": x,
         }
     )
@@ -111,7 +143,7 @@ def table(n=240, seed=1):
 @pytest.fixture(scope="module")
 def log():
     data = table()
-    return bd.Duels.from_votes(
+    found = bd.Duels.from_votes(
         *(data[name] for name in ("left", "right", "outcome")),
         margin=data["margin"],
         judge=data["judge"],
@@ -119,6 +151,9 @@ def log():
         covariates={"x": data["x"]},
         category=data["category"],
     )
+    levels, code = np.unique(data["prompt"], return_inverse=True)
+    votes = replace(found.votes, kept={"prompt": (code.astype(np.int32), tuple(levels))})
+    return replace(found, votes=votes)
 
 
 def near_the_prior(model, cells, n, seed):
@@ -136,157 +171,340 @@ def near_the_prior(model, cells, n, seed):
     return {k: v for k, v in found.items() if not k.endswith(inner)}, terms
 
 
-def without_sampling(model, cells, method, layout, seed, keep, progress, near=None):
-    n = layout[0] * layout[1]
+def without_nuts(model, cells, *, draws, chains, seed, log_likelihood=False, progress=None):
+    n = draws * chains
     row = np.arange(n) % POINTS
     points, terms = near_the_prior(model, cells, POINTS, seed)
     drawn, terms = {k: v[row] for k, v in points.items()}, terms[row]
     posterior = model.complete(drawn, cells, np.random.default_rng(seed))
     stats = {"lp": np.zeros(n), "diverging": np.zeros(n, dtype=bool)}
     certificate = Certificate(khat=np.nan, effective=n, n_draws=n, tails=Tails(np.nan, np.nan, 0))
-    return PosteriorDraws(posterior, stats, terms, certificate), "nuts", "not sampled"
+    return PosteriorDraws(posterior, stats, terms, certificate)
 
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Let fits take draws near the prior in place of sampling."""
-    monkeypatch.setattr(fitting, "_sample", without_sampling)
+    """Let what NUTS would sample have points near the prior."""
+    monkeypatch.setattr(fitting, "sample_nuts", without_nuts)
 
 
 def fit(log, model, **settings):
-    return bd.fit(log, model, draws=100, chains=2, **{"clusters": False, **settings})
+    return bd.fit(log, model, draws=200, chains=2, **settings)
 
 
-def use(tree, model, log, units=("pair", "duel")):
-    """Ask a fit everything that is cheap; return its winners."""
+def draws_by_name(tree):
+    return {
+        str(n): v.values.reshape(-1, *v.shape[2:])
+        for n, v in tree["posterior"].data_vars.items()
+        if n != "preference"
+    }
+
+
+# -- one declaration, one density --------------------------------------------------------------
+
+
+def point_of(here, x, phi):
+    """Return the point of the pm.Model at x and phi, and the log Jacobian of x in that point."""
+    scales = here.hyper_parameters(phi)
+    point = {f"{name}_log__": np.log(v) for name, v in scales.items()}
+    log_jacobian = 0.0
+    for name, value in here.parameters(x).items():
+        term = here.terms[name].term if name in here.terms else None
+        if term is None or isinstance(term, Scores) or not term.scales:
+            point[name] = value
+            continue
+        deviation = term.deviation(scales, here.data, here.unit) * np.ones(value.shape)
+        log_jacobian += np.log(deviation).sum()
+        standard, covariance = value / deviation, term.covariance(scales, len(value))
+        if covariance is not None:
+            root = np.linalg.cholesky(covariance)
+            standard = np.linalg.solve(root, standard)
+            log_jacobian += value[0].size * np.log(root.diagonal()).sum()
+        point[f"{term.parameter}_standard"] = standard
+    return point, log_jacobian
+
+
+LINEAR = [
+    *((response, terms, None) for response, terms in COVERING),
+    *((response, (), worth) for response in RESPONSES for worth in WORTH),
+    *((response, ("order", "x"), worth) for response in RESPONSES for worth in list(WORTH)[1:]),
+]
+
+
+def linear(response, terms, log, worth=None):
+    """Return the density of a linear model, or None where the model is none."""
+    model = make(response, terms, worth).settled(log)
+    return None if model.why_nuts else linear_predictor(model, model.cells(log))
+
+
+def agree(here, log, seed):
+    """Compare the density with the pm.Model's, priors and Jacobians included."""
+    built = here.model.build(log)
+    density = built.compile_fn(built.logp(), mode=PLAIN)
+    rng = np.random.default_rng(seed)
+    q = sum(1 if n is None else n for n in here.hypers.values())
+    for _ in range(3):
+        x, phi = rng.normal(0, 0.7, here.size), rng.normal(0, 0.4, q)
+        point, log_jacobian = point_of(here, x, phi)
+        assert {*point} == {v.name for v in built.value_vars}
+        expected = float(density(point)) - log_jacobian
+        assert here.value(x, phi) == pytest.approx(expected, rel=1e-9, abs=1e-8)
+        assert here.parts(x, phi).value == pytest.approx(expected, rel=1e-9, abs=1e-8)
+
+
+def derivatives_are_exact(here, seed):
+    """Compare gradient and curvature with finite differences."""
+    rng = np.random.default_rng(seed)
+    q, step = sum(1 if n is None else n for n in here.hypers.values()), 1e-5
+    x, phi = rng.normal(0, 0.5, here.size), rng.normal(0, 0.4, q)
+    parts, axes = here.parts(x, phi), step * np.eye(here.size)
+    ahead, behind = ([here.parts(x + s * e, phi) for e in axes] for s in (1, -1))
+    slope = np.array([(a.value - b.value) / (2 * step) for a, b in zip(ahead, behind, strict=True)])
+    bend = [(a.gradient - b.gradient) / (2 * step) for a, b in zip(ahead, behind, strict=True)]
+    size = 1 + np.abs(parts.precision).max()
+    np.testing.assert_allclose(slope, parts.gradient, atol=1e-7 * size)
+    np.testing.assert_allclose(np.array(bend), -parts.precision, atol=1e-6 * size)
+    prior = here.prior(phi)
+    np.testing.assert_allclose(prior.precision @ (x - prior.mean), prior.pull(x), atol=1e-8 * size)
+    np.testing.assert_allclose(
+        parts.precision - parts.prior, here.information(x, phi), atol=1e-8 * size
+    )
+
+
+@pytest.mark.parametrize(("response", "terms", "worth"), LINEAR, ids=lambda v: ids(v or "default"))
+def test_the_density_of_a_linear_model_is_that_of_the_pm_model(log, response, terms, worth):
+    here = linear(response, terms, log, worth)
+    if here is None:
+        assert set(terms) & set(MODIFIERS) or response in COUPLED
+        return
+    agree(here, log, len(terms))
+    derivatives_are_exact(here, len(terms))
+
+
+@pytest.mark.slow
+@each(PRODUCT)
+def test_every_density_of_a_linear_model_is_that_of_the_pm_model(log, response, terms):
+    here = linear(response, terms, log)
+    if here is None:
+        assert set(terms) & set(MODIFIERS) or response in COUPLED
+        return
+    agree(here, log, 7)
+    derivatives_are_exact(here, 7)
+
+
+@pytest.mark.parametrize("response", [r for r in RESPONSES if r not in COUPLED])
+@pytest.mark.parametrize("order", [None, 1.0, np.inf])
+def test_the_density_under_a_flat_prior_is_that_of_the_pm_model(log, response, order):
+    predictor = Scores(np.inf) + Covariates(["x"], scale=np.inf)
+    model = RESPONSES[response](predictor + OrderEffect(order) if order else predictor)
+    model = model.settled(log)
+    here = linear_predictor(model, model.cells(log))
+    agree(here, log, 3)
+    derivatives_are_exact(here, 3)
+
+
+# -- every question ----------------------------------------------------------------------------
+
+
+def said_of(model):
+    """Return the conditions that the terms of a model read."""
+    return {name: SAID[name] for part in model.terms for name in part.reads}
+
+
+def ask(tree, model, log, units):
+    """Ask a fit every question that is cheap; return its winners."""
     back = model_of(tree)
     assert (back.name, back.settings) == (model.name, model.settings)
     winners = bd.winners(tree)
     assert set(winners["arm"].values) == set(ARMS)
     assert float(winners["winner_share"].sel(criterion="borda").sum()) == pytest.approx(1)
+    assert (winners.attrs["ranked_by"] == "score") == model.ranks_by_score
     told = bd.predict(tree, "a", "b")
     outcomes = [float(told[name]) for name in ("win", "tie", "loss") if name in told]
     assert sum(outcomes) == pytest.approx(1)
-    assert ("margin" in told) == (model.outcome == "margin")
-    if model.reads_order:
-        at_home = float(bd.predict(tree, "a", "b", left_advantage=True)["win"])
-        ahead = float(tree["posterior"]["order"].mean()) > 0
-        assert at_home != float(told["win"])
-        assert (at_home > float(told["win"])) == ahead or abs(at_home - float(told["win"])) < 0.05
-    else:
-        with pytest.raises(ValueError, match="left_advantage should be False"):
-            bd.predict(tree, "a", "b", left_advantage=True)
+    assert ("margin" in told) == (model.response.outcome == "margin")
     assert len(bd.next_pairs(tree, 2)) == 2
     assert set(bd.top_k(tree, 2).members.index) == set(ARMS)
+    ask_under_conditions(tree, model, log)
+    ask_for_replicates(tree, model, log)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for unit in units:
-            compared = bd.compare_models(log, {"one": tree, "same": tree}, unit=unit, folds=0)
-            assert (
-                compared.table["elpd"].nunique() == 1 and np.isfinite(compared.table["elpd"]).all()
-            )
+            found = bd.compare_models(log, {"one": tree, "same": tree}, unit=unit, folds=0).table
+            assert found["elpd"].nunique() == 1 and np.isfinite(found["elpd"]).all()
     return winners
 
 
-@each_of_covering
-def test_one_likelihood_and_every_question(log, quick, layer, predictor, response):
-    model = make(layer, predictor, response).settled(log)
-    tree = fit(log, model)
-    draws = {
-        str(n): v.values.reshape(-1, *v.shape[2:])
-        for n, v in tree["posterior"].data_vars.items()
-        if n != "preference"
-    }
-    P = model.preference(draws)
-    np.testing.assert_allclose(P + P.swapaxes(1, 2), 1.0, atol=1e-12)
-    # NumPy's likelihood is the pm.Model's; every vote alone adds up to the cells.
+def ask_under_conditions(tree, model, log):
+    """A duel of the log is predicted as the cell that the likelihood has of it."""
+    cells, draws = model.cells(log, each=True), draws_by_name(tree)
+    rows, ordered = np.arange(12), model.terms.reads_order
+    frame = table()[["left", "right", *said_of(model)]].iloc[rows]
+    here = cells.take(rows).data
+    if model.response.coupled:  # pairs share a parameter: the cell of the pair has both orders
+        here = {**here, **({"left_first": np.ones(12)} if ordered else {})}
+    expected = model.outcomes(draws, model.conditions(here, log.arms))
+    found = bd.predict(tree, frame, left_advantage=ordered, covariance="model")
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name].values, values.mean(axis=0), atol=1e-10)
+    neutral = bd.predict(tree, frame[["left", "right"]], covariance="model")
+    for name in [*said_of(model), *(["left_advantage"] if ordered else [])]:
+        asked = {name: frame[name].tolist()} if name in frame else {name: True}
+        moved = bd.predict(tree, frame[["left", "right"]], covariance="model", **asked)
+        assert (moved["win"].values != neutral["win"].values).any(), name
+    if not ordered:
+        with pytest.raises(ValueError, match="left_advantage should be False"):
+            bd.predict(tree, "a", "b", left_advantage=True)
+    with pytest.raises(ValueError, match="conditions should be what the terms of"):
+        bd.predict(tree, "a", "b", weather="rain")
+
+
+def ask_for_replicates(tree, model, log):
+    """Replicates are about as the outcomes that are expected under the log's own conditions."""
+    made = bd.posterior_predictive(tree, draws=200, seed=1)
+    (name,) = [n for n in made["posterior_predictive"] if n != "points"]
+    values = made["posterior_predictive"][name].values[0]
+    assert values[0].shape == made["observed_data"][name].shape and np.isfinite(values).all()
+    draws = draws_by_name(tree)
+    if name == "margin":
+        cells = model.cells(log, each=True)
+        here = dict(cells.data)
+        if model.terms.reads_order:
+            here["left_first"] = np.ones(len(cells))
+        expected = model.margins(draws, model.conditions(here, log.arms))[0].mean(axis=0)
+        spread = values.std(axis=0) / np.sqrt(len(values) / 4)  # draws are few, some repeat
+    else:
+        cells = model.cells(log)
+        chances = model.outcomes(draws, model.conditions(cells.data, log.arms))
+        expected = chances["win"].mean(axis=0) * cells.data["n"]
+        values = values[..., 0] if values.ndim == 3 else values
+        spread = values.std(axis=0) / np.sqrt(len(values) / 4) + 0.05
+    away = (values.mean(axis=0) - expected) / spread
+    assert np.sqrt(np.mean(away**2)) < 2
+
+
+@each(COVERING)
+def test_one_likelihood(log, response, terms):
+    """NumPy's likelihood is the pm.Model's, and outcomes have probabilities."""
+    model = make(response, terms).settled(log)
     cells = model.cells(log)
-    own = model.log_likelihood(draws, cells)
-    terms = tree["log_likelihood"]["outcome"].values.reshape(own.shape)
-    np.testing.assert_allclose(own, terms, rtol=1e-8, atol=1e-8)
-    chances = model.cell_probabilities(draws, cells)
+    points, expected = near_the_prior(model, cells, 3, 1)
+    posterior = model.complete(points, cells, np.random.default_rng(1))
+    found = model.log_likelihood(posterior, cells)
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+    P = model.preference(posterior)
+    np.testing.assert_allclose(P + P.swapaxes(1, 2), 1.0, atol=1e-12)
+    chances = model.outcomes(posterior, model.conditions(cells.data, log.arms))
     np.testing.assert_allclose(sum(chances.values()), 1.0, atol=1e-12)
-    winners = use(tree, model, log, ["pair" if model.reads_order else "duel"])
-    assert (winners.attrs["ranked_by"] == "score") == model.ranks_by_score
-    items = {} if model.items is None else {"items": ITEMS}
-    assert named(model.name, **model.settings, **items) == model
+    assert model_from_settings(model_settings(model), items=model.items) == model
 
 
-@pytest.mark.parametrize(("layer", "predictor", "response"), COVERING[::7])
-def test_held_out_votes_are_predicted(log, quick, layer, predictor, response):
-    found = held_out(log, make(layer, predictor, response), folds=2, draws=100)
+@each(FEW)
+@pytest.mark.filterwarnings("ignore::bayesduel.posterior.dependence.RepeatedVotesWarning")
+def test_every_question(log, quick, response, terms):
+    model = make(response, terms).settled(log)
+    ask(fit(log, model, clusters=False), model, log, ["pair"])
+
+
+@each([("bradley-terry", ("judge",)), ("margin", ("order", "x")), ("davidson", ("cycles",))])
+@pytest.mark.parametrize("unit", UNITS)
+def test_any_unit_is_left_out(log, quick, response, terms, unit):
+    tree = fit(log, make(response, terms), clusters=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = bd.compare_models(log, {"one": tree, "same": tree}, unit=unit, folds=0).table
+    assert found["elpd"].nunique() == 1 and np.isfinite(found["elpd"]).all()
+
+
+@each(FEW[::5])
+def test_held_out_votes_are_predicted(log, quick, response, terms):
+    found = held_out(log, make(response, terms), folds=2, draws=100)
     assert found.n.sum() == log.n_duels and np.isfinite(found.log_loss)
 
 
-@pytest.mark.parametrize("response", RESPONSES)
-@pytest.mark.parametrize("layer", LAYERS)
-def test_errors_are_robust_or_the_reason_is_named(layer, response):
-    predictor = "items" if layer == "tastes" else "scores"
-    reason = why_not_robust(make(layer, predictor, response))
+# -- errors of repeated votes ------------------------------------------------------------------
+
+
+@each(PRODUCT)
+def test_errors_are_robust_or_the_reason_is_named(response, terms):
+    reason = why_not_robust(make(response, terms))
     if response in COUPLED:
         assert "share a parameter" in reason
-    elif layer == "categories":
-        assert "vary by group" in reason
-    elif layer not in LINEAR:
+    elif set(terms) & set(MODIFIERS):
         assert "no mode" in reason and "not linear" in reason
     else:
         assert not reason
 
 
-@pytest.mark.parametrize(
-    ("layer", "predictor", "response"),
-    [("order", "scores+x", "davidson"), ("plain", "items", "margin by arm")],
+@each(
+    [
+        ("davidson", ("order", "x")),
+        ("margin by arm", ()),
+        ("bradley-terry", ("category",)),
+        ("student", ("walk",)),
+    ]
 )
-def test_robust_errors_are_those_of_the_draws_used(log, quick, layer, predictor, response):
-    tree = fit(log, make(layer, predictor, response), clusters=True)
+def test_robust_errors_are_those_of_the_draws_used(log, quick, response, terms):
+    tree = fit(log, make(response, terms))
     group = tree["clusters"]
     assert group["clustering"].values.tolist() == [tree.attrs["clusters_auto"]] == ["judge"]
     assert (group["score_se_cluster"] > 0).all()
     assert bd.winners(tree, covariance="judge").attrs["covariance"] == "judge"
-    refused = fit(log, ThurstoneScore(variances="pair"), clusters=True)
-    assert "clusters" not in refused and "share a parameter" in refused.attrs["clusters_reason"]
+
+
+def test_why_errors_are_not_robust_is_kept(log, quick):
+    tree = fit(log, ThurstoneScore(variances="pair"))
+    assert "clusters" not in tree and "share a parameter" in tree.attrs["clusters_reason"]
+    with pytest.warns(RepeatedVotesWarning, match="repeated by judge"):
+        bd.winners(tree)
+
+
+@each([("thurstone", ("judge",)), ("margin", ("tastes",))])
+def test_votes_of_a_judge_whom_a_term_explains_are_independent(log, quick, response, terms):
+    tree = fit(log, make(response, terms))
+    assert tree.attrs["clusters_reason"] == "" and "clusters" not in tree
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RepeatedVotesWarning)
+        bd.winners(tree)
+
+
+# -- what cannot go together -------------------------------------------------------------------
 
 
 def test_what_cannot_go_together_is_refused_with_a_reason(log):
     for response in RESPONSES.values():
-        for predictor in ("scores", "scores+x"):
-            with pytest.raises(ValueError, match="base should have the attributes of items"):
-                JudgeTastes(response(PREDICTORS[predictor]))
-    for layer in (
-        OrderEffect,
-        JudgeReliability,
-        JudgeTastes,
-        TimeVarying,
-        BladeChest,
-        CategoryEffects,
-    ):
-        with pytest.raises(TypeError, match="base should be a model with a linear predictor"):
-            layer(PreferenceMatrix())
-    models = [BradleyTerry(), Davidson()]
+        with pytest.raises(ValueError, match="JudgeTastes should stand beside the attributes"):
+            response(Scores() + JudgeTastes())
+    with pytest.raises(ValueError, match="got 'judge_spread' of tastes and of reliability"):
+        make("bradley-terry", ("tastes", "reliability"))
+    with pytest.raises(ValueError, match="got 'order' twice"):
+        make("bradley-terry", ("order", "order"))
+    for term in TERMS.values():
+        with pytest.raises(TypeError, match="unsupported operand"):
+            PreferenceMatrix() + term
     with pytest.raises(ValueError, match="tie"):
-        bd.compare_models(log, models)
+        bd.compare_models(log, [BradleyTerry(), Davidson()])
     bare = bd.Duels.from_votes("abca", "bcab", [1, 0, 1, 1])
     for model, words in [
         (ThurstoneScore(), "duels should have margins"),
-        (BradleyTerry(PREDICTORS["scores+x"]), "duels should have the covariates 'x'"),
-        (JudgeReliability(), "name a judge for each vote"),
-        (TimeVarying(), "a time for each vote"),
-        (CategoryEffects(), "a category for each vote"),
+        (make("bradley-terry", ("x",)), "duels should have the covariates 'x'"),
+        (make("bradley-terry", ("judge",)), "duels should have a judge for each vote"),
+        (make("bradley-terry", ("prompt",)), r"keep=\['prompt'\]"),
+        (make("bradley-terry", ("reliability",)), "name a judge for each vote"),
+        (make("bradley-terry", ("walk",)), "a time for each vote"),
+        (make("bradley-terry", ("category",)), "a category for each vote"),
     ]:
         with pytest.raises(ValueError, match=words), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             bd.fit(bare, model)
 
 
-@pytest.mark.parametrize(
-    ("layer", "predictor", "response"),
-    [
-        pytest.param("order", "scores+x", "bradley-terry", marks=pytest.mark.slow),
-        ("tastes", "items", "margin"),
-    ],
-)
-def test_a_report_is_written(log, quick, tmp_path, layer, predictor, response):
-    tree = fit(log, make(layer, predictor, response))
+# -- pages and commands ------------------------------------------------------------------------
+
+
+@each([("margin", ("tastes",)), ("bradley-terry", ("order", "judge"))])
+def test_a_report_is_written(log, quick, tmp_path, response, terms):
+    tree = fit(log, make(response, terms))
     page = bd.report(tree, tmp_path / "page.html", duels=log).read_text(encoding="utf-8")
     assert "<html" in page and "http" not in page.replace("http://www.w3.org", "")
 
@@ -313,14 +531,14 @@ def run(*args):
         ("perturbed-thurstone", ["--order-effect", "--covariates", "x"]),
     ],
 )
-def test_the_command_line_fits_layers_and_covariates(quick, file, tmp_path, model, options):
+def test_the_command_line_fits_terms(quick, file, tmp_path, model, options):
     path = tmp_path / "fit.nc"
     result = run("fit", file, "--model", model, "--draws", 100, "-o", path, *options)
     assert result.exit_code == 0, result.stderr
     found = model_of(xr.open_datatree(path))
     assert model in found.name
-    assert found.reads_order == ("--order-effect" in options)
-    assert (found.predictor.duel is not None) == ("--covariates" in options)
+    assert found.terms.reads_order == ("--order-effect" in options)
+    assert ("covariates" in found.name) == ("--covariates" in options)
 
 
 @pytest.mark.parametrize(
@@ -336,22 +554,21 @@ def test_the_command_line_names_what_it_refuses(file, tmp_path, args, words):
     assert result.exit_code == 2 and words in " ".join(result.stderr.split())
 
 
+# -- the whole product, and NUTS itself --------------------------------------------------------
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("response", RESPONSES)
-@pytest.mark.parametrize("predictor", PREDICTORS)
-@pytest.mark.parametrize("layer", LAYERS)
-def test_the_whole_product(log, quick, tmp_path, layer, predictor, response):
-    if layer == "tastes" and predictor != "items":
-        with pytest.raises(ValueError, match="base should have the attributes of items"):
-            make(layer, predictor, response)
-        return
-    model = make(layer, predictor, response).settled(log)
-    tree = fit(log, model, clusters=True)
-    robust = response not in COUPLED and layer in LINEAR
-    told = robust or "judge" in model.accounts_for
-    assert ("clusters" in tree) == robust and (tree.attrs["clusters_reason"] == "") == told
-    with nullcontext() if told else pytest.warns(RepeatedVotesWarning, match="repeated by judge"):
-        use(tree, model, log)
+@each(PRODUCT)
+def test_the_whole_product(log, quick, tmp_path, response, terms):
+    model = make(response, terms).settled(log)
+    tree = fit(log, model)
+    explained = "judge" in model.explains
+    robust = not why_not_robust(model) and not explained
+    assert ("clusters" in tree) == robust
+    assert (tree.attrs["clusters_reason"] == "") == (robust or explained)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error" if robust or explained else "ignore", RepeatedVotesWarning)
+        ask(tree, model, log, UNITS)
         page = bd.report(tree, tmp_path / "page.html", duels=log)
     assert page.stat().st_size > 10_000
     found = held_out(log, model, folds=2, draws=200)
@@ -359,31 +576,18 @@ def test_the_whole_product(log, quick, tmp_path, layer, predictor, response):
 
 
 @pytest.mark.slow
-@each_of_covering
-def test_each_pair_is_sampled(log, layer, predictor, response):
-    model = make(layer, predictor, response).settled(log)
-    tree = bd.fit(log, model, draws=200, chains=2)
-    assert all(np.isfinite(v).all() for v in tree["posterior"].data_vars.values())
-    told = not tree.attrs["clusters_reason"]
-    with nullcontext() if told else pytest.warns(RepeatedVotesWarning, match="repeated by judge"):
-        use(tree, model, log)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        OrderEffect(JudgeReliability(TimeVarying(BladeChest(Davidson()), periods=3))),
-        JudgeReliability(OrderEffect(Thurstone())),
-        JudgeTastes(OrderEffect(BradleyTerry(Covariates(ITEMS)))),
-        OrderEffect(ThurstoneScore(Scores() + Covariates(["x"]), degrees=5)),
-    ],
-    ids=lambda m: m.name,
-)
-def test_layers_of_layers_predict_a_home_game_and_held_out_votes(log, quick, model):
-    tree = fit(log, model)
-    told = {at: bd.predict(tree, "a", ["b", "c"], left_advantage=at) for at in (False, True)}
-    shift = told[True]["win"].values - told[False]["win"].values
-    assert (shift != 0).all() and np.ptp(np.sign(shift)) == 0
-    found = held_out(log, model, folds=2, draws=100)
-    assert found.n.sum() == log.n_duels and np.isfinite(found.log_loss)
-    assert found.unit == "pair and judge"
+@each(COVERING)
+def test_nuts_and_the_engine_agree(log, response, terms):
+    """The means of the scores, within five of their Monte Carlo errors."""
+    model = make(response, terms).settled(log)
+    by_nuts = bd.fit(log, model, "nuts", draws=1000, chains=2, clusters=False)
+    assert all(np.isfinite(v).all() for v in by_nuts["posterior"].data_vars.values())
+    if model.why_nuts:
+        return
+    name = "score" if "score" in by_nuts["posterior"] else "strength"
+    engine = bd.fit(log, model, draws=2000, chains=2, clusters=False)["posterior"][name]
+    score, effective = by_nuts["posterior"][name], float(by_nuts.attrs["importance_ess"])
+    spread = score.std(("chain", "draw"))
+    away = np.abs(score.mean(("chain", "draw")) - engine.mean(("chain", "draw"))) / spread
+    assert float(away.max()) < 0.05 + 5 * np.sqrt(1 / effective + 1 / 1000)
+    assert 0.85 < float((engine.std(("chain", "draw")) / spread).mean()) < 1.15
