@@ -102,6 +102,12 @@ class Model(ByValue, metaclass=_Named):
     def settings(self) -> dict[str, Any]:
         """Settings as JSON holds them, without items; :func:`bayesduel.models.named` takes them."""
 
+    def __add__(self, other: Any) -> Self:
+        """Return the same with a further term; raise TypeError where it takes none."""
+        raise TypeError(
+            f"terms should be added to a model with scores, such as BradleyTerry(), got {self.name}"
+        )
+
     @property
     def items(self) -> "Items | None":
         """The table of attributes of its arms, or None."""

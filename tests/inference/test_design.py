@@ -40,10 +40,10 @@ def log(n=60, seed=1):
     [
         BradleyTerry(),
         pytest.param(
-            OrderEffect(Davidson(Scores() + Covariates(["x", "y"]))),
+            Davidson(Scores() + Covariates(["x", "y"])) + OrderEffect(),
             marks=pytest.mark.slow,  # compiling this form takes ten seconds
         ),
-        pytest.param(OrderEffect(ThurstoneScore(variances="arm")), marks=pytest.mark.slow),
+        pytest.param(ThurstoneScore(variances="arm") + OrderEffect(), marks=pytest.mark.slow),
     ],
     ids=lambda m: m.name,
 )
@@ -118,6 +118,6 @@ def test_other_predictors_have_a_sparse_matrix_and_products_are_refused():
     density = linear_predictor(model, model.cells(duels))
     assert isinstance(density.design, DesignMatrix)
     assert list(density.blocks) == ["coefficient", "effect"] and density.hyper == "effect_scale"
-    bent = JudgeReliability()
+    bent = BradleyTerry() + JudgeReliability()
     with pytest.raises(ValueError, match="eta should be linear"):
         linear_predictor(bent, bent.cells(duels))

@@ -26,7 +26,7 @@ def test_nuts_of_many_rows_is_not_begun_unasked(duels, monkeypatch):
     monkeypatch.setattr("bayesduel.inference.fit.NUTS_CELLS", 50)
     rule = r"should have at most 50 rows of counts .* got \d+; fit BradleyTerry\(\) and ask judge_a"
     with pytest.raises(ValueError, match=rule):
-        bd.fit(duels, JudgeReliability(BradleyTerry()))
+        bd.fit(duels, BradleyTerry() + JudgeReliability())
 
 
 def test_robust_errors_of_many_arms_name_the_jackknife(duels, monkeypatch):

@@ -186,7 +186,7 @@ def test_gibbs_sampling_is_a_method(small):
     assert fit["posterior"].identical(again["posterior"])
 
 
-SIDES = OrderEffect(BradleyTerry(Scores() + Covariates(["length", "list"])), prior=0.5)
+SIDES = BradleyTerry(Scores() + Covariates(["length", "list"])) + OrderEffect(prior=0.5)
 
 
 @pytest.fixture(scope="module")
@@ -258,7 +258,7 @@ def test_coefficients_have_the_means_and_errors_of_the_certified_posterior(sided
 def test_gibbs_with_an_order_effect_is_the_posterior_of_two_arms_by_quadrature():
     won = [1, 1, 1, 0, 1, 0]
     duels = bd.Duels.from_votes(["a"] * 4 + ["b"] * 2, ["b"] * 4 + ["a"] * 2, won)
-    model = OrderEffect(BradleyTerry(scale=1.0), prior=0.8)
+    model = BradleyTerry(scale=1.0) + OrderEffect(prior=0.8)
     cells = model.cells(duels)
     graph = ComparisonGraph.of(cells, model.fixed_effects(cells))
     chain = GibbsChain(graph, None, np.zeros(2), 0.0, np.zeros(1))
@@ -286,8 +286,8 @@ def test_gibbs_with_an_order_effect_is_the_posterior_of_two_arms_by_quadrature()
     [
         (Thurstone(), "logistic"),
         (Davidson(), "logistic"),
-        (CategoryEffects(), "known normal priors"),
-        (OrderEffect(prior=np.inf), "flat"),
+        (BradleyTerry() + CategoryEffects(), "known normal priors"),
+        (BradleyTerry() + OrderEffect(prior=np.inf), "flat"),
         (BradleyTerry(Scores() + Covariates(["x"], scale=np.inf)), "flat"),
         (BradleyTerry(scale=np.inf), "independent normal priors"),
     ],

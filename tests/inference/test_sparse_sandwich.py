@@ -30,7 +30,10 @@ def judged():
 @pytest.fixture(scope="module")
 def fits(judged):
     """Return the fit with errors from matrices, and with those of many arms."""
-    model, options = OrderEffect(), {"method": "variational", "log_likelihood": False}
+    model, options = (
+        BradleyTerry() + OrderEffect(),
+        {"method": "variational", "log_likelihood": False},
+    )
     with pytest.MonkeyPatch.context() as patch:
         dense = bd.fit(judged, model, **options)
         patch.setattr("bayesduel.inference.sandwich.MOST_ARMS", ARMS - 1)

@@ -45,17 +45,17 @@ def planted():
 
 @pytest.fixture(scope="module")
 def fit(planted):
-    return bd.fit(planted[1], CategoryEffects(), "laplace", draws=800, seed=1)
+    return bd.fit(planted[1], BradleyTerry() + CategoryEffects(), "laplace", draws=800, seed=1)
 
 
 @pytest.mark.parametrize(
     "base",
-    [BradleyTerry(), pytest.param(OrderEffect(Davidson()), marks=pytest.mark.slow)],
+    [BradleyTerry(), pytest.param(Davidson() + OrderEffect(), marks=pytest.mark.slow)],
     ids=lambda m: m.name,
 )
 def test_the_nested_density_is_that_of_the_pm_model(planted, base):
     log = planted[1]
-    model = CategoryEffects(base)
+    model = base + CategoryEffects()
     cells = model.cells(log)
     density = nested_predictor(model, cells)
     rng = np.random.default_rng(5)
@@ -88,8 +88,8 @@ def test_a_linear_layer_is_certified_without_nuts(fit):
     assert fit.attrs["method"] == "laplace" and fit.attrs["method_reason"].startswith(
         "asked for: k"
     )
-    assert CategoryEffects(OrderEffect(Davidson())).approximation == "nested laplace"
-    assert "not linear" in CategoryEffects(JudgeReliability()).why_nuts
+    assert (Davidson() + OrderEffect() + CategoryEffects()).approximation == "nested laplace"
+    assert "not linear" in (BradleyTerry() + JudgeReliability() + CategoryEffects()).why_nuts
     assert "takes the place of such errors" in fit.attrs.get(
         "clusters_reason", ""
     ) or not json.loads(fit.attrs["clusters_repeated"])
@@ -165,20 +165,22 @@ def test_logs_of_categories_become_one(planted):
     }  # fmt: skip
     joined = bd.Duels.from_categories(parts)
     assert joined.arms == log.arms and joined.votes.categories == log.votes.categories
-    one, other = (CategoryEffects().cells(given) for given in (log, joined))
+    one, other = ((BradleyTerry() + CategoryEffects()).cells(given) for given in (log, joined))
     for name, values in one.data.items():
         np.testing.assert_array_equal(values, other.data[name])
     assert joined.subset(["a", "b", "c"]).votes.category.max() == 4
     with pytest.raises(ValueError, match="a category for each vote"):
-        CategoryEffects().cells(bd.datasets.load("springall"))
+        (BradleyTerry() + CategoryEffects()).cells(bd.datasets.load("springall"))
     with pytest.raises(ValueError, match="at least two categories, got"):
-        CategoryEffects().cells(bd.Duels.from_votes("ab", "ba", [1, 1], category="uu"))
+        (BradleyTerry() + CategoryEffects()).cells(
+            bd.Duels.from_votes("ab", "ba", [1, 1], category="uu")
+        )
 
 
 @pytest.mark.slow
 def test_no_deviations_pool_to_the_overall_ranking():
     log = draw_log(np.zeros((8, 4)), 100, 6)
-    fit = bd.fit(log, CategoryEffects(), "laplace", seed=1)
+    fit = bd.fit(log, BradleyTerry() + CategoryEffects(), "laplace", seed=1)
     alone = bd.fit(log, BradleyTerry(), "laplace", seed=1)
     assert float(fit["posterior"]["category_spread"].median()) < 0.2
     gap = fit["posterior"]["score"].mean(("chain", "draw")) - alone["posterior"]["score"].mean(
@@ -195,7 +197,10 @@ def test_no_deviations_pool_to_the_overall_ranking():
 @pytest.mark.slow
 def test_nested_laplace_agrees_with_nuts():
     log = draw_log(deviations(6, 0.6, 7), 60, 8)
-    found = {m: bd.fit(log, CategoryEffects(), m, draws=4000, seed=2) for m in ("laplace", "nuts")}
+    found = {
+        m: bd.fit(log, BradleyTerry() + CategoryEffects(), m, draws=4000, seed=2)
+        for m in ("laplace", "nuts")
+    }
     for name in ("score", "deviation", "category_spread", "scale"):
         one, other = (found[m]["posterior"][name] for m in ("laplace", "nuts"))
         over = ("chain", "draw")
@@ -209,7 +214,7 @@ def test_nested_laplace_agrees_with_nuts():
 def test_candidates_do_not_bias_the_likelihood_of_a_group():
     """The log ratio with few candidates has the mean, on the natural scale, of many."""
     log = draw_log(deviations(4, 0.7, 9), 40, 10)
-    model = CategoryEffects(BradleyTerry(scale=1.0))
+    model = BradleyTerry(scale=1.0) + CategoryEffects()
     approximation = NestedLaplace.of(model, model.cells(log))
     from dataclasses import replace
 

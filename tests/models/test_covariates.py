@@ -21,7 +21,7 @@ PLAIN = Mode("py", None)  # no compiler: these graphs run a few times
 def by_attributes(items, *, order=False, **settings):
     """Return Bradley-Terry on attributes; with `order`, with an advantage of the left side."""
     model = BradleyTerry(Covariates(items, **settings))
-    return OrderEffect(model, prior=np.inf if model.flat else 1.0) if order else model
+    return model + OrderEffect(prior=np.inf if model.flat else 1.0) if order else model
 
 
 def density_of(model, duels):
@@ -293,7 +293,7 @@ def test_bad_settings_are_named():
     with pytest.raises(TypeError, match="item_effect should be True or False"):
         by_attributes(items, item_effect=1)
     with pytest.raises(ValueError, match=r"proper prior \(scale not infinite\)"):
-        OrderEffect(by_attributes(items, scale=np.inf, item_effect=False))
+        by_attributes(items, scale=np.inf, item_effect=False) + OrderEffect()
     with pytest.raises(TypeError, match="columns should be names of columns"):
         Covariates([])
     with pytest.raises(ValueError, match="columns should be distinct"):

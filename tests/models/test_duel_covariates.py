@@ -10,6 +10,7 @@ from bayesduel.models import (
     BradleyTerry,
     Covariates,
     Davidson,
+    DuelCovariates,
     OrderEffect,
     PerturbedThurstone,
     Scores,
@@ -74,7 +75,7 @@ def test_coefficients_report_covariates(controlled):
     draws = controlled["posterior"]["covariate_effect"].values.reshape(-1, 2)
     np.testing.assert_allclose(table["coefficient"], draws.mean(axis=0))
     assert list(table.index) == list(table["column"]) == ["length", "lists"]
-    deviations = model_of(controlled).predictor.duel.deviations
+    deviations = model_of(controlled).terms.find(DuelCovariates).deviations
     np.testing.assert_allclose(table["standard"], draws.mean(axis=0) * deviations)
     assert table.loc["length", "lower"] > 0.5
     assert table.loc["lists", "lower"] < 0 < table.loc["lists", "upper"]
@@ -92,7 +93,7 @@ def test_coefficients_report_covariates(controlled):
 def test_flat_priors_are_the_regression_of_statsmodels(arena, link, order):
     kind = {"logit": BradleyTerry, "probit": Thurstone}[link]
     model = kind(Scores(np.inf) + Covariates(["length", "lists"], scale=np.inf))
-    model = OrderEffect(model, prior=np.inf) if order else model
+    model = model + OrderEffect(prior=np.inf) if order else model
     mode = bd.fit(arena, model, "laplace", draws=100)["laplace"]
     votes = arena.votes
     X = np.eye(5)[votes.left] - np.eye(5)[votes.right]
@@ -114,7 +115,9 @@ def test_settings_come_back_and_columns_are_asked_for(arena, controlled):
     model = model_of(controlled)
     assert named(model.name, **model.settings) == model
     values = arena.votes.covariates[:, 0]
-    assert model.predictor.duel.deviations[0] == pytest.approx(np.sqrt(np.mean(values**2)))
+    assert model.terms.find(DuelCovariates).deviations[0] == pytest.approx(
+        np.sqrt(np.mean(values**2))
+    )
     with pytest.raises(ValueError, match=r"duels should have the covariates 'style' .*'length'"):
         bd.fit(arena, BradleyTerry(Scores() + Covariates(["style"])))
     same = bd.Duels.from_votes("abca", "bcab", [1, 0, 1, 0], covariates={"x": [0.0] * 4})
@@ -130,17 +133,17 @@ def test_only_what_is_flat_has_to_be_determined():
     labels = "abababcd", "bababadc"
     mixed = bd.Duels.from_votes(*labels, [1, 0, 1, 1, 0, 0, 1, 0], covariates={"x": x})
     for model in (
-        OrderEffect(prior=np.inf),
-        OrderEffect(ThurstoneScore(unit=1.0), prior=np.inf),
+        BradleyTerry() + OrderEffect(prior=np.inf),
+        ThurstoneScore(unit=1.0) + OrderEffect(prior=np.inf),
         BradleyTerry(Scores() + Covariates(["x"], scale=np.inf)),
     ):
-        if model.outcome == "win":
+        if model.response.outcome == "win":
             model.settled(mixed).check(mixed)
     with pytest.raises(ValueError, match="2 components that never met"):
-        OrderEffect(BradleyTerry(scale=np.inf), prior=np.inf).check(mixed)
+        (BradleyTerry(scale=np.inf) + OrderEffect(prior=np.inf)).check(mixed)
     always = bd.Duels.from_votes(*labels, [1] * 8, covariates={"x": x})
     with pytest.raises(ValueError, match=r"separate wins from losses \(along 'order' most\)"):
-        bd.fit(always, OrderEffect(prior=np.inf))
+        bd.fit(always, BradleyTerry() + OrderEffect(prior=np.inf))
     told = bd.Duels.from_votes(*labels, (np.sign(x) + 1) / 2, covariates={"x": x})
     with pytest.raises(ValueError, match=r"separate wins from losses \(along 'x' most\)"):
         bd.fit(told, BradleyTerry(Scores() + Covariates(["x"], scale=np.inf)))
@@ -191,7 +194,7 @@ def test_an_advantage_of_the_left_side_is_recovered_under_every_response(respons
     rng, left, right = met(1000, list(RESPONSES).index(response))
     outcome, margin = drawn(response, SCORE[left] - SCORE[right] + 0.6, left, right, rng)
     log = bd.Duels.from_votes(ARMS[left], ARMS[right], outcome, margin=margin)
-    fit = bd.fit(log, OrderEffect(RESPONSES[response]), draws=400, log_likelihood=False)
+    fit = bd.fit(log, RESPONSES[response] + OrderEffect(), draws=400, log_likelihood=False)
     assert fit.attrs["method"] == "laplace"
     order = fit["posterior"]["order"].values.ravel()
     assert abs(order.mean() - 0.6) < 4.5 * order.std() and order.std() < 0.15

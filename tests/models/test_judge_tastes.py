@@ -42,7 +42,7 @@ def planted():
 @pytest.fixture(scope="module")
 def fitted():
     log, items, own = planted()
-    model = JudgeTastes(BradleyTerry(Covariates(items, item_effect=False)))
+    model = BradleyTerry(Covariates(items, item_effect=False)) + JudgeTastes()
     return log, items, own, bd.fit(log, model, draws=600, chains=2, log_likelihood=True)
 
 
@@ -56,7 +56,7 @@ def test_likelihood_is_that_of_the_pymc_model():
     judge = [None if k % 5 == 0 else "ab"[k % 2] for k in range(40)]
     outcome = rng.choice([0.0, 0.5, 1.0], 40)
     log = bd.Duels.from_votes(names[left], names[right], outcome, judge=judge)
-    model = JudgeTastes(OrderEffect(BradleyTerry(Covariates(items, item_effect=False))))
+    model = BradleyTerry(Covariates(items, item_effect=False)) + OrderEffect() + JudgeTastes()
     built = model.build(log)
     coefficient, taste = rng.standard_normal(2), rng.standard_normal((2, 2))
     spread, order = np.array([0.7, 0.2]), 0.3
@@ -172,8 +172,8 @@ def test_held_out_votes_are_predicted_by_their_judges(fitted):
 
 
 def test_what_judges_cannot_be_told_from_is_refused():
-    log, items, _ = planted()
-    model = JudgeTastes(BradleyTerry(Covariates(items)))
+    _, items, _ = planted()
+    model = BradleyTerry(Covariates(items)) + JudgeTastes()
     arms = list(items.labels[:3])
     nobody = bd.Duels.from_votes(arms, arms[1:] + arms[:1], [1.0, 0.0, 1.0])
     with pytest.raises(ValueError, match="should name a judge for each vote"):
@@ -181,14 +181,12 @@ def test_what_judges_cannot_be_told_from_is_refused():
     alone = bd.Duels.from_votes(arms, arms[1:] + arms[:1], [1.0, 0.0, 1.0], judge=["x"] * 3)
     with pytest.raises(ValueError, match="at least two judges"):
         bd.fit(alone, model)
-    with pytest.raises(ValueError, match="'nuts' or 'auto' for judge-tastes"):
-        bd.fit(log, model, "laplace")
-    with pytest.raises(ValueError, match="base should have a proper prior"):
-        JudgeTastes(BradleyTerry(Covariates(items, scale=np.inf, item_effect=False)))
+    with pytest.raises(ValueError, match="scale should be finite beside learned scales"):
+        BradleyTerry(Covariates(items, scale=np.inf, item_effect=False)) + JudgeTastes()
     with pytest.raises(TypeError, match="prior should be a number"):
-        JudgeTastes(BradleyTerry(Covariates(items)), prior=True)
-    with pytest.raises(ValueError, match="base should have the attributes of items"):
-        JudgeTastes(Thurstone())
+        BradleyTerry(Covariates(items)) + JudgeTastes(prior=True)
+    with pytest.raises(ValueError, match="JudgeTastes should stand beside the attributes of items"):
+        Thurstone() + JudgeTastes()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         plain = bd.fit(nobody, BradleyTerry(Covariates(items, item_effect=False)), draws=400)

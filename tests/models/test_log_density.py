@@ -115,4 +115,4 @@ def test_blade_chest_with_two_planes():
         met = (wins + losses)[upper]
         return prior + stats.binom.logpmf(wins[upper], met, expit(eta[upper])).sum()
 
-    compared(BladeChest(BradleyTerry(), planes=2, prior=0.5), duels, formula, seed=6)
+    compared(BradleyTerry() + BladeChest(planes=2, prior=0.5), duels, formula, seed=6)

@@ -77,11 +77,11 @@ def test_normal_margins_have_the_normal_density(votes):
     duels, (left, right, margin, _) = votes
     mean = expectation(votes, 0.3)
     at = {"score": SCORE, "order": 0.3, "scale": 1.0}
-    found = log_likelihood_at(OrderEffect(ThurstoneScore()), duels, at | {"noise": 0.8})
+    found = log_likelihood_at(ThurstoneScore() + OrderEffect(), duels, at | {"noise": 0.8})
     assert found == pytest.approx(stats.norm.logpdf(margin, mean, 0.8).sum(), rel=1e-12)
     each = np.array([0.5, 0.8, 1.1, 0.6, 0.9])
     spread = np.sqrt(each[left] ** 2 + each[right] ** 2)
-    by_arm = OrderEffect(ThurstoneScore(variances="arm"))
+    by_arm = ThurstoneScore(variances="arm") + OrderEffect()
     found = log_likelihood_at(by_arm, duels, at | {"noise": each})
     assert found == pytest.approx(stats.norm.logpdf(margin, mean, spread).sum(), rel=1e-12)
 
@@ -90,7 +90,7 @@ def test_student_margins_have_student_density_and_weights_count(votes):
     _, (left, right, margin, _) = votes
     weight = np.arange(len(margin)) % 3 + 1
     duels = to_log(left, right, margin, weight)
-    model = OrderEffect(ThurstoneScore(degrees=3.5))
+    model = ThurstoneScore(degrees=3.5) + OrderEffect()
     at = {"score": SCORE, "order": 0.3, "scale": 1.0, "noise": 0.8}
     each = stats.t.logpdf(margin, 3.5, expectation(votes, 0.3), 0.8)
     assert log_likelihood_at(model, duels, at) == pytest.approx(weight @ each, rel=1e-8)
@@ -118,7 +118,7 @@ def test_a_variance_a_pair_is_integrated_out(votes):
 
     expected = sum(density(r) for r in grouped(left, right, margin, expectation(votes, 0.3)))
     at = {"score": SCORE, "order": 0.3, "scale": 1.0, "noise": s, "shrinkage": nu}
-    model = OrderEffect(ThurstoneScore(variances="pair"))
+    model = ThurstoneScore(variances="pair") + OrderEffect()
     assert log_likelihood_at(model, duels, at) == pytest.approx(expected, rel=1e-8)
 
 
@@ -130,7 +130,7 @@ def test_a_residual_a_pair_is_integrated_out(votes):
         for r in grouped(left, right, margin, expectation(votes, 0.3))
     )
     at = {"score": SCORE, "order": 0.3, "scale": 1.0, "noise": s, "residual_scale": d}
-    model = OrderEffect(PerturbedThurstone())
+    model = PerturbedThurstone() + OrderEffect()
     assert log_likelihood_at(model, duels, at) == pytest.approx(expected, rel=1e-12)
 
 
@@ -142,7 +142,9 @@ def test_a_flat_prior_and_a_common_variance_are_weighted_least_squares(home):
     duels, (left, right, margin, weight) = draw_log(seed=5, weight=True)
     fit = bd.fit(
         duels,
-        OrderEffect(ThurstoneScore(scale=FLAT), prior=FLAT) if home else ThurstoneScore(scale=FLAT),
+        ThurstoneScore(scale=FLAT) + OrderEffect(prior=FLAT)
+        if home
+        else ThurstoneScore(scale=FLAT),
         "laplace",
     )
     X = design(left, right, 5, home=home)
@@ -192,7 +194,7 @@ def test_variances_by_arm_are_those_of_penalised_restricted_likelihood():
         return target(log_tau)[0] - stats.norm.logpdf(log_tau, middle, 1.0).sum()
 
     best = optimize.minimize(penalised, np.zeros(5) - 0.3, tol=1e-9)
-    model = OrderEffect(ThurstoneScore(scale=FLAT, variances="arm"), prior=FLAT)
+    model = ThurstoneScore(scale=FLAT, variances="arm") + OrderEffect(prior=FLAT)
     mode = bd.fit(duels, model, "laplace")["laplace"]
     assert np.allclose(mode["noise_mode"], np.exp(best.x), rtol=1e-3)
     score = centred(target(np.log(mode["noise_mode"].to_numpy()))[1], 5)
@@ -205,7 +207,9 @@ def test_student_scores_are_those_of_an_independent_optimiser():
     duels, (left, right, margin, _) = draw_log(seed=7)
     margin = margin + np.where(np.arange(len(margin)) % 15 == 0, 25.0, 0.0)  # wild ones
     duels = to_log(left, right, margin)
-    fit = bd.fit(duels, OrderEffect(ThurstoneScore(scale=FLAT, degrees=3.0), prior=FLAT), "laplace")
+    fit = bd.fit(
+        duels, ThurstoneScore(scale=FLAT, degrees=3.0) + OrderEffect(prior=FLAT), "laplace"
+    )
     X, s = design(left, right, 5), float(fit["laplace"]["noise_mode"])
 
     def fall(beta):
@@ -213,7 +217,7 @@ def test_student_scores_are_those_of_an_independent_optimiser():
 
     best = optimize.minimize(fall, np.zeros(5), method="BFGS", options={"gtol": 1e-9})
     assert np.allclose(fit["laplace"]["score_mode"], centred(best.x, 5), atol=1e-6)
-    normal = bd.fit(duels, OrderEffect(ThurstoneScore(scale=FLAT), prior=FLAT), "laplace")
+    normal = bd.fit(duels, ThurstoneScore(scale=FLAT) + OrderEffect(prior=FLAT), "laplace")
     truth = np.random.default_rng(7).normal(0, 1, 5)
     off = [abs(f["laplace"]["score_mode"] - truth + truth.mean()).max() for f in (fit, normal)]
     assert off[0] < 0.5 * off[1]  # robust to what ruins least squares
@@ -226,9 +230,9 @@ def test_student_scores_are_those_of_an_independent_optimiser():
 def fits(votes):
     duels = votes[0]
     models = {
-        "common": OrderEffect(ThurstoneScore()),
-        "pair": OrderEffect(ThurstoneScore(variances="pair")),
-        "perturbed": OrderEffect(PerturbedThurstone()),
+        "common": ThurstoneScore() + OrderEffect(),
+        "pair": ThurstoneScore(variances="pair") + OrderEffect(),
+        "perturbed": PerturbedThurstone() + OrderEffect(),
     }
     return {
         name: bd.fit(duels, model, "laplace", draws=2000, seed=1) for name, model in models.items()
@@ -353,7 +357,7 @@ def test_cycles_of_margins_are_found_and_a_ranking_is_not_called_a_cycle():
     fit = bd.fit(to_log(left, right, margin), PerturbedThurstone(), "laplace")
     assert bd.winners(fit).attrs["verdict_kind"] == "cycle"
     ranked, _ = draw_log(n=600, noise=0.3, seed=10)
-    fit = bd.fit(ranked, OrderEffect(PerturbedThurstone()), "laplace")
+    fit = bd.fit(ranked, PerturbedThurstone() + OrderEffect(), "laplace")
     assert bd.winners(fit).attrs["verdict_kind"] == "winner"
     d = fit["posterior"]["residual_scale"]
     assert float(d.quantile(0.9)) < 0.25
@@ -365,7 +369,7 @@ def test_cycles_of_margins_are_found_and_a_ranking_is_not_called_a_cycle():
 def test_held_out_margins_are_predicted(votes):
     from bayesduel.criticism.calibration import held_out
 
-    found = held_out(votes[0], OrderEffect(ThurstoneScore()), folds=3, draws=400)
+    found = held_out(votes[0], ThurstoneScore() + OrderEffect(), folds=3, draws=400)
     assert found.log_loss < np.log(2)
     assert found.unit == "duel"
     assert found.n.sum() == votes[0].n_duels

@@ -55,7 +55,7 @@ def by_hand(model, draws):
     if "tie" in draws:
         win, tie = np.exp(apart / 2), np.exp(draws["tie"])[:, None, None]
         return (win + tie / 2) / (win + 1 / win + tie)
-    return expit(apart) if model.score_unit == "logits" else ndtr(apart)
+    return expit(apart) if model.response.score_unit == "logits" else ndtr(apart)
 
 
 @pytest.mark.parametrize("model", ALL, ids=repr)
@@ -71,7 +71,7 @@ def test_preference_is_what_the_docstrings_say(model, prior):
 def test_outcome_probabilities_add_up_and_agree_with_preference(model, prior):
     draws, _ = prior(model)
     left, right = np.array([0, 3, 2, 4]), np.array([1, 1, 2, 0])
-    parts = model.outcome_probabilities(draws, left, right)
+    parts = model.outcomes(draws, {"first": left, "second": right})
     np.testing.assert_allclose(sum(parts.values()), 1.0, atol=1e-12)
     points = parts["win"] + parts.get("tie", 0.0) / 2
     np.testing.assert_allclose(points, draws["preference"][:, left, right], atol=1e-12)
@@ -158,4 +158,4 @@ def test_davidson_needs_ties_to_be_kept():
 
 
 def test_every_model_is_listed_under_its_own_name():
-    assert {name: cls.name for name, cls in MODELS.items()} == {name: name for name in MODELS}
+    assert {name: named(name).name for name in MODELS} == {name: name for name in MODELS}

@@ -1,4 +1,4 @@
-"""Layers: each does what it says alone and inside others, and finds what was planted."""
+"""Terms: each does what it says alone and with others, and finds what was planted."""
 
 import json
 from dataclasses import replace
@@ -27,12 +27,12 @@ from bayesduel.posterior.draws import model_of
 
 PLAIN = Mode("py", None)  # no compiler: these graphs run once
 ALL = {
-    "order": OrderEffect(),
-    "judges": JudgeReliability(Davidson()),
-    "walk": TimeVarying(Thurstone(), periods=4),
-    "smooth": TimeVarying(process="smooth", periods=4),
-    "cycles": BladeChest(planes=2),
-    "all": OrderEffect(JudgeReliability(TimeVarying(BladeChest(Davidson()), periods=3))),
+    "order": BradleyTerry() + OrderEffect(),
+    "judges": Davidson() + JudgeReliability(),
+    "walk": Thurstone() + TimeVarying(periods=4),
+    "smooth": BradleyTerry() + TimeVarying(process="smooth", periods=4),
+    "cycles": BradleyTerry() + BladeChest(planes=2),
+    "all": Davidson() + BladeChest() + TimeVarying(periods=3) + JudgeReliability() + OrderEffect(),
 }
 each_model = pytest.mark.parametrize("model", ALL.values(), ids=ALL.keys())
 
@@ -93,24 +93,27 @@ def test_preference_is_antisymmetric_and_the_points_of_an_outcome(model):
     }  # fmt: skip
     P = model.preference(draws)
     np.testing.assert_allclose(P + P.swapaxes(1, 2), 1.0, atol=1e-12)
-    parts = model.outcome_probabilities(draws, np.array([0, 3]), np.array([1, 2]))
+    parts = model.outcomes(draws, {"first": np.array([0, 3]), "second": np.array([1, 2])})
     np.testing.assert_allclose(sum(parts.values()), 1.0, atol=1e-12)
     np.testing.assert_allclose(
         parts["win"] + parts.get("tie", 0) / 2, P[:, [0, 3], [1, 2]], atol=1e-12
     )
     if model.ranks_by_score:  # neutral: neither order nor judge nor an earlier time has a say
-        plain = {"logits": BradleyTerry(), "probits": Thurstone()}[model.score_unit]
-        if model.outcome == "win or tie":
+        plain = {"logits": BradleyTerry(), "probits": Thurstone()}[model.response.score_unit]
+        if model.response.outcome == "win or tie":
             plain = Davidson()
         np.testing.assert_allclose(P, plain.preference(draws), atol=1e-12)
 
 
-def test_a_layer_means_what_it_says():
+def test_a_term_means_what_it_says():
     cells = {"first": np.array([0, 1]), "second": np.array([1, 2])}
     draws = {"score": np.array([[1.0, 0.0, -2.0]]), "order": np.array([0.25]),
              "sensitivity": np.array([[3.0, -1.0]])}  # fmt: skip
     known = cells | {"left_first": np.ones(2), "judge_of_cell": np.array([1, -1])}
-    inside, outside = JudgeReliability(OrderEffect()), OrderEffect(JudgeReliability())
+    inside, outside = (
+        BradleyTerry() + OrderEffect() + JudgeReliability(),
+        BradleyTerry() + JudgeReliability() + OrderEffect(),
+    )
     assert inside.eta(draws, cells).tolist() == outside.eta(draws, cells).tolist() == [[1, 2]]
     assert outside.eta(draws, known).tolist() == [[-1 + 0.25, 2 + 0.25]]  # no judge: as is
     assert inside.eta(draws, known).tolist() == [[-(1 + 0.25), 2 + 0.25]]
@@ -118,7 +121,7 @@ def test_a_layer_means_what_it_says():
 
 def test_cycles_take_no_part_of_a_strength():
     log = log_of(flat, 5, 30, 4)
-    built = BladeChest().build(log)
+    built = (BradleyTerry() + BladeChest()).build(log)
     rng = np.random.default_rng(5)
     point = {n: v + rng.normal(size=np.shape(v)) for n, v in built.initial_point().items()}
     names = ["score", "blade", "chest", "plane_scale"]
@@ -128,7 +131,9 @@ def test_cycles_take_no_part_of_a_strength():
     )(point)
     draws = {n: v[None] for n, v in zip(names, values, strict=True)}
     first, second = (x.ravel() for x in np.indices((5, 5)))
-    log_odds = BladeChest().eta(draws, {"first": first, "second": second}).reshape(5, 5)
+    log_odds = (
+        (BradleyTerry() + BladeChest()).eta(draws, {"first": first, "second": second}).reshape(5, 5)
+    )
     np.testing.assert_allclose(log_odds.mean(1), draws["score"][0], atol=1e-12)
     assert np.abs(log_odds - (draws["score"][0][:, None] - draws["score"][0])).max() > 0.01
 
@@ -153,18 +158,18 @@ def test_differences_change_sign_with_the_orientation_and_split_cells():
         "aabb", "bbaa", [1, 0, 1, 0], covariates={"x": [2.0, 2.0, -2.0, 1.0]}
     )
     x = {"x": duels.votes.covariates}
-    seen = seen_in(duels, differences=x)
+    seen = seen_in(duels, x)
     found = sorted(zip(seen.columns["x"].ravel().tolist(), map(tuple, seen.counts), strict=True))
     assert found == [(-1.0, (1, 0, 0)), (2.0, (1, 2, 0))]
-    one = seen_in(duels, differences=x, each=True)
+    one = seen_in(duels, x, each=True)
     assert one.columns["x"].ravel().tolist() == [2.0, 2.0, -2.0, 1.0] and one.each
-    assert len(seen_in(duels, differences=x, ordered=True)) == 3
+    assert len(seen_in(duels, x, ordered=True)) == 3
 
 
 @pytest.mark.parametrize("base", [BradleyTerry(), Thurstone(), Davidson()], ids=lambda m: m.name)
 def test_derivatives_with_an_effect_of_order_are_exact(base):
     duels = log_of(flat, 5, 80, 5, ties=0.2)
-    model = OrderEffect(base)
+    model = base + OrderEffect()
     here = linear_predictor(model, model.cells(duels))
     x, step = np.linspace(-0.5, 0.6, here.size), 1e-5
     parts = here.parts(x, 0.2)
@@ -177,7 +182,7 @@ def test_derivatives_with_an_effect_of_order_are_exact(base):
     np.testing.assert_allclose(slope, parts.gradient, atol=1e-6)
     np.testing.assert_allclose(np.array(bend), -parts.precision, atol=1e-6)
     # The covariance of eta that `spread` takes its root of, by the full Jacobian.
-    own = len(here.terms.own)  # the tendency to tie does not enter eta
+    own = len(here.own)  # the tendency to tie does not enter eta
     units = np.eye(here.size)[:, : here.size - own]
     jacobian = np.stack([here.design.eta(e) for e in units])
     cov = np.linalg.inv(parts.precision)
@@ -192,7 +197,7 @@ def test_flat_home_advantage_equals_that_of_r():
     BradleyTerry2 with ``at.home`` (Turner & Firth, Journal of Statistical Software 2012).
     """
     duels = bd.datasets.load("baseball1987")
-    model = OrderEffect(BradleyTerry(scale=np.inf), prior=np.inf)
+    model = BradleyTerry(scale=np.inf) + OrderEffect(prior=np.inf)
     fit = bd.fit(duels, model, draws=2000, seed=0)
     assert float(fit["laplace"]["order_mode"]) == pytest.approx(0.302, abs=5e-4)
     order = fit["posterior"]["order"].values.ravel()
@@ -207,7 +212,7 @@ def test_flat_home_advantage_equals_that_of_r():
 def test_a_planted_advantage_of_order_is_found():
     score = np.linspace(-1, 1, 5)
     duels = log_of(lambda i, j, g, t: score[i] - score[j] + 0.6, 5, 2000, 6)
-    tree = bd.fit(duels, OrderEffect())
+    tree = bd.fit(duels, BradleyTerry() + OrderEffect())
     assert tree.attrs["method"] == "laplace"
     order = tree["posterior"]["order"].values.ravel()
     assert abs(order.mean() - 0.6) < 5 * order.std() and order.std() < 0.1
@@ -216,7 +221,9 @@ def test_a_planted_advantage_of_order_is_found():
     assert plain.table.difference["plain"] < -20
     both = bd.compare_models(duels, {"plain": BradleyTerry(), "order": tree}, unit="duel")
     assert both.n_units == 2000 and both.as_good == ["order"]
-    none = bd.fit(log_of(lambda i, j, g, t: score[i] - score[j], 5, 2000, 6), OrderEffect())
+    none = bd.fit(
+        log_of(lambda i, j, g, t: score[i] - score[j], 5, 2000, 6), BradleyTerry() + OrderEffect()
+    )
     order = none["posterior"]["order"].values.ravel()
     assert abs(order.mean()) < 5 * order.std()
 
@@ -227,7 +234,7 @@ def test_random_clickers_and_inverted_judges_are_found():
     score = np.linspace(-1.5, 1.5, 5)
     planted = np.array([1.2] * 6 + [0.0, -1.0])
     duels = log_of(lambda i, j, g, t: planted[g] * (score[i] - score[j]), 5, 2000, 7, judges=8)
-    tree = bd.fit(duels, JudgeReliability(), draws=1000, chains=2)
+    tree = bd.fit(duels, BradleyTerry() + JudgeReliability(), draws=1000, chains=2)
     assert tree.attrs["method"] == "nuts" and "not linear" in tree.attrs["method_reason"]
     judges = tree["posterior"]["sensitivity"]
     assert list(judges["judge"].values) == [f"j{g}" for g in range(8)]
@@ -240,7 +247,7 @@ def test_random_clickers_and_inverted_judges_are_found():
         winners = bd.winners(tree)
     assert winners.attrs["verdict_arms"] == '["4"]'
     assert bd.predict(tree, "4", "0")["win"] > 0.85
-    assert model_of(tree) == JudgeReliability()
+    assert model_of(tree) == BradleyTerry() + JudgeReliability()
     found = bd.compare_models(duels, [tree, BradleyTerry()], unit="duel")
     assert found.as_good == ["judge-reliability(bradley-terry)"]
     assert found.table.n_high_khat.sum() == 0
@@ -252,7 +259,7 @@ def test_a_planted_cycle_is_found_with_its_strengths():
     skew = 1.2 * np.kron(np.array([[1, 1], [1, 1]]), turn)
     score = np.array([0.6, 0.6, 0.6, -0.6, -0.6, -0.6])
     duels = log_of(lambda i, j, g, t: score[i] - score[j] + skew[i, j], 6, 900, 8)
-    tree = bd.fit(duels, BladeChest(planes=1), draws=1000, chains=2)
+    tree = bd.fit(duels, BradleyTerry() + BladeChest(planes=1), draws=1000, chains=2)
     assert "score" not in tree["posterior"]
     truth = expit(score[:, None] - score + skew)
     P = tree["preference"]["preference"].values.reshape(-1, 6, 6)
@@ -274,7 +281,7 @@ def test_planted_drift_is_found():
     """Two arms change places over the log; three stay."""
     slope = np.array([2.0, -2.0, 0.0, 0.0, 0.0])
     duels = log_of(lambda i, j, g, t: (slope[i] - slope[j]) * (t - 0.5), 5, 1500, 9)
-    tree = bd.fit(duels, TimeVarying(periods=6), draws=1000, chains=2)
+    tree = bd.fit(duels, BradleyTerry() + TimeVarying(periods=6), draws=1000, chains=2)
     rating = tree["posterior"]["rating"]
     assert rating.sizes["period"] == 6
     truth = np.outer(rating["period"].values - 0.5, slope)
@@ -288,7 +295,7 @@ def test_planted_drift_is_found():
 
 
 def test_times_count_and_their_order_does_not():
-    model = TimeVarying(periods=3)
+    model = BradleyTerry() + TimeVarying(periods=3)
     duels = log_of(flat, 4, 50, 10)
     rows = np.random.default_rng(1).permutation(50)
     mixed = replace(duels, votes=duels.votes.take(rows))
@@ -296,9 +303,11 @@ def test_times_count_and_their_order_does_not():
         np.testing.assert_array_equal(values, model.cells(mixed).data[name])
     dates = np.array(["2020-01-01", "2020-01-03", "2020-01-05"], dtype="datetime64[us]")
     dated = bd.Duels.from_votes("aab", "bcc", [1, 0, 1], time=dates)
-    middle = TimeVarying(periods=2).coords(dated)["period"]
+    middle = (BradleyTerry() + TimeVarying(periods=2)).coords(dated)["period"]
     assert [str(m)[:10] for m in middle] == ["2020-01-02", "2020-01-04"]
-    assert TimeVarying(periods=9).cells(dated).data["period_of_cell"].max() == 2  # three times only
+    assert (BradleyTerry() + TimeVarying(periods=9)).cells(dated).data[
+        "period_of_cell"
+    ].max() == 2  # three times only
 
 
 def test_what_the_log_must_say_is_named():
@@ -308,22 +317,22 @@ def test_what_the_log_must_say_is_named():
     two = bd.Duels.from_wins([[0, 3], [2, 0]])
     winner_left = bd.Duels.from_votes("abca" * 5, "bcac" * 5, [1] * 20)
     for duels, model, words in [
-        (plain, JudgeReliability(), "name a judge for each vote"),
-        (alone, JudgeReliability(), r"at least two judges, got \['x'\]"),
-        (plain, TimeVarying(), "a time for each vote, got a log without"),
-        (alone, TimeVarying(), "two distinct times, got only 1"),
-        (gap, TimeVarying(), "got 1 of 3 without one .*first at vote 1"),
+        (plain, BradleyTerry() + JudgeReliability(), "name a judge for each vote"),
+        (alone, BradleyTerry() + JudgeReliability(), r"at least two judges, got \['x'\]"),
+        (plain, BradleyTerry() + TimeVarying(), "a time for each vote, got a log without"),
+        (alone, BradleyTerry() + TimeVarying(), "two distinct times, got only 1"),
+        (gap, BradleyTerry() + TimeVarying(), "got 1 of 3 without one .*first at vote 1"),
         (
             winner_left,
-            OrderEffect(),
-            "left side won all 20 decided duels: it lists the winner on the left",
+            BradleyTerry() + OrderEffect(),
+            "left side won all 20 decided duels: it lists the winner there",
         ),
-        (two, BladeChest(), "at least three arms to have cycles, got 2"),
+        (two, BradleyTerry() + BladeChest(), "at least three arms to have cycles, got 2"),
     ]:
         with pytest.raises(ValueError, match=words):
             model.settled(duels).build(duels)
     with pytest.raises(ValueError, match="method should be 'nuts' or 'auto'"):
-        bd.fit(plain, BladeChest(), "laplace")
+        bd.fit(plain, BradleyTerry() + BladeChest(), "laplace")
 
 
 def test_a_judge_with_one_vote_stays_with_the_others():
@@ -333,27 +342,39 @@ def test_a_judge_with_one_vote_stays_with_the_others():
     )
     duels = replace(cells, votes=cells.votes.take(once))
     assert (duels.votes.judge == 3).sum() == 1
-    data = JudgeReliability().cells(duels).data
+    data = (BradleyTerry() + JudgeReliability()).cells(duels).data
     assert data["n"][data["judge_of_cell"] == 3].tolist() == [1.0]
-    assert len(JudgeReliability().coords(duels)["judge"]) == 4
+    assert len((BradleyTerry() + JudgeReliability()).coords(duels)["judge"]) == 4
 
 
 @pytest.mark.parametrize(
     ("make", "error", "words"),
     [
         (
-            lambda: OrderEffect(PreferenceMatrix()),
+            lambda: PreferenceMatrix() + OrderEffect(),
             TypeError,
-            "base should be a model with a linear predictor",
+            "terms should be added to a model with scores",
         ),
-        (lambda: OrderEffect(OrderEffect()), ValueError, "layer of the same kind"),
-        (lambda: OrderEffect(BradleyTerry(scale=np.inf)), ValueError, "proper prior"),
-        (lambda: OrderEffect(prior=0), ValueError, "prior should be > 0"),
-        (lambda: JudgeReliability(prior="wide"), TypeError, "prior should be a number"),
-        (lambda: TimeVarying(process="jump"), ValueError, "'walk' or 'smooth'"),
-        (lambda: TimeVarying(periods=1), ValueError, "periods should be from 2"),
-        (lambda: TimeVarying(edges=(0.0, 2.0, 1.0)), ValueError, "increasing"),
-        (lambda: BladeChest(planes=0), ValueError, "planes should be from 1"),
+        (
+            lambda: BradleyTerry() + OrderEffect() + OrderEffect(),
+            ValueError,
+            "terms should be of different kinds, got 'order' twice",
+        ),
+        (
+            lambda: BradleyTerry(scale=np.inf) + JudgeReliability(),
+            ValueError,
+            "scale should be finite beside learned scales",
+        ),
+        (lambda: BradleyTerry() + OrderEffect(prior=0), ValueError, "prior should be > 0"),
+        (
+            lambda: BradleyTerry() + JudgeReliability(prior="wide"),
+            TypeError,
+            "prior should be a number",
+        ),
+        (lambda: BradleyTerry() + TimeVarying(process="jump"), ValueError, "'walk' or 'smooth'"),
+        (lambda: BradleyTerry() + TimeVarying(periods=1), ValueError, "periods should be from 2"),
+        (lambda: BradleyTerry() + TimeVarying(edges=(0.0, 2.0, 1.0)), ValueError, "increasing"),
+        (lambda: BradleyTerry() + BladeChest(planes=0), ValueError, "planes should be from 1"),
         (lambda: named("order-effect(elo)"), ValueError, "model name should be one of"),
     ],
 )
