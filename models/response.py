@@ -17,6 +17,7 @@ from scipy.special import expit, gammaln, ndtr, softmax
 from bayesduel.models.log_normaliser import LARGEST_TIE, log_normalisers
 from bayesduel.models.settings import ByValue
 from bayesduel.system.cache_folder import keep_generated_source
+from bayesduel.system.threads import one_at_a_time
 
 if TYPE_CHECKING:
     from bayesduel.models.cells import ModelCells, Seen
@@ -353,6 +354,7 @@ class Davidson(Response):
         return {"win": win, "tie": tie * better, "loss": loss}
 
 
+@one_at_a_time
 def evaluated(density: Callable[..., Any], *arguments: np.ndarray) -> np.ndarray:
     """Return the value of a density that is written as a PyTensor graph at arrays."""
     arrays = [np.ascontiguousarray(a, dtype=float) for a in arguments]

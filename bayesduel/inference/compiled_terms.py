@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from bayesduel.system.cache_folder import keep_generated_source
+from bayesduel.system.threads import one_at_a_time
 
 __all__ = ["CompiledTerms", "compiled_terms"]
 
@@ -53,6 +54,7 @@ class _Lazy(dict[str, Any]):
         super().__init__()
         self.graphs = graphs
 
+    @one_at_a_time
     def __missing__(self, name: str) -> Any:
         """Compile the function of that name; a single output stands alone."""
         import pytensor
@@ -63,12 +65,13 @@ class _Lazy(dict[str, Any]):
         # The predictor is asked for a few times a log: that is not worth compiling.
         none: Any = None  # documented, though not typed so
         mode = pytensor.compile.Mode(linker="py", optimizer=none) if name == "eta" else None
-        self[name] = pytensor.function(
-            inputs, wanted, on_unused_input="ignore", trust_input=True, mode=mode
+        self[name] = one_at_a_time(
+            pytensor.function(inputs, wanted, on_unused_input="ignore", trust_input=True, mode=mode)
         )
         return self[name]
 
 
+@one_at_a_time
 def compiled_terms(model: Any) -> CompiledTerms:
     """Return the compiled functions of a model, compiled once a form of model."""
     return _compiled(model.of_example())

@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.system.atomic_write import write_text
+
 __all__ = [
     "CHECKSUM",
     "HEADER",
     "SIZE",
+    "checksums_of",
     "fault_of_header",
     "keep_header",
-    "keep_run",
     "runs_of",
     "variables_of",
 ]
@@ -35,7 +37,7 @@ def keep_header(folder: Path) -> None:
     """Write the checksums of all files that are in a folder now."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     sums = {path.relative_to(folder).as_posix(): _sum(path).hex() for path in files}
-    (folder / HEADER).write_text(json.dumps(sums), encoding="ascii")
+    write_text(folder / HEADER, json.dumps(sums))
 
 
 def fault_of_header(folder: Path) -> str | None:
@@ -59,11 +61,9 @@ def variables_of(group: Any) -> Variables:
     return sorted((name, array.ndim) for name, array in group["trace"].arrays())
 
 
-def keep_run(folder: Path, variables: Variables, run: Run) -> None:
-    """Write the checksums of the files of a run, by which it is finished."""
-    place = folder / _chunk(CHECKSUM, run, 3)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_bytes(b"".join(_sums(folder, variables, run).values()))
+def checksums_of(folder: Path, variables: Variables, run: Run) -> np.ndarray:
+    """Return the checksums of the files of a run as bytes, shape (SIZE * n_variables,)."""
+    return np.frombuffer(b"".join(_sums(folder, variables, run).values()), np.uint8)
 
 
 def runs_of(folder: Path, group: Any) -> tuple[np.ndarray, dict[Run, str]]:

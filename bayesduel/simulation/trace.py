@@ -22,9 +22,9 @@ from bayesduel.simulation.checksums import (
     CHECKSUM,
     HEADER,
     SIZE,
+    checksums_of,
     fault_of_header,
     keep_header,
-    keep_run,
     runs_of,
     variables_of,
 )
@@ -176,7 +176,8 @@ class StoredTrace:
         try:
             for name, array in arrays.items():
                 self.group["trace"][name][policy, replication] = array
-            keep_run(self.path, self.variables, (policy, replication))
+            sums = checksums_of(self.path, self.variables, (policy, replication))
+            self.group[CHECKSUM][policy, replication] = sums
         except OSError as error:
             raise OSError(
                 f"{self.path} cannot be written: {error.strerror or error}; the same simulation "
