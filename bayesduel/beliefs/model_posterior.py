@@ -30,6 +30,7 @@ from bayesduel.beliefs.belief import (
 from bayesduel.beliefs.score_posterior import ScorePosterior, refitted_scores
 from bayesduel.jit import compiled
 from bayesduel.system.arguments import real, shown_value
+from bayesduel.system.threads import ONE_THREAD
 
 __all__ = ["MCMC", "Laplace", "gaussian_upper", "ranked_upper"]
 
@@ -123,7 +124,7 @@ class Laplace(BeliefSpec):
             if belief.n_duels[0] > FEW * len(belief.wins):
                 raise
             return belief  # the first outcomes may not determine the model: the prior stands
-        with warnings.catch_warnings():  # thin and unconnected logs are the rule early on
+        with ONE_THREAD, warnings.catch_warnings():  # thin and unconnected logs are the rule
             warnings.simplefilter("ignore", UserWarning)
             posterior = fit(
                 duels,

@@ -20,6 +20,7 @@ from bayesduel.intervals import wilson
 from bayesduel.models import model_named
 from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import CHUNK, posterior_draws
+from bayesduel.system.threads import ONE_THREAD
 from bayesduel.text import screen
 
 __all__ = ["Calibration", "held_out"]
@@ -294,7 +295,7 @@ def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.nd
     """Return the draws of a fit of the log without a fold."""
     sparse = takes_sparse(model, log.n_arms, "auto")
     method: Any = "auto" if model.why_nuts or sparse else "laplace"
-    with warnings.catch_warnings():  # warnings on a fold are not about the log
+    with ONE_THREAD, warnings.catch_warnings():  # warnings on a fold are not about the log
         warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")
         tree = fitted(
             log, model, method, draws=draws, seed=seed, log_likelihood=False, preference=False

@@ -24,6 +24,7 @@ from bayesduel.criticism.cross_validation import Unit, units_of
 from bayesduel.criticism.loo import Left, leave_out, table_of
 from bayesduel.data.duels import Duels
 from bayesduel.system.arguments import check_call, check_log, listed, shown_value
+from bayesduel.system.threads import ONE_THREAD
 from bayesduel.text import join
 
 if TYPE_CHECKING:
@@ -214,7 +215,7 @@ def _fit(duels: Duels, model: Any, method: Any, draws: int, seed: int, name: str
     from bayesduel.inference.fit import fit
 
     if not isinstance(model, xr.DataTree):
-        with warnings.catch_warnings():  # the analyst's own fit says what the log lacks
+        with ONE_THREAD, warnings.catch_warnings():  # the analyst's fit says what the log lacks
             warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")
             return fit(duels, model, method, draws=draws, seed=seed, log_likelihood=False)
     arms = tuple(str(a) for a in model["posterior"]["arm"].to_numpy())

@@ -16,6 +16,7 @@ import xarray as xr
 from scipy.special import logsumexp
 
 from bayesduel.criticism.cross_validation import Units, log_likelihoods, without
+from bayesduel.system.threads import ONE_THREAD
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
@@ -157,7 +158,7 @@ def _loo(log_likelihood: np.ndarray, reff: float) -> tuple[np.ndarray, np.ndarra
                 "log_likelihood": {"outcome": log_likelihood[None, :, varies]},
             }
         )
-        with warnings.catch_warnings():
+        with ONE_THREAD, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # high k-hats are shown and acted upon
             result = az.loo(tree, pointwise=True, reff=reff)
         elpd[varies], khat[varies] = result.elpd_i.to_numpy(), result.pareto_k.to_numpy()
@@ -171,7 +172,7 @@ def _refit(
     from bayesduel.inference.fit import fit
     from bayesduel.posterior.draws import posterior_draws
 
-    with warnings.catch_warnings():
+    with ONE_THREAD, warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")
         tree = fit(
             without(duels, units, rows),
@@ -199,6 +200,6 @@ def _compare(elpds: Mapping[str, Any]) -> Any:
 
     if len(elpds) == 1:
         return pd.DataFrame({"elpd_diff": [0.0], "dse": [0.0], "weight": [1.0]}, index=list(elpds))
-    with warnings.catch_warnings():
+    with ONE_THREAD, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # k-hats stand in the table
         return az.compare(dict(elpds), method="stacking", round_to="none")

@@ -24,6 +24,7 @@ from bayesduel.models.settings import settings_to_json
 from bayesduel.system.arguments import check_call, check_flag, check_one_of, shown_value
 from bayesduel.system.blas_threads import one_thread_if_small
 from bayesduel.system.memory import check_square
+from bayesduel.system.threads import one_at_a_time
 from bayesduel.text import join
 
 __all__ = [
@@ -58,6 +59,7 @@ class UncertifiedWarning(UserWarning):
     """An approximation was asked for and its certificate does not hold."""
 
 
+@one_at_a_time
 def fit(
     duels: Duels | Pulls,
     model: Any = "bradley-terry",

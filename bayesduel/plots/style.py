@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 
+from bayesduel.system.threads import one_at_a_time
 from bayesduel.text import shorten
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ def figure[**P](
         name = next(iter(signature.parameters))
         module, _, class_name = RETURNED[source].rpartition(".")
 
+        @one_at_a_time
         @wraps(plot)
         def drawn(*args: P.args, **kwargs: P.kwargs) -> "Axes":
             given = signature.bind(*args, **kwargs)

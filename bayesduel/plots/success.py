@@ -51,7 +51,7 @@ def plot_success(trace: "xr.DataTree", ax: "Axes" = NEW, ci_prob: float = 0.95) 
     plan = plan_of(trace)
     n_arms = trace.sizes.get("arm", 0)
     what = f"{plan['k']} of {n_arms}" if "k" in plan else shorten(str(plan["problem"]), LEGEND)
-    title = f"{what}, {plan['replications']:,} replications"
+    title = f"{what}, {trace.sizes['replication']:,} replications"
     ax.set_title(
         f"{title}\n{shorten(str(plan['source']), LEGEND)}", loc="left", fontsize=9, color=INK
     )

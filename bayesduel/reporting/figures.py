@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from bayesduel.system.threads import one_at_a_time
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.transforms import Bbox
@@ -53,6 +55,7 @@ class Picture:
     foreign: bool
 
 
+@one_at_a_time
 def draw(
     plot: Callable[..., Any], size: tuple[float, float], *, left: float | None = None
 ) -> Picture:

@@ -73,6 +73,7 @@ from bayesduel.system.arguments import (
     texts_of,
 )
 from bayesduel.system.atomic_write import check_not_read, write_text
+from bayesduel.system.threads import one_at_a_time
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -111,6 +112,7 @@ REJECTED = "The log contradicts a ranking (see Transitivity): this one is for co
 Sections = tuple[Section, ...]
 
 
+@one_at_a_time
 def report(
     log: "Duels | xr.DataTree | Check | AttributeAnalysis | dict[str, Any]",
     path: str | Path = "report.html",

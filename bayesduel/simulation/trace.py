@@ -1,12 +1,13 @@
 """The trace of a simulation: what happened, as a DataTree, in memory or on disk.
 
 On disk it is a Zarr store with one chunk per policy and replication, written when that run is
-complete; a marker is written after it. A simulation that was killed finds its finished runs there
-and repeats the others, with the same numbers.
+complete; its checksums are written after it. A simulation that was killed finds the runs that are
+whole there and repeats the others, with the same numbers.
 """
 
 import json
 import shutil
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -17,12 +18,23 @@ import xarray as xr
 import zarr
 from filelock import FileLock, Timeout
 
+from bayesduel.simulation.checksums import (
+    CHECKSUM,
+    HEADER,
+    SIZE,
+    checksums_of,
+    fault_of_header,
+    keep_header,
+    runs_of,
+    variables_of,
+)
 from bayesduel.simulation.interaction import Layout, Truth
 from bayesduel.system.arguments import path_of, shown_value
 from bayesduel.system.atomic_write import new_folder, write_netcdf
 from bayesduel.system.open_datatree import ZARR_FORMAT, open_datatree
 
-LOCK = "finished/run/.writer"  # in the folder of a trace: held by the process that writes to it
+LOCK = f"{CHECKSUM}/.writer"  # in the folder of a trace: held by the process that writes to it
+SHOWN = 3  # runs that a warning names
 
 __all__ = [
     "MemoryTrace",
@@ -106,8 +118,8 @@ class StoredTrace:
     Raises
     ------
     ValueError
-        If `path` is something else, or a trace of another plan (the message says what
-        differs).
+        If `path` is something else, a trace of another plan (the message says what differs), or
+        one whose settings, labels or problem are not whole.
     """
 
     def __init__(
@@ -121,12 +133,9 @@ class StoredTrace:
         self.path = path
         if not path.exists():
             _create(path, plan, coordinates, truth, layout)
-        try:
-            self.group: Any = zarr.open_group(path, mode="r+", zarr_format=ZARR_FORMAT)
-            known = json.loads(str(self.group.attrs["plan"]))
-        except (OSError, KeyError, ValueError) as error:
-            raise ValueError(f"out should be new or a trace to go on with, got {path}") from error
-        _require_same(path, known, plan)
+        self.group = _group(path, "r+", "out should be new or a trace to go on with")
+        _require_same(path, json.loads(str(self.group.attrs["plan"])), plan)
+        self.variables = variables_of(self.group)
         self._lock = FileLock(path / LOCK, timeout=0)
 
     def __enter__(self) -> Self:
@@ -145,15 +154,30 @@ class StoredTrace:
         self._lock.release()
 
     def finished(self) -> np.ndarray:
-        """Return which runs are there, bool, shape (n_policies, n_replications)."""
-        return np.asarray(self.group["finished"]["run"][:])
+        """Return which runs are there, bool, shape (n_policies, n_replications).
+
+        Warns
+        -----
+        UserWarning
+            If some were finished and are not whole.
+        """
+        whole, faults = runs_of(self.path, self.group)
+        if faults:
+            warnings.warn(
+                f"{self.path} is not whole, so that these runs are played again: "
+                f"{_shown_runs(self.group, faults)}",
+                UserWarning,
+                stacklevel=4,
+            )
+        return whole
 
     def write(self, policy: int, replication: int, arrays: Mapping[str, np.ndarray]) -> None:
-        """Enter one complete run, and then the marker that it is complete."""
+        """Enter one complete run, and then its checksums."""
         try:
             for name, array in arrays.items():
                 self.group["trace"][name][policy, replication] = array
-            self.group["finished"]["run"][policy, replication] = True
+            sums = checksums_of(self.path, self.variables, (policy, replication))
+            self.group[CHECKSUM][policy, replication] = sums
         except OSError as error:
             raise OSError(
                 f"{self.path} cannot be written: {error.strerror or error}; the same simulation "
@@ -207,25 +231,82 @@ def open_trace(path: Any) -> xr.DataTree:
     Parameters
     ----------
     path
-        A Zarr folder, or a NetCDF file.
+        A Zarr folder, of which the replications are read that every policy has finished; or a
+        NetCDF file.
 
     Raises
     ------
     FileNotFoundError
         If there is none.
     ValueError
-        If it is not a trace.
+        If it is not a trace, has no finished replication, or is a folder whose settings, labels
+        or problem are not whole.
+
+    Warns
+    -----
+    UserWarning
+        If replications are left out, as they are not finished or not whole.
     """
     path = path_of(path)
     if not path.exists():
         raise FileNotFoundError(f"path should be a trace, got {path}, which does not exist")
+    if path.is_dir():
+        return _open_folder(path)
+    wrong = f"path should be a trace of bayesduel.simulate, got {path}"
     try:
         tree = open_datatree(path)
-    except (OSError, ValueError) as error:  # not Zarr, not HDF5
-        raise ValueError(f"path should be a trace of bayesduel.simulate, got {path}") from error
+    except (OSError, ValueError) as error:  # not HDF5
+        raise ValueError(wrong) from error
     if "plan" not in tree.attrs:
-        raise ValueError(f"path should be a trace of bayesduel.simulate, got {path}")
+        raise ValueError(wrong)
     return tree
+
+
+def _open_folder(path: Path) -> xr.DataTree:
+    """Return the replications of a folder that are whole; warn of others."""
+    group = _group(path, "r", "path should be a trace of bayesduel.simulate")
+    whole, faults = runs_of(path, group)
+    complete = whole.all(0)
+    tree = open_datatree(path).drop_nodes("finished")
+    if complete.all():
+        return tree
+    unfinished = {(p, r): "not finished" for p, r in np.argwhere(~whole).tolist()}
+    found = f"{int(complete.sum()):,} of its {complete.size:,} replications are whole"
+    runs = f"{_shown_runs(group, faults | unfinished | faults)}; the same simulation plays them"
+    if not complete.any():
+        raise ValueError(f"path should be a trace with runs, got {path}: {found}, without {runs}")
+    warnings.warn(f"{path} is read in part: {found}, without {runs}", UserWarning, stacklevel=3)
+    return tree.isel(replication=np.flatnonzero(complete))
+
+
+def _group(path: Path, mode: Any, rule: str) -> Any:
+    """Return the Zarr group of a folder; raise unless it is a trace whose first files are whole."""
+    anew = "the same simulation makes it anew in another folder"
+    with suppress(FileNotFoundError, NotADirectoryError):  # an earlier trace, or something else
+        fault = fault_of_header(path)
+        if fault is not None:
+            raise ValueError(f"{rule}, got {path}, of which {fault} is missing or damaged: {anew}")
+    try:
+        group = zarr.open_group(path, mode=mode, zarr_format=ZARR_FORMAT)
+        group.attrs["plan"]
+    except (OSError, KeyError, ValueError) as error:
+        raise ValueError(f"{rule}, got {path}") from error
+    if not (path / HEADER).is_file():
+        raise ValueError(
+            f"{rule}, got {path}, which has no checksums (lost, or written by an earlier "
+            f"bayesduel): {anew}, and xarray.open_datatree reads it as it is"
+        )
+    return group
+
+
+def _shown_runs(group: Any, reasons: Mapping[tuple[int, int], str]) -> str:
+    """Return runs with what is wrong with them, the first few of many."""
+    names = group["policy"][:]
+    shown = [
+        f"{names[p]} in replication {r} ({why})" for (p, r), why in list(reasons.items())[:SHOWN]
+    ]
+    more = len(reasons) - len(shown)
+    return f"{', '.join(shown)}{f' and {more:,} more' if more else ''}"
 
 
 def plan_of(trace: xr.DataTree) -> dict[str, Any]:
@@ -282,15 +363,17 @@ def _fill_store(
     problem = group.create_group("problem")
     for name, (dims, values) in truth.items():
         _fill(problem, name, dims, values)
-    runs = (sizes["policy"], sizes["replication"])
-    group.create_group("finished").create_array(
-        "run",
-        shape=runs,
-        chunks=(1, 1),
-        dtype=np.dtype(bool),
-        dimension_names=("policy", "replication"),
-        fill_value=False,
+    checksums = (sizes["policy"], sizes["replication"], SIZE * len(layout))
+    group.create_array(
+        CHECKSUM,
+        shape=checksums,
+        chunks=(1, 1, checksums[2]),
+        dtype=np.uint8,
+        dimension_names=("policy", "replication", "byte"),
+        compressors=None,
+        fill_value=0,
     )
+    keep_header(path)
 
 
 def _fill(group: Any, name: str, dims: tuple[str, ...], values: np.ndarray) -> None:

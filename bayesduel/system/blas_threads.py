@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from bayesduel.system.threads import ONE_THREAD
+
 __all__ = ["one_thread_if_small"]
 
 SMALL = 1_000  # rows of a matrix below which one thread is used
@@ -20,7 +22,7 @@ def one_thread_if_small(n_rows: int) -> Iterator[None]:
     if n_rows >= SMALL:
         yield
         return
-    with _libraries().limit(limits=1):
+    with ONE_THREAD, _libraries().limit(limits=1):
         yield
 
 

@@ -2,10 +2,13 @@
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -129,16 +132,19 @@ def test_a_killed_simulation_goes_on_to_the_same_trace(tmp_path):
     out = tmp_path / "trace.zarr"
     whole = bd.simulate([bd.RUCB(), bd.DTS()], "mslr-5", 20_000, replications=12, seed=7)
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(out)])
-    marks = out / "finished" / "run" / "c"
+    marks = out / "finished" / "checksum" / "c"
     deadline = time.monotonic() + 120
-    while not any(m.suffix != ".partial" for m in marks.glob("*/*")):  # those are being written
+    while not all(any(marks.glob(f"{p}/*/0")) for p in (0, 1)):
         assert time.monotonic() < deadline, "no run was finished"
         time.sleep(0.01)
         assert process.poll() is None, "it should still be running"
     process.send_signal(signal.SIGKILL)
     process.wait()
-    finished = int(bd.open_trace(out)["finished"]["run"].sum())
-    assert 0 < finished < 24
+    with pytest.warns(UserWarning, match="is read in part"):
+        partial = bd.open_trace(out)
+    n = partial.sizes["replication"]
+    assert 0 < n < 12
+    np.testing.assert_array_equal(bd.regret(partial), bd.regret(whole)[:, :n])
     stamps = {p: os.stat(p).st_mtime_ns for p in (out / "trace").rglob("c/0/0/*")}
     resumed = bd.simulate([bd.RUCB(), bd.DTS()], "mslr-5", 20_000, replications=12, seed=7, out=out)
     assert same(whole, resumed)
@@ -285,3 +291,85 @@ def test_a_second_writer_of_a_trace_is_told_so(tmp_path, monkeypatch, name):
     monkeypatch.undo()
     assert same(first, bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1, out=out))
     assert same(first, bd.simulate(bd.DTS(), "cyclic-4", 50, seed=1))
+
+
+POLICIES = [bd.Uniform(), bd.DTS()]
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    out = tmp_path_factory.mktemp("whole") / "trace.zarr"
+    bd.simulate(POLICIES, "cyclic-4", 40, replications=2, seed=3, out=out)
+    return out
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 4
+    path.write_bytes(content)
+
+
+DAMAGE = {
+    "removed": lambda path: path.unlink(),
+    "cut off": lambda path: path.write_bytes(path.read_bytes()[:-3]),
+    "a bit flipped": flip,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_trace_that_lost_a_file_is_not_read_as_zeros(kept, tmp_path, damage):
+    """Every kind of file in turn: the right regret, or a refusal that names the file."""
+    whole = bd.regret(bd.open_trace(kept)).load()
+    assert not whole.isnull().any()
+    files = sorted(p.relative_to(kept) for p in kept.rglob("*") if p.is_file())
+    kinds = [f for f in files if f.parts[0] not in ("trace", "finished") or "c" not in f.parts]
+    kinds += [f for f in files if "/c/1/1" in f.as_posix()]
+    kinds = [f for f in kinds if f.name != ".writer"]
+    assert len(kinds) > 25
+    refused = 0
+    for number, file in enumerate(kinds):
+        out = tmp_path / f"{number}.zarr"
+        shutil.copytree(kept, out)
+        DAMAGE[damage](out / file)
+        of_a_run = "/c/1/" in file.as_posix()
+        name = file.as_posix()
+        if not of_a_run:
+            blamed = ".*" if name.endswith(".header") else re.escape(name)
+            for call in (bd.open_trace, again):
+                with pytest.raises(ValueError, match=f"{out}.*(lost|{blamed} is missing)"):
+                    call(out)
+            refused += 1
+            continue
+        mark = file.parts[0] == "finished"  # of which another file may be blamed
+        unfinished = damage == "removed" and mark
+        what = f"{'.*' if mark else re.escape(name)} is missing or damaged"
+        what = "not finished" if unfinished else what
+        with pytest.warns(UserWarning, match=rf"1 of its 2 .* DTS in replication \d \({what}\)"):
+            part = bd.open_trace(out)
+        np.testing.assert_array_equal(bd.regret(part), whole.sel(replication=part["replication"]))
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            repaired = again(out)
+        assert [bool(re.search(what, str(w.message))) for w in said] == (
+            [] if unfinished else [True]
+        )
+        np.testing.assert_array_equal(bd.regret(repaired), whole)
+    assert refused > 10
+
+
+def again(out):
+    return bd.simulate(POLICIES, "cyclic-4", 40, replications=2, seed=3, out=out)
+
+
+def test_a_trace_without_checksums_or_without_runs_is_refused(kept, tmp_path):
+    old, fresh = tmp_path / "old.zarr", tmp_path / "fresh.zarr"
+    shutil.copytree(kept, old)
+    shutil.rmtree(old / "finished")  # an earlier version had a marker there
+    for call in (bd.open_trace, again):
+        with pytest.raises(ValueError, match=r"no checksums.*makes it anew in another folder"):
+            call(old)
+    shutil.copytree(kept, fresh)
+    shutil.rmtree(fresh / "finished" / "checksum" / "c")
+    with pytest.raises(ValueError, match="0 of its 2 replications are whole, without Uniform in"):
+        bd.open_trace(fresh)
+    np.testing.assert_array_equal(bd.regret(again(fresh)), bd.regret(bd.open_trace(kept)))
