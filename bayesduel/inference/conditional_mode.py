@@ -81,6 +81,7 @@ def find_mode(
     x = np.zeros(density.size) if start is None else start.copy()
     prior = density.prior_at(hyper)
     parts = density.parts(x, hyper, prior)
+    noise = 1e-15 * float(np.sum(density.data["n"]))  # of a sum of as many terms
     for _ in range(200):
         factor, bowl = _ascent(parts.precision)
         step = _solved(factor, parts.gradient)
@@ -99,7 +100,7 @@ def find_mode(
         while True:
             candidate = density.parts(x + length * step, hyper, prior)
             gained = candidate.value - parts.value
-            if gained >= 1e-4 * length * decrement - rounding:
+            if gained >= 1e-4 * length * decrement - max(rounding, noise):
                 break
             length /= 2
             if length < 1e-12:

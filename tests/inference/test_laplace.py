@@ -217,3 +217,11 @@ def test_laplace_marginal_of_the_scale_is_close_to_quadrature():
 )  # fmt: skip
 def test_parameterisation_follows_the_data(size, centred):
     assert well_informed(random_log(*size, seed=10)) is centred
+
+
+@pytest.mark.parametrize("wins", [[[0, 6e8], [4e8, 0]], [[0, 6e6], [4e6, 0]]])
+def test_very_many_duels_of_one_pair_have_a_mode(wins):
+    """The log density is a small difference of large terms, whose rounding is no lack of ascent."""
+    fit = bd.fit(bd.Duels.from_wins(np.array(wins)), method="laplace", draws=400)
+    score = fit["posterior"]["score"].mean(("chain", "draw")).to_numpy()
+    assert score[0] - score[1] == pytest.approx(np.log(1.5), abs=1e-3)
