@@ -10,6 +10,7 @@ from bayesduel.inference import linear_predictor as linear_predictors
 from bayesduel.inference.conditional_mode import find_mode
 from bayesduel.inference.conjugate import ConjugatePairs
 from bayesduel.inference.design import centre, reduce, uncentre
+from bayesduel.inference.fit import fit
 from bayesduel.inference.hyper_grid import Grid, _parabola, explore
 from bayesduel.inference.laplace import conditionals
 from bayesduel.inference.nuts import well_informed
@@ -222,6 +223,6 @@ def test_parameterisation_follows_the_data(size, centred):
 @pytest.mark.parametrize("wins", [[[0, 6e8], [4e8, 0]], [[0, 6e6], [4e6, 0]]])
 def test_very_many_duels_of_one_pair_have_a_mode(wins):
     """The log density is a small difference of large terms, whose rounding is no lack of ascent."""
-    fit = bd.fit(bd.Duels.from_wins(np.array(wins)), method="laplace", draws=400)
-    score = fit["posterior"]["score"].mean(("chain", "draw")).to_numpy()
+    found = fit(Duels.from_wins(np.array(wins)), method="laplace", draws=400)
+    score = found["posterior"]["score"].mean(("chain", "draw")).to_numpy()
     assert score[0] - score[1] == pytest.approx(np.log(1.5), abs=1e-3)
