@@ -3,6 +3,7 @@
 Every change is one transaction, on disk before it is acknowledged; one writer at a time.
 """
 
+import os
 import sqlite3
 import weakref
 from collections.abc import Iterator
@@ -130,10 +131,23 @@ def _engine(path: str | Path | None) -> tuple[str, Engine]:
         raise StudyError(f"{file} should be in a folder that exists, got {file.parent}.")
     if file.is_dir():
         raise StudyError(f"{file} should be a file, got a folder.")
+    if file.is_file() and not (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)):
+        return str(file), _read_only(file)
     engine = create_engine(f"sqlite:///{file}", connect_args={"timeout": BUSY})
     event.listen(engine, "connect", _on_disk)
     event.listen(engine, "begin", _begin)
     return str(file), engine
+
+
+def _read_only(file: Path) -> Engine:
+    """Return an engine on a file that cannot be written: it can be read all the same."""
+    log = file.with_name(f"{file.name}-wal")
+    whole = not log.exists() or not log.stat().st_size  # nothing is left to be read beside it
+    name = f"{file.resolve().as_uri()}?mode=ro{'&immutable=1' * whole}"
+    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(name, uri=True))
+    event.listen(engine, "connect", _in_memory)
+    event.listen(engine, "begin", _begin)
+    return engine
 
 
 def _in_memory(connection: Any, _: Any) -> None:
@@ -161,7 +175,7 @@ def _explained(said: str) -> str:
         return "is damaged: restore it from a copy, or export what can be read with sqlite3."
     if "not a database" in said:
         return "is not a study: it should be a file made by Study(path)."
-    if "full" in said:
+    if "full" in said or "disk I/O error" in said:
         return "cannot be written: the disk is full. Free some room and repeat the call."
     if "locked" in said:
         return f"is in use by another process that did not finish within {BUSY:.0f} seconds."
