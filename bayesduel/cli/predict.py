@@ -67,7 +67,8 @@ def command(
     if (pairs is None) == (left is None) or (left is None) != (right is None):
         raise click.UsageError("give LEFT and RIGHT, or --pairs")
     duels = _one(left, right) if pairs is None else _read(pairs)
-    for name, value in _conditions(given).items():
+    conditions = _conditions(given)
+    for name, value in conditions.items():
         if name in duels:
             raise click.UsageError(f"--given {name} should not be a column of the duels")
         duels[name] = value
@@ -79,7 +80,8 @@ def command(
     elif as_csv:
         click.echo(csv_text(table.columns, table.itertuples(index=False), raw=raw), nl=False)
     else:
-        show(_blocks(table, f"{100 * ci_prob:g} %", str(found.attrs["model"])))
+        shown = table.drop(columns=list(conditions))
+        show(_blocks(shown, f"{100 * ci_prob:g} %", str(found.attrs["model"]), given))
 
 
 def _one(left: str | None, right: str | None) -> "pd.DataFrame":
@@ -117,7 +119,7 @@ def _conditions(given: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def _blocks(table: "pd.DataFrame", level: str, model: str) -> Any:
+def _blocks(table: "pd.DataFrame", level: str, model: str, given: tuple[str, ...]) -> Any:
     """Yield the predictions, as they are printed."""
     from bayesduel.reporting.section import Table, Text
     from bayesduel.text import number_with_interval, percent
@@ -141,4 +143,5 @@ def _blocks(table: "pd.DataFrame", level: str, model: str) -> Any:
             for row in table.to_dict("records")
         ),
     )
-    yield Text(f"win, loss: of left, by {model}; what is not given is neutral.", "small")
+    words = f" given {', '.join(given)}" if given else ""
+    yield Text(f"win, loss: of left, by {model}{words}; what is not given is neutral.", "small")
