@@ -38,6 +38,8 @@ from bayesduel.models.registry import (
     named,
     register,
     scored,
+    term_named,
+    with_term,
 )
 from bayesduel.models.response import Bernoulli, Response
 from bayesduel.models.scale_prior import Scale
@@ -89,4 +91,6 @@ __all__ = [
     "named",
     "register",
     "scored",
+    "term_named",
+    "with_term",
 ]

@@ -280,6 +280,11 @@ class DuelCovariates(Term):
             deviations = numbers(self.deviations, "deviations").ravel()
             object.__setattr__(self, "deviations", tuple(deviations.tolist()))
 
+    @classmethod
+    def worded(cls, text: str) -> "DuelCovariates":
+        """Return the term of one covariate: "covariate:length"."""
+        return cls((text,))
+
     @property
     def flat(self) -> bool:
         """Whether the prior is flat."""

@@ -153,6 +153,11 @@ class CategoryEffects(RandomEffects):
 
     name: ClassVar[str] = "category"
 
+    @classmethod
+    def worded(cls, text: str) -> RandomEffects:
+        """Return the term of another column that is kept: "category:topic"."""
+        return RandomEffects(text)
+
     @property
     def key(self) -> str:
         """The name."""

@@ -8,6 +8,8 @@ classes that this process was given, and nowhere else: those that a model was ma
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from bayesduel.models.blade_chest import BladeChest
@@ -44,6 +46,8 @@ __all__ = [
     "named",
     "register",
     "scored",
+    "term_named",
+    "with_term",
 ]
 
 MODELS: dict[str, type[Model]] = {
@@ -61,6 +65,7 @@ TERMS: dict[str, type[Part]] = {
         *(CategoryEffects, JudgeTastes, TimeVarying, JudgeReliability, BladeChest),
     )
 }
+SHORT = {"judge": "random:judge", "covariate": "covariates"}  # other words for terms
 SHIPPED = "bayesduel."  # its classes a file has by name alone
 _KNOWN: dict[str, type] = {}  # classes that this process was given, by module and name
 
@@ -128,8 +133,8 @@ def named(name: str, **settings: Any) -> Any:
     Parameters
     ----------
     name
-        A key of :data:`MODELS`, and names of terms (:data:`TERMS`) after a plus:
-        ``"davidson + order + random:judge"``.
+        A key of :data:`MODELS`, and terms after a plus, as :func:`term_named` takes them:
+        ``"davidson + order + random:judge + time:12"``.
     settings
         Arguments of the model, or its ``settings`` (and ``items``, where it has a table of them).
 
@@ -141,10 +146,57 @@ def named(name: str, **settings: Any) -> Any:
     if not isinstance(name, str):
         raise TypeError(f"name should be the name of a model, got {shown_value(name)}")
     label, *words = (word.strip() for word in name.split(" + "))
-    if "terms" not in settings and words:
-        scores = Scores(settings.pop("scale", None))
-        settings["predictor"] = sum((_term_of(word) for word in words), Terms((scores,)))
-    return _made(label, settings, {})
+    made = _made(label, settings, {})
+    return made if "terms" in settings else reduce(with_term, words, made)
+
+
+def term_named(word: str) -> Part:
+    """Return the term of a word: a name, or a name and what it is about after a colon.
+
+    Parameters
+    ----------
+    word
+        A key of :data:`TERMS`, such as "order", "time", "category" or "reliability"; "time:12"
+        (periods), "random:prompt" or "category:topic" (a column), "covariate:length", or "judge",
+        short for "random:judge".
+
+    Raises
+    ------
+    ValueError
+        If there is no such term, or it needs other settings.
+    """
+    name, colon, text = SHORT.get(word, word).partition(":")
+    name = SHORT.get(name, name)
+    if name not in TERMS or (colon and not text):
+        raise ValueError(
+            f"term should be one of {', '.join(TERMS)}, or {' or '.join(SHORT)}, "
+            f"got {shown_value(word)}"
+        )
+    kind: Any = TERMS[name]
+    try:
+        found: Part = kind.worded(text) if colon else kind()
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"term {word!r} should be given with its settings: {error}") from None
+    return found
+
+
+def with_term(model: Any, word: str) -> ScoreModel:
+    """Return a model with the term of a word (:func:`term_named`) beside its own.
+
+    Covariates of the duel join those that the model has.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such term, or the model cannot have it.
+    """
+    own, term = scored(model), term_named(word)
+    known = own.terms.find(DuelCovariates)
+    if not isinstance(term, DuelCovariates) or known is None:
+        return own + term
+    joint = replace(known, of=(*known.of, *term.of))
+    parts = tuple(joint if part is known else part for part in own.terms)
+    return replace(own, predictor=Terms(parts))
 
 
 def model_settings(model: Any) -> dict[str, Any]:
@@ -242,18 +294,6 @@ def _name_of(kind: Any) -> Any:
 
 def _place(kind: type) -> str:
     return f"{kind.__module__}:{kind.__qualname__}"
-
-
-def _term_of(word: str) -> Part:
-    """Return the term of a word: a name, or a name and a column, "random:judge"."""
-    name, colon, column = word.partition(":")
-    if name not in TERMS or (colon and not column):
-        raise ValueError(f"term should be one of {', '.join(TERMS)}, got {shown_value(word)}")
-    kind: Any = TERMS[name]
-    try:
-        return kind(column) if colon else kind()
-    except TypeError as error:
-        raise ValueError(f"term {word!r} should be given with its settings: {error}") from None
 
 
 def _made(label: str, settings: dict[str, Any], classes: Mapping[str, type]) -> Any:

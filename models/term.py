@@ -157,6 +157,11 @@ class Part(ByValue, ABC):
     def __add__(self, other: Any) -> "Terms":
         return Terms((self,)) + other
 
+    @classmethod
+    def worded(cls, text: str) -> "Part":
+        """Return the part of "name:text": by default the text is its first setting."""
+        return cls(text)  # type: ignore[call-arg]
+
     @property
     def key(self) -> str:
         """By which two parts of a list differ."""

@@ -91,6 +91,11 @@ class TimeVarying(Term):
                 raise ValueError(f"edges should be at least three, increasing, got {self.edges}")
             object.__setattr__(self, "edges", edges)
 
+    @classmethod
+    def worded(cls, text: str) -> "TimeVarying":
+        """Return the term of a number of periods, "time:12", or of a process, "time:smooth"."""
+        return cls(periods=int(text)) if text.isdecimal() else cls(text)  # type: ignore[arg-type]
+
     def settled(self, log: Any) -> Self:
         """Return the same with its periods' limits written down."""
         return replace(self, edges=self._limits(log))

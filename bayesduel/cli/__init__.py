@@ -31,6 +31,7 @@ COMMANDS = (
     "update",
     "winners",
     "top-k",
+    "predict",
     "check",
     "judges",
     "export",

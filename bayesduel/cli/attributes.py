@@ -13,6 +13,7 @@ from bayesduel.cli.options import (
     read_log,
     reading_options,
     sampling_options,
+    with_terms,
 )
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def command(argv: list[str], /, log: str, **options: Any) -> None:
         model = model + OrderEffect(prior=float("inf") if model.terms.flat else 1.0)
     if options["judge_effect"]:
         model = model + JudgeTastes()
+    model = with_terms(model, options | {"order_effect": False}, "attributes")
     duels = read_log(log, options)[None]
     with steps() as step:
         a = analyse_attributes(

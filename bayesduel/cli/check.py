@@ -13,6 +13,8 @@ from bayesduel.cli.options import (
     read_log,
     reading_options,
     seed_option,
+    term_option,
+    with_terms,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ __all__ = ["command"]
 )
 @click.option("--title", help="Heading of the HTML file.  [default: the source of the log]")
 @seed_option
+@term_option
 @reading_options
 @click.pass_obj
 def command(
@@ -69,6 +72,11 @@ def command(
     if output is not None:
         check_folder(output)
     compared = None if models is None else _models(models)
+    if options["term"]:  # with --models: each with the terms, else Bradley-Terry without and with
+        asked = {"term": options["term"]}
+        plain = _models("bradley-terry") if compared is None else []
+        whole = [with_terms(m, asked, f"the model {m.name}") for m in compared or plain]
+        compared = plain + whole
     found: dict[str | None, Check] = {}
     with steps() as step:
         for label, duels in read_log(log, options).items():

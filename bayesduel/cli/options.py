@@ -36,6 +36,8 @@ __all__ = [
     "reading_options",
     "sampling_options",
     "seed_option",
+    "term_option",
+    "with_terms",
 ]
 
 MODELS = (
@@ -49,13 +51,13 @@ MODELS = (
 METHODS = ("auto", "laplace", "nuts", "variational", "gibbs")
 LEAST_DRAWS = 100  # as bayesduel.fit has it, known here before anything heavy is imported
 _READING = (
-    "left right outcome margin judge group time weight covariates ties on_bad by missing coding "
-    "memory"
+    "left right outcome margin judge group time weight covariates keep ties on_bad by missing "
+    "coding memory"
 ).split()
 _OPTIONAL = ("outcome", "margin", "judge", "group", "time", "weight")
 READ = ("log", "items", "predict", "fit", "earlier", "problem", "study", "arms_file", "pairs")
 _FITTING = ("model", "method", "draws", "seed")
-OF_LOGS = (*_READING, *_FITTING, "order_effect")  # options that a saved fit cannot honour
+OF_LOGS = (*_READING, *_FITTING, "order_effect", "term")  # options that a saved fit cannot honour
 
 log_argument = click.argument(
     "log",
@@ -90,6 +92,16 @@ seed_option = click.option(
 )
 
 
+term_option = click.option(
+    "--term",
+    metavar="TERM",
+    multiple=True,
+    help="Term of the model beside the scores, again for each: order, time (or time:12, in "
+    "periods), category, category:COLUMN, judge, random:COLUMN, reliability, tastes, cycles, "
+    "covariate:COLUMN. The columns are kept with the votes.",
+)
+
+
 def reading_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that say how to read LOG."""
     roles = {
@@ -113,6 +125,11 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
             help="Columns of what differs between the sides of a duel, left minus right (or "
             "their names on each side); the model learns their effects, and winners are those "
             "of duels in which nothing differs.",
+        ),
+        click.option(
+            "--keep",
+            metavar="A,B,...",
+            help="Further columns of few levels to keep with the votes (a prompt, a league).",
         ),
         click.option(
             "--ties",
@@ -171,8 +188,9 @@ def sampling_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--order-effect",
             is_flag=True,
-            help="Include an advantage of the left side.",
+            help="Include an advantage of the left side: --term order.",
         ),
+        term_option,
     ]
     return _add(options, command)
 
@@ -224,6 +242,7 @@ def read_log(
     from bayesduel.data.read.duels import read_duels
 
     given = {n: _column(n, options[n]) for n in _READING if options.get(n) is not None}
+    given |= _columns_of_terms(options)
     given |= {} if like is None else {"like": like}
     name = log if isinstance(log, str) else ""
     shipped = name in datasets.names() and not Path(name).exists()
@@ -234,14 +253,21 @@ def read_log(
             near = get_close_matches(name, datasets.names(), n=1)
             hint = f"; did you mean the shipped dataset {near[0]!r}?" if near else ""
             raise FileNotFoundError(f"{error}{hint}") from None
-    return read if isinstance(read, dict) else {None: read}
+    logs = read if isinstance(read, dict) else {None: read}
+    for option, word in _terms_asked(options):
+        for duels in () if options.get("by") and word == "category" else logs.values():
+            try:
+                _term_of(option, word).columns(duels)
+            except ValueError as error:
+                raise click.UsageError(f"{option} cannot be used with this log: {error}") from error
+    return logs
 
 
 def _column(name: str, value: str) -> Any:
     """Return what :func:`bayesduel.read_duels` takes for what the command line was given."""
     if name in _OPTIONAL and value == "none":
         return False
-    if name in ("covariates", "missing"):
+    if name in ("covariates", "keep", "missing"):
         return names_of(value)
     if name == "margin" and "," in value:
         return tuple(value.split(","))
@@ -249,24 +275,68 @@ def _column(name: str, value: str) -> Any:
 
 
 def chosen_model(name: str, options: Mapping[str, Any]) -> Any:
-    """Return the model that is asked for, with the layers and covariates that are.
+    """Return the model that is asked for, with the terms that are.
 
     Raises
     ------
     click.UsageError
         If the model cannot have them.
     """
-    from bayesduel.models import Covariates, OrderEffect, named, scored
+    from bayesduel.models import named
 
-    columns = covariates_of(options)
+    return with_terms(named(name), options, f"--model {name}")
+
+
+def with_terms(model: Any, options: Mapping[str, Any], called: str) -> Any:
+    """Return a model with the terms that are asked for.
+
+    Raises
+    ------
+    click.UsageError
+        If the model, which the command line has as `called`, cannot have them.
+    """
+    from bayesduel.models import with_term
+
+    for option, word in _terms_asked(options):
+        try:
+            model = with_term(model, word)
+        except (TypeError, ValueError) as error:
+            raise click.UsageError(f"{option} cannot be used with {called}: {error}") from error
+    return model
+
+
+def _terms_asked(options: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the terms that options ask for, each with the option that does."""
+    asked = [("--covariates", f"covariate:{c}") for c in names_of(options.get("covariates"))]
+    asked += [("--order-effect", "order")] if options.get("order_effect") else []
+    return [*asked, *((f"--term {word}", word) for word in options.get("term") or ())]
+
+
+def _term_of(option: str, word: str) -> Any:
+    """Return the term of a word; raise click.UsageError, naming the option, if there is none."""
+    from bayesduel.models import term_named
+
     try:
-        model = named(name)
-        if columns:
-            model = scored(model) + Covariates(columns)
-        return scored(model) + OrderEffect() if options.get("order_effect") else model
-    except TypeError as error:
-        asked = "--covariates" if columns else "--order-effect"
-        raise click.UsageError(f"{asked} cannot be used with --model {name}: {error}") from error
+        return term_named(word)
+    except ValueError as error:
+        raise click.UsageError(f"{option}: {error}") from error
+
+
+def _columns_of_terms(options: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the columns that are read for terms, as the options of reading that name them."""
+    from bayesduel.models import DuelCovariates, RandomEffects
+    from bayesduel.models.cells import ROLES
+
+    found = {name: names_of(options.get(name)) for name in ("covariates", "keep")}
+    for option, word in _terms_asked(options):
+        term = _term_of(option, word)
+        if isinstance(term, DuelCovariates):
+            found["covariates"] += term.of
+        elif isinstance(term, RandomEffects) and (
+            term.by not in ROLES or (term.by == "category" and not options.get("by"))
+        ):
+            found["keep"].append(term.by)
+    return {name: list(dict.fromkeys(names)) for name, names in found.items() if names}
 
 
 def anchor_of(text: str | None) -> dict[str, Any]:
@@ -291,11 +361,6 @@ def anchor_of(text: str | None) -> dict[str, Any]:
 def names_of(text: str | None) -> list[str]:
     """Return the names in a list with commas."""
     return [name.strip() for name in (text or "").split(",") if name.strip()]
-
-
-def covariates_of(options: Mapping[str, Any]) -> list[str]:
-    """Return the columns that ``--covariates`` names."""
-    return names_of(options.get("covariates"))
 
 
 def fit_log(duels: "Duels", options: dict[str, Any], label: str | None = None) -> "xr.DataTree":

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bayesduel.cli.options import raw_option
+from bayesduel.cli.options import raw_option, term_option
 
 __all__ = ["command"]
 
@@ -32,6 +32,7 @@ def command() -> None:
     help="find-best, top-K (such as top-3), full-ranking or minimize-regret.",
 )
 @click.option("--model", default="bradley-terry", show_default=True, help="Name of a model.")
+@term_option
 @click.option("--policy", default="auto", show_default=True, help="auto, or a policy: DTS().")
 @click.option("--probability", default=0.95, show_default=True, help="Stop at this probability.")
 @click.option(
@@ -55,6 +56,7 @@ def new(
     arms_file: str | None,
     goal: str,
     model: str,
+    term: tuple[str, ...],
     policy: str,
     probability: float,
     rope: float,
@@ -65,6 +67,7 @@ def new(
 ) -> None:
     """Make a new STUDY."""
     from bayesduel.cli.console import print_json
+    from bayesduel.cli.options import chosen_model
     from bayesduel.study.stopping import Budget, WithinRope
     from bayesduel.study.study import Study
 
@@ -78,7 +81,7 @@ def new(
         study,
         arms=labels,
         goal=goal,
-        model=model,
+        model=chosen_model(model, {"term": term}) if term else model,
         policy=_policy(policy),
         stop=stop,
         seed=seed,

@@ -41,6 +41,7 @@ def parts_of_votes(
     time: np.ndarray | None,
     covariates: Mapping[str, Iterable[float]] | None,
     category: Iterable[Any] | None = None,
+    keep: Mapping[str, Iterable[Any]] | None = None,
     arms: Sequence[str] | None,
     tie_rule: TieRule,
     read_summary: ReadSummary | None,
@@ -55,6 +56,8 @@ def parts_of_votes(
     times = None if time is None else _times(time, n)
     if covariates is not None and not isinstance(covariates, Mapping):
         raise TypeError(f"covariates should be a dict of columns, got {shown_value(covariates)}")
+    if keep is not None and not isinstance(keep, Mapping):
+        raise TypeError(f"keep should be a dict of columns, got {shown_value(keep)}")
     differences = {
         str(k): _column(v, n, f"covariates[{k!r}]") for k, v in (covariates or {}).items()
     }
@@ -72,6 +75,10 @@ def parts_of_votes(
     judges, judge_code = encode(judge, n, "judge")
     groups, group_code = encode(group, n, "group")
     categories, category_code = encode(category, n, "category")
+    kept = {}
+    for name, column in (keep or {}).items():
+        levels, code = encode(column, n, f"keep[{name!r}]")
+        kept[str(name)] = (np.asarray(code), levels)
     votes = Votes(
         left=np.array([index[x] for x in left_label], dtype=np.int32),
         right=np.array([index[x] for x in right_label], dtype=np.int32),
@@ -87,6 +94,7 @@ def parts_of_votes(
         covariate_names=tuple(differences),
         category=category_code,
         categories=categories,
+        kept=kept,
     )
     self_duel = votes.left == votes.right
     tie = (votes.outcome == 0) & ~self_duel
@@ -110,7 +118,7 @@ def parts_of_votes(
         "arms": labels,
         "cells": cells_of(votes, len(labels)),
         "tie_rule": tie_rule,
-        "votes": votes if any(column is not None for column in asked) else None,
+        "votes": votes if kept or any(column is not None for column in asked) else None,
         "read_summary": read_summary,
     }
 

@@ -52,6 +52,9 @@ def parts_of_categories(logs: Mapping[str, Any]) -> dict[str, Any]:
     names = {v.covariate_names for v in of_logs}
     if len(names) > 1:
         raise ValueError(f"logs should have the same covariates, got {sorted(names)}")
+    kept = {tuple(sorted(v.kept)) for v in of_logs}
+    if len(kept) > 1:
+        raise ValueError(f"logs should have kept the same columns, got {sorted(kept)}")
     places = [np.array([index[a] for a in log.arms], dtype=np.int32) for log in each]
     columns: dict[str, Any] = {
         side: np.concatenate([p[getattr(v, side)] for p, v in zip(places, of_logs, strict=True)])
@@ -60,15 +63,13 @@ def parts_of_categories(logs: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("outcome", "weight", *(set(known) - {"judge", "group"})):
         columns[name] = np.concatenate([getattr(v, name) for v in of_logs])
     for name in {"judge", "group"} & set(known):
-        labels = tuple(sorted({label for v in of_logs for label in getattr(v, f"{name}s")}))
-        columns[name] = np.concatenate(
-            [recoded(getattr(v, name), getattr(v, f"{name}s"), labels) for v in of_logs]
-        )
-        columns[f"{name}s"] = labels
+        own = [(getattr(v, name), getattr(v, f"{name}s")) for v in of_logs]
+        columns[name], columns[f"{name}s"] = recoded(own)
     sizes = [len(v) for v in of_logs]
     votes = Votes(
         **columns,
         covariate_names=names.pop(),
+        kept={name: recoded([v.kept[name] for v in of_logs]) for name in kept.pop()},
         category=np.repeat(np.arange(len(each), dtype=np.int32), sizes),
         categories=tuple(str(label) for label in logs),
     )
@@ -92,10 +93,17 @@ def parts_of_categories(logs: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def recoded(codes: np.ndarray, own: tuple[str, ...], labels: tuple[str, ...]) -> np.ndarray:
-    """Return the codes of a column among `labels`, not among its `own`; -1 where it is missing."""
+def recoded(
+    columns: Sequence[tuple[np.ndarray, tuple[str, ...]]],
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Return columns, each as codes and their labels, as one; -1 stays -1, missing."""
+    labels = tuple(sorted({label for _, own in columns for label in own}))
     place = {label: i for i, label in enumerate(labels)}
-    return np.array([*(place[label] for label in own), -1], dtype=np.int32)[codes]
+    codes = [
+        np.array([*(place[label] for label in own), -1], dtype=np.int32)[code]
+        for code, own in columns
+    ]
+    return np.concatenate(codes), labels
 
 
 # -- in calling order ----------------------------------------------------------------------

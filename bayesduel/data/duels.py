@@ -92,6 +92,7 @@ class Duels:
         time: np.ndarray | None = None,
         covariates: Mapping[str, Iterable[float]] | None = None,
         category: Iterable[Any] | None = None,
+        keep: Mapping[str, Iterable[Any]] | None = None,
         arms: Sequence[str] | None = None,
         tie_rule: TieRule = "keep",
         read_summary: ReadSummary | None = None,
@@ -116,6 +117,8 @@ class Duels:
             What differs between the sides, left minus right, by name, each of length n.
         category
             Labels of the category of each duel (topic, league, criterion), length n.
+        keep
+            Further labels by name (a prompt, a league), each of length n, None where missing.
         arms
             Labels of the log, including those that do not occur. Default: those that occur.
         tie_rule
@@ -142,6 +145,7 @@ class Duels:
                 time=time,
                 covariates=covariates,
                 category=category,
+                keep=keep,
                 arms=arms,
                 tie_rule=tie_rule,
                 read_summary=read_summary,
@@ -350,6 +354,7 @@ class Duels:
                 parts.append(f"{len(self.votes.categories):,} categories")
             parts += [n for n in ("margin", "time") if getattr(self.votes, n) is not None]
             parts += self.votes.covariate_names
+            parts += [f"{len(levels):,} of {by}" for by, (_, levels) in self.votes.kept.items()]
         return f"<Duels: {', '.join(parts)}; from {self.read_summary.source}>"
 
     def _repr_html_(self) -> str:

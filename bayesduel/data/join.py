@@ -19,9 +19,8 @@ def parts_of_two(first: Any, second: Any) -> dict[str, Any]:
     votes = replace(parts["votes"], category=None, categories=())
     own = [log.votes for log in (first, second)]
     if all(v is not None and v.category is not None for v in own):
-        labels = tuple(sorted({label for v in own for label in v.categories}))
-        codes = [recoded(v.category, v.categories, labels) for v in own]
-        votes = replace(votes, category=np.concatenate(codes), categories=labels)
+        codes, labels = recoded([(v.category, v.categories) for v in own])
+        votes = replace(votes, category=codes, categories=labels)
     elif any(v is not None and v.category is not None for v in own):
         raise ValueError("logs should all have a category or none, got one without")
     return parts | {"votes": votes}

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesduel.data.votes import Cells, Votes, cells_of
 from bayesduel.system.arguments import labels_of, shown_value
 
-__all__ = ["Parts", "compact", "of_arms", "of_units"]
+__all__ = ["Parts", "compact_all", "of_arms", "of_units"]
 
 
 # Columns of votes that are indices, and the labels that these stand for.
@@ -77,20 +77,26 @@ def of_arms(parts: Parts, arms: Iterable[str] | None) -> Parts:
     if votes is not None:
         votes = votes.take((place[votes.left] >= 0) & (place[votes.right] >= 0))
         votes = replace(votes, left=place[votes.left], right=place[votes.right])
-        for role in LABELS:
-            votes = compact(votes, role)
+        votes = compact_all(votes)
     return Parts(tuple(labels[k] for k in kept), cells, votes)
 
 
-def compact(votes: Votes, role: str) -> Votes:
-    """Return the votes with only those labels of `role` that occur."""
-    code, labels = getattr(votes, role), getattr(votes, LABELS[role])
-    if code is None:
-        return votes
-    kept = np.unique(code[code >= 0])
+def compact_all(votes: Votes) -> Votes:
+    """Return the votes with only those judges, groups, categories and levels that occur."""
+    columns: dict[str, Any] = {}
+    for role, labels in LABELS.items():
+        if getattr(votes, role) is not None:
+            columns[role], columns[labels] = _compact(getattr(votes, role), getattr(votes, labels))
+    kept = {name: _compact(code, levels) for name, (code, levels) in votes.kept.items()}
+    return replace(votes, **columns, kept=kept)
+
+
+def _compact(code: np.ndarray, labels: tuple[str, ...]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Return the codes among the labels that occur, and these."""
+    seen = np.unique(code[code >= 0])
     place = np.full(len(labels) + 1, -1, dtype=np.int32)  # the last place serves code -1
-    place[kept] = np.arange(len(kept))
-    return replace(votes, **{role: place[code], LABELS[role]: tuple(labels[k] for k in kept)})
+    place[seen] = np.arange(len(seen))
+    return place[code], tuple(labels[k] for k in seen)
 
 
 def _index_of(labels: Sequence[str], label: str, role: str) -> int:

@@ -4,6 +4,7 @@ What is not said is neutral: an average judge, today, neither side at an advanta
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ import xarray as xr
 from bayesduel.data.build import parts_of_votes
 from bayesduel.data.duels import Duels
 from bayesduel.models import Model
+from bayesduel.system.arguments import shown_value
 from bayesduel.text import join
 
 __all__ = ["conditions", "observed_conditions"]
@@ -98,7 +100,7 @@ def _log(
     coords = fit["posterior"].coords
     time = given.pop("time", None)
     levels = {name: given.pop(name) for name in list(given) if name in coords}
-    covariates = {k: np.where(_missing(v), 0.0, v).astype(float) for k, v in given.items()}
+    covariates = {name: _numbers(values, name) for name, values in given.items()}
     parts = parts_of_votes(
         arms[left],
         arms[right],
@@ -151,6 +153,17 @@ def _column(value: Any, n: int) -> np.ndarray:
     return found
 
 
+def _numbers(values: np.ndarray, name: str) -> np.ndarray:
+    """Return values as numbers, 0 where missing; raise ValueError for one that is none."""
+    found = np.zeros(len(values))
+    for k in np.flatnonzero(~_missing(values)):
+        try:
+            found[k] = float(values[k])
+        except (TypeError, ValueError):
+            raise ValueError(f"{name} should be a number, got {shown_value(values[k])}") from None
+    return found
+
+
 def _missing(values: np.ndarray) -> np.ndarray:
     """Return which values are None or not a number."""
     return np.array([v is None or v != v for v in values.tolist()])
@@ -160,7 +173,7 @@ def _times(values: np.ndarray) -> np.ndarray:
     """Return times as the log has them: datetime64, or numbers."""
     if values.dtype.kind in "Mfiu":
         return values
-    try:
-        return values.astype(float)
-    except (TypeError, ValueError):
-        return values.astype("datetime64[us]")
+    for kind in ("float", "datetime64[us]"):
+        with suppress(TypeError, ValueError):
+            return values.astype(kind)
+    raise ValueError(f"time should be numbers or dates, got {shown_value(values[0])}")

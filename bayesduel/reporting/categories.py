@@ -100,7 +100,9 @@ def analyse_categories(
         duels = Duels.from_categories(logs)
         step("fitting all categories")
         options: dict[str, Any] = {"method": method, "seed": seed, "log_likelihood": False}
-        pooled = scored(model_named(model)) + CategoryEffects()
+        pooled = scored(model_named(model))
+        if pooled.terms.find(CategoryEffects) is None:
+            pooled = pooled + CategoryEffects()
         if draws is not None:
             options["draws"] = draws
         fit = fit_model(duels, pooled, **options)

@@ -74,6 +74,8 @@ class Roles:
     covariate_columns
         Their columns by role: ``covariate_0``, ... and, for the difference of two columns,
         ``covariate_0_right``, ...
+    kept
+        Further columns that are kept with the votes; they may have another role, too.
     guessed
         Roles that were guessed rather than given.
     unused
@@ -96,6 +98,7 @@ class Roles:
     by: str | None = None
     covariates: tuple[str, ...] = ()
     covariate_columns: Mapping[str, str] = field(default_factory=dict)
+    kept: tuple[str, ...] = ()
     guessed: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     missing: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -109,7 +112,8 @@ class Roles:
             "weight", "by",
         )  # fmt: skip
         own = {n: getattr(self, n) for n in names if getattr(self, n) is not None}
-        return own | dict(self.covariate_columns)
+        kept = {f"kept_{k}": name for k, name in enumerate(self.kept)}
+        return own | dict(self.covariate_columns) | kept
 
     @property
     def words(self) -> dict[str, str]:
@@ -120,13 +124,15 @@ class Roles:
         for k, name in enumerate(self.covariates):
             own, right = named.pop(f"covariate_{k}"), named.pop(f"covariate_{k}_right", None)
             named[f"covariate {name}"] = own if right is None else f"{own} - {right}"
+        for k, name in enumerate(self.kept):
+            named[f"kept {name}"] = named.pop(f"kept_{k}")
         return named
 
     @property
     def by_vote(self) -> bool:
         """Whether votes are needed, or only their counts."""
         asked = (self.margin, self.judge, self.group, self.time)
-        return any(x is not None for x in asked) or bool(self.covariates)
+        return any(x is not None for x in asked) or bool(self.covariates or self.kept)
 
     @property
     def notice(self) -> str:
@@ -214,6 +220,7 @@ def assign(
     weight: Given,
     by: str | None,
     covariates: Sequence[str] = (),
+    keep: Sequence[str] = (),
 ) -> Roles:
     """Return the roles of `columns`, guessing those that are not given.
 
@@ -223,6 +230,8 @@ def assign(
         If a column that is given or needed does not exist, or has two roles.
     """
     finder = _Finder(columns, source)
+    for name in keep:
+        finder.check("keep", name)
     if by is not None:
         finder.take("by", by)
     for role, given in (("judge", judge), ("group", group), ("time", time), ("weight", weight)):
@@ -264,6 +273,7 @@ def assign(
         **{role: column for role, column in finder.found.items() if role not in extra},  # type: ignore[arg-type]
         covariates=tuple(covariates),
         covariate_columns=extra,
+        kept=tuple(keep),
         guessed=tuple(finder.guessed),
         unused=unused,
     )
@@ -292,8 +302,8 @@ class _Finder:
         column = self._by_plain.get(name)
         return None if column in self.found.values() else column
 
-    def take(self, role: str, column: str) -> None:
-        """Assign a column to `role` by its exact name."""
+    def check(self, role: str, column: str) -> None:
+        """Raise ValueError unless there is a column of that exact name."""
         if column not in self.columns:
             near = get_close_matches(column, self.columns, n=1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
@@ -301,6 +311,10 @@ class _Finder:
                 f"{self.source}: no column {shown_value(column)} for {_option(role)}{hint}; "
                 f"{self.there}"
             )
+
+    def take(self, role: str, column: str) -> None:
+        """Assign a column to `role` by its exact name."""
+        self.check(role, column)
         for other, taken in self.found.items():
             if taken == column:
                 raise ValueError(

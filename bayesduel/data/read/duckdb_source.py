@@ -35,7 +35,7 @@ from bayesduel.data.read.line_numbers import (
     parse_fault,
 )
 from bayesduel.data.read.record_count import count_records
-from bayesduel.data.read.rows import TEXTS, Coded, Rows, coded
+from bayesduel.data.read.rows import Coded, Rows, coded
 from bayesduel.data.read.sql import count_query, labelled, name_of, stacked, text_in_sql
 from bayesduel.system.arguments import shown_value
 from bayesduel.text import FORMULA, join, printable
@@ -50,7 +50,7 @@ MOST_KEYS = 10_000  # of JSON objects, each a column
 COMPRESSIONS = ("none", "gzip", "zstd")
 MOST_LABELS = 100_000  # of arms whose hashes are counted in their place
 ENTRY = 100  # bytes that a row, or a count of equal rows, takes at most until it is in the log
-VOTE_ROLES = ("margin", "judge", "group", "time", "covariate_0")
+VOTE_ROLES = ("margin", "judge", "group", "time", "covariate_0", "kept_0")
 LOCAL: dict[str, Any] = {  # no extension comes from a network or from the home folder
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -171,8 +171,7 @@ class FileSource:
             if self._skip:
                 return None
             raise
-        columns = (getattr(rows, role) for role in TEXTS)
-        if self._nested(column for column in columns if column is not None):
+        if self._nested(rows.texts):
             return None
         return rows if int(rows.n.sum()) == self._count(roles) else None
 

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["read_duels"]
 
 OnBad = Literal["error", "skip"]
+NAMES = ("covariates", "keep")  # options that are lists of columns
 FAR = 1_000  # times the median size, beyond which a margin or a covariate is an outlier
 
 
@@ -82,6 +83,7 @@ def read_duels(  # type: ignore[misc]
     time: Given = None,
     weight: Given = None,
     covariates: Sequence[str] = (),
+    keep: Sequence[str] = (),
     ties: TieRule = "keep",
     on_bad: OnBad = "error",
     by: str | None = None,
@@ -127,6 +129,9 @@ def read_duels(  # type: ignore[misc]
         Names of covariates of the duel: columns of left minus right, or columns of these names
         for each side (``length`` is ``length_a`` minus ``length_b`` if the arms are ``model_a``
         and ``model_b``). The votes are kept.
+    keep
+        Further columns of few levels to keep with the votes, for the terms of a model
+        (``RandomEffects("prompt")``). They may have another role, too.
     ties
         "keep" them as an outcome, count "half" a win for each arm, or "drop" them.
     on_bad
@@ -172,7 +177,7 @@ def read_duels(  # type: ignore[misc]
     check_one_of(on_bad, "on_bad", get_args(OnBad))
     given = {"left": left, "right": right, "outcome": outcome, "margin": margin, "judge": judge,
              "group": group, "time": time, "weight": weight, "covariates": covariates,
-             "ties": ties, "missing": missing, "coding": coding}  # fmt: skip
+             "keep": keep, "ties": ties, "missing": missing, "coding": coding}  # fmt: skip
     options = _checked_options(given, by)
     limit = None if memory is None else bytes_of(memory)
     try:
@@ -197,7 +202,7 @@ def _read_any(
         options = _checked_options(with_stored(options, like), by)
         earlier = {options["left"], options["right"]}
     ties = options["ties"]
-    votes = asked & {"outcome", "margin", "covariates", "coding", "by"}
+    votes = asked & {"outcome", "margin", "covariates", "keep", "coding", "by"}
     matrix = None if votes or asked & {"left", "right"} else wins_matrix(given)
     if matrix is not None:
         return _of_matrix(matrix, "a matrix of wins", (), ties)
@@ -262,7 +267,7 @@ def _read(
             f"{first.where}: {first.what}"
         )
     _warn_of_outliers(source, roles, rows)
-    log = label_rows(rows, examined, roles.covariates)
+    log = label_rows(rows, examined, roles.covariates, roles.kept)
     repeated = None
     if roles.judge is not None or roles.time is not None:
         repeated = source.duplicates(roles)
@@ -366,17 +371,13 @@ def _reading_of(source: "FileSource | FrameSource", rows: Rows, roles: Roles) ->
         raise ValueError(f"{source.name}: {error}") from None
 
 
-def _names_of(covariates: Any) -> tuple[str, ...]:
-    """Return the names of covariates; raise TypeError unless they are distinct names."""
-    if isinstance(covariates, str) or not isinstance(covariates, Sequence):
-        raise TypeError(
-            f"covariates should be a list of names of columns, got {shown_value(covariates)}"
-        )
-    names = listed(covariates, "covariates")
+def _names_of(given: Any, option: str) -> tuple[str, ...]:
+    """Return the names of an option; raise TypeError unless they are distinct names."""
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise TypeError(f"{option} should be a list of names of columns, got {shown_value(given)}")
+    names = listed(given, option)
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise TypeError(
-            f"covariates should be different names of columns, got {shown_value(covariates)}"
-        )
+        raise TypeError(f"{option} should be different names of columns, got {shown_value(given)}")
     return names
 
 
@@ -390,12 +391,9 @@ def _checked_options(given: dict[str, Any], by: Any) -> dict[str, Any]:
     check_one_of(given["ties"], "ties", get_args(TieRule))
     if given["coding"] is not None:
         check_one_of(given["coding"], "coding", CODINGS)
-    _check_columns({k: v for k, v in _columns_in(given).items() if k != "covariates"}, by)
-    lists = {
-        "missing": texts_of(given["missing"], "missing"),
-        "covariates": _names_of(given["covariates"]),
-    }
-    return given | lists
+    _check_columns({k: v for k, v in _columns_in(given).items() if k not in NAMES}, by)
+    lists = {name: _names_of(given[name], name) for name in NAMES}
+    return given | lists | {"missing": texts_of(given["missing"], "missing")}
 
 
 def _check_columns(given: dict[str, Any], by: Any) -> None:

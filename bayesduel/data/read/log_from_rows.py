@@ -52,7 +52,9 @@ class Labelled:
         )
 
 
-def label_rows(rows: Rows, examined: Examined, covariates: tuple[str, ...] = ()) -> Labelled:
+def label_rows(
+    rows: Rows, examined: Examined, covariates: tuple[str, ...] = (), kept: tuple[str, ...] = ()
+) -> Labelled:
     """Return the valid rows, with labels stripped of surrounding white space.
 
     Raises
@@ -73,6 +75,10 @@ def label_rows(rows: Rows, examined: Examined, covariates: tuple[str, ...] = ())
     judges, judge = _labels(rows.judge, ok, label_of)
     groups, group = _labels(rows.group, ok, label_of)
     parts, part = _labels(rows.by, ok, str.strip)
+    of_kept = {}
+    for name, column in zip(kept, rows.kept, strict=True):
+        levels, code = _labels(column, ok, label_of)
+        of_kept[name] = (np.asarray(code), levels)
     bad_words = np.zeros(1, dtype=bool)
     outcome = np.broadcast_to(np.int32(0), len(rows))
     if rows.outcome is not None:
@@ -93,6 +99,7 @@ def label_rows(rows: Rows, examined: Examined, covariates: tuple[str, ...] = ())
             time=None if rows.time is None else rows.time[ok],
             covariates=None if rows.covariates is None else rows.covariates[ok],
             covariate_names=covariates,
+            kept=of_kept,
         ),
         n=rows.n[ok] - rows.n_bad_weight[ok],
         n_zero=rows.n_zero_weight[ok],
@@ -143,7 +150,7 @@ def assemble(
 
 def parts_of(log: Labelled) -> dict[str, Labelled]:
     """Return the rows of each part with its own judges and groups, in the order of the labels."""
-    from bayesduel.data.subset import compact
+    from bayesduel.data.subset import compact_all
 
     assert log.part is not None
     order = np.argsort(log.part, kind="stable")
@@ -152,7 +159,7 @@ def parts_of(log: Labelled) -> dict[str, Labelled]:
     result = {}
     for label, place in zip(log.parts, rows, strict=True):
         part = log.take(place)
-        result[label] = replace(part, votes=compact(compact(part.votes, "judge"), "group"))
+        result[label] = replace(part, votes=compact_all(part.votes))
     return result
 
 

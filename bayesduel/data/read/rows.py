@@ -78,6 +78,8 @@ class Rows:
         (n_entries, covariates); or None.
     unreadable_time
         Whether there is a time that cannot be read, bool, or None.
+    kept
+        Further columns of text.
     """
 
     left: Coded
@@ -94,9 +96,16 @@ class Rows:
     time: np.ndarray | None = None
     unreadable_time: np.ndarray | None = None
     covariates: np.ndarray | None = None
+    kept: tuple[Coded, ...] = ()
 
     def __len__(self) -> int:
         return len(self.n)
+
+    @property
+    def texts(self) -> "list[Coded]":
+        """The columns of text."""
+        own = (getattr(self, role) for role in TEXTS)
+        return [*(column for column in own if column is not None), *self.kept]
 
     @property
     def measured(self) -> dict[str, np.ndarray]:
@@ -127,7 +136,8 @@ class Rows:
             If a column contains anything but text, numbers or times.
         """
         parts: dict[str, list[np.ndarray]] = {}
-        encoders = {role: _Encoder() for role in TEXTS if role in columns}
+        kept = [role for role in columns if re.fullmatch(r"kept_[0-9]+", role)]
+        encoders = {role: _Encoder() for role in (*TEXTS, *kept) if role in columns}
 
         def keep(name: str, values: np.ndarray) -> None:
             parts.setdefault(name, []).append(values)
@@ -153,7 +163,8 @@ class Rows:
         total = len(coded["left"].code)
         for name, value in (("n", 1), ("weight", 1.0), ("n_bad_weight", 0), ("n_zero_weight", 0)):
             whole.setdefault(name, np.broadcast_to(value, total))  # a view that takes no memory
-        return cls(**{role: coded.get(role) for role in TEXTS}, **whole)  # type: ignore[arg-type]
+        own: dict[str, Any] = {role: coded.get(role) for role in TEXTS} | whole
+        return cls(**own, kept=tuple(coded[role] for role in kept))
 
 
 def coded(batches: Iterable[pa.RecordBatch], columns: Mapping[str, str]) -> dict[str, Coded]:

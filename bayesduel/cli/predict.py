@@ -1,0 +1,147 @@
+"""``bayesduel predict``: the outcome of duels under a saved fit."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayesduel.cli.options import is_saved, json_option, raw_option
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["command"]
+
+
+@click.command("predict", short_help="Predict the outcome of duels by a saved fit.")
+@click.argument("fit", type=click.Path(path_type=Path))
+@click.argument("left", required=False)
+@click.argument("right", required=False)
+@click.option(
+    "--pairs",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="CSV file of duels: columns left and right, and any of the conditions.",
+)
+@click.option("--left-advantage", is_flag=True, help="LEFT has the advantage of its side.")
+@click.option(
+    "--given",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Condition of the duels that the model reads, again for each: judge=ann, time=2024-05-01, "
+    "length=0.5, prompt=p1.  [default: neutral]",
+)
+@click.option(
+    "--ci-prob",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Probability of the intervals.",
+)
+@json_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV: one row a duel, not rounded.")
+@raw_option
+def command(
+    fit: Path,
+    left: str | None,
+    right: str | None,
+    pairs: Path | None,
+    left_advantage: bool,
+    given: tuple[str, ...],
+    ci_prob: float,
+    as_json: bool,
+    as_csv: bool,
+    raw: bool,
+) -> None:
+    """Predict the outcome of LEFT against RIGHT (or of many --pairs) by a fit that `fit` saved."""
+    from bayesduel.cli.console import print_json, show
+    from bayesduel.posterior.load import load
+    from bayesduel.posterior.predict import predict
+    from bayesduel.text import csv_text
+
+    if as_json and as_csv:
+        raise click.UsageError("--json and --csv should not be given together")
+    if raw and not as_csv:
+        raise click.UsageError("--raw is for --csv, got it without")
+    if not is_saved(fit):
+        raise click.UsageError(f"FIT should be a file that `bayesduel fit` saved, got {fit}")
+    if (pairs is None) == (left is None) or (left is None) != (right is None):
+        raise click.UsageError("give LEFT and RIGHT, or --pairs")
+    duels = _one(left, right) if pairs is None else _read(pairs)
+    conditions = _conditions(given)
+    for name, value in conditions.items():
+        if name in duels:
+            raise click.UsageError(f"--given {name} should not be a column of the duels")
+        duels[name] = value
+    found = predict(load(fit), duels, ci_prob=ci_prob, left_advantage=left_advantage)
+    table = duels.assign(**{str(name): found[name].to_numpy() for name in found.data_vars})
+    if as_json:
+        rows = table.to_dict("records")
+        print_json({**found.attrs, "duels": rows})
+    elif as_csv:
+        click.echo(csv_text(table.columns, table.itertuples(index=False), raw=raw), nl=False)
+    else:
+        shown = table.drop(columns=list(conditions))
+        show(_blocks(shown, f"{100 * ci_prob:g} %", str(found.attrs["model"]), given))
+
+
+def _one(left: str | None, right: str | None) -> "pd.DataFrame":
+    import pandas as pd
+
+    return pd.DataFrame({"left": [left], "right": [right]}, dtype=object)
+
+
+def _read(path: Path) -> "pd.DataFrame":
+    """Return the duels of a file as text; an empty condition is none."""
+    import csv
+
+    import pandas as pd
+
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        try:
+            rows = list(csv.DictReader(file, strict=True))
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise ValueError(f"{path} should be a CSV file: {error}") from error
+    if not rows or not {"left", "right"} <= set(rows[0]):
+        raise ValueError(f"{path} should have the columns left and right, and a row a duel")
+    for number, row in enumerate(rows, 1):
+        if None in row or None in row.values():
+            raise ValueError(f"{path}, row {number}: should have {len(rows[0])} fields like row 1")
+    return pd.DataFrame([{k: v or None for k, v in row.items()} for row in rows], dtype=object)
+
+
+def _conditions(given: tuple[str, ...]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value) or name in found:
+            raise click.UsageError(f"--given should be NAME=VALUE, each name once, got {text!r}")
+        found[name] = value
+    return found
+
+
+def _blocks(table: "pd.DataFrame", level: str, model: str, given: tuple[str, ...]) -> Any:
+    """Yield the predictions, as they are printed."""
+    from bayesduel.reporting.section import Table, Text
+    from bayesduel.text import number_with_interval, percent
+
+    outcomes = [name for name in ("win", "tie", "loss") if name in table]
+    known = [*outcomes, *(["margin"] if "margin" in table else [])]
+    made = {f"{name}{end}" for name in known for end in ("", "_lower", "_upper")}
+    said = [name for name in table if name not in made]
+
+    def cell(row: Any, name: str) -> str:
+        middle, low, high = (row[f"{name}{end}"] for end in ("", "_lower", "_upper"))
+        if name == "margin":
+            return number_with_interval(middle, low, high)
+        return f"{percent(middle)} % [{percent(low)}, {percent(high)}]"
+
+    yield Table(
+        columns="l" * len(said) + "n" * len(known),
+        heads=(*said, *(f"{name} [{level}]" for name in known)),
+        rows=tuple(
+            (*("" if row[n] is None else str(row[n]) for n in said), *(cell(row, n) for n in known))
+            for row in table.to_dict("records")
+        ),
+    )
+    words = f" given {', '.join(given)}" if given else ""
+    yield Text(f"win, loss: of left, by {model}{words}; what is not given is neutral.", "small")

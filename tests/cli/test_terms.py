@@ -1,0 +1,198 @@
+"""Terms on the command line: one option, one grammar, every command that fits; predict."""
+
+import importlib
+import json
+
+import pytest
+from click.testing import CliRunner
+
+import bayesduel as bd
+from bayesduel.cli import main
+from bayesduel.cli.options import chosen_model
+from bayesduel.models import (
+    BradleyTerry,
+    CategoryEffects,
+    DuelCovariates,
+    OrderEffect,
+    RandomEffects,
+    Scores,
+    TimeVarying,
+    named,
+    term_named,
+)
+
+WORDS = {
+    "order": "order",
+    "time": "time",
+    "time:3": "time",
+    "category": "category",
+    "category:topic": "random:topic",
+    "random:topic": "random:topic",
+    "judge": "random:judge",
+    "reliability": "reliability",
+    "cycles": "cycles",
+    "covariate:length": "covariates",
+}
+COMMANDS = {
+    "fit": ["-o", "fit.nc"],
+    "winners": [],
+    "top-k": ["--k", "1"],
+    "report": ["-o", "page.html"],
+    "export": ["-o", "tables"],
+    "judges": [],
+    "check": ["--quick"],
+}
+
+
+def run(*args):
+    return CliRunner().invoke(main, [str(a) for a in args])
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    path = tmp_path_factory.mktemp("terms") / "log.csv"
+    rows = ["left,right,outcome,judge,time,length,topic,category"]
+    pairs = ("ab", "bc", "ca", "ba", "cb", "ac")
+    for k in range(60):
+        won = "left" if k % 3 else "right"
+        common = f"j{k % 2},{k},{(k % 5) - 2},t{k % 3},c{k % 2}"
+        rows.append(f"{pairs[k % 6][0]},{pairs[k % 6][1]},{won},{common}")
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_gives_its_model_the_term(command, word, log, tmp_path, monkeypatch):
+    """The model that reaches the fit, and the columns that were read for it."""
+    seen = []
+
+    class Reached(ValueError):
+        pass
+
+    def stop(duels, *others, **options):
+        models = options["model"] if "model" in options else others[0]
+        seen.append((duels, models[-1] if isinstance(models, list) else models))
+        raise Reached("reached")
+
+    places = {
+        "report": "bayesduel.reporting.report.report",
+        "export": "bayesduel.reporting.export.export",
+        "check": "bayesduel.criticism.check.check",
+    }
+    place = places.get(command, "bayesduel.inference.fit.fit")
+    module, name = place.rsplit(".", 1)
+    monkeypatch.setattr(importlib.import_module(module), name, stop)
+    monkeypatch.chdir(tmp_path)
+    answer = run(command, log, *COMMANDS[command], "--term", word)
+    assert answer.exit_code == 2 and "reached" in answer.stderr, answer.stderr
+    duels, model = seen[-1]
+    assert model.name == f"bradley-terry + {WORDS[word]}"
+    for part in model.terms:
+        part.columns(duels)  # raises where the log lacks one
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--term", "foo"], "--term foo"),
+        (["--term", "time:x"], "process should be 'walk' or 'smooth', got 'x'"),
+        (["--term", "order", "--term", "order"], "--term order cannot be used"),
+        (["--term", "random:nope"], "no column 'nope' for keep"),
+        (["--term", "tastes"], "--term tastes cannot be used"),
+    ],
+)
+def test_a_term_that_cannot_be_is_refused_in_one_line(command, args, words, log, tmp_path):
+    own = [a if a.startswith("-") or a == "1" else tmp_path / a for a in COMMANDS[command]]
+    answer = run(command, log, *own, *args)
+    assert answer.exit_code == 2 and answer.stderr.count("\n") <= 2  # and what was guessed
+    assert words in answer.stderr, answer.stderr
+
+
+@pytest.mark.parametrize("word", ["time", "judge", "reliability", "category"])
+def test_a_log_without_the_column_is_refused(word, tmp_path):
+    answer = run("fit", "tennis1990", "-o", tmp_path / "fit.nc", "--term", word)
+    assert answer.exit_code == 2
+    assert f"--term {word}" in answer.stderr or f"{word!r} for keep" in answer.stderr
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_model_without_scores_takes_no_terms(word, log, tmp_path):
+    options = ["--model", "preference-matrix", "--term", word]
+    answer = run("fit", log, "-o", tmp_path / "fit.nc", *options)
+    words = f"--term {word} cannot be used with --model preference-matrix"
+    assert answer.exit_code == 2 and words in answer.stderr
+
+
+def test_the_grammar_of_names_is_that_of_the_option():
+    terms = {
+        "time:12": TimeVarying(periods=12),
+        "time:smooth": TimeVarying("smooth"),
+        "category": CategoryEffects(),
+        "category:topic": RandomEffects("topic"),
+        "judge": RandomEffects("judge"),
+        "covariate:a": DuelCovariates(("a",)),
+    }
+    for word, term in terms.items():
+        assert term_named(word) == term
+        assert named(f"bradley-terry + {word}") == BradleyTerry(Scores() + term)
+    both = named("bradley-terry + covariate:a + order + covariate:b")
+    assert both == BradleyTerry(Scores() + DuelCovariates(("a", "b")) + OrderEffect())
+    given = {"covariates": "a", "order_effect": True, "term": ("covariate:b",)}
+    assert chosen_model("bradley-terry", given) == both
+
+
+def test_a_study_has_terms(tmp_path):
+    path = tmp_path / "s.db"
+    answer = run("study", "new", path, "--arms", "a,b,c", "--term", "order")
+    assert answer.exit_code == 0, answer.stderr
+    from bayesduel.study.study import Study
+
+    assert Study(str(path)).model.name == "bradley-terry + order"
+
+
+@pytest.fixture(scope="module")
+def fit(log, tmp_path_factory):
+    path = tmp_path_factory.mktemp("predict") / "fit.nc"
+    options = ["--term", "order", "--term", "covariate:length", "--term", "judge"]
+    answer = run("fit", log, "-o", path, "--draws", 100, *options)
+    assert answer.exit_code == 0, answer.stderr
+    return path
+
+
+def test_predict_is_that_of_python(fit, tmp_path):
+    given = ["--given", "judge=j1", "--given", "length=0.5", "--left-advantage"]
+    answer = run("predict", fit, "a", "b", *given, "--json")
+    assert answer.exit_code == 0, answer.stderr
+    found = json.loads(answer.stdout)["duels"][0]
+    own = bd.predict(bd.load(fit), "a", "b", judge="j1", length=0.5, left_advantage=True)
+    assert found["win"] == pytest.approx(float(own["win"]))
+    assert (found["judge"], found["length"]) == ("j1", "0.5")
+    (tmp_path / "pairs.csv").write_text("left,right,judge\na,b,j0\nb,c,\n")
+    answer = run("predict", fit, "--pairs", tmp_path / "pairs.csv", "--csv")
+    assert answer.exit_code == 0, answer.stderr
+    second = answer.stdout.splitlines()[2].split(",")
+    assert float(second[3]) == pytest.approx(float(bd.predict(bd.load(fit), "b", "c")["win"]))
+    shown = run("predict", fit, "a", "b", *given)
+    assert " ".join(shown.stdout.split()).startswith("left right win [95 %] loss [95 %] a b ")
+    assert "given judge=j1, length=0.5;" in " ".join(shown.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["a"], "give LEFT and RIGHT, or --pairs"),
+        (["a", "z"], "arm 'z' is not in the fit"),
+        (["a", "b", "--given", "judge=j9"], "judge should be one of the fit ('j0' and 'j1')"),
+        (["a", "b", "--given", "topic=t1"], "conditions should be what the terms"),
+        (["a", "b", "--given", "length=long"], "length should be a number, got 'long'"),
+        (["a", "b", "--given", "judge"], "--given should be NAME=VALUE"),
+        (["a", "b", "--given", "left=c"], "--given left should not be a column"),
+        (["a", "b", "--json", "--csv"], "should not be given together"),
+    ],
+)
+def test_predict_refuses_in_one_line(args, words, fit):
+    answer = run("predict", fit, *args)
+    assert answer.exit_code == 2 and answer.stderr.count("\n") == 1
+    assert words in answer.stderr, answer.stderr
