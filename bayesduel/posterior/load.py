@@ -40,7 +40,7 @@ def load(path: Any, classes: Iterable[type] = ()) -> xr.DataTree:
     for kind in listed(classes, "classes"):
         know(kind)
     if not path.exists():
-        raise FileNotFoundError(f"no such fit: {path}")
+        raise FileNotFoundError(f"path should be a fit, got {path}: no such file")
     rule = f"{path} is not a file that `bayesduel fit` saved"
     try:
         with open_datatree(path) as tree:

@@ -144,7 +144,7 @@ def _from_counts(fit: xr.DataTree, new_duels: Duels) -> Duels:
         if holds:
             raise ValueError(
                 f"duels should be the log that fit was made of, since its model, {model.name}, "
-                f"{reason}; got None"
+                f"{reason}; got None (of `bayesduel update`: --earlier LOG)"
             )
     return replace(log_of(fit), tie_rule=new_duels.tie_rule)
 

@@ -21,6 +21,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesduel.system.open_datatree import seal_of
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_not_read",
+    "held",
     "new_folder",
     "replace_file",
     "write_figure",
@@ -98,6 +101,37 @@ def new_folder(path: Any) -> Iterator[Path]:
         draft.put()
 
 
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold a file while it is read and replaced; wait while another process or thread holds it.
+
+    The lock is a file beside it, since readers lock the file itself; one that a killed process left
+    is removed as its drafts are. A system without locks holds nothing.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    """
+    real = Path(os.path.realpath(path))
+    name = sha256(os.fsencode(real.name)).hexdigest()[:16]
+    place = real.with_name(f"{DRAFT}{_host()}-{name}.lock")
+    while fcntl is not None:
+        with _explaining(path):
+            handle = os.open(place, os.O_RDWR | os.O_CREAT)
+        try:
+            _lock(handle, wait=True, without=True)
+            if place.exists() and os.path.samestat(os.fstat(handle), place.stat()):
+                try:
+                    yield
+                finally:
+                    place.unlink(missing_ok=True)
+                return
+        finally:
+            os.close(handle)  # removed by who held it: the next lock is waited for
+    yield
+
+
 def write_texts(folder: Path, texts: Iterable[tuple[str, str]]) -> list[Path]:
     """Write files in UTF-8 into a folder, by name, all or none; return their paths.
 
@@ -159,20 +193,24 @@ def write_figure(path: Any, figure: "Figure", **options: Any) -> None:
 def write_netcdf(path: Any, tree: "xr.DataTree") -> None:
     """Write a tree as NetCDF.
 
-    HDF5 ends the process where a write fails, so that it writes through a Python file here.
+    HDF5 ends the process where a write fails, so that it writes through a Python file here. The
+    file ends in its checksum, which readers of NetCDF leave alone.
 
     Raises
     ------
     OSError
         If the file cannot be written.
     """
-    with replace_file(path) as draft, _Recorder(draft) as file:
-        try:
-            tree.to_netcdf(file, engine="h5netcdf")
-        except Exception:
-            file.check()  # why HDF5 failed, if it was the disk
-            raise
-        file.check()
+    with replace_file(path) as draft:
+        with _Recorder(draft) as file:
+            try:
+                tree.to_netcdf(file, engine="h5netcdf")
+            except Exception:
+                file.check()  # why HDF5 failed, if it was the disk
+                raise
+            file.check()
+        with open(draft, "rb+") as whole:
+            whole.write(seal_of(whole, draft.stat().st_size))
 
 
 class _Recorder(io.FileIO):

@@ -76,6 +76,13 @@ class World:
         return bd.fit(self.log, draws=100)
 
     @cached_property
+    def saved(self) -> Path:
+        """The file of a small fit."""
+        path = self.folder / "saved.nc"
+        self.fit.to_netcdf(path, engine="h5netcdf")
+        return path
+
+    @cached_property
     def margin_fit(self) -> Any:
         """A small fit of margins."""
         return bd.fit(self.margins, "thurstone-score", draws=100)
@@ -217,6 +224,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
         "path_or_frame": pd.DataFrame({"item": list("abc"), "x": [1.0, 2.0, 4.0]})},
     "read_pulls": lambda w: {
         "path_or_frame": pd.DataFrame({"item": list("ab"), "reward": [1, 0]})},
+    "load": lambda w: {"path": w.saved},
     "regret": lambda w: {"trace": w.trace},
     "posterior_predictive": lambda w: {"fit": w.fit, "draws": 20},
     "report": lambda w: {"log": w.log, "path": w.path, "draws": 100},
