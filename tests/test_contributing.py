@@ -17,6 +17,7 @@ from bayesduel.criticism.calibration import held_out
 from bayesduel.data import datasets
 from bayesduel.inference.linear_predictor import linear_predictor
 from bayesduel.models import registry
+from bayesduel.posterior.draws import model_of
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -110,8 +111,13 @@ def test_a_term(run):
     assert float(told["win"]) == pytest.approx(own)
     assert float(plain["win"]) == pytest.approx(ndtr(apart).mean())
     made = bd.posterior_predictive(fit, draws=100)
-    points = made["posterior_predictive"]["outcome"].mean(("chain", "draw"))
-    assert np.corrcoef(points, made["observed_data"]["outcome"])[0, 1] > 0.8
+    points = made["posterior_predictive"]["outcome"].values[0]
+    model, cells = model_of(fit), fit["constant_data"]["n"].values
+    under = {n: fit["constant_data"][n].values for n in ("first", "second", "judge_of_cell")}
+    under["left_first"] = np.ones(len(cells))
+    expected = cells * model.outcomes(draws, under)["win"].mean(axis=0)
+    away = (points.mean(axis=0) - expected) / (points.std(axis=0) / 10)
+    assert 0.8 < np.sqrt((away**2).mean()) < 1.2
     for unit in ("pair", "duel"):
         compared = bd.compare_models(
             duels, {"alike": fit, "none": models.Thurstone()}, unit=unit, draws=400, folds=0

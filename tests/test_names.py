@@ -126,7 +126,8 @@ def prose():
 def test_sentences_use_the_words_of_the_field():
     """A study is told outcomes (ask and tell); nothing else is told, tells or tosses a coin."""
     plain = re.compile(r"\b(told|accuse[ds]?|heed|surer|truer|belie(f|ves?) of a fit|a coin)\b")
-    bad = [(place, text) for place, text in prose() if plain.search(text)]
+    column = "told"  # of the table that a study writes, by which reading knows it again
+    bad = [(place, text) for place, text in prose() if plain.search(text) and text != column]
     assert [place for place, _ in bad if "/study" not in place] == []
 
 
