@@ -225,7 +225,7 @@ class Model(ByValue, metaclass=_Named):
         With `each`, every vote is a cell; with `by_vote`, the cell of each vote is known.
         """
         response, columns = self.response, self.columns(log)
-        by_sides = response.coupled and not columns
+        by_sides = response.coupled and not self.splits_pairs
         return seen_in(
             log,
             columns,

@@ -49,7 +49,7 @@ class Part(ByValue, ABC):
     reads_order
         Whether it asks who was left.
     splits
-        Whether it distinguishes duels of a pair by more than their order.
+        Whether it distinguishes duels of a pair by more than one advantage of the left side.
     cyclic
         Whether it lets preferences be intransitive.
     needs_items

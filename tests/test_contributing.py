@@ -6,11 +6,18 @@ import shutil
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from pytensor.compile.mode import Mode
+from scipy.special import ndtr
 
 import bayesduel as bd
 from bayesduel import models
+from bayesduel.criticism.calibration import held_out
 from bayesduel.data import datasets
+from bayesduel.inference.linear_predictor import linear_predictor
+from bayesduel.models import registry
+from bayesduel.posterior.draws import model_of
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -26,8 +33,8 @@ def section(title):
 @pytest.fixture
 def registries(monkeypatch):
     """Forget what an example registers."""
-    for table in ("MODELS", "LAYERS"):
-        monkeypatch.setattr(models, table, dict(getattr(models, table)))
+    for table in ("MODELS", "TERMS", "_KNOWN"):
+        monkeypatch.setattr(registry, table, dict(getattr(registry, table)))
 
 
 @pytest.fixture
@@ -62,18 +69,101 @@ def test_a_policy(run):
 def test_a_model(run, tmp_path):
     found = run("Add a model")
     fit, duels = found["fit"], found["duels"]
-    assert fit.attrs["model"] == "order-effect(lapse)" and fit.attrs["method"] == "laplace"
+    assert fit.attrs["model"] == "lapse + order" and fit.attrs["method"] == "laplace"
     assert bd.winners(fit).sizes["arm"] == duels.n_arms
     P = next(bd.preference_draws(fit))
     assert P.min() > 0.01 and P.max() < 0.99
     path = bd.report(fit, tmp_path / "report.html", duels=duels)
-    assert "lapse + order effect" in path.read_text(encoding="utf-8")
+    assert "lapse + order" in path.read_text(encoding="utf-8")
 
 
-def test_a_layer(run):
-    fit = run("Add a layer")["fit"]
-    assert fit.attrs["method"] == "laplace"
+def test_the_derivatives_of_the_model_are_exact(run):
+    found = run("Add a model")
+    model = found["Lapse"]()
+    here = linear_predictor(model, model.cells(found["duels"]))
+    x, step = np.linspace(-1.5, 1.0, here.size), 1e-5
+    parts, axes = here.parts(x, 0.1), step * np.eye(here.size)
+    ahead, behind = ([here.parts(x + s * e, 0.1) for e in axes] for s in (1, -1))
+    both = list(zip(ahead, behind, strict=True))
+    slope = [(a.value - b.value) / (2 * step) for a, b in both]
+    bend = np.array([(a.gradient - b.gradient) / (2 * step) for a, b in both])
+    np.testing.assert_allclose(slope, parts.gradient, atol=1e-5)
+    np.testing.assert_allclose(bend, -parts.precision, atol=1e-5)
+
+
+def test_a_term(run):
+    (text,) = [text for file, _, text in section("Add a term") if file]
+    assert len(text.splitlines()) < 66
+    found = run("Add a term")
+    fit, duels, JudgeOrder = found["fit"], found["duels"], found["JudgeOrder"]
+    assert fit.attrs["method"] == "laplace" and fit.attrs["model"] == "thurstone + judge-order"
     assert fit["posterior"].sizes["judge"] == 8
+    assert fit["clusters"]["clustering"].values.tolist() == ["judge"]
+    # Under its condition: the judge's own advantage, and none in a neutral duel.
+    draws = {n: v.values.reshape(-1, *v.shape[2:]) for n, v in fit["posterior"].items()}
+    apart = draws["score"][:, 0] - draws["score"][:, 1]
+    one, other = duels.arms[:2]
+    own = ndtr(apart + draws["judge_order"][:, 3]).mean()
+    told = bd.predict(
+        fit, one, other, judge=duels.votes.judges[3], left_advantage=True, covariance="model"
+    )
+    plain = bd.predict(fit, one, other, covariance="model")
+    assert float(told["win"]) == pytest.approx(own)
+    assert float(plain["win"]) == pytest.approx(ndtr(apart).mean())
+    made = bd.posterior_predictive(fit, draws=100)
+    points = made["posterior_predictive"]["outcome"].values[0]
+    model, cells = model_of(fit), fit["constant_data"]["n"].values
+    under = {n: fit["constant_data"][n].values for n in ("first", "second", "judge_of_cell")}
+    under["left_first"] = np.ones(len(cells))
+    expected = cells * model.outcomes(draws, under)["win"].mean(axis=0)
+    away = (points.mean(axis=0) - expected) / (points.std(axis=0) / 10)
+    assert 0.8 < np.sqrt((away**2).mean()) < 1.2
+    for unit in ("pair", "duel"):
+        compared = bd.compare_models(
+            duels, {"alike": fit, "none": models.Thurstone()}, unit=unit, draws=400, folds=0
+        )
+        assert np.isfinite(compared.table["elpd"]).all()
+    assert held_out(duels, models.Thurstone() + JudgeOrder(), folds=2, draws=100).n.sum() == 1600
+
+
+@pytest.mark.slow
+def test_a_term_in_a_check_and_a_report(run, tmp_path):
+    found = run("Add a term")
+    fit, duels = found["fit"], found["duels"]
+    checked = bd.check(duels, models=["thurstone", models.Thurstone() + found["JudgeOrder"]()])
+    assert "judge-order" in repr(checked.comparison.table)
+    page = bd.report(fit, tmp_path / "report.html", duels=duels).read_text(encoding="utf-8")
+    assert "judge-order" in page
+
+
+@pytest.mark.parametrize(
+    "model",
+    [models.Davidson(), models.ThurstoneScore(), models.ThurstoneScore(variances="pair")],
+    ids=["ties", "margins", "margins by pair"],
+)
+def test_a_term_has_one_density_with_any_response(run, model):
+    """A term that reads who was left enters cells that keep it, also where pairs share noise."""
+    model = model + run("Add a term")["JudgeOrder"]()
+    rng = np.random.default_rng(1)
+    i = rng.integers(0, 4, 80)
+    j, margin = (i + rng.integers(1, 4, 80)) % 4, rng.normal(size=80).round(1)
+    log = bd.Duels.from_votes(
+        i, j, (np.sign(margin) + 1) / 2, margin=margin, judge=[f"j{g}" for g in np.arange(80) % 5]
+    )
+    built = model.settled(log).build(log)
+    names = {v.name for v in built.deterministics} & {"judge_order", "score", "pair_noise"}
+    outcome = built.logp(vars=[built["outcome"]], sum=False)[0]
+    values = built.replace_rvs_by_values(built.unobserved_RVs)
+    point = {n: v + rng.normal(0, 0.3, np.shape(v)) for n, v in built.initial_point().items()}
+    *drawn, terms = built.compile_fn([*values, outcome], mode=Mode("py", None))(point)
+    draws = {v.name: d[None] for v, d in zip(built.unobserved_RVs, drawn, strict=True)}
+    assert names >= {"judge_order", "score"}
+    found = model.log_likelihood(draws, model.cells(log))[0]
+    np.testing.assert_allclose(found, terms, rtol=1e-8)
+    moved = model.log_likelihood(
+        draws | {"judge_order": 1 + draws["judge_order"]}, model.cells(log)
+    )
+    assert (moved[0] != found).any()
 
 
 @pytest.mark.plain
@@ -126,16 +216,16 @@ class Unregistered(models.BradleyTerry):
     """A model without the decorator."""
 
 
-def test_a_model_that_is_not_registered_is_found_again():
-    model = models.OrderEffect(Unregistered())
+def test_a_model_that_is_not_registered_is_found_again(registries):
+    model = Unregistered() + models.OrderEffect()
     held = json.loads(json.dumps(models.model_settings(model)))
-    assert models.model_from_settings(held) == model != models.OrderEffect()
-    with pytest.raises(ValueError, match="import the module 'elsewhere' first"):
+    assert models.model_from_settings(held) == model != models.BradleyTerry() + models.OrderEffect()
+    with pytest.raises(ValueError, match=r"bayesduel.load\(path, classes=\[...\]\)"):
         models.model_from_settings(held | {"classes": {"gone": "elsewhere:Unregistered"}})
 
 
 def test_register_refuses_the_name_of_another_model(registries):
-    with pytest.raises(ValueError, match="should not be that of another model"):
+    with pytest.raises(ValueError, match="should not be that of another"):
         models.register(Unregistered)
 
 

@@ -16,9 +16,10 @@ from bayesduel.models import (
     BradleyTerry,
     Davidson,
     JudgeReliability,
-    Layer,
     OrderEffect,
     Scores,
+    Term,
+    Touch,
     model_from_settings,
     model_settings,
 )
@@ -55,26 +56,28 @@ def test_the_page_runs_from_start_to_report(page):
     assert set(scope["compared"].table.index) == {"order", "order and travel"}
     back = model_of(scope["again"])
     assert back == model and hash(back) == hash(model)
-    assert isinstance(back.base.places, np.ndarray)
-    assert "Unfinished should define add, eta and layer" in str(TEXT)
+    assert isinstance(back.terms.find(scope["Travel"]).places, np.ndarray)
+    assert "Unfinished should define design, deviation, name and parameter" in TEXT
 
 
 @pytest.mark.slow
-def test_another_process_hands_the_class_over(page):
+def test_another_process_is_told_what_to_pass(page):
     _, folder = page
     asked = (
-        "import bayesduel as bd, travel\n"
+        "import sys, bayesduel as bd\n"
+        "classes = []\n"
+        "{first}\n"
         "try:\n"
-        "    print(bd.winners(bd.load('travel.nc'{given})).sizes['arm'])\n"
+        "    print(bd.winners(bd.load('travel.nc', classes=classes)).sizes['arm'])\n"
         "except ValueError as error:\n"
         "    print(error)\n"
     )
     found = [
         subprocess.run(
-            [sys.executable, "-c", asked.format(given=given)],
+            [sys.executable, "-c", asked.format(first=first)],
             cwd=folder, capture_output=True, text=True, check=True,
         ).stdout.strip()
-        for given in ("", ", classes=[travel.Travel]")
+        for first in ("", "import travel; classes = [travel.Travel]")
     ]  # fmt: skip
     assert "got 'travel:Travel': pass it, bayesduel.load(path, classes=[...])" in found[0]
     assert found[1] == "7"
@@ -84,28 +87,20 @@ SHIFT = np.triu(np.ones((3, 3)), 1) - np.tril(np.ones((3, 3)), -1)
 
 
 @dataclass(frozen=True)
-class Bias(Layer):
+class Bias(Term):
     """A known shift of each pair, times a learned number."""
 
-    shift: np.ndarray = field(kw_only=True)
+    shift: np.ndarray
 
-    layer: ClassVar[str] = "bias"
-    adds: ClassVar[bool] = True
+    name: ClassVar[str] = "bias"
+    parameter: ClassVar[str] = "bias"
     splits: ClassVar[bool] = False
 
-    def own_data(self, arms, cells):
-        return {"shift": self.shift[cells["first"], cells["second"]]}
+    def design(self, cells):
+        return (Touch((), self.shift[cells["first"], cells["second"]]),)
 
-    def add(self, given, parameters, log):
-        import pymc as pm
-
-        return {"bias": pm.Normal("bias", 0.0, 1.0)}
-
-    def eta(self, parameters, cells):
-        eta = self.base.eta(parameters, cells)
-        if "shift" not in cells:
-            return eta
-        return eta + parameters["bias"][..., None] * cells["shift"]
+    def deviation(self, scales, cells, unit):
+        return 1.0
 
 
 @dataclass(frozen=True)
@@ -125,12 +120,12 @@ def fit():
     i = rng.integers(0, 3, 60)
     j = (i + rng.integers(1, 3, 60)) % 3
     log = bd.Duels.from_votes(i, j, rng.integers(0, 2, 60).astype(float))
-    return bd.fit(log, Bias(shift=SHIFT), draws=200, seed=1)
+    return bd.fit(log, BradleyTerry() + Bias(SHIFT), draws=200, seed=1)
 
 
-def test_a_linear_layer_that_is_not_registered_takes_the_laplace_path(fit):
+def test_a_term_that_is_not_registered_takes_the_laplace_path(fit):
     assert fit.attrs["method"] == "laplace"
-    assert model_of(fit) == Bias(shift=SHIFT)
+    assert model_of(fit) == BradleyTerry() + Bias(SHIFT)
     assert bd.winners(fit).sizes["arm"] == 3 and float(bd.predict(fit, "0", "1")["win"]) < 1
 
 
@@ -146,16 +141,16 @@ def test_dims_that_are_missing_are_named(fit):
 
 
 def test_arrays_among_settings_compare_and_come_back():
-    one, other = Bias(shift=SHIFT), Bias(shift=SHIFT.copy())
-    assert one == other and hash(one) == hash(other) and one != Bias(shift=2 * SHIFT)
+    one, other = Bias(SHIFT), Bias(SHIFT.copy())
+    assert one == other and hash(one) == hash(other) and one != Bias(2 * SHIFT)
     assert one != OrderEffect()
     for model in (
-        OrderEffect(Bias(Davidson(), shift=SHIFT)),
+        Davidson() + Bias(SHIFT) + OrderEffect(),
         BradleyTerry(Wide(2.0)),
-        JudgeReliability(Bias(BradleyTerry(Wide()), shift=SHIFT)),
+        BradleyTerry(Wide()) + Bias(SHIFT) + JudgeReliability(),
     ):
         assert model_from_settings(json.loads(json.dumps(model_settings(model)))) == model
-    assert "classes" not in model_settings(OrderEffect(Davidson()))
+    assert "classes" not in model_settings(Davidson() + OrderEffect())
 
 
 def test_a_study_holds_a_model_of_ones_own(tmp_path):
@@ -165,13 +160,14 @@ def test_a_study_holds_a_model_of_ones_own(tmp_path):
 
 
 def test_what_is_missing_is_named():
-    with pytest.raises(TypeError, match="Half should define add, eta and layer"):
-        type("Half", (Layer,), {})()
+    with pytest.raises(TypeError, match="Half should define design, deviation, name and parameter"):
+        type("Half", (Term,), {})()
 
-    class Bare(Layer):
+    class Bare(Term):
         weight: float = 1.0
-        layer: ClassVar[str] = "bare"
-        add = eta = lambda *a: None
+        name: ClassVar[str] = "bare"
+        parameter: ClassVar[str] = "bare"
+        design = deviation = lambda *a: None
 
     with pytest.raises(TypeError, match="Bare should be a dataclass: write @dataclass"):
         Bare()

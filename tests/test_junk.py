@@ -72,7 +72,7 @@ def test_a_sample_of_junk(world):
         ("report", "step", "None"), ("head_to_head", "duels", "None"),
         ("judge_agreement", "against", "nan"), ("datasets.load", "name", "array"),
         ("models.BradleyTerry", "predictor", "array"),
-        ("models.DuelCovariates", "columns", "nan"), ("models.TimeVarying", "edges", "text"),
+        ("models.DuelCovariates", "of", "nan"), ("models.TimeVarying", "edges", "text"),
         ("models.model_settings", "model", "None"), ("models.named", "name", "None"),
         ("export", "format", "array"), ("export", "folder", "None"),
         ("Duels.from_votes", "outcome", "None"), ("Duels.from_votes", "left", "array"),

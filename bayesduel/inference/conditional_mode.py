@@ -17,6 +17,7 @@ from bayesduel.inference.linear_predictor import LinearPredictor
 
 __all__ = [
     "Mode",
+    "ascent",
     "centres",
     "find_mode",
     "grid_variables",
@@ -83,7 +84,7 @@ def find_mode(
     parts = density.parts(x, hyper, prior)
     noise = 1e-15 * float(np.sum(density.data["n"]))  # of a sum of as many terms
     for _ in range(200):
-        factor, bowl = _ascent(parts.precision)
+        factor, bowl = ascent(parts.precision)
         step = _solved(factor, parts.gradient)
         decrement = float(parts.gradient @ step)
         rounding = 1e-13 * max(1.0, abs(parts.value))
@@ -174,7 +175,7 @@ def score_covariance(mode: Mode, n_arms: int) -> np.ndarray:
     return centre(centre(covariance).T)
 
 
-def _ascent(precision: np.ndarray) -> tuple[np.ndarray, bool]:
+def ascent(precision: np.ndarray) -> tuple[np.ndarray, bool]:
     """Return the lower Cholesky factor of a positive definite stand-in of `precision`.
 
     That is itself where it can be (then the second is True). Where the density is convex in

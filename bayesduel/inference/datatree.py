@@ -43,8 +43,8 @@ def datatree(
     for name, values in found.items():
         if values.ndim - 1 != len(dims.get(name, ())):
             raise ValueError(
-                f"dims of {model.name} should name the dimensions of {name!r} (own_dims of a "
-                f"layer), got {dims.get(name, ())} for the shape {values.shape[1:]}"
+                f"dims of {model.name} should name the dimensions of {name!r} (dims of "
+                f"its term), got {dims.get(name, ())} for the shape {values.shape[1:]}"
             )
     log, sampling = cells.log, {"chain": np.arange(layout[0]), "draw": np.arange(layout[1])}
 

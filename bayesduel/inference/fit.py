@@ -89,7 +89,7 @@ def fit(
         distribution fitted on the sparse graph of pairs that met, certified by a short Gibbs
         chain. "gibbs": Gibbs sampling with Polya-Gamma variables on that graph. Both serve
         Bradley-Terry models of one score an arm, with an order effect and covariates of the duel
-        if wanted (`Model.fixed_effects`), and need no array of arm by arm. "auto":
+        if wanted, and need no array of arm by arm. "auto":
         variational from 500 arms where the model allows, Gibbs where its certificate does not
         hold; else Laplace where its certificate holds, NUTS where it does not. The attribute
         ``method_reason`` says which and why. The certificate of Laplace: k-hat < 0.7, as many

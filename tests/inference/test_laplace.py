@@ -66,22 +66,20 @@ def test_derivatives_equal_finite_differences(model):
         for s in steps
     ]
     np.testing.assert_allclose(parts.precision, -np.array(bend), atol=1e-6)
-    value, cells = derivative.cells(x, hyper)
+    phi = np.full(len(derivative.hypers), hyper)
+
+    def batch(x):
+        value, cells = derivative.batch(x[None], phi[None])
+        return value[0], cells[0]
+
+    value, cells = batch(x)
     assert value == pytest.approx(parts.value, abs=1e-9)
     _, by_extra = derivative.slopes(x, hyper)
-    if derivative.terms.own:
+    if derivative.own:
         step = steps[-1]
-        moved = derivative.cells(x + step, hyper)[1] - derivative.cells(x - step, hyper)[1]
+        moved = batch(x + step)[1] - batch(x - step)[1]
         np.testing.assert_allclose(by_extra[:, 0], moved / (2 * h), atol=1e-6)
     assert len(cells) == len(duels.pairs().first)
-
-
-def test_one_compilation_serves_logs_of_any_size():
-    model = BradleyTerry()
-    small, large = random_log(3, 9, 1.0, 1), random_log(12, 300, 1.0, 2)
-    first, second = linear_predictor(model, small), linear_predictor(model, large)
-    assert first.terms is second.terms
-    assert find_mode(second, 0.0).x.shape == (11,)
 
 
 def test_newton_finds_where_the_gradient_vanishes():

@@ -118,7 +118,8 @@ def test_ordinary_logs_keep_their_normal_proposals(monkeypatch):
 def test_the_proposal_is_normalised():
     """The mean importance ratio is the model's mass, whatever the proposal: here of both."""
     model, duels = BradleyTerry(scale=2.0), log_of(*THIN["20-0 each"][0])
-    normal = Laplace.of(model, model.cells(duels))
+    cells = model.cells(duels)
+    normal = Laplace.of(linear_predictor(model, cells), cells)
     skewed = SkewedLaplace.of(model, normal.cells, normal.density, normal.grid)
     moved = skewed.refined(skewed.propose(4000, np.random.default_rng(0)), np.full(4000, 1 / 4000))
     masses = [
@@ -133,7 +134,8 @@ def test_the_proposal_is_normalised():
 
 def test_the_normal_proposal_is_normalised():
     model, duels = BradleyTerry(scale=2.0), log_of((8, 9, 7), (5, 4, 6))
-    normal = Laplace.of(model, model.cells(duels))
+    cells = model.cells(duels)
+    normal = Laplace.of(linear_predictor(model, cells), cells)
     mass = np.exp(normal.propose(4000, np.random.default_rng(1)).log_ratio)
     assert abs(mass.mean() / mass_of(normal.density, 5) - 1) < 5 * mass.std() / mass.mean() / 63
 

@@ -314,7 +314,8 @@ def test_predictive_margins_are_those_of_a_simulation(fits):
         }
         model = model_of(fit)
         middle, spread, _ = model.margins(
-            posterior, np.array([3]), np.array([1]), left_advantage=True
+            posterior,
+            {"first": np.array([3]), "second": np.array([1]), "left_first": np.ones(1)},
         )
         next_one = (middle + spread * rng.standard_normal((len(middle), 1)))[:, 0]
         told = bd.predict(fit, "a3", "a1", ci_prob=0.8, left_advantage=True)
