@@ -50,6 +50,13 @@ class World:
         self.P = np.array([[0.5, 0.7, 0.6], [0.3, 0.5, 0.8], [0.4, 0.2, 0.5]])
 
     @cached_property
+    def stored(self) -> Path:
+        """A fit in a file."""
+        path = self.folder / "stored.nc"
+        self.fit.to_netcdf(path)
+        return path
+
+    @cached_property
     def log(self) -> Any:
         """A log of three arms."""
         return bd.Duels.from_wins([[0, 6, 5], [4, 0, 7], [3, 2, 0]], ["a", "b", "c"])
@@ -207,6 +214,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "plot_judges": lambda w: {"fit": w.judge_fit},
     "plot_margins": lambda w: {"check": bd.check_margins(w.margin_fit, draws=20)},
     "plot_pair_residuals": lambda w: {"check": bd.check_margins(w.margin_fit, draws=20)},
+    "load": lambda w: {"path": w.stored},
     "plot_preference": lambda w: {"winners": w.winners},
     "plot_ranking": lambda w: {"winners": w.winners},
     "plot_ranks": lambda w: {"winners": w.winners},
