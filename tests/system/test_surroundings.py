@@ -9,11 +9,12 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pytensor
+import pytensor.tensor as pt
 import pytest
 from pytensor import config
 
-from bayesduel.models.response import evaluated
-from bayesduel.system.cache_folder import provide_cache_folder
+from bayesduel.system.cache_folder import keep_generated_source, provide_cache_folder
 
 POOR = {
     "PATH": os.environ["PATH"],
@@ -106,7 +107,9 @@ def test_compiled_functions_leave_no_files_in_the_temporary_folder(monkeypatch, 
     kept = tmp_path / chosen if chosen else Path(config.base_compiledir) / "generated"
     monkeypatch.setattr(config, "generated_src_dir", str(kept) if chosen else "")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    assert evaluated(lambda x: 2 * x, np.array([1.0, 3.0])).tolist() == [2, 6]
+    keep_generated_source()
+    x = pt.dvector("x")
+    assert pytensor.function([x], 2 * x)(np.array([1.0, 3.0])).tolist() == [2, 6]
     assert [p.name for p in tmp_path.iterdir()] == ([chosen] if chosen else [])
     assert config.generated_src_dir == str(kept)
     assert any(kept.glob("*.py"))
