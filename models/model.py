@@ -6,6 +6,7 @@ learned scales, dimensions, settings, what a ranking is free of, and how outcome
 under given conditions. Everything downstream asks these methods and never what kind a model is.
 """
 
+import inspect
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
@@ -56,6 +57,12 @@ class _Named(ABCMeta):
             f"response should be that of a model, got {shown_value(response)}: write a subclass of "
             "ScoreModel with a label and this response (CONTRIBUTING.md, Add a model)"
         )
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """The arguments of the class, which a metaclass would hide from help()."""
+        found = inspect.signature(cls.__init__)
+        return found.replace(parameters=[*found.parameters.values()][1:])
 
 
 class Model(ByValue, metaclass=_Named):

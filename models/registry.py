@@ -150,12 +150,12 @@ def named(name: str, **settings: Any) -> Any:
     return made if "terms" in settings else reduce(with_term, words, made)
 
 
-def term_named(word: str) -> Part:
-    """Return the term of a word: a name, or a name and what it is about after a colon.
+def term_named(term: str) -> Part:
+    """Return the term that a word names: a name, or a name and what it is about after a colon.
 
     Parameters
     ----------
-    word
+    term
         A key of :data:`TERMS`, such as "order", "time", "category" or "reliability"; "time:12"
         (periods), "random:prompt" or "category:topic" (a column), "covariate:length", or "judge",
         short for "random:judge".
@@ -165,22 +165,23 @@ def term_named(word: str) -> Part:
     ValueError
         If there is no such term, or it needs other settings.
     """
-    name, colon, text = SHORT.get(word, word).partition(":")
+    check_text(term, "term")
+    name, colon, text = SHORT.get(term, term).partition(":")
     name = SHORT.get(name, name)
     if name not in TERMS or (colon and not text):
         raise ValueError(
             f"term should be one of {', '.join(TERMS)}, or {' or '.join(SHORT)}, "
-            f"got {shown_value(word)}"
+            f"got {shown_value(term)}"
         )
     kind: Any = TERMS[name]
     try:
         found: Part = kind.worded(text) if colon else kind()
     except (TypeError, ValueError) as error:
-        raise ValueError(f"term {word!r} should be given with its settings: {error}") from None
+        raise ValueError(f"term {term!r} should be given with its settings: {error}") from None
     return found
 
 
-def with_term(model: Any, word: str) -> ScoreModel:
+def with_term(model: Any, term: str) -> ScoreModel:
     """Return a model with the term of a word (:func:`term_named`) beside its own.
 
     Covariates of the duel join those that the model has.
@@ -190,11 +191,11 @@ def with_term(model: Any, word: str) -> ScoreModel:
     TypeError, ValueError
         If there is no such term, or the model cannot have it.
     """
-    own, term = scored(model), term_named(word)
+    own, added = scored(model), term_named(term)
     known = own.terms.find(DuelCovariates)
-    if not isinstance(term, DuelCovariates) or known is None:
-        return own + term
-    joint = replace(known, of=(*known.of, *term.of))
+    if not isinstance(added, DuelCovariates) or known is None:
+        return own + added
+    joint = replace(known, of=(*known.of, *added.of))
     parts = tuple(joint if part is known else part for part in own.terms)
     return replace(own, predictor=Terms(parts))
 

@@ -321,6 +321,9 @@ class Terms:
     parts: tuple[Part, ...]
 
     def __post_init__(self) -> None:
+        known = isinstance(self.parts, tuple) and all(isinstance(p, Part) for p in self.parts)
+        if not known:
+            raise TypeError(f"parts should be a tuple of terms, got {shown_value(self.parts)}")
         keys = [part.key for part in self.parts]
         for key in keys:
             if keys.count(key) > 1:

@@ -74,6 +74,7 @@ PASSED_ON = {
     "datasets.items": "read_items",
     "datasets.load": "read_duels",
     "export": "report",
+    "predict": "predict",
     "models.Covariates": "models.ItemCovariates",
     "models.named": "models.BradleyTerry",
     "problems.named": "problems.named",

@@ -50,13 +50,6 @@ class World:
         self.P = np.array([[0.5, 0.7, 0.6], [0.3, 0.5, 0.8], [0.4, 0.2, 0.5]])
 
     @cached_property
-    def stored(self) -> Path:
-        """A fit in a file."""
-        path = self.folder / "stored.nc"
-        self.fit.to_netcdf(path)
-        return path
-
-    @cached_property
     def log(self) -> Any:
         """A log of three arms."""
         return bd.Duels.from_wins([[0, 6, 5], [4, 0, 7], [3, 2, 0]], ["a", "b", "c"])
@@ -214,7 +207,6 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "plot_judges": lambda w: {"fit": w.judge_fit},
     "plot_margins": lambda w: {"check": bd.check_margins(w.margin_fit, draws=20)},
     "plot_pair_residuals": lambda w: {"check": bd.check_margins(w.margin_fit, draws=20)},
-    "load": lambda w: {"path": w.stored},
     "plot_preference": lambda w: {"winners": w.winners},
     "plot_ranking": lambda w: {"winners": w.winners},
     "plot_ranks": lambda w: {"winners": w.winners},
@@ -270,6 +262,11 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "models.model_named": lambda w: {"model": "bradley-terry"},
     "models.model_settings": lambda w: {"model": bd.models.BradleyTerry()},
     "models.named": lambda w: {"name": "bradley-terry"},
+    "models.RandomEffects": lambda w: {"by": "judge"},
+    "models.Terms": lambda w: {"parts": (bd.models.Scores(),)},
+    "models.scored": lambda w: {"model": bd.models.BradleyTerry()},
+    "models.term_named": lambda w: {"term": "order"},
+    "models.with_term": lambda w: {"model": bd.models.BradleyTerry(), "term": "order"},
     **{f"preference.{name}": _matrix for name in (
         "beats", "borda_scores", "check_preference", "condorcet_winner", "copeland_scores",
         "cyclic_triads", "decided_triads", "kemeny", "random_walk_scores", "slater", "smith_set",
