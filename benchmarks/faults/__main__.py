@@ -18,6 +18,7 @@ from rich.progress import track
 from bayesduel import __version__
 from bayesduel.system.atomic_write import write_text
 from benchmarks.faults.bad_inputs import answer, cases
+from benchmarks.faults.crafted import crafted_files, opened
 from benchmarks.faults.junk import answers
 from benchmarks.faults.junk import cases as calls_of
 from benchmarks.faults.kills import ROOMS, kill, timed
@@ -75,6 +76,25 @@ def _points(seed: int) -> list[dict[str, Any]]:
     return [kept[name] for name in POINTS]
 
 
+def _crafted(full: bool, seed: int) -> list[dict[str, Any]]:
+    from tests.support.stored_names import make_files
+
+    kept = {record["key"]: record for record in _read("crafted", seed)}
+    source = KEPT.absolute() / f"stored-{seed}"
+    if not (source / "trace.nc").exists():
+        source.mkdir(parents=True, exist_ok=True)
+        make_files(source)
+    results = []
+    for case in track(list(crafted_files(source, full)), "crafted files"):
+        if case.key not in kept:
+            with tempfile.TemporaryDirectory(prefix="faults-") as folder:
+                found = opened(case, source, Path(folder))
+            kept[case.key] = {"key": case.key, "file": case.kind, "by": case.by[0], **found}
+            _append("crafted", seed, kept[case.key])
+        results.append(kept[case.key])
+    return results
+
+
 def _junk(number: int, seed: int) -> list[dict[str, Any]]:
     """Return what public names answer to junk: at most `number` random calls of each."""
     kept = {(record["name"], record["of"]): record for record in _read("junk", seed)}
@@ -98,16 +118,17 @@ def _junk(number: int, seed: int) -> list[dict[str, Any]]:
 
 
 def _kills(number: int, seed: int) -> list[dict[str, Any]]:
-    kept = {record["number"]: record for record in _read("kills", seed)}
-    for k in track(range(number), "kills"):
-        if k not in kept:
-            room, turn = ROOMS[k % len(ROOMS)], k // len(ROOMS)
-            place = KEPT.absolute() / f"{room}-{seed}"
+    """Return what `number` kills of each command left; one command is done after another."""
+    kept = {(record["room"], record["turn"]): record for record in _read("kills", seed)}
+    asked = [(room, turn) for room in ROOMS for turn in range(number)]
+    for k, (room, turn) in enumerate(track(asked, "kills")):
+        if (room, turn) not in kept:
+            place = KEPT.absolute() / f"{room.replace(' ', '')}-{seed}"
             times = _times(room, place)
             found = kill(room, turn, place, times, seed * 1_000 + k)
-            kept[k] = {"number": k, "room": room, **times, **found}
-            _append("kills", seed, kept[k])
-    return [kept[k] for k in sorted(kept) if k < number]
+            kept[room, turn] = {"room": room, "turn": turn, **times, **found}
+            _append("kills", seed, kept[room, turn])
+    return [kept[which] for which in asked]
 
 
 def _times(room: str, place: Path) -> dict[str, float]:
