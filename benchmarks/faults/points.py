@@ -37,6 +37,11 @@ for call in calls:
     except (TypeError, ValueError) as error:
         print(f"bayesduel: {type(error).__name__}: {error}")
 """
+LIKE = """
+import bayesduel as bd
+told = bd.read_duels("zeros.csv", like=bd.load("f.nc")).votes.outcome
+print("rows of zeros.csv: left wins, ties:", (told == 1).sum(), (told == 0.5).sum())
+"""
 LOST = """
 import pathlib, sys, bayesduel as bd
 given = {"horizon": 1000, "seed": 1, "replications": 2, "workers": 1, "progress": False}
@@ -53,6 +58,9 @@ print("rows: run again,", sum(p.exists() for p in chunks), "of", len(chunks), "c
 """
 DUELS = """
 import bayesduel as bd
+for name in ("away.csv", "losses.csv"):
+    told = bd.read_duels(name).votes.outcome
+    print("rows of", name, "left wins, ties:", (told == 1).sum(), (told == 0.5).sum())
 print("rows of [(0, 3), (2, 0)]:", bd.read_duels([(0, 3), (2, 0)]).n_duels)
 try:
     bd.read_duels(range(10**12))
@@ -65,8 +73,9 @@ FILES = {  # in each folder, by name
     "junk_calls.py": JUNK,
     "lost.py": LOST,
     "duels.py": DUELS,
+    "like.py": LIKE,
     "away.csv": "home,away,FTR\n" + "a,b,A\na,c,A\nb,c,A\nc,b,A\n" * 5,
-    "losses.csv": "player,opponent,result\n" + "a,b,L\na,c,L\nb,c,D\n" * 5,
+    "losses.csv": "left,right,result\n" + "a,b,L\na,c,L\nb,c,D\n" * 5,
     "first.csv": "left,right,outcome\n" + "a,b,1\nb,c,-1\na,c,0\n" * 9,
     "zeros.csv": "left,right,outcome\n" + "a,b,0\n" * 40,
     "slashes.csv": "g,left,right,outcome\n" + "a/b,x,y,left\na b,x,y,right\na?b,x,y,left\n" * 4,
@@ -106,20 +115,18 @@ POINTS: dict[str, tuple[str, str]] = {
     "10 junk for arguments": (
         "log", "python junk_calls.py"),
     "11 two writers of one trace": ("log", "python hold.py"),
-    "2 only away wins": ("log", "bayesduel winners away.csv"),
-    "2 only losses and draws": ("log", "bayesduel winners losses.csv"),
     "2 an update with zeros alone": (
         "log", f"bayesduel fit first.csv -o f.nc {PLAIN} 2> /dev/null; "
         "bayesduel update f.nc zeros.csv; bayesduel winners f.nc"),
-    "4, 22 lists": ("log", "python duels.py"),
+    "2, 4, 22 only away wins; losses and draws; lists": ("log", "python duels.py"),
     "5 an option that a fit cannot honour": (
         "log", f"bayesduel fit log.csv -o f.nc {PLAIN} 2> /dev/null; "
         "bayesduel winners f.nc --model davidson"),
     "6 a file twice": ("log", "bayesduel health log.csv log.csv"),
-    "8 labels that look alike": ("log", "bayesduel health alike.csv"),
+    "8 labels that look alike": ("log", "bayesduel health alike.csv | grep -i -A1 alike"),
     "8 a nested arm": ("log", "bayesduel health nested.jsonl"),
     "10 labels that make one file name": (
-        "log", f"bayesduel fit slashes.csv --by g -o fits {PLAIN} 2> /dev/null; ls fits"),
+        "log", f"bayesduel fit slashes.csv --by g -o f.nc {PLAIN} 2> /dev/null; ls f*"),
     "11 an output that is the input": (
         "log", "bayesduel fit log.csv -o log.csv; s=$?; head -1 log.csv; exit $s"),
     "11 a page that is a hard link of the input": (
