@@ -22,7 +22,7 @@ from benchmarks.faults.crafted import NAMES, crafted_files, opened
 from benchmarks.faults.junk import answers
 from benchmarks.faults.junk import cases as calls_of
 from benchmarks.faults.kills import RESUME_AFTER, ROOMS, kill, timed
-from benchmarks.faults.points import POINTS, point
+from benchmarks.faults.points import ATTACKED, POINTS, point
 from benchmarks.faults.sound_calls import World, public_names
 
 KEPT = Path(".faults")
@@ -30,7 +30,7 @@ PAGE = Path("docs/faults.md")
 QUICK = {"inputs": 40, "kills": 2, "junk": 10}
 FULL = {"inputs": 10_000, "kills": 15, "junk": 10_000}
 SHOWN = 80  # inputs on the page whose answers are no faults
-PARTS = ("inputs", "crafted", "kills", "points", "junk")
+PARTS = ("inputs", "crafted", "kills", "points", "attacked", "junk")
 KINDS = ("answered", "refused", "unnamed", "foreign", "other type", "no answer")
 
 
@@ -53,8 +53,8 @@ def main(full: bool, seed: int, page: Path, parts: tuple[str, ...]) -> None:
     for part in parts or PARTS:
         if part == "crafted":
             records = _crafted(full, seed)
-        elif part == "points":
-            records = _points(seed)
+        elif part in ("points", "attacked"):
+            records = _points(POINTS if part == "points" else ATTACKED, seed)
         else:
             records = {"inputs": _inputs, "junk": _junk, "kills": _kills}[part](size[part], seed)
         n_faults += sum(_faults(record) for record in records)
@@ -97,14 +97,14 @@ def _inputs(number: int, seed: int) -> list[dict[str, Any]]:
     return results
 
 
-def _points(seed: int) -> list[dict[str, Any]]:
+def _points(points: dict[str, tuple[str, str]], seed: int) -> list[dict[str, Any]]:
     kept = {record["point"]: record for record in _read("points", seed)}
-    for name in track(POINTS, "points"):
+    for name in track(points, "points"):
         if name not in kept:
             with tempfile.TemporaryDirectory(prefix="faults-") as folder:
                 kept[name] = point(name, Path(folder))
             _append("points", seed, kept[name])
-    return [kept[name] for name in POINTS]
+    return [kept[name] for name in points]
 
 
 def _crafted(full: bool, seed: int) -> list[dict[str, Any]]:
@@ -282,6 +282,7 @@ PAGES = {  # by part: its heading on the page, and what shows its records
     "crafted": ("Crafted files", _page_of_crafted),
     "kills": ("Kills", _page_of_kills),
     "points": ("Points put right", _page_of_points),
+    "attacked": ("Points of the second attack", _page_of_points),
     "junk": ("Junk", _page_of_junk),
 }
 ANSWERS = ("| input | status | what it says |", "|---|---:|---|")

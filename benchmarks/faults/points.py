@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-__all__ = ["POINTS", "point"]
+__all__ = ["ATTACKED", "POINTS", "point"]
 
 SHOWN = 5  # lines of an answer
 
@@ -39,8 +39,8 @@ for call in calls:
 """
 LIKE = """
 import bayesduel as bd
-told = bd.read_duels("zeros.csv", like=bd.load("f.nc")).votes.outcome
-print("rows of zeros.csv: left wins, ties:", (told == 1).sum(), (told == 0.5).sum())
+log = bd.read_duels("zeros.csv", like=bd.load("f.nc"))
+print("rows of zeros.csv, n_ties:", log.n_ties, log.summary().iloc[0].to_dict())
 """
 LOST = """
 import pathlib, sys, bayesduel as bd
@@ -59,8 +59,8 @@ print("rows: run again,", sum(p.exists() for p in chunks), "of", len(chunks), "c
 DUELS = """
 import bayesduel as bd
 for name in ("away.csv", "losses.csv"):
-    told = bd.read_duels(name).votes.outcome
-    print("rows of", name, "left wins, ties:", (told == 1).sum(), (told == 0.5).sum())
+    log = bd.read_duels(name)
+    print("rows of", name, "n_ties:", log.n_ties, log.summary().iloc[0].to_dict())
 print("rows of [(0, 3), (2, 0)]:", bd.read_duels([(0, 3), (2, 0)]).n_duels)
 try:
     bd.read_duels(range(10**12))
@@ -115,6 +115,8 @@ POINTS: dict[str, tuple[str, str]] = {
     "10 junk for arguments": (
         "log", "python junk_calls.py"),
     "11 two writers of one trace": ("log", "python hold.py"),
+}  # fmt: skip
+ATTACKED: dict[str, tuple[str, str]] = {  # points of a second attack
     "2 an update with zeros alone": (
         "log", f"bayesduel fit first.csv -o f.nc {PLAIN} 2> /dev/null; "
         "bayesduel update f.nc zeros.csv; bayesduel winners f.nc"),
@@ -126,7 +128,7 @@ POINTS: dict[str, tuple[str, str]] = {
     "8 labels that look alike": ("log", "bayesduel health alike.csv | grep -i -A1 alike"),
     "8 a nested arm": ("log", "bayesduel health nested.jsonl"),
     "10 labels that make one file name": (
-        "log", f"bayesduel fit slashes.csv --by g -o f.nc {PLAIN} 2> /dev/null; ls f*"),
+        "log", f"bayesduel fit slashes.csv --by g -o f.nc {PLAIN} 2> /dev/null; ls f-*"),
     "11 an output that is the input": (
         "log", "bayesduel fit log.csv -o log.csv; s=$?; head -1 log.csv; exit $s"),
     "11 a page that is a hard link of the input": (
@@ -152,7 +154,7 @@ POINTS: dict[str, tuple[str, str]] = {
 
 def point(name: str, folder: Path) -> dict[str, Any]:
     """Run the command of a point in a folder with its files; return status and answer."""
-    kind, command = POINTS[name]
+    kind, command = (POINTS | ATTACKED)[name]
     for file, text in FILES.items():
         (folder / file).write_text(text, encoding="utf-8")
     if kind == "lines":
