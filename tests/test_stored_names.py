@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-import h5py
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import bayesduel as bd
 from bayesduel.cli import main
-from bayesduel.models import TERMS, BradleyTerry, OrderEffect, Scores, register
+from bayesduel.models import TERMS, BradleyTerry, Scores, register
 from tests.support import stored_names as crafted
 
 ROOT = Path(__file__).parents[1]
@@ -22,30 +20,13 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module")
 def log():
-    rng = np.random.default_rng(1)
-    pairs = ["ab", "bc", "ca"] * 20
-    return bd.Duels.from_votes(
-        [p[0] for p in pairs],
-        [p[1] for p in pairs],
-        rng.integers(0, 2, 60).astype(float),
-        judge=["u", "v", "w", "x"] * 15,
-    )
+    return crafted.voted()
 
 
 @pytest.fixture(scope="module")
-def stored(log, tmp_path_factory):
+def stored(tmp_path_factory):
     """Return one file of each kind that is opened: a fit, a study and a trace."""
-    folder = tmp_path_factory.mktemp("stored")
-    bd.fit(log, BradleyTerry() + OrderEffect(), draws=100, seed=1).to_netcdf(
-        folder / "fit.nc", engine="h5netcdf"
-    )
-    policy = bd.ContrastAllocation(belief=bd.Laplace(model=BradleyTerry() + OrderEffect()))
-    stop = bd.WithinRope(0.95) | bd.Budget(50)
-    bd.Study(folder / "a.study", arms=list("abc"), policy=policy, stop=stop, seed=1)
-    given = {"horizon": 20, "seed": 1, "replications": 1, "workers": 1, "progress": False}
-    bd.simulate(bd.Uniform(), "cyclic-4", **given, out=folder / "trace.zarr")
-    bd.simulate(bd.Uniform(), "cyclic-4", **given, out=folder / "trace.nc")
-    return folder
+    return crafted.make_files(tmp_path_factory.mktemp("stored"))
 
 
 def said(answer):
@@ -61,25 +42,6 @@ def run(*args):
     return said(CliRunner().invoke(main, [str(a) for a in args]))
 
 
-def spots(kind):
-    """Return the places to plant names in, which only the files themselves tell."""
-    return {
-        "fit.nc": crafted.spots_of_attributes,
-        "trace.nc": crafted.spots_of_attributes,
-        "a.study": crafted.spots_of_study,
-        "trace.zarr": crafted.spots_of_folder,
-    }[kind]
-
-
-def plant(kind):
-    return {
-        "fit.nc": crafted.plant_attribute,
-        "trace.nc": crafted.plant_attribute,
-        "a.study": crafted.plant_setting,
-        "trace.zarr": crafted.plant_metadata,
-    }[kind]
-
-
 def read(kind, path):
     """Return what a program that is handed the file says."""
     if kind == "a.study":
@@ -93,35 +55,29 @@ def read(kind, path):
 
 
 @pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("kind", ["fit.nc", "trace.nc", "a.study", "trace.zarr"])
+@pytest.mark.parametrize("kind", crafted.KINDS)
 def test_no_stored_text_runs(kind, step, stored, tmp_path):
     """Every text (the fifth part of them, if quick) names a command, a module or a dunder."""
     watch = crafted.Watch(tmp_path)
-    places = spots(kind)(stored / kind)
+    spots, plant = crafted.KINDS[kind]
+    places = spots(stored / kind)
     assert len(places) >= 10
     for place, spot in list(enumerate(places))[::step]:
         name = crafted.NAMES[place % len(crafted.NAMES)]
         path = crafted.copy(stored / kind, tmp_path)
-        plant(kind)(path, spot, name)
+        plant(path, spot, name)
         with watch as ran:
             answer = read(kind, path)
         assert not ran, (spot, name, ran)
         assert len(answer.splitlines()) <= 1, (spot, name, answer)
 
 
-CLASSES = ("evil", "order", "scores", "bradley-terry")
-
-
 @pytest.mark.parametrize("name", crafted.NAMES)
-@pytest.mark.parametrize("part", CLASSES)
+@pytest.mark.parametrize("part", crafted.CLASSES)
 def test_a_fit_that_names_a_class_to_call(part, name, stored, tmp_path):
     """The file of the issue: a class that is none, its arguments among the settings."""
     watch, path = crafted.Watch(tmp_path), crafted.copy(stored / "fit.nc", tmp_path)
-    settings = {"args": ["touch", str(watch.mark)], "command": f"touch {watch.mark}"}
-    with h5py.File(path, "r+") as file:
-        file.attrs["model_classes"] = json.dumps({part: name})
-        if part == "evil":
-            file.attrs["model"], file.attrs["model_settings"] = part, json.dumps(settings)
+    crafted.plant_class(path, part, name, watch.mark)
     message = f"got {name!r}: pass it, bayesduel.load(path, classes=[...]), or register"
     with watch as ran, pytest.raises(ValueError, match=re.escape(message)):
         bd.load(path)
@@ -138,18 +94,10 @@ def test_a_fit_that_names_a_class_to_call(part, name, stored, tmp_path):
 
 
 @pytest.mark.parametrize("name", crafted.NAMES)
-@pytest.mark.parametrize("part", ["model", "policy", "belief", "stop", "goal", "classes"])
+@pytest.mark.parametrize("part", crafted.PARTS)
 def test_a_study_that_names_a_class_to_call(part, name, stored, tmp_path):
     watch, path = crafted.Watch(tmp_path), crafted.copy(stored / "a.study", tmp_path)
-    spot = {
-        "model": ("model", ("name",)),
-        "classes": ("model", ("classes", "evil")),
-        "policy": ("policy", ("class",)),
-        "belief": ("policy", ("belief", "class")),
-        "stop": ("stop", ("rules", 0, "name")),
-        "goal": ("goal", ("name",)),
-    }[part]
-    crafted.plant_setting(path, spot, name)
+    crafted.plant_setting(path, crafted.PARTS[part], name)
     with watch as ran:
         line = run("study", "status", path)
     assert not ran and str(path) in line and repr(name) in line

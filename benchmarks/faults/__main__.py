@@ -18,38 +18,70 @@ from rich.progress import track
 from bayesduel import __version__
 from bayesduel.system.atomic_write import write_text
 from benchmarks.faults.bad_inputs import answer, cases
+from benchmarks.faults.crafted import NAMES, crafted_files, opened
 from benchmarks.faults.junk import answers
 from benchmarks.faults.junk import cases as calls_of
-from benchmarks.faults.kills import ROOMS, kill, timed
-from benchmarks.faults.points import POINTS, point
+from benchmarks.faults.kills import RESUME_AFTER, ROOMS, kill, timed
+from benchmarks.faults.points import ATTACKED, POINTS, point
 from benchmarks.faults.sound_calls import World, public_names
 
 KEPT = Path(".faults")
 PAGE = Path("docs/faults.md")
-QUICK = {"inputs": 40, "kills": 20, "junk": 10}
-FULL = {"inputs": 10_000, "kills": 100, "junk": 10_000}
+QUICK = {"inputs": 40, "kills": 2, "junk": 10}
+FULL = {"inputs": 10_000, "kills": 15, "junk": 10_000}
 SHOWN = 80  # inputs on the page whose answers are no faults
+PARTS = ("inputs", "crafted", "kills", "points", "attacked", "junk")
 KINDS = ("answered", "refused", "unnamed", "foreign", "other type", "no answer")
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--full", is_flag=True, help="All inputs, all junk and 100 kills (over an hour).")
+@click.option("--full", is_flag=True, help="All inputs, all junk and 15 kills of each command.")
 @click.option("--seed", default=0, show_default=True, help="Which inputs, and when to kill.")
 @click.option("--page", default=PAGE, type=click.Path(path_type=Path), show_default=True)
-def main(full: bool, seed: int, page: Path) -> None:
+@click.option(
+    "--part",
+    "parts",
+    multiple=True,
+    type=click.Choice(PARTS),
+    help="What to measure; the rest of the page stays as it is.  [default: all]",
+)
+def main(full: bool, seed: int, page: Path, parts: tuple[str, ...]) -> None:
     """Give bad inputs to commands, kill commands at random moments, and write the page."""
     size = FULL if full else QUICK
-    inputs = _inputs(size["inputs"], seed)
-    points = _points(seed)
-    junk = _junk(size["junk"], seed)
-    kills = _kills(size["kills"], seed)
-    text = _page(inputs, kills, seed) + _page_of_points(points) + _page_of_junk(junk)
-    write_text(page, text)
-    n_faults = sum(r["kind"] in ("fault", "no answer") for r in inputs)
-    n_faults += sum(bool(r["fault"]) for r in kills)
-    n_faults += sum(sum(r["counts"][kind] for kind in KINDS[2:]) for r in junk)
-    click.echo(f"{page} is written: {len(inputs)} inputs, {len(kills)} kills, {n_faults} faults.")
+    there, n_faults = _sections(page), 0
+    date = datetime.now(UTC).date().isoformat()
+    for part in parts or PARTS:
+        if part == "crafted":
+            records = _crafted(full, seed)
+        elif part in ("points", "attacked"):
+            records = _points(POINTS if part == "points" else ATTACKED, seed)
+        else:
+            records = {"inputs": _inputs, "junk": _junk, "kills": _kills}[part](size[part], seed)
+        n_faults += sum(_faults(record) for record in records)
+        heading, shown = PAGES[part]
+        when = f"Measured on {date} with bayesduel {__version__}, seed {seed}."
+        there[heading] = "\n".join([f"## {heading}", "", when, "", *shown(records)])
+    first = (
+        "# Faults\n\nMade by `make faults`. `make faults FULL=1` tries every input and kills each "
+        "command 15 times; `--part` measures one table anew and leaves the others."
+    )
+    kept = [there[heading].strip() for heading, _ in PAGES.values() if heading in there]
+    write_text(page, "\n\n".join([first, *kept, ""]).rstrip() + "\n")
+    click.echo(f"{page} is written: {', '.join(parts or PARTS)}, {n_faults} faults.")
     raise SystemExit(bool(n_faults))
+
+
+def _sections(page: Path) -> dict[str, str]:
+    """Return the sections of a page by heading."""
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    found = text.split("\n## ")[1:]
+    return {section.split("\n")[0]: f"## {section}" for section in found}
+
+
+def _faults(record: dict[str, Any]) -> int:
+    if "counts" in record:  # of junk
+        return sum(record["counts"][kind] for kind in KINDS[2:])
+    return bool(record.get("fault")) or record.get("kind") in ("fault", "no answer", "ran")
 
 
 def _inputs(number: int, seed: int) -> list[dict[str, Any]]:
@@ -65,14 +97,33 @@ def _inputs(number: int, seed: int) -> list[dict[str, Any]]:
     return results
 
 
-def _points(seed: int) -> list[dict[str, Any]]:
+def _points(points: dict[str, tuple[str, str]], seed: int) -> list[dict[str, Any]]:
     kept = {record["point"]: record for record in _read("points", seed)}
-    for name in track(POINTS, "points"):
+    for name in track(points, "points"):
         if name not in kept:
             with tempfile.TemporaryDirectory(prefix="faults-") as folder:
                 kept[name] = point(name, Path(folder))
             _append("points", seed, kept[name])
-    return [kept[name] for name in POINTS]
+    return [kept[name] for name in points]
+
+
+def _crafted(full: bool, seed: int) -> list[dict[str, Any]]:
+    from tests.support.stored_names import make_files
+
+    kept = {record["key"]: record for record in _read("crafted", seed)}
+    source = KEPT.absolute() / f"stored-{seed}"
+    if not (source / "trace.nc").exists():
+        source.mkdir(parents=True, exist_ok=True)
+        make_files(source)
+    results = []
+    for case in track(list(crafted_files(source, full)), "crafted files"):
+        if case.key not in kept:
+            with tempfile.TemporaryDirectory(prefix="faults-") as folder:
+                found = opened(case, source, Path(folder))
+            kept[case.key] = {"key": case.key, "file": case.kind, "by": case.by[0], **found}
+            _append("crafted", seed, kept[case.key])
+        results.append(kept[case.key])
+    return results
 
 
 def _junk(number: int, seed: int) -> list[dict[str, Any]]:
@@ -98,16 +149,17 @@ def _junk(number: int, seed: int) -> list[dict[str, Any]]:
 
 
 def _kills(number: int, seed: int) -> list[dict[str, Any]]:
-    kept = {record["number"]: record for record in _read("kills", seed)}
-    for k in track(range(number), "kills"):
-        if k not in kept:
-            room, turn = ROOMS[k % len(ROOMS)], k // len(ROOMS)
-            place = KEPT.absolute() / f"{room}-{seed}"
+    """Return what `number` kills of each command left; one command is done after another."""
+    kept = {(record["room"], record["turn"]): record for record in _read("kills", seed)}
+    asked = [(room, turn) for room in ROOMS for turn in range(number)]
+    for k, (room, turn) in enumerate(track(asked, "kills")):
+        if (room, turn) not in kept:
+            place = KEPT.absolute() / f"{room.replace(' ', '')}-{seed}"
             times = _times(room, place)
             found = kill(room, turn, place, times, seed * 1_000 + k)
-            kept[k] = {"number": k, "room": room, **times, **found}
-            _append("kills", seed, kept[k])
-    return [kept[k] for k in sorted(kept) if k < number]
+            kept[room, turn] = {"room": room, "turn": turn, **times, **found}
+            _append("kills", seed, kept[room, turn])
+    return [kept[which] for which in asked]
 
 
 def _times(room: str, place: Path) -> dict[str, float]:
@@ -119,16 +171,8 @@ def _times(room: str, place: Path) -> dict[str, float]:
     return times
 
 
-def _page(inputs: list[dict[str, Any]], kills: list[dict[str, Any]], seed: int) -> str:
-    date = datetime.now(UTC).date().isoformat()
+def _page_of_inputs(inputs: list[dict[str, Any]]) -> list[str]:
     lines = [
-        "# Faults",
-        "",
-        f"Made by `make faults` with bayesduel {__version__}, seed {seed}, {date}. "
-        "`make faults FULL=1` tries every input and kills 100 times.",
-        "",
-        "## Bad inputs",
-        "",
         "Refused: status 2 and one sentence. Answered: the input was not bad for this command. "
         "Fault: another status, a traceback, more than one line, or no answer in time.",
         "",
@@ -140,62 +184,78 @@ def _page(inputs: list[dict[str, Any]], kills: list[dict[str, Any]], seed: int) 
         counts = (of.count("refused"), of.count("answered"))
         shown = " | ".join(str(n) for n in (len(of), *counts, len(of) - sum(counts)))
         lines.append(f"| {command} | {shown} |")
-    faults = [r for r in inputs if r["kind"] in ("fault", "no answer")]
+    faults = [r for r in inputs if _faults(r)]
     others = [r for r in inputs if r not in faults][:SHOWN]
-    lines += ["", f"Every fault, and {len(others)} others at random:", ""]
-    lines += ["| input | status | what it says |", "|---|---:|---|"]
-    for r in [*faults, *sorted(others, key=lambda r: r["key"])]:
-        said = f"`{_cell(r['said'])}`" if r["said"] else ""
-        lines.append(f"| `{_cell(r['key'])}` | {r['status']} | {said} |")
-    lines += [
+    lines += ["", f"Every fault, and {len(others)} others at random:", "", *ANSWERS]
+    return lines + [_answer(r) for r in (*faults, *sorted(others, key=lambda r: r["key"]))]
+
+
+def _page_of_crafted(files: list[dict[str, Any]]) -> list[str]:
+    lines = [
+        f"Each text that a file stores is replaced by {', '.join(f'`{n}`' for n in NAMES)} (one in "
+        "turn, each with `FULL=1`), and each place that names a class by each of them. The module "
+        "is on the path and leaves a mark when it is imported or called; an audit hook hears "
+        "processes that are started. Refused: status 2 and one line. Answered: the text is data "
+        "that names nothing (a source, a date, a version). Ran: anything ran.",
         "",
-        "## Kills",
+        "| file | opened by | texts | refused | answered | ran | other faults |",
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
+    for file, by in dict.fromkeys((r["file"], r["by"]) for r in files):
+        of = [r["kind"] for r in files if (r["file"], r["by"]) == (file, by)]
+        counts = (len(of), *(of.count(kind) for kind in ("refused", "answered", "ran", "fault")))
+        lines.append(f"| {file} | {by} | {' | '.join(map(str, counts))} |")
+    told: dict[Any, dict[str, Any]] = {}  # of answers that differ in the name alone, the first
+    for r in files:
+        told.setdefault((r["by"], _faults(r) and r["key"], r["said"][:60]), r)
+    some = [r for r in told.values() if r["said"]][:SHOWN]
+    lines += ["", f"{len(some)} of them, one for each answer:", "", *ANSWERS]
+    return lines + [_answer(r) for r in some]
+
+
+def _page_of_kills(kills: list[dict[str, Any]]) -> list[str]:
+    lines = [
+        "Each command is killed (`SIGKILL`) while it runs: half of the times at a moment that is "
+        "uniform over the processor time of a warm run that is not killed, half at one that is "
+        "uniform over that of its writing, counted from the first change on the disk (other "
+        "processes change processor time little). Commands are forks of a process that has "
+        "imported their libraries. A kill that came after the end (missed) does not count and is "
+        "repeated. Before each kill of `fit`, `report`, `export` and `update` an old file or "
+        "folder stands at the place; after it, what is there is the old one byte for byte or the "
+        f"new one, with the numbers of a run that was not killed. After every {RESUME_AFTER}th "
+        "kill the command is run again to its end, compared with a run that was never killed, and "
+        "no draft may be left; a simulation goes on where it was. Of a study every acknowledged "
+        "outcome is there, none twice, and its open tickets can be told.",
         "",
-        "Each command is killed (`SIGKILL`): half of the times at a moment that is uniform over "
-        "the processor time of a run that is not killed, half at one that is uniform over that of "
-        "its writing, counted from the first change on the disk (other processes change processor "
-        "time little). Before each kill of `fit` and "
-        "`report` a whole file of another seed stands at the place; after it, the file is the old "
-        "one byte for byte or the new one, with the numbers of a run that was not killed. A "
-        "simulation is resumed after three kills, and its trace is compared with one that was "
-        "never killed. Of a study every acknowledged outcome is there, none twice, and its open "
-        "tickets can be told.",
-        "",
-        "| command | unkilled: processor seconds | writes from | to | kills | had begun to write "
-        "| had ended | lost or half-written |",
+        "| command | warm run: processor seconds | writes from | to | kills | had begun to write "
+        "| missed | lost, half-written or doubled |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    for room in ROOMS:
+    for room in dict.fromkeys(r["room"] for r in kills):
         of = [r for r in kills if r["room"] == room]
-        shown = (
-            [f"{of[0][name]:.1f}" for name in ("seconds", "begins", "ends")] if of else ["-"] * 3
-        )
-        counts = [len(of), *(sum(r[n] for r in of) for n in ("wrote", "ended"))]
-        cells = [room, *shown, *map(str, counts), str(sum(bool(r["fault"]) for r in of))]
+        shown = [f"{of[0][name]:.2f}" for name in ("seconds", "begins", "ends")]
+        counts = [len(of), *(sum(r[name] for r in of) for name in ("wrote", "missed"))]
+        cells = [room, *shown, *map(str, counts), str(sum(map(_faults, of)))]
         lines.append(f"| {' | '.join(cells)} |")
     lines += ["", "| kill | moment | after | left |", "|---|---|---:|---|"]
     for r in kills:
         left = f"FAULT: {_cell(r['fault'])}" if r["fault"] else r["left"]
-        lines.append(f"| {r['number']} {r['room']} | {r['when']} | {r['after']:.2f} s | {left} |")
-    return "\n".join([*lines, ""])
+        lines.append(f"| {r['turn']} {r['room']} | {r['when']} | {r['after']:.3f} s | {left} |")
+    return lines
 
 
-def _page_of_points(points: list[dict[str, Any]]) -> str:
-    lines = ["", "## Points put right", "", "| point | command | status | what it says |",
-             "|---|---|---:|---|"]  # fmt: skip
+def _page_of_points(points: list[dict[str, Any]]) -> list[str]:
+    lines = ["| point | command | status | what it says |", "|---|---|---:|---|"]
     for r in points:
         said = "<br>".join(f"`{_cell(text)}`" for text in r["said"])
         lines.append(f"| {r['point']} | `{_cell(r['command'])}` | {r['status']} | {said} |")
-    return "\n".join([*lines, ""])
+    return lines
 
 
-def _page_of_junk(junk: list[dict[str, Any]]) -> str:
+def _page_of_junk(junk: list[dict[str, Any]]) -> list[str]:
     total = {kind: sum(r["counts"][kind] for r in junk) for kind in KINDS}
     n = sum(total.values())
     lines = [
-        "",
-        "## Junk",
-        "",
         f"{n:,} calls of {len(junk)} public names; in each, one argument, also one that is "
         "passed on (`**options`), is junk (None, arrays, masked entries, frames with repeated "
         "names, infinity, NaN, huge and negative numbers, lists that never end, deep nesting, "
@@ -214,7 +274,24 @@ def _page_of_junk(junk: list[dict[str, Any]]) -> str:
         if r["wrong"]:
             counts = " | ".join(str(r["counts"][kind]) for kind in KINDS)
             lines.append(f"| {r['name']} | {r['of']} | {counts} | `{_cell(r['wrong'][0])}` |")
-    return "\n".join([*lines, ""])
+    return lines
+
+
+PAGES = {  # by part: its heading on the page, and what shows its records
+    "inputs": ("Bad inputs", _page_of_inputs),
+    "crafted": ("Crafted files", _page_of_crafted),
+    "kills": ("Kills", _page_of_kills),
+    "points": ("Points put right", _page_of_points),
+    "attacked": ("Points of the second attack", _page_of_points),
+    "junk": ("Junk", _page_of_junk),
+}
+ANSWERS = ("| input | status | what it says |", "|---|---:|---|")
+
+
+def _answer(record: dict[str, Any]) -> str:
+    """Return a row of ANSWERS."""
+    said = f"`{_cell(record['said'])}`" if record["said"] else ""
+    return f"| `{_cell(record['key'])}` | {record['status']} | {said} |"
 
 
 def _cell(text: str) -> str:

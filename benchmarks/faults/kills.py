@@ -1,16 +1,18 @@
-"""Kills (SIGKILL) at random moments: nothing is lost, and nothing is half-written.
+"""Kills (SIGKILL) of running commands: nothing is lost, half-written or doubled.
 
-Each command is run once without a kill: how long it takes in processor time (which other processes
-change little), when it begins to write and when it ends writing. Half of the kills come at a moment
-that is uniform over its processor time, half at one that is uniform over the processor time of its
-writing, counted from the first change that is seen on the disk.
+Each command runs twice without a kill; the second, warm run tells how long it takes in processor
+time (which other processes change little), when it begins to write and when it ends writing. Half
+of the kills come at a moment that is uniform over its processor time, half at one that is uniform
+over that of its writing, counted from the first change that is seen on the disk. A kill that comes
+after the command has ended does not count, and is repeated.
+
+Commands are forks of a process that has imported their libraries: no kill is spent on imports.
 """
 
-import hashlib
+import importlib
 import os
 import shutil
-import subprocess
-import sys
+import signal
 import time
 import warnings
 from pathlib import Path
@@ -18,41 +20,67 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.faults.bad_inputs import HEAVY
+
 __all__ = ["ROOMS", "kill", "timed"]
 
-ROOMS = ("simulate", "fit", "report", "study")
-N_RUNS, HORIZON = 8, 20_000  # of a simulation
-STEP = 0.01  # seconds in which a system counts processor time
-RESUME_AFTER = 3  # kills of one simulation; then it is resumed to its end
-SIMULATE = ("simulate", "--problem", "cyclic-4", "--policies", "Uniform,UCB1", "--horizon",
-            str(HORIZON), "--replications", str(N_RUNS // 2), "--seed", "7", "--workers", "1",
-            "-o", "trace.nc")  # fmt: skip
-FIT = ("fit", "springall", "--draws", "4000", "-o", "fit.nc", "--seed")
-REPORT = ("report", "baseball1987", "--draws", "500", "-o", "r.html", "--seed")
+N_RUNS, HORIZON = 8, 5_000  # of a simulation
+BRIEF = 0.05  # seconds: a system counts processor time in steps of 0.01
+RESUME_AFTER = 5  # kills; then a simulation is resumed to its end, and other commands run again
+TRIES = 50  # to hit a running command
+PLAIN = ("--model", "preference-matrix")
+SMALL = (*PLAIN, "--draws", "200", "--seed")
+# by room: the command, to which a seed is added where it ends in --seed, and what it writes
+ROOMS: dict[str, tuple[tuple[str, ...], str]] = {
+    "fit": (("fit", "log.csv", "-o", "fit.nc", *SMALL), "fit.nc"),
+    "report": (("report", "log.csv", "-o", "r.html", *SMALL), "r.html"),
+    "update": (("update", "fit.nc", "new.csv"), "fit.nc"),
+    "study": ((), "s.study"),
+    "simulate": (
+        ("simulate", "--problem", "cyclic-4", "--policies", "Uniform,UCB1", "--horizon",
+         str(HORIZON), "--replications", str(N_RUNS // 2), "--workers", "1", "-o", "trace.nc"),
+        "trace.nc"),
+    "export": (("export", "log.csv", "-o", "tables", *SMALL), "tables"),
+    "report --by": (
+        ("report", "log.csv", "--by", "league", "--separate", "-o", "by.html", *SMALL), "by.html"),
+}  # fmt: skip
+LOG = "left,right,outcome,league\n" + "".join(
+    f"{pair[0]},{pair[1]},{outcome},{league}\n"
+    for league in ("north", "south")
+    for pair in ("ab", "bc", "ca") * 10
+    for outcome in ("left", "left", "right")
+)
 TOLD = "told.txt"  # what the study has acknowledged; flushed to the disk after each outcome
-STUDY = """
-import json, os, pathlib
-import bayesduel as bd
-from click.testing import CliRunner
-from bayesduel.cli import main
-run = CliRunner().invoke
-if not pathlib.Path("s.study").exists():
-    bd.Study("s.study", arms=["a", "b", "c", "d"], policy=bd.Uniform(), stop=None, seed=1).close()
-with open("told.txt", "a") as told:
-    for k in range(100):
-        asked = run(main, ["study", "ask", "s.study", "--json"], catch_exceptions=False)
-        ticket = json.loads(asked.stdout)["id"]
-        outcome = ("left", "right", "tie")[k % 3]
-        done = run(main, ["study", "tell", "s.study", ticket, outcome], catch_exceptions=False)
-        assert done.exit_code == 0, done.output
-        told.write(f"{ticket} {outcome}\\n")
-        told.flush()
-        os.fsync(told.fileno())
-"""
+
+
+def _ask_and_tell() -> None:
+    """Ask and tell 50 duels by the commands, and write down what was acknowledged."""
+    import json
+
+    from click.testing import CliRunner
+
+    import bayesduel as bd
+    from bayesduel.cli import main
+
+    run = CliRunner().invoke
+    if not Path("s.study").exists():
+        arms = ["a", "b", "c", "d"]
+        bd.Study("s.study", arms=arms, policy=bd.Uniform(), stop=None, seed=1).close()
+    with open(TOLD, "a", encoding="utf-8") as told:
+        for k in range(50):
+            asked = run(main, ["study", "ask", "s.study", "--json"], catch_exceptions=False)
+            ticket = json.loads(asked.stdout)["id"]
+            outcome = ("left", "right", "tie")[k % 3]
+            done = run(main, ["study", "tell", "s.study", ticket, outcome], catch_exceptions=False)
+            if done.exit_code:
+                raise RuntimeError(done.output)
+            told.write(f"{ticket} {outcome}\n")
+            told.flush()
+            os.fsync(told.fileno())
 
 
 def timed(room: str, folder: Path) -> dict[str, float]:
-    """Run a command without a kill.
+    """Run a command without a kill, and write what it gives, for comparison.
 
     Returns
     -------
@@ -60,71 +88,92 @@ def timed(room: str, folder: Path) -> dict[str, float]:
     """
     import psutil
 
-    if room in ("fit", "report"):
-        _prepare(room, folder)
-    shutil.rmtree(folder / "timed", ignore_errors=True)
-    (folder / "timed").mkdir(parents=True)
-    process, changes = _started(room, folder / "timed", 2), []
-    of, used, before = psutil.Process(process.pid), 0.0, _files(folder / "timed")
-    while process.poll() is None:
-        used, now = max(used, _used(of)), _files(folder / "timed")
+    shutil.rmtree(folder, ignore_errors=True)
+    for name in ("old", "new"):
+        (folder / name).mkdir(parents=True)
+        _lay(room, folder / name)
+    if room == "update":  # what is there is a fit; the new one has the duels of another log
+        _run("fit", folder / "old", 1)
+        shutil.copy(folder / "old" / "fit.nc", folder / "new" / "fit.nc")
+    else:
+        _run(room, folder / "old", 1)
+    started, changes = _started(room, folder / "new", 2), []
+    of, used, before = psutil.Process(started), 0.0, _files(folder / "new")
+    while (status := _status(started)) is None:
+        used, now = max(used, _used(of)), _files(folder / "new")
         if now != before:
             changes.append(used)
             before = now
         time.sleep(0.001)
-    if process.returncode:
-        raise RuntimeError(f"{room} should end with status 0, got {process.returncode}")
-    if room == "simulate":
-        shutil.move(folder / "timed" / "trace.nc", folder / "reference.nc")
+    if status:
+        raise RuntimeError(f"{room} should end with status 0, got {status}")
     return {"seconds": used, "begins": changes[0], "ends": changes[-1]}
 
 
 def kill(room: str, turn: int, folder: Path, times: dict[str, float], seed: int) -> dict[str, Any]:
-    """Start a command, kill it at a random moment, and return what it left.
+    """Start a command, kill it while it runs at a random moment, and return what it left.
 
     Returns
     -------
     `when`, "any time" or "writing"; `after`, seconds of processor time, those of writing; `wrote`,
-    whether it had begun to write; `ended`, whether it had ended; `left`, what is there; `fault`, ""
-    or what is lost or half-written.
+    whether it had begun to write; `missed`, how many kills came after its end before this one;
+    `left`, what is there; `fault`, "" or what is lost, half-written or doubled.
     """
-    import psutil
-
-    writing = turn % 2 == 1
-    place = folder / str(turn // RESUME_AFTER if room == "simulate" else 0)
-    place.mkdir(parents=True, exist_ok=True)
-    if room in ("fit", "report"):
-        for draft in place.iterdir():
-            draft.unlink()
-        shutil.copy(folder / f"1{_file(room).suffix}", place / _file(room))
+    writing, last = turn % 2 == 1, turn % RESUME_AFTER == RESUME_AFTER - 1
     rng = np.random.default_rng(seed)
     span = times["ends"] - times["begins"] if writing else times["seconds"]
-    after, pause = rng.uniform(0, span), rng.uniform(0, STEP)
-    before = _files(place)
-    known = _acknowledged(place)
-    process = _started(room, place, 2)
-    of = psutil.Process(process.pid)
-    while writing and process.poll() is None and _files(place) == before:
-        time.sleep(0.001)
-    begun = _used(of) if writing else 0.0
-    while process.poll() is None and _used(of) - begun < after:
-        time.sleep(0.001)
-    time.sleep(pause)
-    ended = process.poll() is not None
-    process.kill()
-    process.wait()
-    wrote = _files(place) != before
+    for missed in range(TRIES):
+        goes_on = room in ("simulate", "study")
+        place = folder / (str(turn // RESUME_AFTER) if room == "simulate" else "0")
+        if missed and room == "simulate":  # it has ended: begin another
+            shutil.rmtree(place)
+        place.mkdir(parents=True, exist_ok=True)
+        _lay(room, place)
+        if not goes_on:
+            _put(folder / "old" / ROOMS[room][1], place / ROOMS[room][1])
+        known = _acknowledged(place)
+        after = float(rng.uniform(0, span))
+        hit, wrote = _hit(room, place, after, writing, span < BRIEF)
+        if hit:
+            break
+    else:
+        raise RuntimeError(f"{room}: none of {TRIES} kills hit a running command")
     try:
-        if ended and process.returncode:
-            raise ValueError(f"it ended with status {process.returncode}")
         left, fault = _checked(room, place, folder, known), ""
-        if room == "simulate" and turn % RESUME_AFTER == RESUME_AFTER - 1:
-            left += _resumed(place, folder)
+        if last and room != "study":
+            left += _run_again(room, place, folder)
     except Exception as error:
         left, fault = "", f"{type(error).__name__}: {error}"[:200]
     when = "writing" if writing else "any time"
-    return {"when": when, "after": float(after), "wrote": wrote, "ended": ended,
-            "left": left, "fault": fault}  # fmt: skip
+    return {"when": when, "after": after, "wrote": wrote, "missed": missed, "left": left,
+            "fault": fault}  # fmt: skip
+
+
+def _hit(room: str, place: Path, after: float, writing: bool, brief: bool) -> tuple[bool, bool]:
+    """Start a command and kill it; return whether it still ran, and whether it had written.
+
+    Where what it is killed in is `brief`, by the clock: processor time is counted in steps.
+    """
+    import psutil
+
+    before = _files(place)
+    started = _started(room, place, 2)
+    of, status = psutil.Process(started), None
+    while writing and status is None and _files(place) == before:
+        time.sleep(0.0005)
+        status = _status(started)
+    begun = _used(of) if writing else 0.0
+    if brief:
+        time.sleep(after)
+    while not brief and status is None and _used(of) - begun < after:
+        time.sleep(0.004)
+        status = _status(started)
+    if status is None:
+        os.kill(started, signal.SIGKILL)  # a child that has ended is there until it is waited for
+        status = os.waitstatus_to_exitcode(os.waitpid(started, 0)[1])
+    if status not in (0, -signal.SIGKILL):
+        raise RuntimeError(f"{room} should end with status 0, got {status}")
+    return status == -signal.SIGKILL, _files(place) != before
 
 
 def _used(process: Any) -> float:
@@ -138,27 +187,63 @@ def _used(process: Any) -> float:
     return float(times.user + times.system)
 
 
-def _started(room: str, place: Path, seed: int) -> subprocess.Popen[bytes]:
-    python = [sys.executable, "-m", "bayesduel"]
-    command = {
-        "simulate": [*python, *SIMULATE],
-        "fit": [*python, *FIT, str(seed)],
-        "report": [*python, *REPORT, str(seed)],
-        "study": [sys.executable, "-c", STUDY],
-    }[room]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    return subprocess.Popen(command, cwd=place, **quiet)  # type: ignore[call-overload,no-any-return]
+def _started(room: str, place: Path, seed: int) -> int:
+    """Start a command in a folder, as a fork, and return the number of its process."""
+    for module in HEAVY:
+        importlib.import_module(module)
+    started = os.fork()
+    if started:
+        return started
+    status = 1
+    try:
+        quiet = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(quiet, 1)
+        os.dup2(quiet, 2)
+        os.chdir(place)
+        status = _work(room, seed)
+    finally:
+        os._exit(status)
 
 
-def _prepare(room: str, folder: Path) -> None:
-    """Write what the command gives with two seeds: the file that is there, and the new one."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for seed in (1, 2):
-        place = folder / f"{seed}{_file(room).suffix}"
-        if not place.exists():
-            if _started(room, folder, seed).wait():
-                raise RuntimeError(f"{room} should end with status 0")
-            (folder / _file(room)).rename(place)
+def _work(room: str, seed: int) -> int:
+    from bayesduel.cli import main
+
+    if room == "study":
+        _ask_and_tell()
+        return 0
+    command, _ = ROOMS[room]
+    try:
+        main([*command, *([str(seed)] if command[-1] == "--seed" else [])])
+    except SystemExit as error:
+        return int(error.code or 0)
+    return 0
+
+
+def _status(started: int) -> int | None:
+    """Return the status of a process that has ended, or None."""
+    number, status = os.waitpid(started, os.WNOHANG)
+    return os.waitstatus_to_exitcode(status) if number else None
+
+
+def _run(room: str, place: Path, seed: int) -> None:
+    status = os.waitstatus_to_exitcode(os.waitpid(_started(room, place, seed), 0)[1])
+    if status:
+        raise RuntimeError(f"{room} should end with status 0, got {status}")
+
+
+def _lay(room: str, place: Path) -> None:
+    """Write the logs that a command reads."""
+    (place / "log.csv").write_text(LOG, encoding="utf-8")
+    (place / "new.csv").write_text(LOG, encoding="utf-8")
+
+
+def _put(source: Path, target: Path) -> None:
+    """Put a file or a folder in place of what is there."""
+    if source.is_dir():
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(source, target)
+    else:
+        shutil.copy(source, target)
 
 
 def _checked(room: str, place: Path, folder: Path, known: list[str]) -> str:
@@ -167,13 +252,43 @@ def _checked(room: str, place: Path, folder: Path, known: list[str]) -> str:
         return _simulation(place)
     if room == "study":
         return _study(place, known)
-    name = _file(room)
-    digest = hashlib.sha256((place / name).read_bytes()).digest()
-    if digest == hashlib.sha256((folder / f"1{name.suffix}").read_bytes()).digest():
-        return "the old file, byte for byte"
-    same = _same_tree if room == "fit" else _same_page
-    same(place / name, folder / f"2{name.suffix}")
-    return "the new file, whole"
+    found, old = place / ROOMS[room][1], folder / "old" / ROOMS[room][1]
+    if _bytes(found) == _bytes(old):
+        return "the old one, byte for byte"
+    _same(found, folder / "new" / ROOMS[room][1])
+    return "the new one, whole"
+
+
+def _bytes(path: Path) -> dict[str, bytes]:
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    return {str(file.relative_to(path)): file.read_bytes() for file in files}
+
+
+def _same(path: Path, other: Path) -> None:
+    """Raise ValueError unless two files or folders hold the same."""
+    if path.is_dir():
+        if _bytes(path) != _bytes(other):
+            raise ValueError("old and new tables are mixed, or a table is not whole")
+    elif path.suffix == ".nc":
+        _same_tree(path, other)
+    else:
+        _same_page(path, other)
+
+
+def _run_again(room: str, place: Path, folder: Path) -> str:
+    """Run the command again to its end; compare with one that was not killed, and look for drafts.
+
+    An update whose fit has the new duels already is not repeated.
+    """
+    name = ROOMS[room][1]
+    if room == "update":
+        _put(folder / "old" / name, place / name)
+    _run(room, place, 2)
+    _same(place / name, folder / "new" / name)
+    more = sorted({p.name for p in place.iterdir()} - {p.name for p in (folder / "new").iterdir()})
+    if more:
+        raise ValueError(f"a run after it leaves {', '.join(more)}")
+    return "; run again, the same, no draft left"
 
 
 def _simulation(place: Path) -> str:
@@ -198,15 +313,6 @@ def _simulation(place: Path) -> str:
     if (wins != HORIZON).any():
         raise ValueError("a run that is marked as finished is not whole")
     return f"{wins.size} of {N_RUNS} runs"
-
-
-def _resumed(place: Path, folder: Path) -> str:
-    """Run the command again to its end, and compare with the simulation that was not killed."""
-    if _started("simulate", place, 2).wait():
-        raise RuntimeError("it could not be resumed")
-    _same_tree(place / "trace.nc", folder / "reference.nc")
-    shutil.rmtree(place)
-    return "; resumed, bit for bit"
 
 
 def _study(place: Path, known: list[str]) -> str:
@@ -241,14 +347,14 @@ def _acknowledged(place: Path) -> list[str]:
 
 
 def _same_tree(path: Path, other: Path) -> None:
-    """Raise ValueError unless two files hold the same numbers, bit for bit."""
+    """Raise ValueError unless two files hold as many duels and the same numbers, bit for bit."""
     import xarray as xr
 
     with (
         xr.open_datatree(path, engine="h5netcdf") as one,
         xr.open_datatree(other, engine="h5netcdf") as two,
     ):
-        if not one.equals(two):
+        if not one.equals(two) or one.attrs.get("n_duels") != two.attrs.get("n_duels"):
             raise ValueError(f"{path.name} differs from one whose writing was not killed")
 
 
@@ -257,10 +363,6 @@ def _same_page(path: Path, other: Path) -> None:
     one, two = (p.read_text(encoding="utf-8").rstrip() for p in (path, other))
     if not one.endswith("</html>") or len(one) != len(two):
         raise ValueError(f"the page has {len(one):,} characters in place of {len(two):,}")
-
-
-def _file(room: str) -> Path:
-    return Path({"fit": "fit.nc", "report": "r.html"}[room])
 
 
 def _files(folder: Path) -> dict[str, tuple[int, int]]:

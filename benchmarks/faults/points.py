@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-__all__ = ["POINTS", "point"]
+__all__ = ["ATTACKED", "POINTS", "point"]
+
+SHOWN = 5  # lines of an answer
 
 LOG = "left,right,outcome\n" + "a,b,left\nb,c,left\na,c,left\nc,a,left\nb,a,left\n" * 4
 LINES = '{"left": "a", "right": "b", "outcome": "left"}\n' * 3
@@ -35,7 +37,58 @@ for call in calls:
     except (TypeError, ValueError) as error:
         print(f"bayesduel: {type(error).__name__}: {error}")
 """
+LIKE = """
+import bayesduel as bd
+log = bd.read_duels("zeros.csv", like=bd.load("f.nc"))
+print("rows of zeros.csv, n_ties:", log.n_ties, log.summary().iloc[0].to_dict())
+"""
+LOST = """
+import pathlib, sys, bayesduel as bd
+given = {"horizon": 1000, "seed": 1, "replications": 2, "workers": 1, "progress": False}
+bd.simulate(bd.Uniform(), "cyclic-4", out="trace.zarr", **given)
+chunks = [p for p in pathlib.Path("trace.zarr/trace").rglob("c/**/*") if p.is_file()]
+for chunk in chunks:
+    chunk.unlink()
+try:
+    print("regret", float(bd.regret(bd.open_trace("trace.zarr").load()).to_array().max()))
+except ValueError as error:
+    print(f"bayesduel: {error}")
+bd.simulate(bd.Uniform(), "cyclic-4", out="trace.zarr", **given)
+print("rows: run again,", sum(p.exists() for p in chunks), "of", len(chunks), "chunks are there")
+"""
+DUELS = """
+import bayesduel as bd
+for name in ("away.csv", "losses.csv"):
+    log = bd.read_duels(name)
+    print("rows of", name, "n_ties:", log.n_ties, log.summary().iloc[0].to_dict())
+print("rows of [(0, 3), (2, 0)]:", bd.read_duels([(0, 3), (2, 0)]).n_duels)
+try:
+    bd.read_duels(range(10**12))
+except (TypeError, ValueError) as error:
+    print(f"bayesduel: {type(error).__name__}: {error}")
+"""
+FILES = {  # in each folder, by name
+    "log.csv": LOG,
+    "hold.py": HOLD,
+    "junk_calls.py": JUNK,
+    "lost.py": LOST,
+    "duels.py": DUELS,
+    "like.py": LIKE,
+    "away.csv": "home,away,FTR\n" + "a,b,A\na,c,A\nb,c,A\nc,b,A\n" * 5,
+    "losses.csv": "left,right,result\n" + "a,b,L\na,c,L\nb,c,D\n" * 5,
+    "first.csv": "left,right,outcome\n" + "a,b,1\nb,c,-1\na,c,0\n" * 9,
+    "zeros.csv": "left,right,outcome\n" + "a,b,0\n" * 40,
+    "slashes.csv": "g,left,right,outcome\n" + "a/b,x,y,left\na b,x,y,right\na?b,x,y,left\n" * 4,
+    "alike.csv": LOG.replace("a,", "caf\u00e9,", 9).replace("b,", "cafe\u0301,", 9),
+    "formulas.csv": LOG.replace("a,", "=1+1,").replace("b,", "@SUM,"),
+    "huge.csv": "left,right,margin\n" + "a,b,1\nb,c,-2\nc,a,1\n" * 9 + "a,b,1e300\n",
+    "counts.csv": "a,b,wins_a,wins_b\nx,y,3,1\ny,z,-1,2\n",
+    "apart.csv": "left,right,outcome,league\n"
+    + "a,b,left,north\nb,a,left,north\nc,d,left,south\nd,c,left,south\n" * 6,
+    "nested.jsonl": '{"left": {"x": 1}, "right": "b", "outcome": "left"}\n' * 3,
+}
 EXTRA = "from bayesduel.system.extras import load_extra; load_extra('no_such', 'dask')"
+PLAIN = "--model preference-matrix --draws 200"
 BAYESDUEL = f"{sys.executable} -m bayesduel"
 POINTS: dict[str, tuple[str, str]] = {
     "1 a folder called left=zzz": ("lines", "bayesduel health left=zzz/log.jsonl"),
@@ -63,14 +116,47 @@ POINTS: dict[str, tuple[str, str]] = {
         "log", "python junk_calls.py"),
     "11 two writers of one trace": ("log", "python hold.py"),
 }  # fmt: skip
+ATTACKED: dict[str, tuple[str, str]] = {  # points of a second attack
+    "2 an update with zeros alone": (
+        "log", f"bayesduel fit first.csv -o f.nc {PLAIN} 2> /dev/null; "
+        "bayesduel update f.nc zeros.csv; bayesduel winners f.nc"),
+    "2, 4, 22 only away wins; losses and draws; lists": ("log", "python duels.py"),
+    "5 an option that a fit cannot honour": (
+        "log", f"bayesduel fit log.csv -o f.nc {PLAIN} 2> /dev/null; "
+        "bayesduel winners f.nc --model davidson"),
+    "6 a file twice": ("log", "bayesduel health log.csv log.csv"),
+    "8 labels that look alike": ("log", "bayesduel health alike.csv | grep -i -A1 alike"),
+    "8 a nested arm": ("log", "bayesduel health nested.jsonl"),
+    "10 labels that make one file name": (
+        "log", f"bayesduel fit slashes.csv --by g -o f.nc {PLAIN} 2> /dev/null; ls f-*"),
+    "11 an output that is the input": (
+        "log", "bayesduel fit log.csv -o log.csv; s=$?; head -1 log.csv; exit $s"),
+    "11 a page that is a hard link of the input": (
+        "log", "ln log.csv r.html; bayesduel report log.csv -o r.html; s=$?; head -1 log.csv; "
+        "exit $s"),
+    "13 a margin of 1e300": ("log", "bayesduel fit huge.csv -o f.nc"),
+    "14 a pipe with a name": (
+        "log", "mkfifo pipe; (timeout 60 cat log.csv > pipe &) ; timeout 60 bayesduel health pipe"),
+    "14 wins_a of -1": ("log", "bayesduel health counts.csv"),
+    "15 parts that never met": ("log", "bayesduel report apart.csv --draws 100"),
+    "16 lost chunks": ("log", "python lost.py"),
+    "18 tables on a full disk": (
+        "log", f"mkdir t; echo old > t/ranking.csv; ulimit -f 1; bayesduel export log.csv -o t "
+        f"{PLAIN}; s=$?; ls t; cat t/ranking.csv; exit $s"),
+    "19 labels that are formulas": (
+        "log", f"bayesduel export formulas.csv -o t {PLAIN}; cut -d, -f1 t/scores.csv"),
+    "20 1e8 draws": ("log", "bayesduel fit log.csv -o f.nc --draws 100000000"),
+    "20 little memory": ("log", "ulimit -v 900000; bayesduel winners log.csv"),
+    "22 a name too long": (
+        "log", "bayesduel health $(printf 'a%.0s' $(seq 5000)) | cut -c1-80"),
+}  # fmt: skip
 
 
 def point(name: str, folder: Path) -> dict[str, Any]:
     """Run the command of a point in a folder with its files; return status and answer."""
-    kind, command = POINTS[name]
-    (folder / "hold.py").write_text(HOLD, encoding="utf-8")
-    (folder / "junk_calls.py").write_text(JUNK, encoding="utf-8")
-    (folder / "log.csv").write_text(LOG, encoding="utf-8")
+    kind, command = (POINTS | ATTACKED)[name]
+    for file, text in FILES.items():
+        (folder / file).write_text(text, encoding="utf-8")
     if kind == "lines":
         (folder / "left=zzz").mkdir()
         (folder / "left=zzz" / "log.jsonl").write_text(LINES, encoding="utf-8")
@@ -91,5 +177,5 @@ def point(name: str, folder: Path) -> dict[str, Any]:
     answer = [line.strip() for line in said if line.strip()]
     kept = [line for line in answer if line.startswith(("bayesduel:", "rows", "arms", "duels"))]
     kept += [line for line in answer if "rows" in line or "report.html" in line or line == "old"]
-    shown = list(dict.fromkeys(kept or answer[-1:]))
-    return {"point": name, "command": command, "status": done.returncode, "said": shown[:4]}
+    shown = list(dict.fromkeys(answer if len(answer) <= SHOWN else kept or answer[-1:]))
+    return {"point": name, "command": command, "status": done.returncode, "said": shown[:SHOWN]}

@@ -12,6 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import h5py
+import numpy as np
+
+import bayesduel as bd
+from bayesduel.models import BradleyTerry, OrderEffect
 
 MODULE = "crafted_trap"  # on the path; importing it, or calling what it has, leaves a mark
 NAMES = (
@@ -61,6 +65,27 @@ class Watch:
         sys.path.remove(str(self.module.parent))
         if self.mark.exists() or MODULE in sys.modules:
             heard.append(f"{MODULE} ran")
+
+
+def voted() -> bd.Duels:
+    """Return a log with judges."""
+    outcomes = np.random.default_rng(1).integers(0, 2, 60).astype(float)
+    pairs = ["ab", "bc", "ca"] * 20
+    lefts, rights = [p[0] for p in pairs], [p[1] for p in pairs]
+    return bd.Duels.from_votes(lefts, rights, outcomes, judge=["u", "v", "w", "x"] * 15)
+
+
+def make_files(folder: Path) -> Path:
+    """Write one file of each kind that is opened: a fit, a study, and a trace of both formats."""
+    fit = bd.fit(voted(), BradleyTerry() + OrderEffect(), draws=100, seed=1)
+    fit.to_netcdf(folder / "fit.nc", engine="h5netcdf")
+    policy = bd.ContrastAllocation(belief=bd.Laplace(model=BradleyTerry() + OrderEffect()))
+    stop = bd.WithinRope(0.95) | bd.Budget(50)
+    bd.Study(folder / "a.study", arms=list("abc"), policy=policy, stop=stop, seed=1).close()
+    given: dict[str, Any] = {"seed": 1, "replications": 1, "workers": 1, "progress": False}
+    for name in ("trace.zarr", "trace.nc"):
+        bd.simulate(bd.Uniform(), "cyclic-4", horizon=20, out=folder / name, **given)
+    return folder
 
 
 def texts(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -179,3 +204,30 @@ def _json(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return None
+
+
+# by kind of file: where its texts are, and how one is replaced
+KINDS: dict[str, tuple[Any, Any]] = {
+    "fit.nc": (spots_of_attributes, plant_attribute),
+    "trace.nc": (spots_of_attributes, plant_attribute),
+    "a.study": (spots_of_study, plant_setting),
+    "trace.zarr": (spots_of_folder, plant_metadata),
+}
+CLASSES = ("evil", "order", "scores", "bradley-terry")
+PARTS = {  # of a study: where a class is named
+    "model": ("model", ("name",)),
+    "classes": ("model", ("classes", "evil")),
+    "policy": ("policy", ("class",)),
+    "belief": ("policy", ("belief", "class")),
+    "stop": ("stop", ("rules", 0, "name")),
+    "goal": ("goal", ("name",)),
+}
+
+
+def plant_class(path: Path, part: str, name: str, mark: Path) -> None:
+    """Let a fit name a class that is none, its arguments among the settings."""
+    settings = {"args": ["touch", str(mark)], "command": f"touch {mark}"}
+    with h5py.File(path, "r+") as file:
+        file.attrs["model_classes"] = json.dumps({part: name})
+        if part == "evil":
+            file.attrs["model"], file.attrs["model_settings"] = part, json.dumps(settings)
