@@ -61,7 +61,7 @@ class _Named(ABCMeta):
     @property
     def __signature__(cls) -> inspect.Signature:
         """The arguments of the class, which a metaclass would hide from help()."""
-        found = inspect.signature(cls.__init__)
+        found = inspect.signature(vars(cls).get("__init__", object.__init__))
         return found.replace(parameters=[*found.parameters.values()][1:])
 
 

@@ -160,7 +160,7 @@ class Part(ByValue, ABC):
     @classmethod
     def worded(cls, text: str) -> "Part":
         """Return the part of "name:text": by default the text is its first setting."""
-        return cls(text)  # type: ignore[call-arg]
+        return cls(text)
 
     @property
     def key(self) -> str:

@@ -74,9 +74,9 @@ def command(
     compared = None if models is None else _models(models)
     if options["term"]:  # with --models: each with the terms, else Bradley-Terry without and with
         asked = {"term": options["term"]}
-        plain = _models("bradley-terry") if compared is None else []
-        whole = [with_terms(m, asked, f"the model {m.name}") for m in compared or plain]
-        compared = plain + whole
+        bare = _models("bradley-terry") if compared is None else []
+        whole = [with_terms(m, asked, f"the model {m.name}") for m in compared or bare]
+        compared = bare + whole
     found: dict[str | None, Check] = {}
     with steps() as step:
         for label, duels in read_log(log, options).items():

@@ -106,10 +106,10 @@ def parts_of_votes(
         )
         if tie_rule == "drop":
             read_summary = replace(read_summary, n_ties_dropped=int(votes.weight[tie].sum()))
-    keep = ~self_duel & (votes.weight > 0)
+    valid = ~self_duel & (votes.weight > 0)
     if tie_rule == "drop":
-        keep &= ~tie
-    votes = votes.take(keep)
+        valid &= ~tie
+    votes = votes.take(valid)
     asked = (
         *(votes.margin, votes.judge, votes.group, votes.time, votes.covariates),
         votes.category,
