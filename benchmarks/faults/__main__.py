@@ -231,8 +231,11 @@ def _page_of_kills(kills: list[dict[str, Any]]) -> list[str]:
         "| missed | lost, half-written or doubled |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    for room in dict.fromkeys(r["room"] for r in kills):
+    for room in ROOMS:
         of = [r for r in kills if r["room"] == room]
+        if not of:
+            lines.append(f"| {room} | not measured yet{' |' * 7}")
+            continue
         shown = [f"{of[0][name]:.2f}" for name in ("seconds", "begins", "ends")]
         counts = [len(of), *(sum(r[name] for r in of) for name in ("wrote", "missed"))]
         cells = [room, *shown, *map(str, counts), str(sum(map(_faults, of)))]
