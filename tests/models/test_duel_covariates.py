@@ -6,6 +6,7 @@ import statsmodels.api as sm
 from scipy.special import expit, ndtr, softmax
 
 import bayesduel as bd
+from bayesduel.inference.fit import UnusedCovariatesWarning
 from bayesduel.models import (
     BradleyTerry,
     Covariates,
@@ -51,7 +52,8 @@ def controlled(arena):
 
 
 def test_a_bias_is_recovered_and_the_ranking_corrected(arena, controlled):
-    plain = bd.fit(arena, draws=400)
+    with pytest.warns(UnusedCovariatesWarning, match="'length' and 'lists'"):
+        plain = bd.fit(arena, draws=400)
     assert plain["posterior"]["score"].mean(("chain", "draw")).values.argmax() == 1
     score = controlled["posterior"]["score"]
     z = (score.mean(("chain", "draw")) - SCORE) / score.std(("chain", "draw"))
