@@ -32,6 +32,7 @@ from bayesduel.models.random_effects import CategoryEffects, RandomEffects
 from bayesduel.models.registry import (
     MODELS,
     TERMS,
+    add_term,
     model_from_settings,
     model_named,
     model_settings,
@@ -39,7 +40,6 @@ from bayesduel.models.registry import (
     register,
     scored,
     term_named,
-    with_term,
 )
 from bayesduel.models.response import Bernoulli, Response
 from bayesduel.models.scale_prior import Scale
@@ -85,6 +85,7 @@ __all__ = [
     "ThurstoneScore",
     "TimeVarying",
     "Touch",
+    "add_term",
     "model_from_settings",
     "model_named",
     "model_settings",
@@ -92,5 +93,4 @@ __all__ = [
     "register",
     "scored",
     "term_named",
-    "with_term",
 ]

@@ -37,6 +37,7 @@ from bayesduel.system.arguments import check_text, shown_value
 __all__ = [
     "MODELS",
     "TERMS",
+    "add_term",
     "check_class",
     "classes_of",
     "know",
@@ -47,7 +48,6 @@ __all__ = [
     "register",
     "scored",
     "term_named",
-    "with_term",
 ]
 
 MODELS: dict[str, type[Model]] = {
@@ -147,7 +147,7 @@ def named(name: str, **settings: Any) -> Any:
         raise TypeError(f"name should be the name of a model, got {shown_value(name)}")
     label, *words = (word.strip() for word in name.split(" + "))
     made = _made(label, settings, {})
-    return made if "terms" in settings else reduce(with_term, words, made)
+    return made if "terms" in settings else reduce(add_term, words, made)
 
 
 def term_named(term: str) -> Part:
@@ -181,7 +181,7 @@ def term_named(term: str) -> Part:
     return found
 
 
-def with_term(model: Any, term: str) -> ScoreModel:
+def add_term(model: Any, term: str) -> ScoreModel:
     """Return a model with the term of a word (:func:`term_named`) beside its own.
 
     Covariates of the duel join those that the model has.

@@ -295,11 +295,11 @@ def with_terms(model: Any, options: Mapping[str, Any], called: str) -> Any:
     click.UsageError
         If the model, which the command line has as `called`, cannot have them.
     """
-    from bayesduel.models import with_term
+    from bayesduel.models import add_term
 
     for option, word in _terms_asked(options):
         try:
-            model = with_term(model, word)
+            model = add_term(model, word)
         except (TypeError, ValueError) as error:
             raise click.UsageError(f"{option} cannot be used with {called}: {error}") from error
     return model

@@ -266,7 +266,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "models.Terms": lambda w: {"parts": (bd.models.Scores(),)},
     "models.scored": lambda w: {"model": bd.models.BradleyTerry()},
     "models.term_named": lambda w: {"term": "order"},
-    "models.with_term": lambda w: {"model": bd.models.BradleyTerry(), "term": "order"},
+    "models.add_term": lambda w: {"model": bd.models.BradleyTerry(), "term": "order"},
     **{f"preference.{name}": _matrix for name in (
         "beats", "borda_scores", "check_preference", "condorcet_winner", "copeland_scores",
         "cyclic_triads", "decided_triads", "kemeny", "random_walk_scores", "slater", "smith_set",
