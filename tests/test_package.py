@@ -44,9 +44,8 @@ def test_no_room_is_named_after_nothing():
 
 def test_nobody_asks_a_model_what_kind_it_is():
     """The contract (bayesduel.models.Model) answers; a new kind of model needs no new question."""
-    asked = re.compile(
-        r"hasattr\(model|model\.(link|name) ==|isinstance\(model, (?!Model\)|ScoreModel\)|xr\.)"
-    )
+    allowed = r"Model\)|ScoreModel\)|str\)|xr\."
+    asked = re.compile(rf"hasattr\(model|model\.(link|name) ==|isinstance\(model, (?!{allowed})")
     for path in [*(ROOT / "bayesduel").rglob("*.py"), *(ROOT / "models").rglob("*.py")]:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             assert not asked.search(line), f"{path.relative_to(ROOT)}:{number}: {line.strip()}"

@@ -181,7 +181,7 @@ CATEGORIES, PARTS = "bayesduel/data/categories.py", "parts_of_categories"
 DRAWN, ROLE = "figure.decorated.drawn", "getattr(votes, role)"
 HDF5 = "xr.open_datatree(path, engine='h5netcdf')"
 ZARR = "xr.open_datatree(path, engine='zarr', consolidated=False, zarr_format=ZARR_FORMAT)"
-OLD_GROUP = "zarr.open_group(path, mode='r+', zarr_format=ZARR_FORMAT)"
+ANY_GROUP = "zarr.open_group(path, mode=mode, zarr_format=ZARR_FORMAT)"
 NEW_GROUP = "zarr.open_group(path, mode='w', attributes={'plan': json.dumps(dict(plan))})"
 SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     "a public name of the package, by a table of its modules": (
@@ -238,10 +238,10 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/data/majority.py", "_by_unit", ROLE),
         ("bayesduel/data/majority.py", "repeated_role", "getattr(duels.votes, role)"),
         ("bayesduel/data/read/columns.py", "Roles.taken", "getattr(self, n)"),
-        ("bayesduel/data/read/duckdb_source.py", "FileSource.rows", "getattr(rows, role)"),
         ("bayesduel/data/read/faults.py", "without_missing", "getattr(rows, role)"),
-        ("bayesduel/data/subset.py", "compact", "getattr(votes, LABELS[role])"),
-        ("bayesduel/data/subset.py", "compact", ROLE),
+        ("bayesduel/data/subset.py", "compact_all", "getattr(votes, labels)"),
+        ("bayesduel/data/subset.py", "compact_all", ROLE),
+        ("bayesduel/data/read/rows.py", "Rows.texts", "getattr(self, role)"),
         ("bayesduel/data/subset.py", "of_units", "getattr(votes, f'{role}s')"),
         ("bayesduel/data/subset.py", "of_units", ROLE),
         ("bayesduel/data/votes.py", "Votes.take", "getattr(self, name)"),
@@ -251,8 +251,12 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/system/open_datatree.py", "open_datatree", ZARR),
         ("bayesduel/posterior/load.py", "load", "open_datatree(path)"),
         ("bayesduel/simulation/trace.py", "open_trace", "open_datatree(path)"),
-        ("bayesduel/simulation/trace.py", "StoredTrace.__init__", OLD_GROUP),
+        ("bayesduel/simulation/trace.py", "_open_folder", "open_datatree(path)"),
+        ("bayesduel/simulation/trace.py", "_group", ANY_GROUP),
         ("bayesduel/simulation/trace.py", "_fill_store", NEW_GROUP),
+    ),
+    "the arguments of a class, for help()": (
+        ("models/model.py", "_Named.__signature__", "vars(cls)"),
     ),
     "whether NumPy is imported": (("bayesduel/system/arguments.py", "shown_value", "sys.modules"),),
     "the C types of an optional game, for its own library": (

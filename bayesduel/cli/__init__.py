@@ -9,6 +9,7 @@ by Ctrl-C or SIGTERM.
 """
 
 import io
+import logging
 import signal
 import sys
 import threading
@@ -101,6 +102,8 @@ class Commands(click.Group):
             try:
                 result = super().main(argv, *rest, **extra)
             except (KeyboardInterrupt, click.Abort):
+                # Zarr's tasks that end with the process are no news.
+                logging.getLogger("asyncio").setLevel(logging.CRITICAL)
                 status = _say("stopped", STOPPED)
             except click.UsageError as error:
                 where = error.ctx.command_path if error.ctx else "bayesduel"

@@ -85,7 +85,15 @@ def verdict_words(
             "The log cannot tell whether a ranking holds: even cycles whose every step is won at "
             f"{100 * STRONGEST:.0f} % would be detected with a probability of "
             f"{percent(e.best_power)} % at most.",
-            f"Its cyclic triads are no more than transitive models predict ({p}). {advice}",
+            " ".join(
+                words
+                for words in (
+                    f"Its cyclic triads are no more than transitive models predict ({p}).",
+                    once_words(e),
+                    advice,
+                )
+                if words
+            ),
         )
     if e.strength == "undecided":
         return (

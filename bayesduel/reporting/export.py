@@ -79,7 +79,7 @@ def export(
                 for name, table in section.tables.items():
                     file = f"{own}{name}.{format}"
                     check_not_read(folder / file, read)
-                    text = table.to_csv(raw=raw) if format == "csv" else f"{table.to_json()}\n"
+                    text = table.csv(raw=raw) if format == "csv" else f"{table.to_json()}\n"
                     yield file, text
 
     return write_texts(folder, texts())

@@ -208,7 +208,7 @@ class Table(Printed):
             names[f"{own} {k + 1}" if own in names else own] = [row[k] for row in texts]
         return names
 
-    def to_csv(self, digits: int | None = None, *, raw: bool = False) -> str:
+    def csv(self, digits: int | None = None, *, raw: bool = False) -> str:
         """Return it as CSV for spreadsheets, or `raw`: see :func:`bayesduel.text.csv_text`.
 
         With `digits`, numbers are rounded to so many significant ones.
@@ -236,10 +236,10 @@ class Table(Printed):
         CSV alone, with six significant digits.
         """
         if len(next(iter(self.content.values()), ())) > HUGE:
-            text = self.to_csv(digits=6).encode()
+            text = self.csv(digits=6).encode()
             uri = f"data:application/gzip;base64,{_base64(_packed(text))}"
             return (("CSV", "csv.gz", uri),)
-        made = (("CSV", "csv", "text/csv", self.to_csv().encode()),
+        made = (("CSV", "csv", "text/csv", self.csv().encode()),
                 ("JSON", "json", "application/json", self.to_json().encode()))  # fmt: skip
         if len(next(iter(self.content.values()), ())) > LONG:
             return tuple(

@@ -108,5 +108,5 @@ def test_raw_is_for_csv(files):
 
 def test_files_of_a_page():
     table = Table(columns="ln", heads=("=head", "n"), rows=(("=1+1", "-3"), ("-x", "-0.5")))
-    assert cells(table.to_csv()) == ["'=head", "n", "'=1+1", "-3", "'-x", "-0.5"]
+    assert cells(table.csv()) == ["'=head", "n", "'=1+1", "-3", "'-x", "-0.5"]
     assert json.loads(table.to_json())[0] == {"=head": "=1+1", "n": "-3"}

@@ -140,6 +140,10 @@ def table(n=240, seed=1):
     )
 
 
+# The log has a covariate that most of the models leave out.
+pytestmark = pytest.mark.filterwarnings("ignore:the log has covariates")
+
+
 @pytest.fixture(scope="module")
 def log():
     data = table()

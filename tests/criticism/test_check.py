@@ -446,7 +446,7 @@ def test_pairs_that_met_once_cannot_tell_chance_from_cycles():
     troops = np.random.default_rng(0).multinomial(20, [0.2] * 5, size=14)
     fields = np.sign(troops[:, None] - troops[None]).sum(2)
     once = check(bd.Duels.from_wins((fields > 0).astype(int)), quick=True)
-    assert once.transitive is True and once.evidence.cyclic > 0
+    assert once.transitive is None and once.evidence.cyclic > 0
     words = "Of the pairs that met, 100 % have one decided duel"
     assert once.evidence.met_once == 1 and words in once.verdict
     often = check(simulate(ORDERED[:5, :5], 12, np.random.default_rng(16)), quick=True)

@@ -396,7 +396,7 @@ def test_arms_lost_to_counts_every_triple_once():
 @pytest.mark.parametrize(
     ("P", "error", "words"),
     [
-        ("abc", TypeError, "P should be an array of numbers, got str"),
+        ("abc", TypeError, "P should be an array of numbers, got 'abc'"),
         ([[0.5]], ValueError, "K >= 2, got \\(1, 1\\)"),
         ([0.5, 0.5], ValueError, "shape \\(..., K, K\\)"),
         (np.full((2, 3), 0.5), ValueError, "got \\(2, 3\\)"),

@@ -120,7 +120,7 @@ def test_every_table_is_in_the_page_as_files(section):
 def test_files_hold_numbers_that_are_not_rounded():
     data = {"arm": ["a", "b"], "share": np.array([1 / 3, np.nan])}
     table = Table(columns="ln", heads=("arm", "share"), rows=(("a", "33 %"),), data=data)
-    assert table.to_csv() == f"arm,share\na,{1 / 3}\nb,\n"
+    assert table.csv() == f"arm,share\na,{1 / 3}\nb,\n"
     assert json.loads(table.to_json()) == [
         {"arm": "a", "share": 1 / 3},
         {"arm": "b", "share": None},
@@ -135,7 +135,7 @@ def test_tables_of_a_section_have_different_names():
     section = Section(id="fit", body=blocks(one, Group("More", (two, named))))
     assert list(section.tables) == ["fit", "fit-2", "fit-own"]
     assert section.file_name(named) == "fit-own"
-    assert two.to_csv() == "name,value\na,1\n"
+    assert two.csv() == "name,value\na,1\n"
 
 
 def decoded(uri: str, kind: str) -> str:

@@ -149,6 +149,8 @@ class Evidence:
         models do not represent every possible order: see the error rates in
         docs/transitivity.md.
         """
+        if not self.n_closed:
+            return "none"
         if not self.settled and _near(list(self.p_by_model.values()), self.n_replicated):
             return "borderline"
         if self.p_value <= LEVEL:
