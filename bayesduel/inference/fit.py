@@ -23,7 +23,7 @@ from bayesduel.models.registry import classes_of
 from bayesduel.models.settings import settings_to_json
 from bayesduel.system.arguments import check_call, check_flag, check_one_of, shown_value
 from bayesduel.system.blas_threads import one_thread_if_small
-from bayesduel.system.memory import check_square
+from bayesduel.system.memory import check_draws, check_square
 from bayesduel.system.threads import one_at_a_time
 from bayesduel.text import join
 
@@ -188,6 +188,8 @@ def fitted(
     sparse = takes_sparse(model, len(duels.arms), method)
     if draws is None:
         draws = _default_draws(len(duels.arms)) if sparse else DRAWS
+    else:
+        check_draws(draws, len(duels.arms))
     if isinstance(duels, Duels) and _ranks_arms(model):
         warn_of_pairing(duels, learned_scale="scale" in model.scales)
     model = model.settled(duels)

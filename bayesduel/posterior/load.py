@@ -15,7 +15,7 @@ __all__ = ["load"]
 
 
 def load(path: Any, classes: Iterable[type] = ()) -> xr.DataTree:
-    """Return a fit that `bayesduel fit`, or ``fit.to_netcdf(path)``, left in a file.
+    """Return a fit that `bayesduel fit`, or ``fit.to_netcdf``, left in a file.
 
     What a file says is data: it imports no module and calls nothing but the package's own models.
 

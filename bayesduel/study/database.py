@@ -45,6 +45,7 @@ class Database:
         self._file = None if path is None or "://" in str(path) else Path(path)
         if self._file is not None and self._file.exists():
             self._file = None  # not made by this call
+        self.read_only = self._file is None and _unwritable(path)
         self.url, self.engine = _engine(path)
         weakref.finalize(self, self.engine.dispose)
         self.is_new = not self._has_tables()
@@ -131,12 +132,19 @@ def _engine(path: str | Path | None) -> tuple[str, Engine]:
         raise StudyError(f"{file} should be in a folder that exists, got {file.parent}.")
     if file.is_dir():
         raise StudyError(f"{file} should be a file, got a folder.")
-    if file.is_file() and not (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)):
+    if _unwritable(path):
         return str(file), _read_only(file)
     engine = create_engine(f"sqlite:///{file}", connect_args={"timeout": BUSY})
     event.listen(engine, "connect", _on_disk)
     event.listen(engine, "begin", _begin)
     return str(file), engine
+
+
+def _unwritable(path: str | Path | None) -> bool:
+    """Return whether a path is of a file that exists and cannot be written."""
+    if path is None or "://" in str(path) or not Path(path).is_file():
+        return False
+    return not all(os.access(place, os.W_OK) for place in (path, Path(path).parent))
 
 
 def _read_only(file: Path) -> Engine:

@@ -492,7 +492,8 @@ class Study:
         if not wanted or (len(self.arms) < 3 and self._ledger.current):
             return None
         found = {"outcomes": last, **transitivity(self.duels(), best, self.model.name)}
-        self._store.set(check=found)
+        if not self._store.read_only:
+            self._store.set(check=found)
         return found
 
     def _remember(self, decision: Decision) -> tuple[tuple[int, float], ...]:
@@ -501,7 +502,8 @@ class Study:
         look = len(self._ledger.current), round(decision.probability, 4)
         if look[0] and (not history or history[-1][0] != look[0]):
             history.append(look)
-            self._store.set(history=history)
+            if not self._store.read_only:
+                self._store.set(history=history)
         return tuple((int(n), float(p)) for n, p in history)
 
     def _number(self, ticket: Ticket | str) -> int:

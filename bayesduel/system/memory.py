@@ -8,10 +8,11 @@ from typing import Any
 
 from bayesduel.system.arguments import shown_value
 
-__all__ = ["TABLE_ARMS", "available_memory", "bytes_of", "check_square"]
+__all__ = ["TABLE_ARMS", "available_memory", "bytes_of", "check_draws", "check_square"]
 
 ENTRY = 8  # bytes of a float
 GIB = 2**30
+COPIES = 4  # of the draws, at a time: proposals, those kept, and workspace
 TABLE_ARMS = 1000  # arms above which results hold no table of arm by arm
 LEAST = 100_000_000  # bytes; less is not enough to read anything
 SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b\s*", re.IGNORECASE)
@@ -72,6 +73,25 @@ def check_square(n_arms: int, matrices: float, what: str, instead: str) -> None:
     raise ValueError(
         f"{what} should have at most {limit:,} arms in the {free / GIB:.3g} GiB of memory that are "
         f"free, got {n_arms:,}, which take about {need / GIB:,.3g} GiB; {instead}"
+    )
+
+
+def check_draws(draws: int, numbers: int) -> None:
+    """Raise unless `draws` of so many numbers, and what is computed with them, fit in free memory.
+
+    Raises
+    ------
+    ValueError
+        If they do not fit.
+    """
+    free = available_memory()
+    each = COPIES * ENTRY * float(numbers)
+    if free is None or draws * each <= free:
+        return
+    raise ValueError(
+        f"draws should be at most {int(free / each):,} of {numbers:,} parameters in the "
+        f"{free / GIB:.3g} GiB of memory that are free, got {draws:,}, which take about "
+        f"{draws * each / GIB:,.3g} GiB"
     )
 
 

@@ -422,3 +422,19 @@ def test_a_study_knows_how_its_imported_log_was_read(tmp_path):
     with pytest.raises(ValueError, match=r"duels should be read with the coding.*'1/-1/0'"):
         study.import_duels(wins)
     assert study.n_duels == 5
+
+
+def test_a_study_that_cannot_be_written_can_be_read(tmp_path, monkeypatch):
+    """A file on a disk that is read-only: what it holds is shown, and nothing is told."""
+    path = tmp_path / "a.study"
+    with bd.Study(path, arms=["a", "b", "c"], seed=1) as study:
+        ticket = study.ask()
+        study.tell(ticket, "left")
+    monkeypatch.setattr("bayesduel.study.database.os.access", lambda *_: False)
+    with bd.Study(path) as study:
+        assert study.duels().n_duels == 1 and study.status().n_duels == 1
+        with pytest.raises(StudyError, match=r"a\.study cannot be opened for writing"):
+            study.tell(study.ask(), "left")
+    monkeypatch.undo()
+    with bd.Study(path) as study:
+        assert study.duels().n_duels == 1

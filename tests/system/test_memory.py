@@ -82,3 +82,9 @@ def test_a_memory_error_is_one_sentence(monkeypatch):
         2,
         "bayesduel: the memory is not enough: Unable to allocate 9 TiB\n",
     )
+
+
+def test_more_draws_than_fit_in_memory_are_refused(monkeypatch):
+    monkeypatch.setattr("bayesduel.system.memory.available_memory", lambda: 2**30)
+    with pytest.raises(ValueError, match=r"draws should be at most .* got 100,000,000, which take"):
+        bd.fit(bd.datasets.load("springall"), draws=100_000_000)
