@@ -16,7 +16,6 @@ __all__ = [
     "ModelCells",
     "Seen",
     "data_of_rows",
-    "judges_of",
     "levels_of",
     "margins_of",
     "seen_in",
@@ -240,22 +239,6 @@ def votes_of(duels: "Duels") -> Any:
     return votes
 
 
-def judges_of(duels: "Duels") -> np.ndarray:
-    """Return each vote's judge, -1 where it has none, shape (votes,).
-
-    Raises
-    ------
-    ValueError
-        If the log does not name two judges.
-    """
-    votes = duels.votes
-    if votes is None or votes.judge is None:
-        raise ValueError("duels should name a judge for each vote, got a log without judges")
-    if len(votes.judges) < 2:
-        raise ValueError(f"duels should name at least two judges, got {list(votes.judges)}")
-    return votes.judge
-
-
 def levels_of(duels: "Duels", by: str) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return the level of each vote in a column, -1 where it has none, and the levels' labels.
 
@@ -275,7 +258,7 @@ def levels_of(duels: "Duels", by: str) -> tuple[np.ndarray, tuple[str, ...]]:
     found = None if votes is None else votes.level(by)
     if found is None:
         kept = "" if by in ROLES else f" (read_duels(..., keep=[{by!r}]), --keep {by})"
-        raise ValueError(f"duels should have a {by} for each vote, got a log without {by}{kept}")
+        raise ValueError(f"duels should name a {by} for each vote, got a log without {by}{kept}")
     if len(found[1]) < 2:
         raise ValueError(f"duels should be of at least two levels of {by}, got {list(found[1])}")
     return found

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.models.cells import judges_of
+from bayesduel.models.cells import levels_of
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import check_positive
 from bayesduel.models.term import Modifier, centre
@@ -82,7 +82,7 @@ class JudgeReliability(Modifier):
 
     def columns(self, log: Any) -> dict[str, np.ndarray]:
         """Return each vote's judge, -1 where it has none."""
-        return {"judge_of_cell": judges_of(log)}
+        return {"judge_of_cell": levels_of(log, "judge")[0]}
 
     def coords(self, log: Any) -> dict[str, Any]:
         """Return the judges."""

@@ -17,7 +17,8 @@ from scipy.linalg.lapack import dpotrf, dpotri
 
 from bayesduel.inference.conditional_mode import ascent
 from bayesduel.inference.design import DesignMatrix, ScoresBeside, centre, uncentre
-from bayesduel.inference.linear_predictor import LinearPredictor, Prior
+from bayesduel.inference.gaussian_prior import Prior
+from bayesduel.inference.linear_predictor import LinearPredictor
 from bayesduel.models.response import Derivatives
 
 __all__ = ["Arrow", "Layout", "layout_of"]

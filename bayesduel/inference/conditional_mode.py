@@ -80,7 +80,7 @@ def find_mode(
         If there is no mode: the likelihood increases without bound (flat priors only).
     """
     x = np.zeros(density.size) if start is None else start.copy()
-    prior = density.prior_at(hyper)
+    prior = density.prior(hyper)
     parts = density.parts(x, hyper, prior)
     noise = 1e-15 * float(np.sum(density.data["n"]))  # of a sum of as many terms
     for _ in range(200):

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from bayesduel.inference.approximation import DensityApproximation
 from bayesduel.inference.conditional_mode import (
     Mode,
     centres,
     find_mode,
     grid_variables,
-    named_parameters,
     start_at,
 )
 from bayesduel.inference.draws import Proposals
@@ -37,22 +37,17 @@ __all__ = ["Laplace", "conditionals"]
 
 
 @dataclass(frozen=True, eq=False)
-class Laplace:
+class Laplace(DensityApproximation):
     """A mixture of normal distributions over the grid of one hyperparameter.
 
     Attributes
     ----------
-    model, cells
+    model, cells, density
         What is approximated.
-    density
-        Its log density.
     grid
         Of the hyperparameter, with the conditional mode at each node.
     """
 
-    model: Any
-    cells: Any
-    density: LinearPredictor
     grid: Grid
 
     @classmethod
@@ -91,28 +86,13 @@ class Laplace:
             factor = grid.conditionals[node].factor
             x[mine] += solve_triangular(factor.T, normal[mine].T, lower=False).T
             log_q[mine] += np.log(factor.diagonal()).sum()
-        phi = hyper[:, None]
-        if log_likelihood:
-            value, cells = density.batch(x, phi)
-        else:
-            value, cells = density.values(x, phi), None
-        if progress is not None:
-            progress(1.0)
-        return Proposals(x, phi, value - log_q, value, cells)
-
-    def parameters(
-        self, x: np.ndarray, hyper: np.ndarray, rng: np.random.Generator
-    ) -> dict[str, np.ndarray]:
-        """Return the parameters of kept draws by name, draws first."""
-        return named_parameters(self.density, x, hyper)
+        return self.weighed(
+            x, hyper[:, None], log_q, log_likelihood=log_likelihood, progress=progress
+        )
 
     def summary(self) -> dict[str, Any]:
         """Return the group ``laplace``: mode and covariance at the best node, and the grid."""
         return grid_variables(self.model, self.density, self.grid)
-
-    def certified(self, *_: Any) -> None:
-        """Return None: the draws are certified by their weights."""
-        return
 
     def refined(self, proposals: Proposals, weights: np.ndarray) -> SkewedLaplace:
         """Return the approximation by skewed densities; of the draws nothing is needed yet."""

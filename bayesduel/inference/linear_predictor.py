@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesduel.inference.design import Design, DesignMatrix, PairDifferences, ScoresBeside
+from bayesduel.inference.gaussian_prior import Piece, Prior
 from bayesduel.models.cells import data_of_rows
 from bayesduel.models.response import Derivatives, Response
 from bayesduel.models.scale_prior import Scale
@@ -72,68 +73,6 @@ class Block(NamedTuple):
     def size(self) -> int:
         """Number of coefficients."""
         return prod(self.lengths)
-
-
-class Piece(NamedTuple):
-    """The prior precision of one block: `tight` on the diagonal, or with a covariance.
-
-    With `inverse` (n, n), along the first axis of the block: it is that times the roots of `tight`
-    on both sides.
-    """
-
-    here: slice
-    tight: np.ndarray
-    inverse: np.ndarray | None
-
-    def dense(self) -> np.ndarray:
-        """Return the precision, (size, size)."""
-        if self.inverse is None:
-            return np.diag(self.tight)
-        root = np.sqrt(self.tight)
-        rest = len(root) // len(self.inverse)
-        return np.kron(self.inverse, np.eye(rest)) * np.outer(root, root)
-
-    def times(self, x: np.ndarray) -> np.ndarray:
-        """Return the precision times a vector, (size,)."""
-        if self.inverse is None:
-            return self.tight * x
-        root = np.sqrt(self.tight)
-        turned = self.inverse @ (root * x).reshape(len(self.inverse), -1)
-        return root * turned.ravel()
-
-
-@dataclass(frozen=True, eq=False)
-class Prior:
-    """The normal prior of x given hyperparameters.
-
-    Attributes
-    ----------
-    mean
-        Shape (size,).
-    pieces
-        Precision of each block that is not flat.
-    half_log_det
-        Half the log determinant of the part that is not flat, less its constant.
-    """
-
-    mean: np.ndarray
-    pieces: tuple[Piece, ...]
-    half_log_det: float
-
-    @cached_property
-    def precision(self) -> np.ndarray:
-        """The inverse covariance, shape (size, size); 0 where flat."""
-        found = np.zeros((len(self.mean), len(self.mean)))
-        for piece in self.pieces:
-            found[piece.here, piece.here] = piece.dense()
-        return found
-
-    def pull(self, x: np.ndarray) -> np.ndarray:
-        """Return the precision times the distance of `x` from the mean, (size,)."""
-        away, found = x - self.mean, np.zeros_like(x)
-        for piece in self.pieces:
-            found[piece.here] = piece.times(away[piece.here])
-        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,8 +179,9 @@ class LinearPredictor:
 
     # -- the prior ---------------------------------------------------------------------------
 
-    def prior(self, phi: np.ndarray) -> Prior:
-        """Return the prior of x given hyperparameters (q,)."""
+    def prior(self, phi: Any) -> Prior:
+        """Return the prior of x given hyperparameters, a number or (q,)."""
+        phi = self._phi(phi)
         scales = self._columns(phi[None])
         mean, pieces, half, start = np.zeros(self.size), [], 0.0, 0
         for block in self.terms.values():
@@ -264,10 +204,6 @@ class LinearPredictor:
                 pieces.append(Piece(slice(k, k + 1), np.array([deviation**-2.0]), None))
                 half -= float(np.log(deviation)) + 0.5 * LOG_2PI
         return Prior(mean, tuple(pieces), half)
-
-    def prior_at(self, phi: Any) -> Prior:
-        """Return the prior of x given hyperparameters, a number or (q,)."""
-        return self.prior(self._phi(phi))
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -359,7 +295,7 @@ class LinearPredictor:
         step = max(1, CHUNK // max(self.n_cells, 1))
         for start in range(0, len(x), step):
             here = slice(start, start + step)
-            cells[here] = self._cells(self.design.eta(x[here, : self._cut]), x[here], phi[here])
+            cells[here] = self.likelihood(x[here], phi[here], self.eta(x[here]))
         return self.log_prior(x, phi) + cells.sum(axis=1), cells
 
     def values(self, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
@@ -371,8 +307,8 @@ class LinearPredictor:
             if many:
                 value[here] = self._sum(self.design.etas(x[here, : self._cut]), x[here], phi[here])
             else:
-                eta = self.design.eta(x[here, : self._cut])
-                value[here] = self._cells(eta, x[here], phi[here]).sum(axis=1)
+                eta = self.eta(x[here])
+                value[here] = self.likelihood(x[here], phi[here], eta).sum(axis=1)
         return value + self.log_prior(x, phi)
 
     def values_along(
@@ -392,7 +328,7 @@ class LinearPredictor:
             Coordinates along each axis, shape (m, axes).
         """
         n_points, value = len(at), np.empty(at.T.shape)
-        begin, many = self.design.eta(x[: self._cut]), self._many(at.size)
+        begin, many = self.eta(x), self._many(at.size)
         room = BLOCK if many else CHUNK
         step = max(1, room // max(self.n_cells * n_points, 1))
         for start in range(0, axes.shape[1], REACHED):
@@ -407,7 +343,7 @@ class LinearPredictor:
                 terms = (
                     self._sum(eta, points, phi)
                     if many
-                    else self._cells(eta, points, phi).sum(axis=1)
+                    else self.likelihood(points, phi, eta).sum(axis=1)
                 )
                 value[here] = (terms + self.log_prior(points, phi)).reshape(-1, n_points)
         return value.T
@@ -422,11 +358,6 @@ class LinearPredictor:
         assert summed is not None
         return summed(eta, self._known(x, phi), self.data)
 
-    def _cells(self, eta: np.ndarray, x: np.ndarray, phi: np.ndarray) -> np.ndarray:
-        """Return the log likelihood of each cell, (n, cells)."""
-        found: np.ndarray = self.response.log_likelihood(eta, self._known(x, phi), self.data)
-        return found
-
     def value(self, x: np.ndarray, phi: Any) -> float:
         """Return the log density at `x`, shape (size,), and hyperparameters `phi`."""
         return float(self.values(x[None], self._phi(phi)[None])[0])
@@ -440,17 +371,20 @@ class LinearPredictor:
 
     def derivatives(self, x: np.ndarray, phi: Any, shift: Any = 0.0) -> Derivatives:
         """Return the derivatives of cells at eta of `x` plus `shift` ((..., cells))."""
-        eta = self.design.eta(x[: self._cut]) + shift
+        eta = self.eta(x) + shift
         known = self._known(x, self._phi(phi))
         found: Derivatives = self.response.derivatives(eta, known, self.data)
         return found
 
     def eta(self, x: np.ndarray) -> np.ndarray:
-        """Return the predictor of each cell, (cells,)."""
-        return self.design.eta(x[: self._cut])
+        """Return the predictor of each cell, (..., cells), of x (..., size)."""
+        return self.design.eta(x[..., : self._cut])
 
     def likelihood(self, x: np.ndarray, phi: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        """Return the log likelihood of cells at predictors `eta` (n, cells), (n, cells)."""
+        """Return the log likelihood of cells at predictors `eta` (n, cells), (n, cells).
+
+        All have the numbers of one x (size,), or each its own.
+        """
         found: np.ndarray = self.response.log_likelihood(eta, self._known(x, phi), self.data)
         return found
 
@@ -523,7 +457,7 @@ class LinearPredictor:
         """Return value, gradient and curvature at `x`; `prior` is that at `phi`, where known."""
         given = self._phi(phi)
         prior = self.prior(given) if prior is None else prior
-        eta, known = self.design.eta(x[: self._cut]), self._known(x, given)
+        eta, known = self.eta(x), self._known(x, given)
         response = self.response
         found = response.derivatives(eta, known, self.data)
         cells = response.log_likelihood(

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from bayesduel.inference.approximation import DensityApproximation
 from bayesduel.inference.conditional_mode import Mode, find_mode, named_parameters, score_covariance
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.linear_predictor import LinearPredictor
@@ -95,22 +96,17 @@ class Proposal(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PopulationMonteCarlo:
+class PopulationMonteCarlo(DensityApproximation):
     """A Student proposal of several hyperparameters, and a normal distribution given each.
 
     Attributes
     ----------
-    model, cells
+    model, cells, density
         What is approximated.
-    density
-        Its log density.
     top, mode
         Mode of the log marginal density of the hyperparameters (q,), and the mode given it.
     """
 
-    model: Any
-    cells: Any
-    density: LinearPredictor
     top: np.ndarray
     mode: Mode
 
@@ -171,23 +167,13 @@ class PopulationMonteCarlo:
             log_q[k] += np.log(here.factor.diagonal()).sum()
             if progress is not None and k % 100 == 99:
                 progress(0.2 + 0.7 * (k + 1) / n)
-        cells = None
-        if log_likelihood:
-            value, cells = density.batch(x, phi)
-        else:
-            value = density.values(x, phi)
-        log_ratio = np.where(found, value - log_q, -np.inf)
+        made = self.weighed(x, phi, log_q, log_likelihood=log_likelihood, progress=progress)
+        log_ratio = np.where(found, made.log_ratio, -np.inf)
         finite = np.isfinite(log_ratio)
         if not finite.any():
             raise FloatingPointError("no proposal of the hyperparameters has a conditional mode")
         log_ratio[~finite] = log_ratio[finite].min() - 50.0  # no weight: no such draw is kept
-        return Proposals(x, phi, log_ratio, value, cells)
-
-    def parameters(
-        self, x: np.ndarray, hyper: np.ndarray, rng: np.random.Generator
-    ) -> dict[str, np.ndarray]:
-        """Return the parameters of kept draws by name, draws first."""
-        return named_parameters(self.density, x, hyper)
+        return made._replace(log_ratio=log_ratio)
 
     def summary(self) -> dict[str, Any]:
         """Return the group ``laplace``: the marginal mode of the hyperparameters, and given it."""
@@ -200,14 +186,6 @@ class PopulationMonteCarlo:
             covariance = score_covariance(self.mode, len(found["score"]))
             group["score_cov"] = (("arm", "opponent"), covariance)
         return group
-
-    def certified(self, *_: Any) -> None:
-        """Return None: the draws are certified by their weights."""
-        return
-
-    def refined(self, proposals: Proposals, weights: np.ndarray) -> None:
-        """Return None: a proposal fitted in rounds is not refined again."""
-        return
 
 
 # -- in calling order ----------------------------------------------------------------------

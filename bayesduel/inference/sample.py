@@ -8,10 +8,11 @@ group ``laplace``). Which one serves a model, the model says. Draws that are not
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from bayesduel.inference.approximation import Approximation
 from bayesduel.inference.conjugate import ConjugatePairs
 from bayesduel.inference.draws import PosteriorDraws, Proposals, Quality
 from bayesduel.inference.laplace import Laplace
@@ -29,64 +30,11 @@ from bayesduel.inference.psis import (
     tempered,
 )
 
-__all__ = ["Approximation", "approximation_of", "sample"]
+__all__ = ["approximation_of", "sample"]
 
 ROUNDS = 5  # refinements at most
 LEARNING = 2000  # draws at least of a refined approximation: the next is fitted to them
 MOST = 8  # times as many draws as asked for, at most, where these are worth too little
-
-
-class Approximation(Protocol):
-    """A normalised density that resembles a posterior and can be drawn from."""
-
-    @property
-    def model(self) -> Any:
-        """The model whose posterior it resembles."""
-
-    @property
-    def cells(self) -> Any:
-        """The log as the model sees it."""
-
-    def propose(
-        self,
-        n: int,
-        rng: np.random.Generator,
-        *,
-        log_likelihood: bool = False,
-        progress: Callable[[float], None] | None = None,
-    ) -> Proposals:
-        """Return `n` draws and the log ratio of the model's density to this one's.
-
-        Parameters
-        ----------
-        n
-            Number of draws.
-        rng
-            Source of randomness.
-        log_likelihood
-            Whether to keep the log likelihood of every cell.
-        progress
-            Called with the share of the work done, from 0 to 1.
-        """
-
-    def parameters(
-        self, x: np.ndarray, hyper: np.ndarray, rng: np.random.Generator
-    ) -> dict[str, np.ndarray]:
-        """Return the model's parameters by name, draws first."""
-
-    def summary(self) -> Mapping[str, Any]:
-        """Return the mode and the grid of the scale, as variables of a Dataset."""
-
-    def refined(self, proposals: Proposals, weights: np.ndarray) -> "Approximation | None":
-        """Return an approximation fitted to weighted draws of this one, or None."""
-
-    def certified(
-        self,
-        proposals: Proposals,
-        rng: np.random.Generator,
-        progress: Callable[[float], None] | None = None,
-    ) -> Quality | None:
-        """Return another certificate of the draws as they are, without weights; None of none."""
 
 
 Near = Mapping[str, np.ndarray] | None  # parameters by name, where a search may start
@@ -263,6 +211,8 @@ def _multiplied(found: _Weighed, n: int, rng: np.random.Generator) -> _Weighed:
     That is in all and in each tail; and the tails are to be reached as often as they should be.
     """
     made, certificate = found.proposals, found.certificate
+    if np.isnan(made.log_ratio).all():  # there are no ratios: more draws are worth no more
+        return found
     wanted = (
         0.5 * n / found.psis.effective,
         0.5 * certificate.tail_draws / found.tails.effective,

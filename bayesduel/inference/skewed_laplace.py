@@ -30,7 +30,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from bayesduel.inference.conditional_mode import Mode, centres, grid_variables, named_parameters
+from bayesduel.inference.approximation import DensityApproximation
+from bayesduel.inference.conditional_mode import Mode, centres, grid_variables
 from bayesduel.inference.draws import Proposals
 from bayesduel.inference.hyper_grid import Grid
 from bayesduel.inference.linear_predictor import LinearPredictor
@@ -84,24 +85,19 @@ class SkewedConditional:
 
 
 @dataclass(frozen=True, eq=False)
-class SkewedLaplace:
+class SkewedLaplace(DensityApproximation):
     """A mixture of products of skewed densities over the grid of one hyperparameter.
 
     Attributes
     ----------
-    model, cells
+    model, cells, density
         What is approximated.
-    density
-        Its log density.
     modes
         Grid of the hyperparameter, with the conditional mode at each node.
     grid
         The same with a :class:`SkewedConditional` at each node.
     """
 
-    model: Any
-    cells: Any
-    density: LinearPredictor
     modes: Grid
     grid: Grid
 
@@ -141,20 +137,8 @@ class SkewedLaplace:
         log_likelihood: bool = False,
         progress: Callable[[float], None] | None = None,
     ) -> Proposals:
-        """Return `n` draws and the log ratio of the model's density to this one's.
-
-        Parameters
-        ----------
-        n
-            Number of draws.
-        rng
-            Source of randomness.
-        log_likelihood
-            Whether to keep the log likelihood of every cell.
-        progress
-            Called with the share of the work done.
-        """
-        density, grid = self.density, self.grid
+        """Return `n` draws and their log ratios; see ``Approximation.propose``."""
+        grid = self.grid
         hyper, log_q = grid.draw(n, rng)
         x, place = centres(grid, hyper), grid.nearest(hyper)
         for node in np.unique(place):
@@ -163,28 +147,13 @@ class SkewedLaplace:
             along, own = here.along.draw(int(mine.sum()), rng)
             x[mine] += along @ here.axes.T
             log_q[mine] += own - here.log_volume
-        phi = hyper[:, None]
-        if log_likelihood:
-            value, cells = density.batch(x, phi)
-        else:
-            value, cells = density.values(x, phi), None
-        if progress is not None:
-            progress(1.0)
-        return Proposals(x, phi, value - log_q, value, cells)
-
-    def parameters(
-        self, x: np.ndarray, hyper: np.ndarray, rng: np.random.Generator
-    ) -> dict[str, np.ndarray]:
-        """Return the parameters of kept draws by name, draws first."""
-        return named_parameters(self.density, x, hyper)
+        return self.weighed(
+            x, hyper[:, None], log_q, log_likelihood=log_likelihood, progress=progress
+        )
 
     def summary(self) -> dict[str, Any]:
         """Return the group ``laplace``: mode and covariance at the best node, and the grid."""
         return grid_variables(self.model, self.density, self.modes)
-
-    def certified(self, *_: Any) -> None:
-        """Return None: the draws are certified by their weights."""
-        return
 
     def refined(self, proposals: Proposals, weights: np.ndarray) -> "SkewedLaplace":
         """Return the approximation moved to the moments of weighted draws of this one.

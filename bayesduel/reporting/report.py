@@ -254,7 +254,7 @@ def report(
     if len(parts) == 1:
         heading = str(one.duels.read_summary.source)
         for file in one.duels.read_summary.files:
-            heading = heading.replace(str(Path(file).parent / "_")[:-1], "")
+            heading = heading.replace(file, Path(file).name)
     note = FEWER_FIGURES if len(rows) > MANY_LOGS else None
     text = page(
         title or heading,

@@ -494,7 +494,7 @@ def test_what_cannot_go_together_is_refused_with_a_reason(log):
     for model, words in [
         (ThurstoneScore(), "duels should have margins"),
         (make("bradley-terry", ("x",)), "duels should have the covariates 'x'"),
-        (make("bradley-terry", ("judge",)), "duels should have a judge for each vote"),
+        (make("bradley-terry", ("judge",)), "duels should name a judge for each vote"),
         (make("bradley-terry", ("prompt",)), r"keep=\['prompt'\]"),
         (make("bradley-terry", ("reliability",)), "name a judge for each vote"),
         (make("bradley-terry", ("walk",)), "a time for each vote"),

@@ -10,8 +10,8 @@ from bayesduel.criticism.transitivity.evidence import transitivity_test
 ARMS, DUELS, LEVELS = 8, 2000, 6
 
 
-def world(kind, seed, *, cyclic=False):
-    """Return a log in which each pair met under one condition only."""
+def world(kind, seed, *, cyclic=False, judges=0):
+    """Return a log in which each pair met under one condition only, voted on by some judges."""
     rng = np.random.default_rng(seed)
     first, second = np.triu_indices(ARMS, 1)
     level_of = rng.integers(0, LEVELS, len(first))
@@ -40,12 +40,15 @@ def world(kind, seed, *, cyclic=False):
         "covariate": {"covariates": {"x": x}},
     }
     names = np.array([f"a{k}" for k in range(ARMS)])
-    return bd.Duels.from_votes(names[left], names[right], won, **columns[kind])
+    own = {"judge": [f"j{k}" for k in rng.integers(0, judges, DUELS)]} if judges else {}
+    return bd.Duels.from_votes(names[left], names[right], won, **columns[kind], **own)
 
 
-@pytest.mark.parametrize(("kind", "seed"), [("category", 0), ("time", 5), ("covariate", 2)])
-def test_a_ranking_that_changes_with_conditions_is_not_rejected(kind, seed):
-    found = transitivity_test(world(kind, seed), 199, seed, power=False)
+@pytest.mark.parametrize("judges", [0, 12])
+@pytest.mark.parametrize(("kind", "seed"), [("category", 0), ("time", 4), ("covariate", 2)])
+def test_a_ranking_that_changes_with_conditions_is_not_rejected(kind, seed, judges):
+    found = transitivity_test(world(kind, seed, judges=judges), 199, seed, power=False)
+    assert (found.unit == "duel") == (judges == 0)  # else the majorities of each judge count
     assert found.p_value <= 0.05  # without the conditions the log looks cyclic
     assert found.strength == "conditions" and found.transitive is True
     said, _ = verdict_words(found, None, "")
@@ -53,9 +56,11 @@ def test_a_ranking_that_changes_with_conditions_is_not_rejected(kind, seed):
     assert {"category": "category", "time": "time", "covariate": "x"}[kind] in said
 
 
+@pytest.mark.parametrize("judges", [0, 12])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_cycles_beside_a_covariate_are_found(seed):
-    found = transitivity_test(world("covariate", seed, cyclic=True), 199, seed, power=False)
+def test_cycles_beside_a_covariate_are_found(seed, judges):
+    log = world("covariate", seed, cyclic=True, judges=judges)
+    found = transitivity_test(log, 199, seed, power=False)
     assert found.strength == "strong" and found.p_conditions <= 0.05
 
 
@@ -69,9 +74,9 @@ def test_a_log_without_power_says_so():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("judges", [0, 12])
 @pytest.mark.parametrize("kind", ["category", "time", "covariate"])
-def test_false_alarms_are_at_most_five_per_cent(kind):
-    strengths = [
-        transitivity_test(world(kind, 100 + s), 199, s, power=False).strength for s in range(60)
-    ]
+def test_false_alarms_are_at_most_five_per_cent(kind, judges):
+    logs = [world(kind, 100 + s, judges=judges) for s in range(60)]
+    strengths = [transitivity_test(d, 199, s, power=False).strength for s, d in enumerate(logs)]
     assert strengths.count("strong") <= 6  # 5 % of 60 is 3; more than 6 has a chance of 3 %

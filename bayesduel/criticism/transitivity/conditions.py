@@ -6,12 +6,12 @@ replicated from a model with a term for each of these, fitted to it, under the l
 """
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
 
-from bayesduel.criticism.transitivity.design import Design
+from bayesduel.criticism.transitivity.design import Design, Units, units_of
 from bayesduel.criticism.transitivity.triads import Triads, cyclicity, majority_z
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["condition_terms", "conditional_p_value"]
 
 DRAWS = 399  # replicated logs
+AGAIN = 20  # times that the votes of a level unit are drawn again
 MOST_LEVELS = 0.5  # levels of a kept column over votes, up to which it is a condition
 
 
@@ -45,16 +46,21 @@ def condition_terms(duels: "Duels") -> "dict[str, Part]":
 
 
 def conditional_p_value(
-    duels: "Duels", design: Design, triads: Triads, first_wins: float, seed: int
+    duels: "Duels",
+    design: Design,
+    role: Literal["group", "judge"] | None,
+    triads: Triads,
+    first_wins: float,
+    seed: int,
 ) -> tuple[tuple[str, ...], float]:
     """Return the conditions of a log, and the p-value of its cyclicity under a model with them.
 
     Parameters
     ----------
     duels
-        The log, each vote of it an observation of its own.
-    design, triads, first_wins
-        As the test has them.
+        The log.
+    design, role, triads, first_wins
+        As the test has them; with `role` an observation is the majority verdict of a pair and unit.
     seed
         Of the fit and of the replicated logs.
 
@@ -84,34 +90,67 @@ def conditional_p_value(
             return tuple(terms), float("nan")
     settled = model.settled(duels)
     posterior = {n: v[:DRAWS] for n, v in posterior_draws(fit, "model")[0].items()}
-    decided = np.flatnonzero(np.asarray(duels.votes.outcome) != 0)  # type: ignore[union-attr]
+    votes: Any = duels.votes
+    decided = np.flatnonzero((votes.outcome != 0) & (votes.weight > 0))
     cells = settled.cells(duels, each=True).take(decided)
     win = settled.outcomes(posterior, cells.data)["win"]
     rng = np.random.default_rng(seed)
-    won = rng.binomial(np.asarray(cells.data["n"], dtype=np.int64), win)
-    found = _measured(design, triads, first_wins, _by_cell(design, duels, decided, won))
+    n = np.asarray(cells.data["n"], dtype=np.int64)
+    left, right = votes.left[decided].astype(np.int64), votes.right[decided].astype(np.int64)
+    low, high = np.minimum(left, right), np.maximum(left, right)
+    side, weight = np.where(left == low, 1, -1), votes.weight[decided]
+    win = np.where(left == low, win, 1 - win)
+    if role is None:
+        of_low = rng.binomial(n, win)
+    else:
+        units = units_of(duels, role)
+        kept = units.points(units.outcome) != 0
+        of_low = _majorities(units, kept, n, win, weight, rng)
+        low, high, side = (v[kept] for v in (units.low, units.high, units.side))
+    found = _measured(design, triads, first_wins, _by_cell(design, low, high, side, of_low))
     observed = _measured(design, triads, first_wins, design.won[None])[0]
     return tuple(terms), float((1 + (found >= observed - 1e-9).sum()) / (1 + len(found)))
+
+
+def _majorities(
+    units: Units,
+    kept: np.ndarray,
+    n: np.ndarray,
+    win: np.ndarray,
+    weight: np.ndarray,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Return whether each unit that is kept goes to the lower arm, (draws, units).
+
+    These have a majority in the log, so their votes are drawn again where they are level, up to
+    `AGAIN` times; then a coin decides.
+    """
+    points = units.points(2 * rng.binomial(n, win) - weight)
+    for _ in range(AGAIN):
+        level = (points == 0) & kept
+        rows = np.flatnonzero(level.any(axis=0)[units.place])
+        if not len(rows):
+            break
+        drawn = np.zeros((len(points), len(n)))
+        drawn[:, rows] = 2 * rng.binomial(n[rows], win[:, rows]) - weight[rows]
+        points = np.where(level, units.points(drawn), points)
+    coin = rng.choice([-1, 1], points.shape)
+    return np.asarray(np.where(points == 0, coin, points) > 0)[:, kept]
 
 
 def _measured(design: Design, triads: Triads, first_wins: float, won: np.ndarray) -> np.ndarray:
     return np.asarray(cyclicity(majority_z(design, won, first_wins), triads.edges))[:, 0]
 
 
-def _by_cell(design: Design, duels: "Duels", decided: np.ndarray, won: np.ndarray) -> np.ndarray:
-    """Return duels won by the lower arm in each cell, (draws, cells), of those of left by vote."""
-    votes = duels.votes
-    assert votes is not None
-    left, right = votes.left[decided].astype(np.int64), votes.right[decided].astype(np.int64)
-    low, high = np.minimum(left, right), np.maximum(left, right)
-    side = np.where(left == low, 1, -1) if design.has_order else 0
+def _by_cell(
+    design: Design, low: np.ndarray, high: np.ndarray, side: np.ndarray, won: np.ndarray
+) -> np.ndarray:
+    """Return what went to the lower arm in each cell, (draws, cells), of that by observation."""
     n_arms = design.n_arms
+    side = side.astype(np.int64) * design.has_order
     code = (design.first * n_arms + design.second)[design.pair] * 3 + design.side.astype(np.int64)
     order = np.argsort(code)
     place = order[np.searchsorted(code[order], (low * n_arms + high) * 3 + side)]
-    weight = votes.weight[decided]
-    of_low = np.where(left == low, won, weight - won)
-    into = sparse.csr_array(
-        (np.ones(len(place)), (place, np.arange(len(place)))), shape=(len(code), len(place))
-    )
-    return np.ascontiguousarray((into @ of_low.T).T, dtype=float)
+    ones = np.ones(len(place))
+    into = sparse.csr_array((ones, (place, np.arange(len(place)))), shape=(len(code), len(place)))
+    return np.ascontiguousarray((into @ won.T).T, dtype=float)

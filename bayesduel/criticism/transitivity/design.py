@@ -10,14 +10,23 @@ and where scores and order effect together do not fit every outcome of the desig
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
-__all__ = ["LEAST_INFORMATION", "Design", "OrderStatus", "design_of", "majority_design"]
+__all__ = [
+    "LEAST_INFORMATION",
+    "Design",
+    "OrderStatus",
+    "Units",
+    "design_of",
+    "majority_design",
+    "units_of",
+]
 
 LEAST_INFORMATION = 1.0  # about an order effect, per squared logit: that of its prior, N(0, 1)
 OrderStatus = Literal["estimated", "not identified", "not recorded"]
@@ -69,6 +78,56 @@ class Design:
         return np.bincount(self.pair, values, len(self.first))
 
 
+class Units(NamedTuple):
+    """The votes of a log by pair and judge (or group), ties left out.
+
+    Attributes
+    ----------
+    place
+        The unit of each, (votes,).
+    outcome
+        Its weighted outcome for the lower arm, (votes,).
+    low, high
+        Arms of each unit, (units,).
+    side
+        1.0 where the lower arm was listed first in most of its votes, -1.0 second, 0.0 neither.
+    """
+
+    place: np.ndarray
+    outcome: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    side: np.ndarray
+
+    def points(self, outcome: np.ndarray) -> np.ndarray:
+        """Return sums by unit, (..., units), of outcomes for the lower arm, (..., votes)."""
+        votes = np.arange(len(self.place))
+        shape = (len(self.low), len(votes))
+        by = sparse.csr_array((np.ones(len(votes)), (self.place, votes)), shape=shape)
+        return np.asarray((by @ outcome.T).T)
+
+
+def units_of(duels: "Duels", role: Literal["group", "judge"]) -> Units:
+    """Return the votes by pair and unit of `role`; a vote that names none is a unit of its own."""
+    votes = duels.votes
+    if votes is None or getattr(votes, role) is None:
+        raise ValueError(f"duels should name a {role} for each vote, got a log without")
+    rows = np.flatnonzero((votes.outcome != 0) & (votes.weight > 0))
+    left, right = votes.left[rows].astype(np.int64), votes.right[rows].astype(np.int64)
+    low, high = np.minimum(left, right), np.maximum(left, right)
+    code = getattr(votes, role)[rows].astype(np.int64)
+    unit = np.where(code >= 0, code, -1 - np.arange(len(code)))
+    keys, place = np.unique(
+        np.stack([low * duels.n_arms + high, unit]), axis=1, return_inverse=True
+    )
+    listed = np.where(left == low, 1.0, -1.0)
+    weight = votes.weight[rows]
+    side = np.sign(np.bincount(place, listed * weight, keys.shape[1])) * duels.ordered
+    outcome = listed * votes.outcome[rows] * weight
+    first, second = np.divmod(keys[0], duels.n_arms)
+    return Units(place, outcome, first, second, side)
+
+
 def design_of(duels: "Duels") -> Design:
     """Return the decided duels of a log, each vote counted."""
     cells = duels.cells
@@ -85,25 +144,13 @@ def majority_design(duels: "Duels", role: Literal["group", "judge"]) -> Design:
     Ties do not vote and level units are left out; a vote that names no unit is one of its own.
     A verdict's side is the order in which most of its votes were shown, if any.
     """
-    votes = duels.votes
-    if votes is None or getattr(votes, role) is None:
-        raise ValueError(f"duels should name a {role} for each vote, got a log without")
-    rows = np.flatnonzero((votes.outcome != 0) & (votes.weight > 0))
-    left, right = votes.left[rows].astype(np.int64), votes.right[rows].astype(np.int64)
-    low, high = np.minimum(left, right), np.maximum(left, right)
-    code = getattr(votes, role)[rows].astype(np.int64)
-    unit = np.where(code >= 0, code, -1 - np.arange(len(code)))
-    keys, place = np.unique(
-        np.stack([low * duels.n_arms + high, unit]), axis=1, return_inverse=True
-    )
-    listed = np.where(left == low, 1.0, -1.0)
-    weight = votes.weight[rows]
-    points = np.bincount(place, listed * votes.outcome[rows] * weight, keys.shape[1])
-    side = np.sign(np.bincount(place, listed * weight, keys.shape[1])) * duels.ordered
-    low, high = np.divmod(keys[0], duels.n_arms)
+    units = units_of(duels, role)
+    points = units.points(units.outcome)
     decided = points != 0
-    won = (points[decided] > 0).astype(float)
-    return _gather(duels.n_arms, low[decided], high[decided], side[decided], np.ones(len(won)), won)
+    return _gather(
+        duels.n_arms, units.low[decided], units.high[decided], units.side[decided],
+        np.ones(int(decided.sum())), (points[decided] > 0).astype(float),
+    )  # fmt: skip
 
 
 # -- in calling order ----------------------------------------------------------------------

@@ -257,8 +257,8 @@ def transitivity_test(
             unit = f"majority verdict of each pair and {role}"
             rng = np.random.default_rng(streams[1])
         found = _test(design, draws, unit, voted, power, rng)
-        if role is None and found.p_value <= LEVEL:
-            names, p = _of_conditions(duels, design, found, seed)
+        if found.p_value <= LEVEL:
+            names, p = _of_conditions(duels, design, role, found, seed)
             found = replace(found, conditions=names, p_conditions=p)
         if design.order == "estimated" and design.both_ways < CROSSED and found.n_closed:
             without = evidence_strength(replace(duels, ordered=False), draws, seed)
@@ -314,7 +314,7 @@ def evidence_strength(duels: "Duels", draws: int | None = None, seed: int = 0) -
     if any(explains(model) for model in NULL_MODELS if model not in STRONG_MODELS):
         return "weak"
     first_wins = null_models.first_wins
-    if role is None and conditional_p_value(duels, design, triads, first_wins, seed)[1] > LEVEL:
+    if conditional_p_value(duels, design, role, triads, first_wins, seed)[1] > LEVEL:
         return "conditions"
     return "undecided" if design.order == "not identified" else "strong"
 
@@ -323,13 +323,17 @@ def evidence_strength(duels: "Duels", draws: int | None = None, seed: int = 0) -
 
 
 def _of_conditions(
-    duels: "Duels", design: Design, found: Evidence, seed: int
+    duels: "Duels",
+    design: Design,
+    role: Literal["group", "judge"] | None,
+    found: Evidence,
+    seed: int,
 ) -> tuple[tuple[str, ...], float]:
     """Return the conditions of a log and the p-value under a model with them."""
     assert found.null_models is not None
     rng = np.random.default_rng(seed)
     triads = closed_triads(design.n_arms, design.first, design.second, rng)
-    return conditional_p_value(duels, design, triads, found.null_models.first_wins, seed)
+    return conditional_p_value(duels, design, role, triads, found.null_models.first_wins, seed)
 
 
 def _check_draws(draws: int | None) -> None:

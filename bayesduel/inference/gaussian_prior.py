@@ -1,0 +1,71 @@
+"""The normal prior of the coefficients of a linear predictor, block by block."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["Piece", "Prior"]
+
+
+class Piece(NamedTuple):
+    """The prior precision of one block: `tight` on the diagonal, or with a covariance.
+
+    With `inverse` (n, n), along the first axis of the block: it is that times the roots of `tight`
+    on both sides.
+    """
+
+    here: slice
+    tight: np.ndarray
+    inverse: np.ndarray | None
+
+    def dense(self) -> np.ndarray:
+        """Return the precision, (size, size)."""
+        if self.inverse is None:
+            return np.diag(self.tight)
+        root = np.sqrt(self.tight)
+        rest = len(root) // len(self.inverse)
+        return np.kron(self.inverse, np.eye(rest)) * np.outer(root, root)
+
+    def times(self, x: np.ndarray) -> np.ndarray:
+        """Return the precision times a vector, (size,)."""
+        if self.inverse is None:
+            return self.tight * x
+        root = np.sqrt(self.tight)
+        turned = self.inverse @ (root * x).reshape(len(self.inverse), -1)
+        return root * turned.ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """The normal prior of x given hyperparameters.
+
+    Attributes
+    ----------
+    mean
+        Shape (size,).
+    pieces
+        Precision of each block that is not flat.
+    half_log_det
+        Half the log determinant of the part that is not flat, less its constant.
+    """
+
+    mean: np.ndarray
+    pieces: tuple[Piece, ...]
+    half_log_det: float
+
+    @cached_property
+    def precision(self) -> np.ndarray:
+        """The inverse covariance, shape (size, size); 0 where flat."""
+        found = np.zeros((len(self.mean), len(self.mean)))
+        for piece in self.pieces:
+            found[piece.here, piece.here] = piece.dense()
+        return found
+
+    def pull(self, x: np.ndarray) -> np.ndarray:
+        """Return the precision times the distance of `x` from the mean, (size,)."""
+        away, found = x - self.mean, np.zeros_like(x)
+        for piece in self.pieces:
+            found[piece.here] = piece.times(away[piece.here])
+        return found
