@@ -87,6 +87,7 @@ _HOMES = {
     "TwoPhase": "bayesduel.policies",
     "UCB1": "bayesduel.policies",
     "Uniform": "bayesduel.policies",
+    "calibrate": "bayesduel.criticism.calibrate",
     "category_ranks": "bayesduel.posterior.category_ranks",
     "check": "bayesduel.criticism.check",
     "coefficients": "bayesduel.posterior.coefficients",
