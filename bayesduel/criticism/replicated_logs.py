@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.criticism.levels import with_votes
 from bayesduel.data.duels import Duels
 from bayesduel.data.pulls import Pulls
-from bayesduel.data.votes import Votes, cells_of
+from bayesduel.data.votes import cells_of
 from bayesduel.models.cells import ROLES
 from bayesduel.posterior.conditions import times_of
 from bayesduel.system.arguments import shown_value
@@ -68,11 +69,7 @@ def design_of(design: Any) -> Duels | Pulls:
 
 def duel_by_duel(log: Duels) -> Duels:
     """Return the same log with one vote a duel."""
-    votes = log.votes
-    if votes is None:
-        left, right, *counts = log.cells
-        n = np.sum(counts, axis=0)
-        votes = Votes(left=left, right=right, outcome=np.zeros(len(n), np.int8), weight=n)
+    votes: Any = with_votes(log).votes
     votes = votes.take(np.repeat(np.arange(len(votes)), votes.weight))
     return replace(log, votes=replace(votes, weight=np.ones(len(votes), dtype=np.int64)))
 
