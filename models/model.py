@@ -264,11 +264,11 @@ class Model(ByValue, metaclass=_Named):
     def cells_of(self, log: Any, seen: Seen, unit: str = "") -> ModelCells:
         """Return the cells of a log that is tallied already.
 
-        With a `unit` that is left out, "pair" or "duel", outcomes are in their order: no number of
-        orders enters. Of single duels, what the duels of a pair share is a parameter.
+        With a `unit` that is left out ("pair", "duel" or a column), outcomes are in their order: no
+        number of orders enters. But of whole pairs, what the duels of a pair share is a parameter.
         """
         coupled = self.response.coupled
-        explicit = coupled and (self.splits_pairs or unit == "duel")
+        explicit = coupled and (self.splits_pairs or unit not in ("", "pair"))
         data = dict(seen.columns) | self.response.data(log, seen, explicit=explicit)
         if unit and self.response.counts_add_up:
             data["log_coefficient"] = np.zeros(len(seen))

@@ -134,7 +134,7 @@ class PreferenceMatrix(Model):
         Merkle, Furr & Rabe-Hesketh, "Bayesian comparison of latent variable models:
         conditional versus marginal likelihoods", Psychometrika 2019.
         """
-        if unit == "duel":
+        if unit != "pair":
             return self.log_likelihood(posterior, cells)
         draws = len(posterior["theta"])
         fixed = np.full(draws, np.nan if self.concentration is None else self.concentration)
