@@ -242,9 +242,7 @@ def _place(truth: Truth) -> tuple[int, Any]:
     return place, pit
 
 
-def _quantities(
-    model: Any, draws: Mapping[str, np.ndarray], cells: Any
-) -> dict[str, np.ndarray]:
+def _quantities(model: Any, draws: Mapping[str, np.ndarray], cells: Any) -> dict[str, np.ndarray]:
     """Return what is ranked of draws: what is identified, preferences, and the log likelihood."""
     unidentified = {name for part in model.terms for name in part.unidentified}
     found = {name: np.asarray(v) for name, v in draws.items() if name not in unidentified}

@@ -291,9 +291,7 @@ def _by_level(
     order = order[level[order] >= 0]
     stops = np.cumsum(np.bincount(level[order], minlength=len(labels)))
     times = np.ones(len(labels), dtype=np.int64)
-    return Units(
-        unit, times, None, None, cells.take(order), stops, of_vote=of_vote, labels=labels
-    )
+    return Units(unit, times, None, None, cells.take(order), stops, of_vote=of_vote, labels=labels)
 
 
 def _repeated(votes: Any, role: str) -> np.ndarray | None:

@@ -84,9 +84,7 @@ def conditions_of_log(model: Any, log: Duels) -> dict[str, np.ndarray]:
     return found
 
 
-def replicated(
-    model: Any, log: Any, truth: dict[str, np.ndarray], rng: np.random.Generator
-) -> Any:
+def replicated(model: Any, log: Any, truth: dict[str, np.ndarray], rng: np.random.Generator) -> Any:
     """Return a log on the same design whose outcomes the model draws.
 
     Parameters

@@ -7,9 +7,7 @@ import bayesduel as bd
 from benchmarks.validation.calibration_by_simulation import EXPERIMENT, made
 
 CELLS = EXPERIMENT.cells
-each_cell = pytest.mark.parametrize(
-    "cell", CELLS, ids=lambda c: f"{c['model']} {c['terms']}"
-)
+each_cell = pytest.mark.parametrize("cell", CELLS, ids=lambda c: f"{c['model']} {c['terms']}")
 
 
 @pytest.mark.slow
