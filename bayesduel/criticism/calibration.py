@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.criticism.levels import levels_by, with_votes
 from bayesduel.criticism.cross_validation import cut, rows_of, votes_of
+from bayesduel.criticism.levels import levels_by, with_votes
 from bayesduel.data.duels import Duels
 from bayesduel.data.votes import Cells, cells_of
 from bayesduel.inference.fit import fitted, takes_sparse

@@ -32,6 +32,7 @@ __all__ = [
     "Method",
     "UncertifiedWarning",
     "UnusedCovariatesWarning",
+    "describe_model",
     "fit",
     "fitted",
     "takes_sparse",
@@ -206,13 +207,7 @@ def fitted(
         else:
             _check_dense(model, len(duels.arms))
             drawn, used, reason = _sample(model, cells, method, layout, seed, keep, progress, near)
-        own = classes_of(model)
-        attrs: dict[str, Any] = {
-            "model": model.name,
-            "model_settings": settings_to_json(model.settings),
-            **({"model_classes": json.dumps(own)} if own else {}),
-            "outcome": model.response.outcome,
-            "score_unit": model.response.score_unit,
+        attrs: dict[str, Any] = describe_model(model) | {
             "method": used,
             "method_reason": reason,
             "seed": seed,
@@ -234,6 +229,18 @@ def fitted(
     if progress is not None:
         progress(1.0)
     return tree
+
+
+def describe_model(model: Model) -> dict[str, Any]:
+    """Return the attributes of a tree by which its model is known."""
+    own = classes_of(model)
+    return {
+        "model": model.name,
+        "model_settings": settings_to_json(model.settings),
+        **({"model_classes": json.dumps(own)} if own else {}),
+        "outcome": model.response.outcome,
+        "score_unit": model.response.score_unit,
+    }
 
 
 def _warn_of_covariates(duels: Duels | Pulls, model: Model) -> None:

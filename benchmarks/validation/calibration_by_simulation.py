@@ -191,7 +191,7 @@ EXPERIMENT = Experiment(
         "Is the rank of a true parameter among the draws of its posterior uniform, for truths from "
         "the prior (Talts et al. 2018; `bd.calibrate`)? Five arms, every ordered pair four times "
         "(items: eight, twice; pulls: twenty items, twelve times), with judges, categories, times "
-        f"and a covariate. A p-value by cell (`pot_c` of ArviZ), by Bonferroni's correction, over "
+        "and a covariate. A p-value by cell (`pot_c` of ArviZ), by Bonferroni's correction, over "
         "every entry of every parameter, the preferences of all pairs and the log likelihood; and "
         "the range over parameters of how often central intervals cover. The route engine is what "
         "method='auto' does: NUTS where the certificate does not hold."
