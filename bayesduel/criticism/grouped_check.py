@@ -1,4 +1,4 @@
-"""Posterior predictive checks by group: does the model describe every judge, topic and period?
+"""Posterior predictive checks by group: whether a model describes every judge, topic and period.
 
 In each group two statistics are held against replicated outcomes of the same duels: how often the
 arm that the model favours won (of margins, by how much), and how far arms are off what is expected

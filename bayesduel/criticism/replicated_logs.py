@@ -99,7 +99,7 @@ def replicated(model: Any, log: Any, truth: dict[str, np.ndarray], rng: np.rando
         Source of randomness.
     """
     if isinstance(log, Pulls):
-        chance = model.outcomes(truth, model.cells(log).data)["win"][0]
+        chance = model.chance(truth, model.items.matrix(log.arms))[0]
         return replace(log, successes=rng.binomial(log.n.astype(np.int64), chance))
     assert log.votes is not None
     found = model.replicate(truth, conditions_of_log(model, log), rng)[0]

@@ -121,9 +121,10 @@ def fit(
     parameters), ``preference`` (the variable of that name, (chain, draw, arm, opponent), where it
     fits in 64 MB; else :func:`bayesduel.preference_draws` derives it), ``sample_stats``,
     ``observed_data``, ``constant_data``, ``log_likelihood`` (by cell: an unordered pair that
-    met), ``log_prior`` (of learned scales and of priors with a fixed deviation, for power-scaling:
-    :func:`bayesduel.sensitivity`), ``laplace`` (mode, covariance, grid of the scale; by the variational method mode, standard
-    errors and the figures of the certificate) and ``clusters``; a model of
+    met), ``log_prior`` (of learned scales and of priors with a fixed deviation, for
+    :func:`bayesduel.sensitivity`), ``laplace`` (mode, covariance, grid of the scale; by the
+    variational method mode, standard errors and the figures of the certificate) and ``clusters``;
+    a model of
     attributes adds ``items``. Attributes:
     model, method, method_reason, seed, versions, khat, importance_ess (effective draws), tail_ess
     (those in the thinnest tail of a parameter) and more.

@@ -13,7 +13,13 @@ if TYPE_CHECKING:
 
     from bayesduel.criticism.posterior_predictive import MarginCheck
 
-__all__ = ["MARGINS_SIZE", "PAIRS_SIZE", "plot_margins", "plot_pair_residuals", "plot_prior_predictive"]
+__all__ = [
+    "MARGINS_SIZE",
+    "PAIRS_SIZE",
+    "plot_margins",
+    "plot_pair_residuals",
+    "plot_prior_predictive",
+]
 
 MARGINS_SIZE = (5.6, 2.8)
 PAIRS_SIZE = (4.6, 4.1)

@@ -294,9 +294,6 @@ def test_bad_settings_are_named():
     with pytest.raises(ValueError, match="scale should be given to the predictor or alone"):
         BradleyTerry(Scores(2.0), scale=1.0)
     duels, _ = shipped("springall")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        plain = bd.fit(duels, BradleyTerry(), draws=400)
     fit = bd.fit(duels, by_attributes(shipped("springall")[1]), draws=400)
     with pytest.raises(ValueError, match="ci_prob should be in"):
         bd.coefficients(fit, 1.5)
