@@ -116,8 +116,8 @@ def _blocks(tree: "xr.DataTree") -> Any:
     n, refused = tree["prior_sbc"].sizes["draw"], int(tree.attrs["n_refused"])
     left_out = f" ({refused} logs that the model refuses are left out)" if refused else ""
     yield Text(
-        f"{tree.attrs['model']}, {n:,} truths from its prior{left_out}: smallest p-value of uniform "
-        f"ranks, corrected for all entries: {tree.attrs['p_value']:.2g}. Intervals: how often they "
-        "contain the truth.",
+        f"{tree.attrs['model']}, {n:,} truths from its prior{left_out}: smallest p-value of "
+        f"uniform ranks, corrected for all entries: {tree.attrs['p_value']:.2g}. Intervals: how "
+        "often they contain the truth.",
         "small",
     )

@@ -87,9 +87,9 @@ def units_of(duels: "Duels", models: Sequence[Any], unit: str) -> list[Units]:
     if unit != "duel":
         code, labels = levels_by(with_votes(duels), unit)
         held = np.unique(code[code >= 0])
-        of_vote = np.where(code >= 0, np.searchsorted(held, code), -1)
+        level = np.where(code >= 0, np.searchsorted(held, code), -1)
         names = tuple(labels[k] for k in held)
-        return [_by_level(duels, model, unit, of_vote, names) for model in models]
+        return [_by_level(duels, model, unit, level, names) for model in models]
     columns = {(k, n): c for k, m in enumerate(models) for n, c in m.columns(duels).items()}
     seen = seen_in(
         duels,

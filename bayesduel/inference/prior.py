@@ -58,7 +58,7 @@ def prior_draws(model: Any, log: Any, n: int, seed: int) -> dict[str, np.ndarray
             n,
             var_names=[name for name in drawn if name not in ("eta", "preference")],
             random_seed=seed,
-            compile_kwargs={"mode": Mode("py", None)},  # it runs a few hundred times
+            compile_kwargs={"mode": Mode("py", None)},  # type: ignore[arg-type]  # it runs briefly
         )
     found = {
         str(name): v.values[0]

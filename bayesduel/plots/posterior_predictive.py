@@ -133,6 +133,8 @@ def plot_prior_predictive(tree: "xr.DataTree", ax: "Axes" = NEW) -> "Axes":
     tree
         What :func:`bayesduel.prior_predictive` returned.
     """
+    from matplotlib.ticker import MaxNLocator
+
     margins = "margin" in tree["prior_predictive"]
     made = _by_rank(tree, "prior_predictive", margins)
     rank = np.arange(1, made.shape[1] + 1)
@@ -147,7 +149,7 @@ def plot_prior_predictive(tree: "xr.DataTree", ax: "Axes" = NEW) -> "Axes":
     ax.axhline(0.0 if margins else 0.5, color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
     if not margins:
         ax.set_ylim(-0.02, 1.02)
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("rank of the arm in its log", fontsize=9, color=INK)
     ax.set_ylabel("mean margin" if margins else "share of its duels won", fontsize=9, color=INK)
     ax.legend(frameon=False, fontsize=8, loc="upper right", handlelength=1.4)

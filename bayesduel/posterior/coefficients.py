@@ -208,9 +208,9 @@ def _numbers(
 
 def _labels(fit: "xr.DataTree", name: str, called: str) -> list[str]:
     """Return a label for each entry of a parameter: its name and the levels of its dimensions."""
-    values = fit["posterior"][name]
-    dims = values.dims[2:]
-    levels = product(*([str(level) for level in values[d].to_numpy()] for d in dims))
+    posterior = fit["posterior"].dataset
+    dims = [str(d) for d in posterior[name].dims[2:]]
+    levels = product(*([str(level) for level in posterior[d].to_numpy()] for d in dims))
     return [": ".join(filter(None, (called, *at))) for at in levels]
 
 

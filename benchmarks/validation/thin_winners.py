@@ -1,5 +1,6 @@
 """P(best) of thin logs: the claimed probability beside how often the arm is the best one."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ def rows(cell: Cell, records: list[Record]) -> list[Record]:
     """Return a row a bin of the claimed probability."""
     claimed, right = np.array([one for record in records for one in record["claimed"]]).T
     found: list[dict[str, Any]] = []
-    for low, high in zip(EDGES[:-1], EDGES[1:], strict=True):
+    for low, high in pairwise(EDGES):
         here = (claimed >= low) & ((claimed < high) | (high == 1.0))
         n = int(here.sum())
         if n == 0:

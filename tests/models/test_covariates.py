@@ -1,6 +1,5 @@
 """Covariates of items and of duels: maximum likelihood as others compute it, and beyond it."""
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
