@@ -265,12 +265,12 @@ def _attributes(model: Any, n: int, seed: int) -> tuple[list[Truth], list[Any]]:
 
 def _log_of_attributes(model: Any, points: np.ndarray | None = None) -> Any:
     """Return a log whose outcomes are `points` of each cell (any, to fix the shape)."""
-    labels = np.array(model.items.labels, dtype=object)
+    labels = np.array(model.terms.items.labels, dtype=object)
     m = len(labels)
     if model.log_type == "pulls":
         n = np.full(m, 3.0 * TIMES)
         paid = n // 2 if points is None else points
-        return bd.Pulls(arms=model.items.labels, n=n, successes=paid)
+        return bd.Pulls(arms=model.terms.items.labels, n=n, successes=paid)
     every = ~np.eye(m, dtype=bool) if model.terms.reads_order else np.triu(np.ones((m, m)), 1)
     by_judge = model.terms.find(JudgeTastes) is not None
     judges = np.array(JUDGES if by_judge else [None], dtype=object)
@@ -283,7 +283,7 @@ def _log_of_attributes(model: Any, points: np.ndarray | None = None) -> Any:
         np.repeat([1.0, 0.0], len(first)),
         weight=np.concatenate([won, TIMES - won]),
         judge=np.tile(judge, 2) if by_judge else None,
-        arms=model.items.labels,
+        arms=model.terms.items.labels,
     )
 
 

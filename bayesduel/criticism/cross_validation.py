@@ -78,7 +78,7 @@ def units_of(duels: "Duels", models: Sequence[Any], unit: Unit) -> list[Units]:
     """
     if unit == "pair":
         return [_by_pair(duels, model) for model in models]
-    columns = {(k, n): c for k, m in enumerate(models) for n, c in m.columns(duels).items()}
+    columns = {(k, n): c for k, m in enumerate(models) for n, c in m.terms.columns(duels).items()}
     seen = seen_in(
         duels,
         {str(key): column for key, column in columns.items()},
@@ -104,7 +104,7 @@ def units_of(duels: "Duels", models: Sequence[Any], unit: Unit) -> list[Units]:
             result=seen.result,
             each=seen.each,
         )
-        cells = model.cells_of(duels, single, "duel")
+        cells = model.cells(duels, seen=single, unit="duel")
         found.append(
             Units(
                 "duel",
@@ -136,7 +136,7 @@ def log_likelihoods(
         begun = units.stops[start - 1] if start else 0
         stop = max(start + 1, int(np.searchsorted(units.stops, begun + most, side="right")))
         part = units.take(start, stop)
-        total = model.unit_log_likelihood(posterior, part.cells, part.unit)
+        total = model.log_likelihood(posterior, part.cells, part.unit)
         if len(part.stops) < total.shape[1]:
             total = np.add.reduceat(total, np.append(0, part.stops[:-1]), axis=1)
         yield total
@@ -239,13 +239,12 @@ def cut(rows: np.ndarray, unit: str, folds: int, rng: np.random.Generator) -> li
 
 def _by_pair(duels: "Duels", model: Any) -> Units:
     """Return the unordered pairs of a log as units."""
-    seen = model.seen(duels)
-    low = np.minimum(seen.columns["first"], seen.columns["second"])
-    high = np.maximum(seen.columns["first"], seen.columns["second"])
+    cells = model.cells(duels, unit="pair")
+    low = np.minimum(cells.data["first"], cells.data["second"])
+    high = np.maximum(cells.data["first"], cells.data["second"])
     order = np.lexsort((high, low))
     low, high = low[order], high[order]
     stops = np.flatnonzero(np.append((np.diff(low) != 0) | (np.diff(high) != 0), True)) + 1
-    cells = model.cells_of(duels, seen, "pair")
     return Units(
         "pair",
         np.ones(len(stops), dtype=np.int64),

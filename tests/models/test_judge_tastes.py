@@ -68,7 +68,7 @@ def test_likelihood_is_that_of_the_pymc_model():
     }
     cells = built.compile_logp(vars=[built["outcome"]], sum=False, mode=PLAIN)(point)[0]
     draw = {"coefficient": coefficient[None], "taste": taste[None], "order": np.array([order])}
-    draw = model.scores_of(draw, log.arms)
+    draw = model.parameters(draw, log.arms)
     own = model.log_likelihood(draw, model.cells(log))
     np.testing.assert_allclose(own[0], cells, atol=1e-10)
     # By hand, vote by vote, ties half of each: the same up to the numbers of orders.
@@ -179,7 +179,7 @@ def test_what_judges_cannot_be_told_from_is_refused():
     with pytest.raises(ValueError, match="should name a judge for each vote"):
         bd.fit(nobody, model)
     alone = bd.Duels.from_votes(arms, arms[1:] + arms[:1], [1.0, 0.0, 1.0], judge=["x"] * 3)
-    with pytest.raises(ValueError, match="at least two judges"):
+    with pytest.raises(ValueError, match="at least two levels of judge"):
         bd.fit(alone, model)
     with pytest.raises(ValueError, match="scale should be finite beside learned scales"):
         BradleyTerry(Covariates(items, scale=np.inf, item_effect=False)) + JudgeTastes()
