@@ -63,6 +63,7 @@ class BladeChest(Modifier):
     name: ClassVar[str] = "cycles"
     cyclic: ClassVar[bool] = True
     splits: ClassVar[bool] = False
+    unidentified: ClassVar[tuple[str, ...]] = ("blade", "chest")
 
     def __post_init__(self) -> None:
         check_positive("prior", self.prior)
@@ -109,3 +110,11 @@ class BladeChest(Modifier):
         blade, chest = parameters["blade"], parameters["chest"]
         turn = blade[..., first] * chest[..., second] - chest[..., first] * blade[..., second]
         return eta + (parameters["plane_scale"][..., None] * turn).sum(axis=-2)
+
+    def log_prior(
+        self, parameters: Mapping[str, Any], cells: Mapping[str, Any], unit: Any
+    ) -> dict[str, np.ndarray]:
+        """Return that of the planes' sizes."""
+        size = np.asarray(parameters["plane_scale"])
+        first = -0.5 * (size[:, 0] / (self.prior * unit)) ** 2
+        return {"plane_scale": first + np.log1p(-size[:, 1:] / size[:, :-1]).sum(axis=1)}

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.data.items import Items
-from bayesduel.models.horseshoe import check_sparsity, horseshoe
+from bayesduel.models.horseshoe import check_sparsity, horseshoe, log_horseshoe
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import check_positive
 from bayesduel.models.term import ArmTerm, Term, Terms, Touch
@@ -164,6 +164,14 @@ class ItemCovariates(ArmTerm):
         if self.sparsity is None:
             return super().add(given, unit, scales, centred=centred)
         return {"coefficient": horseshoe(self.scale, self.sparsity, given["n"].sum(), unit)}
+
+    def log_prior(
+        self, parameters: Mapping[str, Any], cells: Mapping[str, Any], unit: Any
+    ) -> dict[str, np.ndarray]:
+        """Return that of the coefficients, or of the horseshoe's own scales."""
+        if self.sparsity is None:
+            return super().log_prior(parameters, cells, unit)
+        return log_horseshoe(parameters, self.scale, self.sparsity, cells["n"].sum(), unit)
 
     def utility(self, parameters: Mapping[str, Any], table: Any) -> Any:
         """Return the utilities of the arms, (..., K)."""

@@ -1,12 +1,13 @@
 """The regularised horseshoe: a prior of sparse coefficients."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from bayesduel.system.arguments import shown_value
 
-__all__ = ["check_sparsity", "horseshoe"]
+__all__ = ["check_sparsity", "horseshoe", "log_horseshoe"]
 
 SLAB_FREEDOM = 4.0  # degrees of freedom of the t distribution that large coefficients have
 PSEUDO_SIGMA = 2.0  # of one binary outcome in logits, at chance one half
@@ -59,7 +60,7 @@ def horseshoe(scale: float, sparsity: float, n_outcomes: Any = 1.0, unit: Any = 
     import pytensor.tensor as pt
 
     n = len(pm.modelcontext(None).coords["attribute"])
-    narrow = unit * sparsity / (n - sparsity) * PSEUDO_SIGMA / n_outcomes**0.5
+    narrow = _narrow(sparsity, n, n_outcomes, unit)
     shrinkage = pm.HalfCauchy("shrinkage", narrow)
     local = pm.HalfCauchy("local", 1.0, dims="attribute")
     half = SLAB_FREEDOM / 2
@@ -67,3 +68,20 @@ def horseshoe(scale: float, sparsity: float, n_outcomes: Any = 1.0, unit: Any = 
     width = shrinkage * local * pt.sqrt(slab / (slab + shrinkage**2 * local**2))
     standard = pm.Normal("coefficient_standard", 0.0, 1.0, dims="attribute")
     return pm.Deterministic("coefficient", width * standard, dims="attribute")
+
+
+def log_horseshoe(
+    parameters: Mapping[str, Any], scale: float, sparsity: float, n_outcomes: Any, unit: Any
+) -> dict[str, np.ndarray]:
+    """Return the log densities of ``shrinkage`` and ``slab``, (draws,), up to constants."""
+    n, half = np.shape(parameters["coefficient"])[-1], SLAB_FREEDOM / 2
+    shrinkage, slab = np.asarray(parameters["shrinkage"]), np.asarray(parameters["slab"])
+    return {
+        "shrinkage": -np.log1p((shrinkage / _narrow(sparsity, n, n_outcomes, unit)) ** 2),
+        "slab": -(half + 1) * np.log(slab) - half * (scale * unit) ** 2 / slab,
+    }
+
+
+def _narrow(sparsity: float, n: int, n_outcomes: Any, unit: Any) -> Any:
+    """Return the scale of the shrinkage of `n` coefficients."""
+    return unit * sparsity / (n - sparsity) * PSEUDO_SIGMA / n_outcomes**0.5

@@ -104,14 +104,15 @@ class MarginResponse(Response):
             found["pair_of_cell"] = place.astype(np.int64)
             forward = seen.columns["first"] < seen.columns["second"]
             found["pair_sign"] = np.where(forward, 1.0, -1.0)
-        return {**found, "unit": self._unit(duels)}
+        return {**found, "unit": np.array(self.typical_margin(duels))}
 
-    def _unit(self, duels: Any) -> np.ndarray:
+    def typical_margin(self, duels: Any) -> float:
+        """Return the size of a typical margin: as given, else the root mean square of the log's."""
         if self.unit_size is not None:
-            return np.array(float(self.unit_size))
+            return float(self.unit_size)
         votes = votes_of(duels)
         margin = np.asarray(votes.margin)
-        return np.array(np.sqrt(np.average(margin**2, weights=votes.weight)))
+        return float(np.sqrt(np.average(margin**2, weights=votes.weight)))
 
     def start(self, name: str, cells: "ModelCells") -> Any:
         """Return the logarithm of a learned scale from which a search starts."""

@@ -205,8 +205,9 @@ class Model(ByValue, metaclass=_Named):
         by_vote
             Whether the cell of each vote is known.
         unit
-            "pair" or "duel" where such units are left out: outcomes are in their order, no number
-            of orders enters, and of single duels what those of a pair share is a parameter.
+            "pair", "duel" or a column, where such units are left out: outcomes are in their order,
+            and no number of orders enters. But of whole pairs, what the duels of a pair share is
+            a parameter.
         seen
             The tallied log, where it is known.
 
@@ -221,7 +222,7 @@ class Model(ByValue, metaclass=_Named):
         response.check(log, ordered=terms.reads_order, flat=terms.flat)
         if seen is None:
             seen = self._seen(log, each=each, by_vote=by_vote)
-        explicit = response.coupled and (terms.splits or unit == "duel")
+        explicit = response.coupled and (terms.splits or unit not in ("", "pair"))
         data = dict(seen.columns) | response.data(log, seen, explicit=explicit)
         if unit and response.counts_add_up:
             data["log_coefficient"] = np.zeros(len(seen))

@@ -1,7 +1,7 @@
 """Thurstone with margins and a residual of each pair."""
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Self
 
 from bayesduel.models.pair_residuals import PairResiduals
 from bayesduel.models.response import Response
@@ -78,3 +78,8 @@ class PerturbedThurstone(ScoreModel):
     def response(self) -> Response:
         """Normal margins about the predictor and a residual of each pair."""
         return PairResiduals(variances=self.variances, unit_size=self.unit)
+
+    def settled(self, log: Any) -> Self:
+        """Return the same with the size of a typical margin of the log written down."""
+        response: Any = self.response
+        return replace(super().settled(log), unit=response.typical_margin(log))

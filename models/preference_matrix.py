@@ -11,6 +11,7 @@ from bayesduel.models.cells import ModelCells, Seen, seen_in
 from bayesduel.models.model import PREFERENCE_ARMS, Model
 from bayesduel.models.pair_indices import n_arms_of, pair_place
 from bayesduel.models.response import Bernoulli, Response, log_coefficient, outcome_name
+from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import check_positive
 from bayesduel.models.term import Terms
 
@@ -81,6 +82,12 @@ class PreferenceMatrix(Model):
     def settings(self) -> dict[str, Any]:
         """Settings as JSON holds them."""
         return {"concentration": self.concentration}
+
+    @property
+    def scales(self) -> dict[str, Scale]:
+        """The concentration, where it is learned."""
+        learned = Scale("log-normal", 4.0, 1.0, in_units=False)
+        return {"concentration": learned} if self.concentration is None else {}
 
     @property
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -166,7 +173,7 @@ class PreferenceMatrix(Model):
         with pm.Model(coords=coords | {"cell": np.arange(len(cells))}) as model:
             data = cells.register()
             if self.concentration is None:
-                concentration = pm.LogNormal("concentration", np.log(4.0), 1.0)
+                concentration = self.scales["concentration"].add("concentration", 1.0)
             else:
                 concentration = pt.as_tensor(float(self.concentration))
             theta = pm.Beta("theta", concentration / 2, concentration / 2, dims="pair")

@@ -54,6 +54,8 @@ class Part(ByValue, ABC):
         Whether it lets preferences be intransitive.
     needs_items
         Whether it needs the attributes of items, which another part brings.
+    unidentified
+        Parameters that mean nothing one by one: only functions of several are identified.
     """
 
     name: ClassVar[str]
@@ -62,6 +64,7 @@ class Part(ByValue, ABC):
     splits: ClassVar[bool] = True
     cyclic: ClassVar[bool] = False
     needs_items: ClassVar[bool] = False
+    unidentified: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def apply(self, eta: Any, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
@@ -153,6 +156,15 @@ class Part(ByValue, ABC):
     ) -> dict[str, np.ndarray]:
         """Return the draws with what a sampler's free numbers stand for in place of these."""
         return posterior
+
+    def log_prior(
+        self, parameters: Mapping[str, Any], cells: Mapping[str, Any], unit: Any
+    ) -> dict[str, np.ndarray]:
+        """Return the log density of its own fixed priors, (draws,) by parameter, up to a constant.
+
+        Those of its `scales` are known already; what is normal given these is no prior of its own.
+        """
+        return {}
 
     def __add__(self, other: Any) -> "Terms":
         return Terms((self,)) + other
@@ -256,6 +268,15 @@ class Term(Part):
         if self.over_arms or self.scales:
             free = pm.Deterministic(self.parameter, free, dims=dims)
         return {self.parameter: free}
+
+    def log_prior(
+        self, parameters: Mapping[str, Any], cells: Mapping[str, Any], unit: Any
+    ) -> dict[str, np.ndarray]:
+        """Return that of the coefficients where their deviation is fixed."""
+        if self.scales or self.flat:
+            return {}
+        standard = np.asarray(self.coefficients(parameters)) / self.deviation({}, cells, unit)
+        return {self.parameter: -0.5 * (standard**2).reshape(len(standard), -1).sum(axis=1)}
 
     def complete(
         self, posterior: dict[str, np.ndarray], arms: tuple[str, ...]

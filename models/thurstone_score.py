@@ -1,7 +1,7 @@
 """Thurstone with margins: the difference of two noisy scores is itself observed."""
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -117,3 +117,8 @@ class ThurstoneScore(ScoreModel):
     def response(self) -> Response:
         """Normal or Student margins about the predictor."""
         return MarginResponse(variances=self.variances, degrees=self.degrees, unit_size=self.unit)
+
+    def settled(self, log: Any) -> Self:
+        """Return the same with the size of a typical margin of the log written down."""
+        response: Any = self.response
+        return replace(super().settled(log), unit=response.typical_margin(log))

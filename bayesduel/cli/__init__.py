@@ -34,6 +34,7 @@ COMMANDS = (
     "top-k",
     "predict",
     "check",
+    "calibrate",
     "judges",
     "export",
     "attributes",

@@ -141,7 +141,7 @@ def _json(a: "AttributeAnalysis") -> dict[str, Any]:
         "method_reason": a.fit.attrs["method_reason"],
         "khat": a.fit.attrs["khat"],
         "explained_share": a.explained,
-        "coefficients": a.table.reset_index().to_dict("records"),
+        "coefficients": a.table.rename_axis("attribute").reset_index().to_dict("records"),
     }
     if a.new is not None:
         content["new_items"] = a.new.reset_index().to_dict("records")

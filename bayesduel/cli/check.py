@@ -33,6 +33,14 @@ __all__ = ["command"]
     help="Models to compare, separated by commas, with terms after a plus: "
     "'bradley-terry, bradley-terry + cycles + order'.  [default: by what is found]",
 )
+@click.option(
+    "--unit",
+    metavar="COLUMN",
+    default="pair",
+    show_default=True,
+    help="What the comparison leaves out, one at a time: pair, duel, judge, group, category, time "
+    "(ten periods) or another column.",
+)
 @click.option("--quick", is_flag=True, help="Compare no models; the test is the same.")
 @click.option(
     "--order-effect/--no-order-effect",
@@ -52,6 +60,7 @@ def command(
     output: Path | None,
     as_json: bool,
     models: str | None,
+    unit: str,
     quick: bool,
     order_effect: bool,
     title: str | None,
@@ -77,6 +86,8 @@ def command(
         bare = _models("bradley-terry") if compared is None else []
         whole = [with_terms(m, asked, f"the model {m.name}") for m in compared or bare]
         compared = bare + whole
+    if unit not in ("pair", "duel", "judge", "group", "time"):
+        options["keep"] = ",".join(filter(None, (options["keep"], unit)))
     found: dict[str | None, Check] = {}
     with steps() as step:
         for label, duels in read_log(log, options).items():
@@ -91,6 +102,7 @@ def command(
                 duels,
                 compared,
                 quick=quick,
+                unit=unit,
                 order_effect=order_effect,
                 seed=seed,
                 step=named,

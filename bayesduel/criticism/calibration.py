@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.criticism.cross_validation import cut, rows_of, votes_of
+from bayesduel.criticism.levels import levels_by, with_votes
 from bayesduel.data.duels import Duels
 from bayesduel.data.votes import Cells, cells_of
 from bayesduel.inference.fit import fitted, takes_sparse
@@ -68,7 +69,7 @@ class Calibration:
     folds
         How many folds.
     unit
-        What was held out: "duel", or "pair and judge", "pair and group".
+        What was held out: "duel", "pair and judge", "pair and group", or what was asked for.
     """
 
     predicted: np.ndarray
@@ -131,6 +132,7 @@ def held_out(
     duels: Duels,
     model: Any = "bradley-terry",
     *,
+    unit: str | None = None,
     folds: int = 5,
     draws: int = 1000,
     seed: int = 0,
@@ -146,6 +148,10 @@ def held_out(
         The log.
     model
         What :func:`bayesduel.fit` takes.
+    unit
+        What is held out together: "pair", "judge", "group", "category", "time" (ten periods of
+        about as many votes each) or a column that was kept. Default: a single duel, or the votes of
+        a judge or a group on a pair where the log repeats them.
     folds
         How many parts; at most as many as there are duels (or units of repeated votes).
     draws
@@ -174,13 +180,18 @@ def held_out(
     if isinstance(folds, bool) or folds != int(folds) or folds < 2:
         raise ValueError(f"folds should be a whole number >= 2, got {folds}")
     rng = np.random.default_rng(seed)
-    model = model_named(model)
+    model, held_together = model_named(model), unit
     rows, unit = rows_of(duels, model.terms.reads_order)
     by_vote = (
         unit != "duel" or model.response.outcome == "margin" or bool(model.terms.columns(duels))
     )
     if by_vote:
         rows, unit = votes_of(duels)
+    if held_together is not None:
+        duels, unit, by_vote = with_votes(duels), held_together, True
+        rows, _ = votes_of(duels)
+        code, _ = levels_by(duels, unit)
+        rows[5] = np.where(code >= 0, code, code.max() + 1 + np.arange(len(code)))
     n_units = len(np.unique(rows[5])) if unit != "duel" else int(rows[2:5].sum())
     if n_units < 2:
         raise ValueError(f"duels should hold two {unit}s or more to hold one out, got {n_units}")

@@ -46,6 +46,7 @@ def check(
     models: "Iterable[Any] | Mapping[str, Any] | None" = None,
     *,
     quick: bool = False,
+    unit: str = "pair",
     draws: int | None = None,
     order_effect: bool = True,
     seed: int = 0,
@@ -68,6 +69,9 @@ def check(
     quick
         Whether to leave out the comparison (unless `models` are named). The test of transitivity
         is the same.
+    unit
+        What the comparison leaves out, one at a time: "pair", "duel", "judge", "group", "category",
+        "time" or a column that was kept.
     draws
         Logs replicated from each null model. Default: 400 for up to 20,000 triads, 200 for
         more, and 50 where over 10,000 pairs met; then twice as many, and so on, as long as a
@@ -146,13 +150,14 @@ def check(
     )
     if models is None and found.why_not_compared:
         return found
-    return with_comparison(found, models, step=step, progress=progress)
+    return with_comparison(found, models, unit=unit, step=step, progress=progress)
 
 
 def with_comparison(
     found: Check,
     models: "Iterable[Any] | Mapping[str, Any] | None" = None,
     *,
+    unit: str = "pair",
     step: Callable[[str], None] = lambda name: None,
     progress: Callable[[float], None] | None = None,
 ) -> Check:
@@ -165,6 +170,8 @@ def with_comparison(
     models
         What to compare, as in :func:`check`; those that are named are fitted to the log, others
         to the units that the test counts.
+    unit
+        What is left out: see :func:`bayesduel.criticism.compare.compare_models`.
     step, progress
         As in :func:`check`.
     """
@@ -175,11 +182,11 @@ def with_comparison(
     if models is None:
         whole = found.units is found.duels
         ordered = whole and found.order is not None and found.order.clear
-        log = found.units
+        log = found.units if unit in ("pair", "duel") else found.duels  # a judge has votes
         models = _candidates(log, ordered, found.evidence.strength == "none")
     step("comparing models")
     comparison = compare_models(
-        log, models, draws=DRAWS, folds=REFITS, seed=found.seed, progress=progress
+        log, models, unit=unit, draws=DRAWS, folds=REFITS, seed=found.seed, progress=progress
     )
     posteriors = {}
     pairs = found.units.pairs()

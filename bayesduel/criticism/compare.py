@@ -20,7 +20,8 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.criticism.comparison import Comparison
-from bayesduel.criticism.cross_validation import Unit, units_of
+from bayesduel.criticism.cross_validation import Units, units_of
+from bayesduel.criticism.levels import levels_by, with_votes
 from bayesduel.criticism.loo import Left, leave_out, table_of
 from bayesduel.data.duels import Duels
 from bayesduel.system.arguments import check_call, check_log, listed, shown_value
@@ -39,7 +40,7 @@ def compare_models(
     duels: Duels,
     models: Iterable[Any] | Mapping[str, Any] | None = None,
     *,
-    unit: Unit = "pair",
+    unit: str = "pair",
     method: "Method" = "auto",
     draws: int = 4000,
     folds: int = FOLDS,
@@ -59,6 +60,8 @@ def compare_models(
     unit
         What is left out, one at a time. "pair": all duels of a pair of arms, to measure
         predictions for pairs that never met. "duel": one duel, the others of its pair known.
+        "judge", "group", "category", "time" (ten periods of about as many votes each) or a column
+        that was kept: all votes of a level, to measure predictions for a new one.
     method, draws, seed
         As in :func:`bayesduel.fit`, for every fit.
     folds
@@ -108,10 +111,7 @@ def compare_models(
         unit=unit,
         observations=scored,
         n_units=int(seen[0].times.sum()),
-        pointwise=pointwise.assign_coords(
-            first=("unit", np.array(duels.arms, dtype=object)[seen[0].first]),
-            second=("unit", np.array(duels.arms, dtype=object)[seen[0].second]),
-        ),
+        pointwise=pointwise.assign_coords(_labels(duels, seen[0])),
         seed=seed,
     )
 
@@ -133,8 +133,15 @@ def default_models(duels: Duels) -> list[Any]:
 def _check(duels: Any, unit: Any, folds: Any) -> None:
     if not isinstance(duels, Duels):
         raise TypeError(f"duels should be a bayesduel.Duels, got {type(duels).__name__}")
-    if not isinstance(unit, str) or unit not in ("pair", "duel"):
-        raise ValueError(f"unit should be 'pair' or 'duel', got {shown_value(unit)}")
+    if not isinstance(unit, str):
+        raise ValueError(
+            f"unit should be 'pair', 'duel' or a column of the votes, got {shown_value(unit)}"
+        )
+    if unit not in ("pair", "duel"):
+        try:
+            levels_by(with_votes(duels), unit)
+        except ValueError as error:
+            raise ValueError(f"unit cannot be {unit!r}: {error}") from error
     if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 0:
         raise ValueError(f"folds should be a whole number >= 0, got {shown_value(folds)}")
     if unit == "pair" and len(duels.pairs().first) < 2:
@@ -142,6 +149,14 @@ def _check(duels: Any, unit: Any, folds: Any) -> None:
             "unit should be 'duel' for a log in which only one pair met: "
             "without that pair nothing is left to predict it from"
         )
+
+
+def _labels(duels: Duels, units: Units) -> dict[str, Any]:
+    """Return the coordinates of the units: their arms, or the levels of the column."""
+    if units.labels:
+        return {"level": ("unit", np.array(units.labels, dtype=object))}
+    arms = np.array(duels.arms, dtype=object)
+    return {"first": ("unit", arms[units.first]), "second": ("unit", arms[units.second])}
 
 
 def _named(models: Any) -> dict[str, Any]:

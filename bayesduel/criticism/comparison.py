@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesduel.criticism.cross_validation import Unit
 from bayesduel.text import join, json_ready, screen, to_json
 
 if TYPE_CHECKING:
@@ -40,21 +39,21 @@ class Comparison:
     fits
         The fits, by name.
     unit
-        What was left out: "pair" or "duel".
+        What was left out: "pair", "duel", or the column whose levels were.
     observations
         What every model scores, in words.
     n_units
         How many units were left out, one at a time.
     pointwise
         By model and unit: ``elpd``, ``khat``, ``refitted``; by unit ``times`` (how many identical
-        observations it stands for) and the arms ``first`` and ``second``.
+        observations it stands for) and the arms ``first`` and ``second``, or the ``level``.
     seed
         Of the fits and of the refits' folds.
     """
 
     table: "pd.DataFrame"
     fits: dict[str, xr.DataTree]
-    unit: Unit
+    unit: str
     observations: str
     n_units: int
     pointwise: xr.Dataset
@@ -88,9 +87,13 @@ class Comparison:
         return f"their stacking weights ({join(told, width=None)}) are uncertain"
 
     @property
+    def _word(self) -> str:
+        return "period" if self.unit == "time" else self.unit
+
+    @property
     def sentence(self) -> str:
         """What was found, for a reader."""
-        left = f"leaving out one {self.unit} at a time ({self.n_units:,} of them)"
+        left = f"leaving out one {self._word} at a time ({self.n_units:,} of them)"
         alike = [name for name in self.as_good if name != self.best]
         if len(self.table) == 1:
             row = self.table.iloc[0]
@@ -111,7 +114,7 @@ class Comparison:
             name = str(unsure.idxmax())
             said.append(
                 f"; unreliable: k-hat is too high for {int(unsure[name]):,} "
-                f"{self.unit}s under {name}, which were not refitted"
+                f"{self._word}s under {name}, which were not refitted"
             )
         if self.n_units < FEW:
             said.append("; standard errors from so few units are imprecise")

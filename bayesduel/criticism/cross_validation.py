@@ -1,25 +1,26 @@
 """Units and folds of a log that are left out, and their log likelihood under any model.
 
 Models see a log in cells of their own (by pair, by judge, by time). They can only be compared
-on the same observations: here the outcomes *in their order*, of a whole pair or of a single
-duel, so that no number of orders enters and sums over finer cells mean the same.
+on the same observations: here the outcomes *in their order*, of a single duel or of a whole pair,
+judge, category or period, so that no number of orders enters and sums over finer cells mean the
+same.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.criticism.levels import levels_by, with_votes, without_votes
 from bayesduel.data.votes import Cells, cells_of
 from bayesduel.models.cells import ModelCells, Seen, seen_in
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
-__all__ = ["Unit", "Units", "cut", "log_likelihoods", "rows_of", "units_of", "votes_of", "without"]
+__all__ = ["Units", "cut", "log_likelihoods", "rows_of", "units_of", "votes_of", "without"]
 
-Unit = Literal["pair", "duel"]
 CHUNK = 4_000_000  # draws x cells worked on at once
 
 
@@ -30,11 +31,12 @@ class Units:
     Attributes
     ----------
     unit
-        "pair": all duels of an unordered pair. "duel": one duel.
+        "pair": all duels of an unordered pair. "duel": one duel. Else the column (a judge, a
+        category, a period of time), of whose levels each is a unit.
     times
         How many observations of the log each unit stands for (identical duels), (units,).
     first, second
-        The arms, indices, (units,).
+        The arms, indices, (units,); None of the levels of a column.
     cells
         Cells of the model, sorted by unit.
     stops
@@ -42,17 +44,21 @@ class Units:
     result
         Of a single duel: 0 where first won, 1 where second did, 2 for a tie, (units,); or None.
     of_vote
-        The unit of each vote of the log, (votes,), or None where no model asked for votes.
+        The unit of each vote of the log, (votes,), or None where no model asked for votes; -1 of a
+        vote without a level, which is never left out.
+    labels
+        The levels, where units are those of a column.
     """
 
-    unit: Unit
+    unit: str
     times: np.ndarray
-    first: np.ndarray
-    second: np.ndarray
+    first: np.ndarray | None
+    second: np.ndarray | None
     cells: ModelCells
     stops: np.ndarray
     result: np.ndarray | None = None
     of_vote: np.ndarray | None = None
+    labels: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.times)
@@ -64,20 +70,26 @@ class Units:
         return Units(
             self.unit,
             self.times[rows],
-            self.first[rows],
-            self.second[rows],
+            None if self.first is None else self.first[rows],
+            None if self.second is None else self.second[rows],
             self.cells.take(here),
             self.stops[rows] - here.start,
         )
 
 
-def units_of(duels: "Duels", models: Sequence[Any], unit: Unit) -> list[Units]:
+def units_of(duels: "Duels", models: Sequence[Any], unit: str) -> list[Units]:
     """Return the units of a log, the same ones in the same order, as each of `models` sees them.
 
     Single duels are in different units where any of the models distinguishes them.
     """
     if unit == "pair":
         return [_by_pair(duels, model) for model in models]
+    if unit != "duel":
+        code, labels = levels_by(with_votes(duels), unit)
+        held = np.unique(code[code >= 0])
+        level = np.where(code >= 0, np.searchsorted(held, code), -1)
+        names = tuple(labels[k] for k in held)
+        return [_by_level(duels, model, unit, level, names) for model in models]
     columns = {(k, n): c for k, m in enumerate(models) for n, c in m.terms.columns(duels).items()}
     seen = seen_in(
         duels,
@@ -153,6 +165,10 @@ def without(duels: "Duels", units: Units, held: np.ndarray) -> "Duels":
     ValueError
         If nothing is left.
     """
+    if units.labels:
+        assert units.of_vote is not None
+        return without_votes(with_votes(duels), np.isin(units.of_vote, held))
+    assert units.first is not None and units.second is not None
     if units.unit == "pair":
         gone = units.first[held].astype(np.int64) * duels.n_arms + units.second[held]
         cells = Cells(*(a[~_hit(duels.cells, duels.n_arms, gone)] for a in duels.cells))
@@ -255,6 +271,28 @@ def _by_pair(duels: "Duels", model: Any) -> Units:
     )
 
 
+def _by_level(
+    duels: "Duels", model: Any, unit: str, of_vote: np.ndarray, labels: tuple[str, ...]
+) -> Units:
+    """Return the levels of a column as units."""
+    own = model.terms.columns(duels)
+    seen = seen_in(
+        with_votes(duels),
+        own | {"unit": of_vote},
+        ordered=model.terms.reads_order,
+        each=model.response.by_vote,
+        by_vote=True,
+    )
+    columns = dict(seen.columns)
+    level = columns.pop("unit")
+    cells = model.cells(duels, seen=replace(seen, columns=columns), unit=unit)
+    order = np.argsort(level, kind="stable")
+    order = order[level[order] >= 0]
+    stops = np.cumsum(np.bincount(level[order], minlength=len(labels)))
+    times = np.ones(len(labels), dtype=np.int64)
+    return Units(unit, times, None, None, cells.take(order), stops, of_vote=of_vote, labels=labels)
+
+
 def _repeated(votes: Any, role: str) -> np.ndarray | None:
     """Return the unit of each vote, pair and judge or group, where the log repeats any."""
     code = getattr(votes, role)
@@ -277,7 +315,7 @@ def _hit(rows: Any, n_arms: int, gone: np.ndarray) -> np.ndarray:
 
 def _take_one(duels: "Duels", counts: np.ndarray, units: Units, k: int) -> None:
     """Take one duel of unit `k` out of `counts`, (3, cells) by ordered pair."""
-    assert units.result is not None
+    assert units.result is not None and units.first is not None and units.second is not None
     first, second = units.first[k], units.second[k]
     result = int(units.result[k])
     for left, right, row in ((first, second, result), (second, first, (1, 0, 2)[result])):

@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.inference.draws import PosteriorDraws
+from bayesduel.inference.prior import log_priors
 from bayesduel.system.memory import TABLE_ARMS
 
 __all__ = ["datatree"]
@@ -70,6 +71,10 @@ def datatree(
         "sample_stats": xr.Dataset({n: laid(v) for n, v in drawn.stats.items()}, coords=sampling),
         **_observed(model, cells, arms),
     }
+    priors = log_priors(model, drawn.posterior, cells.data)
+    if priors:
+        laid_out = {name: laid(values) for name, values in priors.items()}
+        groups["log_prior"] = xr.Dataset(laid_out, coords=sampling)
     if drawn.log_likelihood is not None:
         groups["log_likelihood"] = xr.Dataset(
             {"outcome": laid(drawn.log_likelihood, "cell")}, coords=sampling

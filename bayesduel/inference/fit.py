@@ -32,6 +32,7 @@ __all__ = [
     "Method",
     "UncertifiedWarning",
     "UnusedCovariatesWarning",
+    "describe_model",
     "fit",
     "fitted",
     "takes_sparse",
@@ -120,8 +121,10 @@ def fit(
     parameters), ``preference`` (the variable of that name, (chain, draw, arm, opponent), where it
     fits in 64 MB; else :func:`bayesduel.preference_draws` derives it), ``sample_stats``,
     ``observed_data``, ``constant_data``, ``log_likelihood`` (by cell: an unordered pair that
-    met), ``laplace`` (mode, covariance, grid of the scale; by the variational method mode, standard
-    errors and the figures of the certificate) and ``clusters``; a model of
+    met), ``log_prior`` (of learned scales and of priors with a fixed deviation, for
+    :func:`bayesduel.sensitivity`), ``laplace`` (mode, covariance, grid of the scale; by the
+    variational method mode, standard errors and the figures of the certificate) and ``clusters``;
+    a model of
     attributes adds ``items``. Attributes:
     model, method, method_reason, seed, versions, khat, importance_ess (effective draws), tail_ess
     (those in the thinnest tail of a parameter) and more.
@@ -205,13 +208,7 @@ def fitted(
         else:
             _check_dense(model, len(duels.arms))
             drawn, used, reason = _sample(model, cells, method, layout, seed, keep, progress, near)
-        own = classes_of(model)
-        attrs: dict[str, Any] = {
-            "model": model.name,
-            "model_settings": settings_to_json(model.settings),
-            **({"model_classes": json.dumps(own)} if own else {}),
-            "outcome": model.response.outcome,
-            "score_unit": model.response.score_unit,
+        attrs: dict[str, Any] = describe_model(model) | {
             "method": used,
             "method_reason": reason,
             "seed": seed,
@@ -233,6 +230,18 @@ def fitted(
     if progress is not None:
         progress(1.0)
     return tree
+
+
+def describe_model(model: Model) -> dict[str, Any]:
+    """Return the attributes of a tree by which its model is known."""
+    own = classes_of(model)
+    return {
+        "model": model.name,
+        "model_settings": settings_to_json(model.settings),
+        **({"model_classes": json.dumps(own)} if own else {}),
+        "outcome": model.response.outcome,
+        "score_unit": model.response.score_unit,
+    }
 
 
 def _warn_of_covariates(duels: Duels | Pulls, model: Model) -> None:

@@ -5,7 +5,11 @@ from bayesduel.plots.categories import plot_categories
 from bayesduel.plots.coefficients import plot_coefficients
 from bayesduel.plots.comparison import plot_comparison
 from bayesduel.plots.judges import plot_judges
-from bayesduel.plots.posterior_predictive import plot_margins, plot_pair_residuals
+from bayesduel.plots.posterior_predictive import (
+    plot_margins,
+    plot_pair_residuals,
+    plot_prior_predictive,
+)
 from bayesduel.plots.preference import plot_preference, plot_winners
 from bayesduel.plots.ranking import plot_ranking, plot_ranks
 from bayesduel.plots.ratings import plot_ratings
@@ -22,6 +26,7 @@ __all__ = [
     "plot_margins",
     "plot_pair_residuals",
     "plot_preference",
+    "plot_prior_predictive",
     "plot_ranking",
     "plot_ranks",
     "plot_ratings",

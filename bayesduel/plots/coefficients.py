@@ -40,7 +40,7 @@ def plot_coefficients(
     Parameters
     ----------
     fit
-        A fit with covariates, as for :func:`bayesduel.coefficients`.
+        A fit with covariates or an order effect.
     ci_prob
         Posterior probability of the intervals of the thin bars, in (0, 1).
     covariance, judge
@@ -48,8 +48,14 @@ def plot_coefficients(
     """
     from bayesduel.posterior.coefficients import coefficients
 
-    wide = coefficients(fit, ci_prob, covariance=covariance, judge=judge)
-    half = coefficients(fit, 0.5, covariance=covariance, judge=judge)
+    wide, half = (
+        table[table["kind"] == "effect"]
+        for table in (
+            coefficients(fit, prob, covariance=covariance, judge=judge) for prob in (ci_prob, 0.5)
+        )
+    )
+    if wide.empty:
+        raise ValueError(f"fit should be of a model with effects, got {fit.attrs['model']}")
     order = np.argsort(-wide["standard"].to_numpy(), kind="stable")
     wide, half = wide.iloc[order], half.iloc[order]
     y = np.arange(len(wide))

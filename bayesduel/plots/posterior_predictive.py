@@ -1,4 +1,4 @@
-"""Posterior predictive checks of margins: residuals, observed and replicated."""
+"""Predictive checks: residuals of margins, and what a prior expects of the arms."""
 
 from typing import TYPE_CHECKING
 
@@ -8,14 +8,22 @@ from bayesduel.plots.style import ACCENT, GREY, INK, NEW, STRONG, figure, plain
 from bayesduel.text import shorten
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.axes import Axes
 
     from bayesduel.criticism.posterior_predictive import MarginCheck
 
-__all__ = ["MARGINS_SIZE", "PAIRS_SIZE", "plot_margins", "plot_pair_residuals"]
+__all__ = [
+    "MARGINS_SIZE",
+    "PAIRS_SIZE",
+    "plot_margins",
+    "plot_pair_residuals",
+    "plot_prior_predictive",
+]
 
 MARGINS_SIZE = (5.6, 2.8)
 PAIRS_SIZE = (4.6, 4.1)
+PRIOR_SIZE = (5.2, 3.2)
 
 
 @figure(MARGINS_SIZE, "bayesduel.check_margins")
@@ -109,3 +117,60 @@ def _name_extremes(check: "MarginCheck", ax: "Axes", quantile: np.ndarray) -> No
             fontsize=8,
             color=INK,
         )
+
+
+@figure(PRIOR_SIZE, "bayesduel.prior_predictive")
+def plot_prior_predictive(tree: "xr.DataTree", ax: "Axes" = NEW) -> "Axes":
+    """Plot how far arms are apart in logs that the prior predicts, and in the log itself.
+
+    The arm at each rank, the best of its log first: which share of its duels it won, a tie counting
+    half (of margins: its mean margin). Bands: the middle 50 % and 95 % of the predicted logs; dots:
+    the log, where there is one. Dots outside the outer band: the prior did not expect such a log. A
+    band that fills the picture expects next to nothing.
+
+    Parameters
+    ----------
+    tree
+        What :func:`bayesduel.prior_predictive` returned.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    margins = "margin" in tree["prior_predictive"]
+    made = _by_rank(tree, "prior_predictive", margins)
+    rank = np.arange(1, made.shape[1] + 1)
+    for prob, alpha in ((0.95, 0.2), (0.5, 0.35)):
+        low, high = np.quantile(made, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
+        ax.fill_between(
+            rank, low, high, color=ACCENT, alpha=alpha, lw=0, label=f"prior, {100 * prob:g} %"
+        )
+    if "observed_data" in tree:
+        observed = _by_rank(tree, "observed_data", margins)[0]
+        ax.plot(rank, observed, "o", ms=4, color=STRONG, label="log")
+    ax.axhline(0.0 if margins else 0.5, color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
+    if not margins:
+        ax.set_ylim(-0.02, 1.02)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlabel("rank of the arm in its log", fontsize=9, color=INK)
+    ax.set_ylabel("mean margin" if margins else "share of its duels won", fontsize=9, color=INK)
+    ax.legend(frameon=False, fontsize=8, loc="upper right", handlelength=1.4)
+    plain(ax)
+    return ax
+
+
+def _by_rank(tree: "xr.DataTree", group: str, margins: bool) -> np.ndarray:
+    """Return the results of the arms of each log, the largest first, (logs, arms)."""
+    design = tree["constant_data"].dataset
+    n_arms = design.sizes["arm"]
+    names = ("vote_left", "vote_right", "vote_weight") if margins else ("first", "second", "n")
+    first, second, n = (design[name].to_numpy() for name in names)
+    values = tree[group]["margin" if margins else "outcome"].to_numpy().astype(float)
+    if not margins and values.ndim > np.ndim(n) + 2 * (group == "prior_predictive"):
+        values = values[..., 0] + values[..., 2] / 2  # of first wins, second wins and ties
+    rows = values.reshape(-1, len(n))
+    own, other = (rows * n, -rows * n) if margins else (rows, n - rows)
+    total = np.bincount(first, n, n_arms) + np.bincount(second, n, n_arms)
+    results = [
+        (np.bincount(first, a, n_arms) + np.bincount(second, b, n_arms)) / np.maximum(total, 1)
+        for a, b in zip(own, other, strict=True)
+    ]
+    return np.asarray(-np.sort(-np.array(results)[:, total > 0], axis=1))

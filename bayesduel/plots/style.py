@@ -56,6 +56,7 @@ RETURNED = {  # the class of what a function returns
     "bayesduel.criticism.calibration.held_out": "bayesduel.criticism.calibration.Calibration",
     "bayesduel.fit": "xarray.DataTree",
     "bayesduel.check_margins": "bayesduel.criticism.posterior_predictive.MarginCheck",
+    "bayesduel.prior_predictive": "xarray.DataTree",
     "bayesduel.simulate": "xarray.DataTree",
     "bayesduel.winners": "xarray.Dataset",
 }

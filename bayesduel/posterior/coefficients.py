@@ -1,14 +1,16 @@
-"""Coefficients of attributes on the scale of the table, and predictions for new items."""
+"""Coefficients of terms, attributes on the scale of their table, and predictions for new items."""
 
+from collections.abc import Iterator
 from difflib import get_close_matches
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesduel.intervals import check_ci_prob, eti
-from bayesduel.models import DuelCovariates
+from bayesduel.models import DuelCovariates, ItemCovariates, Term
 from bayesduel.posterior.draws import check_fit, model_of, posterior_draws
-from bayesduel.system.arguments import check_seed, shown_value
+from bayesduel.system.arguments import check_flag, check_seed, shown_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,19 +20,24 @@ if TYPE_CHECKING:
 
 __all__ = ["coefficients", "explained_share", "parameter_draws", "predict_items"]
 
+LABELS = {"order": "left side"}  # of coefficients that are numbers, where not their name
 EQUAL = 1e-9  # utilities that differ by less are equal: of items with the same attributes
 
 
 def coefficients(
-    fit: "xr.DataTree", ci_prob: float = 0.95, *, covariance: str = "auto", judge: str | None = None
+    fit: "xr.DataTree",
+    ci_prob: float = 0.95,
+    *,
+    covariance: str = "auto",
+    judge: str | None = None,
+    levels: bool = False,
 ) -> "pd.DataFrame":
-    """Return what each attribute counts for, one row a coefficient.
+    """Return what the terms of a model count for, one row a coefficient or learned number.
 
     Parameters
     ----------
     fit
-        A fit with covariates: of items (``BradleyTerry(Covariates(items))``), of the duel
-        (``Scores() + Covariates([columns])``), or of pulls (``LogisticAttributes``).
+        A fit of any model.
     ci_prob
         Probability of the intervals, in (0, 1).
     covariance
@@ -38,42 +45,84 @@ def coefficients(
         or "auto" (see :func:`bayesduel.winners`); ``attrs["covariance"]`` says which.
     judge
         Whose coefficients, in a fit with a judge effect. Default: the average judge's.
+    levels
+        Whether to add a row for each level and arm of ``RandomEffects`` and ``CategoryEffects``,
+        and for other coefficients with several dimensions.
 
     Returns
     -------
-    In the order of the table, indexed by attribute: ``coefficient`` (posterior mean, in the unit
-    of the scores (``fit.attrs["score_unit"]``) for one unit of the attribute on its original
-    scale; for having the level instead of the reference, where it is an indicator), ``lower``,
-    ``upper``, ``positive`` (probability that more of it wins more), ``odds_ratio`` (of winning
-    against an otherwise equal item, posterior median) with ``_lower``, ``_upper``, ``change`` (of
-    the win probability against an otherwise equal item, from one half, for one unit more:
-    posterior mean) with ``_lower``, ``_upper``, and ``standard``, ``standard_lower``,
-    ``standard_upper``: for one standard deviation (for an indicator the same as ``coefficient``),
-    which can be compared. A judge effect adds ``judge_spread`` (posterior median of the standard
-    deviation of judges' coefficients, for one unit) with ``_lower``, ``_upper``. An order effect
-    is the last row, ``left side``. Of pulls the last row is ``intercept``, an item whose
-    attributes are all 0 (under ``standard`` average), and ``change`` is that of the chance to pay.
+    Indexed by name: ``term`` and ``kind``; ``coefficient`` (posterior mean) with ``lower`` and
+    ``upper``. Kinds: "effect" (of an attribute, a covariate, the left side, in the unit of the
+    scores (``fit.attrs["score_unit"]``) for one unit of it on its original scale; for having the
+    level instead of the reference, where it is an indicator), "parameter" (a spread, a drift, the
+    noise, the tendency to tie: what the terms and the response learn beside effects) and, with
+    `levels`, "level". Effects have further columns: ``positive`` (probability that more of it wins
+    more), ``odds_ratio`` (of winning against an otherwise equal item, posterior median) with
+    ``_lower``, ``_upper``, ``change`` (of the win probability against an otherwise equal item, from
+    one half, for one unit more: posterior mean) with ``_lower``, ``_upper``, and ``standard``,
+    ``standard_lower``, ``standard_upper``: for one standard deviation (for an indicator the same as
+    ``coefficient``), which can be compared. A judge effect adds ``judge_spread`` (posterior median
+    of the standard deviation of judges' coefficients, for one unit) with ``_lower``, ``_upper``. Of
+    pulls there is an ``intercept``, an item whose attributes are all 0 (under ``standard``
+    average), and ``change`` is that of the chance to pay.
 
     Raises
     ------
     TypeError, ValueError
-        If `fit` is not a fit of attributes, or another argument is out of its range.
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> import bayesduel as bd
+    >>> from bayesduel.models import BradleyTerry, OrderEffect
+    >>> fit = bd.fit(bd.datasets.load("baseball1987"), BradleyTerry() + OrderEffect())
+    >>> bd.coefficients(fit)["coefficient"].round(1).to_dict()
+    {'left side': 0.3, 'scale': 0.6}
     """
     import pandas as pd
 
     check_ci_prob(ci_prob)
+    check_flag(levels, "levels")
     draws, used = parameter_draws(fit, covariance, judge)
-    standard, units, names, about = _standardised(fit, draws)
+    table = _effects(fit, draws, ci_prob)
+    rows = []
+    for term, kind, name, values in _numbers(fit, draws, levels):
+        lower, upper = eti(values[None], ci_prob)
+        rows.append((name, term, kind, values.mean(), float(lower[0]), float(upper[0])))
+    columns = ["name", "term", "kind", "coefficient", "lower", "upper"]
+    further = pd.DataFrame(rows, columns=columns).set_index("name")
+    frame = further if table is None else pd.concat([table, further] if rows else [table])
+    frame = frame[[*columns[1:], *(c for c in frame if c not in columns)]]
+    frame.attrs |= {
+        "ci_prob": ci_prob,
+        "covariance": used,
+        "source": str(fit.attrs.get("source", "")),
+    }
+    return frame
+
+
+def _effects(
+    fit: "xr.DataTree", draws: dict[str, np.ndarray], ci_prob: float
+) -> "pd.DataFrame | None":
+    """Return the rows of effects, or None where there is none."""
+    import pandas as pd
+
+    model = model_of(fit)
+    standard, units, names, about, terms = _standardised(fit, draws)
+    if not names:
+        return None
     one = standard / units
     if "intercept" in draws:
-        items = model_of(fit).terms.items
+        items = model.terms.items
         assert items is not None
         own = draws["intercept"] - one @ np.array([a.mean for a in items.attributes])
         one = np.column_stack([one, own])
         standard = np.column_stack([standard, draws["intercept"]])
         names.append("intercept")
         about.append(("", "", ""))
-    columns: dict[str, Any] = dict(
+        terms.append("intercept")
+    columns: dict[str, Any] = {"term": terms, "kind": "effect"}
+    columns |= dict(
         zip(("column", "level", "reference"), map(list, zip(*about, strict=True)), strict=True)
     )
 
@@ -84,7 +133,7 @@ def coefficients(
 
     add("coefficient", one.mean(axis=0), one, "")
     columns["positive"] = (one > 0).mean(axis=0)
-    score = model_of(fit).response.typical_score(one, draws)
+    score = model.response.typical_score(one, draws)
     odds = score / (1 - score)
     add("odds_ratio", np.exp(np.median(np.log(odds), axis=0)), odds, "odds_ratio_")
     change = score - 0.5
@@ -95,41 +144,74 @@ def coefficients(
         n = draws["judge_spread"].shape[1]
         spread[:, :n] = draws["judge_spread"] / units[:n]
         add("judge_spread", np.median(spread, axis=0), spread, "judge_spread_")
-    frame = pd.DataFrame(columns, index=pd.Index(names, name="attribute"))
-    frame.attrs |= {
-        "ci_prob": ci_prob,
-        "covariance": used,
-        "source": str(fit.attrs.get("source", "")),
-    }
-    return frame
+    return pd.DataFrame(columns, index=pd.Index(names, name="name"))
 
 
 def _standardised(
     fit: "xr.DataTree", draws: dict[str, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray, list[str], list[tuple[str, str, str]]]:
-    """Return standardised coefficients (draws, n), their units, names, and what they are about."""
+) -> tuple[np.ndarray, np.ndarray, list[str], list[tuple[str, str, str]], list[str]]:
+    """Return standardised effects (draws, n), units, names, what they are about, and terms."""
     model = model_of(fit)
     parts: list[np.ndarray] = []
     units: list[float] = []
     names: list[str] = []
     about: list[tuple[str, str, str]] = []
-    if model.terms.items is not None:
-        parts.append(draws["coefficient"])
-        units += list(model.terms.items.deviations)
-        names += list(model.terms.items.names)
-        about += [(a.column, a.level, a.reference) for a in model.terms.items.attributes]
-    if (duel := model.terms.find(DuelCovariates)) is not None:
-        assert duel.deviations is not None
-        parts.append(draws["covariate_effect"] * np.array(duel.deviations))
-        units += list(duel.deviations)
-        names += list(duel.of)
-        about += [(c, "", "") for c in duel.of]
-    if "order" in draws:
-        parts.append(draws["order"][:, None])
-        units.append(1.0)
-        names.append("left side")
-        about.append(("", "", ""))
-    return np.column_stack(parts), np.array(units), names, about
+    terms: list[str] = []
+    for part in model.terms:
+        if not isinstance(part, Term) or part.parameter == "intercept":
+            continue
+        dims = part.dims.get(part.parameter, ())
+        if isinstance(part, ItemCovariates):
+            found, own = draws["coefficient"], part.items
+            new = list(own.names)
+            units += list(own.deviations)
+            about += [(a.column, a.level, a.reference) for a in own.attributes]
+        elif isinstance(part, DuelCovariates):
+            found, new = draws["covariate_effect"] * np.array(part.deviations), list(part.of)
+            units += list(part.deviations or ())
+            about += [(c, "", "") for c in new]
+        elif len(dims) < 2 and "arm" not in dims:
+            found = np.asarray(part.coefficients(draws)).reshape(len(draws[part.parameter]), -1)
+            new = _labels(fit, part.parameter, LABELS.get(part.parameter, part.parameter))
+            units += [1.0] * len(new)
+            about += [("", "", "")] * len(new)
+        else:
+            continue
+        parts.append(found)
+        names += new
+        terms += [part.key] * len(new)
+    return np.column_stack(parts) if parts else np.empty(0), np.array(units), names, about, terms
+
+
+def _numbers(
+    fit: "xr.DataTree", draws: dict[str, np.ndarray], levels: bool
+) -> Iterator[tuple[str, str, str, np.ndarray]]:
+    """Yield term, kind, name and draws of learned numbers and, if asked for, of levels."""
+    model = model_of(fit)
+    known = model.parameters(draws)
+    of_response = [n.removesuffix("_over_1") for n in model.scales]
+    owners = {name: part.key for part in model.terms for name in part.scales}
+    for name in dict.fromkeys([*of_response, *model.response.own]):
+        if name not in fit["posterior"] or (name == "judge_spread" and "taste" in draws):
+            continue
+        columns = known[name].reshape(len(known[name]), -1).T
+        for label, values in zip(_labels(fit, name, name), columns, strict=True):
+            yield owners.get(name, "response"), "parameter", label, values
+    for part in model.terms if levels else ():
+        if isinstance(part, Term) and len(part.dims.get(part.parameter, ())) > 1:
+            if part.parameter not in draws:
+                continue
+            columns = draws[part.parameter].reshape(len(draws[part.parameter]), -1).T
+            for label, values in zip(_labels(fit, part.parameter, ""), columns, strict=True):
+                yield part.key, "level", label, values
+
+
+def _labels(fit: "xr.DataTree", name: str, called: str) -> list[str]:
+    """Return a label for each entry of a parameter: its name and the levels of its dimensions."""
+    posterior = fit["posterior"].dataset
+    dims = [str(d) for d in posterior[name].dims[2:]]
+    levels = product(*([str(level) for level in posterior[d].to_numpy()] for d in dims))
+    return [": ".join(filter(None, (called, *at))) for at in levels]
 
 
 def predict_items(
@@ -270,7 +352,7 @@ def explained_share(fit: "xr.DataTree", ci_prob: float = 0.95) -> tuple[float, f
 def parameter_draws(
     fit: "xr.DataTree", covariance: str = "auto", judge: str | None = None
 ) -> tuple[dict[str, np.ndarray], str]:
-    """Return the draws of a model of attributes, and whose errors they carry.
+    """Return the draws of a model, and whose errors they carry.
 
     As :func:`bayesduel.posterior.draws.posterior_draws`, which says more; with `judge`,
     coefficients are those of that judge.
@@ -280,11 +362,9 @@ def parameter_draws(
     KeyError
         If the fit has no such judge; the message names the nearest one.
     TypeError, ValueError
-        If `fit` is not a fit of attributes, has no such errors, or no judge effect.
+        If `fit` is not a fit, has no such errors, or no judge effect.
     """
     check_fit(fit)
-    if "items" not in fit and "covariate_effect" not in fit["posterior"]:
-        raise ValueError(f"fit should be of a model with covariates, got {fit.attrs['model']}")
     draws, used = posterior_draws(fit, covariance)
     if judge is not None:
         if "taste" not in draws:

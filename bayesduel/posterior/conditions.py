@@ -17,7 +17,7 @@ from bayesduel.models import Model
 from bayesduel.system.arguments import shown_value
 from bayesduel.text import join
 
-__all__ = ["conditions", "observed_conditions"]
+__all__ = ["conditions", "observed_conditions", "times_of"]
 
 ROLES = {"judge": "judges", "group": "groups", "category": "categories"}
 
@@ -109,7 +109,7 @@ def _log(
         margin=None,
         judge=None,
         group=None,
-        time=None if time is None else _times(time),
+        time=None if time is None else times_of(time),
         covariates=covariates or None,
         arms=labels,
         tie_rule="keep",
@@ -169,7 +169,7 @@ def _missing(values: np.ndarray) -> np.ndarray:
     return np.array([v is None or v != v for v in values.tolist()])
 
 
-def _times(values: np.ndarray) -> np.ndarray:
+def times_of(values: np.ndarray) -> np.ndarray:
     """Return times as the log has them: datetime64, or numbers."""
     if values.dtype.kind in "Mfiu":
         return values

@@ -275,6 +275,8 @@ def analyse(
         rated = None
         if model.ranks_by_score:
             rated = scores(fit, anchor=anchor, points=points, ci_prob=confidence)
+    effects = coefficients(fit, confidence)
+    effects = effects[effects["kind"] == "effect"]
     return Analysis(
         duels=duels,
         health=health,
@@ -292,7 +294,7 @@ def analyse(
         calibration_reason=calibration_reason,
         margins=margins,
         margins_reason=margins_reason,
-        coefficients=coefficients(fit, confidence) if covariates else None,
+        coefficients=effects if covariates else None,
         left_advantage=_left_advantage(fit, confidence),
         pairs=pairs,
         neighbours=neighbours,

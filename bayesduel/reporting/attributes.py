@@ -165,6 +165,7 @@ def analyse_attributes(
     options: dict[str, Any] = {} if draws is None else {"draws": draws}
     fit = fit_model(duels, model, method, seed=seed, **options)  # type: ignore[arg-type]
     table = coefficients(fit, ci_prob)
+    table = table[table["kind"] == "effect"]
     explained = explained_share(fit, ci_prob) if "effect_scale" in model.scales else None
     predicted = None if read is None else predict_items(fit, read, ci_prob, seed=seed)
     found, plain, reason = None, None, "it was not asked for"

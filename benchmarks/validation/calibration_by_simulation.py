@@ -1,84 +1,187 @@
-"""Simulation-based calibration of every model, with every method and layer."""
+"""Simulation-based calibration of responses and terms, by ``bayesduel.calibrate``."""
+
+from typing import Any
 
 from benchmarks.validation.experiment import Cell, Experiment, Record
 
-__all__ = ["EXPERIMENT"]
+__all__ = ["EXPERIMENT", "made"]
 
-BATCH = 20  # truths of one replicate
-LEAST = 1e-3  # p-value of a cell, corrected for the number of its quantities
-
-# Cases of benchmarks/simulated_ranks.py, which is imported where it runs.
-PLAIN = ("Bradley-Terry", "Thurstone", "Davidson")
-LINEAR = (
-    *PLAIN,
-    "preference matrix",
-    *(f"{name}, order effect" for name in PLAIN),
-    "items",
-    "items, order effect",
-    "pulls",
-    "covariates of the duel",
+TRUTHS = {"engine": 300, "nuts": 100}  # a cell
+DRAWS = 400  # of a fit, of which 99 are ranked
+LEAST = 1e-3  # p-value of a cell, corrected for all of its entries
+RESPONSES = ("bradley-terry", "thurstone", "davidson", "thurstone-score")
+ENGINE: tuple[tuple[str, ...], ...] = (
+    (),
+    ("order",),
+    ("covariate:x",),
+    ("judge",),
+    ("time:3",),
+    ("order", "category"),
 )
-MARGINS = (
-    "score duels, order effect",
-    "score duels, noise by arm",
-    "score duels, noise by pair, order effect",
-    "score duels, degrees learned",
-    "perturbed score duels, order effect",
+FURTHER = (
+    ("bradley-terry", ("judge", "random:prompt")),
+    ("bradley-terry", ("time:smooth",)),
+    ("bradley-terry", ("order", "covariate:x", "judge", "time:3")),
+    ("preference-matrix", ()),
+    ("items", ()),
+    ("items", ("order",)),
+    ("items", ("tastes",)),
+    ("pulls", ()),
+    ("margins, noise by arm", ()),
+    ("margins, noise by pair", ("order",)),
+    ("margins, degrees learned", ()),
+    ("perturbed-thurstone", ("order",)),
 )
-BY_LAYER = ("judge reliability", "time-varying, walk", "time-varying, smooth", "blade-chest")
 ONLY_NUTS = (
-    *(f"{name}, {layer}" for name in PLAIN for layer in BY_LAYER),
-    "Davidson, all layers",
-    "items, judge tastes",
-    "pulls, horseshoe",
+    ("bradley-terry", ("reliability",)),
+    ("davidson", ("reliability", "order")),
+    ("bradley-terry", ("cycles",)),
+    ("pulls, horseshoe", ()),
 )
+
+
+def made(model: str, terms: str) -> tuple[Any, Any]:
+    """Return the model of a cell and its design."""
+    from bayesduel.models import (
+        BradleyTerry,
+        Covariates,
+        LogisticAttributes,
+        PerturbedThurstone,
+        PreferenceMatrix,
+        ThurstoneScore,
+        TimeVarying,
+        add_term,
+        named,
+    )
+
+    few, many = _items(8, 2), _items(20, 3)
+    special = {
+        "preference-matrix": PreferenceMatrix(),
+        "items": BradleyTerry(Covariates(few)),
+        "pulls": LogisticAttributes(items=many),
+        "pulls, horseshoe": LogisticAttributes(items=_items(20, 6), sparsity=2),
+        "thurstone-score": ThurstoneScore(unit=1.0),
+        "margins, noise by arm": ThurstoneScore(unit=1.0, variances="arm"),
+        "margins, noise by pair": ThurstoneScore(unit=1.0, variances="pair"),
+        "margins, degrees learned": ThurstoneScore(unit=1.0, degrees="learned"),
+        "perturbed-thurstone": PerturbedThurstone(unit=1.0),
+    }
+    found = special[model] if model in special else named(model)
+    for term in terms.split(" + ") if terms else ():
+        smooth = term == "time:smooth"
+        found = found + TimeVarying("smooth", periods=3) if smooth else add_term(found, term)
+    if found.log_type == "pulls":
+        return found, _pulls(found.items.labels)
+    return found, _duels(8, 2, few.labels) if model == "items" else _duels(5, 4)
 
 
 def run(cell: Cell, seed: int) -> Record:
-    """Return the ranks of a batch of truths by quantity."""
-    from benchmarks.simulated_ranks import ranks
+    """Return the summary of a calibration."""
+    import bayesduel as bd
 
-    return {"ranks": ranks(cell["model"], cell["method"], BATCH, seed)}
+    model, design = made(cell["model"], cell["terms"])
+    tree = bd.calibrate(
+        model,
+        design,
+        TRUTHS[cell["route"]],
+        method="nuts" if cell["route"] == "nuts" else "auto",
+        draws=DRAWS,
+        seed=seed,
+    )
+    summary = tree["summary"].to_dataset().to_dataframe().reset_index()
+    return {
+        "p_value": tree.attrs["p_value"],
+        "refused": tree.attrs["n_refused"],
+        "parameters": summary.to_dict("records"),
+    }
 
 
 def rows(cell: Cell, records: list[Record]) -> list[Record]:
-    """Return a row: the smallest p-value over quantities, corrected for their number."""
-    from benchmarks.simulated_ranks import p_values
+    """Return a row: the least uniform parameter, and the coverage of the parameters."""
+    (record,) = records
+    parameters = record["parameters"]
+    worst = min(parameters, key=lambda row: row["p_value"])
+    entries = sum(row["entries"] for row in parameters)
 
-    joined = {
-        name: [rank for record in records for rank in record["ranks"][name]]
-        for name in records[0]["ranks"]
-    }
-    found = p_values(joined)
-    worst = min(found, key=lambda name: found[name])
-    corrected = min(1.0, len(found) * found[worst])
+    def covered(prob: int) -> str:
+        shares = [100 * row[f"coverage_{prob}"] for row in parameters]
+        return f"{min(shares):.0f} to {max(shares):.0f} %"
+
     return [
         {
             **cell,
-            "truths": BATCH * len(records),
-            "quantities": len(found),
-            "least uniform": worst,
-            "p-value": f"{found[worst]:.3g}",
-            "corrected": f"{corrected:.3g}",
-            "target": "met" if corrected >= LEAST else "missed",
+            "truths": TRUTHS[cell["route"]] - record["refused"],
+            "entries": entries,
+            "least uniform": worst["parameter"],
+            "its p-value": f"{worst['p_value']:.2g}",
+            "corrected for all": f"{record['p_value']:.2g}",
+            "50 % intervals cover": covered(50),
+            "90 % intervals cover": covered(90),
+            "target": "met" if record["p_value"] >= LEAST else "missed",
         }
     ]
 
 
 def sizes(cell: Cell) -> tuple[int, int]:
-    """Return batches of the quick and of the full form: NUTS and margins are left to the full."""
-    if cell["method"] == "nuts":
-        return 0, 5
-    return (1, 10) if cell["model"] in LINEAR else (0, 10)
+    """Return the replicates of the quick and of the full form: NUTS is left to the full."""
+    return (0, 1) if cell["route"] == "nuts" else (1, 1)
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _items(n_items: int, n_attributes: int) -> Any:
+    import numpy as np
+    import pandas as pd
+
+    import bayesduel as bd
+
+    values = np.random.default_rng(0).standard_normal((n_items, n_attributes))
+    frame = pd.DataFrame(values, columns=[f"x{k}" for k in range(n_attributes)])
+    frame.insert(0, "item", [f"i{k:02}" for k in range(n_items)])
+    return bd.read_items(frame)
+
+
+def _duels(n_arms: int, each: int, labels: tuple[str, ...] | None = None) -> Any:
+    """Return a frame: every ordered pair `each` times, under conditions that go round."""
+    import numpy as np
+    import pandas as pd
+
+    i, j, k = (x.ravel() for x in np.indices((n_arms, n_arms, each)))
+    met = i != j
+    i, j, k = i[met], j[met], k[met]
+    names = np.array(labels or [f"a{arm}" for arm in range(n_arms)])
+    return pd.DataFrame(
+        {
+            "left": names[i],
+            "right": names[j],
+            "judge": [f"j{g}" for g in (k + i) % 4],
+            "category": [f"c{g}" for g in (k + 2 * j) % 3],
+            "prompt": [f"p{g}" for g in (2 * k + i + j) % 5],
+            "time": (k + i) % 3 + 0.5,
+            "x": np.random.default_rng(0).standard_normal(len(i)),
+        }
+    )
+
+
+def _pulls(labels: tuple[str, ...]) -> Any:
+    import numpy as np
+
+    import bayesduel as bd
+
+    n = np.full(len(labels), 12.0)
+    return bd.Pulls(arms=labels, n=n, successes=n // 2)
 
 
 def _cells() -> tuple[Cell, ...]:
-    both = [
-        {"model": name, "method": method}
-        for method in ("laplace", "nuts")
-        for name in (*LINEAR, *MARGINS)
-    ]
-    return (*both, *({"model": name, "method": "nuts"} for name in ONLY_NUTS))
+    crossed = [(response, terms) for terms in ENGINE for response in RESPONSES]
+    crossed.remove(("thurstone", ("order", "category")))  # as costly as the other three
+    routes = (("engine", (*crossed, *FURTHER)), ("nuts", ONLY_NUTS))
+    return tuple(
+        {"model": model, "terms": " + ".join(terms), "route": route}
+        for route, cases in routes
+        for model, terms in cases
+    )
 
 
 EXPERIMENT = Experiment(
@@ -86,16 +189,18 @@ EXPERIMENT = Experiment(
     title="Calibration by simulation",
     question=(
         "Is the rank of a true parameter among the draws of its posterior uniform, for truths from "
-        "the prior (Talts et al. 2018)? A p-value by cell: the smallest over its quantities of the "
-        f"chi-square test of equal bins, and the same by Bonferroni's correction. {BATCH} truths a "
-        "replicate. The method laplace is what method='auto' does, NUTS where the certificate "
-        "does not hold."
+        "the prior (Talts et al. 2018; `bd.calibrate`)? Five arms, every ordered pair four times "
+        "(items: eight, twice; pulls: twenty items, twelve times), with judges, categories, times "
+        "and a covariate. A p-value by cell (`pot_c` of ArviZ), by Bonferroni's correction, over "
+        "every entry of every parameter, the preferences of all pairs and the log likelihood; and "
+        "the range over parameters of how often central intervals cover. The route engine is what "
+        "method='auto' does: NUTS where the certificate does not hold."
     ),
     target=f"a corrected p-value of at least {LEAST}.",
     cells=_cells(),
     run=run,
     rows=rows,
     quick=1,
-    full=10,
+    full=1,
     sizes=sizes,
 )

@@ -74,6 +74,8 @@ def test_a_bias_is_recovered_and_the_ranking_corrected(arena, controlled):
 
 def test_coefficients_report_covariates(controlled):
     table = bd.coefficients(controlled)
+    assert table["kind"].to_dict() == {"length": "effect", "lists": "effect", "scale": "parameter"}
+    table = table[table["kind"] == "effect"]
     draws = controlled["posterior"]["covariate_effect"].values.reshape(-1, 2)
     np.testing.assert_allclose(table["coefficient"], draws.mean(axis=0))
     assert list(table.index) == list(table["column"]) == ["length", "lists"]

@@ -1,35 +1,47 @@
-"""Simulation-based calibration of every model, with every method and layer (slow).
+"""Simulation-based calibration of responses and terms (slow): the cells of the validation."""
 
-The cases, and how truths and logs are drawn: benchmarks/simulated_ranks.py. The validation page
-has the same cells with more truths.
-"""
-
-import os
-
+import numpy as np
 import pytest
 
-from benchmarks.simulated_ranks import CASES, RANKS, p_values, ranks
-from benchmarks.validation.calibration_by_simulation import EXPERIMENT
+import bayesduel as bd
+from benchmarks.validation.calibration_by_simulation import EXPERIMENT, made
 
-REPETITIONS = int(os.environ.get("BAYESDUEL_SBC", "100"))
-RUNS = [(name, method) for name, case in CASES.items() for method in case.methods]
+CELLS = EXPERIMENT.cells
+each_cell = pytest.mark.parametrize("cell", CELLS, ids=lambda c: f"{c['model']} {c['terms']}")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "method"), RUNS)
-def test_ranks_of_the_truth_are_uniform(name, method, record_property):
-    found = ranks(name, method, REPETITIONS, seed=RUNS.index((name, method)))
-    for quantity, p_value in p_values(found).items():
-        record_property(f"{quantity} p", round(p_value, 4))
-        print(f"{name} {method} {quantity}: p = {p_value:.3f}")
-        # About 250 quantities: a right sampler fails one of them once in 40 runs of the suite.
-        assert p_value > 1e-4, f"{quantity}: ranks {sorted(found[quantity])} are not uniform"
+@each_cell
+def test_ranks_of_the_truth_are_uniform(cell, record_property):
+    model, design = made(cell["model"], cell["terms"])
+    tree = bd.calibrate(model, design, 50, draws=400, seed=CELLS.index(cell))
+    record_property("p", tree.attrs["p_value"])
+    # 40 cells: right samplers fail one of them in 250 runs of the suite.
+    assert tree.attrs["p_value"] > 1e-4, tree["summary"].to_dataset().to_dataframe()
 
 
-def test_the_validation_has_every_case_and_method():
-    assert sorted((c["model"], c["method"]) for c in EXPERIMENT.cells) == sorted(RUNS)
+@each_cell
+def test_every_cell_names_a_model_and_a_design(cell):
+    model, design = made(cell["model"], cell["terms"])
+    assert bool(model.why_not("laplace")) == (cell["route"] == "nuts")
+    assert len(design) >= 20
 
 
-def test_ranks_of_a_posterior_that_is_too_narrow_are_not_uniform():
-    assert p_values({"right": list(range(RANKS + 1))})["right"] > 0.9
-    assert p_values({"narrow": [0, RANKS] * 50})["narrow"] < 1e-9
+def test_a_model_that_is_fitted_with_another_prior_is_found_out():
+    """The truth is drawn from scores of sd 3, and fitted with sd 1: intervals are too narrow."""
+    from bayesduel.criticism import calibrate as room
+    from bayesduel.models import BradleyTerry
+
+    _, design = made("bradley-terry", "")
+    wide = BradleyTerry(scale=3.0)
+    log = room.duel_by_duel(room.design_of(design))
+    prior = room.prior_draws(wide, log, 60, 0)
+    narrow = BradleyTerry(scale=1.0)
+    truths = [
+        room.Truth(narrow, log, {k: v[i : i + 1] for k, v in prior.items()}, "auto", 400, (0, i))
+        for i in range(60)
+    ]
+    pits = [pit for _, pit in map(room._place, truths)]
+    tree = room._tree(narrow, log, pits, {})
+    assert tree.attrs["p_value"] < 1e-4
+    assert float(np.mean(tree["coverage"]["score"].sel(prob=0.9))) < 0.8

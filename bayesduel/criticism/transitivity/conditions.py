@@ -123,7 +123,7 @@ def _majorities(
     """Return whether each unit that is kept goes to the lower arm, (draws, units).
 
     These have a majority in the log, so their votes are drawn again where they are level, up to
-    `AGAIN` times; then either arm has it, with equal chances.
+    `AGAIN` times; then one is drawn at random.
     """
     points = units.points(2 * rng.binomial(n, win) - weight)
     for _ in range(AGAIN):

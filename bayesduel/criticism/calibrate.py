@@ -1,0 +1,296 @@
+"""Simulation-based calibration of a model on a design of one's own.
+
+Draw the truth from the prior, outcomes of a design from the truth, and fit them: over many truths
+the rank of the true value among independent posterior draws is uniform exactly where the fit is the
+posterior of the model. Ranks are kept as probability integral transforms (PIT): the rank plus a
+uniform number, over the number of draws and one.
+
+References
+----------
+Talts, Betancourt, Simpson, Vehtari & Gelman, "Validating Bayesian inference algorithms with
+simulation-based calibration", arXiv 1804.06788. Modrák, Moon, Kim, Bürkner, Huurre, Faltejsková,
+Gelman & Vehtari, "Simulation-based calibration checking for Bayesian computation: the choice of
+test quantities shapes sensitivity", Bayesian Analysis 2023, for the log likelihood as a quantity.
+"""
+
+import json
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.criticism.replicated_logs import design_of, duel_by_duel, replicated
+from bayesduel.data.duels import Duels
+from bayesduel.inference.fit import fitted
+from bayesduel.inference.prior import prior_draws
+from bayesduel.models import model_named
+from bayesduel.models.settings import settings_to_json
+from bayesduel.posterior.draws import posterior_draws
+from bayesduel.system.arguments import check_call, whole
+from bayesduel.system.threads import ONE_THREAD
+
+if TYPE_CHECKING:
+    from bayesduel.inference.fit import Method
+
+__all__ = ["PROBS", "calibrate"]
+
+RANKS = 99  # posterior draws among which the truth is placed
+PROBS = (0.5, 0.9)  # of central intervals whose coverage is told
+
+
+class Truth(NamedTuple):
+    """One truth, and what is done with it.
+
+    Attributes
+    ----------
+    model, design
+        The model, settled, and who meets whom: pulls, or duels one a vote.
+    values
+        Parameters by name, first axis of length 1.
+    method, draws
+        Of the fit.
+    seed
+        Of the outcomes, the fit and the ranks: whole numbers.
+    """
+
+    model: Any
+    design: Any
+    values: dict[str, np.ndarray]
+    method: str
+    draws: int
+    seed: tuple[int, ...]
+
+
+def calibrate(
+    model: Any,
+    design: Any,
+    n: int = 100,
+    *,
+    method: "Method" = "auto",
+    draws: int = 1000,
+    seed: int = 0,
+    workers: int = 1,
+    path: str | Path | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> xr.DataTree:
+    """Check by simulation that fits of a model are its posterior (simulation-based calibration).
+
+    Parameters
+    ----------
+    model
+        A model of :mod:`bayesduel.models`, or its name. Its priors should be proper.
+    design
+        Who meets whom under which conditions: a log, whose outcomes do not matter, or a frame with
+        columns ``left``, ``right``, ``duels`` (how many there are of the row; default: 1) and what
+        the model reads (judge, category, time, a covariate as left minus right, a kept column). The
+        typical margin on which priors stand is that of the log; of a frame it is 1 unless the model
+        has a unit.
+    n
+        How many truths: at least 20.
+    method, draws
+        Of each fit, as in :func:`bayesduel.fit`.
+    seed
+        Of everything random. The result does not depend on `workers`, and the first truths do not
+        depend on `n`.
+    workers
+        Processes.
+    path
+        A file of JSON lines that keeps the result of each truth: a run that was stopped, or that is
+        asked for more truths, goes on from it.
+    progress
+        Called with the share of the work done, from 0 to 1.
+
+    Returns
+    -------
+    A tree: ``prior_sbc``, the PIT of every parameter by truth (``chain`` of length 1, ``draw``),
+    ``preference`` of pairs and ``log_likelihood`` among them, which ``arviz.plot_ecdf_pit`` takes
+    as it is; ``p_value`` (of uniform PIT, by parameter and entry) and ``coverage`` (of central
+    intervals, by ``prob``); and ``summary``, with a row a parameter: ``p_value`` (smallest of its
+    entries, corrected for their number), ``coverage_50``, ``coverage_90`` (means over entries) and
+    ``entries``. Attributes: ``p_value``, the smallest corrected for all entries; ``n_refused``, how
+    many simulated logs the model refuses, which are left out (an order effect so large that one
+    side won every duel). Conditions on the data leave PIT uniform.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, a prior is flat, the design does not say what the model
+        reads, or `path` is of another calibration.
+
+    References
+    ----------
+    Tesso et al., "LOO-PIT predictive model checking", arXiv 2603.02928, for the test (``pot_c`` of
+    ArviZ).
+
+    Examples
+    --------
+    >>> import bayesduel as bd
+    >>> design = bd.datasets.load("tennis1990")
+    >>> tree = bd.calibrate("bradley-terry", design, n=20, seed=1)
+    >>> bool(tree.attrs["p_value"] > 0.001)
+    True
+    """
+    n, seed, workers = whole(n, "n", 20), whole(seed, "seed", 0), whole(workers, "workers", 1)
+    check_call(progress, "progress", none=True)
+    log = design_of(design)
+    model = model_named(model).settled(log)
+    model.check(log)
+    if isinstance(log, Duels):
+        log = duel_by_duel(log)
+    prior = prior_draws(model, log, n, seed)
+    truths = [
+        Truth(model, log, {k: v[i : i + 1] for k, v in prior.items()}, method, draws, (seed, i))
+        for i in range(n)
+    ]
+    found = _kept(path, model, log, method, draws, seed)
+    missing = [truth for truth in truths if truth.seed[1] not in found]
+    for place, pit in _placed(missing, workers):
+        found[place] = pit
+        if path is not None:
+            _append(Path(path), {"truth": place, "pit": pit})
+        if progress is not None:
+            progress(1 - (n - len(found)) / n)
+    accepted = [pit for i in range(n) if (pit := found[i]) is not None]
+    if not accepted:
+        raise ValueError(
+            f"design should be one of whose logs {model.name} accepts some, got {n} that it refuses"
+        )
+    return _tree(model, log, accepted, {"n_refused": n - len(accepted), "seed": seed})
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _kept(
+    path: str | Path | None, model: Any, log: Any, method: str, draws: int, seed: int
+) -> dict[int, Any]:
+    """Return what a file keeps of a calibration, which is begun where there is none."""
+    if path is None:
+        return {}
+    path = Path(path)
+    settings = [model.name, settings_to_json(model.settings), list(log.arms), len(log)]
+    head = {"calibration": [*settings, method, draws, seed]}
+    if not path.exists():
+        _append(path, head)
+        return {}
+    lines = path.read_text(encoding="utf-8").splitlines()
+    entries = []
+    for line in lines:
+        try:
+            entries.append(json.loads(line))
+        except json.JSONDecodeError:  # cut off by a kill; that truth is placed again
+            continue
+    if not entries or entries[0] != head:
+        raise ValueError(f"path should be a file of this calibration, got {path} of another one")
+    return {entry["truth"]: entry["pit"] for entry in entries[1:]}
+
+
+def _append(path: Path, entry: Mapping[str, Any]) -> None:
+    cut = path.exists() and path.stat().st_size > 0 and not path.read_bytes().endswith(b"\n")
+    with path.open("a", encoding="utf-8") as lines:
+        lines.write(("\n" if cut else "") + json.dumps(entry) + "\n")
+
+
+def _placed(truths: list[Truth], workers: int) -> Iterator[tuple[int, Any]]:
+    """Yield the place of each truth and its PIT by parameter, None where its log is refused."""
+    if workers == 1:
+        yield from map(_place, truths)
+        return
+    from joblib import Parallel, delayed, parallel_config
+
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        yield from Parallel(n_jobs=workers, return_as="generator_unordered")(
+            delayed(_place)(truth) for truth in truths
+        )
+
+
+def _place(truth: Truth) -> tuple[int, Any]:
+    """Simulate a log, fit it, and place the truth among the draws."""
+    model, place = truth.model, truth.seed[1]
+    rng = np.random.default_rng(truth.seed)
+    log = replicated(model, truth.design, truth.values, rng)
+    try:
+        model.check(log)
+        cells = model.cells(log)
+    except ValueError:  # the outcomes are not among those that the model takes
+        return place, None
+    with ONE_THREAD, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")  # on thin logs
+        tree = fitted(
+            log,
+            model,
+            truth.method,  # type: ignore[arg-type]
+            draws=truth.draws,
+            seed=int(rng.integers(2**31)),
+            log_likelihood=False,
+            clusters=False,
+            preference=False,
+        )
+    posterior, _ = posterior_draws(tree, "model")
+    kept = np.linspace(0, len(next(iter(posterior.values()))) - 1, RANKS).round().astype(int)
+    drawn = {name: values[kept] for name, values in posterior.items()}
+    of_draws, of_truth = (_quantities(model, values, cells) for values in (drawn, truth.values))
+    pit = {}
+    for name, values in of_draws.items():
+        if name in of_truth:
+            below = (values < of_truth[name]).sum(axis=0)
+            same = (values == of_truth[name]).sum(axis=0)
+            pit[name] = ((below + rng.random(below.shape) * (same + 1)) / (RANKS + 1)).tolist()
+    return place, pit
+
+
+def _quantities(model: Any, draws: Mapping[str, np.ndarray], cells: Any) -> dict[str, np.ndarray]:
+    """Return what is ranked of draws: what is identified, preferences, and the log likelihood."""
+    unidentified = {name for part in model.terms for name in part.unidentified}
+    found = {name: np.asarray(v) for name, v in draws.items() if name not in unidentified}
+    if model.log_type == "duels":
+        n_arms = len(cells.log.arms)
+        P = model.preference(draws)
+        found["preference"] = P[:, *np.triu_indices(n_arms, 1)]
+    found["log_likelihood"] = model.log_likelihood(draws, cells).sum(axis=1)
+    return found
+
+
+def _tree(model: Any, log: Any, pits: list[Any], attrs: dict[str, Any]) -> xr.DataTree:
+    """Return the tree of a calibration from the PIT of each truth."""
+    from arviz_stats.base import array_stats
+
+    arms = np.array(log.arms, dtype=object)
+    dims = {"score": ("arm",), "strength": ("arm",)} | model.dims | {"preference": ("pair",)}
+    first, second = np.triu_indices(len(arms), 1)
+    coords: dict[str, Any] = {"arm": arms, "pair": [f"{arms[i]} - {arms[j]}" for i, j in
+                                                    zip(first, second, strict=True)]}  # fmt: skip
+    coords |= model.terms.coords(log)
+    groups: dict[str, dict[str, Any]] = {"prior_sbc": {}, "p_value": {}, "coverage": {}}
+    rows, smallest, entries = {}, 1.0, 0
+    for name in pits[0]:
+        values, own = np.array([pit[name] for pit in pits]), dims.get(name, ())
+        flat = values.reshape(len(values), -1)
+        p = np.array([array_stats.uniformity_test(one)[0] for one in flat.T])
+        inside = np.stack([(np.abs(flat - 0.5) <= prob / 2).mean(axis=0) for prob in PROBS])
+        groups["prior_sbc"][name] = (("chain", "draw", *own), values[None])
+        groups["p_value"][name] = (own, p.reshape(values.shape[1:]))
+        groups["coverage"][name] = (("prob", *own), inside.reshape(-1, *values.shape[1:]))
+        rows[name] = (min(1.0, len(p) * p.min()), *inside.mean(axis=1), len(p))
+        smallest, entries = min(smallest, p.min()), entries + len(p)
+    used = {d for group in groups["prior_sbc"].values() for d in group[0]}
+    known = {name: values for name, values in coords.items() if name in used}
+    sampling = {"chain": [0], "draw": np.arange(len(pits))}
+    columns = ("p_value", *(f"coverage_{100 * prob:g}" for prob in PROBS), "entries")
+    summary = {
+        column: ("parameter", list(values))
+        for column, values in zip(columns, zip(*rows.values(), strict=True), strict=True)
+    }
+    tree = xr.DataTree.from_dict(
+        {
+            "prior_sbc": xr.Dataset(groups["prior_sbc"], coords=known | sampling),
+            "p_value": xr.Dataset(groups["p_value"], coords=known),
+            "coverage": xr.Dataset(groups["coverage"], coords=known | {"prob": list(PROBS)}),
+            "summary": xr.Dataset(summary, coords={"parameter": list(rows)}),
+        }
+    )
+    tree.attrs |= {"model": model.name, "p_value": float(min(1.0, entries * smallest)), **attrs}
+    return tree

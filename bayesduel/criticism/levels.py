@@ -1,0 +1,97 @@
+"""Groups of votes: by judge, category, pair, period of time, or a column that was kept."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bayesduel.data.duels import Duels
+from bayesduel.data.votes import Cells, Votes, cells_of
+from bayesduel.models.cells import levels_of
+from bayesduel.system.arguments import shown_value
+
+__all__ = ["PERIODS", "levels_by", "with_votes", "without_votes"]
+
+PERIODS = 10  # of time, of about as many votes each
+
+
+def with_votes(log: Duels) -> Duels:
+    """Return the same log with votes; of a tally these are rows of identical duels."""
+    if log.votes is not None:
+        return log
+    left, right, *counts = log.cells
+    n = len(left)
+    votes = Votes(
+        left=np.tile(left, 3),
+        right=np.tile(right, 3),
+        outcome=np.repeat(np.array([1, -1, 0], dtype=np.int8), n),
+        weight=np.concatenate(counts).astype(np.int64),
+    )
+    return replace(log, votes=votes.take(votes.weight > 0))
+
+
+def levels_by(log: Duels, by: Any) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Return the group of each vote, -1 where it has none, and the labels of the groups.
+
+    Parameters
+    ----------
+    log
+        The log, with votes.
+    by
+        "pair", "time" (periods of about as many votes each), "judge", "group", "category", or a
+        column that was kept.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the log has no such column, or fewer than two levels of it.
+    """
+    if not isinstance(by, str):
+        raise TypeError(f"by should be the name of a column, got {shown_value(by)}")
+    votes: Any = log.votes
+    if by == "pair":
+        low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
+        pairs, place = np.unique(np.stack([low, high]), axis=1, return_inverse=True)
+        labels = tuple(f"{log.arms[i]} - {log.arms[j]}" for i, j in pairs.T)
+        return place.ravel(), labels
+    if by == "time" and "time" not in votes.kept:
+        return _periods(votes.time)
+    return levels_of(log, by)
+
+
+def without_votes(log: Duels, gone: np.ndarray) -> Duels:
+    """Return the log without some votes (a mask); every arm and level keeps its place.
+
+    Raises
+    ------
+    ValueError
+        If nothing is left.
+    """
+    assert log.votes is not None
+    votes = log.votes.take(~gone)
+    cells: Cells = cells_of(votes, log.n_arms)
+    return replace(log, votes=votes, cells=cells)
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _periods(time: np.ndarray | None) -> tuple[np.ndarray, tuple[str, ...]]:
+    if time is None:
+        raise ValueError("duels should have a time for each vote, got a log without times")
+    dated = np.issubdtype(time.dtype, np.datetime64)
+    known = ~np.isnat(time) if dated else np.isfinite(time)
+    moments, rank = np.unique(time[known], return_inverse=True)
+    if len(moments) < 2:
+        raise ValueError(f"duels should have at least two distinct times, got {len(moments)}")
+    until = np.cumsum(np.bincount(rank)) - np.bincount(rank) / 2
+    period = (until * min(PERIODS, len(moments)) / len(rank)).astype(int)
+    _, period = np.unique(period, return_inverse=True)
+    found = np.full(len(time), -1)
+    found[known] = period[rank]
+    labels = []
+    for k in range(period.max() + 1):
+        ends = moments[period == k][[0, -1]]
+        shown = [str(e.astype("datetime64[s]")) if dated else f"{e:g}" for e in ends]
+        labels.append(" to ".join(dict.fromkeys(shown)))
+    return found, tuple(labels)

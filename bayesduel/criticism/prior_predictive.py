@@ -1,0 +1,80 @@
+"""Prior predictive draws: what a model expects of a log before it sees one."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.criticism.posterior_predictive import posterior_predictive
+from bayesduel.criticism.replicated_logs import design_of
+from bayesduel.data.duels import Duels
+from bayesduel.inference.datatree import datatree
+from bayesduel.inference.draws import PosteriorDraws
+from bayesduel.inference.fit import describe_model
+from bayesduel.inference.prior import prior_draws
+from bayesduel.inference.psis import Certificate, Tails
+from bayesduel.models import model_named
+from bayesduel.system.arguments import whole
+
+__all__ = ["prior_predictive"]
+
+
+def prior_predictive(model: Any, design: Any, draws: int = 500, seed: int = 0) -> xr.DataTree:
+    """Return draws from the prior, and outcomes of a design that they predict.
+
+    Parameters
+    ----------
+    model
+        A model of duels of :mod:`bayesduel.models`, or its name. Its priors should be proper.
+    design
+        A log, whose outcomes are then observed data, or a frame of who meets whom under which
+        conditions: see :func:`bayesduel.calibrate`.
+    draws
+        How many.
+    seed
+        Of the draws and of the outcomes.
+
+    Returns
+    -------
+    A tree: ``prior`` (the parameters, by the names of a fit), ``prior_predictive`` (``margin`` by
+    vote for a model of margins, else ``outcome`` by cell, as in
+    :func:`bayesduel.posterior_predictive`), ``constant_data`` and, for a log, ``observed_data``.
+    :func:`bayesduel.plot_prior_predictive` draws it; ``arviz.plot_ppc_dist`` takes it with
+    ``group="prior_predictive"``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or a prior is flat.
+
+    Examples
+    --------
+    >>> import bayesduel as bd
+    >>> tree = bd.prior_predictive("bradley-terry", bd.datasets.load("tennis1990"), draws=100)
+    >>> sorted(tree.children)
+    ['constant_data', 'observed_data', 'prior', 'prior_predictive']
+    """
+    draws, seed = whole(draws, "draws", 20), whole(seed, "seed", 0)
+    log: Any = design_of(design)
+    model = model_named(model)
+    if not isinstance(log, Duels) or model.log_type != "duels":
+        raise TypeError(f"design should be of duels for {model.name}, got {type(log).__name__}")
+    model = model.settled(log)
+    cells = model.cells(log)
+    unknown = Certificate(
+        khat=-np.inf, effective=float(draws), n_draws=draws, tails=Tails.of_exact(draws)
+    )
+    drawn = PosteriorDraws(prior_draws(model, log, draws, seed), {}, None, unknown)
+    attrs = describe_model(model) | {"method": "prior", "n_duels": log.n_duels, "seed": seed}
+    tree = datatree(model, cells, drawn, (1, draws), attrs, preference=False)
+    found = posterior_predictive(tree, draws, seed)
+    groups = {
+        "prior": found["posterior"].to_dataset(),
+        "prior_predictive": found["posterior_predictive"].to_dataset(),
+        "constant_data": found["constant_data"].to_dataset(),
+    }
+    if log is design:
+        groups["observed_data"] = found["observed_data"].to_dataset()
+    made = xr.DataTree.from_dict(groups)
+    made.attrs.update(attrs)
+    return made

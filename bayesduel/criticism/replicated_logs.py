@@ -1,0 +1,110 @@
+"""Logs that a model draws: who meets whom, under which conditions, is given."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bayesduel.criticism.levels import with_votes
+from bayesduel.data.duels import Duels
+from bayesduel.data.pulls import Pulls
+from bayesduel.data.votes import cells_of
+from bayesduel.models.cells import ROLES
+from bayesduel.posterior.conditions import times_of
+from bayesduel.system.arguments import shown_value
+
+__all__ = ["conditions_of_log", "design_of", "duel_by_duel", "replicated"]
+
+
+def design_of(design: Any) -> Duels | Pulls:
+    """Return a design as a log; outcomes of one that has none alternate.
+
+    Parameters
+    ----------
+    design
+        A log, or a frame of duels: columns ``left`` and ``right``; ``duels``, how many there are of
+        the row; and any of the conditions that the model reads (judge, group, category, time, a
+        covariate as left minus right, a kept column).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is neither, or a column is not as described.
+    """
+    import narwhals as nw
+
+    if isinstance(design, Duels | Pulls):
+        return design
+    try:
+        frame = nw.from_native(design, eager_only=True)
+    except TypeError:
+        raise TypeError(
+            "design should be a log or a frame with the columns left and right, "
+            f"got {shown_value(design)}"
+        ) from None
+    columns = {name: frame[name].to_list() for name in frame.columns}
+    missing = [name for name in ("left", "right") if name not in columns]
+    if missing:
+        raise ValueError(
+            f"design should be a frame with a column {missing[0]!r}, got {frame.columns}"
+        )
+    left, right = columns.pop("left"), columns.pop("right")
+    time = columns.pop("time", None)
+    number = columns.pop("duels", np.ones(len(left)))
+    roles = {name: columns.pop(name, None) for name in ROLES}
+    numeric = [name for name in columns if frame[name].dtype.is_numeric()]
+    alternating = np.arange(len(left)) % 2.0
+    return Duels.from_votes(
+        left,
+        right,
+        alternating,
+        weight=number,
+        margin=2.0 * alternating - 1.0,
+        time=None if time is None else times_of(np.asarray(time)),
+        covariates={name: columns[name] for name in numeric},
+        keep=columns,
+        **roles,
+    )
+
+
+def duel_by_duel(log: Duels) -> Duels:
+    """Return the same log with one vote a duel."""
+    votes: Any = with_votes(log).votes
+    votes = votes.take(np.repeat(np.arange(len(votes)), votes.weight))
+    return replace(log, votes=replace(votes, weight=np.ones(len(votes), dtype=np.int64)))
+
+
+def conditions_of_log(model: Any, log: Duels) -> dict[str, np.ndarray]:
+    """Return the conditions of each vote of a log, as ``Model.outcomes`` takes them."""
+    votes: Any = log.votes
+    columns = {"first": votes.left, "second": votes.right} | model.terms.columns(log)
+    if model.terms.reads_order:
+        columns["left_first"] = np.ones(len(votes))
+    found: dict[str, np.ndarray] = columns | model.terms.tables(log.arms)
+    return found
+
+
+def replicated(model: Any, log: Any, truth: dict[str, np.ndarray], rng: np.random.Generator) -> Any:
+    """Return a log on the same design whose outcomes the model draws.
+
+    Parameters
+    ----------
+    model
+        The model, settled.
+    log
+        The design: pulls, or duels one a vote (:func:`duel_by_duel`).
+    truth
+        One draw of the parameters, first axis of length 1.
+    rng
+        Source of randomness.
+    """
+    if isinstance(log, Pulls):
+        chance = model.chance(truth, model.terms.items.matrix(log.arms))[0]
+        return replace(log, successes=rng.binomial(log.n.astype(np.int64), chance))
+    assert log.votes is not None
+    found = model.replicate(truth, conditions_of_log(model, log), rng)[0]
+    margin, outcome = None, 2 * found - 1
+    if model.response.outcome == "margin":
+        margin, outcome = found, np.sign(found)
+    votes = replace(log.votes, outcome=outcome.astype(np.int8), margin=margin)
+    return replace(log, votes=votes, cells=cells_of(votes, log.n_arms))

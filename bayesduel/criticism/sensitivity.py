@@ -1,0 +1,119 @@
+"""How much a posterior depends on its prior and on the log, by power-scaling."""
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.posterior.draws import check_fit, model_of
+from bayesduel.system.arguments import listed, real
+from bayesduel.text import join
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["sensitivity"]
+
+
+def sensitivity(
+    fit: xr.DataTree, var_names: Any = None, *, threshold: float = 0.05, prior: Any = None
+) -> "pd.DataFrame":
+    """Return how much each parameter moves as the prior or the likelihood counts for more or less.
+
+    Prior and likelihood are raised to powers near 1, and the draws reweighted: nothing is fitted
+    again. The prior is that of learned scales, of the response's own numbers and of coefficients
+    with a fixed deviation (group ``log_prior`` of a fit).
+
+    Parameters
+    ----------
+    fit
+        What :func:`bayesduel.fit` returned, with its log likelihood.
+    var_names
+        Parameters to tell of. Default: all that mean something one by one.
+    threshold
+        Sensitivity from which it is worth a look.
+    prior
+        Names in ``log_prior`` whose priors are scaled. Default: all, together.
+
+    Returns
+    -------
+    One row a parameter (of arrays: an entry): ``prior`` and ``likelihood`` (the distance between
+    the posterior's distribution functions, for doubling the power) and ``diagnosis``: a check mark;
+    "potential strong prior / weak likelihood" (the prior decides, where the log says little); or
+    "potential prior-data conflict" (both have a say, and differ). ``attrs["sentence"]`` says it in
+    one line. A log with few duels is sensitive to the prior of the scale: that is no fault.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or the fit has no proper prior or no log likelihood.
+
+    References
+    ----------
+    Kallioinen, Paananen, Bürkner & Vehtari, "Detecting and diagnosing prior and likelihood
+    sensitivity with power-scaling", Statistics and Computing 2024; ``arviz.psense_summary``.
+    """
+    from arviz_stats import psense_summary
+
+    check_fit(fit)
+    real(threshold, "threshold")
+    if "log_prior" not in fit:
+        raise ValueError(
+            f"fit should have a prior that is not flat and can be scaled, got one of "
+            f"{fit.attrs['model']} without log_prior (a fit of an earlier version: fit it again)"
+        )
+    if "log_likelihood" not in fit:
+        raise ValueError("fit should have its log likelihood: fit(..., log_likelihood=True)")
+    hidden = {name for part in model_of(fit).terms for name in part.unidentified}
+    known = [str(name) for name in fit["posterior"].data_vars if name not in hidden]
+    asked = known if var_names is None else [str(v) for v in listed(var_names, "var_names")]
+    for name, given, allowed in (
+        ("var_names", asked, known),
+        ("prior", [] if prior is None else listed(prior, "prior"), list(fit["log_prior"])),
+    ):
+        wrong = [str(value) for value in given if value not in allowed]
+        if wrong:
+            raise ValueError(
+                f"{name} should be among {join(map(str, allowed), quote=True)}, got {wrong[0]!r}"
+            )
+    logging.getLogger("arviz_stats.psense").setLevel(logging.ERROR)  # the sentence says it
+    groups = {name: fit[name].to_dataset() for name in ("posterior", "log_prior", "log_likelihood")}
+    table: pd.DataFrame = psense_summary(
+        xr.DataTree.from_dict(groups | {"posterior": _labelled(groups["posterior"])}),
+        var_names=asked,
+        threshold=threshold,
+        prior_var_names=prior,
+        round_to=6,
+    )
+    table.attrs["sentence"] = _sentence(table, threshold)
+    return table
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _labelled(posterior: xr.Dataset) -> xr.Dataset:
+    """Return a posterior whose pairs are labelled along their dimension, by index coordinates."""
+    if "pair_first" in posterior.coords:
+        both = zip(posterior["pair_first"].values, posterior["pair_second"].values, strict=True)
+        posterior = posterior.assign_coords(pair=[f"{first} - {second}" for first, second in both])
+    return posterior.drop_vars(["pair_first", "pair_second"], errors="ignore")
+
+
+def _sentence(table: "pd.DataFrame", threshold: float) -> str:
+    """Return in words which parameters depend on the prior."""
+    flagged = table[np.asarray(table["prior"]) >= threshold]
+    if flagged.empty:
+        return (
+            f"No parameter is sensitive to the prior (power-scaling below {threshold:g} for all "
+            f"{len(table)})."
+        )
+    worst = flagged.sort_values("prior", ascending=False)
+    named = [f"{name} ({row.prior:.2f})" for name, row in worst.iterrows()]
+    conflict = int(worst["diagnosis"].str.contains("conflict").sum())
+    against = f", {conflict} of them in conflict with the log" if conflict else ""
+    return (
+        f"{len(flagged)} of {len(table)} parameters are sensitive to the prior "
+        f"(power-scaling of at least {threshold:g}{against}): {join(named, 5)}."
+    )
