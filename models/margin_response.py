@@ -112,6 +112,8 @@ class MarginResponse(Response):
             return float(self.unit_size)
         votes = votes_of(duels)
         margin = np.asarray(votes.margin)
+        if not margin.any():
+            raise ValueError("margins should not all be 0: they contain no information")
         return float(np.sqrt(np.average(margin**2, weights=votes.weight)))
 
     def start(self, name: str, cells: "ModelCells") -> Any:
