@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bayesduel.models.model import Model
 from bayesduel.models.response import Bernoulli, Response
 from bayesduel.models.score_model import ScoreModel
 
@@ -55,10 +54,3 @@ class BradleyTerry(ScoreModel):
     label: ClassVar[str] = "bradley-terry"
     assumption: ClassVar[str] = "Bradley-Terry (one score per arm, logit link)"
     response: ClassVar[Response] = Bernoulli("logit")
-
-    @property
-    def with_ties(self) -> Model:
-        """Davidson's model with the same predictor."""
-        from bayesduel.models.davidson import Davidson
-
-        return Davidson(self.predictor)

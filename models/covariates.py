@@ -136,7 +136,7 @@ class ItemCovariates(ArmTerm):
         """Return the names of the attributes."""
         return {"attribute": list(self.items.names)}
 
-    def tables(self, log: Any) -> dict[str, np.ndarray]:
+    def tables(self, arms: tuple[str, ...]) -> dict[str, np.ndarray]:
         """Return ``table``, the standardised attributes of the arms, (arm, attribute).
 
         Raises
@@ -144,7 +144,7 @@ class ItemCovariates(ArmTerm):
         ValueError
             If an item of the log is not in the table.
         """
-        return {"table": self.items.matrix(log.arms)}
+        return {"table": self.items.matrix(arms)}
 
     def design(self, cells: Mapping[str, Any]) -> tuple[Touch, ...]:
         """Return the attributes of first minus those of second (of pulls: those of the item)."""

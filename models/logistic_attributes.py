@@ -137,7 +137,7 @@ class LogisticAttributes(Model):
             design = np.column_stack([table, np.ones(len(table))])
             check_determined(table, design, log.successes, log.n, names)
 
-    def cells(self, log: Any, *, each: bool = False) -> ModelCells:
+    def cells(self, log: Any, **options: Any) -> ModelCells:
         """Return one cell an item of the log."""
         if isinstance(log, ModelCells):
             return log
@@ -148,9 +148,9 @@ class LogisticAttributes(Model):
             "log_coefficient": log_coefficient(np.stack([paid, n - paid], axis=-1)),
             "points": paid,
         }
-        return ModelCells(log=log, seen=None, data=data | self.tables(log))
+        return ModelCells(log=log, seen=None, data=data | self.terms.tables(log.arms))
 
-    def worth(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
+    def _worth(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
         """Return the utility of each item, not centred."""
         return parameters["coefficient"] @ cells["table"].T
 

@@ -19,13 +19,12 @@ from bayesduel.models.response import Response, expected_score
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.scores import Scores
 from bayesduel.models.settings import ByValue
-from bayesduel.models.term import Modifier, Part, Term, Terms, Touch, contribution
+from bayesduel.models.term import Part, Term, Terms, Touch, contribution
 from bayesduel.system.arguments import shown_value
 
 if TYPE_CHECKING:
     import pymc as pm
 
-    from bayesduel.data.items import Items
 
 __all__ = ["Model"]
 
@@ -75,12 +74,9 @@ class Model(ByValue, metaclass=_Named):
     ----------
     log_type
         "duels" or "pulls": which log it takes.
-    conjugate
-        Whether its posterior is known in closed form.
     """
 
     log_type: ClassVar[str] = "duels"
-    conjugate: ClassVar[bool] = False
 
     # -- what it is made of ----------------------------------------------------------------
 
@@ -115,11 +111,6 @@ class Model(ByValue, metaclass=_Named):
             f"terms should be added to a model with scores, such as BradleyTerry(), got {self.name}"
         )
 
-    @property
-    def items(self) -> "Items | None":
-        """The table of attributes of its arms, or None."""
-        return self.terms.items
-
     @abstractmethod
     def settled(self, log: Any) -> Self:
         """Return the same with every setting that is read off the log written down."""
@@ -138,64 +129,41 @@ class Model(ByValue, metaclass=_Named):
         found = {n: names for part in self.terms for n, names in part.dims.items()}
         return found | dict(self.response.dims)
 
-    def coords(self, log: Any) -> dict[str, Any]:
-        """Return the coordinates of the model's own dimensions."""
-        return {n: values for part in self.terms for n, values in part.coords(log).items()}
-
     # -- what follows for inference and winners --------------------------------------------
 
-    @property
-    def why_nuts(self) -> str:
-        """Why only NUTS can sample it, or ""."""
-        for part in self.terms:
-            if part.why_nuts:
-                return part.why_nuts
-        if self.response.coupled and self.splits_pairs:
-            return "duels of a pair share a parameter that its terms do not let integrate out"
-        return ""
+    def why_not(self, method: str) -> str:
+        """Return why `method` cannot find its posterior, or "" where it can.
 
-    @property
-    def why_not_sparse(self) -> str:
-        """Why it cannot be sampled on the sparse graph of pairs that met, or "".
-
-        That takes one score an arm with a normal prior and a logistic link, and beside them nothing
-        but a few coefficients with known normal priors.
+        Parameters
+        ----------
+        method
+            "conjugate" (in closed form), "laplace" (normal distributions given the scales), or
+            "sparse" (on the graph of pairs that met: one score an arm with a normal prior and a
+            logistic link, and beside them a few coefficients with known normal priors). NUTS
+            always can.
         """
+        if method == "conjugate":
+            return "the prior is not conjugate"
+        if method == "laplace":
+            if self.response.coupled and self.terms.splits:
+                coupled = (
+                    "duels of a pair share a parameter that its terms do not let integrate out"
+                )
+                return self.terms.why_nuts or coupled
+            return self.terms.why_nuts
         if self.response.score_link != "logit":
             return f"the response of {self.name} is not a logistic one of who wins"
-        if not (len(self.terms.arms) == 1 and self.terms.arms[0].arms_have_own):
-            return "its scores do not have independent normal priors"
-        for part in self.terms:
-            if part.flat:
-                return f"the prior of {part.key} is flat"
-            if part not in self.terms.arms and (isinstance(part, Modifier) or part.scales):
-                return f"the parameters of {part.key} do not have known normal priors alone"
-        return ""
-
-    @property
-    def splits_pairs(self) -> bool:
-        """Whether duels of a pair are distinguished by more than their order."""
-        return any(part.splits for part in self.terms)
+        return self.terms.why_not_sparse
 
     @property
     def ranks_by_score(self) -> bool:
         """Whether the larger ``score`` is the better arm. Else a fit calls them ``strength``."""
-        return self.response.ranks_by_score and not any(part.cyclic for part in self.terms)
+        return self.response.ranks_by_score and not self.terms.cyclic
 
     @property
     def criteria_agree(self) -> bool:
         """Whether every criterion of a winner names the same arm."""
         return self.response.criteria_agree and self.ranks_by_score
-
-    @property
-    def controls(self) -> tuple[str, ...]:
-        """What winners are free of, each as what holds in a neutral duel."""
-        return tuple(words for part in self.terms for words in part.controls)
-
-    @property
-    def explains(self) -> tuple[str, ...]:
-        """Roles ("judge", "group") whose votes are independent given the parameters."""
-        return tuple(role for part in self.terms for role in part.explains)
 
     @property
     def score_link(self) -> str | None:
@@ -205,11 +173,6 @@ class Model(ByValue, metaclass=_Named):
         """
         alone = tuple(self.terms) == (Scores(),)
         return self.response.score_link if alone else None
-
-    @property
-    def with_ties(self) -> "Model | None":
-        """The same model with ties as an outcome, where it counts them as half a win; or None."""
-        return None
 
     # -- the log ---------------------------------------------------------------------------
 
@@ -222,26 +185,15 @@ class Model(ByValue, metaclass=_Named):
 
             check_flat(self, log)
 
-    def columns(self, log: Any) -> dict[str, np.ndarray]:
-        """Return what the model asks of each vote, by name; real numbers are left less right."""
-        return {n: c for part in self.terms for n, c in part.columns(log).items()}
-
-    def seen(self, log: Any, *, each: bool = False, by_vote: bool = False) -> Seen:
-        """Return the log in the cells that this model distinguishes.
-
-        With `each`, every vote is a cell; with `by_vote`, the cell of each vote is known.
-        """
-        response, columns = self.response, self.columns(log)
-        by_sides = response.coupled and not self.splits_pairs
-        return seen_in(
-            log,
-            columns,
-            ordered=self.terms.reads_order and not by_sides,
-            each=each or response.by_vote,
-            by_vote=by_vote or not response.counts_add_up,
-        )
-
-    def cells(self, log: Any, *, each: bool = False) -> ModelCells:
+    def cells(
+        self,
+        log: Any,
+        *,
+        each: bool = False,
+        by_vote: bool = False,
+        unit: str = "",
+        seen: Seen | None = None,
+    ) -> ModelCells:
         """Return the log as the likelihood sees it, tallied once.
 
         Parameters
@@ -250,6 +202,14 @@ class Model(ByValue, metaclass=_Named):
             Duels or pulls.
         each
             Whether every vote is a cell of its own.
+        by_vote
+            Whether the cell of each vote is known.
+        unit
+            "pair", "duel" or a column, where such units are left out: outcomes are in their order,
+            and no number of orders enters. But of whole pairs, what the duels of a pair share is
+            a parameter.
+        seen
+            The tallied log, where it is known.
 
         Raises
         ------
@@ -258,27 +218,28 @@ class Model(ByValue, metaclass=_Named):
         """
         if isinstance(log, ModelCells):
             return log
-        self.response.check(log, ordered=self.terms.reads_order, flat=self.terms.flat)
-        return self.cells_of(log, self.seen(log, each=each))
-
-    def cells_of(self, log: Any, seen: Seen, unit: str = "") -> ModelCells:
-        """Return the cells of a log that is tallied already.
-
-        With a `unit` that is left out ("pair", "duel" or a column), outcomes are in their order: no
-        number of orders enters. But of whole pairs, what the duels of a pair share is a parameter.
-        """
-        coupled = self.response.coupled
-        explicit = coupled and (self.splits_pairs or unit not in ("", "pair"))
-        data = dict(seen.columns) | self.response.data(log, seen, explicit=explicit)
-        if unit and self.response.counts_add_up:
+        response, terms = self.response, self.terms
+        response.check(log, ordered=terms.reads_order, flat=terms.flat)
+        if seen is None:
+            seen = self._seen(log, each=each, by_vote=by_vote)
+        explicit = response.coupled and (terms.splits or unit not in ("", "pair"))
+        data = dict(seen.columns) | response.data(log, seen, explicit=explicit)
+        if unit and response.counts_add_up:
             data["log_coefficient"] = np.zeros(len(seen))
         elif unit == "duel":
             data |= {"n": np.ones(len(seen)), "n_left": np.ones(len(seen))}
-        return ModelCells(log=log, seen=seen, data=data | self.tables(log))
+        return ModelCells(log=log, seen=seen, data=data | terms.tables(log.arms))
 
-    def tables(self, log: Any) -> dict[str, np.ndarray]:
-        """Return arrays that are not by cell, by name."""
-        return {n: table for part in self.terms for n, table in part.tables(log).items()}
+    def _seen(self, log: Any, *, each: bool, by_vote: bool) -> Seen:
+        """Return the log in the cells that this model distinguishes."""
+        by_sides = self.response.coupled and not self.terms.splits
+        return seen_in(
+            log,
+            self.terms.columns(log),
+            ordered=self.terms.reads_order and not by_sides,
+            each=each or self.response.by_vote,
+            by_vote=by_vote or not self.response.counts_add_up,
+        )
 
     # -- the density -----------------------------------------------------------------------
 
@@ -305,18 +266,18 @@ class Model(ByValue, metaclass=_Named):
             "free": np.arange(len(arms) - 1),
             "cell": np.arange(len(cells)),
             **self.response.coords,
-            **self.coords(cells.log),
+            **model.terms.coords(cells.log),
         }
         if "pair_of_cell" in cells.data:
             coords["pair"] = np.arange(len(arms) * (len(arms) - 1) // 2)
         with pm.Model(coords=coords) as built:
             given = cells.register()
-            eta, parameters = model.add(cells, given, centred=centred)
+            eta, parameters = model._add(cells, given, centred=centred)
             eta.name = "eta"
             model.response.respond(eta, given, parameters)
         return built
 
-    def add(
+    def _add(
         self, cells: ModelCells, given: Mapping[str, Any], *, centred: bool
     ) -> tuple[Any, dict[str, Any]]:
         """Add scales and coefficients to the PyMC model in context; return predictor and all."""
@@ -333,7 +294,7 @@ class Model(ByValue, metaclass=_Named):
         if "score" not in parameters:
             score = pm.Deterministic("score", utility - utility.mean(), dims="arm")
             parameters["score"] = score
-        eta = self.worth(parameters, given)
+        eta = self._worth(parameters, given)
         for part in self.terms:
             if part in self.terms.arms:
                 continue
@@ -346,7 +307,7 @@ class Model(ByValue, metaclass=_Named):
                 eta = part.apply(eta, parameters, given)
         return eta, parameters
 
-    def worth(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
+    def _worth(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
         """Return what the arms alone say of cells, (..., cells): first's score minus second's."""
         score = parameters["score"]
         return score[..., cells["first"]] - score[..., cells["second"]]
@@ -356,7 +317,7 @@ class Model(ByValue, metaclass=_Named):
 
         What `cells` does not say (who was left, judge, time, covariates) is neutral.
         """
-        eta = self.worth(parameters, cells)
+        eta = self._worth(parameters, cells)
         for part in self.terms:
             if part not in self.terms.arms:
                 eta = part.apply(eta, parameters, cells)
@@ -367,7 +328,7 @@ class Model(ByValue, metaclass=_Named):
     ) -> dict[str, np.ndarray]:
         """Return the draws with scores, and with what the likelihood integrates out drawn too."""
         arms = cells.log.arms
-        found = self.parameters(self.scores_of(posterior, arms))
+        found = self.parameters(posterior, arms)
         for part in self.terms:
             found = part.complete(found, arms)
 
@@ -375,31 +336,35 @@ class Model(ByValue, metaclass=_Named):
             return self.eta({n: v[which] for n, v in found.items()}, cells.data)
 
         whole = self.response.complete(found, eta, cells, rng)
-        if any(part.cyclic for part in self.terms):
+        if self.terms.cyclic:
             whole["strength"] = whole.pop("score")
         return whole
 
-    def scores_of(
-        self, posterior: Mapping[str, np.ndarray], arms: tuple[str, ...]
-    ) -> Mapping[str, np.ndarray]:
-        """Return the draws with ``score``, which the parameters of items imply, (..., K)."""
-        if self.items is None or "coefficient" not in posterior:
-            return posterior
-        table = self.items.matrix(arms)
-        utility = sum(part.utility(posterior, table) for part in self.terms.arms)
-        return {"score": utility - utility.mean(axis=-1, keepdims=True), **posterior}
-
-    def parameters(self, posterior: Mapping[str, Any]) -> dict[str, Any]:
+    def parameters(
+        self, posterior: Mapping[str, Any], arms: tuple[str, ...] = ()
+    ) -> dict[str, Any]:
         """Return draws by the names that :meth:`eta` knows.
 
-        A fit calls the scores ``strength`` where preferences may be intransitive.
+        A fit calls the scores ``strength`` where preferences may be intransitive. With labels of
+        the `arms`, scores that the parameters of items imply are among them, (..., K).
         """
-        if "strength" in posterior and "score" not in posterior:
-            return {**posterior, "score": posterior["strength"]}
-        return dict(posterior)
+        known = dict(posterior)
+        if arms and self.terms.items is not None and "coefficient" in known:
+            table = self.terms.items.matrix(arms)
+            utility = sum(part.utility(known, table) for part in self.terms.arms)
+            known.setdefault("score", utility - utility.mean(axis=-1, keepdims=True))
+        if "strength" in known:
+            known.setdefault("score", known["strength"])
+        return known
 
-    def log_likelihood(self, posterior: Mapping[str, Any], cells: ModelCells) -> np.ndarray:
-        """Return the log likelihood of each draw and cell, (draws, cells)."""
+    def log_likelihood(
+        self, posterior: Mapping[str, Any], cells: ModelCells, unit: str = ""
+    ) -> np.ndarray:
+        """Return the log likelihood of each draw and cell, (draws, cells).
+
+        Where a `unit` "pair" is left out, parameters that only that pair informs are integrated
+        out.
+        """
         known = self.parameters(posterior)
         draws = len(next(iter(known.values())))
         result = np.empty((draws, len(cells)))
@@ -410,38 +375,23 @@ class Model(ByValue, metaclass=_Named):
             result[start : start + step] = self.response.log_likelihood(eta, here, cells.data)
         return result
 
-    def unit_log_likelihood(
-        self, posterior: Mapping[str, Any], cells: ModelCells, unit: str
-    ) -> np.ndarray:
-        """Return the log likelihood of cells that are left out, (draws, cells).
-
-        Where a pair is left out, parameters that only that pair informs are integrated out.
-        """
-        return self.log_likelihood(posterior, cells)
-
     # -- outcomes under conditions -----------------------------------------------------------
-
-    def conditions(self, columns: Mapping[str, Any], arms: tuple[str, ...]) -> dict[str, Any]:
-        """Return `columns` with what the predictor needs beside them.
-
-        Parameters
-        ----------
-        columns
-            ``first`` and ``second`` (indices of arms), and any of the columns of the model's cells:
-            ``left_first`` (1 where first is left), ``judge_of_cell``, ``covariate_values``, ...
-            What is missing is neutral.
-        arms
-            Labels of the arms.
-        """
-        known = dict(columns)
-        if self.items is not None:
-            known["table"] = self.items.matrix(arms)
-        return known
 
     def outcomes(
         self, posterior: Mapping[str, Any], conditions: Mapping[str, Any]
     ) -> dict[str, np.ndarray]:
-        """Return ``win``, ``loss`` and (some) ``tie`` of first under conditions, (draws, n)."""
+        """Return ``win``, ``loss`` and (some) ``tie`` of first under conditions, (draws, n).
+
+        Parameters
+        ----------
+        posterior
+            Draws by name.
+        conditions
+            ``first`` and ``second`` (indices of arms), and any of the columns of the model's cells:
+            ``left_first`` (1 where first is left), ``judge_of_cell``, ``covariate_values``, ...
+            What is missing is neutral. Beside them the tables of the terms
+            (:meth:`~bayesduel.models.term.Terms.tables`).
+        """
         known = self.parameters(posterior)
         eta = self._eta_of(known, conditions)
         first, second = conditions["first"], conditions["second"]
@@ -488,7 +438,7 @@ class Model(ByValue, metaclass=_Named):
 
     def preference(self, posterior: Mapping[str, Any]) -> np.ndarray:
         """Return P of neutral duels, shape (..., K, K): expected scores of i against j."""
-        n_arms = self.n_arms(posterior)
+        n_arms = self._n_arms(posterior)
         first, second = np.triu_indices(n_arms, 1)
         score = expected_score(self.outcomes(posterior, {"first": first, "second": second}))
         result = np.full((*score.shape[:-1], n_arms, n_arms), 0.5)
@@ -496,7 +446,7 @@ class Model(ByValue, metaclass=_Named):
         result[..., second, first] = 1.0 - score
         return result
 
-    def n_arms(self, posterior: Mapping[str, Any]) -> int:
+    def _n_arms(self, posterior: Mapping[str, Any]) -> int:
         """Return the number of arms of a posterior."""
         return int(np.shape(self.parameters(posterior)["score"])[-1])
 

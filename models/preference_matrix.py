@@ -72,7 +72,6 @@ class PreferenceMatrix(Model):
 
     name: ClassVar[str] = "preference-matrix"
     title: ClassVar[str] = "preference matrix (one probability per pair, no transitivity assumed)"
-    conjugate: ClassVar[bool] = True
     terms: ClassVar[Terms] = Terms(())
     response: ClassVar[Response] = Probabilities()
 
@@ -99,12 +98,24 @@ class PreferenceMatrix(Model):
         """Return the model: nothing is read off the log."""
         return self
 
-    def seen(self, log: Any, *, each: bool = False, by_vote: bool = False) -> Seen:
-        """Return the log by unordered pair."""
-        return seen_in(log, each=each, by_vote=by_vote)
+    def why_not(self, method: str) -> str:
+        """Return "" of "conjugate": given the concentration, pairs are."""
+        return "" if method == "conjugate" else super().why_not(method)
 
-    def cells_of(self, log: Any, seen: Seen, unit: str = "") -> ModelCells:
+    def cells(
+        self,
+        log: Any,
+        *,
+        each: bool = False,
+        by_vote: bool = False,
+        unit: str = "",
+        seen: Seen | None = None,
+    ) -> ModelCells:
         """Return the tallied cells, one an unordered pair that met, and each one's pair."""
+        if isinstance(log, ModelCells):
+            return log
+        if seen is None:
+            seen = seen_in(log, each=each, by_vote=by_vote)
         counts = seen.counts[:, :2] + seen.counts[:, 2:] / 2
         first, second = seen.columns["first"], seen.columns["second"]
         turned = first > second
@@ -121,12 +132,12 @@ class PreferenceMatrix(Model):
         }
         return ModelCells(log=log, seen=seen, data=data)
 
-    def unit_log_likelihood(
-        self, posterior: Mapping[str, Any], cells: ModelCells, unit: str
+    def log_likelihood(
+        self, posterior: Mapping[str, Any], cells: ModelCells, unit: str = ""
     ) -> np.ndarray:
-        """Return the log likelihood of such cells, (draws, cells).
+        """Return the log likelihood of each draw and cell, (draws, cells).
 
-        That of a whole pair is integrated over its win probability: the probability before
+        That of a `unit` "pair" is integrated over its win probability: the probability before
         seeing the pair, given the concentration.
 
         References
@@ -135,7 +146,7 @@ class PreferenceMatrix(Model):
         conditional versus marginal likelihoods", Psychometrika 2019.
         """
         if unit != "pair":
-            return self.log_likelihood(posterior, cells)
+            return _of_cells(posterior, cells)
         draws = len(posterior["theta"])
         fixed = np.full(draws, np.nan if self.concentration is None else self.concentration)
         half = np.asarray(posterior.get("concentration", fixed))[:, None] / 2
@@ -185,25 +196,13 @@ class PreferenceMatrix(Model):
                 pm.Deterministic("preference", upper + lower + half, dims=("arm", "opponent"))
         return model
 
-    def log_likelihood(self, posterior: Mapping[str, Any], cells: ModelCells) -> np.ndarray:
-        """Return the log likelihood of each draw and cell, (draws, cells)."""
-        theta = np.asarray(posterior["theta"], dtype=float)[:, cells.data["pair_of_cell"]]
-        data = cells.data
-        return _log_likelihood(
-            data["points"],
-            np.log(np.maximum(theta, 1e-300)),
-            np.log1p(-np.minimum(theta, 1 - 1e-16)),
-            data["n"],
-            data["log_coefficient"],
-        )
-
     def complete(
         self, posterior: Mapping[str, np.ndarray], cells: ModelCells, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         """Return the draws: there is nothing else to draw."""
         return dict(posterior)
 
-    def n_arms(self, posterior: Mapping[str, Any]) -> int:
+    def _n_arms(self, posterior: Mapping[str, Any]) -> int:
         """Return the number of arms of a posterior."""
         return n_arms_of(posterior["theta"])
 
@@ -213,7 +212,7 @@ class PreferenceMatrix(Model):
         """Return ``win`` and ``loss`` of first, (draws, n)."""
         first, second = np.asarray(conditions["first"]), np.asarray(conditions["second"])
         theta = np.asarray(posterior["theta"])
-        place = pair_place(first, second, self.n_arms(posterior))
+        place = pair_place(first, second, self._n_arms(posterior))
         stronger = theta[..., np.where(first == second, 0, place)]
         win = np.where(first < second, stronger, 1.0 - stronger)
         win = np.where(first == second, 0.5, win)
@@ -222,6 +221,18 @@ class PreferenceMatrix(Model):
     def margins(self, posterior: Mapping[str, Any], conditions: Mapping[str, Any]) -> None:
         """Return None: it is a model of who wins."""
         return
+
+
+def _of_cells(posterior: Mapping[str, Any], cells: ModelCells) -> np.ndarray:
+    theta = np.asarray(posterior["theta"], dtype=float)[:, cells.data["pair_of_cell"]]
+    data = cells.data
+    return _log_likelihood(
+        data["points"],
+        np.log(np.maximum(theta, 1e-300)),
+        np.log1p(-np.minimum(theta, 1 - 1e-16)),
+        data["n"],
+        data["log_coefficient"],
+    )
 
 
 def _log_likelihood(points: Any, log_win: Any, log_loss: Any, n: Any, log_coefficient: Any) -> Any:

@@ -143,8 +143,8 @@ class Part(ByValue, ABC):
         """Return the coordinates of its own dimensions."""
         return {}
 
-    def tables(self, log: Any) -> dict[str, np.ndarray]:
-        """Return arrays that are not by cell, by name (see ``bayesduel.models.cells.TABLES``)."""
+    def tables(self, arms: tuple[str, ...]) -> dict[str, np.ndarray]:
+        """Return arrays of the arms, by name (see ``bayesduel.models.cells.TABLES``)."""
         return {}
 
     def settled(self, log: Any) -> Self:
@@ -395,9 +395,53 @@ class Terms:
             )
 
     @property
-    def linear(self) -> bool:
-        """Whether the predictor is linear in coefficients that are normal given the scales."""
-        return not any(part.why_nuts for part in self.parts)
+    def why_nuts(self) -> str:
+        """Why the predictor is not linear in coefficients that are normal given scales, or ""."""
+        return next((part.why_nuts for part in self.parts if part.why_nuts), "")
+
+    @property
+    def why_not_sparse(self) -> str:
+        """Why it is more than a score an arm and coefficients with known normal priors, or ""."""
+        if not (len(self.arms) == 1 and self.arms[0].arms_have_own):
+            return "its scores do not have independent normal priors"
+        for part in self.parts:
+            if part.flat:
+                return f"the prior of {part.key} is flat"
+            if part not in self.arms and (isinstance(part, Modifier) or part.scales):
+                return f"the parameters of {part.key} do not have known normal priors alone"
+        return ""
+
+    @property
+    def splits(self) -> bool:
+        """Whether duels of a pair are distinguished by more than their order."""
+        return any(part.splits for part in self.parts)
+
+    @property
+    def cyclic(self) -> bool:
+        """Whether preferences may be intransitive."""
+        return any(part.cyclic for part in self.parts)
+
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """What winners are free of, each as what holds in a neutral duel."""
+        return tuple(words for part in self.parts for words in part.controls)
+
+    @property
+    def explains(self) -> tuple[str, ...]:
+        """Roles ("judge", "group") whose votes are independent given the parameters."""
+        return tuple(role for part in self.parts for role in part.explains)
+
+    def columns(self, log: Any) -> dict[str, np.ndarray]:
+        """Return what the parts ask of each vote, by name; real numbers are left less right."""
+        return {n: c for part in self.parts for n, c in part.columns(log).items()}
+
+    def coords(self, log: Any) -> dict[str, Any]:
+        """Return the coordinates of the dimensions of the parts."""
+        return {n: values for part in self.parts for n, values in part.coords(log).items()}
+
+    def tables(self, arms: tuple[str, ...]) -> dict[str, np.ndarray]:
+        """Return arrays of the arms, by name."""
+        return {n: table for part in self.parts for n, table in part.tables(arms).items()}
 
     @property
     def flat(self) -> bool:

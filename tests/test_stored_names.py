@@ -227,7 +227,6 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "the columns of a log, listed in the package; it reads an array and calls nothing": (
         ("bayesduel/criticism/cross_validation.py", "_repeated", ROLE),
-        ("bayesduel/criticism/transitivity/design.py", "majority_design", ROLE),
         (CATEGORIES, PARTS, "getattr(log.read_summary, name)"),
         (CATEGORIES, PARTS, "getattr(v, f'{name}s')"),
         (CATEGORIES, PARTS, "getattr(v, name)"),

@@ -263,7 +263,7 @@ def _tree(model: Any, log: Any, pits: list[Any], attrs: dict[str, Any]) -> xr.Da
     first, second = np.triu_indices(len(arms), 1)
     coords: dict[str, Any] = {"arm": arms, "pair": [f"{arms[i]} - {arms[j]}" for i, j in
                                                     zip(first, second, strict=True)]}  # fmt: skip
-    coords |= model.coords(log)
+    coords |= model.terms.coords(log)
     groups: dict[str, dict[str, Any]] = {"prior_sbc": {}, "p_value": {}, "coverage": {}}
     rows, smallest, entries = {}, 1.0, 0
     for name in pits[0]:

@@ -182,7 +182,9 @@ def held_out(
     rng = np.random.default_rng(seed)
     model, held_together = model_named(model), unit
     rows, unit = rows_of(duels, model.terms.reads_order)
-    by_vote = unit != "duel" or model.response.outcome == "margin" or bool(model.columns(duels))
+    by_vote = (
+        unit != "duel" or model.response.outcome == "margin" or bool(model.terms.columns(duels))
+    )
     if by_vote:
         rows, unit = votes_of(duels)
     if held_together is not None:
@@ -196,7 +198,7 @@ def held_out(
     folds = min(int(folds), n_units)
     parts = cut(rows, unit, folds, rng)
     favourite, points, losses, counts, units, spread = [], [], [], [], [], []
-    if not model.why_nuts:  # NUTS needs its draws for its own diagnostics
+    if not model.why_not("laplace"):  # NUTS needs its draws for its own diagnostics
         draws = min(draws, max(FEWEST_SCORED, SCORED // rows.shape[1]))
     most = int(np.clip(KEPT // (folds * rows.shape[1]), FEWEST, draws))
     for k, held in enumerate(parts):
@@ -305,7 +307,7 @@ def _predict_pairs(
 def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.ndarray]:
     """Return the draws of a fit of the log without a fold."""
     sparse = takes_sparse(model, log.n_arms, "auto")
-    method: Any = "auto" if model.why_nuts or sparse else "laplace"
+    method: Any = "auto" if model.why_not("laplace") or sparse else "laplace"
     with ONE_THREAD, warnings.catch_warnings():  # warnings on a fold are not about the log
         warnings.filterwarnings("ignore", category=UserWarning, module="bayesduel")
         tree = fitted(

@@ -235,7 +235,7 @@ class Check:
         from bayesduel.inference.fit import fit
         from bayesduel.models import BladeChest, scored
 
-        if not model.controls:
+        if not model.terms.controls:
             return self.without_ranking, ""
         if model.terms.flat:
             return None, (

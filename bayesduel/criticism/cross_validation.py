@@ -90,7 +90,7 @@ def units_of(duels: "Duels", models: Sequence[Any], unit: str) -> list[Units]:
         level = np.where(code >= 0, np.searchsorted(held, code), -1)
         names = tuple(labels[k] for k in held)
         return [_by_level(duels, model, unit, level, names) for model in models]
-    columns = {(k, n): c for k, m in enumerate(models) for n, c in m.columns(duels).items()}
+    columns = {(k, n): c for k, m in enumerate(models) for n, c in m.terms.columns(duels).items()}
     seen = seen_in(
         duels,
         {str(key): column for key, column in columns.items()},
@@ -116,7 +116,7 @@ def units_of(duels: "Duels", models: Sequence[Any], unit: str) -> list[Units]:
             result=seen.result,
             each=seen.each,
         )
-        cells = model.cells_of(duels, single, "duel")
+        cells = model.cells(duels, seen=single, unit="duel")
         found.append(
             Units(
                 "duel",
@@ -148,7 +148,7 @@ def log_likelihoods(
         begun = units.stops[start - 1] if start else 0
         stop = max(start + 1, int(np.searchsorted(units.stops, begun + most, side="right")))
         part = units.take(start, stop)
-        total = model.unit_log_likelihood(posterior, part.cells, part.unit)
+        total = model.log_likelihood(posterior, part.cells, part.unit)
         if len(part.stops) < total.shape[1]:
             total = np.add.reduceat(total, np.append(0, part.stops[:-1]), axis=1)
         yield total
@@ -255,13 +255,12 @@ def cut(rows: np.ndarray, unit: str, folds: int, rng: np.random.Generator) -> li
 
 def _by_pair(duels: "Duels", model: Any) -> Units:
     """Return the unordered pairs of a log as units."""
-    seen = model.seen(duels)
-    low = np.minimum(seen.columns["first"], seen.columns["second"])
-    high = np.maximum(seen.columns["first"], seen.columns["second"])
+    cells = model.cells(duels, unit="pair")
+    low = np.minimum(cells.data["first"], cells.data["second"])
+    high = np.maximum(cells.data["first"], cells.data["second"])
     order = np.lexsort((high, low))
     low, high = low[order], high[order]
     stops = np.flatnonzero(np.append((np.diff(low) != 0) | (np.diff(high) != 0), True)) + 1
-    cells = model.cells_of(duels, seen, "pair")
     return Units(
         "pair",
         np.ones(len(stops), dtype=np.int64),
@@ -276,7 +275,7 @@ def _by_level(
     duels: "Duels", model: Any, unit: str, of_vote: np.ndarray, labels: tuple[str, ...]
 ) -> Units:
     """Return the levels of a column as units."""
-    own = model.columns(duels)
+    own = model.terms.columns(duels)
     seen = seen_in(
         with_votes(duels),
         own | {"unit": of_vote},
@@ -286,7 +285,7 @@ def _by_level(
     )
     columns = dict(seen.columns)
     level = columns.pop("unit")
-    cells = model.cells_of(duels, replace(seen, columns=columns), unit)
+    cells = model.cells(duels, seen=replace(seen, columns=columns), unit=unit)
     order = np.argsort(level, kind="stable")
     order = order[level[order] >= 0]
     stops = np.cumsum(np.bincount(level[order], minlength=len(labels)))

@@ -77,10 +77,10 @@ def duel_by_duel(log: Duels) -> Duels:
 def conditions_of_log(model: Any, log: Duels) -> dict[str, np.ndarray]:
     """Return the conditions of each vote of a log, as ``Model.outcomes`` takes them."""
     votes: Any = log.votes
-    columns = {"first": votes.left, "second": votes.right} | model.columns(log)
+    columns = {"first": votes.left, "second": votes.right} | model.terms.columns(log)
     if model.terms.reads_order:
         columns["left_first"] = np.ones(len(votes))
-    found: dict[str, np.ndarray] = model.conditions(columns, log.arms)
+    found: dict[str, np.ndarray] = columns | model.terms.tables(log.arms)
     return found
 
 
@@ -99,7 +99,7 @@ def replicated(model: Any, log: Any, truth: dict[str, np.ndarray], rng: np.rando
         Source of randomness.
     """
     if isinstance(log, Pulls):
-        chance = model.chance(truth, model.items.matrix(log.arms))[0]
+        chance = model.chance(truth, model.terms.items.matrix(log.arms))[0]
         return replace(log, successes=rng.binomial(log.n.astype(np.int64), chance))
     assert log.votes is not None
     found = model.replicate(truth, conditions_of_log(model, log), rng)[0]

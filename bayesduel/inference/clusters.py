@@ -56,10 +56,9 @@ def crossed(judge: np.ndarray, group: np.ndarray) -> np.ndarray:
 
 def why_not_robust(model: Any) -> str:
     """Return why the errors of a model cannot be made cluster-robust, or ""."""
-    if model.conjugate:
+    if not model.why_not("conjugate"):
         return "each pair has a parameter of its own: use one majority vote for each unit"
     if model.response.coupled:
         return "the votes on a pair share a parameter that the likelihood integrates out"
-    if model.why_nuts:
-        return f"the posterior has no mode at which votes add up: {model.why_nuts}"
-    return ""
+    why = model.why_not("laplace")
+    return f"the posterior has no mode at which votes add up: {why}" if why else ""

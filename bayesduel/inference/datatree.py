@@ -62,7 +62,7 @@ def datatree(
     if "pair" in used:
         first, second = np.triu_indices(len(arms), 1)
         coords |= {"pair_first": ("pair", arms[first]), "pair_second": ("pair", arms[second])}
-    for name, values in model.coords(log).items():
+    for name, values in model.terms.coords(log).items():
         if name in used:
             text = isinstance(np.asarray(values).flat[0], str)
             coords[name] = np.array(values, dtype=object if text else None)
@@ -87,8 +87,8 @@ def datatree(
     if drawn.extra:
         kept = {n: v for n, v in coords.items() if n in ("arm", "opponent", "attribute")}
         groups["laplace"] = xr.Dataset(drawn.extra, coords=kept)
-    if model.items is not None:
-        groups["items"] = model.items.to_dataset()
+    if model.terms.items is not None:
+        groups["items"] = model.terms.items.to_dataset()
     tree = xr.DataTree.from_dict(groups)
     tree.attrs.update(attrs)
     for name in ("posterior", "sample_stats"):
@@ -122,7 +122,7 @@ def _observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]
         by_vote = {"left": votes.left, "right": votes.right, "weight": votes.weight}
         observed: dict[str, Any] = {"margin": ("vote", votes.margin)}
         cell["n"] = ("cell", data["n"])
-        by_vote |= model.columns(log)
+        by_vote |= model.terms.columns(log)
         dims = ("vote", "covariate")
         cell |= {f"vote_{n}": (dims[: np.ndim(v)], v) for n, v in by_vote.items()}
     else:

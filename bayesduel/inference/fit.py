@@ -267,7 +267,7 @@ def takes_sparse(model: Any, n_arms: int, method: Method) -> bool:
     ValueError
         If `method` is a sparse one and the model cannot take it.
     """
-    why = model.why_not_sparse
+    why = model.why_not("sparse")
     if method in SPARSE and why:
         raise ValueError(
             f"method should be 'auto', 'laplace' or 'nuts' for this model, "
@@ -289,7 +289,7 @@ def _check_dense(model: Any, n_arms: int) -> None:
         "fit a part (Duels.subset), a model of attributes (read_items), or BradleyTerry() with "
         "method='auto', whose sparse route needs no such matrix"
     )
-    if why := model.why_not_sparse:
+    if why := model.why_not("sparse"):
         instead += f" (it is not taken here: {why})"
     check_square(n_arms, MATRICES, "a fit with a score for each arm", instead)
 
@@ -299,8 +299,8 @@ def _check_nuts(model: Any, n_cells: int) -> None:
     if n_cells > NUTS_CELLS:
         raise ValueError(
             f"{model.name} should have at most {NUTS_CELLS:,} rows of counts with method='auto', "
-            f"which is NUTS here ({model.why_nuts}), got {n_cells:,}; fit BradleyTerry() and ask "
-            "judge_agreement of judges, fit a part (Duels.subset), or allow hours with "
+            f"which is NUTS here ({model.why_not('laplace')}), got {n_cells:,}; fit BradleyTerry() "
+            "and ask judge_agreement of judges, fit a part (Duels.subset), or allow hours with "
             "method='nuts'"
         )
 
@@ -318,14 +318,14 @@ def _sample(
     """Sample by `method`; return what was sampled, the method used and why."""
     (chains, per_chain), reason = layout, "asked for"
     rng = np.random.default_rng(seed)
-    if model.why_nuts and method != "nuts":
+    if model.why_not("laplace") and method != "nuts":
         if method == "laplace":
             raise ValueError(
                 f"method should be 'nuts' or 'auto' for {model.name}, got 'laplace': "
-                f"{model.why_nuts}"
+                f"{model.why_not('laplace')}"
             )
         _check_nuts(model, len(cells))
-        method, reason = "nuts", model.why_nuts
+        method, reason = "nuts", model.why_not("laplace")
     if method != "nuts":
         try:
             approximation = approximation_of(model, cells, near)
@@ -412,7 +412,7 @@ def _check(duels: Any, model: Model, method: Any, draws: Any, chains: Any, seed:
 
 def _ranks_arms(model: Model) -> bool:
     """Return whether arms have scores of their own, which only duels that connect them compare."""
-    return model.log_type == "duels" and model.items is None
+    return model.log_type == "duels" and model.terms.items is None
 
 
 def _of_log(duels: Any, model: Model) -> dict[str, Any]:

@@ -510,11 +510,11 @@ def linear_predictor(model: Any, cells: Any) -> LinearPredictor:
     ValueError
         If eta is not linear in the parameters.
     """
-    if not model.terms.linear:
+    if model.terms.why_nuts:
         raise ValueError(f"eta should be linear in the parameters of {model.name}")
     model = model.settled(cells.log)
     lengths = {"arm": cells.log.n_arms, "free": cells.log.n_arms - 1}
-    lengths |= {name: len(values) for name, values in model.coords(cells.log).items()}
+    lengths |= {name: len(values) for name, values in model.terms.coords(cells.log).items()}
     blocks = {
         part.free: Block(part, tuple(lengths[d] for d in part.free_dims)) for part in model.terms
     }

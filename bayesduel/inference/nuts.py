@@ -79,8 +79,8 @@ def _effective(model: Any, posterior: Any, chains: int) -> float:
 
     name = next((n for n in ("score", "theta") if n in posterior), None)
     if name is None:  # blades and chests are not identified, preferences are
-        i, j = np.triu_indices(model.n_arms(posterior), 1)
-        values = model.preference(posterior)[:, i, j]
+        preference = model.preference(posterior)
+        values = preference[:, *np.triu_indices(preference.shape[-1], 1)]
     else:
         values = posterior[name]
     shown = values.reshape(chains, -1, values.shape[-1])
@@ -123,7 +123,7 @@ def sample(
             chains=chains,
             seed=seed,
             progress_bar=progress,
-            target_accept=SHORT_STEPS if "horseshoe" in model.why_nuts else 0.9,
+            target_accept=SHORT_STEPS if "horseshoe" in model.terms.why_nuts else 0.9,
         )
 
 

@@ -54,7 +54,7 @@ def approximation_of(model: Any, cells: Any, near: Near = None) -> Approximation
     FloatingPointError
         If the posterior has no mode.
     """
-    if model.conjugate:
+    if not model.why_not("conjugate"):
         return ConjugatePairs.of(model, cells, near)
     density = linear_predictor(model, cells)
     n_scales = sum(length or 1 for length in density.hypers.values())

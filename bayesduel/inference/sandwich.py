@@ -120,10 +120,10 @@ def robust_covariance(
     used = {
         name: place
         for name, place in found.items()
-        if counts[name] > 1 and name not in model.explains
+        if counts[name] > 1 and name not in model.terms.explains
     }
     reason = why_not_robust(model) if used else ""
-    many = model.items is None and duels.n_arms > MOST_ARMS
+    many = model.terms.items is None and duels.n_arms > MOST_ARMS
     if used and not reason and many and drawn.approximation is None:
         reason = (
             f"cluster-robust errors of this model are computed for at most {MOST_ARMS:,} arms; for "
@@ -254,7 +254,7 @@ def _score_map(model: Any, density: LinearPredictor, duels: Any) -> np.ndarray:
     """Return the matrix that takes unconstrained parameters to centred scores, (K, size)."""
     unit = np.eye(density.size)
     none = np.zeros((density.size, max(1, sum(n or 1 for n in density.hypers.values()))))
-    found = model.scores_of(named_parameters(density, unit, none), duels.arms)
+    found = model.parameters(named_parameters(density, unit, none), duels.arms)
     return np.asarray(found["score"]).T
 
 
@@ -270,7 +270,7 @@ def _rows(density: LinearPredictor, duels: Any, model: Any, cluster: np.ndarray)
     if not model.response.counts_add_up:
         each = linear_predictor(model, model.cells(duels, each=True))
         return Rows(each, cluster, n_clusters)
-    seen = model.seen(duels, by_vote=True)
+    seen = model.cells(duels, by_vote=True).seen
     n_cells = len(seen)
     key = cluster.astype(np.int64) * n_cells + seen.of_vote
     key, place = np.unique(key, return_inverse=True)

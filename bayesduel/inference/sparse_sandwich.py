@@ -83,7 +83,7 @@ class Votes:
     @classmethod
     def of(cls, model: Any, duels: Any) -> "Votes":
         """Return the votes of a log as a model sees them."""
-        seen = model.seen(duels, by_vote=True)
+        seen = model.cells(duels, by_vote=True).seen
         points = np.array([1.0, 0.0, 0.5])[seen.result]
         return cls(seen.of_vote, points, duels.votes.weight.astype(float))
 

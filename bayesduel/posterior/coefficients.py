@@ -113,7 +113,7 @@ def _effects(
         return None
     one = standard / units
     if "intercept" in draws:
-        items = model.items
+        items = model.terms.items
         assert items is not None
         own = draws["intercept"] - one @ np.array([a.mean for a in items.attributes])
         one = np.column_stack([one, own])
@@ -261,15 +261,15 @@ def predict_items(
         )
     draws, used = parameter_draws(fit, covariance, judge)
     model = model_of(fit)
-    if model.items is None:
+    if model.terms.items is None:
         raise ValueError(f"fit should be of a model of items, got {fit.attrs['model']}")
-    if items.attributes != model.items.attributes:
+    if items.attributes != model.terms.items.attributes:
         raise ValueError("items should be in the attributes of the fit: read_items(..., like=...)")
     if "intercept" in draws:
         return _chances(draws, model, items, ci_prob)
     rng = np.random.default_rng(seed)
     arms = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
-    known = draws["coefficient"] @ model.items.matrix(arms).T
+    known = draws["coefficient"] @ model.terms.items.matrix(arms).T
     if "effect" in draws:
         known += draws["effect"]
     rows = []
@@ -319,7 +319,7 @@ def _chances(
 
 def _outside(items: "Items", model: Any) -> np.ndarray:
     """Return how many attributes of each item lie outside the range of the table, shape (m,)."""
-    low, high = model.items.values.min(axis=0), model.items.values.max(axis=0)
+    low, high = model.terms.items.values.min(axis=0), model.terms.items.values.max(axis=0)
     return ((items.values < low) | (items.values > high)).sum(axis=1)
 
 

@@ -36,7 +36,7 @@ def observed_conditions(fit: xr.DataTree, model: Model) -> dict[str, np.ndarray]
         columns.pop("n")
     if model.terms.reads_order:
         columns["left_first"] = np.ones(len(columns["first"]))
-    return model.conditions(columns, labels)
+    return columns | model.terms.tables(labels)
 
 
 def conditions(
@@ -84,7 +84,7 @@ def conditions(
         log = _log(fit, labels, left, right, said)
         for part in asked:
             columns |= part.columns(log)
-    return model.conditions(columns, labels)
+    return columns | model.terms.tables(labels)
 
 
 def _log(

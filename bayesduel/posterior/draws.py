@@ -300,7 +300,7 @@ def _stretched(
     arms = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
     if "score_free" not in blocks:
         without = {name: v for name, v in found.items() if name != "score"}
-        found |= model.scores_of(without, arms)
+        found |= model.parameters(without, arms)
     found.pop("rating", None)
     for part_of in model.terms:
         found = part_of.complete(found, arms)

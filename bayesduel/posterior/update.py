@@ -89,7 +89,11 @@ def update(
         progress=progress,
         near=_modes(fit, log.arms),
     )
-    warm = tree.attrs["method"] == "laplace" and not model.conjugate and len(model.scales) < 2
+    warm = (
+        tree.attrs["method"] == "laplace"
+        and bool(model.why_not("conjugate"))
+        and len(model.scales) < 2
+    )
     start = "Newton's method started at the earlier mode" if warm else "fitted anew"
     tree.attrs["method_reason"] = f"{tree.attrs['method_reason']}; updated: {start}"
     return tree

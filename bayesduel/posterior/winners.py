@@ -266,9 +266,9 @@ def _decision(fit: xr.DataTree, rope: float, confidence: float, refusal: str) ->
 
 def _neutral(model: Model) -> str:
     """Return the sentence on duels that winners are of, or "" where they are of all."""
-    if not model.controls:
+    if not model.terms.controls:
         return ""
-    return f"Winners and scores are those of duels in which {join(model.controls)}."
+    return f"Winners and scores are those of duels in which {join(model.terms.controls)}."
 
 
 def check_decision(rope: float, confidence: float) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from bayesduel.models.model import Model
 from bayesduel.posterior.update import log_of
 from bayesduel.system.arguments import check_flag
 from bayesduel.system.memory import TABLE_ARMS
@@ -226,7 +227,7 @@ def analyse(
         if check is not None and rejects(check, fit):
             step("fitting without transitivity")
             loose, free_reason = check.answer_without_ranking(model)
-            free_unit = check.evidence.unit if not model.controls else "duel"
+            free_unit = check.evidence.unit if not model.terms.controls else "duel"
         elif check is not None and by_score and duels.n_arms > 2:
             free_reason = free_reason or _why_not_free(duels)
             if not free_reason:
@@ -237,9 +238,15 @@ def analyse(
         found = checked(found, check, free if by_score else found, free_reason)
         with_ties = None
         common = duels.n_ties > TIES * duels.n_duels and _has_ties(duels)
-        if model.with_ties is not None and not many and common:
+        other = model.response.with_ties
+        if other is not None and not many and common:
             step("fitting a model with ties")
-            tied = fit_model(duels, model.with_ties, seed=seed, log_likelihood=False)
+            tied = fit_model(
+                duels,
+                Model(other, model.terms),  # type: ignore[abstract]
+                seed=seed,
+                log_likelihood=False,
+            )
             with_ties = _of_ties(tied, found["order"].values[:2], rope, confidence)
         calibration, calibration_reason = None, ""
         if many:

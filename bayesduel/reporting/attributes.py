@@ -160,7 +160,7 @@ def analyse_attributes(
     from bayesduel.inference.fit import fit as fit_model
     from bayesduel.posterior.coefficients import coefficients, explained_share, predict_items
 
-    read = None if new is None else read_items(new, like=model.items)
+    read = None if new is None else read_items(new, like=model.terms.items)
     step("fitting")
     options: dict[str, Any] = {} if draws is None else {"draws": draws}
     fit = fit_model(duels, model, method, seed=seed, **options)  # type: ignore[arg-type]

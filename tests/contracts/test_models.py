@@ -240,7 +240,7 @@ LINEAR = [
 def linear(response, terms, log, worth=None):
     """Return the density of a linear model, or None where the model is none."""
     model = make(response, terms, worth).settled(log)
-    return None if model.why_nuts else linear_predictor(model, model.cells(log))
+    return None if model.why_not("laplace") else linear_predictor(model, model.cells(log))
 
 
 def agree(here, log, seed):
@@ -349,7 +349,7 @@ def ask_under_conditions(tree, model, log):
     here = cells.take(rows).data
     if model.response.coupled:  # pairs share a parameter: the cell of the pair has both orders
         here = {**here, **({"left_first": np.ones(12)} if ordered else {})}
-    expected = model.outcomes(draws, model.conditions(here, log.arms))
+    expected = model.outcomes(draws, here | model.terms.tables(log.arms))
     found = bd.predict(tree, frame, left_advantage=ordered, covariance="model")
     for name, values in expected.items():
         np.testing.assert_allclose(found[name].values, values.mean(axis=0), atol=1e-10)
@@ -377,11 +377,11 @@ def ask_for_replicates(tree, model, log):
         here = dict(cells.data)
         if model.terms.reads_order:
             here["left_first"] = np.ones(len(cells))
-        expected = model.margins(draws, model.conditions(here, log.arms))[0].mean(axis=0)
+        expected = model.margins(draws, here | model.terms.tables(log.arms))[0].mean(axis=0)
         spread = values.std(axis=0) / np.sqrt(len(values) / 4)  # draws are few, some repeat
     else:
         cells = model.cells(log)
-        chances = model.outcomes(draws, model.conditions(cells.data, log.arms))
+        chances = model.outcomes(draws, cells.data | model.terms.tables(log.arms))
         expected = chances["win"].mean(axis=0) * cells.data["n"]
         values = values[..., 0] if values.ndim == 3 else values
         spread = values.std(axis=0) / np.sqrt(len(values) / 4) + 0.05
@@ -400,9 +400,9 @@ def test_one_likelihood(log, response, terms):
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
     P = model.preference(posterior)
     np.testing.assert_allclose(P + P.swapaxes(1, 2), 1.0, atol=1e-12)
-    chances = model.outcomes(posterior, model.conditions(cells.data, log.arms))
+    chances = model.outcomes(posterior, cells.data | model.terms.tables(log.arms))
     np.testing.assert_allclose(sum(chances.values()), 1.0, atol=1e-12)
-    assert model_from_settings(model_settings(model), items=model.items) == model
+    assert model_from_settings(model_settings(model), items=model.terms.items) == model
 
 
 @each(FEW)
@@ -568,7 +568,7 @@ def test_the_command_line_names_what_it_refuses(file, tmp_path, args, words):
 def test_the_whole_product(log, quick, tmp_path, response, terms):
     model = make(response, terms).settled(log)
     tree = fit(log, model)
-    explained = "judge" in model.explains
+    explained = "judge" in model.terms.explains
     robust = not why_not_robust(model) and not explained
     assert ("clusters" in tree) == robust
     assert (tree.attrs["clusters_reason"] == "") == (robust or explained)
@@ -588,7 +588,7 @@ def test_nuts_and_the_engine_agree(log, response, terms):
     model = make(response, terms).settled(log)
     by_nuts = bd.fit(log, model, "nuts", draws=1000, chains=2, clusters=False)
     assert all(np.isfinite(v).all() for v in by_nuts["posterior"].data_vars.values())
-    if model.why_nuts:
+    if model.why_not("laplace"):
         return
     name = "score" if "score" in by_nuts["posterior"] else "strength"
     engine = bd.fit(log, model, draws=2000, chains=2, clusters=False)["posterior"][name]

@@ -263,7 +263,7 @@ def test_log_priors_are_those_of_the_pymc_model(log, model):
 
     if model.log_type == "pulls":
         n = np.full(6, 5.0)
-        log = bd.Pulls(arms=model.items.labels, n=n, successes=n // 2)
+        log = bd.Pulls(arms=model.terms.items.labels, n=n, successes=n // 2)
     model = model.settled(log)
     draws, cells = prior_draws(model, log, 20, 1), model.cells(log)
     built, found = model.build(cells), log_priors(model, draws, cells.data)

@@ -46,8 +46,10 @@ def fit(planted):
 def test_a_linear_term_is_certified_without_nuts(fit):
     assert fit.attrs["method"] == "laplace"
     assert fit.attrs["method_reason"].startswith("asked for: k")
-    assert not (Davidson() + OrderEffect() + CategoryEffects()).why_nuts
-    assert "not linear" in (BradleyTerry() + JudgeReliability() + CategoryEffects()).why_nuts
+    assert not (Davidson() + OrderEffect() + CategoryEffects()).why_not("laplace")
+    assert "not linear" in (BradleyTerry() + JudgeReliability() + CategoryEffects()).why_not(
+        "laplace"
+    )
     assert not json.loads(fit.attrs["clusters_repeated"])
 
 

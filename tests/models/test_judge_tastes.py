@@ -68,7 +68,7 @@ def test_likelihood_is_that_of_the_pymc_model():
     }
     cells = built.compile_logp(vars=[built["outcome"]], sum=False, mode=PLAIN)(point)[0]
     draw = {"coefficient": coefficient[None], "taste": taste[None], "order": np.array([order])}
-    draw = model.scores_of(draw, log.arms)
+    draw = model.parameters(draw, log.arms)
     own = model.log_likelihood(draw, model.cells(log))
     np.testing.assert_allclose(own[0], cells, atol=1e-10)
     # By hand, vote by vote, ties half of each: the same up to the numbers of orders.

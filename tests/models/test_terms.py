@@ -303,7 +303,7 @@ def test_times_count_and_their_order_does_not():
         np.testing.assert_array_equal(values, model.cells(mixed).data[name])
     dates = np.array(["2020-01-01", "2020-01-03", "2020-01-05"], dtype="datetime64[us]")
     dated = bd.Duels.from_votes("aab", "bcc", [1, 0, 1], time=dates)
-    middle = (BradleyTerry() + TimeVarying(periods=2)).coords(dated)["period"]
+    middle = (BradleyTerry() + TimeVarying(periods=2)).terms.coords(dated)["period"]
     assert [str(m)[:10] for m in middle] == ["2020-01-02", "2020-01-04"]
     assert (BradleyTerry() + TimeVarying(periods=9)).cells(dated).data[
         "period_of_cell"
@@ -318,7 +318,7 @@ def test_what_the_log_must_say_is_named():
     winner_left = bd.Duels.from_votes("abca" * 5, "bcac" * 5, [1] * 20)
     for duels, model, words in [
         (plain, BradleyTerry() + JudgeReliability(), "name a judge for each vote"),
-        (alone, BradleyTerry() + JudgeReliability(), r"at least two judges, got \['x'\]"),
+        (alone, BradleyTerry() + JudgeReliability(), r"at least two levels of judge, got \['x'\]"),
         (plain, BradleyTerry() + TimeVarying(), "a time for each vote, got a log without"),
         (alone, BradleyTerry() + TimeVarying(), "two distinct times, got only 1"),
         (gap, BradleyTerry() + TimeVarying(), "got 1 of 3 without one .*first at vote 1"),
@@ -344,7 +344,7 @@ def test_a_judge_with_one_vote_stays_with_the_others():
     assert (duels.votes.judge == 3).sum() == 1
     data = (BradleyTerry() + JudgeReliability()).cells(duels).data
     assert data["n"][data["judge_of_cell"] == 3].tolist() == [1.0]
-    assert len((BradleyTerry() + JudgeReliability()).coords(duels)["judge"]) == 4
+    assert len((BradleyTerry() + JudgeReliability()).terms.coords(duels)["judge"]) == 4
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_ranks_of_the_truth_are_uniform(cell, record_property):
 @each_cell
 def test_every_cell_names_a_model_and_a_design(cell):
     model, design = made(cell["model"], cell["terms"])
-    assert bool(model.why_nuts) == (cell["route"] == "nuts")
+    assert bool(model.why_not("laplace")) == (cell["route"] == "nuts")
     assert len(design) >= 20
 
 

@@ -110,12 +110,13 @@ class Units(NamedTuple):
 def units_of(duels: "Duels", role: Literal["group", "judge"]) -> Units:
     """Return the votes by pair and unit of `role`; a vote that names none is a unit of its own."""
     votes = duels.votes
-    if votes is None or getattr(votes, role) is None:
+    found = None if votes is None else votes.level(role)
+    if votes is None or found is None:
         raise ValueError(f"duels should name a {role} for each vote, got a log without")
     rows = np.flatnonzero((votes.outcome != 0) & (votes.weight > 0))
     left, right = votes.left[rows].astype(np.int64), votes.right[rows].astype(np.int64)
     low, high = np.minimum(left, right), np.maximum(left, right)
-    code = getattr(votes, role)[rows].astype(np.int64)
+    code = found[0][rows].astype(np.int64)
     unit = np.where(code >= 0, code, -1 - np.arange(len(code)))
     keys, place = np.unique(
         np.stack([low * duels.n_arms + high, unit]), axis=1, return_inverse=True
