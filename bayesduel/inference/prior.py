@@ -47,9 +47,8 @@ def prior_draws(model: Any, log: Any, n: int, seed: int) -> dict[str, np.ndarray
     from pytensor.compile.mode import Mode
 
     check_proper(model)
-    cells = model.cells(log)
-    if model.response.coupled:  # what the duels of a pair share, as parameters
-        cells = model.cells_of(log, model.seen(log), "duel")
+    # What the duels of a pair share is a parameter, as where single duels are left out.
+    cells = model.cells(log, unit="duel" if model.response.coupled else "")
     logging.getLogger("pymc.sampling.forward").setLevel(logging.WARNING)  # it names what it draws
     with model.build(cells) as built, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # numba notes that it draws in object mode
