@@ -204,7 +204,7 @@ class Desk:
         number, who = last
         if who != judge:
             raise ValueError(
-                f"the answer to {self._id(number)} should be {judge!r}'s own to be taken back, "
+                f"the answer to {self._id(number)} should be of {judge!r} alone to be taken back, "
                 f"got one corrected by {who!r}"
             )
         row = self._row(str(number))
