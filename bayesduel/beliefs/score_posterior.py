@@ -384,8 +384,8 @@ def shrink(posterior, g, c, contrast, v, bend):
 
 
 @compiled
-def anticipate(posterior, i, j):
-    """Update the covariances, in place, as if i and j had dueled; means stay.
+def anticipate(posterior, i, j, times):
+    """Update the covariances, in place, as if i and j had dueled some times; means stay.
 
     The outcome is not known, so that only its expected information counts.
     """
@@ -395,7 +395,7 @@ def anticipate(posterior, i, j):
             contrast = posterior.root[g, i] - posterior.root[g, j]
             c = posterior.root[g] @ contrast
             eta = posterior.centre[g, i] - posterior.centre[g, j]
-            bend = expected_information(posterior.link, eta)
+            bend = times * expected_information(posterior.link, eta)
             shrink(posterior, g, c, contrast, c[i] - c[j], bend)
     if posterior.draws.shape[0] > 1:
         draws = posterior.draws
@@ -403,7 +403,7 @@ def anticipate(posterior, i, j):
         mean = contrast.mean()
         v = ((contrast - mean) ** 2).sum() / (len(draws) - 1)
         if v > 0.0:
-            bend = expected_information(posterior.link, mean)
+            bend = times * expected_information(posterior.link, mean)
             beta = (1.0 - 1.0 / sqrt(1.0 + bend * v)) / v
             for a in range(draws.shape[1]):
                 c = (draws[:, a] * (contrast - mean)).sum() / (len(draws) - 1)

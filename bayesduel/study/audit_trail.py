@@ -6,14 +6,14 @@ from typing import Any
 
 from bayesduel.data.duels import Duels
 from bayesduel.study.outcomes import as_told
-from bayesduel.study.schema import Event
+from bayesduel.study.schema import Event, Row
 from bayesduel.study.tickets import ticket_id
 
-__all__ = ["audit_trail", "told_duels"]
+__all__ = ["audit_trail", "moment", "told_duels"]
 
 
 def audit_trail(events: Iterable[Event], labels: Sequence[str], key: str) -> list[dict[str, Any]]:
-    """Return every outcome and correction, in order, as dictionaries.
+    """Return all that happened, in order, as dictionaries.
 
     Parameters
     ----------
@@ -26,26 +26,33 @@ def audit_trail(events: Iterable[Event], labels: Sequence[str], key: str) -> lis
     """
     return [
         {
-            "ticket": ticket_id(key, e.ticket),
-            "left": labels[e.left],
-            "right": labels[e.right],
+            "ticket": None if e.ticket is None else ticket_id(key, e.ticket),
+            "left": None if e.left is None else labels[e.left],
+            "right": None if e.right is None else labels[e.right],
             "judge": e.judge,
-            "outcome": as_told(e),
-            "correction": e.version > 0,
+            "event": e.kind,
+            "outcome": as_told(e.outcome, e.margin) if e.kind in ("told", "corrected") else None,
+            "correction": e.kind in ("corrected", "withdrawn"),
             "reason": e.reason,
-            "told": datetime.fromtimestamp(e.told, UTC).isoformat(timespec="seconds"),
+            "by": e.who,
+            "told": moment(e.at),
         }
         for e in events
     ]
 
 
-def told_duels(events: Iterable[Event], labels: Sequence[str]) -> Duels:
+def moment(seconds: float) -> str:
+    """Return seconds since 1970 as a time in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def told_duels(told: Iterable[Row], labels: Sequence[str]) -> Duels:
     """Return outcomes as a log.
 
     Parameters
     ----------
-    events
-        The outcome of each ticket as last corrected.
+    told
+        Tickets with an outcome.
     labels
         Of all arms.
 
@@ -54,16 +61,16 @@ def told_duels(events: Iterable[Event], labels: Sequence[str]) -> Duels:
     ValueError
         If there is no outcome of two different arms.
     """
-    told = [e for e in events if e.left != e.right]
+    told = [row for row in told if row.left != row.right and row.outcome is not None]
     if not told:
         raise ValueError("a study should have an outcome to make a log of, got none")
-    margins = [e.margin for e in told]
-    judges = [e.judge for e in told]
+    margins = [row.margin for row in told]
+    judges = [row.judge for row in told]
     return Duels.from_votes(
-        [labels[e.left] for e in told],
-        [labels[e.right] for e in told],
-        [e.outcome for e in told],
+        [labels[row.left] for row in told],
+        [labels[row.right] for row in told],
+        [float(row.outcome or 0) for row in told],
         margin=None if None in margins else [float(m) for m in margins if m is not None],
-        judge=None if None in judges else judges,
+        judge=None if set(judges) == {None} else judges,
         arms=list(labels),
     )

@@ -93,6 +93,12 @@ class Session:
     required
         How often each pair has to meet before the study may stop, symmetric, shape (K, K);
         default 0.
+
+    Attributes
+    ----------
+    not_fitted
+        Why the model could not be refitted last time, "" where it was: the posterior is that of
+        an earlier fit, before the first one the prior.
     """
 
     def __init__(
@@ -116,6 +122,7 @@ class Session:
         self._posterior: ScorePosterior = (
             self.memory.posterior if self.driven else self._spec.scores(n_arms)
         )
+        self.not_fitted = ""
         self._due = [policy.belief.due(0), self._spec.due(0)]
 
     @property
@@ -124,16 +131,28 @@ class Session:
         return self.belief.wins
 
     def record(self, i: int, j: int, outcome: float) -> None:
-        """Record one outcome: 1 if i won, 0 if j won, 0.5 for a tie."""
+        """Record one outcome: 1 if i won, 0 if j won, 0.5 for a tie.
+
+        Raises
+        ------
+        ValueError
+            If an arm is none: compiled code would write beyond its arrays.
+        """
+        if not (0 <= i < len(self.wins) and 0 <= j < len(self.wins)):
+            raise ValueError(f"arms should be 0 to {len(self.wins) - 1}, got {i} and {j}")
         record(self.belief, (i, j), outcome)
         if not self.driven:
             record(self._own, (i, j), outcome)
 
-    def loaded(self, wins: np.ndarray, rng: np.random.Generator) -> "Session":
-        """Enter a whole tally, shape (K, K), and return the session."""
+    def enter(self, wins: np.ndarray) -> None:
+        """Enter a whole tally, shape (K, K)."""
         for belief in (self.belief, self._own):
             belief.wins[...] = wins
             belief.n_duels[0] = round(float(wins.sum()))
+
+    def loaded(self, wins: np.ndarray, rng: np.random.Generator) -> "Session":
+        """Enter a whole tally, shape (K, K), refit, and return the session."""
+        self.enter(wins)
         self.refit(rng)
         return self
 
@@ -156,26 +175,52 @@ class Session:
         rng
             Source of seeds.
         duels
-            The log, for models that need more of it than who won.
+            Function that returns the log, for models that need more of it than who won.
         """
         n = int(self.belief.n_duels[0])
         if 0 <= self._due[0] <= n:
             seed = int(rng.integers(2**31))
-            self.belief = self.policy.belief.refreshed(self.belief, seed, duels)
+            self.belief = self._refreshed(self.policy.belief, self.belief, seed, duels)
             self._due[0] = self.policy.belief.due(n)
         if self.driven:
             self._own = self.belief
         elif 0 <= self._due[1] <= n:
-            self._own = self._spec.refreshed(self._own, int(rng.integers(2**31)), duels)
+            seed = int(rng.integers(2**31))
+            self._own = self._refreshed(self._spec, self._own, seed, duels)
             self._due[1] = self._spec.due(n)
 
+    def _refreshed(self, spec: BeliefSpec, belief: Belief, seed: int, duels: Any) -> Belief:
+        """Return a belief refitted; as it was where these duels do not let the model be fitted."""
+        try:
+            found = spec.refreshed(belief, seed, None if duels is None else duels())
+        except Exception as error:  # whatever a model raises, what was told stays open to all
+            self.not_fitted = f"{type(error).__name__}: {error}"
+            return belief
+        self.not_fitted = ""
+        return found
+
     def choose(
-        self, n: int, pending: Sequence[tuple[int, int]], rng: np.random.Generator
+        self,
+        n: int,
+        pending: Sequence[tuple[int, int, int]],
+        rng: np.random.Generator,
+        without: np.ndarray | None = None,
     ) -> list[tuple[int, int]]:
-        """Return the next n pairs, given that those in `pending` are asked already.
+        """Return the next n pairs.
 
         Required pairs come first. A posterior-driven policy counts what pending pairs are expected
-        to tell; other policies choose as if nothing was pending.
+        to tell and leaves out the pairs of `without`; other policies choose as if there were none.
+
+        Parameters
+        ----------
+        n
+            How many.
+        pending
+            Pairs that are asked already, and how often.
+        rng
+            Source of the choice.
+        without
+            Whether a pair is left out, symmetric, shape (K, K).
         """
         if not self.driven:
             return [self._selected(rng) for _ in range(n)]
@@ -184,11 +229,16 @@ class Session:
         ahead = self.memory
         if pending or n > 1:
             ahead = ahead._replace(posterior=copied(self._posterior))
-        for i, j in pending:
-            anticipate(ahead.posterior, i, j)
+        for i, j, times in pending:
+            anticipate(ahead.posterior, i, j, times)
+        if without is not None:
+            ahead = ahead._replace(cost=np.where(without, np.inf, ahead.cost))
+            if np.isinf(ahead.cost).all():
+                return []
         found: list[tuple[int, int]] = []
         for _ in range(n):
-            missing = self.missing([*pending, *found])
+            missing = self.missing([*pending, *((i, j, 1) for i, j in found)])
+            missing[np.isinf(ahead.cost)] = 0
             if missing.any():
                 most = np.argwhere(np.triu(missing) == missing.max())
                 i, j = most[rng.integers(len(most))]
@@ -196,17 +246,17 @@ class Session:
                 i, j = self.policy.select(self.belief, ahead, t, rng)
             found.append((int(i), int(j)))
             if len(found) < n:
-                anticipate(ahead.posterior, i, j)
+                anticipate(ahead.posterior, i, j, 1)
         return found
 
-    def missing(self, pending: Sequence[tuple[int, int]] = ()) -> np.ndarray:
+    def missing(self, pending: Sequence[tuple[int, int, int]] = ()) -> np.ndarray:
         """Return how many duels each required pair lacks, those in `pending` counted, (K, K)."""
         if self._required is None:
             return np.zeros(self.wins.shape)
         met = np.round(self.wins + self.wins.T)
-        for i, j in pending:
-            met[i, j] += 1
-            met[j, i] += 1
+        for i, j, times in pending:
+            met[i, j] += times
+            met[j, i] += times
         found: np.ndarray = np.maximum(self._required - met, 0)
         return found
 
@@ -268,6 +318,8 @@ class Session:
         reason = self.stop.reason(found)
         if missing:
             reason += f"; {count(missing, 'duel')} of required pairs missing"
+        if self.not_fitted:
+            reason += f"; the model cannot be refitted to these duels ({self.not_fitted})"
         tied, joint = found.tied(self.stop.rope, self.stop.level) if reached else ([], 1.0)
         return Decision(
             reached,

@@ -58,14 +58,14 @@ def stored_settings(
     arms: Sequence[str] | None,
     given: Mapping[str, Any],
     stop: Any,
-    timeout: float,
+    expires: float,
     seed: int,
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the settings of a new study as they are stored, and the labels of its arms.
 
     Parameters
     ----------
-    arms, stop, timeout, seed
+    arms, stop, expires, seed
         As ``Study`` takes them.
     given
         Its goal, model, policy, pairs, costs and required duels, by name.
@@ -80,9 +80,9 @@ def stored_settings(
     goal.check(len(labels))
     model = model_named("bradley-terry" if given["model"] is None else given["model"])
     check_seed(seed)
-    timeout = finite(timeout, "timeout")
-    if not timeout > 0:
-        raise ValueError(f"timeout should be positive, in seconds, got {timeout}")
+    expires = finite(expires, "expires")
+    if not expires > 0:
+        raise ValueError(f"expires should be positive, in seconds, got {expires}")
     rule = None if stop is None or isinstance(goal, MinimizeRegret) else stop_rule(stop)
     policy = given["policy"]
     automatic = policy is None or (isinstance(policy, str) and policy == "auto")
@@ -108,7 +108,7 @@ def stored_settings(
         "pairs": allowed,
         "costs": costs,
         "required": required,
-        "timeout": float(timeout),
+        "expires": float(expires),
         "seed": int(seed),
         "history": [],
     }

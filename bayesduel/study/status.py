@@ -18,8 +18,8 @@ class Status:
     ----------
     goal, policy
         In words.
-    n_duels, n_pending
-        Outcomes told, and tickets that wait for one.
+    n_duels, n_pending, n_cannot_tell
+        Outcomes told, tickets that wait for one, and answers that there is none.
     stopped, decided
         Whether the stop rule is reached, and by more than a spent budget.
     answer
@@ -58,6 +58,7 @@ class Status:
     tied: tuple[tuple[str, ...], ...] = ()
     check: Mapping[str, Any] | None = None
     plan: Mapping[str, Any] | None = None
+    n_cannot_tell: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as JSON holds it."""
@@ -70,6 +71,8 @@ class Status:
             f"Stop rule: {self.reason}.",
             f"{count(self.n_duels, 'duel')}, {self.n_pending:,} pending; policy {self.policy}.",
         ]
+        if self.n_cannot_tell:
+            lines.append(f"{count(self.n_cannot_tell, 'answer')} that it cannot be told.")
         if len(self.history) > 1:
             lines.append(f"Probability of the answer: {sparkline([p for _, p in self.history])}")
         if self.plan is not None:

@@ -7,7 +7,7 @@ is a lucky one, and fresh draws take the luck away.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import log
+from math import inf, log
 from typing import Any, ClassVar
 
 import numpy as np
@@ -67,6 +67,11 @@ class StopRule(ABC):
     def rope(self) -> float:
         """The rope that the answer neglects."""
         return 0.0
+
+    @property
+    def most(self) -> float:
+        """Duels after which the rule is reached, whatever they say; infinite by default."""
+        return inf
 
     @property
     def level(self) -> float:
@@ -315,6 +320,11 @@ class Budget(StopRule):
         if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1:
             raise ValueError(f"n should be a whole number >= 1, got {shown_value(self.n)}")
 
+    @property
+    def most(self) -> float:
+        """The number n."""
+        return self.n
+
     def value(self, evidence: Evidence) -> float:
         """Return the number of duels."""
         return float(evidence.n_duels)
@@ -347,6 +357,11 @@ class AnyOf(StopRule):
     def rope(self) -> float:
         """The largest rope of the rules."""
         return max(rule.rope for rule in self.rules)
+
+    @property
+    def most(self) -> float:
+        """The fewest duels after which a rule is reached, whatever they say."""
+        return min(rule.most for rule in self.rules)
 
     @property
     def level(self) -> float:
@@ -382,6 +397,11 @@ class AllOf(AnyOf):
     """All of some rules."""
 
     name: ClassVar[str] = "all"
+
+    @property
+    def most(self) -> float:
+        """The duels after which every rule is reached, whatever they say."""
+        return max(rule.most for rule in self.rules)
 
     def reached(self, evidence: Evidence) -> bool:
         """Return whether every rule is reached."""

@@ -39,7 +39,7 @@ def test_the_covariance_kept_is_that_of_the_heaviest_node():
         root = posterior.root[posterior.log_weight.argmax()]
         np.testing.assert_allclose(heaviest(posterior)[1], root @ root.T, rtol=1e-9, atol=1e-12)
     before = heaviest(posterior)[1].copy()
-    anticipate(posterior, 3, 7)
+    anticipate(posterior, 3, 7, 1)
     root = posterior.root[posterior.log_weight.argmax()]
     np.testing.assert_allclose(heaviest(posterior)[1], root @ root.T, rtol=1e-9, atol=1e-12)
     assert heaviest(posterior)[1][3, 3] < before[3, 3]
