@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from bayesduel.cli import serve
 from bayesduel.cli.options import raw_option, term_option
 
 __all__ = ["command"]
@@ -292,6 +293,9 @@ def report(study: str, output: Path, as_json: bool) -> None:
         print_json({"path": output})
     else:
         click.echo(f"{output} is written.")
+
+
+command.add_command(serve.command)
 
 
 # -- in calling order ----------------------------------------------------------------------

@@ -26,7 +26,7 @@ from sqlalchemy import (
     update,
 )
 
-from bayesduel.study.database import Database
+from bayesduel.study.store import Store
 from bayesduel.system.arguments import check_one_of, shown_value
 
 __all__ = ["DAY", "ROLES", "Access", "Invitation"]
@@ -42,7 +42,7 @@ invitations = Table(
     "invitations",
     metadata,
     Column("number", Integer, primary_key=True),
-    Column("study", String(80), nullable=False),
+    Column("study", Integer, nullable=False),
     Column("hash", String(64), nullable=False, unique=True),
     Column("role", String(10), nullable=False),
     Column("judge", String, nullable=False),
@@ -55,7 +55,7 @@ invitations = Table(
 notes = Table(  # what the pages remember of a study: whether it is paused, who was told of the stop
     "page_notes",
     metadata,
-    Column("study", String(80), nullable=False),
+    Column("study", Integer, nullable=False),
     Column("name", String(40), nullable=False),
     Column("value", String, nullable=False),
     UniqueConstraint("study", "name"),
@@ -87,15 +87,13 @@ class Access:
 
     Parameters
     ----------
-    database
-        That of the study.
-    study
-        Key of the study.
+    store
+        Of the study.
     """
 
-    def __init__(self, database: Database, study: str) -> None:
-        self._database, self._study = database, study
-        with database.writing() as connection:
+    def __init__(self, store: Store) -> None:
+        self._database, self._study = store, store.study
+        with store.writing() as connection:
             metadata.create_all(connection)
 
     def invite(self, judge: str, role: str, days: float) -> tuple[Invitation, str]:

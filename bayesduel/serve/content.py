@@ -141,6 +141,11 @@ def read_contents(path: Path, labels: Sequence[str], items: Sequence[str] = ()) 
         else:
             prompts[item] = content
     found = Contents(folder, prompts, answers)
+    if not items and len(found.items) > 1:
+        raise ValueError(
+            f"item in {path} should be of one value, as the study has no items, got "
+            f"{shown_value(found.items[0])} and {shown_value(found.items[1])}"
+        )
     wanted = list(items) or found.items
     missing = [(a, i) for i in wanted for a in labels if (a, i) not in answers]
     if missing or not wanted:
