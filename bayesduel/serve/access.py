@@ -114,12 +114,13 @@ class Access:
         if not 0 < days <= LONGEST:
             raise ValueError(f"days should be in (0, {LONGEST}], got {shown_value(days)}")
         token, now = secrets.token_urlsafe(32), time.time()
-        row = {"role": role, "judge": name, "made": now, "expires": now + days * DAY}
+        expires = now + days * DAY
+        row = {"role": role, "judge": name, "made": now, "expires": expires}
         with self._database.writing() as connection:
             stored = insert(invitations).values(study=self._study, hash=_hash(token), **row)
             number = connection.execute(stored).inserted_primary_key
         assert number is not None
-        return Invitation(number[0], role, name, now, row["expires"], None, None, None), token
+        return Invitation(number[0], role, name, now, expires, None, None, None), token
 
     def visitor(self, token: str) -> Invitation | None:
         """Return the invitation of a token, None unless it is valid now."""

@@ -175,9 +175,8 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
         csv.field_size_limit(before)
     columns = set(reader.fieldnames or ())
     if not {"arm", "content"} <= columns:
-        raise ValueError(
-            f"{path} should have the columns arm, item and content, got {', '.join(sorted(columns))}"
-        )
+        found = ", ".join(sorted(columns))
+        raise ValueError(f"{path} should have the columns arm, item and content, got {found}")
     for line, row in rows:
         if None in row or row["content"] is None:
             raise ValueError(f"{path}, line {line}, should have {len(columns)} fields")
@@ -204,7 +203,7 @@ def _rendered(text: str, folder: Path, where: str) -> Content:
     """Return Markdown whose pictures lie in the folder; those of the web become links."""
     parser, files = _parser(), []
     tokens = parser.parse(text)
-    for token in (inner for token in tokens for inner in token.children or ()):
+    for token in (inner for block in tokens for inner in block.children or ()):
         if token.type == "image":
             source = unquote(str(token.attrs["src"]))
             if _is_address(source):

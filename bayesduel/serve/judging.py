@@ -17,6 +17,7 @@ from bayesduel.study.tickets import Ticket, ticket_number
 
 __all__ = ["OPERATIONS", "instructions", "media_file", "page_key"]
 
+PAUSED = "The study is paused. Please come back later."
 OUTCOMES = {"1": "left", "2": "right", "=": "tie", "cannot tell": "cannot tell"}
 
 
@@ -124,7 +125,7 @@ def _state(pages: Pages, visitor: Invitation) -> dict[str, Any]:
     if not reopened and options.quota is not None and told >= options.quota:
         return state | _done(pages, "You have answered all your pairs. Thank you!")
     if pages.paused:
-        return state | {"phase": "paused", "message": "The study is paused. Please come back later."}
+        return state | {"phase": "paused", "message": PAUSED}
     try:
         ticket = reopened[0] if reopened else pages.study.ask(judge=judge)
     except NoQuestion:
@@ -176,7 +177,7 @@ def _shown(pages: Pages, ticket: Ticket) -> tuple[Any, Any, Any]:
     return prompt, contents.answers[ticket.left, item], contents.answers[ticket.right, item]
 
 
-def instructions(pages: Pages) -> dict[str, str]:
+def instructions(pages: Pages) -> dict[str, Any]:
     """Return what a judge reads first, as clean HTML."""
     consent = pages.options.consent
     return {
@@ -185,7 +186,7 @@ def instructions(pages: Pages) -> dict[str, str]:
     }
 
 
-RESULT = {
+RESULT: dict[str, dict[str, Any]] = {
     "phase": {"type": "string", "enum": ["instructions", "judging", "paused", "done"]},
     "page": {"type": "string", "description": "Of which invitation this is."},
     "message": {"type": "string"},

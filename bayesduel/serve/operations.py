@@ -16,7 +16,7 @@ from bayesduel.system.arguments import shown_value
 
 __all__ = ["Operation", "Refused", "checked_body", "document", "text"]
 
-TYPES = {"string": str, "boolean": bool, "number": (int, float), "integer": int}
+TYPES: dict[str, Any] = {"string": str, "boolean": bool, "number": (int, float), "integer": int}
 STATUS = {
     400: "The body is not as described.",
     401: "There is no token, or it is unknown, expired or revoked.",

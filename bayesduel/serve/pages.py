@@ -60,6 +60,7 @@ class Pages:
         self._standings: dict[str, Any] = {}
         self._seen: tuple[int, int] | None = None
         self._due = 0.0
+        self._remembered = 0
 
     @property
     def paused(self) -> bool:
@@ -106,6 +107,13 @@ class Pages:
             return counts(connection, self.store.study)
 
     # -- standings -------------------------------------------------------------------------
+
+    def remember(self) -> None:
+        """Let the study store the probability of its answer, where there are new duels."""
+        n = self.study.n_duels
+        if n != self._remembered:
+            self.study.status(check=False)
+            self._remembered = n
 
     def standings(self, fresh: bool = False) -> dict[str, Any]:
         """Return the standings, at most as old as ten times what they cost to compute."""

@@ -1,7 +1,7 @@
 """Standings of a study: verdict, ranking with intervals, probability over time, agreement."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bayesduel.posterior.judge_agreement import judge_agreement
@@ -44,7 +44,7 @@ def standings(study: Study) -> dict[str, Any]:
         "agreement": None,
     }
     if status.n_duels:
-        found["ranking"] = _ranking(study)
+        found["ranking"] = _ranking(study, status.ranking)
         found["agreement"] = _agreement(study)
     ready: dict[str, Any] = json_ready(found)
     return ready
@@ -79,10 +79,14 @@ def _expected(plan: Mapping[str, Any] | None, n_duels: int) -> dict[str, Any] | 
     return {"left": left, "sentence": plan["sentence"], "made_at": plan["duels"]}
 
 
-def _ranking(study: Study) -> list[dict[str, Any]]:
-    rope = {} if study.stop is None or not study.stop.rope else {"rope": study.stop.rope}
+def _ranking(study: Study, order: Sequence[str]) -> list[dict[str, Any]]:
+    """Return a row an arm, in the order of the verdict, retired ones last."""
+    rope: dict[str, Any] = (
+        {} if study.stop is None or not study.stop.rope else {"rope": study.stop.rope}
+    )
     found = winners(study.fit(clusters=False), covariance="model", **rope)
-    table, retired = found.table(), {study.arms[i] for i in study.retired}
+    retired = [study.arms[i] for i in study.retired]
+    table = found.table().loc[[*order, *retired]]
     wins = study.tally()
     duels = dict(zip(study.arms, (wins + wins.T).sum(axis=1), strict=True))
     return [

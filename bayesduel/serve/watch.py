@@ -64,6 +64,7 @@ class Watch:
 
     async def _look(self) -> None:
         if not self._streams and self._pages.options.webhook is None:
+            await run_in_threadpool(self._pages.remember)
             return
         found = await run_in_threadpool(self._pages.standings)
         await self._tell_stop(found)
