@@ -1,12 +1,15 @@
 """Standings of a study: verdict, ranking with intervals, probability over time, agreement."""
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bayesduel.inference.fit import fit
 from bayesduel.posterior.judge_agreement import judge_agreement
 from bayesduel.posterior.winners import winners
 from bayesduel.study.study import Study
+from bayesduel.system.threads import ONE_THREAD
 from bayesduel.text import json_ready
 
 __all__ = ["curve", "standings"]
@@ -41,10 +44,11 @@ def standings(study: Study) -> dict[str, Any]:
         "expected": _expected(status.plan, status.n_duels),
         "check": None if status.check is None else status.check["sentence"],
         "ranking": [],
+        "warnings": [],
         "agreement": None,
     }
     if status.n_duels:
-        found["ranking"] = _ranking(study, status.ranking)
+        found["ranking"], found["warnings"] = _ranking(study, status.ranking)
         found["agreement"] = _agreement(study)
     ready: dict[str, Any] = json_ready(found)
     return ready
@@ -79,17 +83,22 @@ def _expected(plan: Mapping[str, Any] | None, n_duels: int) -> dict[str, Any] | 
     return {"left": left, "sentence": plan["sentence"], "made_at": plan["duels"]}
 
 
-def _ranking(study: Study, order: Sequence[str]) -> list[dict[str, Any]]:
-    """Return a row an arm, in the order of the verdict, retired ones last."""
+def _ranking(study: Study, order: Sequence[str]) -> tuple[list[Any], list[str]]:
+    """Return a row an arm, in the order of the verdict, retired ones last; and the warnings."""
+    duels = study.duels()
     rope: dict[str, Any] = (
         {} if study.stop is None or not study.stop.rope else {"rope": study.stop.rope}
     )
-    found = winners(study.fit(clusters=False), covariance="model", **rope)
+    # The study's lock is not taken in here: who has it may wait for this one, to refit.
+    with ONE_THREAD, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = winners(fit(duels, study.model, clusters=False), covariance="model", **rope)
+    said = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
     retired = [study.arms[i] for i in study.retired]
     table = found.table().loc[[*order, *retired]]
     wins = study.tally()
-    duels = dict(zip(study.arms, (wins + wins.T).sum(axis=1), strict=True))
-    return [
+    met = dict(zip(study.arms, (wins + wins.T).sum(axis=1), strict=True))
+    rows = [
         {
             "arm": str(arm),
             "rank": place,
@@ -99,11 +108,12 @@ def _ranking(study: Study, order: Sequence[str]) -> list[dict[str, Any]]:
             "lower": float(row["borda_lower"]),
             "upper": float(row["borda_upper"]),
             "best": float(row["condorcet"]),
-            "duels": int(duels[str(arm)]),
+            "duels": int(met[str(arm)]),
             "retired": str(arm) in retired,
         }
         for place, (arm, row) in enumerate(table.iterrows(), start=1)
     ]
+    return rows, said
 
 
 def _agreement(study: Study) -> dict[str, Any] | None:

@@ -37,13 +37,17 @@ def site(tmp_path):
 
     opened = []
 
-    def made(items=None, rows=None, stop=None, arms=ARMS, path=None, **options):
+    def made(items=None, rows=None, stop=None, arms=ARMS, path=None, policy=None, **options):
         folder = tmp_path if path is None else path.parent
         path = path or folder / "own.study"
-        study = bd.Study(path, arms=arms, policy=policies.Uniform(), stop=stop, items=items)
+        study = bd.Study(
+            path, arms=arms, policy=policy or policies.Uniform(), stop=stop, items=items
+        )
         (folder / "a.png").write_bytes(PNG)
         rows = rows or [(a, i, f"answer {n}") for i in items or [""] for n, a in enumerate(arms)]
-        contents = read_contents(write_content(folder / "content.csv", rows), study.arms, items or [])
+        contents = read_contents(
+            write_content(folder / "content.csv", rows), study.arms, items or []
+        )
         pages = Pages(study, contents, Options(**options), path)
         site = Site(pages, ["127.0.0.1"])
         tokens = {}

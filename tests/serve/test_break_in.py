@@ -67,7 +67,9 @@ def test_every_route_is_public_or_guarded(told):
     assert len(list(routes(told))) == 20
 
 
-@pytest.mark.parametrize("token", ["", "x", "Bearer", "a" * 43, "é" * 20, "a" * 5000, "' or 1=1 --"])
+@pytest.mark.parametrize(
+    "token", ["", "x", "Bearer", "a" * 43, "é" * 20, "a" * 5000, "' or 1=1 --"]
+)
 def test_no_route_opens_without_a_token_that_is_known(told, token):
     told.site.strangers.wait = lambda who: 0
     before = kept(told)
