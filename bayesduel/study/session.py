@@ -15,10 +15,11 @@ import numpy as np
 from bayesduel.beliefs import record
 from bayesduel.beliefs.belief import FROM_DRAWS, Belief, BeliefSpec
 from bayesduel.beliefs.followed import Followed, updated
-from bayesduel.beliefs.model_posterior import Laplace
+from bayesduel.beliefs.model_posterior import MCMC, Laplace
 from bayesduel.beliefs.score_posterior import (
     ScorePosterior,
     anticipate,
+    anticipate_many,
     copied,
     draw_scores,
 )
@@ -69,8 +70,9 @@ class Decision:
 
 def belief_of(model: Any) -> BeliefSpec:
     """Return the belief that follows a model: duel by duel if it can, else by refitting."""
-    link = model.score_link
-    return Laplace(model, draws=400, growth=0.05) if link is None else Followed(link)
+    if model.score_link is not None:
+        return Followed(model.score_link)
+    return MCMC(model, draws=400) if model.why_nuts else Laplace(model, draws=400, growth=0.05)
 
 
 class Session:
@@ -181,13 +183,13 @@ class Session:
         if 0 <= self._due[0] <= n:
             seed = int(rng.integers(2**31))
             self.belief = self._refreshed(self.policy.belief, self.belief, seed, duels)
-            self._due[0] = self.policy.belief.due(n)
+            self._due[0] = n + 1 if self.not_fitted else self.policy.belief.due(n)
         if self.driven:
             self._own = self.belief
         elif 0 <= self._due[1] <= n:
             seed = int(rng.integers(2**31))
             self._own = self._refreshed(self._spec, self._own, seed, duels)
-            self._due[1] = self._spec.due(n)
+            self._due[1] = n + 1 if self.not_fitted else self._spec.due(n)
 
     def _refreshed(self, spec: BeliefSpec, belief: Belief, seed: int, duels: Any) -> Belief:
         """Return a belief refitted; as it was where these duels do not let the model be fitted."""
@@ -229,8 +231,11 @@ class Session:
         ahead = self.memory
         if pending or n > 1:
             ahead = ahead._replace(posterior=copied(self._posterior))
-        for i, j, times in pending:
-            anticipate(ahead.posterior, i, j, times)
+        if len(pending) > len(self.wins) and not len(ahead.posterior.draws):
+            anticipate_many(ahead.posterior, np.array(pending, np.int64))
+        else:
+            for i, j, times in pending:
+                anticipate(ahead.posterior, i, j, times)
         if without is not None:
             ahead = ahead._replace(cost=np.where(without, np.inf, ahead.cost))
             if np.isinf(ahead.cost).all():
