@@ -6,7 +6,7 @@ all run on it.
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -56,6 +56,11 @@ class Decision:
     tied, tied_probability
         Groups of arms that are tied within the rope of the stop rule (indices), once it is
         reached, and the probability that all of them are.
+    confirmed
+        Probability of the answer by its own duels, each pair by itself, where the stop rule looks
+        at these: that no arm beats it by more than the rope, or that there is no such arm.
+    nobody
+        Whether the answer is that no arm is such.
     """
 
     stopped: bool
@@ -66,6 +71,8 @@ class Decision:
     reason: str
     tied: tuple[tuple[int, ...], ...] = ()
     tied_probability: float = 1.0
+    confirmed: float | None = None
+    nobody: bool = False
 
 
 def belief_of(model: Any) -> BeliefSpec:
@@ -244,15 +251,37 @@ class Session:
         for _ in range(n):
             missing = self.missing([*pending, *((i, j, 1) for i, j in found)])
             missing[np.isinf(ahead.cost)] = 0
+            wanted = self._wanted([*pending, *((i, j, 1) for i, j in found)], rng)
             if missing.any():
                 most = np.argwhere(np.triu(missing) == missing.max())
                 i, j = most[rng.integers(len(most))]
+            elif wanted is not None and not np.isinf(ahead.cost[wanted]):
+                i, j = wanted
             else:
                 i, j = self.policy.select(self.belief, ahead, t, rng)
             found.append((int(i), int(j)))
             if len(found) < n:
                 anticipate(ahead.posterior, i, j, 1)
         return found
+
+    def _wanted(
+        self, pending: Sequence[tuple[int, int, int]], rng: np.random.Generator
+    ) -> tuple[int, int] | None:
+        """Return the pair that the stop rule wants next, if it steers.
+
+        Pending duels count with the outcomes that are expected of their pairs.
+        """
+        if not self.stop.steers:
+            return None
+        wins = self.wins.copy()
+        for i, j, times in pending:
+            share = (self.wins[i, j] + 1) / (self.wins[i, j] + self.wins[j, i] + 2)
+            wins[i, j] += times * share
+            wins[j, i] += times * (1 - share)
+        active = self.active
+        found = replace(self.evidence(QUICK, rng), wins=wins[np.ix_(active, active)])
+        pair = self.stop.wanted(found)
+        return None if pair is None else (int(active[pair[0]]), int(active[pair[1]]))
 
     def missing(self, pending: Sequence[tuple[int, int, int]] = ()) -> np.ndarray:
         """Return how many duels each required pair lacks, those in `pending` counted, (K, K)."""
@@ -326,15 +355,21 @@ class Session:
         if self.not_fitted:
             reason += f"; the model cannot be refitted to these duels ({self.not_fitted})"
         tied, joint = found.tied(self.stop.rope, self.stop.level) if reached else ([], 1.0)
+        first, order = self.stop.answer(found), found.order
+        decided = reached and self.stop.decides(found)
+        if first is not None:
+            order = np.concatenate([[first], order[order != first]])
         return Decision(
             reached,
-            reached and self.stop.decides(found),
-            self.active[found.order],
-            found.probability,
+            decided,
+            self.active[order],
+            float(self.goal.correct(found.scores, order).mean()),
             self.stop.value(found),
             reason,
             tuple(tuple(self.active[group].tolist()) for group in tied),
             joint,
+            self.stop.confirms(found),
+            decided and first is None,
         )
 
 

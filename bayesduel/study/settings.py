@@ -22,7 +22,8 @@ from bayesduel.study.arms import (
 from bayesduel.study.goal import FindBest, Goal, MinimizeRegret, goal_of
 from bayesduel.study.policy_settings import policy_from, settings_of
 from bayesduel.study.session import Session, belief_of
-from bayesduel.study.stopping import Budget, StopRule, rule_from, stop_rule
+from bayesduel.study.stop_settings import rule_from, usual_rule
+from bayesduel.study.stopping import Budget, StopRule
 from bayesduel.system.arguments import check_seed, finite, shown_value
 from bayesduel.system.memory import check_square
 
@@ -90,7 +91,6 @@ def stored_settings(
     expires = finite(expires, "expires")
     if not expires > 0:
         raise ValueError(f"expires should be positive, in seconds, got {expires}")
-    rule = None if stop is None or isinstance(goal, MinimizeRegret) else stop_rule(stop)
     policy = given["policy"]
     automatic = policy is None or (isinstance(policy, str) and policy == "auto")
     if not automatic and not isinstance(policy, PairPolicy):
@@ -100,7 +100,10 @@ def stored_settings(
     allowed = allowed_pairs(given["pairs"], labels)
     costs = pair_costs(given["costs"], labels)
     required = required_duels(given["required"], labels, allowed)
-    if required and not isinstance(goal.policy() if automatic else policy, ScoreRule):
+    driven = isinstance(goal.policy() if automatic else policy, ScoreRule)
+    never = stop is None or isinstance(goal, MinimizeRegret)
+    rule = None if never else usual_rule(stop, goal, confirms=driven and allowed is None)
+    if required and not driven:
         raise ValueError(
             "required should go with a posterior-driven policy, such as "
             f"ContrastAllocation(), got {shown_value(policy)}"
