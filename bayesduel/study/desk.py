@@ -1,5 +1,6 @@
 """Tickets of a study over its counter: asked for, answered, skipped, taken back, given again."""
 
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import wraps
@@ -7,6 +8,7 @@ from threading import RLock
 from time import time
 from typing import Any, cast, overload
 
+from bayesduel.jit import is_compiled
 from bayesduel.study.items import Seen, chosen_items
 from bayesduel.study.ledger import Ledger
 from bayesduel.study.outcomes import as_told, outcome_value
@@ -16,6 +18,8 @@ from bayesduel.study.tickets import Ticket, ticket_id, ticket_number
 from bayesduel.system.arguments import check_utf8, shown_value
 
 __all__ = ["Desk", "NoQuestion", "StudyStopped", "locked"]
+
+logger = logging.getLogger(__name__)
 
 MOST_TICKETS = 100_000  # of one call of ask
 RETRIES = 4  # times a pair is chosen because others asked or told meanwhile; the last one locks
@@ -91,6 +95,8 @@ class Desk:
         if count > MOST_TICKETS:
             raise ValueError(f"n should be at most {MOST_TICKETS:,}, got {shown_value(n)}")
         _check_name(judge, "judge")
+        if not is_compiled(self._ledger.parts.policy.select):
+            logger.warning("Compiling the policy, once an installation: it may take some minutes.")
         for attempt in range(RETRIES):
             last = attempt == RETRIES - 1  # the others wait while the pair is chosen
             with self._store.writing() if last else nullcontext() as connection:

@@ -14,7 +14,7 @@ from bayesduel.data.duels import Duels
 from bayesduel.study.audit_trail import told_duels
 from bayesduel.study.schema import Event, tickets
 from bayesduel.study.session import Decision
-from bayesduel.study.settings import Parts, parts_of
+from bayesduel.study.settings import SETTINGS, Parts, parts_of
 from bayesduel.study.store import Store, StudyError
 from bayesduel.system.arguments import finite
 from bayesduel.system.open_datatree import DAMAGED
@@ -22,6 +22,7 @@ from bayesduel.system.open_datatree import DAMAGED
 __all__ = ["Ledger"]
 
 ENTERED = {"told", "skipped", "cancelled", "reissued"}  # others are taken up by loading anew
+MANY = 1000  # events that are no longer entered one by one
 
 
 class Ledger:
@@ -50,6 +51,9 @@ class Ledger:
 
     def __init__(self, store: Store, settings: Mapping[str, Any]) -> None:
         self._store, self._settings = store, settings
+        missing = [name for name in SETTINGS if name not in settings]
+        if missing:
+            raise StudyError(f"{store.url} is damaged: it should have the setting {missing[0]!r}.")
         self.load()
 
     def load(self) -> None:
@@ -82,10 +86,10 @@ class Ledger:
 
     def catch_up(self) -> None:
         """Bring the session up to what the store holds."""
-        new, asks, counts = self._store.changes(self.asked, self.last)
+        new, asks, counts = self._store.changes(self.asked, self.last, MANY)
         if counts == (self.asked, self.last):
             return
-        if any(e.kind not in ENTERED for e in new):
+        if counts[1] > self.last + MANY or any(e.kind not in ENTERED for e in new):
             self.load()
             return
         told = [e for e in new if e.kind == "told"]

@@ -6,7 +6,7 @@ all run on it.
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -15,10 +15,11 @@ import numpy as np
 from bayesduel.beliefs import record
 from bayesduel.beliefs.belief import FROM_DRAWS, Belief, BeliefSpec
 from bayesduel.beliefs.followed import Followed, updated
-from bayesduel.beliefs.model_posterior import Laplace
+from bayesduel.beliefs.model_posterior import MCMC, Laplace
 from bayesduel.beliefs.score_posterior import (
     ScorePosterior,
     anticipate,
+    anticipate_many,
     copied,
     draw_scores,
 )
@@ -55,6 +56,11 @@ class Decision:
     tied, tied_probability
         Groups of arms that are tied within the rope of the stop rule (indices), once it is
         reached, and the probability that all of them are.
+    confirmed
+        Probability of the answer by its own duels, each pair by itself, where the stop rule looks
+        at these: that no arm beats it by more than the rope, or that there is no such arm.
+    nobody
+        Whether the answer is that no arm is such.
     """
 
     stopped: bool
@@ -65,12 +71,15 @@ class Decision:
     reason: str
     tied: tuple[tuple[int, ...], ...] = ()
     tied_probability: float = 1.0
+    confirmed: float | None = None
+    nobody: bool = False
 
 
 def belief_of(model: Any) -> BeliefSpec:
     """Return the belief that follows a model: duel by duel if it can, else by refitting."""
-    link = model.score_link
-    return Laplace(model, draws=400, growth=0.05) if link is None else Followed(link)
+    if model.score_link is not None:
+        return Followed(model.score_link)
+    return MCMC(model, draws=400) if model.why_nuts else Laplace(model, draws=400, growth=0.05)
 
 
 class Session:
@@ -181,13 +190,13 @@ class Session:
         if 0 <= self._due[0] <= n:
             seed = int(rng.integers(2**31))
             self.belief = self._refreshed(self.policy.belief, self.belief, seed, duels)
-            self._due[0] = self.policy.belief.due(n)
+            self._due[0] = n + 1 if self.not_fitted else self.policy.belief.due(n)
         if self.driven:
             self._own = self.belief
         elif 0 <= self._due[1] <= n:
             seed = int(rng.integers(2**31))
             self._own = self._refreshed(self._spec, self._own, seed, duels)
-            self._due[1] = self._spec.due(n)
+            self._due[1] = n + 1 if self.not_fitted else self._spec.due(n)
 
     def _refreshed(self, spec: BeliefSpec, belief: Belief, seed: int, duels: Any) -> Belief:
         """Return a belief refitted; as it was where these duels do not let the model be fitted."""
@@ -229,8 +238,11 @@ class Session:
         ahead = self.memory
         if pending or n > 1:
             ahead = ahead._replace(posterior=copied(self._posterior))
-        for i, j, times in pending:
-            anticipate(ahead.posterior, i, j, times)
+        if len(pending) > len(self.wins) and not len(ahead.posterior.draws):
+            anticipate_many(ahead.posterior, np.array(pending, np.int64))
+        else:
+            for i, j, times in pending:
+                anticipate(ahead.posterior, i, j, times)
         if without is not None:
             ahead = ahead._replace(cost=np.where(without, np.inf, ahead.cost))
             if np.isinf(ahead.cost).all():
@@ -239,15 +251,37 @@ class Session:
         for _ in range(n):
             missing = self.missing([*pending, *((i, j, 1) for i, j in found)])
             missing[np.isinf(ahead.cost)] = 0
+            wanted = self._wanted([*pending, *((i, j, 1) for i, j in found)], rng)
             if missing.any():
                 most = np.argwhere(np.triu(missing) == missing.max())
                 i, j = most[rng.integers(len(most))]
+            elif wanted is not None and not np.isinf(ahead.cost[wanted]):
+                i, j = wanted
             else:
                 i, j = self.policy.select(self.belief, ahead, t, rng)
             found.append((int(i), int(j)))
             if len(found) < n:
                 anticipate(ahead.posterior, i, j, 1)
         return found
+
+    def _wanted(
+        self, pending: Sequence[tuple[int, int, int]], rng: np.random.Generator
+    ) -> tuple[int, int] | None:
+        """Return the pair that the stop rule wants next, if it steers.
+
+        Pending duels count with the outcomes that are expected of their pairs.
+        """
+        if not self.stop.steers:
+            return None
+        wins = self.wins.copy()
+        for i, j, times in pending:
+            share = (self.wins[i, j] + 1) / (self.wins[i, j] + self.wins[j, i] + 2)
+            wins[i, j] += times * share
+            wins[j, i] += times * (1 - share)
+        active = self.active
+        found = replace(self.evidence(QUICK, rng), wins=wins[np.ix_(active, active)])
+        pair = self.stop.wanted(found)
+        return None if pair is None else (int(active[pair[0]]), int(active[pair[1]]))
 
     def missing(self, pending: Sequence[tuple[int, int, int]] = ()) -> np.ndarray:
         """Return how many duels each required pair lacks, those in `pending` counted, (K, K)."""
@@ -321,15 +355,21 @@ class Session:
         if self.not_fitted:
             reason += f"; the model cannot be refitted to these duels ({self.not_fitted})"
         tied, joint = found.tied(self.stop.rope, self.stop.level) if reached else ([], 1.0)
+        first, order = self.stop.answer(found), found.order
+        decided = reached and self.stop.decides(found)
+        if first is not None:
+            order = np.concatenate([[first], order[order != first]])
         return Decision(
             reached,
-            reached and self.stop.decides(found),
-            self.active[found.order],
-            found.probability,
+            decided,
+            self.active[order],
+            float(self.goal.correct(found.scores, order).mean()),
             self.stop.value(found),
             reason,
             tuple(tuple(self.active[group].tolist()) for group in tied),
             joint,
+            self.stop.confirms(found),
+            decided and first is None,
         )
 
 

@@ -23,9 +23,12 @@ class Status:
     stopped, decided
         Whether the stop rule is reached, and by more than a spent budget.
     answer
-        Labels of the answer: the best arm, the k best, or the ranking.
+        Labels of the answer: the best arm, the k best, or the ranking; () where no arm qualifies.
     probability
-        Posterior probability that the answer is right.
+        Posterior probability, by the model's scores, that the answer is right.
+    confirmed
+        Under a ``Confirmed`` rule the probability by the duels of each pair by itself: that no arm
+        beats the answer by more than the rope, or that each arm is beaten. Else None.
     verdict, reason
         The answer and the stop rule, in words.
     history
@@ -59,6 +62,7 @@ class Status:
     check: Mapping[str, Any] | None = None
     plan: Mapping[str, Any] | None = None
     n_cannot_tell: int = 0
+    confirmed: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as JSON holds it."""

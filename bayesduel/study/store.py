@@ -147,38 +147,40 @@ class Store(Database):
             known = [(row.label, bool(row.retired)) for row in connection.execute(query)]
             cells = queries.told_cells(connection, self.study)
             now = queries.counts(connection, self.study)
-            lost = queries.rows(
-                connection,
-                self.study,
-                (tickets.c.left < 0)
-                | (tickets.c.right < 0)
-                | (tickets.c.left >= len(known))
-                | (tickets.c.right >= len(known)),
-            )
-        if lost:
-            bad = next(arm for arm in lost[0][1:3] if not 0 <= arm < len(known))
-            raise StudyError(
-                f"{self.url} is damaged: ticket {lost[0].number} should be of arms 0 to "
-                f"{len(known) - 1}, got {bad}."
-            )
+            prompts = select(func.count()).where(items.c.study == self.study)
+            n_items = connection.execute(prompts).scalar_one()
+            for name, most in (("left", len(known)), ("right", len(known)), ("item", n_items)):
+                self._check_within(connection, name, most)
         for _, _, outcome, _ in cells:
             if outcome not in (None, 0.0, 0.5, 1.0):
                 raise StudyError(
-                    f"{self.url} is damaged: an outcome should be 0, 0.5 or 1, got {outcome:g}."
+                    f"{self.url} is damaged: an outcome should be 0, 0.5 or 1, got {outcome!r}."
                 )
         return known, cells, now
 
+    def _check_within(self, connection: Connection, name: str, most: int) -> None:
+        """Raise StudyError if a ticket names an arm or an item that there is not."""
+        place = tickets.c[name]
+        wrong = (tickets.c.study == self.study) & ((place < 0) | (place >= most))
+        row = connection.execute(select(tickets.c.number, place).where(wrong).limit(1)).first()
+        if row is not None:
+            what = "items" if name == "item" else "arms"
+            raise StudyError(
+                f"{self.url} is damaged: ticket {row[0]} should be of {what} 0 to {most - 1}, "
+                f"got {row[1]}."
+            )
+
     def changes(
-        self, ticket: int, number: int
+        self, ticket: int, number: int, most: int
     ) -> tuple[list[Event], list[tuple[int, int, int]], tuple[int, int]]:
         """Return what came since ticket `ticket` and event `number`, read at one moment.
 
         Events in order; the calls of ask (first ticket, how many, and the last event they knew);
-        and the numbers of the last ticket and event.
+        and the numbers of the last ticket and event. Of more than `most` events the numbers alone.
         """
         with self.reading() as connection:
             now = queries.counts(connection, self.study)
-            if now == (ticket, number):
+            if now == (ticket, number) or now[1] > number + most:
                 return [], [], now
             found = queries.events_since(connection, self.study, number)
             return found, queries.asked_since(connection, self.study, ticket), now

@@ -52,8 +52,9 @@ class Study(Desk):
         "auto": contrast allocation, for little regret Double Thompson Sampling. Or a policy of
         pairs, such as ``TopTwoThompson()``.
     stop
-        A rule, such as ``WithinRope(0.95, rope=0.05)``, a probability (of ``WithinRope``) or a list
-        of rules, of which any stops the study. None never stops.
+        A rule, such as ``WithinRope(0.95, rope=0.05)``, a probability or a list of rules, of which
+        any stops the study. None never stops. A probability p stands for ``WithinRope(p)``, for the
+        best arm ``Confirmed(WithinRope(p))`` where a posterior-driven policy may ask for all pairs.
     pairs
         The allowed pairs, as labels; by default all. With a posterior-driven policy or
         ``Uniform()``.
@@ -319,7 +320,8 @@ class Study(Desk):
             n_duels=n_duels,
         )
         if checked is not None and checked["transitive"] is False:
-            said = f"{said} {objection(self.model.name)}"
+            own = decision.decided and decision.confirmed is not None
+            said = f"{said} {objection(self.model.name, confirmed=own)}"
         return Status(
             goal=f"{type(self.goal).__name__}({_arguments(self.goal.settings())})",
             policy=type(self.policy).__name__,
@@ -328,7 +330,10 @@ class Study(Desk):
             n_cannot_tell=n_cannot_tell,
             stopped=stopped,
             decided=decision.decided and self.stop is not None,
-            answer=tuple(order[: min(self.goal.chosen(len(order)), len(order))]),
+            answer=()
+            if decision.nobody
+            else tuple(order[: min(self.goal.chosen(len(order)), len(order))]),
+            confirmed=decision.confirmed,
             probability=decision.probability,
             verdict=said,
             reason="none" if self.stop is None else decision.reason,

@@ -135,7 +135,9 @@ def test_undo_opens_the_last_answer_again(tmp_path):
     assert (study.n_duels, study.tally().sum()) == (2, 2)
     assert study.ask(judge="ann").id == second.id
     study.correct(first, "left", "typo", by="eve")
-    with pytest.raises(ValueError, match="of 'ann' alone to be taken back, got one corrected by 'eve'"):
+    with pytest.raises(
+        ValueError, match="of 'ann' alone to be taken back, got one corrected by 'eve'"
+    ):
         study.undo("ann")
     with pytest.raises(ValueError, match="should have an answer to take back, got 'zoe'"):
         study.undo("zoe")
