@@ -2,8 +2,12 @@
 
 import asyncio
 import json
+import re
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -258,3 +262,20 @@ def test_openapi_describes_every_operation(site):
     schema = body["content"]["application/json"]["schema"]
     assert schema["required"] == ["key", "answer"]
     assert schema["properties"]["answer"]["enum"] == ["1", "2", "=", "s", "cannot tell"]
+
+
+def test_the_client_of_the_docs_judges(site, monkeypatch, capsys):
+    made = site(stop=bd.Budget(3))
+    ann = made.client("ann", begun=False)
+
+    def opened(base_url, headers):
+        assert headers == {"Authorization": f"Bearer {made.tokens['ann']}"}
+        return ann
+
+    monkeypatch.setitem(sys.modules, "httpx", SimpleNamespace(Client=opened))
+    text = (Path(__file__).parents[2] / "docs" / "judges.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.S)
+    assert len(code.splitlines()) <= 10
+    exec(code, {"token": made.tokens["ann"]})
+    assert capsys.readouterr().out.startswith("The study has all the answers")
+    assert made.study.n_duels == 3
