@@ -293,9 +293,10 @@ def export(study: Place, path: Path, audit: bool, raw: bool, as_json: bool) -> N
     rows = found.audit()
     if not audit:
         names = ("ticket", "left", "right", "outcome", "judge", "item", "told")
-        told = [{("ticket" if n == "id" else n): v for n, v in row.items()} for row in found.rows()]
+        told = [row for row in found.rows() if row["outcome"] != "cannot tell"]
+        told = [{("ticket" if n == "id" else n): v for n, v in row.items()} for row in told]
         kept = [n for n in names if any(row[n] is not None for row in told)]
-        rows = [{n: r[n] for n in kept} for r in told if r["outcome"] != "cannot tell"]
+        rows = [{n: row[n] for n in kept} for row in told]
         margins = any(isinstance(row["outcome"], float) for row in rows)
         for row in rows if margins else ():
             row["margin"] = row.pop("outcome")
