@@ -401,7 +401,7 @@ class Desk:
         states = ("told", "skipped", "open")
         own = (tickets.c.judge == judge) & tickets.c.state.in_(states)
         rows = [] if judge is None else self._store.rows(own)
-        return Seen(rows, len(self._ledger.labels), len(self._items))
+        return Seen(rows, len(self._ledger.labels), len(self._items), once=judge is not None)
 
     def _waiting(self, *where: Any) -> list[Row]:
         """Return the open tickets that did not expire and are as `where` says."""

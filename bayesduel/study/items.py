@@ -47,9 +47,12 @@ class Seen:
     n_arms, n_items
         How many arms and items there are; without items a judge may see a pair again unless it
         was skipped.
+    once
+        Whether a pair on an item is to be seen once: not where it is not known who judges.
     """
 
-    def __init__(self, rows: Iterable[Row], n_arms: int, n_items: int) -> None:
+    def __init__(self, rows: Iterable[Row], n_arms: int, n_items: int, *, once: bool) -> None:
+        self.once = once
         self._pairs: dict[frozenset[int], set[int | None]] = {}
         self._shape, self._n_items = (n_arms, n_arms), n_items
         for row in rows:
@@ -114,7 +117,8 @@ def chosen_items(
         if free:
             item = min(free, key=lambda k: (own[k], total[k]))
             found.append((i, j, item))
-            out.add(item)
+            if seen.once:
+                out.add(item)
             own[item] += 1
             total[item] += 1
     return found
