@@ -124,7 +124,8 @@ def _rehearse(study: Any) -> None:
 
     like = {name: getattr(study, name) for name in ("goal", "model", "policy", "stop")}
     with Study(arms=study.arms, **like) as copy:
-        copy.tell(copy.ask(judge="anyone"), "left")
+        for answer in ("left", "right"):
+            copy.tell(copy.ask(judge="anyone"), answer)
         copy.status(check=False)
 
 

@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import (
     FileResponse,
     HTMLResponse,
@@ -84,7 +84,7 @@ class Site:
                 Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False),
                 Middleware(BodyLimit),
             ],
-            exception_handlers={Refused: _refused},  # type: ignore[dict-item]
+            exception_handlers={Refused: _refused, ClientDisconnect: _gone},  # type: ignore[dict-item]
             lifespan=self._lifespan,
         )
 
@@ -346,6 +346,11 @@ class Site:
 async def _refused(request: Request, error: Refused) -> Response:
     headers = {"retry-after": "2"} if error.status in (429, 503) else None
     return JSONResponse({"error": error.message}, error.status, headers)
+
+
+async def _gone(request: Request, error: ClientDisconnect) -> Response:
+    """Answer nobody: the connection was dropped before the request was read."""
+    return Response(status_code=400)
 
 
 def _check_same_site(request: Request) -> None:

@@ -42,9 +42,10 @@ def judge_answer(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dic
     with pages.lock:
         ticket = _own(pages, visitor, name)
         number = ticket_number(pages.key, ticket)
-        if not times.isdecimal() or len(times) > 6 or int(times) > pages.taken_back(number):
+        before = pages.taken_back(number)
+        if not times.isdecimal() or len(times) > 6 or int(times) > before:
             raise Refused(400, "key should be that of a ticket")
-        if int(times) == pages.taken_back(number):
+        if int(times) == before:
             try:
                 if body["answer"] == "s":
                     pages.study.skip(ticket, judge=visitor.judge)
@@ -119,20 +120,22 @@ def _state(pages: Pages, visitor: Invitation) -> dict[str, Any]:
         "last": _last(pages, judge),
         "completion": None,
     }
-    if not pages.access.consented(judge):
+    if visitor.consented is None and not pages.access.consented(judge):
         return state | {"phase": "instructions"}
-    reopened = [t for t in pages.study.pending(judge) if _times(pages, t)]
-    if not reopened and options.quota is not None and told >= options.quota:
+    waiting = [(t, _times(pages, t)) for t in pages.study.pending(judge)]
+    ticket, times = next((pair for pair in waiting if pair[1]), (None, 0))
+    if ticket is None and options.quota is not None and told >= options.quota:
         return state | _done(pages, "You have answered all your pairs. Thank you!")
     if pages.paused:
         return state | {"phase": "paused", "message": PAUSED}
     try:
-        ticket = reopened[0] if reopened else pages.study.ask(judge=judge)
+        if ticket is None:
+            ticket = pages.study.ask(judge=judge)
     except NoQuestion:
         return state | _done(pages, "There is no further pair for you now. Thank you!")
     except StudyStopped:
         return state | _done(pages, "The study has all the answers that it needs. Thank you!")
-    return state | {"ticket": _rendered(pages, ticket)}
+    return state | {"ticket": _rendered(pages, ticket, times)}
 
 
 def page_key(pages: Pages, visitor: Invitation) -> str:
@@ -156,12 +159,12 @@ def _done(pages: Pages, message: str) -> dict[str, Any]:
     return {"phase": "done", "message": message, "completion": completion}
 
 
-def _rendered(pages: Pages, ticket: Ticket) -> dict[str, Any]:
+def _rendered(pages: Pages, ticket: Ticket, times: int) -> dict[str, Any]:
     prompt, left, right = _shown(pages, ticket)
     at = f"/judge/media/{ticket.id}"
     return {
         "id": ticket.id,
-        "key": f"{ticket.id}.{_times(pages, ticket)}",
+        "key": f"{ticket.id}.{times}",
         "question": pages.options.question,
         "prompt": None if prompt is None else prompt.at(f"{at}/prompt"),
         "left": left.at(f"{at}/left"),
