@@ -1,11 +1,11 @@
 """Fifty judges' clients answer at once; the server is killed -9 and started again meanwhile.
 
-``python -m benchmarks.judges_load [--seconds 30] [--clients 50] [--kill] [--study URL]``
+``python -m benchmarks.judges_load [--seconds 30] [--clients 50] [--think 0] [--kill]``
 
-Every client answers as fast as it may, over the loopback interface, and sends an answer again
-(with its key) until it is acknowledged. At the end all acknowledged answers have to be in the
-study, each once, and no other one. Ends with status 1 if one is lost or doubled, or the server
-answered with an error.
+Every client answers as fast as it may (or thinks, ``--think``), over the loopback interface, and
+sends an answer again (with its key) until it is acknowledged. At the end all acknowledged answers
+have to be in the study, each once, and no other one. Ends with status 1 if one is lost or doubled,
+or the server answered with an error. ``--study URL``: on PostgreSQL, say.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ def server(path, port):
     raise TimeoutError("the server did not start in five minutes")
 
 
-async def client(token, number, until, seen):
+async def client(token, number, until, think, seen):
     """Answer until the time is over; keep what was acknowledged, and how long it took."""
     coins = np.random.default_rng(number)
     headers = {"authorization": f"Bearer {token}"}
@@ -70,13 +70,14 @@ async def client(token, number, until, seen):
 
         state, _ = await sure("POST", "/api/judge/begin", json={"agree": True})
         while time.perf_counter() < until and state["ticket"]:
+            await asyncio.sleep(think * coins.exponential())
             key, what = state["ticket"]["key"], str(coins.choice(list(ANSWERS)))
             state, took = await sure("POST", "/api/judge/answer", json={"key": key, "answer": what})
             seen["acknowledged"][key.rpartition(".")[0]] = ANSWERS[what]
             seen["took"].append(took)
 
 
-async def load(path, tokens, seconds, kill):
+async def load(path, tokens, seconds, think, kill):
     """Run the clients, and return what they saw."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -87,7 +88,9 @@ async def load(path, tokens, seconds, kill):
     try:
         began = time.perf_counter()
         until = began + seconds
-        clients = [asyncio.create_task(client(t, n, until, seen)) for n, t in enumerate(tokens)]
+        clients = [
+            asyncio.create_task(client(t, n, until, think, seen)) for n, t in enumerate(tokens)
+        ]
         if kill:
             await asyncio.sleep(seconds / 2)
             os.kill(process.pid, signal.SIGKILL)
@@ -108,6 +111,7 @@ def main():
     parser = ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--clients", type=int, default=50)
+    parser.add_argument("--think", type=float, default=0, help="mean seconds before an answer")
     parser.add_argument(
         "--kill", action="store_true", help="kill -9 in the middle, and start again"
     )
@@ -119,7 +123,7 @@ def main():
         store = Store(path)
         access = Access(store)
         tokens = [access.invite(f"judge {n}", "judge", 1)[1] for n in range(options.clients)]
-        seen = asyncio.run(load(path, tokens, options.seconds, options.kill))
+        seen = asyncio.run(load(path, tokens, options.seconds, options.think, options.kill))
         stored = {row["id"]: row["outcome"] for row in study.rows()}
         events = Counter(e["ticket"] for e in study.audit() if e["event"] == "told")
         study.close()

@@ -7,7 +7,7 @@ by the header ``Authorization: Bearer TOKEN``. Tokens stand in no address that a
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from importlib.resources import files
 from typing import Any
@@ -70,6 +70,7 @@ class Site:
         self.strangers = Rate(per_second=0.5, burst=30)  # by address: those who show no valid token
         self.known = Rate(per_second=10, burst=60)  # by invitation
         self.heavy = Rate(per_second=0.2, burst=5)  # reports, by invitation
+        self.turn = asyncio.Lock()  # judges wait here one by one, not in threads that others need
         self.operations = self._operations()
         self.templates = Environment(
             loader=PackageLoader("bayesduel.serve"), autoescape=select_autoescape(["html"])
@@ -149,7 +150,8 @@ class Site:
                 raise Refused(400, "content-type should be application/json")
             body = checked_body(operation, raw, form)
             try:
-                result = await run_in_threadpool(operation.call, self.pages, visitor, body)
+                async with self.turn if operation.roles == ("judge",) else nullcontext():
+                    result = await run_in_threadpool(operation.call, self.pages, visitor, body)
             except KeyError as error:
                 raise Refused(404, str(error.args[0])) from error
             except ValueError as error:
