@@ -60,6 +60,11 @@ class Desk:
         self._items = store.items()
         self._ledger = Ledger(store, self._settings)
 
+    @property
+    def kind(self) -> str:
+        """Kind of the outcomes of the study's model; "margin" where they are margins."""
+        return str(self._ledger.parts.model.response.outcome)
+
     @overload
     def ask(self, n: None = None, judge: str | None = None) -> Ticket: ...
     @overload
@@ -132,7 +137,7 @@ class Desk:
             was cancelled.
         """
         row = self._row(ticket, judge)
-        value, margin = outcome_value(outcome, self._ledger.parts.model.response.outcome)
+        value, margin = outcome_value(outcome, self.kind)
         who = row.judge if judge is None else judge
         before = self._store.happen(
             row.number,
@@ -185,7 +190,7 @@ class Desk:
                 f"reason should say why the outcome is corrected, got {shown_value(reason)}"
             )
         check_utf8(reason, "reason should be UTF-8 text")
-        value, margin = outcome_value(outcome, self._ledger.parts.model.response.outcome)
+        value, margin = outcome_value(outcome, self.kind)
         self._happen(
             self._row(ticket), "corrected", ("told",), "told", by, "an outcome to correct",
             outcome=value, margin=margin, reason=reason,
@@ -317,7 +322,7 @@ class Desk:
         pair = self._arm(left), self._arm(right)
         if pair[0] == pair[1]:
             raise ValueError(f"left and right should be two arms, got {left!r} twice")
-        value = outcome_value(outcome, self._ledger.parts.model.response.outcome)
+        value = outcome_value(outcome, self.kind)
         if (item is None) != (not self._items) or (item is not None and item not in self._items):
             raise ValueError(
                 f"item should be {'one of the study' if self._items else 'None: it has none'}, "

@@ -1,6 +1,6 @@
 """A study: ask for the next pair, tell the outcome, stop when the posterior says enough."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from bayesduel.study.database import Database
 from bayesduel.study.desk import Desk, NoQuestion, StudyStopped, locked
 from bayesduel.study.goal import Goal
 from bayesduel.study.items import checked_items
+from bayesduel.study.machine import Run, run
 from bayesduel.study.outcomes import log_rows
 from bayesduel.study.schema import tickets
 from bayesduel.study.session import Decision
@@ -23,6 +24,7 @@ from bayesduel.study.settings import check_room, parts_of, stored_settings
 from bayesduel.study.status import Status
 from bayesduel.study.stopping import StopRule
 from bayesduel.study.store import Store, StudyError
+from bayesduel.study.tickets import Ticket
 from bayesduel.study.verdict import objection, transitivity, verdict
 from bayesduel.system.arguments import check_flag, check_text, path_of, shown_value
 
@@ -380,6 +382,28 @@ class Study(Desk):
         found = plan(self, n_futures=n_futures, budget=budget, **options)
         self._store.set(plan={"duels": self.n_duels, "sentence": str(found), **found.to_dict()})
         return found
+
+    def run(self, judge: Callable[[Ticket], Any], **options: Any) -> Run:
+        """Ask a machine judge in parallel until the study has enough.
+
+        Parameters
+        ----------
+        judge
+            Function, or coroutine function, of a ticket that returns its outcome as ``tell`` takes
+            it, or the outcome and what it cost.
+        options
+            ``name`` of the judge ("machine"); ``workers``, tickets that are judged at a time (8),
+            chosen jointly; ``retries`` after an error or an outcome that is none (2), beyond which
+            the ticket is skipped; ``both_orders``, whether each pair is shown in both (True:
+            answers that differ are a tie, of margins the mean counts); ``most`` tickets of this
+            run.
+
+        Returns
+        -------
+        What was done: tickets told and skipped, the cost, errors, and why the run ended. A run
+        that was cut off goes on with the tickets that it left open.
+        """
+        return run(self, judge, **options)
 
     @locked
     def audit(self) -> list[dict[str, Any]]:
