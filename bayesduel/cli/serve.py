@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from bayesduel.cli.study_tickets import Place, opened, study_argument
+
 __all__ = ["command"]
 
 ADMIN_DAYS = 1.0  # that the link printed at the start is valid
@@ -13,8 +15,7 @@ text_file = click.Path(dir_okay=False, exists=True, path_type=Path)
 
 
 @click.command("serve", short_help="Let judges answer in a browser, and watch the standings.")
-@click.argument("study", metavar="STUDY")
-@click.option("--name", help="Of several studies in one database.")
+@study_argument
 @click.option(
     "--content",
     type=text_file,
@@ -37,7 +38,7 @@ text_file = click.Path(dir_okay=False, exists=True, path_type=Path)
 @click.option("--url", help="Address of the pages as judges reach them, such as that of a proxy.")
 @click.option("--tls-certificate", type=text_file, help="PEM file, to serve HTTPS.")
 @click.option("--tls-key", type=text_file, help="PEM file of its key.")
-def command(study: str, name: str | None, host: str, port: int, **given: Any) -> None:
+def command(study: Place, host: str, port: int, **given: Any) -> None:
     """Serve the pages of STUDY until stopped.
 
     Prints a link for the administrator, valid for a day, who invites judges on the page that it
@@ -48,7 +49,7 @@ def command(study: str, name: str | None, host: str, port: int, **given: Any) ->
     uvicorn = load_extra("uvicorn", "serve")
     for module in ("starlette", "nh3", "markdown_it"):
         load_extra(module, "serve")
-    app, link = application(study, name, host, port, **given)
+    app, link = application(study, host, port, **given)
     if not _is_loopback(host):
         click.echo(_warning(host, bool(given["tls_certificate"])), err=True)
     click.echo(f"Administrator (valid for a day, keep it to yourself): {link}")
@@ -68,8 +69,7 @@ def command(study: str, name: str | None, host: str, port: int, **given: Any) ->
 
 
 def application(
-    study: str,
-    name: str | None,
+    study: Place,
     host: str,
     port: int,
     *,
@@ -85,7 +85,6 @@ def application(
     from bayesduel.serve.content import contents_of_labels, read_contents
     from bayesduel.serve.options import Options
     from bayesduel.serve.pages import Pages
-    from bayesduel.study.study import Study
 
     if (content is None) != show_labels:
         raise click.UsageError(
@@ -93,8 +92,6 @@ def application(
         )
     if (tls_certificate is None) != (tls_key is None):
         raise click.UsageError("Give --tls-certificate and --tls-key together.")
-    if "://" not in study and not Path(study).exists():
-        raise ValueError(f"{study} should be a study, made by `bayesduel study new`; got no file")
     for field in ("instructions", "consent"):
         if options[field] is not None:
             options[field] = options[field].read_text(encoding="utf-8")
@@ -103,16 +100,16 @@ def application(
     own = f"{scheme}://{shown}:{port}"
     chosen = {k: v for k, v in options.items() if v is not None}
     settings = Options(public_url=url or own, **chosen)
-    opened = Study(study, name=name)
-    if opened.items and content is None:
+    served = opened(study)
+    if served.items and content is None:
         raise click.UsageError("The study has items: give --content FILE.")
     contents = (
-        contents_of_labels(opened.arms)
+        contents_of_labels(served.arms)
         if content is None
-        else read_contents(content, opened.arms, opened.items)
+        else read_contents(content, served.arms, served.items)
     )
-    pages = Pages(opened, contents, settings, study)
-    _rehearse(opened)
+    pages = Pages(served, contents, settings, study.path)
+    _rehearse(served)
     hosts = [settings.host, host, "localhost"]
     app = create_app(pages, hosts if url or _is_loopback(host) else ["*"])
     return app, pages.invited("administrator", "admin", ADMIN_DAYS)[1]

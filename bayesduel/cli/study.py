@@ -286,21 +286,13 @@ def export(study: Place, path: Path, audit: bool, raw: bool, as_json: bool) -> N
     """Write the duels as a CSV file that ``bayesduel report`` reads."""
     from bayesduel.cli.console import print_json
     from bayesduel.cli.options import check_folder
+    from bayesduel.study.audit_trail import export_rows
     from bayesduel.system.atomic_write import write_text
     from bayesduel.text import count, csv_text
 
     check_folder(path, "PATH")
     found = opened(study)
-    rows = found.audit()
-    if not audit:
-        names = ("ticket", "left", "right", "outcome", "judge", "item", "told")
-        told = [row for row in found.rows() if row["outcome"] != "cannot tell"]
-        told = [{("ticket" if n == "id" else n): v for n, v in row.items()} for row in told]
-        kept = [n for n in names if any(row[n] is not None for row in told)]
-        rows = [{n: row[n] for n in kept} for row in told]
-        margins = any(isinstance(row["outcome"], float) for row in rows)
-        for row in rows if margins else ():
-            row["margin"] = row.pop("outcome")
+    rows = found.audit() if audit else export_rows(found.rows())
     if not rows:
         raise ValueError(f"{study} should have an outcome to export, got none")
     columns = ["raw_ticket" if raw and name == "ticket" else name for name in rows[0]]

@@ -9,7 +9,8 @@ from typing import Any
 from bayesduel.serve.access import LONGEST, ROLES, Invitation
 from bayesduel.serve.operations import Operation, Refused, text
 from bayesduel.serve.pages import Pages
-from bayesduel.study.outcomes import CANNOT_TELL, SIDES
+from bayesduel.study.audit_trail import export_rows
+from bayesduel.study.outcomes import SIDES
 from bayesduel.text import csv_text
 
 __all__ = ["OPERATIONS", "admin_state", "exported", "reported"]
@@ -82,13 +83,7 @@ def admin_correct(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> di
 
 def exported(pages: Pages, audit: bool) -> str:
     """Return the duels, or the audit trail, as the text of a CSV file."""
-    if audit:
-        rows = pages.study.audit()
-    else:
-        unused = {"state"} | (set() if pages.study.items else {"item"})
-        duels = (row for row in pages.study.rows() if row["outcome"] != CANNOT_TELL)
-        rows = [{k: v for k, v in row.items() if k not in unused} for row in duels]
-        rows = [{"ticket": row.pop("id"), **row} for row in rows]
+    rows = pages.study.audit() if audit else export_rows(pages.study.rows())
     if not rows:
         raise Refused(409, "the study should have an outcome to export, got none")
     return csv_text(rows[0], (row.values() for row in rows))

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bayesduel.data.duels import Duels
-from bayesduel.study.outcomes import as_told
+from bayesduel.study.outcomes import CANNOT_TELL, as_told
 from bayesduel.study.schema import Event, Row
 from bayesduel.study.tickets import ticket_id
 
-__all__ = ["audit_trail", "moment", "told_duels"]
+__all__ = ["audit_trail", "export_rows", "moment", "told_duels"]
 
 
 def audit_trail(events: Iterable[Event], labels: Sequence[str], key: str) -> list[dict[str, Any]]:
@@ -39,6 +39,24 @@ def audit_trail(events: Iterable[Event], labels: Sequence[str], key: str) -> lis
         }
         for e in events
     ]
+
+
+def export_rows(told: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return duels as rows of a table that ``read_duels`` reads, without empty columns.
+
+    Parameters
+    ----------
+    told
+        What ``Study.rows`` returned. Those that cannot tell are no duels.
+    """
+    duels = [{"ticket": row["id"], **row} for row in told if row["outcome"] != CANNOT_TELL]
+    names = ("ticket", "left", "right", "outcome", "judge", "item", "told")
+    kept = [n for n in names if any(row[n] is not None for row in duels)]
+    rows = [{n: row[n] for n in kept} for row in duels]
+    margins = any(isinstance(row["outcome"], float) for row in rows)
+    for row in rows if margins else ():
+        row["margin"] = row.pop("outcome")
+    return rows
 
 
 def moment(seconds: float) -> str:
