@@ -131,8 +131,9 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=3000)
     parser.add_argument("--worlds", default=",".join(WORLDS), help="separated by commas")
     given = parser.parse_args()
-    print("| world | rule | duels (standard error) | right of all decided | right of those that")
-    print("name an arm | right of those that say no arm qualifies | not decided |")
+    print("| world | rule | duels (standard error) | right of all decided ", end="")
+    print("| right of those that name an arm | right of those that say no arm qualifies ", end="")
+    print("| not decided |")
     for world in [name for name in WORLDS if name in given.worlds]:
         for name, rule in RULES.items():
             found = []

@@ -12,15 +12,17 @@ from bayesduel.study.tickets import ticket_id
 __all__ = ["audit_trail", "export_rows", "moment", "told_duels"]
 
 
-def audit_trail(events: Iterable[Event], labels: Sequence[str], key: str) -> list[dict[str, Any]]:
+def audit_trail(
+    events: Iterable[Event], labels: Sequence[str], items: Sequence[str], key: str
+) -> list[dict[str, Any]]:
     """Return all that happened, in order, as dictionaries.
 
     Parameters
     ----------
     events
         As stored.
-    labels
-        Of all arms.
+    labels, items
+        Of all arms, and of all items.
     key
         Of the study, which begins the ids of its tickets.
     """
@@ -29,6 +31,7 @@ def audit_trail(events: Iterable[Event], labels: Sequence[str], key: str) -> lis
             "ticket": None if e.ticket is None else ticket_id(key, e.ticket),
             "left": None if e.left is None else labels[e.left],
             "right": None if e.right is None else labels[e.right],
+            "item": None if e.item is None else items[e.item],
             "judge": e.judge,
             "event": e.kind,
             "outcome": as_told(e.outcome, e.margin) if e.kind in ("told", "corrected") else None,

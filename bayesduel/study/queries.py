@@ -30,7 +30,7 @@ def counts(connection: Connection, study: int) -> tuple[int, int]:
 def events_since(connection: Connection, study: int, number: int) -> list[Event]:
     """Return what happened after event `number`, in order."""
     same = (tickets.c.study == study) & (tickets.c.number == events.c.ticket)
-    own = {"left", "right", "judge"}
+    own = {"left", "right", "item", "judge"}
     columns = [(tickets if name in own else events).c[name] for name in Event._fields]
     query = (
         select(*columns)
@@ -78,7 +78,7 @@ def replay(connection: Connection, study: int) -> list[Event]:
         .order_by(last.c.number)
     )
     return [
-        Event(number, ticket, left, right, None, "told", outcome, None, None, None, 0.0)
+        Event(number, ticket, left, right, None, None, "told", outcome, None, None, None, 0.0)
         for number, ticket, left, right, outcome in connection.execute(query)
     ]
 

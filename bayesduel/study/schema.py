@@ -137,8 +137,8 @@ class Event(NamedTuple):
     ----------
     number
         In the order of the store, from 1.
-    ticket, left, right, judge
-        Number of the ticket, its arms (numbers) and judge; None for what happened to arms.
+    ticket, left, right, item, judge
+        Number of the ticket, its arms and item (numbers) and judge; None for what happened to arms.
     kind
         "told", "corrected", "withdrawn", "skipped", "cancelled", "reissued" or "arms".
     outcome, margin
@@ -155,6 +155,7 @@ class Event(NamedTuple):
     ticket: int | None
     left: int | None
     right: int | None
+    item: int | None
     judge: str | None
     kind: str
     outcome: float | None

@@ -413,7 +413,9 @@ class Study(Desk):
         change of the arms: ``event`` says which.
         """
         self._ledger.catch_up()
-        return audit_trail(self._store.history(), self._ledger.labels, self._settings["key"])
+        return audit_trail(
+            self._store.history(), self._ledger.labels, self._items, self._settings["key"]
+        )
 
     @locked
     def rows(self) -> list[dict[str, Any]]:

@@ -131,6 +131,7 @@ def test_the_life_of_a_ticket_from_the_command_line(tmp_path, capsys):
     said("export", *here, tmp_path / "audit.csv", "--audit")
     trail = (tmp_path / "audit.csv").read_text()
     assert [trail.count(kind) for kind in ("withdrawn", "cancelled", "reissued")] == [1, 1, 1]
+    assert trail.splitlines()[0].startswith("ticket,left,right,item,judge,event,outcome,")
     assert said("arms", *here, "--add", "d", "--retire", "c") == "a\nb\nc (retired)\nd\n"
     assert said("arms", *here, "--restore", "c") == "a\nb\nc\nd\n"
     assert study("ask", path) == 2
