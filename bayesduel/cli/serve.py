@@ -119,8 +119,8 @@ def _rehearse(study: Any) -> None:
     """Play a duel of a study like this one in memory, so that no judge waits for a compiler."""
     from bayesduel.study.study import Study
 
-    like = {name: getattr(study, name) for name in ("goal", "model", "policy", "stop")}
-    with Study(arms=study.arms, **like) as copy:
+    arms, goal, model = study.arms, study.goal, study.model
+    with Study(arms=arms, goal=goal, model=model, policy=study.policy, stop=study.stop) as copy:
         for answer in ("left", "right"):
             copy.tell(copy.ask(judge="anyone"), answer)
         copy.status(check=False)

@@ -182,4 +182,4 @@ def _hash(token: str) -> str:
 
 
 def _invitation(row: Any) -> Invitation:
-    return Invitation(*(getattr(row, name) for name in Invitation._fields))
+    return Invitation(*(row._mapping[name] for name in Invitation._fields))

@@ -55,16 +55,17 @@ class Options:
     public_url: str = "http://127.0.0.1:8000"
 
     def __post_init__(self) -> None:
-        for name in ("title", "question", "instructions"):
-            check_text(getattr(self, name), name)
+        check_text(self.title, "title")
+        check_text(self.question, "question")
+        check_text(self.instructions, "instructions")
         check_text(self.consent, "consent", none=True)
         check_text(self.completion_code, "completion_code", none=True)
         check_flag(self.open_standings, "open_standings")
         if self.quota is not None:
             whole(self.quota, "quota", 1)
-        for name in ("return_url", "webhook"):
-            if getattr(self, name) is not None:
-                web_address(getattr(self, name), name)
+        for name, address in (("return_url", self.return_url), ("webhook", self.webhook)):
+            if address is not None:
+                web_address(address, name)
         object.__setattr__(
             self, "public_url", web_address(self.public_url, "public_url").rstrip("/")
         )
