@@ -1,5 +1,6 @@
 """``bayesduel study serve``: the pages of a study, for judges and an administrator."""
 
+from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -117,12 +118,14 @@ def application(
 
 def _rehearse(study: Any) -> None:
     """Play a duel of a study like this one in memory, so that no judge waits for a compiler."""
+    from bayesduel.study.desk import StudyStopped
     from bayesduel.study.study import Study
 
     arms, goal, model = study.arms, study.goal, study.model
     with Study(arms=arms, goal=goal, model=model, policy=study.policy, stop=study.stop) as copy:
-        for answer in ("left", "right"):
-            copy.tell(copy.ask(judge="anyone"), answer)
+        with suppress(StudyStopped):  # a budget of one duel, say
+            for answer in ("left", "right"):
+                copy.tell(copy.ask(judge="anyone"), answer)
         copy.status(check=False)
 
 

@@ -15,7 +15,7 @@ def own(tmp_path, monkeypatch):
     started = []
     monkeypatch.setattr("uvicorn.run", lambda app, **settings: started.append((app, settings)))
     path = tmp_path / "own.study"
-    run("study", "new", path, "--arms", "tea,coffee", "--policy", "Uniform()")
+    run("study", "new", path, "--arms", "tea,coffee", "--policy", "Uniform()", "--budget", "1")
     return path, started
 
 
