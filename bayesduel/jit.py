@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast, overload
 
 from numba import njit
 
-__all__ = ["Compiled", "compiled", "with_globals"]
+__all__ = ["Compiled", "compiled", "is_compiled", "with_globals"]
 
 
 class Compiled[**P, R](Protocol):
@@ -73,6 +73,14 @@ def compiled(function: Any = None, /, **options: Any) -> Any:
         index._source_stamp = (own, tuple(sorted(dispatcher._bayesduel_stamps)))
         index._load_index = _loader(index._load_index)
     return dispatcher
+
+
+def is_compiled(function: Any) -> bool:
+    """Return whether machine code of a compiled function is at hand, in memory or on disk."""
+    if not hasattr(function, "signatures"):
+        return True  # plain Python (NUMBA_DISABLE_JIT)
+    index: Any = getattr(getattr(function, "_cache", None), "_cache_file", None)
+    return bool(function.signatures) or (index is not None and bool(index._load_index()))
 
 
 def with_globals[**P, R](function: Callable[P, R], name: str, **names: Any) -> Compiled[P, R]:

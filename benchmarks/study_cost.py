@@ -119,14 +119,14 @@ def stored(n_arms: int, n_duels: int) -> float:
         store.create({}, [str(k) for k in range(n_arms)])
         rng = np.random.default_rng(0)
         left = rng.integers(0, n_arms - 1, size=n_duels)
-        store.load([(int(i), int(i) + 1, None, 1.0, None) for i in left], "benchmark")
+        store.load([(int(i), int(i) + 1, None, None, 1.0, None) for i in left], "benchmark")
         taken = []
         for step in range(20):
             start = process_time()
-            numbers = store.ask([(0, 1)], None, (n_duels + step, n_duels + step))
-            assert numbers is not None
-            store.tell(numbers[0], 1.0, None)
-            store.changes(n_duels + step, n_duels + step)
+            rows = store.ask([(0, 1, None)], None, (n_duels + step, n_duels + step))
+            assert rows is not None
+            store.happen(rows[0].number, "told", ("open",), "told", outcome=1.0)
+            store.changes(n_duels + step, n_duels + step, 1000)
             taken.append(1000 * (process_time() - start))
         store.close()
     return float(np.median(taken))

@@ -25,6 +25,7 @@ __all__ = [
     "PROBIT",
     "ScorePosterior",
     "anticipate",
+    "anticipate_many",
     "copied",
     "draw_scores",
     "expected_information",
@@ -172,10 +173,15 @@ def follow(posterior, wins):
 @compiled
 def begin(posterior):
     """Compute the prior, in place."""
-    none = np.zeros_like(posterior.seen)
     for g in range(len(posterior.scale)):
-        refit(posterior, g, none)
-    posterior.n_seen[0], posterior.n_seen[1] = 1, 0
+        scale = posterior.scale[g]
+        posterior.mode[g] = 0.0
+        posterior.centre[g] = 0.0
+        posterior.root[g] = 0.0
+        for a in range(posterior.root.shape[1]):
+            posterior.root[g, a, a] = scale
+        posterior.log_weight[g] = log(scale) - scale**2 / (2 * posterior.prior_scale**2)
+    posterior.n_seen[0], posterior.n_seen[1], posterior.n_seen[2] = 1, 0, -1
 
 
 @compiled
@@ -384,8 +390,8 @@ def shrink(posterior, g, c, contrast, v, bend):
 
 
 @compiled
-def anticipate(posterior, i, j):
-    """Update the covariances, in place, as if i and j had dueled; means stay.
+def anticipate(posterior, i, j, times):
+    """Update the covariances, in place, as if i and j had dueled some times; means stay.
 
     The outcome is not known, so that only its expected information counts.
     """
@@ -395,7 +401,7 @@ def anticipate(posterior, i, j):
             contrast = posterior.root[g, i] - posterior.root[g, j]
             c = posterior.root[g] @ contrast
             eta = posterior.centre[g, i] - posterior.centre[g, j]
-            bend = expected_information(posterior.link, eta)
+            bend = times * expected_information(posterior.link, eta)
             shrink(posterior, g, c, contrast, c[i] - c[j], bend)
     if posterior.draws.shape[0] > 1:
         draws = posterior.draws
@@ -403,11 +409,43 @@ def anticipate(posterior, i, j):
         mean = contrast.mean()
         v = ((contrast - mean) ** 2).sum() / (len(draws) - 1)
         if v > 0.0:
-            bend = expected_information(posterior.link, mean)
+            bend = times * expected_information(posterior.link, mean)
             beta = (1.0 - 1.0 / sqrt(1.0 + bend * v)) / v
             for a in range(draws.shape[1]):
                 c = (draws[:, a] * (contrast - mean)).sum() / (len(draws) - 1)
                 draws[:, a] -= beta * c * (contrast - mean)
+
+
+@compiled
+def anticipate_many(posterior, pairs):
+    """Update the covariances, in place, as ``anticipate`` does for each of many pairs.
+
+    Parameters
+    ----------
+    posterior
+        Of scores that are followed.
+    pairs
+        Arms of each pair and how often it is to duel, shape (n, 3), int64.
+    """
+    top = posterior.log_weight.max()
+    n_arms = posterior.centre.shape[1]
+    for g in range(len(posterior.scale)):
+        if posterior.log_weight[g] <= top - NEGLIGIBLE:
+            continue
+        centre = posterior.centre[g]
+        information = np.zeros((n_arms, n_arms))
+        for p in range(len(pairs)):
+            i, j = pairs[p, 0], pairs[p, 1]
+            bend = pairs[p, 2] * expected_information(posterior.link, centre[i] - centre[j])
+            information[i, i] += bend
+            information[j, j] += bend
+            information[i, j] -= bend
+            information[j, i] -= bend
+        root = posterior.root[g]
+        precision = np.eye(n_arms) + root.T @ information @ root
+        posterior.root[g] = root @ np.linalg.inv(np.linalg.cholesky(precision)).T
+        if posterior.n_seen[2] == g:
+            posterior.n_seen[2] = -1
 
 
 @compiled

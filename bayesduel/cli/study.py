@@ -5,12 +5,18 @@ from typing import Any
 
 import click
 
+from bayesduel.cli import serve
 from bayesduel.cli.options import raw_option, term_option
+from bayesduel.cli.study_tickets import (
+    COMMANDS,
+    Place,
+    json_option,
+    opened,
+    outcome_of,
+    study_argument,
+)
 
 __all__ = ["command"]
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-study_argument = click.argument("study", metavar="STUDY")
 
 
 @click.group("study", short_help="Ask for the next pair, tell the outcome, stop with enough.")
@@ -31,10 +37,21 @@ def command() -> None:
     show_default=True,
     help="find-best, top-K (such as top-3), full-ranking or minimize-regret.",
 )
+@click.option(
+    "--items-file",
+    type=click.Path(dir_okay=False),
+    help="File with one item (prompt) a line: a ticket names one.",
+)
 @click.option("--model", default="bradley-terry", show_default=True, help="Name of a model.")
 @term_option
 @click.option("--policy", default="auto", show_default=True, help="auto, or a policy: DTS().")
 @click.option("--probability", default=0.95, show_default=True, help="Stop at this probability.")
+@click.option(
+    "--confirm/--no-confirm",
+    default=None,
+    help="Confirm the best arm by its own duels before the study stops; by default where all pairs "
+    "may be asked for.",
+)
 @click.option(
     "--rope",
     default=0.05,
@@ -48,38 +65,54 @@ def command() -> None:
     help="CSV file of the allowed pairs: columns left, right and, where wanted, cost and required "
     "(duels that the pair has to have before the study may stop).",
 )
+@click.option(
+    "--expires",
+    default=3600.0,
+    show_default=True,
+    help="Seconds after which a ticket without an outcome no longer counts as pending.",
+)
 @click.option("--seed", default=0, show_default=True, help="Seed of the choice of pairs.")
 @json_option
 def new(
-    study: str,
+    study: Place,
     arms: str | None,
     arms_file: str | None,
+    items_file: str | None,
     goal: str,
     model: str,
     term: tuple[str, ...],
     policy: str,
     probability: float,
+    confirm: bool | None,
     rope: float,
     budget: int | None,
     pairs: str | None,
+    expires: float,
     seed: int,
     as_json: bool,
 ) -> None:
     """Make a new STUDY."""
     from bayesduel.cli.console import print_json
     from bayesduel.cli.options import chosen_model
+    from bayesduel.study.confirmed import Confirmed
     from bayesduel.study.stopping import Budget, WithinRope
     from bayesduel.study.study import Study
 
     if (arms is None) == (arms_file is None):
         raise click.UsageError("Give either --arms or --arms-file.")
     labels = [a.strip() for a in arms.split(",")] if arms is not None else _lines(str(arms_file))
+    automatic = goal == "find-best" and policy == "auto" and pairs is None
     stop: Any = WithinRope(probability, rope=rope)
+    if automatic if confirm is None else confirm:
+        stop = Confirmed(stop)
     if budget is not None:
         stop = stop | Budget(budget)
     made = Study(
-        study,
+        study.path,
+        name=study.name,
         arms=labels,
+        items=None if items_file is None else _lines(items_file),
+        expires=expires,
         goal=goal,
         model=chosen_model(model, {"term": term}) if term else model,
         policy=_policy(policy),
@@ -88,7 +121,7 @@ def new(
         **(_pairs(pairs) if pairs is not None else {}),
     )
     if as_json:
-        print_json({"study": study, "arms": list(made.arms)})
+        print_json({"study": study.path, "name": made.name, "arms": list(made.arms)})
     else:
         click.echo(
             f"{study} is made, with {len(made.arms)} arms. Next: bayesduel study ask {study}"
@@ -100,7 +133,7 @@ def new(
 @click.option("-n", "number", type=int, help="Tickets that are chosen jointly.")
 @click.option("--judge", help="Who is to judge.")
 @json_option
-def ask(study: str, number: int | None, judge: str | None, as_json: bool) -> None:
+def ask(study: Place, number: int | None, judge: str | None, as_json: bool) -> None:
     """Ask for the next pair.
 
     Exit status 3: the study has stopped, there is nothing to ask.
@@ -108,9 +141,9 @@ def ask(study: str, number: int | None, judge: str | None, as_json: bool) -> Non
     from bayesduel.cli.console import print_json
     from bayesduel.study.study import StudyStopped
 
-    opened = _opened(study)
+    found = opened(study)
     try:
-        tickets = opened.ask(1 if number is None else number, judge)
+        tickets = found.ask(1 if number is None else number, judge)
     except StudyStopped as stopped:
         if as_json:
             print_json({"stopped": True, "reason": str(stopped)})
@@ -122,25 +155,30 @@ def ask(study: str, number: int | None, judge: str | None, as_json: bool) -> Non
         print_json(plain if number is not None else plain[0])
         return
     for ticket in tickets:
-        click.echo(f"{ticket.id}: left {ticket.left}, right {ticket.right}")
+        about = "" if ticket.item is None else f", on {ticket.item}"
+        click.echo(f"{ticket.id}: left {ticket.left}, right {ticket.right}{about}")
 
 
 @command.command("tell")
 @study_argument
 @click.argument("ticket")
 @click.argument("outcome")
+@click.option("--judge", help="Who tells; by default the ticket's judge.")
 @json_option
-def tell(study: str, ticket: str, outcome: str, as_json: bool) -> None:
-    """Tell the OUTCOME of a TICKET, by its id or number: left, right, tie, or a margin."""
+def tell(study: Place, ticket: str, outcome: str, judge: str | None, as_json: bool) -> None:
+    """Tell the OUTCOME of a TICKET, by its id or number: left, right, tie, or a margin.
+
+    "cannot tell" is stored and is no duel.
+    """
     from bayesduel.cli.console import print_json
     from bayesduel.text import count
 
-    opened = _opened(study)
-    opened.tell(ticket, _outcome(outcome))
+    found = opened(study)
+    found.tell(ticket, outcome_of(outcome), judge=judge)
     if as_json:
-        print_json({"ticket": ticket, "outcome": outcome, "duels": opened.n_duels})
+        print_json({"ticket": ticket, "outcome": outcome, "duels": found.n_duels})
     else:
-        click.echo(f"{ticket} is stored: {outcome}. {count(opened.n_duels, 'duel')}.")
+        click.echo(f"{ticket} is stored: {outcome}. {count(found.n_duels, 'duel')}.")
 
 
 @command.command("correct")
@@ -148,12 +186,15 @@ def tell(study: str, ticket: str, outcome: str, as_json: bool) -> None:
 @click.argument("ticket")
 @click.argument("outcome")
 @click.option("--reason", required=True, help="Why, kept in the audit trail.")
+@click.option("--by", help="Who corrects, kept in the audit trail.")
 @json_option
-def correct(study: str, ticket: str, outcome: str, reason: str, as_json: bool) -> None:
+def correct(
+    study: Place, ticket: str, outcome: str, reason: str, by: str | None, as_json: bool
+) -> None:
     """Replace the OUTCOME of a TICKET; the old one stays in the audit trail."""
     from bayesduel.cli.console import print_json
 
-    _opened(study).correct(ticket, _outcome(outcome), reason)
+    opened(study).correct(ticket, outcome_of(outcome), reason, by=by)
     if as_json:
         print_json({"ticket": ticket, "outcome": outcome, "reason": reason})
     else:
@@ -174,12 +215,12 @@ def correct(study: str, ticket: str, outcome: str, reason: str, as_json: bool) -
     help="Run the transitivity check or leave it out; by default once the study is decided.",
 )
 @json_option
-def status(study: str, futures: int, check: bool | None, as_json: bool) -> None:
+def status(study: Place, futures: int, check: bool | None, as_json: bool) -> None:
     """Say what the study has found so far, and how much is expected to go."""
     from bayesduel.cli.console import print_json
 
-    opened = _opened(study)
-    found = opened.status(check=check, futures=futures if opened.n_duels else 0)
+    asked = opened(study)
+    found = asked.status(check=check, futures=futures if asked.n_duels else 0)
     if as_json:
         print_json(found.to_dict())
     else:
@@ -198,7 +239,7 @@ def status(study: str, futures: int, check: bool | None, as_json: bool) -> None:
 )
 @json_option
 def plan(
-    study: str,
+    study: Place,
     futures: int,
     budget: int,
     workers: int,
@@ -218,7 +259,7 @@ def plan(
 
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("futures", total=1.0)
-        found = _opened(study).plan(
+        found = opened(study).plan(
             futures,
             budget,
             workers=workers,
@@ -241,23 +282,17 @@ def plan(
 @click.option("--audit", is_flag=True, help="With every correction, in the order of telling.")
 @raw_option
 @json_option
-def export(study: str, path: Path, audit: bool, raw: bool, as_json: bool) -> None:
+def export(study: Place, path: Path, audit: bool, raw: bool, as_json: bool) -> None:
     """Write the duels as a CSV file that ``bayesduel report`` reads."""
     from bayesduel.cli.console import print_json
     from bayesduel.cli.options import check_folder
+    from bayesduel.study.audit_trail import export_rows
     from bayesduel.system.atomic_write import write_text
     from bayesduel.text import count, csv_text
 
     check_folder(path, "PATH")
-    rows = _opened(study).audit()
-    if not audit:
-        last = {row["ticket"]: row for row in rows}
-        names = ("ticket", "left", "right", "outcome", "judge", "told")
-        with_judge = any(row["judge"] is not None for row in rows)
-        rows = [{n: r[n] for n in names if n != "judge" or with_judge} for r in last.values()]
-        margins = any(isinstance(row["outcome"], float) for row in rows)
-        for row in rows if margins else ():
-            row["margin"] = row.pop("outcome")
+    found = opened(study)
+    rows = found.audit() if audit else export_rows(found.rows())
     if not rows:
         raise ValueError(f"{study} should have an outcome to export, got none")
     columns = ["raw_ticket" if raw and name == "ticket" else name for name in rows[0]]
@@ -279,30 +314,25 @@ def export(study: str, path: Path, audit: bool, raw: bool, as_json: bool) -> Non
     help="File to write.",
 )
 @json_option
-def report(study: str, output: Path, as_json: bool) -> None:
+def report(study: Place, output: Path, as_json: bool) -> None:
     """Write a report on the duels of the study."""
     from bayesduel.cli.console import print_json
     from bayesduel.cli.options import check_folder
     from bayesduel.reporting.report import report as write
 
     check_folder(output)
-    opened = _opened(study)
-    write(opened.duels(), output, model=opened.model)
+    found = opened(study)
+    write(found.duels(), output, model=found.model)
     if as_json:
         print_json({"path": output})
     else:
         click.echo(f"{output} is written.")
 
 
+command.add_command(serve.command)
+
+
 # -- in calling order ----------------------------------------------------------------------
-
-
-def _opened(study: str) -> Any:
-    from bayesduel.study.study import Study
-
-    if "://" not in study and not Path(study).exists():
-        raise ValueError(f"{study} should be a study, made by `bayesduel study new`; got no file")
-    return Study(study)
 
 
 def _pairs(path: str) -> dict[str, Any]:
@@ -342,8 +372,5 @@ def _policy(text: str) -> Any:
     return found[0]
 
 
-def _outcome(text: str) -> Any:
-    try:
-        return float(text)
-    except ValueError:
-        return text
+for own in COMMANDS:
+    command.add_command(own)

@@ -5,47 +5,75 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bayesduel.data.duels import Duels
-from bayesduel.study.outcomes import as_told
-from bayesduel.study.schema import Event
+from bayesduel.study.outcomes import CANNOT_TELL, as_told
+from bayesduel.study.schema import Event, Row
 from bayesduel.study.tickets import ticket_id
 
-__all__ = ["audit_trail", "told_duels"]
+__all__ = ["audit_trail", "export_rows", "moment", "told_duels"]
 
 
-def audit_trail(events: Iterable[Event], labels: Sequence[str], key: str) -> list[dict[str, Any]]:
-    """Return every outcome and correction, in order, as dictionaries.
+def audit_trail(
+    events: Iterable[Event], labels: Sequence[str], items: Sequence[str], key: str
+) -> list[dict[str, Any]]:
+    """Return all that happened, in order, as dictionaries.
 
     Parameters
     ----------
     events
         As stored.
-    labels
-        Of all arms.
+    labels, items
+        Of all arms, and of all items.
     key
         Of the study, which begins the ids of its tickets.
     """
     return [
         {
-            "ticket": ticket_id(key, e.ticket),
-            "left": labels[e.left],
-            "right": labels[e.right],
+            "ticket": None if e.ticket is None else ticket_id(key, e.ticket),
+            "left": None if e.left is None else labels[e.left],
+            "right": None if e.right is None else labels[e.right],
+            "item": None if e.item is None else items[e.item],
             "judge": e.judge,
-            "outcome": as_told(e),
-            "correction": e.version > 0,
+            "event": e.kind,
+            "outcome": as_told(e.outcome, e.margin) if e.kind in ("told", "corrected") else None,
+            "correction": e.kind in ("corrected", "withdrawn"),
             "reason": e.reason,
-            "told": datetime.fromtimestamp(e.told, UTC).isoformat(timespec="seconds"),
+            "by": e.who,
+            "told": moment(e.at),
         }
         for e in events
     ]
 
 
-def told_duels(events: Iterable[Event], labels: Sequence[str]) -> Duels:
+def export_rows(told: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return duels as rows of a table that ``read_duels`` reads, without empty columns.
+
+    Parameters
+    ----------
+    told
+        What ``Study.rows`` returned. Those that cannot tell are no duels.
+    """
+    duels = [{"ticket": row["id"], **row} for row in told if row["outcome"] != CANNOT_TELL]
+    names = ("ticket", "left", "right", "outcome", "judge", "item", "told")
+    kept = [n for n in names if any(row[n] is not None for row in duels)]
+    rows = [{n: row[n] for n in kept} for row in duels]
+    margins = any(isinstance(row["outcome"], float) for row in rows)
+    for row in rows if margins else ():
+        row["margin"] = row.pop("outcome")
+    return rows
+
+
+def moment(seconds: float) -> str:
+    """Return seconds since 1970 as a time in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def told_duels(told: Iterable[Row], labels: Sequence[str]) -> Duels:
     """Return outcomes as a log.
 
     Parameters
     ----------
-    events
-        The outcome of each ticket as last corrected.
+    told
+        Tickets with an outcome.
     labels
         Of all arms.
 
@@ -54,16 +82,16 @@ def told_duels(events: Iterable[Event], labels: Sequence[str]) -> Duels:
     ValueError
         If there is no outcome of two different arms.
     """
-    told = [e for e in events if e.left != e.right]
+    told = [row for row in told if row.left != row.right and row.outcome is not None]
     if not told:
         raise ValueError("a study should have an outcome to make a log of, got none")
-    margins = [e.margin for e in told]
-    judges = [e.judge for e in told]
+    margins = [row.margin for row in told]
+    judges = [row.judge for row in told]
     return Duels.from_votes(
-        [labels[e.left] for e in told],
-        [labels[e.right] for e in told],
-        [e.outcome for e in told],
+        [labels[row.left] for row in told],
+        [labels[row.right] for row in told],
+        [float(row.outcome or 0) for row in told],
         margin=None if None in margins else [float(m) for m in margins if m is not None],
-        judge=None if None in judges else judges,
+        judge=None if set(judges) == {None} else judges,
         arms=list(labels),
     )

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
 from sqlalchemy.exc import DatabaseError, IntegrityError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from bayesduel.study.schema import settings
+from bayesduel.study.schema import FORMAT, settings, studies
 
 __all__ = ["Database", "StudyError", "exclusive"]
 
@@ -27,7 +27,7 @@ class StudyError(ValueError):
 
 
 class Database:
-    """Connections to the database of one study.
+    """Connections to a database of studies.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Database:
         self.read_only = self._file is None and _unwritable(path)
         self.url, self.engine = _engine(path)
         weakref.finalize(self, self.engine.dispose)
-        self.is_new = not self._has_tables()
+        self.is_new = not self.tables()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -56,13 +56,6 @@ class Database:
         with self.errors(), self.engine.connect() as connection:
             if connection.dialect.name == "postgresql":
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
-            yield connection
-
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """Give a connection on which all is stored, or nothing; one writer at a time."""
-        with self.errors(), self.engine.begin() as connection:
-            exclusive(connection)
             yield connection
 
     def close(self) -> None:
@@ -75,12 +68,30 @@ class Database:
         if self._file is not None:
             self._file.unlink(missing_ok=True)
 
-    def _has_tables(self) -> bool:
+    def names(self) -> dict[str, int]:
+        """Return the numbers of the studies of the database, by name.
+
+        Raises
+        ------
+        StudyError
+            If it was made by an earlier version, which held one study without a name.
+        """
+        if "studies" not in self.tables():
+            raise StudyError(
+                f"{self.url} was made by an earlier version of bayesduel (format 1, this version "
+                f"reads {FORMAT}): export it with that version, and import the log into a new "
+                "study."
+            )
+        with self.reading() as connection:
+            return {name: k for k, name in connection.execute(select(studies))}
+
+    def tables(self) -> set[str]:
+        """Return the names of the tables."""
         with self.errors():
             names = set(inspect(self.engine).get_table_names())
         if names and "settings" not in names:
             raise StudyError(f"{self.url} is a database without a study in it.")
-        return bool(names)
+        return names
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -96,15 +107,16 @@ class Database:
             raise StudyError(f"{self.url} cannot be used: {error}") from error
 
 
-def exclusive(connection: Connection) -> None:
-    """Let one writer at a time into the study."""
+def exclusive(connection: Connection, study: int = 0) -> None:
+    """Let one writer at a time into a study; 0 for all of the database that are to be made."""
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("ROLLBACK")
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     elif connection.dialect.name == "postgresql":
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7206417)")
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock(7206417, {int(study)})")
     else:
-        connection.execute(select(settings.c.name).with_for_update())
+        own = settings.c.study == study
+        connection.execute(select(settings.c.name).where(own).with_for_update())
 
 
 def _engine(path: str | Path | None) -> tuple[str, Engine]:

@@ -12,14 +12,17 @@ import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.study.audit_trail import told_duels
-from bayesduel.study.schema import Event
+from bayesduel.study.schema import Event, tickets
 from bayesduel.study.session import Decision
-from bayesduel.study.settings import Parts, parts_of
+from bayesduel.study.settings import SETTINGS, Parts, parts_of
 from bayesduel.study.store import Store, StudyError
 from bayesduel.system.arguments import finite
 from bayesduel.system.open_datatree import DAMAGED
 
 __all__ = ["Ledger"]
+
+ENTERED = {"told", "skipped", "cancelled", "reissued"}  # others are taken up by loading anew
+MANY = 1000  # events that are no longer entered one by one
 
 
 class Ledger:
@@ -40,118 +43,142 @@ class Ledger:
         Arms that are asked for no more, indices.
     parts
         Goal, model, policy, stop rule and session.
-    events
-        Outcomes and corrections, in the order of the store.
-    current
-        The outcome of each ticket as last corrected.
-    asked
-        Number of the last ticket that the session knows.
+    n_duels, n_cannot_tell
+        Tickets with an outcome, and with the answer that there is none.
+    asked, last
+        Numbers of the last ticket and the last event that the session knows.
     """
-
-    labels: tuple[str, ...]
-    retired: set[int]
-    parts: Parts
-    events: list[Event]
-    current: dict[int, Event]
-    asked: int
 
     def __init__(self, store: Store, settings: Mapping[str, Any]) -> None:
         self._store, self._settings = store, settings
+        missing = [name for name in SETTINGS if name not in settings]
+        if missing:
+            raise StudyError(f"{store.url} is damaged: it should have the setting {missing[0]!r}.")
         self.load()
 
     def load(self) -> None:
         """Make the session anew and bring it up to the store."""
-        stored = self._store.arms()
-        self.labels = tuple(label for label, _ in stored)
-        self.retired = {i for i, (_, gone) in enumerate(stored) if gone}
+        known, cells, (self.asked, self.last) = self._store.snapshot()
+        self.labels = tuple(label for label, _ in known)
+        self.retired = {i for i, (_, gone) in enumerate(known) if gone}
         try:
-            self.parts = parts_of(self._settings, self.labels, self.retired)
+            self.parts: Parts = parts_of(self._settings, self.labels, self.retired)
             self._memory_rng = np.random.default_rng([self._settings["seed"], 1])
-            finite(self._settings["timeout"], "timeout")
+            finite(self._settings["expires"], "expires")
         except DAMAGED as error:
             raise StudyError(f"{self._store.url} cannot be opened: {error}") from error
-        self.events = []
-        self.current = {}
-        self.asked = 0
+        self.n_duels = self.n_cannot_tell = 0
         self._ordered: dict[tuple[int, int], int] = {}  # outcomes by left and right
         self._decision: tuple[int, Decision] | None = None
-        self.catch_up()
-
-    @property
-    def last(self) -> int:
-        """Number of the last outcome that the session knows, 0 before the first."""
-        return self.events[-1].number if self.events else 0
+        wins = np.zeros((len(known), len(known)))
+        for i, j, outcome, n in cells:
+            self._count(i, j, outcome, n)
+            if outcome is not None:
+                wins[i, j] += outcome * n
+                wins[j, i] += (1 - outcome) * n
+        session = self.parts.session
+        if session.driven:
+            session.enter(wins)
+        else:  # a policy with a memory: all of its choices are repeated
+            self._enter(*self._store.replay())
+        if self.n_duels:
+            self._refit()
 
     def catch_up(self) -> None:
         """Bring the session up to what the store holds."""
-        last = self.last
-        new, asks, counts = self._store.changes(self.asked, last)
-        if counts == (self.asked, last):
+        new, asks, counts = self._store.changes(self.asked, self.last, MANY)
+        if counts == (self.asked, self.last):
             return
-        if any(e.version > 0 for e in new):
-            if self.events:
-                self.load()
-                return
-            corrected = {e.ticket: e for e in new}  # a study with corrections is opened
-            firsts = [e for e in new if e.version == 0]
-            self._enter([corrected[e.ticket]._replace(number=e.number) for e in firsts], asks)
-        else:
-            self._enter(new, asks)
-        self.events.extend(new)
-        self.asked = counts[0]
+        if counts[1] > self.last + MANY or any(e.kind not in ENTERED for e in new):
+            self.load()
+            return
+        told = [e for e in new if e.kind == "told"]
+        self._enter(told, asks)
+        for e in told:
+            self._count(int(e.left or 0), int(e.right or 0), e.outcome, 1)
+        self.asked, self.last = counts
         self._decision = None
-        if new:
-            log = self.duels() if self.parts.model.score_link is None else None
-            self.parts.session.refit(self._memory_rng, log)
+        if told:
+            self._refit()
 
     def decided(self) -> Decision:
         """Return what the posterior says of the goal, by the outcomes stored until now."""
         self.catch_up()
-        n = len(self.events)
-        if self._decision is None or self._decision[0] != n:
-            rng = np.random.default_rng([self._settings["seed"], 2, n])
-            self._decision = n, self.parts.session.decision(rng)
+        if self._decision is None or self._decision[0] != self.last:
+            rng = np.random.default_rng([self._settings["seed"], 2, self.last])
+            self._decision = self.last, self.parts.session.decision(rng)
         return self._decision[1]
 
-    def choose(self, n: int, rng: np.random.Generator) -> list[tuple[int, int]]:
+    @property
+    def late(self) -> float:
+        """The time, in seconds since 1970, before which an open ticket was asked that expired."""
+        return time() - float(self._settings["expires"])
+
+    def choose(
+        self,
+        n: int,
+        rng: np.random.Generator,
+        reserved: Sequence[tuple[int, int, int]] = (),
+        without: np.ndarray | None = None,
+    ) -> list[tuple[int, int]]:
         """Return the next n pairs, the arm that is to stand left first.
 
         Pairs of an arm with itself, by which a policy says that it asks for no more, are left out.
+
+        Parameters
+        ----------
+        n
+            How many.
+        rng
+            Source of the choice.
+        reserved
+            Pairs that are asked for already, and how often.
+        without
+            Whether a pair is not to be asked now, symmetric, shape (K, K).
         """
-        late = time() - self._settings["timeout"]
-        waiting = [(i, j) for _, i, j, _, asked in self._store.pending() if asked > late]
-        found = self.parts.session.choose(n, waiting, rng)
+        found = self.parts.session.choose(n, reserved, rng, without)
         return [self._sided(i, j, rng) for i, j in found if i != j]
 
     def rng(self, asked: int, known: int) -> np.random.Generator:
-        """Return the randomness of a choice, given how many tickets and outcomes there were."""
+        """Return the randomness of a choice, given the last ticket and event before it."""
         return np.random.default_rng([self._settings["seed"], 0, asked, known])
 
     def duels(self) -> Duels:
         """Return the outcomes told, as last corrected, as a log."""
-        return told_duels(self.current.values(), self.labels)
+        told = self._store.rows(tickets.c.state == "told", tickets.c.outcome.is_not(None))
+        return told_duels(told, self.labels)
 
     # -- in calling order ------------------------------------------------------------------
 
-    def _enter(self, new: list[Event], asks: Sequence[tuple[int, int, int]]) -> None:
+    def _enter(self, told: Sequence[Event], asks: Sequence[tuple[int, int, int]]) -> None:
         """Enter new outcomes, and the choices that other processes, or an earlier one, made.
 
         A policy with a memory writes it as it chooses: every choice is repeated, with the
         outcomes that it knew, so that the memory is the same in every process.
         """
-        place = 0
-        for first, n, known in () if self.parts.session.driven else asks:
-            while place < len(new) and new[place].number <= known:
-                self._record(new[place])
+        session, place = self.parts.session, 0
+        for first, n, known in () if session.driven else asks:
+            while place < len(told) and told[place].number <= known:
+                self._record(told[place])
                 place += 1
-            self.parts.session.choose(n, [], self.rng(first - 1, known))
-        for e in new[place:]:
+            session.choose(n, [], self.rng(first - 1, known))
+        for e in told[place:]:
             self._record(e)
 
     def _record(self, e: Event) -> None:
-        self.current[e.ticket] = e
-        self._ordered[e.left, e.right] = self._ordered.get((e.left, e.right), 0) + 1
-        self.parts.session.record(e.left, e.right, e.outcome)
+        if e.outcome is not None:
+            self.parts.session.record(int(e.left or 0), int(e.right or 0), e.outcome)
+
+    def _refit(self) -> None:
+        log = self.duels if self.parts.model.score_link is None else None
+        self.parts.session.refit(self._memory_rng, log)
+
+    def _count(self, i: int, j: int, outcome: float | None, n: int) -> None:
+        if outcome is None:
+            self.n_cannot_tell += n
+        else:
+            self.n_duels += n
+            self._ordered[i, j] = self._ordered.get((i, j), 0) + n
 
     def _sided(self, i: int, j: int, rng: np.random.Generator) -> tuple[int, int]:
         """Return the pair with the arm first that stood left less often, else at random."""

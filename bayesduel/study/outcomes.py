@@ -6,22 +6,24 @@ from typing import Any
 import numpy as np
 
 from bayesduel.data.duels import Duels
-from bayesduel.study.store import Event
 from bayesduel.system.arguments import shown_value
 
 __all__ = ["as_told", "log_rows", "outcome_value"]
 
-SIDES = {"left": 1.0, "right": 0.0, "tie": 0.5}
+CANNOT_TELL = "cannot tell"
+SIDES = {"left": 1.0, "right": 0.0, "tie": 0.5, CANNOT_TELL: None}
 NAMES = {value: name for name, value in SIDES.items()}
 
 
-def outcome_value(outcome: Any, kind: str) -> tuple[float, float | None]:
+def outcome_value(outcome: Any, kind: str) -> tuple[float | None, float | None]:
     """Return an outcome as it is stored: 1, 0 or 0.5 by left's success, and the margin.
+
+    "cannot tell" has none of both.
 
     Parameters
     ----------
     outcome
-        "left", "right" or "tie", or a margin.
+        "left", "right" or "tie", or a margin; or "cannot tell".
     kind
         Of the model's outcomes; "margin" where they are margins.
 
@@ -30,26 +32,31 @@ def outcome_value(outcome: Any, kind: str) -> tuple[float, float | None]:
     ValueError
         If the outcome is none of that kind.
     """
-    if kind == "margin":
+    if kind == "margin" and not (isinstance(outcome, str) and outcome == CANNOT_TELL):
         if isinstance(outcome, bool) or not isinstance(outcome, int | float | np.number):
             raise ValueError(f"outcome should be a margin, a number, got {shown_value(outcome)}")
         if not np.isfinite(outcome):
             raise ValueError(f"outcome should be a finite margin, got {shown_value(outcome)}")
         return 0.5 + 0.5 * float(np.sign(outcome)), float(outcome)
     if not isinstance(outcome, str) or outcome not in SIDES:
-        raise ValueError(f"outcome should be 'left', 'right' or 'tie', got {shown_value(outcome)}")
+        raise ValueError(
+            "outcome should be 'left', 'right' or 'tie', or 'cannot tell', "
+            f"got {shown_value(outcome)}"
+        )
     return SIDES[outcome], None
 
 
-def as_told(event: Event) -> str | float:
-    """Return an outcome as it was told."""
-    return NAMES[event.outcome] if event.margin is None else event.margin
+def as_told(outcome: float | None, margin: float | None) -> str | float:
+    """Return an outcome as it was told, given as it is stored."""
+    return NAMES[outcome] if margin is None else margin
 
 
 def log_rows(
     duels: Duels, index: Sequence[int]
-) -> list[tuple[int, int, str | None, float, float | None]]:
-    """Return the duels of a log one by one: left, right, judge, outcome and margin of each.
+) -> list[tuple[int, int, None, str | None, float, float | None]]:
+    """Return the duels of a log one by one: left, right, item, judge, outcome, margin.
+
+    The items are None.
 
     Parameters
     ----------
@@ -67,10 +74,10 @@ def log_rows(
             margin = None if votes.margin is None else float(votes.margin[row])
             sides = index[votes.left[row]], index[votes.right[row]]
             outcome = (1 + int(votes.outcome[row])) / 2
-            found += [(*sides, judge, outcome, margin)] * int(votes.weight[row])
+            found += [(*sides, None, judge, outcome, margin)] * int(votes.weight[row])
         return found
     for left, right, won, lost, tied in zip(*duels.cells, strict=True):
-        met = index[left], index[right], None
+        met = index[left], index[right], None, None
         for outcome, count in ((1.0, won), (0.0, lost), (0.5, tied)):
             found += [(*met, outcome, None)] * int(count)
     return found

@@ -14,7 +14,8 @@ import numpy as np
 
 from bayesduel.study.goal import Goal, MinimizeRegret, goal_of
 from bayesduel.study.session import Session, belief_of
-from bayesduel.study.stopping import Budget, StopRule, stop_rule
+from bayesduel.study.stop_settings import usual_rule
+from bayesduel.study.stopping import Budget, StopRule
 from bayesduel.system.arguments import check_call, check_seed, path_of, shown_value, whole
 from bayesduel.system.memory import TABLE_ARMS, check_square
 
@@ -269,12 +270,13 @@ def _setting(
 
     from bayesduel.models import model_named
     from bayesduel.policies.policy import PairPolicy
+    from bayesduel.policies.score_rules import ScoreRule
 
     rng = np.random.default_rng([seed, 3])
     retired: tuple[int, ...] = ()
     required, stopped = None, False
     if isinstance(start, DataTree) or (isinstance(start, int) and not isinstance(start, bool)):
-        found_goal, rule = goal_of("find-best" if goal is None else goal), stop_rule(stop)
+        found_goal = goal_of("find-best" if goal is None else goal)
         model, wins = _from_fit(start) if isinstance(start, DataTree) else (model, None)
         if wins is None:
             check_square(whole(start, "start", 2), 10, "a plan", "plan with fewer arms")
@@ -286,6 +288,7 @@ def _setting(
                 f"policy should be 'auto' or one of pairs, such as DTS(), got {shown_value(policy)}"
             )
         chosen = _default(found_goal, spec) if automatic else policy
+        rule = usual_rule(stop, found_goal, confirms=isinstance(chosen, ScoreRule))
     else:
         if not isinstance(start, Plannable):
             raise TypeError(

@@ -1,83 +1,165 @@
-"""The tables of a stored study: settings, arms, tickets, and outcomes with their corrections."""
+"""The tables of stored studies: settings, arms, items, tickets, and what happened to them.
+
+A ticket holds its answer as it stands now; the events hold everything that was ever said.
+"""
 
 from typing import NamedTuple
 
-from sqlalchemy import Column, Float, Integer, MetaData, String, Table, UniqueConstraint
+from sqlalchemy import Column, Float, Index, Integer, MetaData, String, Table, UniqueConstraint
 
-__all__ = ["FORMAT", "Event", "arms", "metadata", "outcomes", "settings", "tickets"]
+__all__ = [
+    "FORMAT",
+    "Event",
+    "Row",
+    "arms",
+    "events",
+    "items",
+    "metadata",
+    "settings",
+    "studies",
+    "tickets",
+]
 
-FORMAT = 1  # of the tables; a study of a later one is refused
+FORMAT = 2  # of the tables; a study of another one is refused
 
 metadata = MetaData()
+
+
+def _number(name: str) -> Column[int]:
+    return Column(name, Integer, primary_key=True, autoincrement=False)
+
+
+studies = Table(
+    "studies",
+    metadata,
+    _number("number"),
+    Column("name", String(200), nullable=False, unique=True),
+)
 settings = Table(
     "settings",
     metadata,
+    _number("study"),
     Column("name", String(40), primary_key=True),
     Column("value", String, nullable=False),
 )
 arms = Table(
     "arms",
     metadata,
-    Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("label", String, nullable=False, unique=True),
+    _number("study"),
+    _number("number"),
+    Column("label", String, nullable=False),
     Column("retired", Integer, nullable=False, default=0),
+    UniqueConstraint("study", "label"),
+)
+items = Table(
+    "items",
+    metadata,
+    _number("study"),
+    _number("number"),
+    Column("label", String, nullable=False),
+    UniqueConstraint("study", "label"),
 )
 tickets = Table(
     "tickets",
     metadata,
-    Column("number", Integer, primary_key=True, autoincrement=False),
+    _number("study"),
+    _number("number"),
     Column("left", Integer, nullable=False),
     Column("right", Integer, nullable=False),
+    Column("item", Integer),
     Column("judge", String),
     Column("asked", Float, nullable=False),
-    Column("told", Integer, nullable=False, index=True),
-    # The first ticket of the same call of ask, 0 if imported; how many outcomes it knew.
+    Column("state", String(10), nullable=False),  # open, told, skipped or cancelled
+    # The answer as it stands; without an outcome: "cannot tell".
+    Column("outcome", Float),
+    Column("margin", Float),
+    Column("answered", Float),
+    # The first ticket of the same call of ask, 0 if none asked for it; the last event it knew.
     Column("batch", Integer, nullable=False),
     Column("known", Integer, nullable=False),
+    Index("tickets_by_state", "study", "state", "asked"),
+    Index("tickets_by_judge", "study", "judge", "state"),
 )
-# Outcomes and their corrections, in the order they came. The first of a ticket is the outcome.
-outcomes = Table(
-    "outcomes",
+# What happened, in order: told, corrected, withdrawn, skipped, cancelled, reissued; arms.
+events = Table(
+    "events",
     metadata,
-    Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("ticket", Integer, nullable=False, index=True),
-    Column("version", Integer, nullable=False),
-    Column("outcome", Float, nullable=False),
+    _number("study"),
+    _number("number"),
+    Column("ticket", Integer),
+    Column("kind", String(10), nullable=False),
+    Column("outcome", Float),
     Column("margin", Float),
     Column("reason", String),
-    Column("told", Float, nullable=False),
-    UniqueConstraint("ticket", "version"),
+    Column("who", String),
+    Column("at", Float, nullable=False),
+    Index("events_by_ticket", "study", "ticket"),
 )
+
+
+class Row(NamedTuple):
+    """A ticket as it stands.
+
+    Attributes
+    ----------
+    number
+        From 1.
+    left, right, item
+        Numbers of the arms and the item, which may be None.
+    judge
+        Who is to judge, or did, or None.
+    asked, answered
+        Seconds since 1970.
+    state
+        "open", "told", "skipped" or "cancelled".
+    outcome
+        1 if left won, 0 if right won, 0.5 for a tie, None for "cannot tell" and before an answer.
+    margin
+        Left's score minus right's, or None.
+    """
+
+    number: int
+    left: int
+    right: int
+    item: int | None
+    judge: str | None
+    asked: float
+    state: str
+    outcome: float | None
+    margin: float | None
+    answered: float | None
 
 
 class Event(NamedTuple):
-    """One stored outcome.
+    """Something that happened to a ticket, or to the arms.
 
     Attributes
     ----------
     number
         In the order of the store, from 1.
-    ticket, left, right, judge
-        Number of the ticket, its arms (numbers) and judge.
-    version
-        0 for the outcome, more for its corrections.
-    outcome
-        1 if left won, 0 if right won, 0.5 for a tie.
-    margin
-        Left's score minus right's, or None.
+    ticket, left, right, item, judge
+        Number of the ticket, its arms and item (numbers) and judge; None for what happened to arms.
+    kind
+        "told", "corrected", "withdrawn", "skipped", "cancelled", "reissued" or "arms".
+    outcome, margin
+        As of a ticket.
     reason
         Of a correction.
-    told
+    who
+        Who told, corrected or skipped, or None.
+    at
         Seconds since 1970.
     """
 
     number: int
-    ticket: int
-    left: int
-    right: int
+    ticket: int | None
+    left: int | None
+    right: int | None
+    item: int | None
     judge: str | None
-    version: int
-    outcome: float
+    kind: str
+    outcome: float | None
     margin: float | None
     reason: str | None
-    told: float
+    who: str | None
+    at: float

@@ -6,7 +6,7 @@ all run on it.
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -15,10 +15,11 @@ import numpy as np
 from bayesduel.beliefs import record
 from bayesduel.beliefs.belief import FROM_DRAWS, Belief, BeliefSpec
 from bayesduel.beliefs.followed import Followed, updated
-from bayesduel.beliefs.model_posterior import Laplace
+from bayesduel.beliefs.model_posterior import MCMC, Laplace
 from bayesduel.beliefs.score_posterior import (
     ScorePosterior,
     anticipate,
+    anticipate_many,
     copied,
     draw_scores,
 )
@@ -55,6 +56,11 @@ class Decision:
     tied, tied_probability
         Groups of arms that are tied within the rope of the stop rule (indices), once it is
         reached, and the probability that all of them are.
+    confirmed
+        Probability of the answer by its own duels, each pair by itself, where the stop rule looks
+        at these: that no arm beats it by more than the rope, or that there is no such arm.
+    nobody
+        Whether the answer is that no arm is such.
     """
 
     stopped: bool
@@ -65,12 +71,15 @@ class Decision:
     reason: str
     tied: tuple[tuple[int, ...], ...] = ()
     tied_probability: float = 1.0
+    confirmed: float | None = None
+    nobody: bool = False
 
 
 def belief_of(model: Any) -> BeliefSpec:
     """Return the belief that follows a model: duel by duel if it can, else by refitting."""
-    link = model.score_link
-    return Laplace(model, draws=400, growth=0.05) if link is None else Followed(link)
+    if model.score_link is not None:
+        return Followed(model.score_link)
+    return MCMC(model, draws=400) if model.why_nuts else Laplace(model, draws=400, growth=0.05)
 
 
 class Session:
@@ -93,6 +102,12 @@ class Session:
     required
         How often each pair has to meet before the study may stop, symmetric, shape (K, K);
         default 0.
+
+    Attributes
+    ----------
+    not_fitted
+        Why the model could not be refitted last time, "" where it was: the posterior is that of
+        an earlier fit, before the first one the prior.
     """
 
     def __init__(
@@ -116,6 +131,7 @@ class Session:
         self._posterior: ScorePosterior = (
             self.memory.posterior if self.driven else self._spec.scores(n_arms)
         )
+        self.not_fitted = ""
         self._due = [policy.belief.due(0), self._spec.due(0)]
 
     @property
@@ -124,16 +140,28 @@ class Session:
         return self.belief.wins
 
     def record(self, i: int, j: int, outcome: float) -> None:
-        """Record one outcome: 1 if i won, 0 if j won, 0.5 for a tie."""
+        """Record one outcome: 1 if i won, 0 if j won, 0.5 for a tie.
+
+        Raises
+        ------
+        ValueError
+            If an arm is none: compiled code would write beyond its arrays.
+        """
+        if not (0 <= i < len(self.wins) and 0 <= j < len(self.wins)):
+            raise ValueError(f"arms should be 0 to {len(self.wins) - 1}, got {i} and {j}")
         record(self.belief, (i, j), outcome)
         if not self.driven:
             record(self._own, (i, j), outcome)
 
-    def loaded(self, wins: np.ndarray, rng: np.random.Generator) -> "Session":
-        """Enter a whole tally, shape (K, K), and return the session."""
+    def enter(self, wins: np.ndarray) -> None:
+        """Enter a whole tally, shape (K, K)."""
         for belief in (self.belief, self._own):
             belief.wins[...] = wins
             belief.n_duels[0] = round(float(wins.sum()))
+
+    def loaded(self, wins: np.ndarray, rng: np.random.Generator) -> "Session":
+        """Enter a whole tally, shape (K, K), refit, and return the session."""
+        self.enter(wins)
         self.refit(rng)
         return self
 
@@ -156,26 +184,52 @@ class Session:
         rng
             Source of seeds.
         duels
-            The log, for models that need more of it than who won.
+            Function that returns the log, for models that need more of it than who won.
         """
         n = int(self.belief.n_duels[0])
         if 0 <= self._due[0] <= n:
             seed = int(rng.integers(2**31))
-            self.belief = self.policy.belief.refreshed(self.belief, seed, duels)
-            self._due[0] = self.policy.belief.due(n)
+            self.belief = self._refreshed(self.policy.belief, self.belief, seed, duels)
+            self._due[0] = n + 1 if self.not_fitted else self.policy.belief.due(n)
         if self.driven:
             self._own = self.belief
         elif 0 <= self._due[1] <= n:
-            self._own = self._spec.refreshed(self._own, int(rng.integers(2**31)), duels)
-            self._due[1] = self._spec.due(n)
+            seed = int(rng.integers(2**31))
+            self._own = self._refreshed(self._spec, self._own, seed, duels)
+            self._due[1] = n + 1 if self.not_fitted else self._spec.due(n)
+
+    def _refreshed(self, spec: BeliefSpec, belief: Belief, seed: int, duels: Any) -> Belief:
+        """Return a belief refitted; as it was where these duels do not let the model be fitted."""
+        try:
+            found = spec.refreshed(belief, seed, None if duels is None else duels())
+        except Exception as error:  # whatever a model raises, what was told stays open to all
+            self.not_fitted = f"{type(error).__name__}: {error}"
+            return belief
+        self.not_fitted = ""
+        return found
 
     def choose(
-        self, n: int, pending: Sequence[tuple[int, int]], rng: np.random.Generator
+        self,
+        n: int,
+        pending: Sequence[tuple[int, int, int]],
+        rng: np.random.Generator,
+        without: np.ndarray | None = None,
     ) -> list[tuple[int, int]]:
-        """Return the next n pairs, given that those in `pending` are asked already.
+        """Return the next n pairs.
 
         Required pairs come first. A posterior-driven policy counts what pending pairs are expected
-        to tell; other policies choose as if nothing was pending.
+        to tell and leaves out the pairs of `without`; other policies choose as if there were none.
+
+        Parameters
+        ----------
+        n
+            How many.
+        pending
+            Pairs that are asked already, and how often.
+        rng
+            Source of the choice.
+        without
+            Whether a pair is left out, symmetric, shape (K, K).
         """
         if not self.driven:
             return [self._selected(rng) for _ in range(n)]
@@ -184,29 +238,59 @@ class Session:
         ahead = self.memory
         if pending or n > 1:
             ahead = ahead._replace(posterior=copied(self._posterior))
-        for i, j in pending:
-            anticipate(ahead.posterior, i, j)
+        if len(pending) > len(self.wins) and not len(ahead.posterior.draws):
+            anticipate_many(ahead.posterior, np.array(pending, np.int64))
+        else:
+            for i, j, times in pending:
+                anticipate(ahead.posterior, i, j, times)
+        if without is not None:
+            ahead = ahead._replace(cost=np.where(without, np.inf, ahead.cost))
+            if np.isinf(ahead.cost).all():
+                return []
         found: list[tuple[int, int]] = []
         for _ in range(n):
-            missing = self.missing([*pending, *found])
+            missing = self.missing([*pending, *((i, j, 1) for i, j in found)])
+            missing[np.isinf(ahead.cost)] = 0
+            wanted = self._wanted([*pending, *((i, j, 1) for i, j in found)], rng)
             if missing.any():
                 most = np.argwhere(np.triu(missing) == missing.max())
                 i, j = most[rng.integers(len(most))]
+            elif wanted is not None and not np.isinf(ahead.cost[wanted]):
+                i, j = wanted
             else:
                 i, j = self.policy.select(self.belief, ahead, t, rng)
             found.append((int(i), int(j)))
             if len(found) < n:
-                anticipate(ahead.posterior, i, j)
+                anticipate(ahead.posterior, i, j, 1)
         return found
 
-    def missing(self, pending: Sequence[tuple[int, int]] = ()) -> np.ndarray:
+    def _wanted(
+        self, pending: Sequence[tuple[int, int, int]], rng: np.random.Generator
+    ) -> tuple[int, int] | None:
+        """Return the pair that the stop rule wants next, if it steers.
+
+        Pending duels count with the outcomes that are expected of their pairs.
+        """
+        if not self.stop.steers:
+            return None
+        wins = self.wins.copy()
+        for i, j, times in pending:
+            share = (self.wins[i, j] + 1) / (self.wins[i, j] + self.wins[j, i] + 2)
+            wins[i, j] += times * share
+            wins[j, i] += times * (1 - share)
+        active = self.active
+        found = replace(self.evidence(QUICK, rng), wins=wins[np.ix_(active, active)])
+        pair = self.stop.wanted(found)
+        return None if pair is None else (int(active[pair[0]]), int(active[pair[1]]))
+
+    def missing(self, pending: Sequence[tuple[int, int, int]] = ()) -> np.ndarray:
         """Return how many duels each required pair lacks, those in `pending` counted, (K, K)."""
         if self._required is None:
             return np.zeros(self.wins.shape)
         met = np.round(self.wins + self.wins.T)
-        for i, j in pending:
-            met[i, j] += 1
-            met[j, i] += 1
+        for i, j, times in pending:
+            met[i, j] += times
+            met[j, i] += times
         found: np.ndarray = np.maximum(self._required - met, 0)
         return found
 
@@ -268,16 +352,24 @@ class Session:
         reason = self.stop.reason(found)
         if missing:
             reason += f"; {count(missing, 'duel')} of required pairs missing"
+        if self.not_fitted:
+            reason += f"; the model cannot be refitted to these duels ({self.not_fitted})"
         tied, joint = found.tied(self.stop.rope, self.stop.level) if reached else ([], 1.0)
+        first, order = self.stop.answer(found), found.order
+        decided = reached and self.stop.decides(found)
+        if first is not None:
+            order = np.concatenate([[first], order[order != first]])
         return Decision(
             reached,
-            reached and self.stop.decides(found),
-            self.active[found.order],
-            found.probability,
+            decided,
+            self.active[order],
+            float(self.goal.correct(found.scores, order).mean()),
             self.stop.value(found),
             reason,
             tuple(tuple(self.active[group].tolist()) for group in tied),
             joint,
+            self.stop.confirms(found),
+            decided and first is None,
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesduel.data.duels import Duels
 from bayesduel.models import Model, model_from_settings, model_named, model_settings
 from bayesduel.policies.policy import PairPolicy
 from bayesduel.policies.score_rules import ScoreRule
@@ -21,13 +22,19 @@ from bayesduel.study.arms import (
 from bayesduel.study.goal import FindBest, Goal, MinimizeRegret, goal_of
 from bayesduel.study.policy_settings import policy_from, settings_of
 from bayesduel.study.session import Session, belief_of
-from bayesduel.study.stopping import Budget, StopRule, rule_from, stop_rule
+from bayesduel.study.stop_settings import rule_from, usual_rule
+from bayesduel.study.stopping import Budget, StopRule
 from bayesduel.system.arguments import check_seed, finite, shown_value
 from bayesduel.system.memory import check_square
 
-__all__ = ["Parts", "check_room", "parts_of", "stored_settings"]
+__all__ = ["SETTINGS", "Parts", "check_room", "parts_of", "stored_settings"]
 
 NEVER = Budget(2**62)
+SETTINGS = (
+    "created", "key", "goal", "model", "policy", "stop", "pairs", "costs", "required", "expires",
+    "seed", "history",
+)  # fmt: skip
+MOST_ARMS = 2000
 MATRICES = 12  # of K x K numbers at a time: tallies, bounds and what a policy keeps
 
 
@@ -58,14 +65,14 @@ def stored_settings(
     arms: Sequence[str] | None,
     given: Mapping[str, Any],
     stop: Any,
-    timeout: float,
+    expires: float,
     seed: int,
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the settings of a new study as they are stored, and the labels of its arms.
 
     Parameters
     ----------
-    arms, stop, timeout, seed
+    arms, stop, expires, seed
         As ``Study`` takes them.
     given
         Its goal, model, policy, pairs, costs and required duels, by name.
@@ -79,11 +86,11 @@ def stored_settings(
     goal = FindBest() if given["goal"] is None else goal_of(given["goal"])
     goal.check(len(labels))
     model = model_named("bradley-terry" if given["model"] is None else given["model"])
+    _check_fed(model, labels)
     check_seed(seed)
-    timeout = finite(timeout, "timeout")
-    if not timeout > 0:
-        raise ValueError(f"timeout should be positive, in seconds, got {timeout}")
-    rule = None if stop is None or isinstance(goal, MinimizeRegret) else stop_rule(stop)
+    expires = finite(expires, "expires")
+    if not expires > 0:
+        raise ValueError(f"expires should be positive, in seconds, got {expires}")
     policy = given["policy"]
     automatic = policy is None or (isinstance(policy, str) and policy == "auto")
     if not automatic and not isinstance(policy, PairPolicy):
@@ -93,7 +100,10 @@ def stored_settings(
     allowed = allowed_pairs(given["pairs"], labels)
     costs = pair_costs(given["costs"], labels)
     required = required_duels(given["required"], labels, allowed)
-    if required and not isinstance(goal.policy() if automatic else policy, ScoreRule):
+    driven = isinstance(goal.policy() if automatic else policy, ScoreRule)
+    never = stop is None or isinstance(goal, MinimizeRegret)
+    rule = None if never else usual_rule(stop, goal, confirms=driven and allowed is None)
+    if required and not driven:
         raise ValueError(
             "required should go with a posterior-driven policy, such as "
             f"ContrastAllocation(), got {shown_value(policy)}"
@@ -108,13 +118,42 @@ def stored_settings(
         "pairs": allowed,
         "costs": costs,
         "required": required,
-        "timeout": float(timeout),
+        "expires": float(expires),
         "seed": int(seed),
         "history": [],
     }
     check_room(len(labels))
     parts_of(values, labels)  # refuses what does not go together
     return values, labels
+
+
+def _check_fed(model: Model, labels: Sequence[str]) -> None:
+    """Raise ValueError if a study does not hold what a model needs of each vote.
+
+    Every arm meets the next one, twice before each of two judges.
+    """
+    if model.score_link is not None:
+        return
+    left = [label for label in labels for _ in range(4)]
+    right = [label for label in (*labels[1:], labels[0]) for _ in range(4)]
+    n = len(left)
+    log = Duels.from_votes(
+        left,
+        right,
+        [(1.0, 0.0, 0.5, 1.0)[k % 4] for k in range(n)],
+        margin=[(2.0, -1.0, 0.0, 1.0)[k % 4] for k in range(n)],
+        judge=["first" if k % 2 else "second" for k in range(n)],
+        arms=list(labels),
+    )
+    try:
+        settled = model.settled(log)
+        settled.check(log)
+        settled.cells(log)
+    except ValueError as error:
+        raise ValueError(
+            f"model should need no more than a study holds (arms, outcomes and judges), got "
+            f"{model.name}: {error}"
+        ) from error
 
 
 def parts_of(
@@ -151,6 +190,14 @@ def parts_of(
 
 
 def check_room(n_arms: int) -> None:
-    """Raise ValueError unless the matrices of a study fit in the memory that is free."""
+    """Raise ValueError where a study has too many arms to answer, or to fit in memory.
+
+    A question takes up to 0.5 s with 1,000 arms (docs/studies.md), and eight times as long with
+    twice as many.
+    """
     instead = "leave out arms that are no candidates, or fit a model to the log of these duels"
+    if n_arms > MOST_ARMS:
+        raise ValueError(
+            f"arms of a study should be at most {MOST_ARMS:,}, got {n_arms:,}: {instead}"
+        )
     check_square(n_arms, MATRICES, "a study", instead)

@@ -18,14 +18,17 @@ class Status:
     ----------
     goal, policy
         In words.
-    n_duels, n_pending
-        Outcomes told, and tickets that wait for one.
+    n_duels, n_pending, n_cannot_tell
+        Outcomes told, tickets that wait for one, and answers that there is none.
     stopped, decided
         Whether the stop rule is reached, and by more than a spent budget.
     answer
-        Labels of the answer: the best arm, the k best, or the ranking.
+        Labels of the answer: the best arm, the k best, or the ranking; () where no arm qualifies.
     probability
-        Posterior probability that the answer is right.
+        Posterior probability, by the model's scores, that the answer is right.
+    confirmed
+        Under a ``Confirmed`` rule the probability by the duels of each pair by itself: that no arm
+        beats the answer by more than the rope, or that each arm is beaten. Else None.
     verdict, reason
         The answer and the stop rule, in words.
     history
@@ -58,6 +61,8 @@ class Status:
     tied: tuple[tuple[str, ...], ...] = ()
     check: Mapping[str, Any] | None = None
     plan: Mapping[str, Any] | None = None
+    n_cannot_tell: int = 0
+    confirmed: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as JSON holds it."""
@@ -70,6 +75,8 @@ class Status:
             f"Stop rule: {self.reason}.",
             f"{count(self.n_duels, 'duel')}, {self.n_pending:,} pending; policy {self.policy}.",
         ]
+        if self.n_cannot_tell:
+            lines.append(f"{count(self.n_cannot_tell, 'answer')} that it cannot be told.")
         if len(self.history) > 1:
             lines.append(f"Probability of the answer: {sparkline([p for _, p in self.history])}")
         if self.plan is not None:

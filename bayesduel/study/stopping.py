@@ -7,7 +7,7 @@ is a lucky one, and fresh draws take the luck away.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import log
+from math import inf, log
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,8 +27,6 @@ __all__ = [
     "PosteriorThreshold",
     "StopRule",
     "WithinRope",
-    "rule_from",
-    "stop_rule",
 ]
 
 
@@ -42,6 +40,11 @@ class StopRule(ABC):
     """
 
     name: ClassVar[str]
+
+    @property
+    def steers(self) -> bool:
+        """Whether it has a say in which pair is next."""
+        return False
 
     @abstractmethod
     def value(self, evidence: Evidence) -> float:
@@ -63,10 +66,27 @@ class StopRule(ABC):
         """Return whether reaching this rule settles the answer, as no budget does."""
         return self.reached(evidence)
 
+    def answer(self, evidence: Evidence) -> int | None:
+        """Return the first arm of the answer, that of the scores by default; None for no arm."""
+        return int(evidence.order[0])
+
+    def confirms(self, evidence: Evidence) -> float | None:
+        """Return the probability of the answer by its own duels; None where scores decide."""
+        return None
+
+    def wanted(self, evidence: Evidence) -> tuple[int, int] | None:
+        """Return the pair that a rule that steers wants next; None leaves it to the policy."""
+        return None
+
     @property
     def rope(self) -> float:
         """The rope that the answer neglects."""
         return 0.0
+
+    @property
+    def most(self) -> float:
+        """Duels after which the rule is reached, whatever they say; infinite by default."""
+        return inf
 
     @property
     def level(self) -> float:
@@ -315,6 +335,11 @@ class Budget(StopRule):
         if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1:
             raise ValueError(f"n should be a whole number >= 1, got {shown_value(self.n)}")
 
+    @property
+    def most(self) -> float:
+        """The number n."""
+        return self.n
+
     def value(self, evidence: Evidence) -> float:
         """Return the number of duels."""
         return float(evidence.n_duels)
@@ -349,9 +374,36 @@ class AnyOf(StopRule):
         return max(rule.rope for rule in self.rules)
 
     @property
+    def most(self) -> float:
+        """The fewest duels after which a rule is reached, whatever they say."""
+        return min(rule.most for rule in self.rules)
+
+    @property
     def level(self) -> float:
         """The smallest probability that a rule asks for."""
         return min(rule.level for rule in self.rules)
+
+    @property
+    def steers(self) -> bool:
+        """Whether some rule has a say in which pair is next."""
+        return any(rule.steers for rule in self.rules)
+
+    @property
+    def _first(self) -> StopRule:
+        """The first rule that steers, without any the first."""
+        return next((rule for rule in self.rules if rule.steers), self.rules[0])
+
+    def answer(self, evidence: Evidence) -> int | None:
+        """Return the answer of the first rule that steers."""
+        return self._first.answer(evidence)
+
+    def confirms(self, evidence: Evidence) -> float | None:
+        """Return the probability of that answer by its own duels."""
+        return self._first.confirms(evidence)
+
+    def wanted(self, evidence: Evidence) -> tuple[int, int] | None:
+        """Return the pair that the first rule that steers wants next."""
+        return self._first.wanted(evidence)
 
     def value(self, evidence: Evidence) -> float:
         """Return the number that the first rule looks at."""
@@ -383,6 +435,11 @@ class AllOf(AnyOf):
 
     name: ClassVar[str] = "all"
 
+    @property
+    def most(self) -> float:
+        """The duels after which every rule is reached, whatever they say."""
+        return max(rule.most for rule in self.rules)
+
     def reached(self, evidence: Evidence) -> bool:
         """Return whether every rule is reached."""
         return all(rule.reached(evidence) for rule in self.rules)
@@ -394,47 +451,6 @@ class AllOf(AnyOf):
     def reason(self, evidence: Evidence) -> str:
         """Return all rules in words."""
         return "; ".join(rule.reason(evidence) for rule in self.rules)
-
-
-RULES: dict[str, Any] = {
-    rule.name: rule
-    for rule in (WithinRope, PosteriorThreshold, ExpectedLoss, ConfidenceSequences, Budget)
-}
-
-
-def stop_rule(given: Any) -> StopRule:
-    """Return a rule, given itself, a probability (of ``WithinRope``) or a list of rules (any).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is none of these.
-    """
-    if isinstance(given, StopRule):
-        return given
-    if isinstance(given, float):
-        if not 0.5 < given < 1:
-            raise ValueError(f"stop should be a probability in (0.5, 1), got {given}")
-        return WithinRope(given)
-    listed = isinstance(given, list | tuple) and len(given)
-    if listed and all(isinstance(rule, float | StopRule) for rule in given):
-        rules = tuple(stop_rule(rule) for rule in given)
-        return rules[0] if len(rules) == 1 else AnyOf(rules)
-    raise TypeError(
-        f"stop should be a probability, a rule such as WithinRope(0.95) or a list, "
-        f"got {shown_value(given)}"
-    )
-
-
-def rule_from(settings: dict[str, Any]) -> StopRule:
-    """Return the rule of these settings, with its name."""
-    own = dict(settings)
-    name = own.pop("name")
-    if name in ("any", "all"):
-        made = tuple(rule_from(each) for each in own["rules"])
-        return AnyOf(made) if name == "any" else AllOf(made)
-    made_rule: StopRule = RULES[name](**own)
-    return made_rule
 
 
 def _probability(p: float) -> float:

@@ -22,16 +22,25 @@ class Ticket:
         Labels, in the order in which they should be shown.
     judge
         Who is to judge, or None.
+    item
+        On which item (a prompt) the arms are to be compared, or None.
+    state
+        "open", "expired", "told", "skipped" or "cancelled".
+    outcome
+        As told: "left", "right", "tie", "cannot tell" or a margin; None before it is.
     """
 
     id: str
     left: str
     right: str
     judge: str | None = None
+    item: str | None = None
+    state: str = "open"
+    outcome: str | float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the ticket as JSON holds it."""
-        return {"id": self.id, "left": self.left, "right": self.right, "judge": self.judge}
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 def ticket_id(key: str, number: int) -> str:

@@ -42,6 +42,18 @@ def verdict(
         return f"Open: so far {answer} ({share})."
     if not decision.decided:
         return f"Not decided within the budget: so far {answer} ({share}).{_tied(decision, labels)}"
+    points = f"{100 * rope:g} points of win probability"
+    if decision.nobody:
+        return (
+            f"Decided: no arm qualifies (a top cycle): each is beaten by another by more than "
+            f"{points}, each pair by itself (probability {decision.confirmed:.3f})."
+        )
+    if decision.confirmed is not None:
+        return (
+            f"Decided: no arm beats {order[0]} by more than {points}, each pair by itself "
+            f"(probability {decision.confirmed:.3f}; by the model's scores it is the best with "
+            f"{share}).{_tied(decision, labels)}"
+        )
     if decision.probability >= level:
         return f"Decided: {answer} ({share})."
     roughly = goal.roughly(order, 100 * rope)
@@ -63,11 +75,12 @@ def _listed(names: list[str]) -> list[str]:
     return [", ".join(names[:-1]), names[-1]]
 
 
-def objection(model: str) -> str:
+def objection(model: str, *, confirmed: bool) -> str:
     """Return what a verdict adds where the transitivity check objects."""
+    about = "the duels of each arm with each other" if confirmed else f"the scores of {model}"
     return (
         "The transitivity check objects: other winner criteria may give another answer, this one "
-        f"stands for the scores of {model}."
+        f"stands for {about}."
     )
 
 

@@ -11,12 +11,16 @@ from bayesduel.beliefs.score_posterior import (
     LOGIT,
     PROBIT,
     anticipate,
+    anticipate_many,
+    begin,
     cell,
+    copied,
     difference,
     expected_information,
     follow,
     heaviest,
     mean_shift,
+    refit,
     refitted_scores,
     score_posterior,
     win_probability,
@@ -39,7 +43,7 @@ def test_the_covariance_kept_is_that_of_the_heaviest_node():
         root = posterior.root[posterior.log_weight.argmax()]
         np.testing.assert_allclose(heaviest(posterior)[1], root @ root.T, rtol=1e-9, atol=1e-12)
     before = heaviest(posterior)[1].copy()
-    anticipate(posterior, 3, 7)
+    anticipate(posterior, 3, 7, 1)
     root = posterior.root[posterior.log_weight.argmax()]
     np.testing.assert_allclose(heaviest(posterior)[1], root @ root.T, rtol=1e-9, atol=1e-12)
     assert heaviest(posterior)[1][3, 3] < before[3, 3]
@@ -201,3 +205,32 @@ def test_scores_of_a_refitted_model_are_mean_log_odds_of_its_draws():
         belief.draws[:] = expit(score[:, :, None] - score[:, None, :])
         updated(posterior, belief)
         np.testing.assert_allclose(posterior.draws, score, atol=1e-12)
+
+
+def test_many_pairs_are_anticipated_at_once_as_one_by_one():
+    rng = np.random.default_rng(2)
+    wins = rng.integers(0, 3, (N_ARMS, N_ARMS)).astype(float)
+    np.fill_diagonal(wins, 0)
+    one, many = (score_posterior(N_ARMS, LOGIT, 2.0) for _ in "12")
+    pairs = np.array([(3, 7, 2), (1, 4, 1), (0, 7, 5)])
+    for posterior in (one, many):
+        follow(posterior, wins)
+    for i, j, times in pairs:
+        for _ in range(times):
+            anticipate(one, i, j, 1)
+    anticipate_many(many, pairs)
+    node = one.log_weight.argmax()
+    np.testing.assert_allclose(
+        many.root[node] @ many.root[node].T, one.root[node] @ one.root[node].T, atol=1e-9
+    )
+    np.testing.assert_allclose(heaviest(many)[1], heaviest(one)[1], atol=1e-9)
+
+
+def test_the_prior_is_what_the_fit_to_no_duel_gives():
+    posterior = score_posterior(N_ARMS, PROBIT, 1.2)
+    begin(posterior)
+    expected = copied(posterior)
+    for g in range(len(posterior.scale)):
+        refit(posterior, g, np.zeros((N_ARMS, N_ARMS)))
+    for name in ("mode", "centre", "root", "log_weight"):
+        np.testing.assert_allclose(getattr(posterior, name), getattr(expected, name), atol=1e-12)

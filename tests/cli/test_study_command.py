@@ -98,3 +98,44 @@ def test_status_as_json_has_the_plan(told, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["plan"]["futures"] == 2
     assert found["check"] is None
+
+
+def test_the_life_of_a_ticket_from_the_command_line(tmp_path, capsys):
+    path = tmp_path / "s"
+
+    def said(*words):
+        assert study(*words) == 0
+        return capsys.readouterr().out
+
+    (tmp_path / "items.txt").write_text("p\nq\n")
+    made = ("new", path, "--name", "taste", "--arms", "a,b,c", "--items-file")
+    said(*made, tmp_path / "items.txt", "--budget", "9")
+    said("new", path, "--name", "look", "--arms", "x,y")
+    assert said("list", path) == "taste\nlook\n"
+    here = (path, "--name", "taste")
+    first = json.loads(said("ask", *here, "--judge", "ann", "--json"))
+    assert json.loads(said("ask", *here, "--judge", "ann", "--json")) == first
+    assert first["item"] in ("p", "q")
+    assert "is skipped" in said("skip", *here, "1")
+    assert "is open again" in said("undo", *here, "--judge", "ann")
+    assert "judge ann, open" in said("tickets", *here)
+    assert "is cancelled" in said("cancel", *here, "1", "--by", "eve")
+    assert said("tickets", *here) == "No ticket waits for an outcome.\n"
+    assert "is open again" in said("reissue", *here, "1", "--judge", "bob")
+    assert "cannot tell. 0 duels" in said("tell", *here, "1", "cannot tell", "--judge", "bob")
+    assert "is stored: left" in said("add", *here, "a", "b", "left", "--item", "p")
+    said("export", *here, tmp_path / "log.csv")
+    lines = (tmp_path / "log.csv").read_text().splitlines()
+    assert lines[0] == "ticket,left,right,outcome,item,told"
+    assert len(lines) == 2
+    said("export", *here, tmp_path / "audit.csv", "--audit")
+    trail = (tmp_path / "audit.csv").read_text()
+    assert [trail.count(kind) for kind in ("withdrawn", "cancelled", "reissued")] == [1, 1, 1]
+    assert trail.splitlines()[0].startswith("ticket,left,right,item,judge,event,outcome,")
+    assert said("arms", *here, "--add", "d", "--retire", "c") == "a\nb\nc (retired)\nd\n"
+    assert said("arms", *here, "--restore", "c") == "a\nb\nc\nd\n"
+    assert study("ask", path) == 2
+    assert "name should be one of taste, look" in capsys.readouterr().err
+    assert study("ask", *here, "-n", "20") == 0  # what the budget leaves
+    assert study("ask", *here) == 3
+    assert study("list", tmp_path / "none") == 2

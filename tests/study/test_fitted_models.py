@@ -5,7 +5,13 @@ import json
 import pytest
 
 import bayesduel as bd
-from bayesduel.models import BradleyTerry
+from bayesduel.models import (
+    BradleyTerry,
+    CategoryEffects,
+    JudgeReliability,
+    RandomEffects,
+    TimeVarying,
+)
 from bayesduel.study.policy_settings import policy_from, settings_of
 from tests.study.test_study import SCORES, play
 
@@ -52,3 +58,43 @@ def test_the_verdict_says_where_the_transitivity_check_objects():
     assert status.check["notions"]["condorcet"] < 0.05
     assert "Condorcet winner with probability" in str(status)
     assert study.status(check=False).check == status.check  # kept for these outcomes
+
+
+@pytest.mark.plain
+def test_a_model_that_is_not_identified_locks_nothing(tmp_path):
+    """Reliabilities of judges need two judges: with one the prior stands, and all stays open."""
+    path = tmp_path / "s"
+    study = bd.Study(path, arms=list("abc"), model=BradleyTerry() + JudgeReliability())
+    for _ in range(12):
+        study.tell(study.ask(judge="ann"), "left")
+    again = bd.Study(path)
+    assert again.duels().n_duels == again.n_duels == 12
+    assert "cannot be refitted to these duels (ValueError: duels should be of at least two" in str(
+        again.status(check=False)
+    )
+    again.correct(study.audit()[0]["ticket"], "right", "typo")
+    assert again.ask(judge="ann").judge == "ann"
+
+
+def test_reliabilities_of_two_judges_are_fitted():
+    study = bd.Study(arms=list("ab"), model=BradleyTerry() + JudgeReliability(), stop=None)
+    study.import_duels(bd.Duels.from_votes(["a"] * 6, ["b"] * 6, [1] * 6, judge=list("xyxyxy")))
+    assert study.ask(judge="x").state == "open"
+    assert study._ledger.parts.session.not_fitted == ""
+    assert study.status(check=False).ranking == ("a", "b")
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(
+    ("term", "message"),
+    [
+        (TimeVarying(), "a time for each vote"),
+        (RandomEffects("topic"), "name a topic for each vote"),
+        (CategoryEffects(), "name a category for each vote"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_models_that_a_study_cannot_feed_are_refused(term, message, tmp_path):
+    with pytest.raises(ValueError, match=f"model should need no more .* {message}"):
+        bd.Study(tmp_path / "s", arms=list("abc"), model=BradleyTerry() + term)
+    assert not (tmp_path / "s").exists()

@@ -1,0 +1,148 @@
+"""``bayesduel study serve``: the pages of a study, for judges and an administrator."""
+
+from contextlib import suppress
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bayesduel.cli.study_tickets import Place, opened, study_argument
+
+__all__ = ["command"]
+
+ADMIN_DAYS = 1.0  # that the link printed at the start is valid
+text_file = click.Path(dir_okay=False, exists=True, path_type=Path)
+
+
+@click.command("serve", short_help="Let judges answer in a browser, and watch the standings.")
+@study_argument
+@click.option(
+    "--content",
+    type=text_file,
+    help="CSV file of what judges see: columns arm, item (where the study has items) and content "
+    "(Markdown, the name of a picture, recording or film beside the file, or a link). A row "
+    "without an arm is what stands above the pairs of its item.",
+)
+@click.option("--show-labels", is_flag=True, help="Judges see the labels of the arms themselves.")
+@click.option("--title", help="Of the pages.")
+@click.option("--question", help="Above every pair.")
+@click.option("--instructions", type=text_file, help="Markdown file that judges read first.")
+@click.option("--consent", type=text_file, help="Markdown file that judges have to agree to.")
+@click.option("--quota", type=int, help="Answers of a judge, after which the judge is done.")
+@click.option("--completion-code", help="Given to judges at the end.")
+@click.option("--return-url", help="Link that judges are given at the end.")
+@click.option("--open-standings", is_flag=True, help="Judges may see the standings.")
+@click.option("--webhook", help="Address to which the standings are posted on stop.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", default=8000, show_default=True, help="Port to listen on.")
+@click.option("--url", help="Address of the pages as judges reach them, such as that of a proxy.")
+@click.option("--tls-certificate", type=text_file, help="PEM file, to serve HTTPS.")
+@click.option("--tls-key", type=text_file, help="PEM file of its key.")
+def command(study: Place, host: str, port: int, **given: Any) -> None:
+    """Serve the pages of STUDY until stopped.
+
+    Prints a link for the administrator, valid for a day, who invites judges on the page that it
+    opens. All that counts is in the study's database: stop and start as you like.
+    """
+    from bayesduel.system.extras import load_extra
+
+    uvicorn = load_extra("uvicorn", "serve")
+    for module in ("starlette", "nh3", "markdown_it"):
+        load_extra(module, "serve")
+    app, link = application(study, host, port, **given)
+    if not _is_loopback(host):
+        click.echo(_warning(host, bool(given["tls_certificate"])), err=True)
+    click.echo(f"Administrator (valid for a day, keep it to yourself): {link}")
+    uvicorn.run(
+        app,
+        host=host,
+        port=port,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        limit_concurrency=500,
+        timeout_graceful_shutdown=3,
+        h11_max_incomplete_event_size=32 * 1024,
+        ssl_certfile=given["tls_certificate"],
+        ssl_keyfile=given["tls_key"],
+    )
+
+
+def application(
+    study: Place,
+    host: str,
+    port: int,
+    *,
+    content: Path | None,
+    show_labels: bool,
+    url: str | None,
+    tls_certificate: Path | None,
+    tls_key: Path | None,
+    **options: Any,
+) -> tuple[Any, str]:
+    """Return the application and the link of its administrator."""
+    from bayesduel.serve.app import create_app
+    from bayesduel.serve.content import contents_of_labels, read_contents
+    from bayesduel.serve.options import Options
+    from bayesduel.serve.pages import Pages
+
+    if (content is None) != show_labels:
+        raise click.UsageError(
+            "Give either --content FILE or, as the labels are what judges compare, --show-labels."
+        )
+    if (tls_certificate is None) != (tls_key is None):
+        raise click.UsageError("Give --tls-certificate and --tls-key together.")
+    for field in ("instructions", "consent"):
+        if options[field] is not None:
+            options[field] = options[field].read_text(encoding="utf-8")
+    scheme = "http" if tls_certificate is None else "https"
+    shown = f"[{host}]" if ":" in host else host
+    own = f"{scheme}://{shown}:{port}"
+    chosen = {k: v for k, v in options.items() if v is not None}
+    settings = Options(public_url=url or own, **chosen)
+    served = opened(study)
+    if served.items and content is None:
+        raise click.UsageError("The study has items: give --content FILE.")
+    contents = (
+        contents_of_labels(served.arms)
+        if content is None
+        else read_contents(content, served.arms, served.items)
+    )
+    pages = Pages(served, contents, settings, study.path)
+    _rehearse(served)
+    hosts = [settings.host, host, "localhost"]
+    app = create_app(pages, hosts if url or _is_loopback(host) else ["*"])
+    return app, pages.invited("administrator", "admin", ADMIN_DAYS)[1]
+
+
+def _rehearse(study: Any) -> None:
+    """Play a duel of a study like this one in memory, so that no judge waits for a compiler."""
+    from bayesduel.study.desk import StudyStopped
+    from bayesduel.study.study import Study
+
+    arms, goal, model = study.arms, study.goal, study.model
+    with Study(arms=arms, goal=goal, model=model, policy=study.policy, stop=study.stop) as copy:
+        with suppress(StudyStopped):  # a budget of one duel, say
+            for answer in ("left", "right"):
+                copy.tell(copy.ask(judge="anyone"), answer)
+        copy.status(check=False)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _warning(host: str, encrypted: bool) -> str:
+    where = "any address of this machine" if host in ("0.0.0.0", "::") else host
+    words = f"Listening on {where}: every machine that can reach it can open the pages"
+    if encrypted:
+        return f"{words}. Only who has a link gets in."
+    return (
+        f"{words}, and links and answers cross the network unencrypted, so that who can read the "
+        "traffic can use them. Give --tls-certificate and --tls-key, or put a proxy that serves "
+        "HTTPS in front and name its address with --url."
+    )

@@ -1,0 +1,200 @@
+"""What the commands of ``bayesduel study`` share, and those about single tickets and arms."""
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+__all__ = ["COMMANDS", "Place", "json_option", "opened", "outcome_of", "study_argument"]
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+by_option = click.option("--by", help="Who does it, kept in the audit trail.")
+
+
+class Place(NamedTuple):
+    """Where a study is: a file or a database URL, and its name where there are several."""
+
+    path: str
+    name: str | None
+
+    def __str__(self) -> str:
+        return self.path
+
+
+def study_argument(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the argument STUDY and the option --name, which arrive as one ``study``."""
+
+    @click.argument("study", metavar="STUDY")
+    @click.option("--name", help="Name of the study, where the database holds several.")
+    @wraps(function)
+    def found(study: str, name: str | None, **given: Any) -> Any:
+        return function(study=Place(study, name), **given)
+
+    return found
+
+
+def opened(study: Place) -> Any:
+    """Return the study of a place; raise ValueError where there is no file."""
+    from bayesduel.study.study import Study
+
+    if "://" not in study.path and not Path(study.path).exists():
+        raise ValueError(f"{study} should be a study, made by `bayesduel study new`; got no file")
+    return Study(study.path, name=study.name)
+
+
+def outcome_of(text: str) -> Any:
+    """Return an outcome: a margin if it is a number, else as it is."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _say(ticket: Any, done: str, as_json: bool) -> None:
+    from bayesduel.cli.console import print_json
+
+    if as_json:
+        print_json(ticket.to_dict())
+    else:
+        click.echo(f"{ticket.id} {done}")
+
+
+@click.command("skip")
+@study_argument
+@click.argument("ticket")
+@click.option("--judge", help="Who skips; by default the ticket's judge.")
+@json_option
+def skip(study: Place, ticket: str, judge: str | None, as_json: bool) -> None:
+    """Give a TICKET back without an answer; its judge is not asked the same again."""
+    found = opened(study)
+    found.skip(ticket, judge=judge)
+    _say(found.ticket(ticket), "is skipped.", as_json)
+
+
+@click.command("cancel")
+@study_argument
+@click.argument("ticket")
+@by_option
+@json_option
+def cancel(study: Place, ticket: str, by: str | None, as_json: bool) -> None:
+    """Withdraw a TICKET that has no answer."""
+    found = opened(study)
+    found.cancel(ticket, by=by)
+    _say(found.ticket(ticket), "is cancelled.", as_json)
+
+
+@click.command("reissue")
+@study_argument
+@click.argument("ticket")
+@click.option("--judge", help="Who is to judge from now on; by default who was.")
+@by_option
+@json_option
+def reissue(study: Place, ticket: str, judge: str | None, by: str | None, as_json: bool) -> None:
+    """Open a TICKET again that expired, was skipped or cancelled, or is with another judge."""
+    _say(opened(study).reissue(ticket, judge, by=by), "is open again.", as_json)
+
+
+@click.command("undo")
+@study_argument
+@click.option("--judge", required=True, help="Whose last answer is taken back.")
+@json_option
+def undo(study: Place, judge: str, as_json: bool) -> None:
+    """Take back the last answer, or skip, of a judge; the ticket is open again."""
+    _say(opened(study).undo(judge), "is open again.", as_json)
+
+
+@click.command("add")
+@study_argument
+@click.argument("left")
+@click.argument("right")
+@click.argument("outcome")
+@click.option("--judge", help="Who judged.")
+@click.option("--item", help="On which item, in a study with items.")
+@json_option
+def add(
+    study: Place,
+    left: str,
+    right: str,
+    outcome: str,
+    judge: str | None,
+    item: str | None,
+    as_json: bool,
+) -> None:
+    """Store a duel of LEFT and RIGHT that the study did not ask for, with its OUTCOME."""
+    made = opened(study).add(left, right, outcome_of(outcome), judge=judge, item=item)
+    _say(made, f"is stored: {outcome}.", as_json)
+
+
+@click.command("tickets")
+@study_argument
+@click.option("--judge", help="Those of this judge alone.")
+@json_option
+def tickets(study: Place, judge: str | None, as_json: bool) -> None:
+    """List the tickets that wait for an outcome, expired ones last."""
+    from bayesduel.cli.console import print_json
+
+    found = opened(study)
+    late = [t for t in found.expired() if judge in (None, t.judge)]
+    rows = [*found.pending(judge), *late]
+    if as_json:
+        print_json([ticket.to_dict() for ticket in rows])
+        return
+    for t in rows:
+        whose = "" if t.judge is None else f", judge {t.judge}"
+        click.echo(f"{t.id}: left {t.left}, right {t.right}{whose}, {t.state}")
+    if not rows:
+        click.echo("No ticket waits for an outcome.")
+
+
+@click.command("arms")
+@study_argument
+@click.option("--add", multiple=True, metavar="ARM", help="Add an arm; again for each.")
+@click.option("--retire", multiple=True, metavar="ARM", help="Ask for an arm no more.")
+@click.option("--restore", multiple=True, metavar="ARM", help="Take a retired arm back.")
+@json_option
+def arms(
+    study: Place,
+    add: tuple[str, ...],
+    retire: tuple[str, ...],
+    restore: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """List the arms; add, retire or restore some."""
+    from bayesduel.cli.console import print_json
+
+    found = opened(study)
+    for change, labels in (
+        (found.add_arms, add),
+        (found.retire_arms, retire),
+        (found.restore_arms, restore),
+    ):
+        if labels:
+            change(labels)
+    retired = {found.arms[k] for k in found.retired}
+    if as_json:
+        print_json([{"arm": arm, "retired": arm in retired} for arm in found.arms])
+        return
+    for arm in found.arms:
+        click.echo(f"{arm}{' (retired)' if arm in retired else ''}")
+
+
+@click.command("list")
+@click.argument("path", metavar="STUDY")
+@json_option
+def list_(path: str, as_json: bool) -> None:
+    """List the names of the studies of a file or a database."""
+    from bayesduel.cli.console import print_json
+    from bayesduel.study.study import studies
+
+    if "://" not in path and not Path(path).exists():
+        raise ValueError(f"{path} should be a study, made by `bayesduel study new`; got no file")
+    names = studies(path)
+    if as_json:
+        print_json(list(names))
+    else:
+        click.echo("\n".join(names))
+
+
+COMMANDS = (skip, cancel, reissue, undo, add, tickets, arms, list_)

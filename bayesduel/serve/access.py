@@ -1,0 +1,185 @@
+"""Who may see what: invitations with unguessable tokens, stored as hashes.
+
+A token is 256 random bits. The database holds its SHA-256 hash, so that nobody who reads the
+database can enter; tokens expire and can be revoked, which takes effect with the next request.
+"""
+
+import re
+import secrets
+import time
+from collections.abc import Sequence
+from hashlib import sha256
+from hmac import compare_digest
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    Column,
+    Float,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    UniqueConstraint,
+    delete,
+    insert,
+    select,
+    update,
+)
+
+from bayesduel.study.store import Store
+from bayesduel.system.arguments import check_one_of, shown_value
+
+__all__ = ["DAY", "ROLES", "Access", "Invitation"]
+
+DAY = 86_400.0  # seconds
+LONGEST = 366  # days that an invitation is valid, at most
+NAME = 100  # characters of the name of a judge, at most
+# judge: judges; open: makes a judge of everyone who opens the link; viewer: sees the standings.
+ROLES = ("judge", "open", "viewer", "admin")
+
+metadata = MetaData()
+invitations = Table(
+    "invitations",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("study", Integer, nullable=False),
+    Column("hash", String(64), nullable=False, unique=True),
+    Column("role", String(10), nullable=False),
+    Column("judge", String, nullable=False),
+    Column("made", Float, nullable=False),
+    Column("expires", Float, nullable=False),
+    Column("revoked", Float),
+    Column("opened", Float),
+    Column("consented", Float),
+)
+notes = Table(  # what the pages remember of a study: whether it is paused, who was told of the stop
+    "page_notes",
+    metadata,
+    Column("study", Integer, nullable=False),
+    Column("name", String(40), nullable=False),
+    Column("value", String, nullable=False),
+    UniqueConstraint("study", "name"),
+)
+
+
+class Invitation(NamedTuple):
+    """An invitation as stored, without its token. Times are seconds since 1970, or None."""
+
+    number: int
+    role: str
+    judge: str
+    made: float
+    expires: float
+    revoked: float | None
+    opened: float | None
+    consented: float | None
+
+    @property
+    def state(self) -> str:
+        """Return "valid", "revoked" or "expired"."""
+        if self.revoked is not None:
+            return "revoked"
+        return "valid" if time.time() < self.expires else "expired"
+
+
+class Access:
+    """The invitations of one study.
+
+    Parameters
+    ----------
+    store
+        Of the study.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._database, self._study = store, store.study
+        with store.writing() as connection:
+            metadata.create_all(connection)
+
+    def invite(self, judge: str, role: str, days: float) -> tuple[Invitation, str]:
+        """Store a new invitation; return it and its token, which is stored nowhere.
+
+        Raises
+        ------
+        ValueError
+            If the role is none, the name is empty, too long or has control characters, or the
+            number of days is out of range.
+        """
+        check_one_of(role, "role", ROLES)
+        name = " ".join(judge.split())
+        if not 0 < len(name) <= NAME or re.search(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", name):
+            raise ValueError(
+                f"judge should be a name of 1 to {NAME} characters, got {shown_value(judge)}"
+            )
+        if not 0 < days <= LONGEST:
+            raise ValueError(f"days should be in (0, {LONGEST}], got {shown_value(days)}")
+        token, now = secrets.token_urlsafe(32), time.time()
+        expires = now + days * DAY
+        row = {"role": role, "judge": name, "made": now, "expires": expires}
+        with self._database.writing() as connection:
+            stored = insert(invitations).values(study=self._study, hash=_hash(token), **row)
+            number = connection.execute(stored).inserted_primary_key
+        assert number is not None
+        return Invitation(number[0], role, name, now, expires, None, None, None), token
+
+    def visitor(self, token: str) -> Invitation | None:
+        """Return the invitation of a token, None unless it is valid now."""
+        digest = _hash(token)
+        query = select(invitations).where(
+            invitations.c.hash == digest, invitations.c.study == self._study
+        )
+        with self._database.reading() as connection:
+            row = connection.execute(query).one_or_none()
+        if row is None or not compare_digest(row.hash, digest):
+            return None
+        found = _invitation(row)
+        return found if found.state == "valid" else None
+
+    def mark(self, number: int, name: str) -> None:
+        """Store the time of a first: "opened", "consented" or "revoked"."""
+        column = invitations.c[name]
+        change = update(invitations).where(
+            invitations.c.number == number, invitations.c.study == self._study, column.is_(None)
+        )
+        with self._database.writing() as connection:
+            connection.execute(change.values({name: time.time()}))
+
+    def consented(self, judge: str) -> bool:
+        """Return whether a judge has agreed to begin, by any invitation."""
+        query = select(invitations.c.number).where(
+            invitations.c.study == self._study,
+            invitations.c.judge == judge,
+            invitations.c.consented.is_not(None),
+        )
+        with self._database.reading() as connection:
+            return connection.execute(query.limit(1)).one_or_none() is not None
+
+    def all(self) -> Sequence[Invitation]:
+        """Return every invitation, the newest first."""
+        query = select(invitations).where(invitations.c.study == self._study)
+        with self._database.reading() as connection:
+            rows = connection.execute(query.order_by(invitations.c.number.desc())).all()
+        return [_invitation(row) for row in rows]
+
+    # -- what the pages remember -----------------------------------------------------------
+
+    def note(self, name: str) -> str:
+        """Return what was noted under a name, "" if nothing was."""
+        query = select(notes.c.value).where(notes.c.study == self._study, notes.c.name == name)
+        with self._database.reading() as connection:
+            return connection.execute(query).scalar_one_or_none() or ""
+
+    def set_note(self, name: str, value: str) -> None:
+        """Note a value under a name, in place of an earlier one."""
+        own = notes.c.study == self._study, notes.c.name == name
+        with self._database.writing() as connection:
+            connection.execute(delete(notes).where(*own))
+            connection.execute(insert(notes).values(study=self._study, name=name, value=value))
+
+
+def _hash(token: str) -> str:
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _invitation(row: Any) -> Invitation:
+    return Invitation(*(row._mapping[name] for name in Invitation._fields))

@@ -1,0 +1,146 @@
+"""What an administrator may do: invite and revoke, pause, retire arms, correct, export, report."""
+
+import re
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from bayesduel.serve.access import LONGEST, ROLES, Invitation
+from bayesduel.serve.operations import Operation, Refused, text
+from bayesduel.serve.pages import Pages
+from bayesduel.study.audit_trail import export_rows
+from bayesduel.study.outcomes import SIDES
+from bayesduel.text import csv_text
+
+__all__ = ["OPERATIONS", "admin_state", "exported", "reported"]
+
+RECENT = 50  # outcomes on the page; the export has all
+MOST = 200  # judges of one invitation
+
+
+def admin_state(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
+    """Return invitations, arms, and the last outcomes."""
+    answers = pages.answers()
+    rows = [row | {"ticket": row["id"]} for row in pages.study.rows()]
+    met = Counter(label for row in rows for label in (row["left"], row["right"]))
+    retired = {pages.study.arms[i] for i in pages.study.retired}
+    return {
+        "paused": pages.paused,
+        "stopped": pages.study.stopped,
+        "duels": pages.study.n_duels,
+        "invitations": [
+            i._asdict() | {"state": i.state, "answers": answers.get(i.judge, {})}
+            for i in pages.access.all()
+        ],
+        "arms": [
+            {"arm": a, "duels": met[a], "retired": a in retired} for a in pages.study.arms
+        ],
+        "recent": rows[: -RECENT - 1 : -1],
+    }  # fmt: skip
+
+
+def admin_invite(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
+    """Invite judges; the links are given once and stored nowhere."""
+    names = [name for name in re.split(r"[,;\n]", body["judges"]) if name.strip()]
+    if not 0 < len(names) <= MOST:
+        raise Refused(400, f"judges should be 1 to {MOST} names, got {len(names)}")
+    role, days = body.get("role", "judge"), body.get("days", 7)
+    made = [pages.invited(name, role, days) for name in names]
+    links = [
+        {"invitation": invitation.number, "judge": invitation.judge, "role": role, "link": link}
+        for invitation, link in made
+    ]
+    return {"links": links}
+
+
+def admin_revoke(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
+    """Revoke an invitation: its link and its cookie open nothing any more."""
+    if body["invitation"] not in {i.number for i in pages.access.all()}:
+        raise Refused(404, f"invitation should be one of this study, got {body['invitation']}")
+    pages.access.mark(body["invitation"], "revoked")
+    return {"done": True}
+
+
+def admin_pause(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
+    """Pause the study, or go on: judges are asked no new pairs meanwhile."""
+    pages.access.set_note("paused", "yes" if body["paused"] else "no")
+    return {"done": True}
+
+
+def admin_retire(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
+    """Retire an arm, which is then asked for no more, or restore it."""
+    change = pages.study.retire_arms if body["retired"] else pages.study.restore_arms
+    change([body["arm"]])
+    return {"done": True}
+
+
+def admin_correct(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
+    """Correct an outcome; the old one and the reason stay in the audit trail."""
+    pages.study.correct(body["ticket"], body["outcome"], body["reason"], by=visitor.judge)
+    return {"done": True}
+
+
+def exported(pages: Pages, audit: bool) -> str:
+    """Return the duels, or the audit trail, as the text of a CSV file."""
+    rows = pages.study.audit() if audit else export_rows(pages.study.rows())
+    if not rows:
+        raise Refused(409, "the study should have an outcome to export, got none")
+    return csv_text(rows[0], (row.values() for row in rows))
+
+
+def reported(pages: Pages) -> bytes:
+    """Return the report on the duels, an HTML page."""
+    from bayesduel.reporting.report import report
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        try:
+            report(pages.study.duels(), path, model=pages.study.model)
+        except ValueError as error:
+            raise Refused(409, str(error)) from error
+        return path.read_bytes()
+
+
+ADMIN = ("admin",)
+DONE = {"done": {"type": "boolean"}}
+OPERATIONS = (
+    Operation(
+        "GET", "/api/admin", ADMIN, admin_state, "Invitations, arms, and the last outcomes.",
+        result={
+            "paused": {"type": "boolean"}, "stopped": {"type": "boolean"},
+            "duels": {"type": "integer"}, "invitations": {"type": "array"},
+            "arms": {"type": "array"}, "recent": {"type": "array"},
+        },
+    ),
+    Operation(
+        "POST", "/api/admin/invite", ADMIN, admin_invite,
+        "Invite judges (names on lines or between commas); the links are given once.",
+        body={
+            "judges": text(20_000),
+            "role": {"type": "string", "enum": list(ROLES)},
+            "days": {"type": "number", "minimum": 0.01, "maximum": LONGEST},
+        },
+        optional=("role", "days"), result={"links": {"type": "array"}},
+    ),
+    Operation(
+        "POST", "/api/admin/revoke", ADMIN, admin_revoke, "Revoke an invitation, by its number.",
+        body={"invitation": {"type": "integer", "minimum": 1}}, result=DONE,
+    ),
+    Operation(
+        "POST", "/api/admin/pause", ADMIN, admin_pause, "Pause the study, or go on.",
+        body={"paused": {"type": "boolean"}}, result=DONE,
+    ),
+    Operation(
+        "POST", "/api/admin/retire", ADMIN, admin_retire, "Retire an arm, or restore it.",
+        body={"arm": text(10_000), "retired": {"type": "boolean"}}, result=DONE,
+    ),
+    Operation(
+        "POST", "/api/admin/correct", ADMIN, admin_correct, "Correct an outcome, with a reason.",
+        body={
+            "ticket": text(40), "reason": text(500),
+            "outcome": {"type": "string", "enum": list(SIDES)},
+        },
+        result=DONE,
+    ),
+)  # fmt: skip

@@ -1,0 +1,376 @@
+"""The application: routes, who is let in, and how an answer is sent.
+
+A page of a browser says who it is by an HttpOnly cookie and has to come from this site; a program
+by the header ``Authorization: Bearer TOKEN``. Tokens stand in no address that a server sees.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, nullcontext
+from functools import partial
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlsplit
+
+from jinja2 import Environment, PackageLoader, select_autoescape
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import (
+    FileResponse,
+    HTMLResponse,
+    JSONResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
+from starlette.routing import Route
+
+from bayesduel.serve import admin, judging
+from bayesduel.serve.access import DAY, Invitation
+from bayesduel.serve.limits import BodyLimit, Headers, Rate
+from bayesduel.serve.operations import Operation, Refused, checked_body, document, text
+from bayesduel.serve.pages import Pages
+from bayesduel.serve.standings import curve
+from bayesduel.serve.watch import Watch
+
+__all__ = ["create_app"]
+
+STATIC = {"page.css": "text/css", "enter.js": "text/javascript", "judge.js": "text/javascript",
+          "live.js": "text/javascript", "admin.js": "text/javascript",
+          "icon.svg": "image/svg+xml"}  # fmt: skip
+MEDIA_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+LOOKERS = ("viewer", "admin")
+
+type Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def create_app(pages: Pages, hosts: list[str]) -> Starlette:
+    """Return the application.
+
+    Parameters
+    ----------
+    pages
+        The study.
+    hosts
+        Names by which browsers may reach it; ["*"] for any.
+    """
+    return Site(pages, hosts).app
+
+
+class Site:
+    """Routes of the pages of one study."""
+
+    def __init__(self, pages: Pages, hosts: list[str]) -> None:
+        self.pages = pages
+        self.watch = Watch(pages)
+        self.strangers = Rate(per_second=0.5, burst=30)  # by address: those who show no valid token
+        self.known = Rate(per_second=10, burst=60)  # by invitation
+        self.heavy = Rate(per_second=0.2, burst=5)  # reports, by invitation
+        self.turn = asyncio.Lock()  # judges wait here one by one, not in threads that others need
+        self.operations = self._operations()
+        self.templates = Environment(
+            loader=PackageLoader("bayesduel.serve"), autoescape=select_autoescape(["html"])
+        )
+        self.templates.globals["curve"] = curve
+        folder = files("bayesduel.serve") / "static"
+        self.static = {name: (folder / name).read_bytes() for name in STATIC}
+        self.app = Starlette(
+            routes=self._routes(),
+            middleware=[
+                Middleware(Headers, secure=pages.options.secure),
+                Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False),
+                Middleware(BodyLimit),
+            ],
+            exception_handlers={Refused: _refused, ClientDisconnect: _gone},  # type: ignore[dict-item]
+            lifespan=self._lifespan,
+        )
+
+    # -- routes ----------------------------------------------------------------------------
+
+    def _operations(self) -> tuple[Operation, ...]:
+        lookers = (*LOOKERS, "judge") if self.pages.options.open_standings else LOOKERS
+
+        def get_standings(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> Any:
+            return pages.standings()
+
+        return (
+            *judging.OPERATIONS,
+            Operation(
+                "GET", "/api/standings", lookers, get_standings,
+                "Verdict, ranking with intervals, probability over time, agreement of judges.",
+            ),
+            *admin.OPERATIONS,
+        )  # fmt: skip
+
+    def _routes(self) -> list[Route]:
+        by_path = {o.path: o for o in self.operations}
+        looking = by_path["/api/standings"].roles
+        found = [Route(o.path, self._served(o), methods=[o.method]) for o in self.operations]
+        return [
+            *found,
+            Route("/", self._home),
+            Route("/enter", self._enter_page),
+            Route("/enter", self._enter, methods=["POST"]),
+            Route("/leave", self._leave, methods=["POST"]),
+            Route("/judge", self._page(("judge",), self._judge_page)),
+            Route(
+                "/judge/media/{ticket}/{side}/{number}",
+                self._page(("judge",), self._media, own=True),
+            ),
+            Route("/standings", self._page(looking, self._standings_page)),
+            Route("/standings/part", self._page(looking, self._standings_part)),
+            Route("/api/standings/stream", self._page(looking, self._stream)),
+            Route("/admin", self._page(("admin",), self._admin_page)),
+            Route("/admin/duels.csv", self._page(("admin",), partial(self._export, False))),
+            Route("/admin/audit.csv", self._page(("admin",), partial(self._export, True))),
+            Route("/admin/report.html", self._page(("admin",), self._report)),
+            Route("/api/openapi.json", self._document),
+            Route("/static/{name}", self._static),
+        ]
+
+    @asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        task = asyncio.create_task(self.watch.run())
+        yield
+        task.cancel()
+
+    def _served(self, operation: Operation) -> Endpoint:
+        """Return the endpoint of an operation."""
+
+        async def endpoint(request: Request) -> Response:
+            visitor = await self._visitor(request, operation.roles)
+            raw = await request.body()
+            kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+            form = kind == "application/x-www-form-urlencoded"
+            if operation.method == "POST" and kind != "application/json" and not form:
+                raise Refused(400, "content-type should be application/json")
+            body = checked_body(operation, raw, form)
+            try:
+                async with self.turn if operation.roles == ("judge",) else nullcontext():
+                    result = await run_in_threadpool(operation.call, self.pages, visitor, body)
+            except KeyError as error:
+                raise Refused(404, str(error.args[0])) from error
+            except ValueError as error:
+                if visitor is not None and visitor.role == "judge":
+                    raise Refused(503, "the study cannot be used at the moment") from error
+                raise Refused(400, str(error)) from error
+            if operation.method == "POST":
+                self.watch.look()
+            if form and "links" not in result:
+                return RedirectResponse("/admin", status_code=303)
+            if form:
+                return await self._rendered("links.html", request, **result)
+            return JSONResponse(result)
+
+        return endpoint
+
+    def _page(self, roles: tuple[str, ...], show: Any, own: bool = False) -> Endpoint:
+        """Return the endpoint of something that is read, for some roles."""
+
+        async def endpoint(request: Request) -> Response:
+            try:
+                visitor = await self._visitor(request, roles)
+            except Refused as error:
+                wants_page = "text/html" in request.headers.get("accept", "") and not own
+                if error.status != 401 or not wants_page:
+                    raise
+                return await self._rendered("enter.html", request, status=401, wrong=False)
+            answer: Response = await show(request, visitor)
+            return answer
+
+        return endpoint
+
+    # -- who is there ----------------------------------------------------------------------
+
+    async def _visitor(self, request: Request, roles: tuple[str, ...]) -> Invitation:
+        """Return who sends a request.
+
+        Raises
+        ------
+        Refused
+            If nobody with a valid token of one of these roles does, or too often.
+        """
+        header = request.headers.get("authorization", "")
+        tokens = [header.removeprefix("Bearer ")] if header.startswith("Bearer ") else []
+        if not tokens:
+            if request.method not in ("GET", "HEAD"):
+                _check_same_site(request)
+            names = [_cookie(self.pages, role) for role in ("judge", "viewer", "admin")]
+            tokens = [request.cookies[n] for n in names if n in request.cookies]
+        found = [
+            v
+            for token in tokens
+            if 0 < len(token) <= 100
+            if (v := await run_in_threadpool(self.pages.access.visitor, token))
+        ]
+        if not found:
+            if tokens:
+                self._slow_down(self.strangers, _address(request))
+            raise Refused(401, "this needs a valid invitation: open your link again")
+        for visitor in found:
+            if visitor.role in roles:
+                self._slow_down(self.known, str(visitor.number))
+                return visitor
+        raise Refused(403, "your invitation is for another page")
+
+    def _slow_down(self, rate: Rate, who: str) -> None:
+        wait = rate.wait(who)
+        if wait:
+            raise Refused(429, f"too many requests: try again in {wait:.0f} s")
+
+    async def _home(self, request: Request) -> Response:
+        for role, place in (("admin", "/admin"), ("judge", "/judge"), ("viewer", "/standings")):
+            if _cookie(self.pages, role) in request.cookies:
+                return RedirectResponse(place, status_code=303)
+        return RedirectResponse("/enter", status_code=303)
+
+    async def _enter_page(self, request: Request) -> Response:
+        return await self._rendered("enter.html", request, wrong=False)
+
+    async def _enter(self, request: Request) -> Response:
+        """Give the cookie of an invitation; of an open one, make a judge first."""
+        _check_same_site(request)
+        self._slow_down(self.strangers, _address(request))
+        fields = {"token": text(100), "participant": text(64, minLength=0)}
+        enter = Operation("POST", "/enter", (), dict, "", body=fields, optional=("participant",))
+        body = checked_body(enter, await request.body(), form=True)
+        access, token = self.pages.access, body["token"]
+        visitor = await run_in_threadpool(access.visitor, token)
+        if visitor is None:
+            return await self._rendered("enter.html", request, status=401, wrong=True)
+        if visitor.role == "open":
+            known = request.cookies.get(_cookie(self.pages, "judge"), "")
+            before = await run_in_threadpool(access.visitor, known) if known else None
+            if before is None:
+                name = body.get("participant") or ""
+                made = await run_in_threadpool(self.watch.participant, visitor, name)
+                visitor, token = made
+            else:
+                visitor, token = before, known
+        await run_in_threadpool(access.mark, visitor.number, "opened")
+        place = {"judge": "/judge", "viewer": "/standings", "admin": "/admin"}[visitor.role]
+        answer = RedirectResponse(place, status_code=303)
+        answer.set_cookie(
+            _cookie(self.pages, visitor.role),
+            token,
+            max_age=int(366 * DAY),
+            httponly=True,
+            samesite="strict",
+            secure=self.pages.options.secure,
+        )
+        return answer
+
+    async def _leave(self, request: Request) -> Response:
+        _check_same_site(request)
+        answer = RedirectResponse("/enter", status_code=303)
+        for role in ("judge", "viewer", "admin"):
+            answer.delete_cookie(_cookie(self.pages, role))
+        return answer
+
+    # -- what is shown ---------------------------------------------------------------------
+
+    async def _rendered(
+        self, name: str, request: Request, status: int = 200, **values: Any
+    ) -> Response:
+        options = self.pages.options
+        template = self.templates.get_template(name)
+        return HTMLResponse(template.render(options=options, **values), status)
+
+    async def _judge_page(self, request: Request, visitor: Invitation) -> Response:
+        shown = await run_in_threadpool(judging.instructions, self.pages)
+        return await self._rendered(
+            "judge.html", request, judge=visitor.judge, key=judging.page_key(self.pages, visitor),
+            **shown,
+        )  # fmt: skip
+
+    async def _media(self, request: Request, visitor: Invitation) -> Response:
+        path = await run_in_threadpool(
+            judging.media_file, self.pages, visitor, **request.path_params
+        )
+        headers = {"content-security-policy": MEDIA_POLICY, "cache-control": "private, max-age=600"}
+        return FileResponse(path, headers=headers)
+
+    async def _standings_page(self, request: Request, visitor: Invitation) -> Response:
+        s = await run_in_threadpool(self.pages.standings)
+        return await self._rendered("standings.html", request, s=s, role=visitor.role)
+
+    async def _standings_part(self, request: Request, visitor: Invitation) -> Response:
+        s = await run_in_threadpool(self.pages.standings)
+        return await self._rendered("standings_part.html", request, s=s)
+
+    async def _stream(self, request: Request, visitor: Invitation) -> Response:
+        """Send the standings whenever they change, while the invitation is valid."""
+        again = partial(self._visitor, request, (visitor.role,))
+
+        async def sent() -> AsyncIterator[str]:
+            async for found in self.watch.changes():
+                try:
+                    await again()
+                except Refused:
+                    return
+                yield f"data: {json.dumps(found)}\n\n" if found else ": still here\n\n"
+
+        return StreamingResponse(sent(), media_type="text/event-stream")
+
+    async def _admin_page(self, request: Request, visitor: Invitation) -> Response:
+        s = await run_in_threadpool(admin.admin_state, self.pages, visitor, {})
+        return await self._rendered("admin.html", request, s=s, me=visitor)
+
+    async def _export(self, audit: bool, request: Request, visitor: Invitation) -> Response:
+        written = await run_in_threadpool(admin.exported, self.pages, audit)
+        name = "audit.csv" if audit else "duels.csv"
+        return Response(written, media_type="text/csv", headers=_attached(name))
+
+    async def _report(self, request: Request, visitor: Invitation) -> Response:
+        self._slow_down(self.heavy, str(visitor.number))
+        page = await run_in_threadpool(admin.reported, self.pages)
+        return Response(page, media_type="text/html", headers=_attached("report.html"))
+
+    async def _document(self, request: Request) -> Response:
+        options = self.pages.options
+        return JSONResponse(document(self.operations, options.title, options.public_url))
+
+    async def _static(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in STATIC:
+            raise Refused(404, "there is no such file")
+        headers = {"cache-control": "no-cache"}
+        return Response(self.static[name], media_type=STATIC[name], headers=headers)
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+async def _refused(request: Request, error: Refused) -> Response:
+    headers = {"retry-after": "2"} if error.status in (429, 503) else None
+    return JSONResponse({"error": error.message}, error.status, headers)
+
+
+async def _gone(request: Request, error: ClientDisconnect) -> Response:
+    """Answer nobody: the connection was dropped before the request was read."""
+    return Response(status_code=400)
+
+
+def _check_same_site(request: Request) -> None:
+    """Refuse a request that a page of another site may have made a browser send."""
+    origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+    same = origin is not None and urlsplit(origin).netloc == request.headers.get("host")
+    if not same or site not in (None, "same-origin"):
+        raise Refused(403, "the request should come from a page of this site")
+
+
+def _cookie(pages: Pages, role: str) -> str:
+    """Return the name of a cookie: of one study, as ports of a host share their cookies."""
+    return f"bayesduel_{pages.key}_{role}"
+
+
+def _address(request: Request) -> str:
+    return "" if request.client is None else request.client.host
+
+
+def _attached(name: str) -> dict[str, str]:
+    return {"content-disposition": f'attachment; filename="{name}"'}

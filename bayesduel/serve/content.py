@@ -1,0 +1,268 @@
+"""What judges see of an item: Markdown, a picture, a recording, a film or a link.
+
+Text is rendered by markdown-it-py without HTML and cleaned by nh3. Files lie in the folder of the
+CSV file; judges get them under addresses that name a ticket and a side, never a file.
+"""
+
+import csv
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from bayesduel.system.arguments import shown_value
+from bayesduel.system.extras import load_extra
+
+__all__ = ["Content", "Contents", "contents_of_labels", "markdown", "read_contents"]
+
+LARGEST = 1_000_000  # characters of one item
+KINDS = {
+    "img": {".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif", ".svg"},
+    "audio": {".mp3", ".wav", ".ogg", ".oga", ".m4a", ".flac", ".opus"},
+    "video": {".mp4", ".webm", ".ogv", ".mov"},
+}
+MARK = secrets.token_hex(8)  # stands in rendered text for the address of its files
+TAGS = set(
+    "a p br hr h1 h2 h3 h4 h5 h6 strong em s del code pre blockquote ul ol li table thead tbody "
+    "tr th td img audio video".split()
+)
+ATTRIBUTES = {
+    "a": {"href", "title", "target"},
+    "img": {"src", "alt", "title"},
+    "audio": {"src", "controls", "preload"},
+    "video": {"src", "controls", "preload", "playsinline"},
+    "ol": {"start"},
+}
+
+
+@dataclass(frozen=True)
+class Content:
+    """One item as judges see it.
+
+    Attributes
+    ----------
+    text
+        As given.
+    html
+        Clean HTML, in which ``MARK/n`` stands for the address of file n.
+    files
+        The files in it.
+    """
+
+    text: str
+    html: str
+    files: tuple[Path, ...] = ()
+
+    def at(self, address: str) -> str:
+        """Return the HTML whose files lie at `address`/n."""
+        return self.html.replace(MARK, address)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What judges see of every arm.
+
+    Attributes
+    ----------
+    folder
+        In which all files are, or None.
+    prompts
+        What stands above a pair, by item.
+    answers
+        By arm and item. An arm that answers no prompts has the one item "".
+    """
+
+    folder: Path | None
+    prompts: dict[str, Content]
+    answers: dict[tuple[str, str], Content]
+
+    @property
+    def items(self) -> list[str]:
+        """The items, in the order of the file."""
+        return list(dict.fromkeys(item for _, item in self.answers))
+
+    def file(self, content: Content, number: int) -> Path | None:
+        """Return a file of an item; None if there is none, or it has left the folder since."""
+        if not 0 <= number < len(content.files) or self.folder is None:
+            return None
+        path = content.files[number]
+        return path if path.is_file() and _inside(path, self.folder) else None
+
+
+def contents_of_labels(labels: Sequence[str]) -> Contents:
+    """Return the labels of the arms themselves as what judges see."""
+    return Contents(
+        None, {}, {(a, ""): Content(a, f"<p class=label>{escape(a)}</p>") for a in labels}
+    )
+
+
+def read_contents(path: Path, labels: Sequence[str], items: Sequence[str] = ()) -> Contents:
+    """Return the items of a CSV file with the columns arm, item (where wanted) and content.
+
+    A row without an arm is the prompt of its item.
+
+    Parameters
+    ----------
+    path
+        The file. Names of pictures, recordings and films are taken from its folder.
+    labels
+        Of the arms.
+    items
+        Prompts of the study; where it has any, the file has to have these.
+
+    Raises
+    ------
+    ValueError
+        If a column, an arm or an item is missing, unknown or there twice, or a file is missing or
+        outside of the folder.
+    """
+    folder = path.resolve().parent
+    prompts: dict[str, Content] = {}
+    answers: dict[tuple[str, str], Content] = {}
+    for line, row in _rows(path):
+        arm, item = row["arm"], row.get("item") or ""
+        if arm and arm not in labels:
+            raise ValueError(
+                f"arm in {path}, line {line}, should be one of the study, got {shown_value(arm)}"
+            )
+        if item in prompts if not arm else (arm, item) in answers:
+            raise ValueError(
+                f"{path} should have each arm and item once, got {shown_value(arm)}, "
+                f"{shown_value(item)} again in line {line}"
+            )
+        content = _content(row["content"], folder, f"{path}, line {line}")
+        if arm:
+            answers[arm, item] = content
+        else:
+            prompts[item] = content
+    found = Contents(folder, prompts, answers)
+    if not items and len(found.items) > 1:
+        raise ValueError(
+            f"item in {path} should be of one value, as the study has no items, got "
+            f"{shown_value(found.items[0])} and {shown_value(found.items[1])}"
+        )
+    wanted = list(items) or found.items
+    missing = [(a, i) for i in wanted for a in labels if (a, i) not in answers]
+    if missing or not wanted:
+        arm, item = missing[0] if missing else (labels[0], "")
+        what = f"arm {shown_value(arm)}" + (f" for item {shown_value(item)}" if item else "")
+        raise ValueError(f"{path} should have a row of {what}, got none")
+    return found
+
+
+def markdown(text: str) -> str:
+    """Return Markdown as clean HTML; HTML in it is shown as text."""
+    return _clean(_parser().render(text))
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
+    before = csv.field_size_limit(LARGEST)
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file, strict=True)
+            rows = [(reader.line_num, row) for row in reader]
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} should be a CSV file in UTF-8: {error}") from error
+    finally:
+        csv.field_size_limit(before)
+    columns = set(reader.fieldnames or ())
+    if not {"arm", "content"} <= columns:
+        found = ", ".join(sorted(columns))
+        raise ValueError(f"{path} should have the columns arm, item and content, got {found}")
+    for line, row in rows:
+        if None in row or row["content"] is None:
+            raise ValueError(f"{path}, line {line}, should have {len(columns)} fields")
+    return rows
+
+
+def _content(text: str, folder: Path, where: str) -> Content:
+    """Return one item: a file or an address if it is nothing else, Markdown otherwise."""
+    alone = text.strip()
+    kind = _kind(alone) if "\n" not in alone else None
+    if kind is not None and not _is_address(alone):
+        file = _file(alone, folder, where)
+        more = 'alt="Picture"' if kind == "img" else 'controls preload="metadata"'
+        close = "" if kind == "img" else f"</{kind}>"
+        return Content(text, f'<{kind} src="{MARK}/0" {more}>{close}', (file,))
+    if _is_address(alone):
+        host = escape(urlsplit(alone).hostname or "")
+        link = f'<p><a href="{escape(alone)}">Open this item in a new tab ({host})</a></p>'
+        return Content(text, _clean(link))
+    return _rendered(text, folder, where)
+
+
+def _rendered(text: str, folder: Path, where: str) -> Content:
+    """Return Markdown whose pictures lie in the folder; those of the web become links."""
+    parser, files = _parser(), []
+    tokens = parser.parse(text)
+    for token in (inner for block in tokens for inner in block.children or ()):
+        if token.type == "image":
+            source = unquote(str(token.attrs["src"]))
+            if _is_address(source):
+                token.type, token.content = "text", f"{token.content or 'picture'} ({source})"
+            else:
+                files.append(_file(source, folder, where))
+                token.attrs["src"] = f"{MARK}/{len(files) - 1}"
+    html = parser.renderer.render(tokens, parser.options, {})
+    return Content(text, _clean(html), tuple(files))
+
+
+def _file(name: str, folder: Path, where: str) -> Path:
+    path = folder / name
+    try:
+        good = path.is_file() and _inside(path, folder)
+    except (OSError, ValueError):
+        good = False
+    if not good or _kind(name) is None:
+        raise ValueError(
+            f"content in {where} should name a picture, recording or film in the folder of the "
+            f"file, got {shown_value(name)}"
+        )
+    return path
+
+
+def _inside(path: Path, folder: Path) -> bool:
+    """Return whether a file lies in a folder, links followed."""
+    return path.resolve().is_relative_to(folder.resolve())
+
+
+def _kind(name: str) -> str | None:
+    if len(name) > 300:
+        return None
+    suffix = Path(name).suffix.lower()
+    return next((kind for kind, suffixes in KINDS.items() if suffix in suffixes), None)
+
+
+def _is_address(text: str) -> bool:
+    return re.fullmatch(r"https?://[^\s<>\"]+", text) is not None
+
+
+@cache
+def _parser() -> Any:
+    load_extra("markdown_it", "serve")
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(
+        ["table", "strikethrough"]
+    )
+
+
+def _clean(html: str) -> str:
+    nh3 = load_extra("nh3", "serve")
+    cleaned: str = nh3.clean(
+        html,
+        tags=TAGS,
+        attributes=ATTRIBUTES,
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener noreferrer nofollow",
+        set_tag_attribute_values={"a": {"target": "_blank"}},
+    )
+    return cleaned

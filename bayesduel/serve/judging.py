@@ -1,0 +1,228 @@
+"""What a judge may do: see the next pair, answer, skip, take the last answer back.
+
+Every operation returns the state of the judge's page, so that a page that lost its connection
+needs no other request. An answer names its ticket and how often that was taken back before (its
+key): sent twice, or late, it changes nothing.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from bayesduel.serve.access import Invitation
+from bayesduel.serve.content import markdown
+from bayesduel.serve.operations import Operation, Refused, text
+from bayesduel.serve.pages import Pages
+from bayesduel.study.desk import NoQuestion, StudyStopped
+from bayesduel.study.tickets import Ticket, ticket_number
+
+__all__ = ["OPERATIONS", "instructions", "media_file", "page_key"]
+
+PAUSED = "The study is paused. Please come back later."
+OUTCOMES = {"1": "left", "2": "right", "=": "tie", "cannot tell": "cannot tell"}
+
+
+def judge_state(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
+    """Return the state of the judge's page, with the open pair if there is one."""
+    with pages.lock:
+        return _state(pages, visitor)
+
+
+def judge_begin(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
+    """Store that the judge has read the instructions, and agreed where that is asked for."""
+    if pages.options.consent is not None and not body.get("agree"):
+        raise Refused(400, "agree should be true: this study asks for your consent")
+    pages.access.mark(visitor.number, "consented")
+    with pages.lock:
+        return _state(pages, visitor)
+
+
+def judge_answer(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
+    """Store an answer, and return the next pair."""
+    name, _, times = body["key"].rpartition(".")
+    with pages.lock:
+        ticket = _own(pages, visitor, name)
+        number = ticket_number(pages.key, ticket)
+        before = pages.taken_back(number)
+        if not times.isdecimal() or len(times) > 6 or int(times) > before:
+            raise Refused(400, "key should be that of a ticket")
+        if int(times) == before:
+            try:
+                if body["answer"] == "s":
+                    pages.study.skip(ticket, judge=visitor.judge)
+                else:
+                    outcome = OUTCOMES[body["answer"]]
+                    pages.study.tell(ticket, outcome, judge=visitor.judge)
+            except ValueError as error:
+                raise Refused(409, "this pair has another answer, or was withdrawn") from error
+        return _state(pages, visitor)
+
+
+def judge_undo(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
+    """Take the judge's last answer back; its pair is shown again."""
+    with pages.lock:
+        ticket = _own(pages, visitor, body["ticket"])
+        last = pages.store.last_of(visitor.judge)
+        number = ticket_number(pages.key, ticket)
+        if last is not None and last[0] == number and ticket.state in ("told", "skipped"):
+            try:
+                pages.study.undo(visitor.judge)
+            except ValueError as error:
+                raise Refused(409, "this answer was corrected since") from error
+        elif ticket.state in ("told", "skipped"):
+            raise Refused(409, "only the last answer can be taken back")
+        return _state(pages, visitor)
+
+
+def media_file(pages: Pages, visitor: Invitation, ticket: str, side: str, number: str) -> Path:
+    """Return a file of a side of a judge's own ticket ("prompt", "left" or "right").
+
+    Raises
+    ------
+    Refused
+        If there is none, or the ticket is another judge's.
+    """
+    own = _own(pages, visitor, ticket)
+    prompt, left, right = _shown(pages, own)
+    content = {"prompt": prompt, "left": left, "right": right}.get(side)
+    path = None
+    if content is not None and number.isdecimal() and len(number) < 4:
+        path = pages.contents.file(content, int(number))
+    if path is None:
+        raise Refused(404, "there is no such file")
+    return path
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _own(pages: Pages, visitor: Invitation, name: str) -> Ticket:
+    """Return a ticket of a judge; refuse that of another as if it were none."""
+    try:
+        ticket = pages.study.ticket(name)
+    except KeyError:
+        ticket = None
+    if ticket is None or ticket.id != name or ticket.judge != visitor.judge:
+        raise Refused(404, "ticket should be one of your own")
+    return ticket
+
+
+def _state(pages: Pages, visitor: Invitation) -> dict[str, Any]:
+    options, judge = pages.options, visitor.judge
+    told = pages.answered(judge)
+    state: dict[str, Any] = {
+        "phase": "judging",
+        "page": page_key(pages, visitor),
+        "message": "",
+        "told": told,
+        "quota": options.quota,
+        "left": None if options.quota is None else max(options.quota - told, 0),
+        "ticket": None,
+        "last": _last(pages, judge),
+        "completion": None,
+    }
+    if visitor.consented is None and not pages.access.consented(judge):
+        return state | {"phase": "instructions"}
+    waiting = [(t, _times(pages, t)) for t in pages.study.pending(judge)]
+    ticket, times = next((pair for pair in waiting if pair[1]), (None, 0))
+    if ticket is None and options.quota is not None and told >= options.quota:
+        return state | _done(pages, "You have answered all your pairs. Thank you!")
+    if pages.paused:
+        return state | {"phase": "paused", "message": PAUSED}
+    try:
+        if ticket is None:
+            ticket = pages.study.ask(judge=judge)
+    except NoQuestion:
+        return state | _done(pages, "There is no further pair for you now. Thank you!")
+    except StudyStopped:
+        return state | _done(pages, "The study has all the answers that it needs. Thank you!")
+    return state | {"ticket": _rendered(pages, ticket, times)}
+
+
+def page_key(pages: Pages, visitor: Invitation) -> str:
+    """Return by what a page knows that answers it kept are of this invitation."""
+    return f"{pages.key}.{visitor.number}"
+
+
+def _last(pages: Pages, judge: str) -> str | None:
+    """Return the id of the ticket that the judge may take back, or None."""
+    last = pages.store.last_of(judge)
+    return None if last is None or last[1] != judge else f"{pages.key}-{last[0]}"
+
+
+def _times(pages: Pages, ticket: Ticket) -> int:
+    return pages.taken_back(ticket_number(pages.key, ticket))
+
+
+def _done(pages: Pages, message: str) -> dict[str, Any]:
+    code, address = pages.options.completion_code, pages.options.return_url
+    completion = None if code is None and address is None else {"code": code, "url": address}
+    return {"phase": "done", "message": message, "completion": completion}
+
+
+def _rendered(pages: Pages, ticket: Ticket, times: int) -> dict[str, Any]:
+    prompt, left, right = _shown(pages, ticket)
+    at = f"/judge/media/{ticket.id}"
+    return {
+        "id": ticket.id,
+        "key": f"{ticket.id}.{times}",
+        "question": pages.options.question,
+        "prompt": None if prompt is None else prompt.at(f"{at}/prompt"),
+        "left": left.at(f"{at}/left"),
+        "right": right.at(f"{at}/right"),
+    }
+
+
+def _shown(pages: Pages, ticket: Ticket) -> tuple[Any, Any, Any]:
+    """Return what stands above a pair (or None), and its two sides."""
+    contents = pages.contents
+    item = contents.items[0] if ticket.item is None else ticket.item
+    prompt = contents.prompts.get(item)
+    return prompt, contents.answers[ticket.left, item], contents.answers[ticket.right, item]
+
+
+def instructions(pages: Pages) -> dict[str, Any]:
+    """Return what a judge reads first, as clean HTML."""
+    consent = pages.options.consent
+    return {
+        "instructions": markdown(pages.options.instructions),
+        "consent": "" if consent is None else markdown(consent),
+    }
+
+
+RESULT: dict[str, dict[str, Any]] = {
+    "phase": {"type": "string", "enum": ["instructions", "judging", "paused", "done"]},
+    "page": {"type": "string", "description": "Of which invitation this is."},
+    "message": {"type": "string"},
+    "told": {"type": "integer"},
+    "quota": {"type": ["integer", "null"]},
+    "left": {"type": ["integer", "null"], "description": "Pairs until the quota."},
+    "ticket": {
+        "type": ["object", "null"],
+        "description": "id; key, to be sent with the answer; question, prompt, left and right "
+        "(clean HTML).",
+    },
+    "last": {"type": ["string", "null"], "description": "The ticket that can be taken back."},
+    "completion": {"type": ["object", "null"], "description": "code and url, once it is done."},
+}
+ANSWER = {"type": "string", "enum": ["1", "2", "=", "s", "cannot tell"]}
+OPERATIONS = (
+    Operation(
+        "GET", "/api/judge", ("judge",), judge_state,
+        "The state of the judge's page, with the pair to be judged.", result=RESULT,
+    ),
+    Operation(
+        "POST", "/api/judge/begin", ("judge",), judge_begin,
+        "Say that the instructions were read and, where it is asked for, agree to the consent.",
+        body={"agree": {"type": "boolean"}}, optional=("agree",), result=RESULT,
+    ),
+    Operation(
+        "POST", "/api/judge/answer", ("judge",), judge_answer,
+        "Answer a pair: 1 (the left is better), 2, = or s (skip). Sent again, it changes nothing.",
+        body={"key": text(60), "answer": ANSWER}, result=RESULT,
+    ),
+    Operation(
+        "POST", "/api/judge/undo", ("judge",), judge_undo,
+        "Take the last answer back: the ticket that the state names as last.",
+        body={"ticket": text(40)}, result=RESULT,
+    ),
+)  # fmt: skip

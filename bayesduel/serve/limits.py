@@ -1,0 +1,121 @@
+"""What every request and answer has to keep: sizes, rates, and headers.
+
+Plain ASGI middleware, so that a body is never read beyond its limit and an answer is never kept.
+"""
+
+import time
+from typing import Any
+
+__all__ = ["BODY", "BodyLimit", "Headers", "Rate"]
+
+BODY = 64 * 1024  # bytes of a request, at most
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "cache-control": "no-store",
+}
+
+
+class TooLarge(Exception):
+    """A body is larger than `BODY`."""
+
+
+class BodyLimit:
+    """Answer 413 to a request whose body is larger than `BODY`, whatever length it names."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        named = dict(scope["headers"]).get(b"content-length", b"0")
+        read, begun = 0, False
+
+        async def counted() -> Any:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > BODY:
+                raise TooLarge
+            return message
+
+        async def sent(message: Any) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            if not named.isdigit() or len(named) > 12 or int(named) > BODY:
+                raise TooLarge
+            await self._app(scope, counted, sent)
+        except TooLarge:
+            if begun:
+                raise
+            text = b'{"error": "the body should have at most 65,536 bytes"}'
+            headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+            await send({"type": "http.response.start", "status": 413, "headers": headers})
+            await send({"type": "http.response.body", "body": text})
+
+
+class Headers:
+    """Add the headers of `HEADERS` that an answer does not set itself."""
+
+    def __init__(self, app: Any, secure: bool) -> None:
+        self._app = app
+        more = {"strict-transport-security": "max-age=31536000"} if secure else {}
+        self._headers = [(k.encode(), v.encode()) for k, v in (HEADERS | more).items()]
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve one request."""
+
+        async def sent(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                own = {name.lower() for name, _ in message["headers"]}
+                missing = [pair for pair in self._headers if pair[0] not in own]
+                message = {**message, "headers": [*message["headers"], *missing]}
+            await send(message)
+
+        await self._app(scope, receive, sent)
+
+
+class Rate:
+    """How often someone may do something: a bucket of tokens each, filled at a constant rate.
+
+    Parameters
+    ----------
+    per_second
+        Tokens a second.
+    burst
+        Tokens in a full bucket.
+    """
+
+    KEPT = 10_000  # buckets; full ones are forgotten beyond that
+
+    def __init__(self, per_second: float, burst: float) -> None:
+        self._rate, self._burst = per_second, burst
+        self._buckets: dict[str, tuple[float, float]] = {}
+
+    def wait(self, who: str) -> float:
+        """Take a token; return 0, or the seconds until there is one."""
+        now = time.monotonic()
+        left, since = self._buckets.get(who, (self._burst, now))
+        left = min(self._burst, left + (now - since) * self._rate)
+        if left < 1:
+            return (1 - left) / self._rate
+        self._buckets[who] = left - 1, now
+        if len(self._buckets) > self.KEPT:
+            full = self._burst / self._rate
+            self._buckets = {k: v for k, v in self._buckets.items() if now - v[1] < full}
+        return 0.0

@@ -1,0 +1,99 @@
+"""What the pages of a study say and allow: the options of ``bayesduel study serve``."""
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from bayesduel.system.arguments import check_flag, check_text, shown_value, whole
+
+__all__ = ["Options", "web_address"]
+
+INSTRUCTIONS = """\
+You will see two items at a time. Look at both, then say which one is better.
+
+There are no right or wrong answers. Take the time you need; if you cannot judge a pair, skip it.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of the pages.
+
+    Parameters
+    ----------
+    title
+        Of the pages, as judges see it.
+    question
+        Above every pair.
+    instructions, consent
+        Markdown. Where there is a consent, judges have to agree to it before they begin.
+    quota
+        Answers of a judge after which the judge is done, or None.
+    completion_code, return_url
+        What a judge is given at the end: a code, a link back (to Prolific, for example).
+    open_standings
+        Whether judges may see the standings.
+    webhook
+        Address to which the standings are posted when the study stops, or None.
+    public_url
+        Address of the pages as judges reach them, such as "https://judge.example.org".
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an option is not as described.
+    """
+
+    title: str = "Which one is better?"
+    question: str = "Which one is better?"
+    instructions: str = INSTRUCTIONS
+    consent: str | None = None
+    quota: int | None = None
+    completion_code: str | None = None
+    return_url: str | None = None
+    open_standings: bool = False
+    webhook: str | None = None
+    public_url: str = "http://127.0.0.1:8000"
+
+    def __post_init__(self) -> None:
+        check_text(self.title, "title")
+        check_text(self.question, "question")
+        check_text(self.instructions, "instructions")
+        check_text(self.consent, "consent", none=True)
+        check_text(self.completion_code, "completion_code", none=True)
+        check_flag(self.open_standings, "open_standings")
+        if self.quota is not None:
+            whole(self.quota, "quota", 1)
+        for name, address in (("return_url", self.return_url), ("webhook", self.webhook)):
+            if address is not None:
+                web_address(address, name)
+        object.__setattr__(
+            self, "public_url", web_address(self.public_url, "public_url").rstrip("/")
+        )
+
+    @property
+    def secure(self) -> bool:
+        """Whether judges reach the pages by HTTPS, so that cookies are sent by HTTPS only."""
+        return self.public_url.startswith("https:")
+
+    @property
+    def host(self) -> str:
+        """The host of the public address."""
+        return urlsplit(self.public_url).hostname or ""
+
+
+def web_address(value: str, name: str) -> str:
+    """Return an address that begins with http:// or https:// and names a host.
+
+    Raises
+    ------
+    ValueError
+        If it does not.
+    """
+    try:
+        parts = urlsplit(value)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except (AttributeError, TypeError, ValueError):
+        good = False
+    if not good or any(c.isspace() for c in value):
+        raise ValueError(f"{name} should begin with http:// or https://, got {shown_value(value)}")
+    return value

@@ -1,0 +1,125 @@
+"""Standings of a study: verdict, ranking with intervals, probability over time, agreement."""
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bayesduel.inference.fit import fit
+from bayesduel.posterior.judge_agreement import judge_agreement
+from bayesduel.posterior.winners import winners
+from bayesduel.study.study import Study
+from bayesduel.system.threads import ONE_THREAD
+from bayesduel.text import json_ready
+
+__all__ = ["curve", "standings"]
+
+FUTURES = 10  # simulated, for the duels that are expected to go
+FIRST_PLAN = 20  # duels before the first of these estimates; then after half as many more
+POINTS = 200  # of the curve of the probability over time
+
+
+def standings(study: Study) -> dict[str, Any]:
+    """Return the standings as JSON holds them.
+
+    The ranking is by the study's posterior, every vote independent, as its stop rule sees it; win
+    rates are the probability to win against an average rival, with 95 % intervals.
+    """
+    n = study.n_duels
+    status = study.status()
+    made_at = 0 if status.plan is None else status.plan["duels"]
+    if not status.stopped and study.stop is not None and n >= max(FIRST_PLAN, 1.5 * made_at):
+        status = study.status(futures=FUTURES)
+    found: dict[str, Any] = {
+        "verdict": status.verdict,
+        "stopped": status.stopped,
+        "decided": status.decided,
+        "answer": list(status.answer),
+        "probability": status.probability,
+        "reason": status.reason,
+        "duels": status.n_duels,
+        "pending": status.n_pending,
+        "cannot_tell": status.n_cannot_tell,
+        "history": [list(look) for look in status.history],
+        "expected": _expected(status.plan, status.n_duels),
+        "check": None if status.check is None else status.check["sentence"],
+        "ranking": [],
+        "warnings": [],
+        "agreement": None,
+    }
+    if status.n_duels:
+        found["ranking"], found["warnings"] = _ranking(study, status.ranking)
+        found["agreement"] = _agreement(study)
+    ready: dict[str, Any] = json_ready(found)
+    return ready
+
+
+def curve(history: list[list[float]], width: float, height: float) -> str:
+    """Return the points of the probability over the number of duels, as SVG takes them.
+
+    Parameters
+    ----------
+    history
+        Number of duels and probability at every look.
+    width, height
+        Of the picture; the probability runs from 0 at `height` to 1 at 0.
+    """
+    step = math.ceil(len(history) / POINTS) or 1
+    kept = history[::step] + history[-1:]
+    last = max((n for n, _ in kept), default=1) or 1
+    return " ".join(f"{width * n / last:.1f},{height * (1 - p):.1f}" for n, p in kept)
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _expected(plan: Mapping[str, Any] | None, n_duels: int) -> dict[str, Any] | None:
+    """Return the estimate of the duels to go, less those told since it was made."""
+    if plan is None:
+        return None
+    left = plan["quantiles"]["50 %"]
+    if left is not None:
+        left = max(round(left - (n_duels - plan["duels"])), 0)
+    return {"left": left, "sentence": plan["sentence"], "made_at": plan["duels"]}
+
+
+def _ranking(study: Study, order: Sequence[str]) -> tuple[list[Any], list[str]]:
+    """Return a row an arm, in the order of the verdict, retired ones last; and the warnings."""
+    duels = study.duels()
+    rope: dict[str, Any] = (
+        {} if study.stop is None or not study.stop.rope else {"rope": study.stop.rope}
+    )
+    # The study's lock is not taken in here: who has it may wait for this one, to refit.
+    with ONE_THREAD, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = winners(fit(duels, study.model, clusters=False), covariance="model", **rope)
+    said = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+    retired = [study.arms[i] for i in study.retired]
+    table = found.table().loc[[*order, *retired]]
+    wins = study.tally()
+    met = dict(zip(study.arms, (wins + wins.T).sum(axis=1), strict=True))
+    rows = [
+        {
+            "arm": str(arm),
+            "rank": place,
+            "rank_best": int(row["rank_lower"]),
+            "rank_worst": int(row["rank_upper"]),
+            "win_rate": float(row["borda_mean"]),
+            "lower": float(row["borda_lower"]),
+            "upper": float(row["borda_upper"]),
+            "best": float(row["condorcet"]),
+            "duels": int(met[str(arm)]),
+            "retired": str(arm) in retired,
+        }
+        for place, (arm, row) in enumerate(table.iterrows(), start=1)
+    ]
+    return rows, said
+
+
+def _agreement(study: Study) -> dict[str, Any] | None:
+    """Return how judges agree, None unless at least two named judges have answered."""
+    duels = study.duels()
+    if duels.votes is None or duels.votes.judge is None or len(set(duels.votes.judges)) < 2:
+        return None
+    found = judge_agreement(duels)
+    return {"sentence": found.sentence, "judges": found.to_dict()["table"]}

@@ -1,0 +1,208 @@
+// The judge's page. Every answer is kept in localStorage until the server has it; sent twice, it
+// counts once, because its key names the ticket and how often that was taken back.
+"use strict";
+const $ = (id) => document.getElementById(id);
+const page = $("page").dataset.key;
+const place = "bayesduel." + page;
+let queue = load();
+let state = null;
+let sending = false;
+let ready = false; // whether the keys answer the pair that is shown
+let wait = 1;
+const started = Date.now();
+let toldAtStart = null;
+
+function load() {
+  try { return JSON.parse(localStorage.getItem(place)) || []; } catch { return []; }
+}
+
+function keep() {
+  try {
+    if (queue.length) localStorage.setItem(place, JSON.stringify(queue));
+    else localStorage.removeItem(place);
+  } catch { /* a private window keeps nothing: the queue is in this page alone */ }
+}
+
+function say(text, warning) {
+  $("status").textContent = text;
+  $("status").classList.toggle("warning", Boolean(warning));
+}
+
+async function request(path, body) {
+  const stop = new AbortController();
+  const clock = setTimeout(() => stop.abort(), 15000);
+  try {
+    const answer = await fetch(path, {
+      method: body === undefined ? "GET" : "POST",
+      headers: body === undefined ? {} : { "content-type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      credentials: "same-origin",
+      signal: stop.signal,
+    });
+    const found = await answer.json().catch(() => ({}));
+    return { status: answer.status, found };
+  } catch {
+    return { status: 0, found: {} };
+  } finally {
+    clearTimeout(clock);
+  }
+}
+
+// Send what waits, in order; with nothing waiting, read the state.
+async function flush() {
+  if (sending) return;
+  sending = true;
+  for (;;) {
+    const next = queue[0];
+    const { status, found } = next ? await request(next.path, next.body) : await request("/api/judge");
+    if (status === 200) {
+      wait = 1;
+      if (next) { queue.shift(); keep(); }
+      if (queue.length) continue;
+      say("");
+      show(found);
+      break;
+    }
+    if (status === 0 || status === 429 || status >= 500) {
+      const what = next ? "Your answer is kept here and will be sent again." : "Trying again.";
+      say((status === 0 ? "No connection. " : "The study is busy. ") + what, true);
+      setTimeout(flush, wait * 1000);
+      wait = Math.min(wait * 2, 15);
+      break;
+    }
+    if (status === 401 || status === 403) {
+      say("Your invitation is not valid any more. Open your link again, or ask for a new one.", true);
+      break;
+    }
+    if (next) { // refused: read the state to see whether this page is still that of the judge
+      const now = await request("/api/judge");
+      if (now.status === 200 && now.found.page !== page) {
+        say("Another invitation was opened in this browser. Open your link again.", true);
+        break;
+      }
+      if (now.status !== 200) { setTimeout(flush, 2000); break; }
+      queue.shift();
+      keep();
+      show(now.found);
+      say("That answer was not taken: " + (found.error || "it was refused") + ".", true);
+      if (!queue.length) break;
+    } else {
+      say(found.error || "Something went wrong. Load this page again.", true);
+      break;
+    }
+  }
+  sending = false;
+}
+
+function send(path, body) {
+  ready = false;
+  document.querySelectorAll("#answers button").forEach((b) => { b.disabled = true; });
+  queue.push({ path, body });
+  keep();
+  flush();
+}
+
+function answer(what) {
+  if (!ready || !state || !state.ticket) return;
+  const chosen = document.querySelector(`[data-answer="${what}"]`);
+  chosen.classList.add("chosen");
+  send("/api/judge/answer", { key: state.ticket.key, answer: what });
+}
+
+function undo() {
+  if (!state || !state.last || sending || queue.length) return;
+  send("/api/judge/undo", { ticket: state.last });
+}
+
+function show(found) {
+  const before = state;
+  state = found;
+  for (const id of ["instructions", "pair", "end"]) $(id).hidden = true;
+  const judging = found.phase === "judging" && found.ticket;
+  $("answers").hidden = !(judging || (found.phase === "done" && found.last));
+  $("answers").classList.toggle("only-undo", !judging);
+  document.querySelectorAll("#answers button").forEach((b) => {
+    b.disabled = false;
+    b.classList.remove("chosen");
+  });
+  $("undo").disabled = !found.last;
+  progress(found);
+  if (found.phase === "instructions") {
+    $("instructions").hidden = false;
+    $("welcome").focus();
+  } else if (judging) {
+    pair(found.ticket, before);
+  } else {
+    $("end").hidden = false;
+    $("end-title").textContent = found.phase === "done" ? "Finished" : "Paused";
+    $("end-text").textContent = found.message;
+    const completion = found.completion || {};
+    $("completion").hidden = !found.completion;
+    $("code-line").hidden = !completion.code;
+    $("code").textContent = completion.code || "";
+    $("return-line").hidden = !completion.url;
+    if (completion.url) $("return").href = completion.url;
+    $("end-title").focus();
+    if (found.phase === "paused") setTimeout(flush, 15000);
+  }
+}
+
+function pair(ticket, before) {
+  $("pair").hidden = false;
+  $("question").textContent = ticket.question;
+  if (before && before.ticket && before.ticket.key === ticket.key && $("left").childNodes.length) {
+    ready = true;
+    return;
+  }
+  $("prompt").hidden = !ticket.prompt;
+  $("prompt").innerHTML = ticket.prompt || ""; // clean: markdown-it-py without HTML, then nh3
+  $("left").innerHTML = ticket.left;
+  $("right").innerHTML = ticket.right;
+  scrollTo(0, 0);
+  $("question").focus({ preventScroll: true });
+  setTimeout(() => { ready = true; }, 250); // a key that is still pressed answers no new pair
+}
+
+function progress(found) {
+  if (toldAtStart === null) toldAtStart = found.told;
+  const done = found.told - toldAtStart;
+  let text = found.told === 0 ? "" : found.told === 1 ? "1 answer" : found.told + " answers";
+  if (found.quota) {
+    text = found.told + " of " + found.quota;
+    $("meter").hidden = false;
+    $("meter").value = Math.min(found.told / found.quota, 1);
+    if (done >= 3 && found.left > 0) {
+      const minutes = Math.ceil(((Date.now() - started) / done) * found.left / 60000);
+      text += ", about " + minutes + (minutes === 1 ? " minute left" : " minutes left");
+    }
+  }
+  $("progress").textContent = text;
+}
+
+document.querySelectorAll("[data-answer]").forEach((b) => {
+  b.addEventListener("click", () => answer(b.dataset.answer));
+});
+$("undo").addEventListener("click", undo);
+$("again").addEventListener("click", flush);
+$("begin").addEventListener("click", () => {
+  const agree = $("agree");
+  if (agree && !agree.checked) {
+    say("Please agree first, or close this page.", true);
+    agree.focus();
+    return;
+  }
+  send("/api/judge/begin", { agree: true });
+});
+document.addEventListener("keydown", (event) => {
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, audio, video")) return;
+  const answers = { 1: "1", 2: "2", "=": "=", 0: "=", s: "s", c: "cannot tell" };
+  const key = event.key.toLowerCase();
+  if (key === "u") undo();
+  else if (answers[key] && state && state.phase === "judging") answer(answers[key]);
+  else return;
+  event.preventDefault();
+});
+addEventListener("online", () => { wait = 1; flush(); });
+addEventListener("pageshow", (event) => { if (event.persisted) { queue = load(); flush(); } });
+flush();

@@ -1,0 +1,140 @@
+"""The watch over a study: who looks at the standings gets them as they change; the webhook."""
+
+import asyncio
+import json
+import logging
+import re
+import secrets
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+from starlette.concurrency import run_in_threadpool
+
+from bayesduel.serve.access import DAY, Invitation
+from bayesduel.serve.operations import Refused
+from bayesduel.serve.pages import Pages
+
+__all__ = ["Watch"]
+
+EVERY = 2.0  # seconds between two looks at what other processes may have told
+SILENCE = 15.0  # seconds after which a stream says that it is still there
+PATIENCE = 10.0  # seconds that the webhook may take
+STREAMS = 100  # open at once
+TOLD = ("duels", "paused", "stopped", "pending")  # what a change of the standings is
+
+log = logging.getLogger("bayesduel.serve")
+
+
+class Watch:
+    """Looks at the study every two seconds, and at once after an answer.
+
+    Parameters
+    ----------
+    pages
+        The study.
+    """
+
+    def __init__(self, pages: Pages) -> None:
+        self._pages = pages
+        self._now = asyncio.Event()
+        self._changed = asyncio.Condition()
+        self._found: dict[str, Any] = {}
+        self._streams = 0
+
+    def look(self) -> None:
+        """Look soon, because something was told."""
+        self._now.set()
+
+    async def run(self) -> None:
+        """Watch until cancelled."""
+        while True:
+            try:
+                await self._look()
+            except Exception:  # a database that is away for a while ends no watch
+                log.exception("the standings could not be computed")
+            try:
+                await asyncio.wait_for(self._now.wait(), EVERY)
+            except TimeoutError:
+                continue
+            await asyncio.sleep(0.3)  # several answers at once are one change
+            self._now.clear()
+
+    async def _look(self) -> None:
+        if not self._streams and self._pages.options.webhook is None:
+            await run_in_threadpool(self._pages.remember)
+            return
+        found = await run_in_threadpool(self._pages.standings)
+        await self._tell_stop(found)
+        if any(found[name] != self._found.get(name) for name in TOLD):
+            async with self._changed:
+                self._found = found
+                self._changed.notify_all()
+
+    async def changes(self) -> AsyncIterator[dict[str, Any] | None]:
+        """Yield the standings whenever they change, None after a silence.
+
+        Raises
+        ------
+        Refused
+            If too many streams are open.
+        """
+        if self._streams >= STREAMS:
+            raise Refused(429, f"at most {STREAMS} pages may show the standings at once")
+        self._streams += 1
+        try:
+            seen: dict[str, Any] | None = None
+            while True:
+                async with self._changed:
+                    if self._found is seen or not self._found:
+                        try:
+                            await asyncio.wait_for(self._changed.wait(), SILENCE)
+                        except TimeoutError:
+                            pass
+                    new = self._found if self._found is not seen else None
+                seen = self._found
+                yield new or None
+        finally:
+            self._streams -= 1
+
+    def participant(self, visitor: Invitation, name: str) -> tuple[Invitation, str]:
+        """Return the invitation and the token of a judge who came by an open invitation.
+
+        The judge is called by the participant's id where there is one, so that who comes back is
+        the same judge.
+        """
+        if name and not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
+            raise Refused(400, "participant should be letters, digits, - and _")
+        judge = f"{visitor.judge}-{name or secrets.token_hex(6)}"
+        days = (visitor.expires - time.time()) / DAY
+        return self._pages.access.invite(judge, "judge", days)
+
+    # -- in calling order ------------------------------------------------------------------
+
+    async def _tell_stop(self, found: dict[str, Any]) -> None:
+        """Post the standings to the webhook once when the study stops."""
+        access, address = self._pages.access, self._pages.options.webhook
+        if address is None:
+            return
+        known = await run_in_threadpool(access.note, "webhook")
+        if found["stopped"] and known != "sent":
+            if await run_in_threadpool(_posted, address, found):
+                await run_in_threadpool(access.set_note, "webhook", "sent")
+        elif not found["stopped"] and known == "sent":
+            await run_in_threadpool(access.set_note, "webhook", "")
+
+
+def _posted(address: str, found: dict[str, Any]) -> bool:
+    """Return whether the webhook took the standings; it is tried again at the next look."""
+    kept = {name: value for name, value in found.items() if name != "history"}
+    body = json.dumps({"event": "stopped", "standings": kept}).encode()
+    headers = {"content-type": "application/json", "user-agent": "bayesduel"}
+    request = Request(address, body, headers, method="POST")
+    try:
+        with urlopen(request, timeout=PATIENCE) as answer:
+            return bool(200 <= answer.status < 300)
+    except (URLError, OSError) as error:
+        log.warning("the webhook did not answer: %s", error)
+        return False

@@ -1,0 +1,490 @@
+"""Tickets of a study over its counter: asked for, answered, skipped, taken back, given again."""
+
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from functools import wraps
+from threading import RLock
+from time import time
+from typing import Any, cast, overload
+
+from bayesduel.jit import is_compiled
+from bayesduel.study.items import Seen, chosen_items
+from bayesduel.study.ledger import Ledger
+from bayesduel.study.outcomes import as_told, outcome_value
+from bayesduel.study.schema import Row, tickets
+from bayesduel.study.store import Store, StudyError
+from bayesduel.study.tickets import Ticket, ticket_id, ticket_number
+from bayesduel.system.arguments import check_utf8, shown_value
+
+__all__ = ["Desk", "NoQuestion", "StudyStopped", "locked"]
+
+logger = logging.getLogger(__name__)
+
+MOST_TICKETS = 100_000  # of one call of ask
+RETRIES = 4  # times a pair is chosen because others asked or told meanwhile; the last one locks
+
+
+class StudyStopped(RuntimeError):
+    """The study has enough: no further duel is asked for."""
+
+
+class NoQuestion(StudyStopped):
+    """There is no question now, or none for this judge; the study goes on."""
+
+
+def locked[F: Callable[..., Any]](method: F) -> F:
+    """Return a method that one thread at a time enters."""
+
+    @wraps(method)
+    def entered(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with self._lock:
+            return method(self, *args, **kwargs)
+
+    return cast(F, entered)
+
+
+class Desk:
+    """Tickets of a study; threads may share it.
+
+    Parameters
+    ----------
+    store
+        Of the study.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._lock = RLock()
+        self._store = store
+        self._settings: Mapping[str, Any] = store.all_settings()
+        self._items = store.items()
+        self._ledger = Ledger(store, self._settings)
+
+    @property
+    def kind(self) -> str:
+        """Kind of the outcomes of the study's model; "margin" where they are margins."""
+        return str(self._ledger.parts.model.response.outcome)
+
+    @overload
+    def ask(self, n: None = None, judge: str | None = None) -> Ticket: ...
+    @overload
+    def ask(self, n: int, judge: str | None = None) -> list[Ticket]: ...
+
+    @locked
+    def ask(self, n: int | None = None, judge: str | None = None) -> Ticket | list[Ticket]:
+        """Return a ticket for the next duel, or a list of `n` that are chosen jointly.
+
+        A judge who has open tickets gets these, the oldest first, before new ones. Which arm stands
+        left is drawn at random so that, of every pair, both orders occur equally often.
+
+        Parameters
+        ----------
+        n
+            How many tickets; by default one, not in a list. Of a budget no more than it leaves.
+        judge
+            Who is to judge.
+
+        Raises
+        ------
+        StudyStopped
+            If the stop rule is reached.
+        NoQuestion
+            A `StudyStopped`: if tickets that wait for an outcome use up the budget, or the
+            judge has seen all that there is.
+        ValueError
+            If `n` is not a whole number >= 1.
+        """
+        count = 1 if n is None else n
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise ValueError(f"n should be a whole number >= 1, got {shown_value(n)}")
+        if count > MOST_TICKETS:
+            raise ValueError(f"n should be at most {MOST_TICKETS:,}, got {shown_value(n)}")
+        _check_name(judge, "judge")
+        if not is_compiled(self._ledger.parts.policy.select):
+            logger.warning("Compiling the policy, once an installation: it may take some minutes.")
+        for attempt in range(RETRIES):
+            last = attempt == RETRIES - 1  # the others wait while the pair is chosen
+            with self._store.writing() if last else nullcontext() as connection:
+                rows = self._asked_for(count, judge, connection)
+            if rows is not None:
+                found = [self._shown(row) for row in rows]
+                return found[0] if n is None else found
+        raise StudyError("The study changed while it was locked.")
+
+    @locked
+    def tell(self, ticket: Ticket | str, outcome: str | float, *, judge: str | None = None) -> None:
+        """Store the outcome of a ticket; it is on disk when this returns.
+
+        The same outcome told again changes nothing. A ticket that expired or was skipped is told
+        all the same.
+
+        Parameters
+        ----------
+        ticket
+            What ``ask`` returned, or its id, or the number behind the dash of its id.
+        outcome
+            "left", "right" or "tie"; under a model of margins a number, left's score minus right's.
+            Or "cannot tell": an answer that is stored and is no duel.
+        judge
+            Who tells; by default the ticket's judge. Another than that is refused.
+
+        Raises
+        ------
+        KeyError
+            If the ticket is not of this study, or of another judge.
+        ValueError
+            If the outcome is none, another one was told before (see ``correct``), or the ticket
+            was cancelled.
+        """
+        row = self._row(ticket, judge)
+        value, margin = outcome_value(outcome, self.kind)
+        who = row.judge if judge is None else judge
+        before = self._store.happen(
+            row.number,
+            "told",
+            ("open", "skipped"),
+            "told",
+            outcome=value,
+            margin=margin,
+            who=who,
+            judge=who,
+        )
+        if before is None or (before.outcome, before.margin, before.state) == (
+            value,
+            margin,
+            "told",
+        ):
+            return
+        if before.state == "cancelled":
+            raise ValueError(f"ticket should be open, got {self._id(row.number)}, cancelled")
+        raise ValueError(
+            f"outcome of ticket {self._id(row.number)} should be "
+            f"{as_told(before.outcome, before.margin)!r}, as told before, got "
+            f"{shown_value(outcome)}; correct() changes it"
+        )
+
+    @locked
+    def correct(
+        self, ticket: Ticket | str, outcome: str | float, reason: str, *, by: str | None = None
+    ) -> None:
+        """Replace the outcome of a ticket; the old one stays in the audit trail.
+
+        Parameters
+        ----------
+        ticket, outcome
+            As for ``tell``.
+        reason
+            Why, in words.
+        by
+            Who corrects.
+
+        Raises
+        ------
+        KeyError
+            If the ticket is not of this study.
+        ValueError
+            If no outcome was told yet, or there is no reason.
+        """
+        if not isinstance(reason, str) or not reason.strip():
+            raise ValueError(
+                f"reason should say why the outcome is corrected, got {shown_value(reason)}"
+            )
+        check_utf8(reason, "reason should be UTF-8 text")
+        value, margin = outcome_value(outcome, self.kind)
+        self._happen(
+            self._row(ticket), "corrected", ("told",), "told", by, "an outcome to correct",
+            outcome=value, margin=margin, reason=reason,
+        )  # fmt: skip
+
+    @locked
+    def undo(self, judge: str) -> Ticket:
+        """Take back the last answer, or skip, of a judge; return the ticket, which is open again.
+
+        What was taken back stays in the audit trail. Until it is answered anew ``ask`` gives the
+        ticket to its judge again.
+
+        Raises
+        ------
+        ValueError
+            If there is none, or someone else corrected it since.
+        """
+        _check_name(judge, "judge")
+        last = self._store.last_of(judge)
+        if last is None:
+            raise ValueError(f"judge should have an answer to take back, got {judge!r}")
+        number, who = last
+        if who != judge:
+            raise ValueError(
+                f"the answer to {self._id(number)} should be of {judge!r} alone to be taken back, "
+                f"got one corrected by {who!r}"
+            )
+        row = self._row(str(number))
+        return self._open(row, "withdrawn", ("told", "skipped"), judge, judge, "an answer")
+
+    @locked
+    def skip(self, ticket: Ticket | str, *, judge: str | None = None) -> None:
+        """Give a ticket back without an answer; the judge is not asked the same again.
+
+        Parameters
+        ----------
+        ticket
+            As for ``tell``.
+        judge
+            Who skips; by default the ticket's judge. Another than that is refused.
+
+        Raises
+        ------
+        KeyError
+            If the ticket is not of this study, or of another judge.
+        ValueError
+            If it is told or cancelled.
+        """
+        row = self._row(ticket, judge)
+        who = row.judge if judge is None else judge
+        if row.state != "skipped":
+            self._happen(
+                row, "skipped", ("open",), "skipped", who, "no outcome to be skipped", judge=who
+            )
+
+    @locked
+    def cancel(self, ticket: Ticket | str, *, by: str | None = None) -> None:
+        """Withdraw a ticket that has no answer: nobody can tell it until it is reissued.
+
+        Raises
+        ------
+        KeyError
+            If the ticket is not of this study.
+        ValueError
+            If it is told.
+        """
+        row = self._row(ticket)
+        if row.state != "cancelled":
+            allowed = ("open", "skipped")
+            self._happen(row, "cancelled", allowed, "cancelled", by, "no outcome to be cancelled")
+
+    @locked
+    def reissue(
+        self, ticket: Ticket | str, judge: str | None = None, *, by: str | None = None
+    ) -> Ticket:
+        """Open a ticket again that expired, was skipped or cancelled, or is with another judge.
+
+        Parameters
+        ----------
+        ticket
+            As for ``tell``.
+        judge
+            Who is to judge from now on; by default who was.
+        by
+            Who reissues.
+
+        Raises
+        ------
+        KeyError
+            If the ticket is not of this study.
+        ValueError
+            If it is told.
+        """
+        _check_name(judge, "judge")
+        row = self._row(ticket)
+        states, new = ("open", "skipped", "cancelled"), judge or row.judge
+        return self._open(row, "reissued", states, by, new, "no outcome to be reissued")
+
+    @locked
+    def add(
+        self,
+        left: str,
+        right: str,
+        outcome: str | float,
+        *,
+        judge: str | None = None,
+        item: str | None = None,
+    ) -> Ticket:
+        """Store a duel that nobody asked for, and return its ticket.
+
+        Parameters
+        ----------
+        left, right
+            Labels of two arms.
+        outcome
+            As for ``tell``.
+        judge
+            Who judged.
+        item
+            On which item, in a study with items.
+
+        Raises
+        ------
+        KeyError, ValueError
+            If an argument is not as described.
+        """
+        self._ledger.catch_up()
+        _check_name(judge, "judge")
+        pair = self._arm(left), self._arm(right)
+        if pair[0] == pair[1]:
+            raise ValueError(f"left and right should be two arms, got {left!r} twice")
+        value = outcome_value(outcome, self.kind)
+        if (item is None) != (not self._items) or (item is not None and item not in self._items):
+            raise ValueError(
+                f"item should be {'one of the study' if self._items else 'None: it has none'}, "
+                f"got {shown_value(item)}"
+            )
+        place = None if item is None else self._items.index(item)
+        (row,) = self._store.load([(*pair, place, judge, *value)], None)
+        return self._shown(row)
+
+    @locked
+    def ticket(self, ticket: Ticket | str) -> Ticket:
+        """Return a ticket as it stands now, given itself, its id or its number.
+
+        Raises
+        ------
+        KeyError
+            If the ticket is not of this study.
+        """
+        return self._shown(self._row(ticket))
+
+    @locked
+    def pending(self, judge: str | None = None) -> list[Ticket]:
+        """Return the open tickets that did not expire, the oldest first; of one judge if named."""
+        rows = self._waiting(tickets.c.judge == judge) if judge is not None else self._waiting()
+        return [self._shown(row) for row in rows]
+
+    @locked
+    def expired(self) -> list[Ticket]:
+        """Return the open tickets that expired, the oldest first; they can still be told."""
+        late = tickets.c.asked <= self._ledger.late
+        return [self._shown(row) for row in self._store.rows(tickets.c.state == "open", late)]
+
+    # -- in calling order ------------------------------------------------------------------
+
+    def _asked_for(self, n: int, judge: str | None, connection: Any) -> list[Row] | None:
+        """Choose and store n tickets; None if others asked or told meanwhile."""
+        ledger = self._ledger
+        ledger.catch_up()
+        stop = ledger.parts.stop
+        if stop is not None and ledger.decided().stopped:
+            raise StudyStopped(f"The study has stopped: {ledger.decided().reason}.")
+        own = [] if judge is None else self._waiting(tickets.c.judge == judge)[:n]
+        if len(own) == n:
+            return own
+        session, seen = ledger.parts.session, (ledger.asked, ledger.last)
+        reserved = self._store.reserved(ledger.late)
+        n = min(n - len(own), self._room(sum(times for *_, times in reserved)))
+        if n <= 0:
+            if own:
+                return own
+            raise NoQuestion("Tickets that wait for an outcome use up what the budget leaves.")
+        before = session.state()
+        known, rng = self._seen(judge), ledger.rng(*seen)
+        pairs = ledger.choose(n, rng, reserved, known.pairs)
+        used = self._store.used() if self._items else ()
+        asked = chosen_items(pairs, len(self._items), used, known, rng)
+        if not asked:
+            session.restore(before)
+            if known.pairs is not None:
+                raise NoQuestion(f"{judge!r} has seen all that there is to ask.")
+            best = ledger.labels[ledger.decided().order[0]]
+            raise StudyStopped(
+                f"{type(ledger.parts.policy).__name__} asks for no further duel: it would duel one "
+                f"arm with itself. The best so far is {best!r}."
+            )
+        rows = self._store.ask(asked, judge, seen, connection)
+        if rows is None:
+            session.restore(before)
+            return None
+        ledger.asked = rows[-1].number
+        return own + rows
+
+    def _room(self, reserved: int) -> int:
+        """Return how many tickets the budget leaves, given how many wait for an outcome."""
+        stop = self._ledger.parts.stop
+        most = MOST_TICKETS if stop is None else stop.most - self._ledger.n_duels - reserved
+        return int(min(most, MOST_TICKETS))
+
+    def _seen(self, judge: str | None) -> Seen:
+        """Return what a judge is not to be asked again."""
+        states = ("told", "skipped", "open")
+        own = (tickets.c.judge == judge) & tickets.c.state.in_(states)
+        rows = [] if judge is None else self._store.rows(own)
+        return Seen(rows, len(self._ledger.labels), len(self._items), once=judge is not None)
+
+    def _waiting(self, *where: Any) -> list[Row]:
+        """Return the open tickets that did not expire and are as `where` says."""
+        return self._store.rows(
+            tickets.c.state == "open", tickets.c.asked > self._ledger.late, *where
+        )
+
+    def _open(
+        self,
+        row: Row,
+        kind: str,
+        states: tuple[str, ...],
+        who: str | None,
+        judge: str | None,
+        rule: str,
+    ) -> Ticket:
+        """Open a ticket again, for a judge, with its time starting anew."""
+        self._happen(row, kind, states, "open", who, rule, judge=judge, asked=time())
+        return self._shown(self._row(str(row.number)))
+
+    def _happen(
+        self,
+        row: Row,
+        kind: str,
+        states: tuple[str, ...],
+        state: str,
+        who: str | None,
+        rule: str,
+        **values: Any,
+    ) -> None:
+        """Store that something happened to a ticket; raise ValueError where its state forbids."""
+        _check_name(who, "by")
+        as_it_is = self._store.happen(row.number, kind, states, state, who=who, **values)
+        if as_it_is is not None:
+            raise ValueError(
+                f"ticket should have {rule}, got {self._id(row.number)}, {as_it_is.state}"
+            )
+
+    def _row(self, ticket: Ticket | str, judge: str | None = None) -> Row:
+        """Return a ticket that was asked for, and that is that judge's where one is named."""
+        number = ticket_number(self._settings["key"], ticket)
+        found = self._store.rows(tickets.c.number == number)
+        if not found:
+            name = ticket.id if isinstance(ticket, Ticket) else str(ticket)
+            raise KeyError(f"ticket should be one that was asked for, got {shown_value(name)}")
+        _check_name(judge, "judge")
+        if judge is not None and found[0].judge not in (None, judge):
+            raise KeyError(f"ticket should be one of {judge!r}, got {self._id(number)}")
+        return found[0]
+
+    def _shown(self, row: Row) -> Ticket:
+        """Return a ticket with labels."""
+        labels = self._ledger.labels
+        if max(row.left, row.right) >= len(labels):  # another process added arms
+            self._ledger.catch_up()
+            labels = self._ledger.labels
+        expired = row.state == "open" and row.asked <= self._ledger.late
+        return Ticket(
+            self._id(row.number),
+            labels[row.left],
+            labels[row.right],
+            row.judge,
+            None if row.item is None else self._items[row.item],
+            "expired" if expired else row.state,
+            as_told(row.outcome, row.margin) if row.state == "told" else None,
+        )
+
+    def _id(self, number: int) -> str:
+        return ticket_id(self._settings["key"], number)
+
+    def _arm(self, label: str) -> int:
+        if label not in self._ledger.labels:
+            raise KeyError(f"arms should be of the study, got {shown_value(label)}")
+        return self._ledger.labels.index(label)
+
+
+def _check_name(given: Any, name: str) -> None:
+    """Raise ValueError unless a name of a person is one, or None."""
+    if given is not None and (not isinstance(given, str) or not given.strip()):
+        raise ValueError(f"{name} should be a name, got {shown_value(given)}")
+    check_utf8(given or "", f"{name} should be UTF-8 text")

@@ -1,0 +1,124 @@
+"""Items of a study (prompts, cases): which one a ticket is about, and what a judge has seen."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayesduel.study.schema import Row
+from bayesduel.system import arguments
+from bayesduel.system.arguments import check_utf8, shown_value
+
+__all__ = ["Seen", "checked_items", "chosen_items"]
+
+
+def checked_items(items: Any) -> tuple[str, ...]:
+    """Return the labels of the items of a study; () for None.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they are not texts that differ.
+    """
+    if items is None:
+        return ()
+    if isinstance(items, str) or not isinstance(items, Sequence):
+        raise TypeError(f"items should be a list of labels, got {shown_value(items)}")
+    found = list(arguments.listed(items, "items"))
+    for label in found:
+        if not isinstance(label, str) or not label.strip():
+            raise ValueError(f"items should be labels that are not empty, got {shown_value(label)}")
+        check_utf8(label, "items should be labels of UTF-8 text")
+    if not found:
+        raise ValueError("items should be at least one label, got none")
+    if len(set(found)) < len(found):
+        twice = next(label for k, label in enumerate(found) if label in found[:k])
+        raise ValueError(f"items should differ, got {twice!r} twice")
+    return tuple(found)
+
+
+class Seen:
+    """What a judge is not to be asked again.
+
+    Parameters
+    ----------
+    rows
+        The tickets that the judge answered, skipped or has open.
+    n_arms, n_items
+        How many arms and items there are; without items a judge may see a pair again unless it
+        was skipped.
+    once
+        Whether a pair on an item is to be seen once: not where it is not known who judges.
+    """
+
+    def __init__(self, rows: Iterable[Row], n_arms: int, n_items: int, *, once: bool) -> None:
+        self.once = once
+        self._pairs: dict[frozenset[int], set[int | None]] = {}
+        self._shape, self._n_items = (n_arms, n_arms), n_items
+        for row in rows:
+            if n_items or row.state == "skipped":
+                self._pairs.setdefault(frozenset((row.left, row.right)), set()).add(row.item)
+
+    def items(self, i: int, j: int) -> set[int | None]:
+        """Return the items on which the judge saw a pair."""
+        return self._pairs.get(frozenset((i, j)), set())
+
+    @property
+    def pairs(self) -> np.ndarray | None:
+        """Whether a pair is not to be asked on any item, shape (K, K); None where all may be."""
+        found = np.zeros(self._shape, bool)
+        for pair, items in self._pairs.items():
+            i, j = tuple(pair)
+            found[i, j] = found[j, i] = len(items) >= self._n_items
+        return found if found.any() else None
+
+
+def chosen_items(
+    pairs: Sequence[tuple[int, int]],
+    n_items: int,
+    used: Iterable[tuple[int, int, int | None, int]],
+    seen: Seen,
+    rng: np.random.Generator,
+) -> list[tuple[int, int, int | None]]:
+    """Return the pairs with an item each, so that items are used evenly.
+
+    The item on which the pair met least often, of these the one used least often in all, of these
+    one at random; none that the judge saw the pair on. Where there is no such item the pair is left
+    out.
+
+    Parameters
+    ----------
+    pairs
+        As chosen.
+    n_items
+        How many items there are; with none the pairs have None.
+    used
+        Left, right and item of the tickets so far, and how many have them.
+    seen
+        What the judge is not to be asked again.
+    rng
+        Source of the choice among equals.
+    """
+    if not n_items:
+        return [(i, j, None) for i, j in pairs]
+    total = np.zeros(n_items)
+    met: dict[frozenset[int], np.ndarray] = {}
+    for i, j, item, times in used:
+        if item is not None:
+            total[item] += times
+            met.setdefault(frozenset((i, j)), np.zeros(n_items))[item] += times
+    found: list[tuple[int, int, int | None]] = []
+    gone: dict[frozenset[int], set[int | None]] = {}
+    for i, j in pairs:
+        pair = frozenset((i, j))
+        out = gone.setdefault(pair, set(seen.items(i, j)))
+        own = met.setdefault(pair, np.zeros(n_items))
+        free = [k for k in rng.permutation(n_items).tolist() if k not in out]
+        if free:
+            item = min(free, key=lambda k: (own[k], total[k]))
+            found.append((i, j, item))
+            if seen.once:
+                out.add(item)
+            own[item] += 1
+            total[item] += 1
+    return found

@@ -1,0 +1,116 @@
+"""Machine judges: a function that judges, asked in parallel until the study has enough."""
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bayesduel.study.desk import Desk, StudyStopped
+from bayesduel.study.outcomes import outcome_value
+from bayesduel.study.tickets import Ticket
+from bayesduel.system.arguments import check_call, check_flag, finite, whole
+
+__all__ = ["Run", "run"]
+
+SWAPPED = {"left": "right", "right": "left"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a machine judge did.
+
+    Attributes
+    ----------
+    told, skipped
+        Tickets that it answered, and that it failed on after all retries.
+    cost
+        Sum of the costs that it named.
+    errors
+        Of the tickets that it failed on, by id.
+    ended
+        Why the run ended.
+    """
+
+    told: int
+    skipped: int
+    cost: float
+    errors: dict[str, str]
+    ended: str
+
+
+def run(
+    study: Desk,
+    judge: Callable[[Ticket], Any],
+    *,
+    name: str = "machine",
+    workers: int = 8,
+    retries: int = 2,
+    both_orders: bool = True,
+    most: int | None = None,
+) -> Run:
+    """Ask a machine until the study has enough; see ``Study.run``."""
+    check_call(judge, "judge")
+    check_flag(both_orders, "both_orders")
+    workers, retries = whole(workers, "workers", 1), whole(retries, "retries", 0)
+    left = float("inf") if most is None else whole(most, "most", 1)
+    told, cost, errors, ended = 0, 0.0, {}, "the number of tickets that was asked for"
+    with ThreadPoolExecutor(workers) as threads:
+        while left > 0:
+            try:
+                tickets = study.ask(int(min(workers, left)), judge=name)
+            except StudyStopped as stopped:
+                ended = str(stopped)
+                break
+            left -= len(tickets)
+            asked = [
+                threads.submit(_judged, study, judge, t, retries, both_orders) for t in tickets
+            ]
+            for ticket, answer in zip(tickets, asked, strict=True):
+                outcome, spent, error = answer.result()
+                cost += spent
+                if error:
+                    study.skip(ticket, judge=name)
+                    errors[ticket.id] = error
+                else:
+                    study.tell(ticket, outcome, judge=name)
+                    told += 1
+    return Run(told, len(errors), cost, errors, ended)
+
+
+def _judged(
+    study: Desk, judge: Callable[[Ticket], Any], ticket: Ticket, retries: int, both_orders: bool
+) -> tuple[Any, float, str]:
+    """Return outcome, cost, and what went wrong, "" if nothing did."""
+    outcomes, cost = [], 0.0
+    orders = [ticket, replace(ticket, left=ticket.right, right=ticket.left)]
+    for order in orders if both_orders else orders[:1]:
+        error = ""
+        for _ in range(retries + 1):
+            try:
+                found = judge(order)
+                if inspect.isawaitable(found):
+                    found = asyncio.run(_awaited(found))
+                outcome, spent = found if isinstance(found, tuple) else (found, 0.0)
+                cost += finite(spent, "cost")
+                outcome_value(outcome, study.kind)
+            except Exception as raised:  # whatever a service raises, the study goes on
+                error = f"{type(raised).__name__}: {raised}"
+                continue
+            error = ""
+            outcomes.append(outcome)
+            break
+        if error:
+            return None, cost, error
+    if not both_orders:
+        return outcomes[0], cost, ""
+    first, second = outcomes
+    if isinstance(first, str) or isinstance(second, str):
+        second = SWAPPED.get(second, second)
+        return (first if first == second else "tie"), cost, ""
+    return (first - second) / 2, cost, ""
+
+
+async def _awaited(found: Any) -> Any:
+    return await found

@@ -1,0 +1,84 @@
+"""Stop rules as they are given and as they are stored."""
+
+from typing import Any
+
+from bayesduel.study.confirmed import Confirmed
+from bayesduel.study.goal import FindBest, Goal
+from bayesduel.study.stopping import (
+    AllOf,
+    AnyOf,
+    Budget,
+    ConfidenceSequences,
+    ExpectedLoss,
+    PosteriorThreshold,
+    StopRule,
+    WithinRope,
+)
+from bayesduel.system.arguments import shown_value
+
+__all__ = ["rule_from", "stop_rule", "usual_rule"]
+
+RULES: dict[str, Any] = {
+    rule.name: rule
+    for rule in (WithinRope, PosteriorThreshold, ExpectedLoss, ConfidenceSequences, Budget)
+}
+
+
+def stop_rule(given: Any) -> StopRule:
+    """Return a rule, given itself, a probability (of ``WithinRope``) or a list of rules (any).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none of these.
+    """
+    if isinstance(given, StopRule):
+        return given
+    if isinstance(given, float):
+        if not 0.5 < given < 1:
+            raise ValueError(f"stop should be a probability in (0.5, 1), got {given}")
+        return WithinRope(given)
+    listed = isinstance(given, list | tuple) and len(given)
+    if listed and all(isinstance(rule, float | StopRule) for rule in given):
+        rules = tuple(stop_rule(rule) for rule in given)
+        return rules[0] if len(rules) == 1 else AnyOf(rules)
+    raise TypeError(
+        f"stop should be a probability, a rule such as WithinRope(0.95) or a list, "
+        f"got {shown_value(given)}"
+    )
+
+
+def usual_rule(stop: Any, goal: Goal, *, confirms: bool) -> StopRule:
+    """Return the rule of a study: for the best arm a probability stands for a confirmed rule.
+
+    Parameters
+    ----------
+    stop
+        As ``Study`` takes it.
+    goal
+        Of the study.
+    confirms
+        Whether every pair may be asked for, by a posterior-driven policy.
+    """
+    if isinstance(stop, float) and confirms and isinstance(goal, FindBest):
+        return Confirmed(stop_rule(stop))
+    rule = stop_rule(stop)
+    if rule.steers and not (confirms and isinstance(goal, FindBest)):
+        raise ValueError(
+            "stop should be a rule on scores, such as WithinRope(0.95), unless the goal is "
+            f"FindBest() and a posterior-driven policy may ask for every pair, got {rule!r}"
+        )
+    return rule
+
+
+def rule_from(settings: dict[str, Any]) -> StopRule:
+    """Return the rule of these settings, with its name."""
+    own = dict(settings)
+    name = own.pop("name")
+    if name == "confirmed":
+        return Confirmed(rule_from(own["rule"]))
+    if name in ("any", "all"):
+        made = tuple(rule_from(each) for each in own["rules"])
+        return AnyOf(made) if name == "any" else AllOf(made)
+    made_rule: StopRule = RULES[name](**own)
+    return made_rule

@@ -1,0 +1,96 @@
+"""A study with pages, its visitors, and a client of each."""
+
+import csv
+import time
+from types import SimpleNamespace
+
+import pytest
+
+import bayesduel as bd
+from bayesduel import policies
+
+ORIGIN = "http://127.0.0.1:8000"
+ARMS = ("secret-a", "secret-b", "secret-c")
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
+    "1f15c4890000000d49444154789c6360f8cfc0000003010100c9fe92ef0000000049454e44ae426082"
+)
+
+
+def write_content(path, rows):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("arm", "item", "content"), *rows])
+    return path
+
+
+@pytest.fixture
+def site(tmp_path):
+    """Return a function that makes pages of a study, with a client a visitor."""
+    pytest.importorskip("starlette")
+    pytest.importorskip("httpx")
+    from starlette.testclient import TestClient
+
+    from bayesduel.serve.app import Site
+    from bayesduel.serve.content import read_contents
+    from bayesduel.serve.options import Options
+    from bayesduel.serve.pages import Pages
+
+    opened = []
+
+    def made(items=None, rows=None, stop=None, arms=ARMS, path=None, policy=None, **options):
+        folder = tmp_path if path is None else path.parent
+        path = path or folder / "own.study"
+        study = bd.Study(
+            path, arms=arms, policy=policy or policies.Uniform(), stop=stop, items=items
+        )
+        (folder / "a.png").write_bytes(PNG)
+        rows = rows or [(a, i, f"answer {n}") for i in items or [""] for n, a in enumerate(arms)]
+        contents = read_contents(
+            write_content(folder / "content.csv", rows), study.arms, items or []
+        )
+        pages = Pages(study, contents, Options(**options), path)
+        site = Site(pages, ["127.0.0.1"])
+        tokens = {}
+
+        def client(name, role="judge", *, begun=True, cookie=False):
+            if name not in tokens:
+                tokens[name] = pages.invited(name, role, 1)[1].partition("#")[2]
+            token = tokens[name]
+            headers = {} if cookie else {"authorization": f"Bearer {token}"}
+            one = TestClient(
+                site.app, base_url=ORIGIN, headers=headers, raise_server_exceptions=False,
+                follow_redirects=False,
+            )  # fmt: skip
+            if cookie:
+                sent = {"token": token, "participant": ""}
+                assert one.post("/enter", data=sent, headers={"origin": ORIGIN}).status_code == 303
+            if role == "judge" and begun and not cookie:
+                assert one.post("/api/judge/begin", json={"agree": True}).status_code == 200
+            return one
+
+        def stranger(**headers):
+            return TestClient(
+                site.app, base_url=ORIGIN, headers=headers, raise_server_exceptions=False,
+                follow_redirects=False,
+            )  # fmt: skip
+
+        opened.append(pages)
+        return SimpleNamespace(
+            pages=pages, study=study, site=site, client=client, tokens=tokens, stranger=stranger
+        )
+
+    yield made
+    for pages in opened:
+        pages.study.close()
+        pages.store.close()
+
+
+@pytest.fixture
+def expired(monkeypatch):
+    """Return a function that lets days pass for the invitations."""
+
+    def pass_days(days):
+        now = time.time() + days * 86_400
+        monkeypatch.setattr("bayesduel.serve.access.time.time", lambda: now)
+
+    return pass_days

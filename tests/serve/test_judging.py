@@ -1,0 +1,281 @@
+"""A judge's way through the pages: answers are stored once, and arms are never named."""
+
+import asyncio
+import json
+import re
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import bayesduel as bd
+
+pytestmark = pytest.mark.plain
+pytest.importorskip("starlette")
+
+ORIGIN = "http://127.0.0.1:8000"
+
+
+def answer(client, state, what="1"):
+    return client.post("/api/judge/answer", json={"key": state["ticket"]["key"], "answer": what})
+
+
+def test_instructions_and_consent_come_first(site):
+    made = site(consent="I agree to **take part**.")
+    ann = made.client("ann", begun=False)
+    assert ann.get("/api/judge").json()["phase"] == "instructions"
+    assert "<strong>take part</strong>" in ann.get("/judge").text
+    assert ann.post("/api/judge/begin", json={}).status_code == 400
+    assert ann.get("/api/judge").json()["ticket"] is None
+    assert ann.post("/api/judge/begin", json={"agree": True}).json()["phase"] == "judging"
+
+
+@pytest.mark.parametrize(
+    ("what", "outcome"), [("1", "left"), ("2", "right"), ("=", "tie"), ("cannot tell",) * 2]
+)
+def test_an_answer_sent_again_counts_once(site, what, outcome):
+    made = site()
+    ann = made.client("ann")
+    state = ann.get("/api/judge").json()
+    assert ann.get("/api/judge").json()["ticket"] == state["ticket"]  # loaded again
+    after = answer(ann, state, what).json()
+    assert answer(ann, state, what).json() == after
+    assert after["told"] == 1
+    assert after["ticket"]["id"] != state["ticket"]["id"]
+    (row,) = made.study.rows()
+    assert (row["id"], row["outcome"], row["judge"]) == (state["ticket"]["id"], outcome, "ann")
+    assert answer(ann, state, "2" if what == "1" else "1").status_code == 409
+
+
+def test_an_answer_that_comes_late_after_it_was_taken_back_changes_nothing(site):
+    made = site()
+    ann = made.client("ann")
+    state = ann.get("/api/judge").json()
+    after = answer(ann, state).json()
+    body = {"ticket": after["last"]}
+    back = ann.post("/api/judge/undo", json=body).json()
+    assert back["ticket"]["id"] == state["ticket"]["id"]
+    assert back["ticket"]["key"] != state["ticket"]["key"]
+    assert ann.post("/api/judge/undo", json=body).json() == back  # sent again
+    assert answer(ann, state).json() == back  # late
+    assert made.study.rows() == []
+    assert answer(ann, back, "2").json()["told"] == 1
+    assert [row["outcome"] for row in made.study.rows()] == ["right"]
+    assert [e["event"] for e in made.study.audit()] == ["told", "withdrawn", "told"]
+
+
+def test_a_skip_can_be_taken_back_and_only_the_last_answer(site):
+    made = site()
+    ann = made.client("ann")
+    first = ann.get("/api/judge").json()
+    second = answer(ann, first).json()
+    third = answer(ann, second, "s").json()
+    assert third["told"] == 1
+    refused = ann.post("/api/judge/undo", json={"ticket": first["ticket"]["id"]})
+    assert refused.status_code == 409
+    back = ann.post("/api/judge/undo", json={"ticket": third["last"]}).json()
+    assert back["ticket"]["id"] == second["ticket"]["id"]
+
+
+def test_the_quota_ends_with_a_code_and_undo_still_works(site):
+    made = site(quota=2, completion_code="C0FFEE", return_url="https://example.org/back")
+    ann = made.client("ann")
+    state = ann.get("/api/judge").json()
+    assert (state["quota"], state["left"]) == (2, 2)
+    done = answer(ann, answer(ann, state).json()).json()
+    assert done["phase"] == "done"
+    assert done["completion"] == {"code": "C0FFEE", "url": "https://example.org/back"}
+    back = ann.post("/api/judge/undo", json={"ticket": done["last"]}).json()
+    assert back["phase"] == "judging"
+    assert answer(ann, back).json()["phase"] == "done"
+
+
+def test_a_pause_holds_judges_and_keeps_answers(site):
+    made = site()
+    ann, root = made.client("ann"), made.client("root", "admin")
+    state = ann.get("/api/judge").json()
+    root.post("/api/admin/pause", json={"paused": True})
+    assert ann.get("/api/judge").json()["phase"] == "paused"
+    assert answer(ann, state).json()["told"] == 1
+    root.post("/api/admin/pause", json={"paused": False})
+    assert ann.get("/api/judge").json()["phase"] == "judging"
+
+
+def test_a_stopped_study_thanks_and_names_no_arm(site):
+    made = site(stop=bd.Budget(2))
+    ann = made.client("ann")
+    state = ann.get("/api/judge").json()
+    done = answer(ann, answer(ann, state).json())
+    assert done.json()["phase"] == "done"
+    assert made.client("bob").get("/api/judge").json()["message"].startswith("The study has all")
+    assert "secret" not in done.text
+
+
+def test_judges_never_read_the_name_of_an_arm(site):
+    made = site(items=["p", "q"])
+    ann, seen = made.client("ann"), []
+    response = ann.get("/api/judge")
+    for k in range(8):
+        seen.append(response.text)
+        if response.json()["ticket"] is None:
+            break
+        response = answer(ann, response.json(), "12=s"[k % 4])
+    seen += [ann.get(path).text for path in ("/judge", "/enter", "/api/openapi.json")]
+    assert len(seen) > 8
+    assert "secret" not in "".join(seen)
+    assert "answer 0" in "".join(seen)
+
+
+def test_sides_are_balanced(site):
+    made = site()
+    ann = made.client("ann")
+    made.site.known.wait = lambda who: 0
+    state = ann.get("/api/judge").json()
+    for _ in range(36):
+        state = answer(ann, state).json()
+    left = [(row["left"], row["right"]) for row in made.study.rows()]
+    for a, b in {tuple(sorted(pair)) for pair in left}:
+        assert abs(left.count((a, b)) - left.count((b, a))) <= 1
+
+
+def test_an_open_invitation_makes_a_judge_of_everyone(site):
+    made = site()
+    made.client("pool", "open")
+    token = made.tokens["pool"]
+    for participant, judge in (("5f1", "pool-5f1"), ("", "pool-"), ("5f1", "pool-5f1")):
+        visitor = made.stranger(origin=ORIGIN)
+        sent = {"token": token, "participant": participant}
+        assert visitor.post("/enter", data=sent).headers["location"] == "/judge"
+        assert visitor.get("/api/judge").json()["phase"] == "instructions"
+        assert made.pages.access.all()[0].judge.startswith(judge)
+        assert visitor.post("/enter", data=sent).status_code == 303  # still the same judge
+    assert len(made.pages.access.all()) == 4
+    bad = {"token": token, "participant": "<script>"}
+    assert made.stranger(origin=ORIGIN).post("/enter", data=bad).status_code == 400
+    assert made.stranger(authorization=f"Bearer {token}").get("/api/judge").status_code == 403
+
+
+def test_standings_are_hidden_from_judges_unless_open(site, tmp_path):
+    made = site()
+    assert made.client("ann").get("/standings").status_code == 403
+    (tmp_path / "open").mkdir()
+    shown = site(path=tmp_path / "open" / "own.study", open_standings=True)
+    assert shown.client("ann").get("/api/standings").json()["duels"] == 0
+
+
+def test_the_admin_invites_retires_corrects_exports(site):
+    made = site()
+    ann, root = made.client("ann"), made.client("root", "admin", cookie=True)
+    state = ann.get("/api/judge").json()
+    answer(ann, state)
+    origin = {"origin": ORIGIN}
+    page = root.post("/api/admin/invite", data={"judges": "bob\n<script>x"}, headers=origin)
+    assert page.text.count("/enter#") == 4  # in the table and for its button
+    assert "<script>x" not in page.text and "&lt;script&gt;x" in page.text
+    ticket = state["ticket"]["id"]
+    sent = {"ticket": ticket, "outcome": "right", "reason": "=1+1"}
+    for path, body in (
+        ("/api/admin/correct", sent),
+        ("/api/admin/retire", {"arm": "secret-c", "retired": "true"}),
+    ):
+        assert root.post(path, data=body, headers=origin).headers["location"] == "/admin"
+    assert made.study.ticket(ticket).outcome == "right"
+    assert [made.study.arms[i] for i in made.study.retired] == ["secret-c"]
+    last = next(e for e in made.study.audit() if e["event"] == "corrected")
+    assert (last["by"], last["reason"]) == ("root", "=1+1")
+    assert "'=1+1" in root.get("/admin/audit.csv").text  # no formula of a spreadsheet
+    duels = root.get("/admin/duels.csv")
+    assert duels.text.splitlines()[0] == "ticket,left,right,outcome,judge,told"
+    assert "attachment" in duels.headers["content-disposition"]
+    text = root.get("/admin").text
+    assert "&lt;script&gt;x" in text and "<script>x" not in text
+    assert ticket in text
+    taken = ann.post("/api/judge/undo", json={"ticket": ticket})
+    assert taken.status_code == 409  # corrected by someone else
+
+
+def test_the_standings_hold_all_that_the_page_shows(site):
+    made = site(stop=0.95)
+    ann, bob, eye = made.client("ann"), made.client("bob"), made.client("eye", "viewer")
+    for client in (ann, bob):
+        state = client.get("/api/judge").json()
+        for what in "121=":
+            state = answer(client, state, what).json()
+    found = eye.get("/api/standings").json()
+    assert found["duels"] == 8
+    assert [r["rank"] for r in found["ranking"]] == [1, 2, 3]
+    assert all(r["lower"] <= r["win_rate"] <= r["upper"] for r in found["ranking"])
+    assert found["verdict"].startswith("Open") and found["ranking"][0]["arm"] in found["verdict"]
+    assert len(found["agreement"]["judges"]) == 2
+    page = eye.get("/standings").text
+    assert found["verdict"] in page and "Agreement of judges" in page
+
+
+def test_the_stream_tells_changes_and_the_webhook_the_stop(site):
+    taken = []
+
+    class Hook(BaseHTTPRequestHandler):
+        def do_POST(self):
+            taken.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            self.send_response(500 if len(taken) == 1 else 204)  # at first it is ill
+            self.end_headers()
+
+        def log_message(self, *_):
+            """Say nothing."""
+
+    server = HTTPServer(("127.0.0.1", 0), Hook)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    made = site(stop=bd.Budget(2), webhook=f"http://127.0.0.1:{server.server_port}/")
+    ann = made.client("ann")
+
+    async def watched():
+        watch, seen = made.site.watch, []
+        changes = watch.changes()
+        await watch._look()
+        seen.append((await anext(changes))["duels"])
+        state = ann.get("/api/judge").json()
+        for _ in range(2):
+            state = answer(ann, state).json()
+        made.pages._due = 0
+        for _ in range(3):
+            await watch._look()
+        seen.append((await anext(changes))["duels"])
+        await changes.aclose()
+        return seen
+
+    assert asyncio.run(watched()) == [0, 2]
+    server.shutdown()
+    server.server_close()
+    assert [t["standings"]["stopped"] for t in taken] == [True, True]  # once more, then never
+    assert made.pages.access.note("webhook") == "sent"
+
+
+def test_openapi_describes_every_operation(site):
+    made = site()
+    found = made.stranger().get("/api/openapi.json").json()
+    described = {(m.upper(), p) for p, methods in found["paths"].items() for m in methods}
+    assert described == {(o.method, o.path) for o in made.site.operations}
+    body = found["paths"]["/api/judge/answer"]["post"]["requestBody"]
+    schema = body["content"]["application/json"]["schema"]
+    assert schema["required"] == ["key", "answer"]
+    assert schema["properties"]["answer"]["enum"] == ["1", "2", "=", "s", "cannot tell"]
+
+
+def test_the_client_of_the_docs_judges(site, monkeypatch, capsys):
+    made = site(stop=bd.Budget(3))
+    ann = made.client("ann", begun=False)
+
+    def opened(base_url, headers):
+        assert headers == {"Authorization": f"Bearer {made.tokens['ann']}"}
+        return ann
+
+    monkeypatch.setitem(sys.modules, "httpx", SimpleNamespace(Client=opened))
+    text = (Path(__file__).parents[2] / "docs" / "judges.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.S)
+    assert len(code.splitlines()) <= 10
+    exec(code, {"token": made.tokens["ann"]})
+    assert capsys.readouterr().out.startswith("The study has all the answers")
+    assert made.study.n_duels == 3

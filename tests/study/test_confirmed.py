@@ -1,0 +1,104 @@
+"""Confirmation: the answer is right by its own duels, or the study says that no arm qualifies."""
+
+import numpy as np
+import pytest
+
+import bayesduel as bd
+from bayesduel.study.stop_settings import rule_from
+
+pytestmark = pytest.mark.plain
+
+RULE = bd.Confirmed(bd.WithinRope(0.95, rope=0.1))
+
+
+def told(P, rule=RULE, seed=1, path=None):
+    """Play a study in a world of win probabilities until it stops."""
+    arms = "abcdefgh"[: len(P)]
+    study = bd.Study(path, arms=list(arms), stop=rule | bd.Budget(3000), seed=seed)
+    coins = np.random.default_rng(seed)
+    while not study.stopped:
+        ticket = study.ask()
+        won = coins.random() < P[arms.index(ticket.left), arms.index(ticket.right)]
+        study.tell(ticket, "left" if won else "right")
+    return study
+
+
+def world(pairs, n=4):
+    P = np.full((n, n), 0.5)
+    for i, j, p in pairs:
+        P[i, j], P[j, i] = p, 1 - p
+    return P
+
+
+# a beats all by a little; b thrashes all but a, so that the scores put b first.
+RIVAL = world([(0, k, 0.62) for k in range(1, 6)] + [(1, k, 0.95) for k in range(2, 6)], 6)
+CYCLE = world([(0, 1, 0.9), (1, 2, 0.9), (2, 0, 0.9)] + [(k, 3, 0.9) for k in range(3)])
+
+
+def test_the_arm_that_beats_all_is_found_where_another_wins_most():
+    rule = bd.WithinRope(0.95, rope=0.05)
+    assert told(RIVAL, rule).status(check=False).answer == ("b",)
+    status = told(RIVAL, bd.Confirmed(rule)).status(check=False)
+    assert status.decided
+    assert status.answer == ("a",)
+    assert status.confirmed >= 0.98
+    assert status.verdict.startswith("Decided: no arm beats a by more than 5 points of win ")
+    assert "each pair by itself (probability 0.9" in status.verdict
+    assert "(rule: 0.98)" in status.reason
+
+
+def test_a_top_cycle_has_no_answer(tmp_path):
+    study = told(CYCLE, path=tmp_path / "s")
+    status = study.status(check=False)
+    assert status.decided
+    assert status.answer == ()
+    assert status.verdict.startswith("Decided: no arm qualifies (a top cycle): each is beaten by")
+    assert bd.Study(tmp_path / "s").status(check=False).verdict == status.verdict
+
+
+def test_confirmation_is_the_default_for_the_best_arm():
+    arms = list("abc")
+    assert bd.Study(arms=arms).stop == bd.Confirmed(bd.WithinRope(0.95))
+    assert bd.Study(arms=arms, goal="top-2").stop == bd.WithinRope(0.95)
+    assert bd.Study(arms=arms, policy=bd.DTS()).stop == bd.WithinRope(0.95)
+    pairs = [("a", "b"), ("b", "c")]
+    assert bd.Study(arms=arms, pairs=pairs).stop == bd.WithinRope(0.95)
+    for refused in ({"goal": "top-2"}, {"pairs": pairs}, {"policy": bd.DTS()}):
+        with pytest.raises(ValueError, match="stop should be a rule on scores"):
+            bd.Study(arms=arms, stop=RULE | bd.Budget(9), **refused)
+    with pytest.raises(TypeError, match=r"rule should be one such as WithinRope\(0.95\)"):
+        bd.Confirmed(0.95)
+
+
+def test_the_rule_is_stored():
+    for rule in (RULE, RULE | bd.Budget(5), RULE & bd.Budget(5)):
+        assert rule_from({"name": rule.name, **rule.settings()}) == rule
+        assert rule.steers
+    assert (RULE | bd.Budget(5)).most == 5
+    assert RULE.rope == 0.1
+
+
+def test_a_candidate_duels_whoever_most_probably_beats_it():
+    """b won all its duels and never met d: that pair is asked next, and in a batch not it alone."""
+    study = bd.Study(arms=list("abcd"), stop=RULE, seed=1)
+    wins = np.zeros((4, 4))
+    wins[1, [0, 2]] = 30
+    wins[3, [0, 2]] = 18, 18
+    wins[[0, 2], 3] = 12, 12
+    study.import_duels(bd.Duels.from_wins(wins.astype(int), list("abcd")))
+    tickets = study.ask(12)
+    pairs = [frozenset((t.left, t.right)) for t in tickets]
+    assert pairs[0] == frozenset("bd")
+    assert not study.stopped
+
+
+def test_retired_arms_are_left_out_of_confirmation():
+    study = told(CYCLE)
+    study.retire_arms(["a"])
+    coins = np.random.default_rng(2)
+    while not study.stopped:
+        ticket = study.ask()
+        assert "a" not in (ticket.left, ticket.right)
+        won = coins.random() < CYCLE["abcd".index(ticket.left), "abcd".index(ticket.right)]
+        study.tell(ticket, "left" if won else "right")
+    assert study.status(check=False).answer == ("b",)

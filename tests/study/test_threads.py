@@ -1,0 +1,64 @@
+"""One study that sixteen threads share counts every answer once."""
+
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import bayesduel as bd
+from tests.study.test_crash import postgresql
+
+pytestmark = pytest.mark.plain
+
+
+def play(study, thread, n):
+    """Ask and tell, and return the tally of what was acknowledged."""
+    arms = list(study.arms)
+    found = np.zeros((len(arms), len(arms)))
+    for k in range(n):
+        ticket = study.ask(judge=f"judge {thread}")
+        i, j = arms.index(ticket.left), arms.index(ticket.right)
+        if k % 5 == 0:
+            study.tell(ticket, "cannot tell")
+            continue
+        study.tell(ticket, "left" if i < j else "right")
+        found[min(i, j), max(i, j)] += 1
+    return found
+
+
+def share(path, n=8):
+    study = bd.Study(path, arms=list("abcde"), stop=None, seed=1)
+    with ThreadPoolExecutor(16) as threads:
+        told = sum(threads.map(lambda k: play(study, k, n), range(16)))
+    duels = round(told.sum())
+    np.testing.assert_array_equal(study.tally(), told)
+    assert (study.n_duels, study.status().n_cannot_tell) == (duels, 16 * n - duels)
+    posterior = study._ledger.parts.session.memory.posterior
+    assert posterior.seen.sum() <= duels
+    if path is not None:
+        again = bd.Study(path)
+        np.testing.assert_array_equal(again.tally(), told)
+        assert again.n_duels == duels
+
+
+@pytest.mark.parametrize("where", ["file", "memory"])
+def test_threads_share_a_study(where, tmp_path):
+    share(tmp_path / "s" if where == "file" else None)
+
+
+@pytest.mark.skipif(shutil.which("initdb") is None, reason="PostgreSQL is not installed")
+def test_threads_share_a_study_on_postgresql():
+    pytest.importorskip("psycopg")
+    with postgresql() as url:
+        share(url)
+
+
+def test_two_handles_are_shared_by_threads(tmp_path):
+    """Half of the threads have a handle of their own, as another process has."""
+    one = bd.Study(tmp_path / "s", arms=list("abcde"), stop=None, seed=1)
+    two = bd.Study(tmp_path / "s")
+    with ThreadPoolExecutor(16) as threads:
+        told = sum(threads.map(lambda k: play((one, two)[k % 2], k, 4), range(16)))
+    for study in (one, two):
+        np.testing.assert_array_equal(study.tally(), told)

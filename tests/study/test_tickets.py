@@ -1,0 +1,265 @@
+"""Tickets: given back, withdrawn, taken back, given again, and never counted twice."""
+
+import pytest
+
+import bayesduel as bd
+from bayesduel.study.desk import NoQuestion
+from bayesduel.study.store import StudyError
+from bayesduel.study.study import studies
+
+pytestmark = pytest.mark.plain
+
+
+def made(path=None, **settings):
+    return bd.Study(path, **({"arms": list("abc"), "stop": None, "seed": 1} | settings))
+
+
+def test_a_judge_who_asks_again_gets_his_open_ticket():
+    study = made()
+    first = study.ask(judge="ann")
+    assert study.ask(judge="ann") == first
+    assert study.ask(judge="bob").id != first.id
+    assert study.ask(2, judge="ann")[0] == first
+    study.tell(first, "left", judge="ann")
+    assert study.ask(judge="ann").id != first.id
+    with pytest.raises(KeyError, match="ticket should be one of 'bob'"):
+        study.tell(first, "left", judge="bob")
+
+
+def test_a_ticket_asked_for_nobody_is_of_the_judge_who_tells():
+    study = made()
+    ticket = study.ask()
+    study.tell(ticket, "left", judge="ann")
+    assert study.ticket(ticket.id).judge == "ann"
+    assert study.undo("ann").id == ticket.id
+
+
+def test_a_skipped_pair_is_not_asked_of_that_judge_again(tmp_path):
+    study = made(tmp_path / "s")
+    skipped = []
+    for _ in range(3):
+        ticket = study.ask(judge="ann")
+        skipped.append(frozenset((ticket.left, ticket.right)))
+        study.skip(ticket)
+        study.skip(ticket)  # again: nothing happens
+    assert len(set(skipped)) == 3
+    with pytest.raises(NoQuestion, match="'ann' has seen all"):
+        study.ask(judge="ann")
+    assert study.ask(judge="bob").state == "open"
+    assert study.ticket(ticket).state == "skipped"
+    study.tell(ticket, "left")  # on second thoughts
+    assert study.n_duels == 1
+    with pytest.raises(ValueError, match=r"no outcome to be skipped, got .*, told"):
+        study.skip(ticket)
+    assert [row["event"] for row in study.audit()] == ["skipped"] * 3 + ["told"]
+
+
+def test_cannot_tell_is_an_answer_and_no_duel(tmp_path):
+    study = made(tmp_path / "s")
+    ticket = study.ask(judge="ann")
+    study.tell(ticket, "cannot tell")
+    study.tell(ticket, "cannot tell")
+    with pytest.raises(ValueError, match="should be 'cannot tell', as told before, got 'left'"):
+        study.tell(ticket, "left")
+    other = study.ask(judge="ann")
+    study.tell(other, "left")
+    for each in (study, bd.Study(tmp_path / "s")):
+        status = each.status()
+        assert (status.n_duels, status.n_cannot_tell, status.n_pending) == (1, 1, 0)
+        assert each.tally().sum() == 1
+        assert each.duels().n_duels == 1
+    study.correct(ticket, "right", "looked again", by="eve")
+    study.correct(other, "cannot tell", "blurred", by="eve")
+    assert (study.n_duels, study.tally().sum()) == (1, 1)
+    assert [row["by"] for row in study.audit()] == ["ann", "ann", "eve", "eve"]
+    margins = made(model="thurstone-score")
+    margins.tell(margins.ask(), "cannot tell")
+    assert margins.n_duels == 0
+
+
+def test_a_cancelled_ticket_is_told_after_it_is_reissued():
+    study = made()
+    ticket = study.ask(judge="ann")
+    study.cancel(ticket, by="eve")
+    assert study.pending() == []
+    with pytest.raises(ValueError, match=r"ticket should be open, got .*-1, cancelled"):
+        study.tell(ticket, "left")
+    again = study.reissue(ticket, "bob")
+    assert (again.id, again.judge, again.state) == (ticket.id, "bob", "open")
+    with pytest.raises(KeyError, match="one of 'ann'"):
+        study.tell(ticket, "left", judge="ann")
+    study.tell(again, "left", judge="bob")
+    for refused in (study.cancel, study.reissue):
+        with pytest.raises(ValueError, match="ticket should have no outcome to be"):
+            refused(again)
+
+
+def test_expired_tickets_reserve_nothing_and_can_be_reissued(monkeypatch):
+    study = made(stop=bd.Budget(2), expires=60)
+    old = study.ask(2, judge="ann")
+    with pytest.raises(NoQuestion, match="use up what the budget leaves"):
+        study.ask(judge="bob")
+    import bayesduel.study.ledger
+
+    later = bayesduel.study.ledger.time() + 61
+    monkeypatch.setattr("bayesduel.study.ledger.time", lambda: later)
+    assert [t.id for t in study.expired()] == [t.id for t in old]
+    assert study.ticket(old[0]).state == "expired"
+    monkeypatch.setattr("bayesduel.study.desk.time", lambda: later)
+    assert study.reissue(old[1]).state == "open"
+    assert [t.id for t in study.pending()] == [old[1].id]
+    assert study.status().n_pending == 1
+
+
+def test_a_budget_counts_what_is_asked_for():
+    study = made(stop=bd.Budget(3))
+    assert len(study.ask(10)) == 3
+    with pytest.raises(NoQuestion):
+        study.ask()
+    both = bd.WithinRope(0.999, rope=0.01) & bd.Budget(3)
+    assert len(made(stop=both).ask(10)) == 10  # a budget that another rule waits for
+    assert len(made(stop=bd.Budget(5) | bd.Budget(3)).ask(10)) == 3
+
+
+def test_undo_opens_the_last_answer_again(tmp_path):
+    study = made(tmp_path / "s")
+    first = study.ask(judge="ann")
+    study.tell(first, "left")
+    study.tell(study.ask(judge="bob"), "right")
+    second = study.ask(judge="ann")  # the page shows the next one already
+    undone = study.undo("ann")
+    assert (undone.id, undone.state, undone.outcome) == (first.id, "open", None)
+    assert (study.n_duels, bd.Study(tmp_path / "s").n_duels) == (1, 1)
+    assert study.ask(judge="ann").id == first.id
+    study.tell(undone, "right")
+    assert (study.n_duels, study.tally().sum()) == (2, 2)
+    assert study.ask(judge="ann").id == second.id
+    study.correct(first, "left", "typo", by="eve")
+    with pytest.raises(
+        ValueError, match="of 'ann' alone to be taken back, got one corrected by 'eve'"
+    ):
+        study.undo("ann")
+    with pytest.raises(ValueError, match="should have an answer to take back, got 'zoe'"):
+        study.undo("zoe")
+    trail = [(row["event"], row["outcome"]) for row in study.audit()]
+    assert trail[2:4] == [("withdrawn", None), ("told", "right")]
+
+
+@pytest.mark.parametrize("policy", [None, bd.DTS(), bd.RUCB()], ids=str)
+def test_handles_agree_after_every_kind_of_event(policy, tmp_path):
+    """A handle that followed all, and one that is opened at the end, hold and ask the same."""
+    study = made(tmp_path / "s", policy=policy)
+    watching = bd.Study(tmp_path / "s")
+    tickets = [study.ask(judge=f"j{k}") for k in range(6)]
+    for ticket in tickets[:4]:
+        study.tell(ticket, "left")
+    watching.tally()
+    study.skip(tickets[4])
+    study.correct(tickets[0], "right", "typo")
+    study.undo("j1")
+    study.add("a", "b", "tie", judge="ann")
+    opened = bd.Study(tmp_path / "s")
+    expected = study.tally()
+    for each in (watching, opened):
+        assert (each.tally() == expected).all()
+        assert each.n_duels == 4
+    if policy is not None:
+        other = [bd.Study(tmp_path / "s")._ledger.choose(1, study._ledger.rng(9, 9)) for _ in "12"]
+        assert other[0] == other[1]
+
+
+def test_duels_that_nobody_asked_for():
+    study = made()
+    ticket = study.add("a", "b", "left", judge="ann")
+    assert (ticket.state, ticket.outcome, ticket.judge) == ("told", "left", "ann")
+    assert study.tally()[0, 1] == 1
+    for wrong, message in (
+        (("a", "a", "left"), "two arms"),
+        (("a", "x", "left"), "arms should be of the study"),
+        (("a", "b", "won"), "outcome should be"),
+    ):
+        with pytest.raises((KeyError, ValueError), match=message):
+            study.add(*wrong)
+    with pytest.raises(ValueError, match="item should be None"):
+        study.add("a", "b", "left", item="q")
+
+
+def test_retired_arms_are_restored_with_their_duels():
+    study = made()
+    study.add("a", "b", "left")
+    study.retire_arms(["b"])
+    assert {study.ask().left, study.ask().right} <= set("ac")
+    study.restore_arms(["b"])
+    assert "b" in study.status().ranking
+    assert study.tally()[0, 1] == 1
+    with pytest.raises(ValueError, match="retired to be restored, got 'a'"):
+        study.restore_arms(["a"])
+
+
+def test_open_handles_see_the_arms_of_others(tmp_path):
+    study = made(tmp_path / "s")
+    other = bd.Study(tmp_path / "s")
+    other.ask()
+    study.retire_arms(["a"])
+    study.add_arms(["d"])
+    for _ in range(6):
+        ticket = other.ask()
+        assert "a" not in (ticket.left, ticket.right)
+        other.tell(ticket, "left")
+    assert other.arms == tuple("abcd")
+    study.add("d", "b", "left")
+    assert other.tally()[3, 1] >= 1
+    with pytest.raises(ValueError, match=r"arms should differ by more .* got 'd' twice"):
+        other.add_arms(["d"])
+
+
+def test_a_session_takes_no_arm_beyond_its_arrays():
+    session = made()._ledger.parts.session
+    for pair in ((0, 3), (-1, 2)):
+        with pytest.raises(ValueError, match="arms should be 0 to 2"):
+            session.record(*pair, 1.0)
+
+
+def test_several_studies_share_a_database(tmp_path):
+    path = tmp_path / "s"
+    taste, look = made(path, name="taste"), made(path, arms=["x", "y"], name="look")
+    ticket = taste.ask()
+    taste.tell(ticket, "left")
+    look.tell(look.ask(), "right")
+    assert studies(path) == ("taste", "look")
+    assert bd.Study(path, name="look").arms == ("x", "y")
+    assert taste.n_duels == look.n_duels == 1
+    with pytest.raises(StudyError, match="name should be one of taste, look"):
+        bd.Study(path)
+    with pytest.raises(StudyError, match="holds no study 'none'"):
+        bd.Study(path, name="none")
+    with pytest.raises(StudyError, match="holds a study 'look'"):
+        made(path, name="look")
+    with pytest.raises(KeyError, match="one of this study"):
+        look.tell(ticket, "left")
+    assert path.exists()
+    with pytest.raises(StudyError, match="holds no study"):
+        studies(tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_judge_sees_a_pair_on_an_item_once_and_items_are_used_evenly():
+    study = made(items=["p", "q"])
+    seen = set()
+    with pytest.raises(NoQuestion):
+        while True:
+            ticket = study.ask(judge="ann")
+            seen.add((frozenset((ticket.left, ticket.right)), ticket.item))
+            study.tell(ticket, "left")
+    assert len(seen) == study.n_duels == 6
+    batch = study.ask(9, judge="bob")
+    assert len({(frozenset((t.left, t.right)), t.item) for t in batch}) == len(batch)
+    many = made(items=list("pqr")).ask(30)
+    used = [sum(t.item == item for t in many) for item in "pqr"]
+    assert max(used) - min(used) <= 3
+    study.add("a", "b", "left", item="p")
+    with pytest.raises(ValueError, match="item should be one of the study, got 'x'"):
+        study.add("a", "b", "left", item="x")
+    for wrong in ([], ["p", "p"], [" "], "pq"):
+        with pytest.raises((ValueError, TypeError), match="items should"):
+            made(items=wrong)
