@@ -481,7 +481,7 @@ class Desk:
 
     def _arm(self, label: Any, name: str) -> int:
         if not isinstance(label, str) or label not in self._ledger.labels:
-            raise KeyError(f"{name} should be of the study, got {shown_value(label)}")
+            raise KeyError(f"{name} should be of the arms of the study, got {shown_value(label)}")
         return self._ledger.labels.index(label)
 
 
