@@ -319,11 +319,12 @@ class Desk:
         """
         self._ledger.catch_up()
         _check_name(judge, "judge")
-        pair = self._arm(left), self._arm(right)
+        pair = self._arm(left, "left"), self._arm(right, "right")
         if pair[0] == pair[1]:
             raise ValueError(f"left and right should be two arms, got {left!r} twice")
         value = outcome_value(outcome, self.kind)
-        if (item is None) != (not self._items) or (item is not None and item not in self._items):
+        known = isinstance(item, str) and item in self._items
+        if not (known if self._items else item is None):
             raise ValueError(
                 f"item should be {'one of the study' if self._items else 'None: it has none'}, "
                 f"got {shown_value(item)}"
@@ -346,6 +347,7 @@ class Desk:
     @locked
     def pending(self, judge: str | None = None) -> list[Ticket]:
         """Return the open tickets that did not expire, the oldest first; of one judge if named."""
+        _check_name(judge, "judge")
         rows = self._waiting(tickets.c.judge == judge) if judge is not None else self._waiting()
         return [self._shown(row) for row in rows]
 
@@ -477,9 +479,9 @@ class Desk:
     def _id(self, number: int) -> str:
         return ticket_id(self._settings["key"], number)
 
-    def _arm(self, label: str) -> int:
-        if label not in self._ledger.labels:
-            raise KeyError(f"arms should be of the study, got {shown_value(label)}")
+    def _arm(self, label: Any, name: str) -> int:
+        if not isinstance(label, str) or label not in self._ledger.labels:
+            raise KeyError(f"{name} should be of the arms of the study, got {shown_value(label)}")
         return self._ledger.labels.index(label)
 
 

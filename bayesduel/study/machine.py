@@ -44,11 +44,11 @@ def run(
     study: Desk,
     judge: Callable[[Ticket], Any],
     *,
-    name: str = "machine",
-    workers: int = 8,
-    retries: int = 2,
-    both_orders: bool = True,
-    most: int | None = None,
+    name: str,
+    workers: int,
+    retries: int,
+    both_orders: bool,
+    most: int | None,
 ) -> Run:
     """Ask a machine until the study has enough; see ``Study.run``."""
     check_call(judge, "judge")

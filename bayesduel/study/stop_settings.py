@@ -76,7 +76,7 @@ def rule_from(settings: dict[str, Any]) -> StopRule:
     own = dict(settings)
     name = own.pop("name")
     if name == "confirmed":
-        return Confirmed(rule_from(own["rule"]))
+        return Confirmed(rule_from(own.pop("rule")), **own)
     if name in ("any", "all"):
         made = tuple(rule_from(each) for each in own["rules"])
         return AnyOf(made) if name == "any" else AllOf(made)

@@ -186,7 +186,7 @@ class Study(Desk):
             If a label is unknown, or fewer than two arms would be left.
         """
         self._ledger.catch_up()
-        numbers = [self._arm(a) for a in listed(arms)]
+        numbers = [self._arm(a, "arms") for a in listed(arms)]
         retired = self._ledger.retired | set(numbers)
         left = len(self.arms) - len(retired)
         if left < 2:
@@ -204,7 +204,7 @@ class Study(Desk):
             If a label is unknown, or of an arm that is not retired.
         """
         self._ledger.catch_up()
-        numbers = [self._arm(a) for a in listed(arms)]
+        numbers = [self._arm(a, "arms") for a in listed(arms)]
         for k in numbers:
             if k not in self._ledger.retired:
                 raise ValueError(f"arms should be retired to be restored, got {self.arms[k]!r}")
@@ -383,7 +383,16 @@ class Study(Desk):
         self._store.set(plan={"duels": self.n_duels, "sentence": str(found), **found.to_dict()})
         return found
 
-    def run(self, judge: Callable[[Ticket], Any], **options: Any) -> Run:
+    def run(
+        self,
+        judge: Callable[[Ticket], Any],
+        *,
+        name: str = "machine",
+        workers: int = 8,
+        retries: int = 2,
+        both_orders: bool = True,
+        most: int | None = None,
+    ) -> Run:
         """Ask a machine judge in parallel until the study has enough.
 
         Parameters
@@ -391,19 +400,27 @@ class Study(Desk):
         judge
             Function, or coroutine function, of a ticket that returns its outcome as ``tell`` takes
             it, or the outcome and what it cost.
-        options
-            ``name`` of the judge ("machine"); ``workers``, tickets that are judged at a time (8),
-            chosen jointly; ``retries`` after an error or an outcome that is none (2), beyond which
-            the ticket is skipped; ``both_orders``, whether each pair is shown in both (True:
-            answers that differ are a tie, of margins the mean counts); ``most`` tickets of this
-            run.
+        name
+            Of the judge.
+        workers
+            Tickets that are judged at a time, chosen jointly.
+        retries
+            After an error, or an outcome that is none; beyond these the ticket is skipped.
+        both_orders
+            Whether each pair is shown in both: answers that differ are a tie, of margins the mean
+            counts.
+        most
+            Tickets of this run.
 
         Returns
         -------
         What was done: tickets told and skipped, the cost, errors, and why the run ended. A run
         that was cut off goes on with the tickets that it left open.
         """
-        return run(self, judge, **options)
+        return run(
+            self, judge, name=name, workers=workers, retries=retries, both_orders=both_orders,
+            most=most,
+        )  # fmt: skip
 
     @locked
     def audit(self) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """Tickets of a study: duels that were asked for, and their ids."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from bayesduel.system.arguments import shown_value
@@ -40,7 +40,7 @@ class Ticket:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the ticket as JSON holds it."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return asdict(self)
 
 
 def ticket_id(key: str, number: int) -> str:

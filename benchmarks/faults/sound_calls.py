@@ -23,7 +23,7 @@ COMPILED = "compiled: policies call it inside compiled code"
 RESULT = "a result, which the package makes"
 PATTERN = "a pattern for classes of one's own"
 LEFT_OUT = {
-    "StudyError": "an error", "StudyStopped": "an error",
+    "NoQuestion": "an error", "StudyError": "an error", "StudyStopped": "an error",
     "Health": RESULT, "Comparison": RESULT, "datasets.Dataset": RESULT,
     "selection.MarginFit": RESULT, "problems.RoshamboTable": RESULT,
     "beliefs.Belief": COMPILED, "selection.Margins": COMPILED,
@@ -183,6 +183,8 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "AllOf": lambda w: {"rules": (bd.Budget(3),)},
     "AnyOf": lambda w: {"rules": (bd.Budget(3),)},
     "Budget": lambda w: {"n": 3},
+    "Confirmed": lambda w: {"rule": bd.WithinRope()},
+    "studies": lambda w: {"path": w.folder / "no.study"},
     "Duels": lambda w: {"arms": w.log.arms, "cells": w.log.cells},
     "Pulls": lambda w: {"arms": ("a", "b"), "n": np.ones(2, int), "successes": np.ones(2, int)},
     "Study": lambda w: {"arms": ["a", "b"]},
@@ -301,6 +303,16 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "problems.roshambo_bots": lambda w: {},
     "selection.fit_margins": lambda w: {"margins": w.statistics},
     "selection.intransitivity": lambda w: {"margins": w.statistics},
+    "Study.add": lambda w: {"left": "a", "right": "b", "outcome": "left"},
+    "Study.cancel": lambda w: {"ticket": w.open},
+    "Study.expired": lambda w: {},
+    "Study.reissue": lambda w: {"ticket": w.open},
+    "Study.restore_arms": lambda w: {"arms": ["c"]},
+    "Study.rows": lambda w: {},
+    "Study.run": lambda w: {"judge": lambda ticket: "left"},
+    "Study.skip": lambda w: {"ticket": w.open},
+    "Study.ticket": lambda w: {"ticket": w.open},
+    "Study.undo": lambda w: {"judge": "ann"},
     "Study.add_arms": lambda w: {"arms": ["d"]},
     "Study.ask": lambda w: {},
     "Study.audit": lambda w: {},
@@ -346,7 +358,7 @@ def public_names() -> dict[str, Any]:
         else:
             found[name] = value
     for name in METHODS:
-        for part in sorted(vars(found[name])):
+        for part in dir(found[name]):
             value = getattr(found[name], part)
             if not part.startswith("_") and inspect.isroutine(value):
                 found[f"{name}.{part}"] = value

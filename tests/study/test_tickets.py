@@ -175,7 +175,7 @@ def test_duels_that_nobody_asked_for():
     assert study.tally()[0, 1] == 1
     for wrong, message in (
         (("a", "a", "left"), "two arms"),
-        (("a", "x", "left"), "arms should be of the study"),
+        (("a", "x", "left"), "right should be of the arms of the study"),
         (("a", "b", "won"), "outcome should be"),
     ):
         with pytest.raises((KeyError, ValueError), match=message):
