@@ -79,7 +79,11 @@ def belief_of(model: Any) -> BeliefSpec:
     """Return the belief that follows a model: duel by duel if it can, else by refitting."""
     if model.score_link is not None:
         return Followed(model.score_link)
-    return MCMC(model, draws=400) if model.why_nuts else Laplace(model, draws=400, growth=0.05)
+    return (
+        MCMC(model, draws=400)
+        if model.why_not("laplace")
+        else Laplace(model, draws=400, growth=0.05)
+    )
 
 
 class Session:

@@ -8,7 +8,6 @@ take a covering subset, slow ones the whole product, and NUTS itself.
 import warnings
 from dataclasses import replace
 from itertools import combinations
-from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,6 @@ from pytensor.compile.mode import Mode
 
 import bayesduel as bd
 from bayesduel.criticism.calibration import held_out
-from bayesduel.criticism.cross_validation import Unit
 from bayesduel.inference import fit as fitting
 from bayesduel.inference.clusters import why_not_robust
 from bayesduel.inference.draws import PosteriorDraws
@@ -49,7 +47,7 @@ from bayesduel.posterior.draws import model_of
 
 PLAIN = Mode("py", None)  # no compiler: these graphs run a few times
 POINTS = 20  # that stand for draws
-UNITS = get_args(Unit)
+UNITS = ("pair", "duel")
 ARMS = list("abcd")
 ITEMS = bd.read_items(
     pd.DataFrame({"item": ARMS, "u": [1.0, 0.2, -0.1, -1.0], "v": [0.0, 1.0, 0.0, 2.0]})

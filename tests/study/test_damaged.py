@@ -1,10 +1,8 @@
 """A file that was edited is refused by what is wrong, a study too large when it is made."""
 
 import sqlite3
-import time
 from contextlib import closing
 
-import numpy as np
 import pytest
 
 import bayesduel as bd
@@ -47,45 +45,3 @@ def test_a_study_with_too_many_arms_is_refused_when_it_is_made(tmp_path):
     study = bd.Study(arms=arms[:2000], stop=None)
     with pytest.raises(ValueError, match="at most 2,000, got 2,001"):
         study.add_arms(["x"])
-
-
-@pytest.fixture(scope="module")
-def large(tmp_path_factory):
-    """Return the file of a study of 100 arms and 100,000 duels."""
-    path, rng = tmp_path_factory.mktemp("study") / "large", np.random.default_rng(0)
-    arms = np.array([f"a{k}" for k in range(100)])
-    left = rng.integers(100, size=100_000)
-    right = (left + rng.integers(1, 100, size=100_000)) % 100
-    won = (rng.random(100_000) < 0.5).astype(float)
-    study = bd.Study(path, arms=arms.tolist(), stop=None)
-    study.import_duels(bd.Duels.from_votes(arms[left].tolist(), arms[right].tolist(), won))
-    study.ask()
-    return path
-
-
-def spent(what):
-    start = time.process_time()
-    what()
-    return time.process_time() - start
-
-
-def test_a_large_study_is_opened_and_corrected_in_half_a_second(large):
-    """Four seconds where every outcome is entered again."""
-    study = bd.Study(large)
-    opening = min(spent(lambda: bd.Study(large).ask()) for _ in range(3))
-
-    def correct():
-        now = study.ticket("1").outcome
-        study.correct("1", "left" if now == "right" else "right", "a typo")
-        study.ask()
-
-    correct()
-    assert max(opening, min(spent(correct) for _ in range(3))) < 0.5
-
-
-def test_abandoned_tickets_do_not_slow_the_next_question():
-    study = bd.Study(arms=list("abcdefghij"), stop=None)
-    study.ask()
-    study.ask(6000)
-    study.ask()
-    assert min(spent(study.ask) for _ in range(3)) < 0.08

@@ -4,10 +4,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
-pytestmark = pytest.mark.plain
-
 ASK = """
 import bayesduel as bd
 from bayesduel.study.session import Session
