@@ -8,6 +8,7 @@ Exit status: 0 done, 1 a fault of ours, 2 bad input (one line on stderr says wha
 by Ctrl-C or SIGTERM.
 """
 
+import errno
 import io
 import logging
 import signal
@@ -23,6 +24,7 @@ import click
 
 from bayesduel import __version__
 from bayesduel.system.arguments import shown_value
+from bayesduel.system.memory import available_memory, check_process
 
 __all__ = ["COMMANDS", "main"]
 
@@ -46,11 +48,13 @@ COMMANDS = (
     "policies",
 )
 
+NO_LOGS = ("study", "simulate", "datasets", "problems", "policies")
 LISTS = ("datasets", "problems", "policies")  # Commands of the file lists.py.
 
 BAD_INPUT = 2
 FAULT = 1
 STOPPED = 130
+NO_MEMORY = ("failed to map segment", "cannot allocate memory", "can't start new thread")
 
 
 class Commands(click.Group):
@@ -83,6 +87,8 @@ class Commands(click.Group):
             raise click.UsageError(
                 f"the command should be one of {', '.join(COMMANDS)}, got {shown_value(name)}{hint}"
             )
+        if not {"-h", "--help"} & set(args):
+            check_process(name, reads_log=name not in NO_LOGS)
         return super().resolve_command(ctx, args)
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
@@ -150,12 +156,18 @@ def _terminable() -> Iterator[None]:
 def _explain(error: Exception) -> tuple[str, int]:
     """Return one line on an exception, and the exit status it deserves."""
     words = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    if (
+        isinstance(error, MemoryError)
+        or getattr(error, "errno", None) == errno.ENOMEM
+        or any(said in words for said in NO_MEMORY)
+    ):
+        free = (available_memory() or 0) / 2**30
+        words = words or f"an array does not fit in the {free:.2g} GiB that are free"
+        return f"the memory is not enough: {words}", BAD_INPUT
     expected = (ValueError, TypeError, KeyError, OSError, ModuleNotFoundError)
     from_duckdb = type(error).__module__.split(".")[0] in ("duckdb", "_duckdb")
     if isinstance(error, expected) or from_duckdb:
         return words or type(error).__name__, BAD_INPUT
-    if isinstance(error, MemoryError):
-        return f"the memory is not enough: {words or 'an array does not fit'}", BAD_INPUT
     return (
         f"unexpected {type(error).__name__}: {words} (run again with --debug for the traceback)",
         FAULT,

@@ -133,7 +133,8 @@ def fit(
     ------
     TypeError, ValueError
         If an argument is not as described; under a flat prior also if the log does not
-        determine the scores (several components, or arms that never lose or win).
+        determine the scores (several components, or arms that never lose or win); if a chain of
+        NUTS has not moved.
 
     Warns
     -----
@@ -145,7 +146,8 @@ def fit(
     ThinDataWarning
         If there are few duels for the number of arms.
     UncertifiedWarning
-        If ``method`` is "laplace" or "variational" and its certificate does not hold.
+        If ``method`` is "laplace" or "variational" and its certificate does not hold, or chains of
+        NUTS disagree.
     UnusedCovariatesWarning
         If the log has covariates that the model does not include.
     """
@@ -215,6 +217,7 @@ def fitted(
             "khat": drawn.certificate.khat,
             "importance_ess": drawn.certificate.effective,
             "tail_ess": drawn.certificate.tails.effective,
+            "shortfall": drawn.certificate.shortfall,
             "versions": json.dumps(_versions()),
             **_of_log(duels, model),
         }
@@ -354,6 +357,11 @@ def _sample(
             reason = f"Laplace's certificate does not hold: {certificate.shortfall}"
     options: dict[str, Any] = {"log_likelihood": keep, "progress": progress}
     drawn = sample_nuts(model, cells, draws=per_chain, chains=chains, seed=seed, **options)
+    if short := drawn.certificate.shortfall:
+        warnings.warn(
+            f"the draws of NUTS are not certified: {short}", UncertifiedWarning, stacklevel=3
+        )
+        reason += f"; not certified: {short}"
     return drawn, "nuts", reason
 
 

@@ -1,24 +1,70 @@
 """NUTS by nutpie, on the same ``pm.Model`` that every other method uses."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesduel.inference.draws import PosteriorDraws
-from bayesduel.inference.psis import Certificate, Tails
+from bayesduel.inference.psis import Tails
 from bayesduel.system.cache_folder import keep_generated_source
+from bayesduel.text import join
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["sample_nuts", "well_informed"]
+__all__ = ["ChainCertificate", "sample_nuts", "well_informed"]
 
 SHORT_STEPS = 0.99  # acceptance aimed at under a horseshoe: at 0.9 its funnels make divergences
 KEPT = 8  # compiled models kept for reuse
 INNER = ("_free", "_standard")  # numbers that only the sampler knows
 STATISTICS = ("diverging", "energy", "logp", "n_steps", "step_size", "depth")
+MIXED = 1.1  # R-hat below which chains agree, roughly
+DIVERGED = 0.1  # share of divergent draws that is a matter of the posterior, not of a few places
 _COMPILED: dict[Any, Any] = {}
+
+
+@dataclass(frozen=True)
+class ChainCertificate:
+    """Whether the chains of a sampler agree.
+
+    Attributes
+    ----------
+    effective
+        Effective number of the draws, the smallest over what the model identifies.
+    rhat
+        R-hat, the largest likewise.
+    diverging
+        Share of the draws that diverged.
+    of
+        What `rhat` and `effective` are of.
+    """
+
+    effective: float
+    rhat: float
+    diverging: float
+    of: str
+    khat: float = float("nan")
+
+    @property
+    def tails(self) -> Tails:
+        """The tails of the parameters, of which importance sampling would say more."""
+        return Tails(float("nan"), float("nan"), 0)
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing speaks against the draws."""
+        return not self.shortfall
+
+    @property
+    def shortfall(self) -> str:
+        """What speaks against the draws, as a clause; empty where nothing does."""
+        if not self.rhat < MIXED:
+            return f"chains disagree: R-hat of {self.of} is {self.rhat:.3g}, not below {MIXED}"
+        if self.diverging > DIVERGED:
+            return f"{self.diverging:.0%} of the draws diverged"
+        return ""
 
 
 def sample_nuts(
@@ -61,30 +107,55 @@ def sample_nuts(
         for name in STATISTICS
         if name in tree["sample_stats"]
     }
+    _check_moved(found, stats, chains)
     posterior = model.complete(found, cells, np.random.default_rng(seed))
     kept = model.log_likelihood(posterior, cells) if log_likelihood else None
-    unknown = float("nan")
-    certificate = Certificate(
-        khat=unknown,
-        effective=_effective(model, posterior, chains),
-        n_draws=draws * chains,
-        tails=Tails(unknown, unknown, 0),
-    )
+    certificate = _certificate(model, posterior, stats, chains)
     return PosteriorDraws(posterior, stats, kept, certificate)
 
 
-def _effective(model: Any, posterior: Any, chains: int) -> float:
-    """Return the smallest effective number of draws of what the model identifies."""
+def _check_moved(
+    found: Mapping[str, np.ndarray], stats: Mapping[str, np.ndarray], chains: int
+) -> None:
+    """Raise ValueError if a chain stays where it is, or all of its draws diverge."""
+    density, diverging = (stats[name].reshape(chains, -1) for name in ("lp", "diverging"))
+    stuck = (np.ptp(density, axis=1) == 0) | diverging.all(axis=1)
+    if stuck.any():
+        chain = int(np.argmax(stuck))
+        equal = [
+            n
+            for n, v in found.items()
+            if not np.ptp(v.reshape(chains, -1, *v.shape[1:])[chain], axis=0).any()
+        ]
+        what = (
+            f"{density.shape[1]:,} equal draws of {join(equal, 8, quote=True)}"
+            if equal
+            else "draws that all diverged"
+        )
+        raise ValueError(
+            f"NUTS should move in each chain, got {what} in chain {chain} "
+            f"({diverging.sum():,} of {diverging.size:,} draws diverged): the density cannot be "
+            "followed, as where margins, covariates or counts differ by many orders of magnitude"
+        )
+
+
+def _certificate(
+    model: Any, posterior: Mapping[str, np.ndarray], stats: Mapping[str, np.ndarray], chains: int
+) -> ChainCertificate:
+    """Return whether chains agree on what the model identifies."""
     import arviz as az
 
-    name = next((n for n in ("score", "theta") if n in posterior), None)
-    if name is None:  # blades and chests are not identified, preferences are
+    name = next((n for n in ("score", "theta") if n in posterior), "preference")
+    if name == "preference":  # blades and chests are not identified, preferences are
         preference = model.preference(posterior)
         values = preference[:, *np.triu_indices(preference.shape[-1], 1)]
     else:
         values = posterior[name]
-    shown = values.reshape(chains, -1, values.shape[-1])
-    return float(np.min([az.ess(shown[..., k]) for k in range(shown.shape[-1])]))
+    of = [np.reshape(v, (chains, -1)) for v in values.reshape(len(values), -1).T]
+    effective, rhat = (
+        float(f([g(v) for v in of])) for f, g in ((np.min, az.ess), (np.max, az.rhat))
+    )
+    return ChainCertificate(effective, rhat, float(stats["diverging"].mean()), repr(name))
 
 
 def sample(

@@ -1,11 +1,13 @@
 """A fit read from its file: data, checked before anything is made of it."""
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from bayesduel.inference.fit import UncertifiedWarning
 from bayesduel.models.registry import know
 from bayesduel.posterior.draws import draws_of
 from bayesduel.system.arguments import listed, path_of
@@ -34,7 +36,13 @@ def load(path: Any, classes: Iterable[type] = ()) -> xr.DataTree:
     TypeError
         If an argument is not as described.
     ValueError
-        If it is no fit, is damaged, or names a class that is not known.
+        If it is no fit, is damaged, names a class that is not known, or has a chain that did not
+        move.
+
+    Warns
+    -----
+    UncertifiedWarning
+        If the certificate of its draws does not hold.
     """
     path = path_of(path)
     for kind in listed(classes, "classes"):
@@ -54,4 +62,11 @@ def load(path: Any, classes: Iterable[type] = ()) -> xr.DataTree:
         draws.chances(slice(0, 1), np.array([0]), np.array([1]))
     except DAMAGED as error:
         raise ValueError(f"{path} should be a fit of its model: {error}") from error
+    for name, values in fit["posterior"].data_vars.items():
+        if not np.ptp(values.to_numpy(), axis=1).any(axis=tuple(range(1, values.ndim - 1))).all():
+            raise ValueError(f"{path} should hold draws that differ, got equal ones of {name!r}")
+    if short := fit.attrs.get("shortfall"):
+        warnings.warn(
+            f"{path}: the draws are not certified: {short}", UncertifiedWarning, stacklevel=2
+        )
     return fit

@@ -8,13 +8,27 @@ from typing import Any
 
 from bayesduel.system.arguments import shown_value
 
-__all__ = ["TABLE_ARMS", "available_memory", "bytes_of", "check_draws", "check_square"]
+__all__ = [
+    "TABLE_ARMS",
+    "available_memory",
+    "bytes_of",
+    "check_draws",
+    "check_process",
+    "check_square",
+    "limited",
+]
 
 ENTRY = 8  # bytes of a float
 GIB = 2**30
 COPIES = 4  # of the draws, at a time: proposals, those kept, and workspace
 TABLE_ARMS = 1000  # arms above which results hold no table of arm by arm
 LEAST = 100_000_000  # bytes; less is not enough to read anything
+GB = 10**9
+# Least bytes of addresses and of memory of a process that reads a log, and of one that does not:
+# those of a small log with one thread of OpenBLAS and DuckDB (docs/faults.md).
+ADDRESSES = {True: 1_700_000_000, False: 700_000_000}
+RESIDENT = {True: 350_000_000, False: 200_000_000}
+LEAN = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}  # else 1 GiB at once
 SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b\s*", re.IGNORECASE)
 
 
@@ -44,6 +58,29 @@ def bytes_of(memory: Any) -> int:
             f"memory should be a size of at least 100MB, such as '2GB', got {shown_value(memory)}"
         )
     return int(size)
+
+
+def check_process(what: str, reads_log: bool) -> None:
+    """Raise unless this process can import its libraries, which abort where memory is too little.
+
+    Where addresses are limited, libraries that are not imported yet reserve fewer (`LEAN`).
+
+    Raises
+    ------
+    MemoryError
+        If `what` needs more than this process can still take.
+    """
+    if limited():
+        os.environ.update(LEAN | os.environ)
+    for found, needs, kind in (
+        (_of_limit(), ADDRESSES, "addresses (ulimit -v)"),
+        (_free(), RESIDENT, "free memory"),
+    ):
+        if found is not None and found < needs[reads_log]:
+            raise MemoryError(
+                f"{what} needs at least {needs[reads_log] / GB:g} GB of {kind}, got "
+                f"{found / GB:.3g} GB"
+            )
 
 
 def check_square(n_arms: int, matrices: float, what: str, instead: str) -> None:
@@ -97,7 +134,17 @@ def check_draws(draws: int, numbers: int) -> None:
 
 def available_memory() -> int | None:
     """Return the bytes of memory that this process can still take, None if that is not known."""
-    found = [_of_system(), _of_container(), _of_limit()]
+    found = (_free(), _of_limit())
+    return min((n for n in found if n is not None), default=None)
+
+
+def limited() -> bool:
+    """Return whether the addresses of this process are limited (``ulimit -v``)."""
+    return _of_limit() is not None
+
+
+def _free() -> int | None:
+    found = (_of_system(), _of_container())
     return min((n for n in found if n is not None), default=None)
 
 
@@ -116,7 +163,11 @@ def _of_container() -> int | None:
     folder = Path("/sys/fs/cgroup")
     with suppress(OSError, ValueError):
         most = int((folder / "memory.max").read_text(encoding="ascii"))
-        return most - int((folder / "memory.current").read_text(encoding="ascii"))
+        taken = int((folder / "memory.current").read_text(encoding="ascii"))
+        files = re.search(
+            r"^inactive_file (\d+)", (folder / "memory.stat").read_text("ascii"), re.M
+        )
+        return most - taken + int(files[1] if files else 0)  # copies of files make room
     return None
 
 

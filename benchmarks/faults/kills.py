@@ -260,7 +260,10 @@ def _checked(room: str, place: Path, folder: Path, known: list[str]) -> str:
 
 
 def _bytes(path: Path) -> dict[str, bytes]:
-    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    files = [path]
+    if path.is_dir():  # drafts of a killed run are removed by the next
+        found = sorted(path.rglob("*"))
+        files = [p for p in found if p.is_file() and ".bayesduel-draft" not in str(p)]
     return {str(file.relative_to(path)): file.read_bytes() for file in files}
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayesduel.data.duels import Duels
-from bayesduel.inference.nuts import _effective, well_informed
+from bayesduel.inference.nuts import _certificate, _check_moved, well_informed
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,20 @@ class Blades:
 
 def test_without_scores_draws_are_worth_as_much_as_for_the_pair_that_mixes_worst():
     rng = np.random.default_rng(0)
-    P = rng.uniform(size=(400, 3, 3))
-    assert _effective(Blades(), {"P": P}, chains=4) > 200
+    P, stats = rng.uniform(size=(400, 3, 3)), {"diverging": np.zeros(400)}
+    assert _certificate(Blades(), {"P": P}, stats, chains=4).effective > 200
+    assert _certificate(Blades(), {"P": P}, stats, chains=4).holds
     P[:, 0, 1] = np.repeat(rng.uniform(size=8), 50)  # moves every fifty draws
-    assert _effective(Blades(), {"P": P}, chains=4) < 20
+    assert _certificate(Blades(), {"P": P}, stats, chains=4).effective < 20
+    P[:, 0, 1] += np.repeat(np.arange(4), 100)
+    assert "chains disagree" in _certificate(Blades(), {"P": P}, stats, chains=4).shortfall
+
+
+def test_a_chain_that_does_not_move_is_refused_by_the_name_of_its_parameter():
+    rng = np.random.default_rng(0)
+    score, lp = rng.normal(size=(400, 3)), rng.normal(size=400)
+    stats = {"lp": lp, "diverging": np.zeros(400)}
+    _check_moved({"score": score}, stats, chains=4)
+    lp[:100], score[:100] = 1.0, score[0]
+    with pytest.raises(ValueError, match="100 equal draws of 'score' in chain 0"):
+        _check_moved({"score": score}, stats, chains=4)

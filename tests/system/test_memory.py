@@ -1,6 +1,8 @@
 """Too many arms are refused before a matrix is made, with the limit and what to do."""
 
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -88,3 +90,12 @@ def test_more_draws_than_fit_in_memory_are_refused(monkeypatch):
     monkeypatch.setattr("bayesduel.system.memory.available_memory", lambda: 2**30)
     with pytest.raises(ValueError, match=r"draws should be at most .* got 100,000,000, which take"):
         bd.fit(bd.datasets.load("springall"), draws=100_000_000)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="addresses are limited on Linux")
+@pytest.mark.parametrize("command", ["winners springall", "report springall", "study status s"])
+def test_too_few_addresses_are_told_in_one_line(command, tmp_path):
+    run = f"ulimit -v 600000; {sys.executable} -m bayesduel {command}"
+    done = subprocess.run(["bash", "-c", run], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "GB of addresses (ulimit -v), got 0.5" in done.stderr

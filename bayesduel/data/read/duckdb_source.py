@@ -38,6 +38,7 @@ from bayesduel.data.read.record_count import count_records
 from bayesduel.data.read.rows import Coded, Rows, coded
 from bayesduel.data.read.sql import count_query, labelled, name_of, stacked, text_in_sql
 from bayesduel.system.arguments import shown_value
+from bayesduel.system.memory import limited
 from bayesduel.text import FORMULA, join, printable
 
 __all__ = ["FileSource", "open_files"]
@@ -80,6 +81,8 @@ def open_files(path: Any, *, skip: bool, memory: int | None = None) -> Iterator[
         If the bytes of a file contradict its name, or the files' columns differ.
     """
     limit = {} if memory is None else {"memory_limit": f"{memory // 2}B"}
+    if limited():
+        limit["threads"] = "1"  # each thread takes addresses
     with (
         tempfile.TemporaryDirectory(prefix="bayesduel-") as folder,
         duckdb.connect(

@@ -35,6 +35,7 @@ from bayesduel.data.read.log_from_rows import assemble, label_rows, parts_of
 from bayesduel.data.read.outcomes import CODINGS, Reading
 from bayesduel.data.read.pair_counts import read_pair_counts
 from bayesduel.data.read.rows import Rows, TimeKind, text_of
+from bayesduel.data.read.separator import remark_on_parts
 from bayesduel.data.read.source import open_source
 from bayesduel.data.votes import ReadSummary, TieRule
 from bayesduel.system.arguments import check_one_of, listed, shown_value, texts_of
@@ -294,7 +295,9 @@ def _read(
 
     try:
         if roles.by is None:
-            return assemble(log, ties, read_summary(None, n_rows), by_vote=roles.by_vote)
+            whole = assemble(log, ties, read_summary(None, n_rows), by_vote=roles.by_vote)
+            remark_on_parts(source, roles, whole)
+            return whole
     except ValueError as error:
         raise ValueError(f"{source.name}: {error}") from None
     result = {}
