@@ -192,3 +192,17 @@ def test_an_update_that_needs_the_log_names_its_option(options, tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.csv", "fit.nc"]  # and no lock
     assert run("update", path, log, "--earlier", log).exit_code == 0
     assert bd.load(path).attrs["n_duels"] == 200
+
+
+def test_a_fit_whose_draws_are_equal_is_refused(folder, tmp_path):
+    fit = bd.load(folder / "F.NC")
+    stuck = fit["posterior"].dataset
+    first = stuck["score"].isel(draw=0)
+    fit["posterior"] = stuck.assign(score=stuck["score"] * 0 + first)
+    fit.to_netcdf(tmp_path / "stuck.nc", engine="h5netcdf")
+    with pytest.raises(
+        ValueError, match="draws that differ, got equal ones of 'score'"
+    ):
+        bd.load(tmp_path / "stuck.nc")
+    answer = run("winners", tmp_path / "stuck.nc")
+    assert answer.exit_code == 2 and "draws that differ" in answer.output

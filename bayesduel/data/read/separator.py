@@ -23,13 +23,17 @@ OF_VOTES = ("left", "right", "outcome", "margin", "margin_right", "weight")
 def remark_on_parts(source: "FileSource | FrameSource", roles: Roles, log: Duels) -> None:
     """Say on stderr which column separates the components of a log, if there are several."""
     parts = components(log)
-    if len(parts) < 2 or log.read_summary.n_rows > SEARCHED:
+    if len(parts) < 2:
+        return
+    found = f"read {source.name}: {len(parts):,} components never met"
+    if log.read_summary.n_rows > SEARCHED:
+        print(f"{found}; no column was searched for what separates them", file=sys.stderr)
         return
     column = _separating(source, roles, parts)
     if column is not None:
         print(
-            f"read {source.name}: {len(parts):,} components never met, and {column!r} separates "
-            f"them: by={column!r} (--by {column}) ranks each by itself",
+            f"{found}, and {column!r} separates them: by={column!r} (--by {column}) ranks each "
+            "by itself",
             file=sys.stderr,
         )
 
