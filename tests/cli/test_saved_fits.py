@@ -200,9 +200,7 @@ def test_a_fit_whose_draws_are_equal_is_refused(folder, tmp_path):
     first = stuck["score"].isel(draw=0)
     fit["posterior"] = stuck.assign(score=stuck["score"] * 0 + first)
     fit.to_netcdf(tmp_path / "stuck.nc", engine="h5netcdf")
-    with pytest.raises(
-        ValueError, match="draws that differ, got equal ones of 'score'"
-    ):
+    with pytest.raises(ValueError, match="draws that differ, got equal ones of 'score'"):
         bd.load(tmp_path / "stuck.nc")
     answer = run("winners", tmp_path / "stuck.nc")
     assert answer.exit_code == 2 and "draws that differ" in answer.output

@@ -18,6 +18,7 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.health import OutlierWarning
 from bayesduel.data.read.coding import DEFAULTS, options_of, with_stored
 from bayesduel.data.read.columns import Given, Roles, assign
+from bayesduel.data.read.components import remark_on_components
 from bayesduel.data.read.faults import (
     WEIGHT,
     Examined,
@@ -35,7 +36,6 @@ from bayesduel.data.read.log_from_rows import assemble, label_rows, parts_of
 from bayesduel.data.read.outcomes import CODINGS, Reading
 from bayesduel.data.read.pair_counts import read_pair_counts
 from bayesduel.data.read.rows import Rows, TimeKind, text_of
-from bayesduel.data.read.separator import remark_on_parts
 from bayesduel.data.read.source import open_source
 from bayesduel.data.votes import ReadSummary, TieRule
 from bayesduel.system.arguments import check_one_of, listed, shown_value, texts_of
@@ -296,7 +296,7 @@ def _read(
     try:
         if roles.by is None:
             whole = assemble(log, ties, read_summary(None, n_rows), by_vote=roles.by_vote)
-            remark_on_parts(source, roles, whole)
+            remark_on_components(source, roles, whole)
             return whole
     except ValueError as error:
         raise ValueError(f"{source.name}: {error}") from None

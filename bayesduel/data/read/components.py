@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from bayesduel.data.read.duckdb_source import FileSource
     from bayesduel.data.read.narwhals_source import FrameSource
 
-__all__ = ["remark_on_parts"]
+__all__ = ["remark_on_components"]
 
 SEARCHED = 1_000_000  # rows up to which columns are searched: each is read once more
 OF_VOTES = ("left", "right", "outcome", "margin", "margin_right", "weight")
 
 
-def remark_on_parts(source: "FileSource | FrameSource", roles: Roles, log: Duels) -> None:
+def remark_on_components(source: "FileSource | FrameSource", roles: Roles, log: Duels) -> None:
     """Say on stderr which column separates the components of a log, if there are several."""
     parts = components(log)
     if len(parts) < 2:

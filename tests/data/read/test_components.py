@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import bayesduel as bd
-from bayesduel.data.read import separator
+from bayesduel.data.read import components
 
 pytestmark = pytest.mark.plain
 
@@ -43,6 +43,6 @@ def test_parts_that_met_are_not_spoken_of(capsys):
 
 
 def test_a_log_that_is_not_searched_says_so(capsys, monkeypatch):
-    monkeypatch.setattr(separator, "SEARCHED", 5)
+    monkeypatch.setattr(components, "SEARCHED", 5)
     bd.read_duels(APART)
     assert "no column was searched" in capsys.readouterr().err
