@@ -62,9 +62,10 @@ def verdict_section(
         Paragraphs below the headline.
     """
     headline, within = _verdict(winners)
+    places = _place_words(winners, headline)
     verdict = Verdict(
         headline=headline,
-        text=(*within, *further),
+        text=(*within, *further, *((places,) if places else ())),
         caution=caution,
         note=(
             f"From {duels.n_duels:,} duels between {duels.n_arms:,} arms. A definite verdict needs "
@@ -97,29 +98,15 @@ def caution_words(check: "Check | None", *, assumed: bool) -> str:
 
 
 def tie_words(a: "Analysis") -> str:
-    """Return what ties count for, and Davidson's answer, where ties are common; else "".
-
-    Common: more than 5 % of the duels, in a model that counts each as half a win.
-    """
+    """Return what ties count for where they are common, in a model of wins; else ""."""
     share = a.winners.attrs["tie_share"]
     if share <= TIES or a.fit.attrs["outcome"] != "win":
         return ""
-    words = (
+    return (
         f"{percent(share)} % of the duels are ties (more than {100 * TIES:g} %), and the model "
         "counts each as half a win for either side: win rates are expected scores, not shares of "
         "wins."
     )
-    if a.with_ties is None:
-        return words
-    own, tied = a.winners.attrs, a.with_ties.verdict
-    same = f"says: {tied.sentence}"
-    if own["verdict_kind"] == tied.kind == "undecided":
-        same = f"is undecided, too, among {count(len(tied.arms), 'arm')}."
-    if own["verdict_kind"] == "no ranking":
-        same = "assumes a ranking, too."
-    elif (own["verdict_kind"], json.loads(own["verdict_arms"])) == (tied.kind, list(tied.arms)):
-        same = "gives the same verdict."
-    return f"{words} Davidson's model, in which a tie is an outcome of its own, {same} {_shares(a)}"
 
 
 def controlled_words(a: "Analysis", subject: str) -> str:
@@ -245,24 +232,10 @@ def against_words(winners: "Winners") -> str:
     return "probability of beating another arm drawn at random"
 
 
-def _shares(a: "Analysis") -> str:
-    """Return wins, ties and losses of the first arm against the second by Davidson's model."""
-    if a.with_ties is None:
-        return ""
-    win, tie = a.with_ties.win, a.with_ties.tie
-    first = a.winners["arm"].values[a.winners["order"].values[:2]]
-    one, two = (shorten(str(arm), SENTENCE) for arm in first)
-    return (
-        f"By it, {one} wins {percent(win)} % of duels against {two}, ties {percent(tie)} % and "
-        f"loses {percent(1 - win - tie)} %."
-    )
-
-
 def _verdict(winners: "Winners") -> tuple[str, tuple[str, ...]]:
     """Return the verdict and further paragraphs: on each group, or on the ranking rejected."""
     if "ranking_verdict" in winners.attrs:
-        further = ("verdict_reason", "ranking_verdict")
-        return str(winners.attrs["verdict"]), tuple(str(winners.attrs[name]) for name in further)
+        return str(winners.attrs["verdict"]), (str(winners.attrs["verdict_reason"]),)
     parts = json.loads(winners.attrs["component_verdicts"])
     inside = [part for part in parts if part["verdict"]]
     words = str(winners.attrs["verdict"])
@@ -270,6 +243,22 @@ def _verdict(winners: "Winners") -> tuple[str, tuple[str, ...]]:
         return words, ()
     words = words[: words.index(f" Within {join(inside[0]['arms'])}: ")]
     return words, tuple(f"Within {join(part['arms'])}: {part['verdict']}" for part in inside)
+
+
+def _place_words(winners: "Winners", headline: str) -> str:
+    """Return why arms that the headline names are not at the top of the leaderboard, or ""."""
+    order = [shorten(str(arm), SENTENCE) for arm in winners["arm"].values[winners["order"].values]]
+    arms = {shorten(str(arm), SENTENCE) for arm in json.loads(winners.attrs["verdict_arms"])}
+    named = [(place, arm) for place, arm in enumerate(order, 1) if arm in arms and arm in headline]
+    lower = [f"{arm} (rank {place})" for place, arm in named if place > len(named)]
+    if not lower or winners.groups() is not None:
+        return ""
+    if winners.attrs["verdict_kind"] == "no ranking":
+        return f"The leaderboard is in the order of the ranking, the verdict is not: {join(lower)}."
+    return (
+        f"The leaderboard is in the order of mean ranks, the verdict names the arms that are most "
+        f"probably best, which wide intervals favour: {join(lower)}."
+    )
 
 
 def _sentence(words: str) -> str:

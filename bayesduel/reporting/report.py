@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesduel.criticism.check_text import power_words
 from bayesduel.reporting.analysis import Analysis, analyse, log_of
 from bayesduel.reporting.attributes import (
     AttributeAnalysis,
@@ -357,9 +358,11 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     elif a.margins_reason:
         margins = Section(id="margins", title="Margins", body=blocks(a.margins_reason))
     caution = caution_words(a.check, assumed=a.ranked_by_score)
-    ties = tie_words(a)
     rejected = REJECTED if a.winners.attrs["verdict_kind"] == "no ranking" else ""
     pairs, uneven = a.winners, ""
+    power: tuple[str, ...] = ()
+    if rejected and a.check is not None and (words_of_power := power_words(a.check.evidence)):
+        power = (f"{words_of_power.partition('. ')[0].rstrip('.')}.",)
     if rejected and a.free is not None:
         pairs, uneven = a.free, f"By the model {a.free.attrs['model']}, which allows cycles."
         uneven += " Arms are in the order of its Borda scores."
@@ -375,11 +378,11 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     few = few_clusters_words(a)
     doubts += (("Few clusters", few),) if few else ()
     found = (
-        verdict_section(a.winners, a.duels, named + doubts, caution, (ties,) if ties else ()),
+        verdict_section(a.winners, a.duels, named + doubts, caution, power),
         leaderboard_section(a.winners, a.duels, a.scores, pairs, rejected),
         _noted(
             rates_section(a.winners, a.duels),
-            f"{rejected} {neutral} {COUNTS if neutral else ''}".strip(),
+            " ".join(filter(None, (rejected, tie_words(a), neutral, COUNTS if neutral else ""))),
         ),
         _noted(scores_section(a.scores), rejected),
         _noted(ranks_section(a.winners), rejected),
