@@ -83,8 +83,8 @@ def verdict_words(
     if e.strength == "no power":
         return (
             "The log cannot tell whether a ranking holds: even cycles whose every step is won at "
-            f"{100 * STRONGEST:.0f} % would be detected with a probability of "
-            f"{percent(e.best_power)} % at most.",
+            f"{100 * STRONGEST:.0f} % would be detected with a probability of at most "
+            f"{percent(e.best_power).removeprefix('< ')} %.",
             " ".join(
                 words
                 for words in (

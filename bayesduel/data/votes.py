@@ -149,6 +149,8 @@ class ReadSummary:
         The column of each role, e.g. ``{"left": "model_a"}``.
     guessed
         The roles in `columns` that were guessed rather than given.
+    unread
+        Columns of the source that have no role.
     reading
         The options of :func:`bayesduel.read_duels` that read its columns and the coding of its
         outcomes the same way again, as JSON has them; without a coding where its outcomes leave
@@ -173,6 +175,7 @@ class ReadSummary:
     files: tuple[str, ...] = field(default=(), repr=False)
     columns: dict[str, str] = field(default_factory=dict)
     guessed: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
     reading: Mapping[str, Any] = field(default_factory=dict, repr=False)
     other_codings: tuple[str, ...] = field(default=(), repr=False)
     n_rows: int = 0

@@ -1,5 +1,6 @@
 """Sections as HTML: one template for pages, one for a section."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 __all__ = ["fragment", "page", "part"]
+
+UNIT = re.compile(r"(?<=\d) %")
 
 
 def page(
@@ -39,13 +42,13 @@ def page(
     from bayesduel import __version__
 
     style = files("bayesduel.reporting") / "templates" / "report.css"
-    script = files("bayesduel.reporting") / "templates" / "search.js"
+    script = files("bayesduel.reporting") / "templates" / "page.js"
     prefixes = [f"p{n}-" if len(parts) > 1 else "" for n in range(1, len(parts) + 1)]
     rendered = {
         label: one if isinstance(one, str) else part(one, prefix)
         for (label, one), prefix in zip(parts.items(), prefixes, strict=True)
     }
-    searched = any('<form class="search"' in one for one in rendered.values())
+    scripted = any("<form class=" in one for one in rendered.values())
     template = _environment().get_template("page.html")
     return template.render(
         title=title,
@@ -53,7 +56,7 @@ def page(
         parts=rendered,
         index=index,
         style=style.read_text(encoding="utf-8"),
-        search=script.read_text(encoding="utf-8") if searched else "",
+        script=script.read_text(encoding="utf-8") if scripted else "",
         version=__version__,
     )
 
@@ -78,8 +81,14 @@ def _environment() -> "Environment":
         loader=PackageLoader("bayesduel.reporting"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_unbroken,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["short"] = lambda label: shorten(str(label), CELL)
     return environment
+
+
+def _unbroken(value: Any) -> Any:
+    """Return a text whose per cent signs stay on the line of their numbers; else the value."""
+    return UNIT.sub("\u00a0%", value) if type(value) is str else value

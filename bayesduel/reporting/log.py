@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesduel.data.health_report import IGNORED
 from bayesduel.reporting.section import Alert, Block, Facts, Group, Section, Table, Text, blocks
-from bayesduel.text import percent, significant
+from bayesduel.text import CELL, percent, shorten, significant
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["health_section", "log_section"]
 
+UNREAD = 20  # columns that are named
 NO_PROBLEMS = "No problems were found."
 ADJUSTED = "The model of this report estimates that effect: see Ranking."
 
@@ -33,6 +34,10 @@ def log_section(
         Whether the model of the report has an order effect.
     """
     body = (_facts(duels), *_health(health, further, ordered))
+    if unread := duels.read_summary.unread:
+        named = ", ".join(shorten(name, CELL) for name in unread[:UNREAD])
+        more = f" and {len(unread) - UNREAD:,} more" * (len(unread) > UNREAD)
+        body = (*body, Text(f"Columns not read: {named}{more}.", "small"))
     return Section(id="log", title="Data summary", body=body)
 
 

@@ -1,10 +1,9 @@
 """Report sections: the verdict, the ranking, probabilities of ranks and of pairs."""
 
 import json
-from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,12 +22,14 @@ if TYPE_CHECKING:
     from bayesduel.reporting.analysis import Analysis
 
 __all__ = [
+    "against_words",
     "caution_words",
     "controlled_words",
     "order_words",
     "preferences_section",
-    "ranking_section",
     "ranks_section",
+    "rates_section",
+    "score_name",
     "tie_words",
     "verdict_section",
 ]
@@ -61,9 +62,10 @@ def verdict_section(
         Paragraphs below the headline.
     """
     headline, within = _verdict(winners)
+    places = _place_words(winners, headline)
     verdict = Verdict(
         headline=headline,
-        text=(*within, *further),
+        text=(*within, *further, *((places,) if places else ())),
         caution=caution,
         note=(
             f"From {duels.n_duels:,} duels between {duels.n_arms:,} arms. A definite verdict needs "
@@ -72,7 +74,10 @@ def verdict_section(
         ),
         settled=winners.attrs["verdict_kind"] not in ("undecided", "not comparable"),
     )
-    alerts = (Alert(name, (_sentence(words),)) for name, words in warnings)
+    lines: dict[str, tuple[str, ...]] = {}
+    for name, words in warnings:
+        lines[name] = (*lines.get(name, ()), _sentence(words))
+    alerts = (Alert(name, words) for name, words in lines.items())
     return Section(id="verdict", body=(verdict, *alerts))
 
 
@@ -93,29 +98,15 @@ def caution_words(check: "Check | None", *, assumed: bool) -> str:
 
 
 def tie_words(a: "Analysis") -> str:
-    """Return what ties count for, and Davidson's answer, where ties are common; else "".
-
-    Common: more than 5 % of the duels, in a model that counts each as half a win.
-    """
+    """Return what ties count for where they are common, in a model of wins; else ""."""
     share = a.winners.attrs["tie_share"]
     if share <= TIES or a.fit.attrs["outcome"] != "win":
         return ""
-    words = (
+    return (
         f"{percent(share)} % of the duels are ties (more than {100 * TIES:g} %), and the model "
         "counts each as half a win for either side: win rates are expected scores, not shares of "
         "wins."
     )
-    if a.with_ties is None:
-        return words
-    own, tied = a.winners.attrs, a.with_ties.verdict
-    same = f"says: {tied.sentence}"
-    if own["verdict_kind"] == tied.kind == "undecided":
-        same = f"is undecided, too, among {count(len(tied.arms), 'arm')}."
-    if own["verdict_kind"] == "no ranking":
-        same = "assumes a ranking, too."
-    elif (own["verdict_kind"], json.loads(own["verdict_arms"])) == (tied.kind, list(tied.arms)):
-        same = "gives the same verdict."
-    return f"{words} Davidson's model, in which a tie is an outcome of its own, {same} {_shares(a)}"
 
 
 def controlled_words(a: "Analysis", subject: str) -> str:
@@ -150,23 +141,23 @@ def controlled_words(a: "Analysis", subject: str) -> str:
     )
 
 
-def ranking_section(winners: "Winners", duels: "Duels") -> Section:
-    """Return the section on the ranking: win rates with intervals, tiers, counts."""
+def rates_section(winners: "Winners", duels: "Duels") -> Section:
+    """Return the section on win rates with intervals, tiers and joint rank ranges."""
     level, n_tiers = _level(winners), int(winners["tier"].max())
     shading = " Shading separates the tiers." if n_tiers > 1 else ""
     caption = (
-        f"{score_name(winners).capitalize()}: {_against(winners)} (Borda score). Dot: "
+        f"{score_name(winners).capitalize()}: {against_words(winners)} (Borda score). Dot: "
         f"posterior mean; thick bar: 50 % interval; thin bar: {level} interval. Dashed line: "
         f"one half.{shading}"
     )
     return Section(
-        id="ranking",
-        title="Ranking",
+        id="rates",
+        title="Win rates and tiers",
         body=blocks(
             _tier_words(winners),
             None if winners.groups() is None else Text(ACROSS, "alarm"),
             *_forests(winners, caption),
-            _ranking_table(winners, duels),
+            _rates_table(winners, duels),
         ),
     )
 
@@ -234,30 +225,17 @@ def score_name(winners: "Winners") -> str:
     return "expected score" if winners.attrs["tie_share"] else "win rate"
 
 
-def _against(winners: "Winners") -> str:
+def against_words(winners: "Winners") -> str:
+    """Return what a Borda score is the probability of."""
     if winners.attrs["tie_share"]:
         return "expected points against another arm drawn at random, a tie counting half"
     return "probability of beating another arm drawn at random"
 
 
-def _shares(a: "Analysis") -> str:
-    """Return wins, ties and losses of the first arm against the second by Davidson's model."""
-    if a.with_ties is None:
-        return ""
-    win, tie = a.with_ties.win, a.with_ties.tie
-    first = a.winners["arm"].values[a.winners["order"].values[:2]]
-    one, two = (shorten(str(arm), SENTENCE) for arm in first)
-    return (
-        f"By it, {one} wins {percent(win)} % of duels against {two}, ties {percent(tie)} % and "
-        f"loses {percent(1 - win - tie)} %."
-    )
-
-
 def _verdict(winners: "Winners") -> tuple[str, tuple[str, ...]]:
     """Return the verdict and further paragraphs: on each group, or on the ranking rejected."""
     if "ranking_verdict" in winners.attrs:
-        further = ("verdict_reason", "ranking_verdict")
-        return str(winners.attrs["verdict"]), tuple(str(winners.attrs[name]) for name in further)
+        return str(winners.attrs["verdict"]), (str(winners.attrs["verdict_reason"]),)
     parts = json.loads(winners.attrs["component_verdicts"])
     inside = [part for part in parts if part["verdict"]]
     words = str(winners.attrs["verdict"])
@@ -265,6 +243,22 @@ def _verdict(winners: "Winners") -> tuple[str, tuple[str, ...]]:
         return words, ()
     words = words[: words.index(f" Within {join(inside[0]['arms'])}: ")]
     return words, tuple(f"Within {join(part['arms'])}: {part['verdict']}" for part in inside)
+
+
+def _place_words(winners: "Winners", headline: str) -> str:
+    """Return why arms that the headline names are not at the top of the leaderboard, or ""."""
+    order = [shorten(str(arm), SENTENCE) for arm in winners["arm"].values[winners["order"].values]]
+    arms = {shorten(str(arm), SENTENCE) for arm in json.loads(winners.attrs["verdict_arms"])}
+    named = [(place, arm) for place, arm in enumerate(order, 1) if arm in arms and arm in headline]
+    lower = [f"{arm} (rank {place})" for place, arm in named if place > len(named)]
+    if not lower or winners.groups() is not None:
+        return ""
+    if winners.attrs["verdict_kind"] == "no ranking":
+        return f"The leaderboard is in the order of the ranking, the verdict is not: {join(lower)}."
+    return (
+        f"The leaderboard is in the order of mean ranks, the verdict names the arms that are most "
+        f"probably best, which wide intervals favour: {join(lower)}."
+    )
 
 
 def _sentence(words: str) -> str:
@@ -312,54 +306,44 @@ def _forests(winners: "Winners", caption: str) -> list[Figure]:
     ]
 
 
-def _ranking_table(winners: "Winners", duels: "Duels") -> Table:
-    frame, counts, group = winners.table(), duels.summary(), winners.groups()
+def _rates_table(winners: "Winners", duels: "Duels") -> Table:
+    frame, counts = winners.table(), duels.summary()
     best = winners["winner_share"].sel(criterion="copeland").to_series()
-    tier, level = frame["tier"].to_numpy(), _level(winners)
-    tiered = tier.max() > 1
-    n_arms = len(frame)
+    tier, level, n_arms = frame["tier"].to_numpy(), _level(winners), len(frame)
     shown = LISTED if n_arms > TABLE_ARMS else n_arms
     more = f" The first {shown:,} of {n_arms:,} arms; the files have all." * (shown < n_arms)
     results = ("wins", "ties", "losses") if duels.n_ties else ("wins", "losses")
     rows = tuple(
         (
-            f"{place}",
             str(arm),
             f"{percent(row['borda_mean'])} %",
             f"{percent(row['borda_lower'])} to {percent(row['borda_upper'])}",
-            *((f"{row['tier']:.0f}",) if tiered else ()),
-            *((f"{group[str(arm)]}",) if group else ()),
             f"{percent(best[arm])} %",
             rank_range(row["rank_best"], row["rank_worst"]),
-            f"{counts.loc[arm, 'duels']:,.0f}",
             " / ".join(f"{counts.loc[arm, c]:,.0f}" for c in results),
         )
-        for place, (arm, row) in enumerate(frame.head(shown).iterrows(), 1)
+        for arm, row in frame.head(shown).iterrows()
     )
-    heads = (
-        *("rank", "arm", score_name(winners).replace(" ", "\n"), f"{level}\ninterval"),
-        *(("tier",) if tiered else ()),
-        *(("group",) if group else ()),
-        *(
-            "best\narm",
-            f"rank range,\n{level}",
-            "duels",
-            "won / tied\n/ lost" if duels.n_ties else "won /\nlost",
-        ),
-    )
+    heads = ("arm", score_name(winners).replace(" ", "\n"), f"{level}\ninterval", "best\narm")
+    last = "won / tied\n/ lost" if duels.n_ties else "won /\nlost"
+    columns = ("borda_mean", "borda_lower", "borda_upper", "rank_best", "rank_worst")
     return Table(
-        columns="nl" + "n" * (len(heads) - 2),
-        heads=heads,
+        columns="lnnnnn",
+        heads=(*heads, f"joint rank\nrange, {level}", last),
         rows=rows,
         rules=tuple(int(k) + 1 for k in np.flatnonzero(np.diff(tier[:shown]))),
         full=True,
         caption="Best arm: probability of being the Copeland winner, divided between arms that "
-        f"tie. Intervals contain {level} of the posterior. Rank range: from 1 + the number of arms "
-        f"surely above to {n_arms:,} - the number surely below, jointly {level} sure for each "
-        f"arm.{_joint_words(frame, winners.attrs['confidence'])}"
+        f"tie. Intervals contain {level} of the posterior. Joint rank range: from 1 + the number "
+        f"of arms surely above to {n_arms:,} - the number surely below, jointly {level} sure for "
+        f"each arm.{_joint_words(frame, winners.attrs['confidence'])}"
         f"{order_words(frame['borda_mean'].to_numpy())}{more}",
-        data=_ranking_data(winners, duels),
-        search="arm" if shown < n_arms else "",
+        data={
+            "arm": list(frame.index),
+            **{name: frame[name].to_numpy() for name in columns},
+            "copeland_share": best[frame.index].to_numpy(),
+            **{name: counts.loc[frame.index, name].to_numpy() for name in results},
+        },
     )
 
 
@@ -381,16 +365,3 @@ def order_words(mean: np.ndarray) -> str:
         " Arms are in the order of their mean rank in the posterior, which may differ from that of "
         "their means where intervals overlap."
     )
-
-
-def _ranking_data(winners: "Winners", duels: "Duels") -> dict[str, Sequence[Any]]:
-    """Return the columns of the files of the ranking, numbers not rounded."""
-    frame, counts = winners.table(), duels.summary()
-    best = winners["winner_share"].sel(criterion="copeland").to_series()
-    return {
-        "rank": range(1, len(frame) + 1),
-        "arm": list(frame.index),
-        **{str(name): frame[name].to_numpy() for name in frame},
-        "copeland_share": best[frame.index].to_numpy(),
-        **{name: counts.loc[frame.index, name].to_numpy() for name in counts},
-    }

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesduel.criticism.check_text import power_words
 from bayesduel.reporting.analysis import Analysis, analyse, log_of
 from bayesduel.reporting.attributes import (
     AttributeAnalysis,
@@ -39,6 +40,7 @@ from bayesduel.reporting.fit import (
 from bayesduel.reporting.html import page
 from bayesduel.reporting.index import Row, index_section, row_of
 from bayesduel.reporting.judge_agreement import judge_agreement_section
+from bayesduel.reporting.leaderboard import leaderboard_section
 from bayesduel.reporting.log import log_section
 from bayesduel.reporting.margins import margins_section
 from bayesduel.reporting.next_pairs import next_pairs_section
@@ -47,8 +49,8 @@ from bayesduel.reporting.ranking import (
     caution_words,
     controlled_words,
     preferences_section,
-    ranking_section,
     ranks_section,
+    rates_section,
     tie_words,
     verdict_section,
 )
@@ -356,9 +358,11 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     elif a.margins_reason:
         margins = Section(id="margins", title="Margins", body=blocks(a.margins_reason))
     caution = caution_words(a.check, assumed=a.ranked_by_score)
-    ties = tie_words(a)
     rejected = REJECTED if a.winners.attrs["verdict_kind"] == "no ranking" else ""
     pairs, uneven = a.winners, ""
+    power: tuple[str, ...] = ()
+    if rejected and a.check is not None and (words_of_power := power_words(a.check.evidence)):
+        power = (f"{words_of_power.partition('. ')[0].rstrip('.')}.",)
     if rejected and a.free is not None:
         pairs, uneven = a.free, f"By the model {a.free.attrs['model']}, which allows cycles."
         uneven += " Arms are in the order of its Borda scores."
@@ -374,16 +378,11 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     few = few_clusters_words(a)
     doubts += (("Few clusters", few),) if few else ()
     found = (
-        verdict_section(a.winners, a.duels, named + doubts, caution, (ties,) if ties else ()),
-        log_section(
-            a.duels,
-            a.health,
-            further=ORDER_FOUND if clear else "",
-            ordered=a.left_advantage is not None,
-        ),
+        verdict_section(a.winners, a.duels, named + doubts, caution, power),
+        leaderboard_section(a.winners, a.duels, a.scores, pairs, rejected),
         _noted(
-            ranking_section(a.winners, a.duels),
-            f"{rejected} {neutral} {COUNTS if neutral else ''}".strip(),
+            rates_section(a.winners, a.duels),
+            " ".join(filter(None, (rejected, tie_words(a), neutral, COUNTS if neutral else ""))),
         ),
         _noted(scores_section(a.scores), rejected),
         _noted(ranks_section(a.winners), rejected),
@@ -391,6 +390,12 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         _noted(winners_section(a), controlled_words(a, "these winners are those")),
         raw_counts_section(a.duels, a.winners, pairs),
         margins,
+        log_section(
+            a.duels,
+            a.health,
+            further=ORDER_FOUND if clear else "",
+            ordered=a.left_advantage is not None,
+        ),
         judge_agreement_section(a.judges),
         None if a.coefficients is None else coefficients_section(a.coefficients, a.fit),
         *_checked(a, as_logged),
@@ -465,7 +470,8 @@ def _of_categories(a: CategoryAnalysis, command: str | None) -> Sections:
         categories_section(a),
         changes_section(a),
         table_section(a),
-        _noted(ranking_section(a.winners, a.duels), average),
+        _noted(leaderboard_section(a.winners, a.duels), average),
+        _noted(rates_section(a.winners, a.duels), average),
         log_section(a.duels, health(a.duels)),
         fit_section(a.fit),
         _reproduce(a.fit, command),
@@ -486,7 +492,7 @@ def _all_logs(several: Mapping[Any, Any]) -> bool:
 
 def _fewer_figures(section: Section) -> Section:
     """Return a section without its figures, except for that of the ranking."""
-    if section.id == "ranking":
+    if section.id == "rates":
         return section
     return replace(section, body=_without_figures(section.body))
 

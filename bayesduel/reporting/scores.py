@@ -1,4 +1,4 @@
-"""Report section: scores with intervals, on the scale of the model and as Elo-like ratings."""
+"""Report section: scores with intervals on the scale of the model; the leaderboard has ratings."""
 
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ def scores_section(table: "pd.DataFrame | None") -> Section | None:
     """Return the section on what :func:`bayesduel.scores` returned; None without scores."""
     if table is None:
         return None
-    level, rated = f"{100 * table.attrs['ci_prob']:g} %", "rating" in table
+    level = f"{100 * table.attrs['ci_prob']:g} %"
     rows = []
     n_arms = len(table)
     shown = LISTED if n_arms > TABLE_ARMS else n_arms
@@ -36,15 +36,7 @@ def scores_section(table: "pd.DataFrame | None") -> Section | None:
     more = f" The first {shown:,} of {n_arms:,} arms; the files have all." * (shown < n_arms)
     for place, (arm, row) in enumerate(table.head(shown).iterrows(), 1):
         middle, low, high = (f"{row[f'score_{k}']:z.{digits}f}" for k in ("mean", "lower", "upper"))
-        cells = [f"{place}", str(arm), middle, f"{low} to {high}"]
-        if rated:
-            cells += [
-                f"{row['rating']:.0f}",
-                f"{row['rating_lower']:.0f} to {row['rating_upper']:.0f}",
-            ]
-        rows.append(tuple(cells))
-    heads = ["rank", "arm", "score", f"{level} interval"]
-    heads += ["rating", f"{level} interval"] * rated
+        rows.append((f"{place}", str(arm), middle, f"{low} to {high}"))
     return Section(
         id="scores",
         title="Scores",
@@ -52,8 +44,8 @@ def scores_section(table: "pd.DataFrame | None") -> Section | None:
             table.attrs["sentence"],
             WAYS.get(table.attrs["unit"]),
             Table(
-                columns="nl" + "n" * (len(heads) - 2),
-                heads=tuple(heads),
+                columns="nlnn",
+                heads=("rank", "arm", "score", f"{level} interval"),
                 rows=tuple(rows),
                 full=True,
                 caption=f"{order_words(table['score_mean'].to_numpy())}{more}".strip(),

@@ -26,6 +26,7 @@ __all__ = [
     "Alert",
     "Block",
     "Cell",
+    "Compare",
     "Facts",
     "Figure",
     "Group",
@@ -139,12 +140,19 @@ class Cell:
         "strong" and "alarm" are set in bold.
     href
         Where it links to on the page, or "".
+    id
+        Its name in links, which it is itself, or "".
+    bar
+        Left end, middle and width of an interval that is drawn before the text, in per cent of
+        the width of the column; or None.
     """
 
     text: str
     small: str = ""
     style: Literal["plain", "strong", "alarm"] = "plain"
     href: str = ""
+    id: str = ""
+    bar: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +163,7 @@ class Table(Printed):
     ----------
     columns
         The kind of each column, one letter each: "l" label (shortened where it is long), "n"
-        number (aligned to the right), "t" text, "h" heading of its row.
+        number (aligned to the right), "b" number after a bar, "t" text, "h" heading of its row.
     heads
         One heading a column; none for a table without headings.
     rows
@@ -173,6 +181,8 @@ class Table(Printed):
         shown. Default: the texts of the table.
     search
         Name of the column of the files in which a reader of a page can search; "" for none.
+    board
+        Whether a reader of a page can sort, filter and copy it.
     """
 
     columns: str
@@ -184,6 +194,7 @@ class Table(Printed):
     name: str = ""
     data: Mapping[str, Sequence[Any]] | None = None
     search: str = ""
+    board: bool = False
     kind: ClassVar[str] = "table"
 
     @property
@@ -314,6 +325,22 @@ class Figure(Printed):
         return draw(self.plot, self.size, left=self.left)
 
 
+@dataclass(frozen=True, eq=False)
+class Compare(Printed):
+    """Two arms that the reader of a page chooses, compared in one sentence.
+
+    Attributes
+    ----------
+    data
+        What the script of the page reads: ``arms``, and by pair in the order of
+        :func:`numpy.triu_indices` ``mean``, ``lower``, ``upper``, ``won``, ``lost``, ``tied``; or
+        ``rating``, by arm.
+    """
+
+    data: Mapping[str, Any]
+    kind: ClassVar[str] = "compare"
+
+
 @dataclass(frozen=True)
 class Group(Printed):
     """Blocks under a heading of their own; `folded` ones are opened by the reader of a page."""
@@ -328,7 +355,7 @@ class Group(Printed):
         yield from _spaced(self.body)
 
 
-Block = Text | Verdict | Alert | Facts | Table | Figure | Group
+Block = Text | Verdict | Alert | Facts | Table | Figure | Compare | Group
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -434,6 +461,6 @@ def _cell(letter: str, cell: Cell) -> "RenderableType":
 def _spaced(body: tuple[Block, ...]) -> "Iterator[RenderableType]":
     """Yield blocks with a blank line after each, figures left out."""
     for block in body:
-        if block.kind != "figure":
+        if block.kind not in ("figure", "compare"):
             yield block
             yield ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.preference import CRITERIA
-from bayesduel.reporting.section import Figure, Section, Table, blocks
+from bayesduel.reporting.section import Figure, Group, Section, Table, blocks
 from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import SENTENCE, join, percent, shorten
 
@@ -39,7 +39,7 @@ def winners_section(a: "Analysis") -> Section:
     return Section(
         id="winners",
         title="Winners by criterion",
-        body=blocks(*_words(a), _figure(shown, caption), _table(shown)),
+        body=blocks(*_words(a), _figure(shown, caption), _table(shown), _answers(a)),
     )
 
 
@@ -117,7 +117,6 @@ def _words(a: "Analysis") -> tuple[str, ...]:
     return (
         f"{assumed}. This section is based on a fit with one probability per pair and no "
         f"transitivity assumed{unit}. {criterion_words(a.free)}",
-        f"Verdict of that fit: {a.free.attrs['verdict']}",
     )
 
 
@@ -141,6 +140,40 @@ def _table(winners: "Winners") -> Table:
         heads=("criterion", "most probable winner", "probability", "next", "probability"),
         rows=criterion_rows(winners),
         data=_data(winners),
+    )
+
+
+def _answers(a: "Analysis") -> Group | None:
+    """Return the answers of all models of the page, each with what it assumes; None for one."""
+    own, free = a.winners.attrs, a.free
+    assumed = "one score an arm" if a.ranked_by_score else "a probability of its own for each pair"
+    halves = ", a tie counting half" * (own["tie_share"] > 0 and a.fit.attrs["outcome"] == "win")
+    answer = str(own.get("ranking_verdict", own["verdict"]))
+    rows = [(str(own["model"]), f"{assumed}{halves}", answer)]
+    if a.with_ties is not None:
+        words = f"{a.with_ties.verdict.sentence} {_shares(a)}"
+        rows.append(("Davidson", "one score an arm; a tie is an outcome of its own", words))
+    if free is not None and free is not a.winners:
+        unit = "" if a.free_unit == "duel" else f"; one {a.free_unit} counts as one duel"
+        allowed = f"no ranking: cycles are possible{unit}"
+        rows.append((str(free.attrs["model"]), allowed, str(free.attrs["verdict"])))
+    if len(rows) == 1:
+        return None
+    heads = ("model", "what it assumes", "its answer")
+    table = Table(columns="ttt", heads=heads, rows=tuple(rows), full=True, name="models")
+    return Group("Answers by model", (table,))
+
+
+def _shares(a: "Analysis") -> str:
+    """Return wins, ties and losses of the first arm against the second by Davidson's model."""
+    if a.with_ties is None:
+        return ""
+    win, tie = a.with_ties.win, a.with_ties.tie
+    first = a.winners["arm"].values[a.winners["order"].values[:2]]
+    one, two = (shorten(str(arm), SENTENCE) for arm in first)
+    return (
+        f"{one} wins {percent(win)} % of duels against {two}, ties {percent(tie)} % and "
+        f"loses {percent(1 - win - tie)} %."
     )
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import re
+from importlib.resources import files
 from types import SimpleNamespace
 
 import numpy as np
@@ -25,25 +26,26 @@ from bayesduel.reporting.ranking import (
     _joint_words,
     caution_words,
     order_words,
-    ranking_section,
     ranks_section,
+    rates_section,
 )
 from bayesduel.reporting.raw_counts import raw_counts_section
 from bayesduel.reporting.scores import scores_section
 from bayesduel.reporting.section import Text
 from bayesduel.reporting.winners import criterion_rows, criterion_words
-from bayesduel.text import percent
+from bayesduel.text import percent, rank_range
 from tests.support.parsing import Page
 
 SECTIONS = (
     "verdict",
-    "log",
     "ranking",
+    "rates",
     "scores",
     "ranks",
     "preferences",
     "winners",
     "counts",
+    "log",
     "transitivity",
     "residuals",
     "calibration",
@@ -81,17 +83,22 @@ def page(html):
 # -- what is on the page -------------------------------------------------------------------
 
 
-def test_sections_are_there_in_order_and_linked(page):
+def test_sections_are_there_in_order_and_folded_after_the_leaderboard(page):
     assert page.ids == list(SECTIONS)
-    links = [str(a["href"]) for tag, a in page.tags if tag == "a" and "download" not in a]
-    assert links == [f"#{name}" for name in SECTIONS[1:]]
+    folded = [a for tag, a in page.tags if tag == "details" and a.get("class") == "folded"]
+    assert len(folded) == len(SECTIONS) - 2 and all("open" not in a for a in folded)
     for name in SECTIONS:
         assert page.text[name].strip()
 
 
-def test_page_needs_no_network_and_runs_nothing(page, html):
+def test_page_needs_no_network_and_runs_only_the_script_of_the_package(page, html):
+    scripts = re.findall(r"<script(.*?)>(.*?)</script>", html, flags=re.S)
+    own = files("bayesduel.reporting") / "templates" / "page.js"
+    kept, run = [s for s in scripts if s[0]], [s for s in scripts if not s[0]]
+    assert [s[0] for s in kept] == [' type="application/json"']
+    assert [s[1].strip() for s in run] == [own.read_text(encoding="utf-8").strip()]
     for tag, attrs in page.tags:
-        assert tag not in ("script", "link", "iframe", "object")
+        assert tag not in ("link", "iframe", "object")
         for name in ("src", "href"):
             if attrs.get(name):
                 kinds = ("data:image/", "data:text/csv;", "data:application/json;", "#")
@@ -130,8 +137,19 @@ def test_verdict_and_ranking_are_those_of_winners(page, springall):
     log, fit = springall
     found = bd.winners(fit)
     assert found.attrs["verdict"] in page.text["verdict"]
-    head, *rows = page.rows["ranking"]
-    assert head[:3] == ["rank", "arm", "expectedscore"] and len(rows) == log.n_arms
+    board, rated = page.rows["ranking"], bd.scores(fit)
+    assert board[0] == [
+        *("rank", "arm", "rating", "95 % interval", "rank range(95 %)", "duels", "tier"),
+    ]
+    for place, (row, (arm, want)) in enumerate(
+        zip(board[1:], found.table().iterrows(), strict=True)
+    ):
+        low, mean, high = (f"{rated.loc[arm, f'rating{k}']:.0f}" for k in ("_lower", "", "_upper"))
+        ranks = rank_range(want["rank_lower"], want["rank_upper"])
+        counted = [f"{log.summary().loc[arm, 'duels']}", f"{want['tier']:.0f}"]
+        assert row == [f"{place + 1}", arm, mean, f"{low} to {high}", ranks, *counted]
+    head, *rows = page.rows["rates"]
+    assert head[:2] == ["arm", "expectedscore"] and len(rows) == log.n_arms
     table = found.table()
     counts = log.summary()
     share = dict(
@@ -142,14 +160,12 @@ def test_verdict_and_ranking_are_those_of_winners(page, springall):
     for row, (arm, want) in zip(rows, table.iterrows(), strict=True):
         cells = dict(zip(head, row, strict=True))
         assert cells["arm"] == arm
-        assert int(cells["tier"]) == want["tier"]
         assert cells["expectedscore"] == f"{percent(want['borda_mean'])} %"
         low, high = (percent(want[f"borda_{end}"]) for end in ("lower", "upper"))
         assert cells["95 %interval"] == f"{low} to {high}"
-        ends = {float(x) for x in cells["rank range,95 %"].split(" to ")}
+        ends = {float(x) for x in cells["joint rankrange, 95 %"].split(" to ")}
         assert ends == {want["rank_best"], want["rank_worst"]}
         own = counts.loc[str(arm)]
-        assert int(cells["duels"]) == own["duels"]
         record = [int(x) for x in cells["won / tied/ lost"].split(" / ")]
         assert record == [own["wins"], own["ties"], own["losses"]]
         if 0.005 <= share[arm] < 0.995:
@@ -204,7 +220,7 @@ def test_labels_are_escaped(tmp_path):
     nasty = ["<script>alert(1)</script>", 'a & "b"', "x' onload='y"]
     log = Duels.from_wins([[0, 12, 15], [9, 0, 11], [8, 10, 0]], nasty)
     page = page_of(log, tmp_path, draws=200, title="<b>bold</b>")
-    assert "script" not in {tag for tag, _ in page.tags}
+    assert "onload" not in {key for _, attrs in page.tags for key in attrs}
     assert "<b>bold</b>" in page.text[""]  # the heading, before any section
     assert {row[1] for row in page.rows["ranking"][1:]} == set(nasty)
 
@@ -217,7 +233,7 @@ def test_the_order_effect_is_controlled_for_and_its_advantage_given(tmp_path):
     left, right, won = zip(*sides, strict=True)
     log = Duels.from_votes([f"team {i}" for i in left], [f"team {j}" for j in right], won)
     page = page_of(log, tmp_path, model=BradleyTerry() + OrderEffect(), draws=400)
-    for section in ("ranking", "winners"):
+    for section in ("rates", "winners"):
         assert "The model controls for the order effect: " in page.text[section]
         found = re.search(
             r"the left side .* beats an equal arm with probability (\d+) % "
@@ -256,7 +272,7 @@ def test_groups_that_never_met(tmp_path):
     assert "Not comparable as a whole" in page.text["verdict"]
     assert "Within a, b and c" in page.text["verdict"]
     assert "Disconnected." in page.text["verdict"]
-    assert "groups that never met" in page.text["ranking"]
+    assert "groups that never met" in page.text["rates"]
     head, *rows = page.rows["ranking"]
     at = head.index("group")
     assert {(row[1], row[at]) for row in rows} == {
@@ -319,7 +335,8 @@ def test_many_logs_make_one_page_with_an_index(tmp_path):
     _, *rows = page.rows["index"]
     assert [row[0] for row in rows] == ["s3", "s8"]
     links = {str(attrs["href"]) for tag, attrs in page.tags if tag == "a"}
-    assert {link[1:] for link in links if link.startswith("#")} <= set(page.ids)
+    assert {link[1:] for link in links if link.startswith("#")} <= set(page.anchors)
+    assert len(page.anchors) == len(set(page.anchors))
     assert "No single ranking" in rows[0][3] and "No single ranking" not in rows[1][3]
     cyclic = page.text["p1-verdict"]  # a log without a ranking is told so at its top
     assert "more cyclic triads than transitive models predict" in cyclic
@@ -369,7 +386,7 @@ def test_pairs_are_those_of_the_model_that_is_given_for_them():
     )
     table = raw_counts_section(log, ranked, free).tables["counts-pairs"]
     assert table.heads[2] == "won / lost" and table.cells[0][2].text.count("/") == 1
-    assert ranking_section(ranked, log).tables["ranking"].heads[-1] == "won /\nlost"
+    assert rates_section(ranked, log).tables["rates"].heads[-1] == "won /\nlost"
     (at,) = (k for k, row in enumerate(table.cells) if (row[0].text, row[1].text) == ("a", "l"))
     assert float(table.data["model_probability"][at]) < 0.5
     assert "by preference-matrix, which allows cycles" in table.caption
@@ -533,7 +550,7 @@ def test_letters_our_fonts_lack_are_left_to_the_reader(tmp_path):
     """No warning of matplotlib (warnings are errors here), one sentence, labels as text."""
     log = Duels.from_wins(WINS, ["模型", "\N{GRINNING FACE}", "plain"])
     page = page_of(log, tmp_path, draws=400)
-    assert page.text["ranking"].count("in the fonts of your browser") == 1
+    assert page.text["rates"].count("in the fonts of your browser") == 1
     told = [p for p in page.pictures() if "win" in str(p["alt"]).lower()]
     for picture in told:
         kind, data = str(picture["src"]).split(";base64,")
@@ -629,7 +646,9 @@ def test_scores_are_those_of_the_function(page, springall):
     table = bd.scores(springall[1])
     rows = page.rows["scores"][1:]
     assert [row[1] for row in rows] == list(table.index)
-    assert [row[4] for row in rows] == [f"{r:.0f}" for r in table["rating"]]
+    assert all(
+        float(row[2]) == round(s, 2) for row, s in zip(rows, table["score_mean"], strict=True)
+    )
     assert "A log determines only differences" in page.text["scores"]
 
 

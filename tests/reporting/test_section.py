@@ -89,12 +89,14 @@ def test_a_notebook_shows_the_section_of_the_page(section):
 
 
 def test_parts_have_links_of_their_own(section):
-    second = Section(id="two", title="Two", body=(Text("End."),))
+    table = Table(columns="l", rows=((Cell("x", id="arm-x"),),))
+    second = Section(id="two", title="Two", body=(table,))
     parts = {"a": (section, second), "b": (section, second)}
     html = Page(page("title", parts, subject="test"))
     assert html.ids == ["p1-one", "p1-two", "p2-one", "p2-two"]
     links = [str(a["href"]) for tag, a in html.tags if tag == "a"]
-    assert [link for link in links if link.startswith("#")] == ["#p1-two", "#p2-two"]
+    assert [a for a in links if a.startswith("#")] == ["#p1-arm-x", "#p2-arm-x"]
+    assert {"p1-arm-x", "p2-arm-x"} <= set(html.anchors)
 
 
 def test_empty_blocks_are_left_out():

@@ -2,15 +2,16 @@
 
 from html.parser import HTMLParser
 
-VOID = {"meta", "img", "br", "link"}
+VOID = {"meta", "img", "br", "link", "input"}
 
 
 class Page(HTMLParser):
-    """A parsed page: ids, tags, text by section, rows of tables by section."""
+    """A parsed page: its sections' ids, anchors, tags, and text and rows by section."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
         self.ids: list[str] = []
+        self.anchors: list[str] = []
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.open: list[str] = []
         self.section = ""
@@ -24,8 +25,9 @@ class Page(HTMLParser):
         found = dict(attrs)
         self.tags.append((tag, found))
         if "id" in found:
-            self.ids.append(str(found["id"]))
+            self.anchors.append(str(found["id"]))
         if tag == "section":
+            self.ids.append(str(found["id"]))
             self.section = str(found["id"])
         if tag == "tr":
             self.rows.setdefault(self.section, []).append([])
@@ -39,8 +41,9 @@ class Page(HTMLParser):
         self.open.pop()
 
     def handle_data(self, data):
-        if "style" in self.open:
+        if "style" in self.open or "script" in self.open:
             return
+        data = data.replace("\u00a0%", " %")  # a number and its sign stay on one line
         self.text[self.section] = self.text.get(self.section, "") + data
         if "td" in self.open or "th" in self.open:
             self.rows[self.section][-1][-1] += data

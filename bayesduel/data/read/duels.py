@@ -269,6 +269,8 @@ def _read(
         )
     _warn_of_outliers(source, roles, rows)
     log = label_rows(rows, examined, roles.covariates, roles.kept)
+    taken = set(roles.taken.values())
+    unread = tuple(name for name in source.columns() if name not in taken)
     repeated = None
     if roles.judge is not None or roles.time is not None:
         repeated = source.duplicates(roles)
@@ -285,6 +287,7 @@ def _read(
             files=source.files,
             columns=roles.words,
             guessed=roles.guessed,
+            unread=unread,
             reading=options_of(roles, reading, options),
             other_codings=() if reading is None else reading.others,
             n_rows=n,

@@ -1,0 +1,160 @@
+"""The leaderboard: its rows and links, and in Chromium the script of the page."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import bayesduel as bd
+from bayesduel.data.read.duels import read_duels
+from bayesduel.reporting.html import page
+from bayesduel.reporting.leaderboard import _links, leaderboard_section
+from bayesduel.reporting.log import log_section
+from bayesduel.reporting.ranking import _place_words
+from bayesduel.reporting.section import Compare, Section, Text
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+browser = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+NASTY = "</script><script>document.title='x'</script>"
+NAMES = [NASTY, "b", "<img src=x onerror=\"document.title='x'\">"]
+WINS = [[0, 22, 15], [16, 0, 11], [8, 10, 0]]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    log = bd.Duels.from_wins(WINS, NAMES)
+    fit = bd.fit(log, draws=400)
+    return log, bd.winners(fit), bd.scores(fit)
+
+
+@pytest.fixture(scope="module")
+def html(fitted):
+    log, winners, scores = fitted
+    board = leaderboard_section(winners, log, scores)
+    first = Section(id="verdict", body=(Text("100 % sure, < 1 % or 50 %"),))
+    more = Section(id="more", title=NASTY, body=(Text(NASTY),))
+    return page(NASTY, {"": (first, board, more)}, subject="test")
+
+
+def seen(html, tmp_path, script="", width=1200):
+    """Return what Chromium makes of a page after `script` has run."""
+    path = tmp_path / "page.html"
+    path.write_text(html.replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")
+    options = ("--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files")
+    own = (f"--user-data-dir={tmp_path / 'own'}",)
+    call = (CHROMIUM, *options, *own, f"--window-size={width},900", "--dump-dom", path.as_uri())
+    return subprocess.run(call, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def test_per_cent_signs_stay_on_the_line_of_their_numbers(html):
+    assert "100\u00a0% sure, &lt; 1\u00a0% or 50\u00a0%" in html
+    assert not re.search(r">[^<]*\d %[^<]*</", html.split("</style>")[1].split("<script>")[0])
+
+
+def test_pairs_in_the_page_are_those_of_winners_and_of_the_log(fitted):
+    log, winners, scores = fitted
+    board = leaderboard_section(winners, log, scores)
+    (data,) = (block.data for block in board.body if isinstance(block, Compare))
+    places = zip(*np.triu_indices(3, 1), strict=True)
+    for k, (i, j) in enumerate(places):
+        one, two = data["arms"][i], data["arms"][j]
+        want = winners["preference_mean"].sel(arm=one, opponent=two)
+        assert data["pairs"]["mean"][k] == pytest.approx(float(want), abs=5e-4)
+        assert data["pairs"]["won"][k] == WINS[NAMES.index(one)][NAMES.index(two)]
+        assert data["pairs"]["lost"][k] == WINS[NAMES.index(two)][NAMES.index(one)]
+
+
+def test_of_many_arms_the_page_compares_ratings():
+    rng = np.random.default_rng(0)
+    left = rng.integers(0, 61, 400)
+    right = (left + rng.integers(1, 61, 400)) % 61
+    votes = bd.Duels.from_votes([f"a{k}" for k in left], [f"a{k}" for k in right], left > right)
+    fit = bd.fit(votes, draws=200)
+    winners, scores = bd.winners(fit), bd.scores(fit)
+    board = leaderboard_section(winners, votes, scores)
+    (data,) = (block.data for block in board.body if isinstance(block, Compare))
+    assert "pairs" not in data and len(data["rating"]) == 61
+    free = leaderboard_section(winners, votes)
+    assert not any(isinstance(block, Compare) for block in free.body)
+    assert "cannot be compared here" in free.body[-1].words
+
+
+def test_links_are_plain_and_all_different():
+    found = _links([NASTY, "a b", "A-B", "模型", "型"])
+    assert list(found.values())[1:] == ["arm-a-b", "arm-a-b-2", "arm-x", "arm-x-2"]
+    assert re.fullmatch(r"[a-z0-9-]+", found[NASTY])
+
+
+def test_a_verdict_on_arms_below_the_top_says_why(fitted):
+    _, winners, _ = fitted
+    first, _, third = (str(arm) for arm in winners["arm"].values[winners["order"].values])
+    attrs = {"verdict_arms": json.dumps([first, third]), "verdict_kind": "undecided"}
+    words = _place_words(winners.assign_attrs(attrs), f"The best is one of {first} and {third}.")
+    assert "in the order of mean ranks" in words and words.endswith(f"{third} (rank 3).")
+    assert _place_words(winners, f"The best is {first}.") == ""
+
+
+def test_columns_that_were_not_read_are_named(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("left,right,outcome,colour,size\na,b,left,red,1\nb,a,right,blue,2\n")
+    log = read_duels(path)
+    words = log_section(log, bd.health(log)).body[-1]
+    assert words == Text("Columns not read: colour, size.", "small")
+
+
+# -- in a browser --------------------------------------------------------------------------
+
+
+@browser
+def test_hostile_names_run_nothing(html, tmp_path):
+    title = re.search(r"<title>(.*?)</title>", seen(html, tmp_path), flags=re.S)
+    assert title[1].startswith("&lt;/script&gt;&lt;script&gt;document.title=")
+
+
+@browser
+def test_a_click_on_a_head_sorts_and_the_filter_hides(html, tmp_path):
+    script = """
+    const heads = document.querySelectorAll("table.board th button");
+    heads[0].click(); heads[0].click();
+    const box = document.querySelector("form.board input");
+    box.value = "B"; box.dispatchEvent(new Event("input"));
+    """
+    body = re.search(r"<tbody>(.*?)</tbody>", seen(html, tmp_path, script), flags=re.S)[1]
+    places = re.findall(r'<tr([^>]*)><td class="n">(\d)', body)
+    assert [place for _, place in places] == ["3", "2", "1"]
+    assert sum("hidden" not in attrs for attrs, _ in places) == 1
+
+
+@browser
+def test_two_arms_are_compared_in_either_order(fitted, html, tmp_path):
+    _, winners, _ = fitted
+    order = [str(arm) for arm in winners["arm"].values[winners["order"].values]]
+    script = """
+    const [one, two] = document.querySelectorAll("form.compare select");
+    one.selectedIndex = 2; two.selectedIndex = 0;
+    one.dispatchEvent(new Event("change", {bubbles: true}));
+    """
+    said = re.search(r'class="compared"[^>]*>(.*?)</p>', seen(html, tmp_path, script))[1]
+    i, j = NAMES.index(order[2]), NAMES.index(order[0])
+    p, low, high = (
+        100 * float(winners[f"preference_{end}"].sel(arm=order[2], opponent=order[0]))
+        for end in ("mean", "lower", "upper")
+    )
+    numbers = [int(x) for x in re.findall(r"(\d+)(?:&nbsp;%|,|\])", said.split(" in ")[-1])[:3]]
+    assert numbers == pytest.approx([p, low, high], abs=0.6)
+    assert f"{WINS[i][j] + WINS[j][i]} duels, {WINS[i][j]} won" in said
+
+
+@browser
+def test_a_phone_scrolls_no_page_sideways(html, tmp_path):
+    """In a frame of 360 px, since a window of Chromium is never narrower than 500."""
+    (tmp_path / "inner.html").write_text(html, encoding="utf-8")
+    frame = '<html><title></title><iframe src="inner.html" style="width: 360px"></iframe></body>'
+    inner = """<body><script>onload = () => { document.title =
+    frames[0].document.documentElement.scrollWidth; };"""
+    allowed = seen(frame.replace("<iframe", f"{inner}</script><iframe"), tmp_path)
+    title = re.search(r"<title>(\d+)</title>", allowed)
+    assert title and int(title[1]) <= 360
