@@ -58,14 +58,11 @@ print("rows: run again,", sum(p.exists() for p in chunks), "of", len(chunks), "c
 """
 DUELS = """
 import bayesduel as bd
-for name in ("away.csv", "losses.csv"):
-    log = bd.read_duels(name)
-    print("rows of", name, "n_ties:", log.n_ties, log.summary().iloc[0].to_dict())
-print("rows of [(0, 3), (2, 0)]:", bd.read_duels([(0, 3), (2, 0)]).n_duels)
-try:
-    bd.read_duels(range(10**12))
-except (TypeError, ValueError) as error:
-    print(f"bayesduel: {type(error).__name__}: {error}")
+for source in ("away.csv", "losses.csv", [(0, 3), (2, 0)], range(10**12)):
+    try:
+        print(source, bd.read_duels(source).n_duels, "duels")
+    except (TypeError, ValueError) as error:
+        print(f"bayesduel: {type(error).__name__}: {error}")
 """
 FILES = {  # in each folder, by name
     "log.csv": LOG,
