@@ -93,7 +93,7 @@ def _table(winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None") -
             zip(frame.iterrows(), _bars(mean, low, high), strict=True), 1
         )
     )
-    heads = ("rank", "arm", name, f"{level} interval", f"rank range\n({level})", "duels")
+    heads = ("rank", "arm", name, f"{level} interval", f"rank interval\n({level})", "duels")
     more = f" The first {shown:,} of {n_arms:,} arms; the files have all." * (shown < n_arms)
     return Table(
         columns="nlnbnn" + "n" * (len(heads) - 6 + tiered + bool(group)),
@@ -101,8 +101,8 @@ def _table(winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None") -
         rows=rows,
         rules=tuple(int(k) + 1 for k in np.flatnonzero(np.diff(tier[:shown]))),
         full=True,
-        caption=f"{name.capitalize()}: {words}. Rank range ({level}): pointwise, for each arm on "
-        "its own; ranges that hold jointly are under Win rates and tiers."
+        caption=f"{name.capitalize()}: {words}. Rank interval ({level}): pointwise, for each "
+        "arm on its own; joint rank ranges are under Win rates and tiers."
         f"{order_words(mean)}{more}",
         data=_data(winners, duels, ratings),
         search="arm" if shown < n_arms else "",

@@ -16,7 +16,7 @@ __all__ = ["health_section", "log_section"]
 
 UNREAD = 20  # columns that are named
 NO_PROBLEMS = "No problems were found."
-ADJUSTED = "The model of this report estimates that effect: see Ranking."
+ADJUSTED = "The model of this report estimates that effect: see Win rates and tiers."
 
 
 def log_section(

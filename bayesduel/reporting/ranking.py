@@ -47,6 +47,7 @@ def verdict_section(
     warnings: tuple[tuple[str, str], ...] = (),
     caution: str = "",
     further: tuple[str, ...] = (),
+    board: "Winners | None" = None,
 ) -> Section:
     """Return the section on the verdict.
 
@@ -60,9 +61,11 @@ def verdict_section(
         What :func:`caution_words` returned.
     further
         Paragraphs below the headline.
+    board
+        The winners in whose order the leaderboard is. Default: `winners`.
     """
     headline, within = _verdict(winners)
-    places = _place_words(winners, headline)
+    places = _place_words(winners, winners if board is None else board, headline)
     verdict = Verdict(
         headline=headline,
         text=(*within, *further, *((places,) if places else ())),
@@ -245,16 +248,16 @@ def _verdict(winners: "Winners") -> tuple[str, tuple[str, ...]]:
     return words, tuple(f"Within {join(part['arms'])}: {part['verdict']}" for part in inside)
 
 
-def _place_words(winners: "Winners", headline: str) -> str:
+def _place_words(winners: "Winners", board: "Winners", headline: str) -> str:
     """Return why arms that the headline names are not at the top of the leaderboard, or ""."""
-    order = [shorten(str(arm), SENTENCE) for arm in winners["arm"].values[winners["order"].values]]
+    order = [shorten(str(arm), SENTENCE) for arm in board["arm"].values[board["order"].values]]
     arms = {shorten(str(arm), SENTENCE) for arm in json.loads(winners.attrs["verdict_arms"])}
     named = [(place, arm) for place, arm in enumerate(order, 1) if arm in arms and arm in headline]
     lower = [f"{arm} (rank {place})" for place, arm in named if place > len(named)]
     if not lower or winners.groups() is not None:
         return ""
     if winners.attrs["verdict_kind"] == "no ranking":
-        return f"The leaderboard is in the order of the ranking, the verdict is not: {join(lower)}."
+        return f"The leaderboard is in the order of win rates, the verdict is not: {join(lower)}."
     return (
         f"The leaderboard is in the order of mean ranks, the verdict names the arms that are most "
         f"probably best, which wide intervals favour: {join(lower)}."

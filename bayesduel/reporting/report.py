@@ -111,6 +111,11 @@ NEXT_FEW = (
 )
 REJECTED = "The log contradicts a ranking (see Transitivity): this one is for comparison only."
 
+CONTRADICTED = (
+    "The log contradicts a ranking (see Transitivity): arms are in the order of their win rates by "
+    "the model"
+)
+
 Sections = tuple[Section, ...]
 
 
@@ -372,14 +377,18 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         uneven = UNEVEN
     found_order = None if a.check is None else a.check.order
     clear = found_order is not None and found_order.clear and a.left_advantage is None
+    board = leaderboard_section(a.winners, a.duels, a.scores, pairs, rejected)
+    if rejected and pairs is not a.winners:
+        words = f"{CONTRADICTED} {pairs.attrs['model']}, which allows cycles."
+        board = leaderboard_section(pairs, a.duels, note=words)
     neutral = controlled_words(a, "this ranking is that")
     as_logged = AS_LOGGED if "covariate_effect" in a.fit["posterior"] else ""
     named = tuple((_title(name), words) for name, words in a.warnings)
     few = few_clusters_words(a)
     doubts += (("Few clusters", few),) if few else ()
     found = (
-        verdict_section(a.winners, a.duels, named + doubts, caution, power),
-        leaderboard_section(a.winners, a.duels, a.scores, pairs, rejected),
+        verdict_section(a.winners, a.duels, named + doubts, caution, power, pairs),
+        board,
         _noted(
             rates_section(a.winners, a.duels),
             " ".join(filter(None, (rejected, tie_words(a), neutral, COUNTS if neutral else ""))),

@@ -139,7 +139,7 @@ def test_verdict_and_ranking_are_those_of_winners(page, springall):
     assert found.attrs["verdict"] in page.text["verdict"]
     board, rated = page.rows["ranking"], bd.scores(fit)
     assert board[0] == [
-        *("rank", "arm", "rating", "95 % interval", "rank range(95 %)", "duels", "tier"),
+        *("rank", "arm", "rating", "95 % interval", "rank interval(95 %)", "duels", "tier"),
     ]
     for place, (row, (arm, want)) in enumerate(
         zip(board[1:], found.table().iterrows(), strict=True)
@@ -339,7 +339,7 @@ def test_many_logs_make_one_page_with_an_index(tmp_path):
     assert len(page.anchors) == len(set(page.anchors))
     assert "No single ranking" in rows[0][3] and "No single ranking" not in rows[1][3]
     cyclic = page.text["p1-verdict"]  # a log without a ranking is told so at its top
-    assert "more cyclic triads than transitive models predict" in cyclic
+    assert "more cyclic triads than transitive models predict" in cyclic and "Power: " in cyclic
 
 
 def test_a_page_of_many_logs_has_the_figures_of_rankings_alone(springall, tmp_path, monkeypatch):
@@ -519,6 +519,9 @@ def test_where_no_ranking_holds_pairs_are_those_of_the_model_with_cycles(tmp_pat
     page = page_of(Duels.from_wins(wins, ["r", "p", "s", "b"]), tmp_path)
     assert "By the model preference-matrix, which allows cycles." in page.text["preferences"]
     assert "ranking that is for comparison only" in page.text["next"]
+    assert "win rates by the model preference-matrix, which allows cycles" in page.text["ranking"]
+    assert page.rows["ranking"][0][2] == "win rate"
+    assert "A ranking by bradley-terry, which the log contradicts, " in page.text["winners"]
 
 
 @pytest.mark.slow
