@@ -330,7 +330,10 @@ def test_the_command_tells_predicts_and_writes_a_page(tmp_path):
     assert told["new_items"][0]["win_rate"] > 0.5 > told["new_items"][1]["win_rate"]
     assert told["explained_share"][0] > 0.3
     text = page.read_text(encoding="utf-8")
-    assert told["sentence"] in text and "More of flavour wins more" in told["sentence"]
+    assert (
+        told["sentence"] in text.replace("\u00a0", " ")
+        and "More of flavour wins more" in told["sentence"]
+    )
     assert '<b class="strong">flavour</b>' in text and "strong" in text
     assert "Bradley-Terry, which" in text
     assert text.count("data:image/") == 2 and "http" not in text.replace("http://www.w3.org", "")
