@@ -181,16 +181,16 @@ def arms(
 
 
 @click.command("list")
-@click.argument("path", metavar="STUDY")
+@click.argument("study")
 @json_option
-def list_(path: str, as_json: bool) -> None:
+def list_(study: str, as_json: bool) -> None:
     """List the names of the studies of a file or a database."""
     from bayesduel.cli.console import print_json
     from bayesduel.study.study import studies
 
-    if "://" not in path and not Path(path).exists():
-        raise ValueError(f"{path} should be a study, made by `bayesduel study new`; got no file")
-    names = studies(path)
+    if "://" not in study and not Path(study).exists():
+        raise ValueError(f"{study} should be a study, made by `bayesduel study new`; got no file")
+    names = studies(study)
     if as_json:
         print_json(list(names))
     else:

@@ -32,6 +32,7 @@ COMMANDS = {
     "update --earlier": "update FIT OTHER --earlier IN -o OUT",
     "simulate": "simulate --problem IN --policies CCB --horizon 9 -o OUT",
     "simulate --plot": "simulate --problem IN --policies CCB --horizon 9 --plot OUT",
+    "calibrate": "calibrate IN -n 20 -o OUT",
     "export": "export IN -o OUT",
     "study export": "study export IN OUT",
     "study report": "study report IN -o OUT",
