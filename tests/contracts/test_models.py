@@ -22,7 +22,7 @@ from bayesduel.inference import fit as fitting
 from bayesduel.inference.clusters import why_not_robust
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.linear_predictor import linear_predictor
-from bayesduel.inference.psis import Certificate, Tails
+from bayesduel.inference.nuts import ChainCertificate
 from bayesduel.models import (
     BladeChest,
     BradleyTerry,
@@ -182,7 +182,7 @@ def without_nuts(model, cells, *, draws, chains, seed, log_likelihood=False, pro
     drawn, terms = {k: v[row] for k, v in points.items()}, terms[row]
     posterior = model.complete(drawn, cells, np.random.default_rng(seed))
     stats = {"lp": np.zeros(n), "diverging": np.zeros(n, dtype=bool)}
-    certificate = Certificate(khat=np.nan, effective=n, n_draws=n, tails=Tails(np.nan, np.nan, 0))
+    certificate = ChainCertificate(effective=n, rhat=1.0, diverging=0.0, of="'score'")
     return PosteriorDraws(posterior, stats, terms, certificate)
 
 
