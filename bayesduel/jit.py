@@ -8,6 +8,7 @@ function that the module names.
 ``NUMBA_DISABLE_JIT=1`` runs the same code as plain Python.
 """
 
+import logging
 from collections.abc import Callable
 from functools import partial
 from types import FunctionType
@@ -15,7 +16,9 @@ from typing import Any, Protocol, cast, overload
 
 from numba import njit
 
-__all__ = ["Compiled", "compiled", "is_compiled", "with_globals"]
+__all__ = ["Compiled", "compiled", "is_compiled", "tell_if_it_compiles", "with_globals"]
+
+logger = logging.getLogger(__name__)
 
 
 class Compiled[**P, R](Protocol):
@@ -53,13 +56,20 @@ def compiled(function: Any = None, /, **options: Any) -> Any:
 
     With `options` of ``numba.njit`` alone it is a decorator of these.
 
+    A function that was typed in (standard input, a prompt) is compiled in every process.
+
     The functions it calls should be names of its module (or of an import at the top):
     a function received as an argument or held in a closure would be compiled again in
     every process.
     """
     if function is None:
         return partial(compiled, **options)
-    dispatcher: Any = njit(cache=True, **options)(function)
+    try:
+        dispatcher: Any = njit(cache=True, **options)(function)
+    except RuntimeError as error:  # typed in: there is no file beside which to keep machine code
+        if "no locator available" not in str(error):
+            raise
+        dispatcher = njit(**options)(function)
     stamps = {
         stamp
         for value in getattr(function, "__globals__", {}).values()
@@ -81,6 +91,12 @@ def is_compiled(function: Any) -> bool:
         return True  # plain Python (NUMBA_DISABLE_JIT)
     index: Any = getattr(getattr(function, "_cache", None), "_cache_file", None)
     return bool(function.signatures) or (index is not None and bool(index._load_index()))
+
+
+def tell_if_it_compiles(function: Any, name: str) -> None:
+    """Log that the first call of a function compiles it, if no machine code is at hand."""
+    if not is_compiled(function):
+        logger.warning("Compiling %s, once an installation: it may take some minutes.", name)
 
 
 def with_globals[**P, R](function: Callable[P, R], name: str, **names: Any) -> Compiled[P, R]:

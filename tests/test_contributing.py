@@ -66,6 +66,13 @@ def test_a_policy(run):
     assert float(bd.regret(trace, "copeland").isel(time=-1).min()) > 0
 
 
+def test_a_problem(run):
+    trace = run("Add a problem")["trace"]
+    assert bd.regret(trace).sizes["problem"] == 2
+    truths = trace["ladder"]["problem"]["P"].values
+    assert truths.shape == (4, 8, 8) and (truths[0] != truths[1]).any()
+
+
 def test_a_model(run, tmp_path):
     found = run("Add a model")
     fit, duels = found["fit"], found["duels"]

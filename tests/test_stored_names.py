@@ -200,7 +200,11 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "a problem that was typed, one of FAMILIES or ITEM_FAMILIES": (
         ("bayesduel/cli/parse.py", "_drawn", "getattr(problems, family)"),
-        ("bayesduel/cli/parse.py", "problem_of", "getattr(problems, name)"),
+        ("bayesduel/cli/parse.py", "_problem_of", "getattr(problems, name)"),
+    ),
+    "a Python file that the user names on the command line, as with `python FILE`": (
+        ("bayesduel/cli/parse.py", "regret_of", "import runpy"),
+        ("bayesduel/cli/parse.py", "regret_of", "runpy.run_path(file)"),
     ),
     "the names that a module of the package lists in __all__": (
         ("bayesduel/cli/parse.py", "_named", "getattr(module, name)"),

@@ -1,6 +1,7 @@
 """Objects from a command line: the policies that ``CCB,DTS(alpha=0.6)`` names, a problem."""
 
 import ast
+import re
 from collections.abc import Mapping
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -9,7 +10,9 @@ from typing import Any
 
 import click
 
-__all__ = ["constructed", "known_policies", "policies_of", "problem_of"]
+__all__ = ["constructed", "known_policies", "policies_of", "problems_of", "regret_of"]
+
+REGRETS = ("copeland", "copeland_sum", "condorcet", "condorcet_sum", "weak", "strong", "borda")
 
 FAMILIES = ("score_duels", "uneven_duels", "bradley_terry", "thurstone", "perturbed_thurstone")
 ITEM_FAMILIES = ("LogisticDuels", "LogisticItems", "UnitSphere")
@@ -41,12 +44,7 @@ def constructed(
     click.UsageError
         If `text` is not such a list, or an object refuses its settings.
     """
-    try:
-        parts = ast.parse(f"({text},)", mode="eval").body.elts  # type: ignore[attr-defined]
-    except SyntaxError as error:
-        raise click.UsageError(
-            f"{option} should be like NAME,NAME(setting=0.6), got {text!r}"
-        ) from error
+    parts = _parts(text, option)
     outer = dict(kinds) if isinstance(kinds, Mapping) else _named(kinds)
     inner = {name: made for module in within for name, made in _named(module).items()}
     made = []
@@ -57,6 +55,16 @@ def constructed(
             )
         made.append(_object(part, outer, inner))
     return made
+
+
+def _parts(text: str, option: str) -> list[ast.AST]:
+    """Return the names or calls of a comma-separated list."""
+    try:
+        return list(ast.parse(f"({text},)", mode="eval").body.elts)  # type: ignore[attr-defined]
+    except SyntaxError as error:
+        raise click.UsageError(
+            f"{option} should be like NAME,NAME(setting=0.6), got {text!r}"
+        ) from error
 
 
 def known_policies(setting: str) -> dict[str, Any]:
@@ -90,11 +98,62 @@ def policies_of(text: str, setting: str | None) -> list[Any]:
     from bayesduel import beliefs, models, policies
 
     kinds = _named(policies) if setting is None else known_policies(setting)
+    if setting is None:
+        selecting = known_policies("margins").keys() - kinds.keys()
+        for name in (_name(part) for part in _parts(text, "--policies")):
+            if name in selecting:
+                raise click.UsageError(f"--policies: {name} selects the k best and needs --k")
     return constructed(text, "--policies", kinds, (beliefs, models))
 
 
-def problem_of(text: str) -> Any:
-    """Return what ``--problem`` stands for: a named problem, a family of problems, or a log.
+def regret_of(text: str | None) -> Any:
+    """Return what ``--regret`` stands for: the name of one, or a function of the user's file.
+
+    Raises
+    ------
+    click.UsageError
+        If it is neither.
+    """
+    if text is None or text in REGRETS:
+        return text
+    file, found, name = text.rpartition(":")
+    if not found or not file.endswith(".py"):
+        raise click.UsageError(
+            f"--regret should be one of {', '.join(REGRETS)}, or FILE.py:NAME for a function "
+            f"NAME(P, a, b), got {text!r}"
+        )
+    import runpy
+
+    if not Path(file).is_file():
+        raise click.UsageError(f"--regret should name a file, got {file!r}, which is none")
+    cost = runpy.run_path(file).get(name)
+    if not callable(cost):
+        raise click.UsageError(f"--regret should name a function of {file}, got {name!r}")
+    return cost
+
+
+def problems_of(text: str) -> dict[str, Any]:
+    """Return what ``--problem`` stands for, by label: one or several, separated by commas.
+
+    Raises
+    ------
+    click.UsageError
+        As :func:`_problem_of` does, or if two are the same.
+    """
+    parts = [text] if Path(text).exists() else re.split(r",(?![^(]*\))", text)
+    made: dict[str, Any] = {}
+    for part in (part.strip() for part in parts):
+        label = Path(part).stem if Path(part).exists() else part
+        if label in made:
+            raise click.UsageError(
+                f"--problem should be of different problems, got {label!r} twice"
+            )
+        made[label] = _problem_of(part)
+    return made
+
+
+def _problem_of(text: str) -> Any:
+    """Return a named problem, a family of problems, or a log.
 
     Raises
     ------

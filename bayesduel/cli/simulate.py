@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-REGRETS = ("copeland", "copeland_sum", "condorcet", "condorcet_sum", "weak", "strong", "borda")
 OF_REGRET = ("--regret", "--detail", "--never-met")
 
 
@@ -20,9 +19,9 @@ OF_REGRET = ("--regret", "--detail", "--never-met")
 @click.option(
     "--problem",
     required=True,
-    metavar="NAME|FAMILY|LOG",
-    help="A name of `bayesduel problems`; a family with settings, drawn anew in each run, such as "
-    "bradley_terry(n_arms=10), score_duels(n_arms=10,d=0.1) (with --k) or "
+    metavar="NAME|FAMILY|LOG,...",
+    help="One or several. A name of `bayesduel problems`; a family with settings, drawn anew in "
+    "each run, such as bradley_terry(n_arms=10), score_duels(n_arms=10,d=0.1) (with --k) or "
     "LogisticItems(n_arms=1000,gap=0.05); or a log to replay (a file or a shipped dataset; with "
     "--k its margins).",
 )
@@ -46,13 +45,15 @@ OF_REGRET = ("--regret", "--detail", "--never-met")
 @click.option(
     "--regret",
     "criterion",
-    type=click.Choice(REGRETS),
-    help="Which regret to print and to plot.  [default: copeland; for items, their own]",
+    metavar="NAME|FILE.py:NAME",
+    help="Which regret to print and to plot: copeland, copeland_sum, condorcet, condorcet_sum, "
+    "weak, strong, borda, or a function NAME(P, a, b) of a file of yours.  [default: copeland; "
+    "for items, their own]",
 )
 @click.option(
     "--detail",
-    type=click.Choice(["auto", "pairs", "arms"]),
-    help="Whether the trace keeps tallies of pairs or of arms.  [default: auto]",
+    type=click.Choice(["auto", "pairs", "arms", "duels"]),
+    help="Whether the trace keeps tallies of pairs or of arms, or every duel.  [default: auto]",
 )
 @click.option(
     "--never-met",
@@ -93,6 +94,12 @@ def command(
 ) -> None:
     """Run policies on a problem, many times, and print their regret or how often they are right."""
     from bayesduel.cli.options import check_not_input, check_picture
+    from bayesduel.cli.parse import policies_of, problems_of, regret_of
+    from bayesduel.plots.regret import plot_regret
+    from bayesduel.plots.success import plot_success
+    from bayesduel.problems import as_margin_problem
+    from bayesduel.simulation import simulate
+    from bayesduel.simulation.regret import keeps_pairs
 
     of_regret = dict(zip(OF_REGRET, (criterion, detail, never_met), strict=True))
     given = [option for option, value in of_regret.items() if value is not None]
@@ -107,55 +114,83 @@ def command(
     settings["out"] = output
     if settings["replications"] is None:
         settings["replications"] = 10 if k is None else 100
+    problems = problems_of(problem)
+    if plot is not None and len(problems) > 1:
+        raise click.UsageError(f"--plot should be with one problem, got it with {len(problems)}")
     if k is None:
-        result = _regret(problem, policies, horizon, criterion, detail, never_met, plot, settings)
+        settings["detail"] = detail or "auto"
+        cost = regret_of(criterion)
+        played = _played(problems, cost, settings["detail"], never_met)
+        if keeps_pairs(cost) and settings["detail"] == "auto":
+            settings["detail"] = "pairs"
+        chosen = policies_of(policies, None)
     else:
-        result = _top_k(problem, policies, horizon, k, plot, {"index": index, **settings})
+        settings |= {"index": index, "k": k}
+        played = {name: as_margin_problem(one) for name, one in problems.items()}
+        chosen = policies_of(policies, "margins")
+    single = len(played) == 1
+    trace = simulate(chosen, next(iter(played.values())) if single else played, horizon, **settings)
+    results = []
+    for name, one in played.items():
+        part = trace if single else trace.children[name]
+        results.append(
+            _of_regret(one, part, cost, horizon, settings["replications"])
+            if k is None
+            else _of_top_k(one, part, k, horizon, settings["replications"])
+        )
+    if plot is not None:
+        _save(
+            plot_regret if k is None else plot_success, trace, plot, *([cost] if k is None else [])
+        )
+    _show(results, as_json)
+
+
+def _show(results: list[dict[str, Any]], as_json: bool) -> None:
+    """Print what came out of each problem."""
+    from bayesduel.cli.console import out, print_json
+
     if as_json:
-        from bayesduel.cli.console import print_json
-
-        print_json({name: result[name] for name in result if name not in ("heading", "table")})
+        told = [
+            {name: one[name] for name in one if name not in ("heading", "table")} for one in results
+        ]
+        print_json(told[0] if len(told) == 1 else {"problems": told})
         return
-    from bayesduel.cli.console import out
-
     console = out()
-    console.print(result["heading"])
-    console.print(_table(*result["table"]))
+    for place, result in enumerate(results):
+        console.print(("\n" if place else "") + result["heading"])
+        console.print(_table(*result["table"]))
 
 
-def _regret(
-    problem: str,
-    policies: str,
-    horizon: float,
-    criterion: str | None,
-    detail: str | None,
-    never_met: str | None,
-    plot: Path | None,
-    settings: dict[str, Any],
+def _played(
+    problems: dict[str, Any], cost: Any, detail: str, never_met: str | None
+) -> dict[str, Any]:
+    """Return problems for regret: logs as replays, and each one that the regret is defined for."""
+    from bayesduel.data.duels import Duels
+    from bayesduel.problems import Replay
+    from bayesduel.simulation.regret import check_criterion
+
+    played = {
+        name: Replay(one, never_met=never_met or "error") if isinstance(one, Duels) else one
+        for name, one in problems.items()
+    }
+    for one in played.values():
+        check_criterion(one, cost, detail)
+    return played
+
+
+def _of_regret(
+    problem: Any, trace: "xr.DataTree", cost: Any, horizon: float, n_runs: int
 ) -> dict[str, Any]:
     """Return what to print of a simulation of regret."""
-    from bayesduel.cli.parse import policies_of, problem_of
-    from bayesduel.data.duels import Duels
-    from bayesduel.plots.regret import plot_regret
-    from bayesduel.problems import Replay
-    from bayesduel.simulation import simulate
-    from bayesduel.simulation.regret import OF_PAIRS, check_criterion, regret
+    from bayesduel.simulation.regret import regret
 
-    given = problem_of(problem)
-    if isinstance(given, Duels):
-        given = Replay(given, never_met=never_met or "error")
-    check_criterion(given, criterion, detail or "auto")
-    settings["detail"] = "pairs" if criterion in OF_PAIRS else detail or "auto"
-    trace = simulate(policies_of(policies, None), given, horizon, **settings)
-    values = regret(trace, criterion)
-    if plot is not None:
-        _save(plot_regret, trace, plot, criterion)
+    values = regret(trace, cost)
     criterion, formula = str(values.name), values.attrs["formula"]
     rows = _regret_rows(trace, values)
     step = "pull" if criterion == "pull" else "duel"
     heading = (
-        f"{given.name}: cumulative {criterion} regret, {formula} a {step},\n"
-        f"after {horizon:,.0f} {step}s, {_runs(settings)}\n"
+        f"{problem.name}: cumulative {criterion} regret, {formula} a {step},\n"
+        f"after {horizon:,.0f} {step}s, {_runs(n_runs)}\n"
     )
     cells = [
         [
@@ -167,6 +202,7 @@ def _regret(
     ]
     columns = ["s.e.", "quartile", "median", "quartile", "answered"]
     return {
+        "problem": problem.name,
         "regret": criterion,
         "formula": formula,
         "policies": rows,
@@ -175,28 +211,14 @@ def _regret(
     }
 
 
-def _top_k(
-    problem: str,
-    policies: str,
-    horizon: float,
-    k: int,
-    plot: Path | None,
-    settings: dict[str, Any],
+def _of_top_k(
+    problem: Any, trace: "xr.DataTree", k: int, horizon: float, n_runs: int
 ) -> dict[str, Any]:
     """Return what to print of a simulation of top-k selection."""
-    from bayesduel.cli.parse import policies_of, problem_of
-    from bayesduel.plots.success import plot_success
-    from bayesduel.problems import as_margin_problem
-    from bayesduel.simulation import simulate
-
-    given = as_margin_problem(problem_of(problem))
-    trace = simulate(policies_of(policies, "margins"), given, horizon, k=k, **settings)
-    if plot is not None:
-        _save(plot_success, trace, plot)
     rows = _top_k_rows(trace)
     heading = (
-        f"{given.name}: {k} of {given.n_arms}, after {horizon:,.0f} duels, {_runs(settings)}: how "
-        "often the set is\nexactly right, and the score that the selected set gives away\n"
+        f"{problem.name}: {k} of {problem.n_arms}, after {horizon:,.0f} duels, {_runs(n_runs)}: "
+        "how often the set is\nexactly right, and the score that the selected set gives away\n"
     )
     cells = [
         [
@@ -209,6 +231,7 @@ def _top_k(
         for row in rows
     ]
     return {
+        "problem": problem.name,
         "k": k,
         "horizon": horizon,
         "policies": rows,
@@ -261,8 +284,7 @@ def _top_k_rows(trace: "xr.DataTree") -> list[dict[str, Any]]:
     ]
 
 
-def _runs(settings: dict[str, Any]) -> str:
-    n_runs = settings["replications"]
+def _runs(n_runs: int) -> str:
     return "1 run" if n_runs == 1 else f"{n_runs} runs"
 
 

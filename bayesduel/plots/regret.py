@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
 
+    from bayesduel.simulation.regret import Cost
+
 __all__ = ["plot_regret"]
 
 # Okabe & Ito, "Color universal design", 2008; black first, yellow left out.
@@ -25,7 +27,7 @@ NAMES = ("copeland", "condorcet", "borda")  # Criteria named after a person.
 @figure((7.2, 4.6), "bayesduel.simulate")
 def plot_regret(
     trace: "xr.DataTree",
-    criterion: str | None = None,
+    criterion: "str | Cost | None" = None,
     ax: "Axes" = NEW,
     *,
     log_regret: bool | None = None,
@@ -42,7 +44,7 @@ def plot_regret(
     Parameters
     ----------
     trace
-        What :func:`bayesduel.simulate` returned.
+        What :func:`bayesduel.simulate` returned, of one problem.
     criterion
         Which regret, as in :func:`bayesduel.regret`.
     log_regret
@@ -66,8 +68,10 @@ def plot_regret(
     for name, flag in {"log_regret": log_regret, "floor": floor}.items():
         if flag is not None:
             check_flag(flag, name)
+    plan = plan_of(trace)
     values = regret(trace, criterion).load()
-    criterion, of_items = str(values.name), "worth" in trace["trace"]
+    name, of_items = str(values.name), "worth" in trace["trace"]
+    criterion = criterion or name
     time = values["time"].values
     n_runs = values.sizes["replication"]
     top, ends = 0.0, []
@@ -93,7 +97,7 @@ def plot_regret(
     ax.plot(time, per_step * time, color=GREY, linewidth=1, label="uniform, expected")
     if of_items:
         _bounds(trace, ax)
-    elif criterion in FLOORED:
+    elif isinstance(criterion, str) and criterion in FLOORED:
         _floor(np.atleast_3d(truths.T).T, FLOORED[criterion], floor, time, ax)
     ax.set_xscale("log")
     if log_regret is None:
@@ -107,14 +111,13 @@ def plot_regret(
         start = max(1, time[0])
         ax.set_ylim(0, 1.05 * top)
     ax.set_xlim(start, time[-1])
-    plan = plan_of(trace)
     runs_words = f"{n_runs} runs: mean, \u00b1 standard error (dark), quartiles (pale)"
     runs_words = runs_words if n_runs > 1 else "1 run"
     title = f"{shorten(plan['problem'], LEGEND)}, {runs_words}"
     ax.set_title(title, loc="left", fontsize=10, color=INK)
-    ax.set_xlabel("pulls" if criterion == "pull" else "duels")
-    named = criterion.replace("_", " ")
-    named = named.capitalize() if criterion.startswith(NAMES) else named
+    ax.set_xlabel("pulls" if name == "pull" else "duels")
+    named = name.replace("_", " ")
+    named = named.capitalize() if name.startswith(NAMES) else named
     ax.set_ylabel(f"cumulative {named} regret,  {values.attrs['formula']}", fontsize=9)
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     ax.legend(frameon=False, fontsize=8, loc="upper left")

@@ -1,5 +1,6 @@
 """Conversion to problems: from a name, a preference matrix or a log."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,7 +13,7 @@ from bayesduel.problems.problem import Problem
 from bayesduel.problems.replay import BinaryDuels, MarginReplay, Replay
 from bayesduel.system.arguments import numbers, shown_value
 
-__all__ = ["as_margin_problem", "as_problem"]
+__all__ = ["as_margin_problem", "as_problem", "several_problems"]
 
 
 def as_problem(problem: Any) -> Any:
@@ -38,6 +39,37 @@ def as_problem(problem: Any) -> Any:
             f"problem should be a matrix of preferences, shape (K, K), K >= 2, got shape {P.shape}"
         )
     return Matrix(P)
+
+
+def several_problems(problem: Any) -> dict[str, Any] | None:
+    """Return problems by label, or None where one is given (a list of rows is a matrix).
+
+    Raises
+    ------
+    ValueError
+        If there is none, two have one label, or a label cannot name a folder.
+    """
+    if isinstance(problem, Mapping):
+        named_ones = [(str(name), one) for name, one in problem.items()]
+    elif isinstance(problem, list | tuple) and any(
+        isinstance(one, str | Problem | Duels) for one in problem
+    ):
+        named_ones = [
+            (one if isinstance(one, str) else getattr(one, "name", f"problem {place}"), one)
+            for place, one in enumerate(problem, 1)
+        ]
+    else:
+        return None
+    several = dict(named_ones)
+    labels = [name for name, _ in named_ones]
+    if len(several) < max(len(labels), 1):
+        raise ValueError(f"problem should be problems of different labels, got {labels}")
+    for name in several:
+        if name in ("", ".", "..") or "/" in name or "\\" in name:
+            raise ValueError(
+                f"problem should have labels without slashes, got {name!r}: give a mapping"
+            )
+    return several
 
 
 def as_margin_problem(problem: Any) -> Any:

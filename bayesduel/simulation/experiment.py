@@ -18,6 +18,7 @@ from bayesduel.simulation.interaction import RUNS
 from bayesduel.simulation.parallel import Task, here, on_dask, on_processes
 from bayesduel.simulation.progress import progress_bar
 from bayesduel.simulation.replication import label, streams
+from bayesduel.simulation.run import PARTS
 from bayesduel.simulation.trace import MemoryTrace, StoredTrace, finished_trace, keep_finished
 from bayesduel.system.arguments import check_one_of, listed, shown_value, whole
 
@@ -93,6 +94,8 @@ def experiment(
     used = {dim for dims, _ in layout.values() for dim in dims}
     coordinates |= {d: list(problem.arms) for d in ("arm", "opponent") if d in used}
     coordinates |= {"item": np.arange(problem.n_arms)} if "item" in used else {}
+    if "duel" in used:
+        coordinates |= {"duel": np.arange(1, int(times[-1]) + 1), "part": list(PARTS)}
 
     netcdf = Path(out) if out is not None and str(out).endswith(".nc") else None
     if netcdf is not None and netcdf.exists():

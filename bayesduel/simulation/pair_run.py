@@ -31,7 +31,10 @@ class PairRun(Run):
         self.pairs = plan["pairs"]
         self.arms = truth.permutation(n_arms) if plan["permute"] else np.arange(n_arms)
         self.P = np.ascontiguousarray(problem.P[np.ix_(self.arms, self.arms)])
-        self.policy, self.loop = policy, driver(play_pairs, policy.select, repeats=policy.repeats)
+        self.policy = policy
+        loop = play_noted_pairs if plan.get("duels") else play_pairs
+        self.loop = driver(loop, policy.select, repeats=policy.repeats)
+        self.notes = np.zeros((int(times[-1]), 3), np.int32) if plan.get("duels") else None
         self.belief, self.memory = policy.belief.init(n_arms), policy.init(n_arms)
         self.self_duels = np.zeros(n_arms, np.int64)
         self.limit = _due(policy.belief, 0)
@@ -46,6 +49,7 @@ class PairRun(Run):
             "wins": ((*RUN, "time", *PAIR) if plan["pairs"] else (*RUN, *PAIR), count),
             "recommended": ((*RUN, "time"), np.int32),
             "answered": (RUN, np.int64),
+            **({"sequence": ((*RUN, "duel", "part"), np.int32)} if plan.get("duels") else {}),
         }
 
     @staticmethod
@@ -58,7 +62,8 @@ class PairRun(Run):
     def play(self, last: int) -> None:
         """Play until duel `last`."""
         state = (self.belief, self.memory, self.P, self.self_duels)
-        self.loop(*state, self.done + 1, last, self.draws, self.coins)
+        notes = () if self.notes is None else (self.notes,)
+        self.loop(*state, self.done + 1, last, self.draws, self.coins, *notes)
         self.done = last
 
     def refit(self) -> None:
@@ -79,9 +84,12 @@ class PairRun(Run):
         self.arrays["recommended"][place] = self.arms[best]
 
     def finish(self) -> None:
-        """Record when the policy identified a winner, -1 if it did not."""
+        """Record when the policy identified a winner, -1 if it did not, and the duels."""
         answer = self.policy.answer(self.memory)
         self.arrays["answered"][...] = -1 if answer is None else answer.time[0]
+        if self.notes is not None:
+            self.arrays["sequence"][..., :2] = self.arms[self.notes[:, :2]]
+            self.arrays["sequence"][..., 2] = self.notes[:, 2]
 
 
 def recommend(policy: Any, belief: Any, memory: Any) -> int:
@@ -107,6 +115,21 @@ def play_pairs(belief, memory, P, self_duels, first, last, rng, coins):  # type:
         for _ in range(n):
             outcome = 1.0 if coins.random() < P[i, j] else 0.0
             record(belief, (i, j), outcome)
+        if i == j:
+            self_duels[i] += n
+        t += n
+
+
+def play_noted_pairs(belief, memory, P, self_duels, first, last, rng, coins, notes):  # type: ignore[no-untyped-def]
+    """Play as `play_pairs` does, and note of each duel its arms and whether the first won."""
+    t = first
+    while t <= last:
+        i, j = select(belief, memory, t, rng)
+        n = min(repeats(belief, memory, t), last + 1 - t)
+        for k in range(n):
+            outcome = 1.0 if coins.random() < P[i, j] else 0.0
+            record(belief, (i, j), outcome)
+            notes[t + k - 1] = i, j, int(outcome)
         if i == j:
             self_duels[i] += n
         t += n

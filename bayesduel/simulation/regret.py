@@ -19,18 +19,33 @@ Of items with attributes, with `v` the value of a success and `p` its chance:
 ``pull``           ``max v p - v_a p_a`` for the item a shown
 ``item_duel``      ``(Delta_a + Delta_b) / 2`` for two shown, ``Delta_a = 1/2 - P[a, a*]``
 =================  ====================================================================
+
+A regret of one's own is a function ``cost(P, a, b)`` of the preference matrix and two indices.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from bayesduel.intervals import check_ci_prob
 from bayesduel.preference import borda_scores, check_preference, condorcet_winner, copeland_scores
-from bayesduel.simulation.trace import plan_of
+from bayesduel.simulation.trace import each_problem, plan_of
 from bayesduel.system.arguments import shown_value
 
-__all__ = ["FORMULAS", "arm_costs", "check_criterion", "pair_costs", "regret", "uniform_slope"]
+__all__ = [
+    "FORMULAS",
+    "arm_costs",
+    "check_criterion",
+    "keeps_pairs",
+    "pair_costs",
+    "regret",
+    "regret_difference",
+    "uniform_slope",
+]
+
+Cost = Callable[[np.ndarray, int, int], float]  # of a duel of two arms, by indices
 
 FORMULAS = {
     "copeland": "max c - (c_a + c_b) / 2",
@@ -48,7 +63,8 @@ OF_ITEMS = {
 OF_PAIRS = ("weak", "strong")
 
 
-def regret(trace: xr.DataTree, criterion: str | None = None) -> xr.DataArray:
+@each_problem
+def regret(trace: xr.DataTree, criterion: str | Cost | None = None) -> xr.DataArray:
     """Return the cumulative regret of a trace.
 
     Parameters
@@ -56,13 +72,14 @@ def regret(trace: xr.DataTree, criterion: str | None = None) -> xr.DataArray:
     trace
         What :func:`bayesduel.simulate` returned.
     criterion
-        A name of ``FORMULAS``, by default "copeland"; a trace of items has "pull" where one is
-        shown and "item_duel" where two are, and no other.
+        A name of ``FORMULAS``, by default "copeland"; or a function of a preference matrix and
+        two indices, ``cost(P, a, b)``, what a duel of a and b costs, whichever side they are on.
+        A trace of items has "pull" where one is shown and "item_duel" where two are, and no other.
 
     Returns
     -------
-    Dims ``policy``, ``replication``, ``time``; its name is the criterion, its attribute
-    ``formula`` the formula.
+    Dims ``policy``, ``replication``, ``time``, and ``problem`` first where there are several; its
+    name is the criterion or the function's, its attribute ``formula`` the formula.
 
     Raises
     ------
@@ -73,8 +90,11 @@ def regret(trace: xr.DataTree, criterion: str | None = None) -> xr.DataArray:
         :func:`bayesduel.opportunity_cost`.
     """
     plan = plan_of(trace)
-    if criterion is not None and not isinstance(criterion, str):
-        raise TypeError(f"criterion should be the name of a regret, got {shown_value(criterion)}")
+    if not (criterion is None or isinstance(criterion, str) or callable(criterion)):
+        raise TypeError(
+            "criterion should be the name of a regret or a function cost(P, a, b), "
+            f"got {shown_value(criterion)}"
+        )
     if "selected" in trace["trace"]:
         raise ValueError(
             "trace should be of pairs or items, got one of a selection of the k best, which "
@@ -85,10 +105,11 @@ def regret(trace: xr.DataTree, criterion: str | None = None) -> xr.DataArray:
     criterion = criterion or "copeland"
     P = trace["problem"].to_dataset()["P"]
     counts = trace["trace"].to_dataset()
-    if criterion in OF_PAIRS:
+    name, formula = _named(criterion)
+    if keeps_pairs(criterion):
         if "time" not in counts["wins"].dims:
             raise ValueError(
-                f"trace should keep the tallies of pairs for {criterion} regret, got those of "
+                f"trace should keep the tallies of pairs for {name} regret, got those of "
                 "arms: simulate with detail='pairs'"
             )
         cost = P.copy(data=pair_costs(P.values, criterion))
@@ -97,15 +118,93 @@ def regret(trace: xr.DataTree, criterion: str | None = None) -> xr.DataArray:
         alone = P.isel(opponent=0, drop=True).copy(data=np.einsum("...ii->...i", cost.values))
         total = total + (counts["self_duels"] * alone).sum("arm")
     else:
-        cost = P.isel(opponent=0, drop=True).copy(data=arm_costs(P.values, criterion))
+        cost = P.isel(opponent=0, drop=True).copy(data=arm_costs(P.values, name))
         total = (counts["duels"] * cost).sum("arm")
     total = total.transpose("policy", "replication", "time").astype(float)
-    total.name = criterion
-    total.attrs = {"criterion": criterion, "formula": FORMULAS[criterion]}
+    total.name = name
+    total.attrs = {"criterion": name, "formula": formula}
     return total
 
 
-def check_criterion(problem: Any, criterion: str | None, detail: str = "auto") -> None:
+@each_problem
+def regret_difference(
+    trace: xr.DataTree,
+    policy: str,
+    other: str,
+    criterion: str | Cost | None = None,
+    ci_prob: float = 0.95,
+) -> xr.Dataset:
+    """Return how much more regret one policy has than another in the same replications.
+
+    All policies of a trace meet the same truths and outcomes, so that a replication is a pair,
+    and the difference is known better than either mean.
+
+    Parameters
+    ----------
+    trace
+        What :func:`bayesduel.simulate` returned, of two replications at least.
+    policy, other
+        Labels of two of its policies.
+    criterion
+        As for :func:`bayesduel.regret`.
+    ci_prob
+        Of the interval, in (0, 1).
+
+    Returns
+    -------
+    `difference` (time), the mean of `policy`'s regret less the `other`'s: below 0 where `policy`
+    is better; `low` and `high`, the paired t interval; `lower`, the share of the replications in
+    which `policy` had less, with halves for equal ones. Regret has long right tails, so that the
+    interval of few replications is too short where one in a hundred fails.
+
+    Raises
+    ------
+    ValueError
+        If a policy is not of the trace, there is one replication, `ci_prob` is outside (0, 1), or
+        as :func:`bayesduel.regret` does.
+
+    Examples
+    --------
+    >>> import bayesduel as bd
+    >>> trace = bd.simulate([bd.RUCB(), bd.Uniform()], "mslr-5", 1000, replications=5)
+    >>> float(bd.regret_difference(trace, "RUCB", "Uniform")["difference"][-1]) < 0
+    True
+    """
+    from scipy import stats
+
+    check_ci_prob(ci_prob)
+    values = regret(trace, criterion)
+    known, n_runs = values["policy"].values.tolist(), values.sizes["replication"]
+    for name, given in {"policy": policy, "other": other}.items():
+        if given not in known:
+            raise ValueError(f"{name} should be one of {known}, got {shown_value(given)}")
+    if n_runs < 2:
+        raise ValueError("trace should have two replications at least, got 1")
+    more = values.sel(policy=policy, drop=True) - values.sel(policy=other, drop=True)
+    mean = more.mean("replication")
+    half = stats.t.ppf((1 + ci_prob) / 2, n_runs - 1) * more.std("replication", ddof=1)
+    half = half / np.sqrt(n_runs)
+    lower = (more < 0).mean("replication") + (more == 0).mean("replication") / 2
+    return xr.Dataset(
+        {"difference": mean, "low": mean - half, "high": mean + half, "lower": lower},
+        attrs={"policy": policy, "other": other, "ci_prob": ci_prob, **values.attrs},
+    )
+
+
+def keeps_pairs(criterion: str | Cost | None) -> bool:
+    """Return whether a regret needs the tallies of pairs: it is no sum over arms."""
+    return callable(criterion) or criterion in OF_PAIRS
+
+
+def _named(criterion: str | Cost) -> tuple[str, str]:
+    """Return the name and the formula of a regret."""
+    if isinstance(criterion, str):
+        return criterion, FORMULAS.get(criterion, "")
+    name = getattr(criterion, "__name__", type(criterion).__name__)
+    return name, f"{name}(P, a, b)"
+
+
+def check_criterion(problem: Any, criterion: str | Cost | None, detail: str = "auto") -> None:
     """Check before a simulation that ``regret`` is defined for its trace.
 
     Parameters
@@ -124,13 +223,15 @@ def check_criterion(problem: Any, criterion: str | None, detail: str = "auto") -
     if problem.setting == "items":
         _own_criterion(problem.shows, criterion)
         return
-    if criterion in OF_PAIRS and detail == "arms":
-        raise ValueError(f"detail should be 'pairs' for {criterion} regret, got 'arms'")
+    if keeps_pairs(criterion) and detail == "arms":
+        raise ValueError(
+            f"detail should be 'pairs' for {_named(criterion or 'copeland')[0]} regret, got 'arms'"
+        )
     fair = np.array([[0.5, 0.5 + 1e-6], [0.5 - 1e-6, 0.5]])  # stands for what is yet to be drawn
     pair_costs(fair if problem.is_family else problem.P, criterion or "copeland")
 
 
-def _own_criterion(shows: int, criterion: str | None) -> str:
+def _own_criterion(shows: int, criterion: str | Cost | None) -> str:
     """Return the one regret of a problem that shows one or two items."""
     own = "pull" if shows == 1 else "item_duel"
     if criterion not in (None, own):
@@ -140,7 +241,7 @@ def _own_criterion(shows: int, criterion: str | None) -> str:
     return own
 
 
-def _of_items(trace: xr.DataTree, criterion: str | None, shows: int) -> xr.DataArray:
+def _of_items(trace: xr.DataTree, criterion: str | Cost | None, shows: int) -> xr.DataArray:
     """Return the regret of a trace of items: what the best would have been worth, less this."""
     problem, counts = trace["problem"].to_dataset(), trace["trace"].to_dataset()
     own = _own_criterion(shows, criterion)
@@ -151,14 +252,17 @@ def _of_items(trace: xr.DataTree, criterion: str | None, shows: int) -> xr.DataA
     return total
 
 
-def pair_costs(P: Any, criterion: str = "copeland") -> np.ndarray:
+def pair_costs(P: Any, criterion: str | Cost = "copeland") -> np.ndarray:
     """Return what one duel of (a, b) costs, shape (..., K, K), symmetric.
 
     Raises
     ------
     ValueError
-        If `criterion` is unknown, or needs a Condorcet winner and there is none.
+        If `criterion` is unknown, needs a Condorcet winner and there is none, or is a function
+        whose cost depends on the side or is not a finite number.
     """
+    if callable(criterion):
+        return _own_costs(np.asarray(P, float), criterion)
     if criterion in OF_PAIRS:
         gap = _condorcet_gaps(P, criterion)
         combine = np.minimum if criterion == "weak" else np.maximum
@@ -167,7 +271,24 @@ def pair_costs(P: Any, criterion: str = "copeland") -> np.ndarray:
     return cost[..., :, None] + cost[..., None, :]
 
 
-def uniform_slope(P: Any, criterion: str = "copeland") -> np.ndarray:
+def _own_costs(P: np.ndarray, cost: Cost) -> np.ndarray:
+    """Return what a function says that each pair costs, shape (..., K, K)."""
+    n_arms = P.shape[-1]
+    pairs = [(a, b) for a in range(n_arms) for b in range(n_arms)]
+    flat = P.reshape(-1, n_arms, n_arms)
+    values = np.array([[float(cost(one, a, b)) for a, b in pairs] for one in flat]).reshape(P.shape)
+    wrong = ~np.isfinite(values) | (abs(values - np.swapaxes(values, -1, -2)) > 1e-9)
+    if wrong.any():
+        *_, a, b = np.argwhere(wrong)[0]
+        first, second = values[wrong][0], np.swapaxes(values, -1, -2)[wrong][0]
+        raise ValueError(
+            f"{_named(cost)[0]}(P, a, b) should be a finite number and the same for (b, a), "
+            f"got {first} for ({a}, {b}) and {second} for ({b}, {a})"
+        )
+    return values
+
+
+def uniform_slope(P: Any, criterion: str | Cost = "copeland") -> np.ndarray:
     """Return the regret a duel of a policy that takes all pairs equally often, shape (...)."""
     cost = pair_costs(P, criterion)
     n_arms = cost.shape[-1]

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.jit import with_globals
+from bayesduel.jit import tell_if_it_compiles, with_globals
 
-__all__ = ["PAIR", "RUN", "Layout", "Run", "Streams", "Truth", "count_type", "driver"]
+__all__ = ["PAIR", "PARTS", "RUN", "Layout", "Run", "Streams", "Truth", "count_type", "driver"]
 
 # Dimensions and type of each variable of a trace.
 Layout = dict[str, tuple[tuple[str, ...], Any]]
@@ -25,6 +25,7 @@ Streams = tuple[np.random.Generator, ...]
 
 RUN = ("policy", "replication")
 PAIR = ("arm", "opponent")
+PARTS = ("first", "second", "first_won")  # what is kept of each duel of a sequence
 
 
 class Run(ABC):
@@ -51,6 +52,7 @@ class Run(ABC):
     def __init__(self, times: np.ndarray, n_arms: int, plan: Mapping[str, Any]) -> None:
         self.times = times
         sizes = {"time": len(times), **dict.fromkeys(("arm", "opponent", "item"), n_arms)}
+        sizes |= {"duel": int(times[-1]), "part": len(PARTS)}
         self.arrays = {
             name: np.zeros([sizes[d] for d in dims[len(RUN) :]], kind)
             for name, (dims, kind) in self.layout(plan).items()
@@ -97,7 +99,9 @@ def driver(loop: Callable[..., None], select: Any, **others: Any) -> Callable[..
     """
     module = select.__module__.rpartition(".")[2]
     names = [f.__name__ for f in (select, *others.values())]
-    return with_globals(loop, "_".join([loop.__name__, module, *names]), select=select, **others)
+    made = with_globals(loop, "_".join([loop.__name__, module, *names]), select=select, **others)
+    tell_if_it_compiles(made, module)
+    return made
 
 
 def count_type(horizon: int) -> Any:

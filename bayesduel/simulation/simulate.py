@@ -1,14 +1,16 @@
 """``simulate``: policies on a problem of pairs, of items or of margins, many times."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 
-from bayesduel.problems.convert import as_margin_problem, as_problem
+from bayesduel.problems.convert import as_margin_problem, as_problem, several_problems
 from bayesduel.simulation.experiment import experiment, labelled, recorded_times
 from bayesduel.simulation.replication import label
+from bayesduel.simulation.trace import together
 from bayesduel.system.arguments import check_flag, check_one_of, path_of, shown_value, whole
 from bayesduel.system.memory import check_square
 
@@ -28,7 +30,7 @@ def simulate(
     replications: int = 1,
     seed: int = 0,
     record_at: Literal["log", "linear"] | Iterable[int] = "log",
-    detail: Literal["auto", "pairs", "arms"] = "auto",
+    detail: Literal["auto", "pairs", "arms", "duels"] = "auto",
     index: bool = False,
     permute: bool = True,
     workers: int | None = None,
@@ -74,7 +76,8 @@ def simulate(
     detail
         "pairs" keeps every pair's tallies at every recorded time; "arms" only every arm's
         (enough for every regret that is a sum over arms) and the pairs' at the end;
-        "auto": pairs while the whole trace stays under 256 MiB of them. Without `k` only.
+        "auto": pairs while the whole trace stays under 256 MiB of them; "duels": as "auto", and
+        the sequence of all duels, 12 bytes each in memory (compressed on disk). Without `k` only.
     index
         With `k`: whether to record the intransitivity indices too (of pairs that met twice).
     permute
@@ -87,18 +90,20 @@ def simulate(
         "dask" runs the replications on the Dask cluster at the address `scheduler`.
     out
         A folder in which the trace is kept (Zarr) as it grows, or a file ending in ``.nc``
-        (NetCDF, written at the end; until then the trace grows in a folder ``.nc.partial``). The
-        same call after an interruption continues. Anything else found there is refused and left
-        as it is.
+        (NetCDF, written at the end; until then the trace grows in a folder ``.nc.partial``). Of
+        several problems: a folder with one such folder for each. The same call after an
+        interruption continues. Anything else found there is refused and left as it is.
     progress
         Whether to show a progress bar. Default: if stderr is a terminal.
 
     Returns
     -------
-    A DataTree; group ``trace`` has dims ``policy``, ``replication`` and ``time``: `duels`
-    (..., arm), the places an arm took (a self-duel is two); `self_duels` (..., arm); `wins`
-    (..., arm, opponent), times arm beat opponent; `recommended`, an arm's index; `answered`, the
-    duel after which the policy had identified a winner, -1 if never. Group ``problem`` has `P`.
+    A DataTree; of several problems, one with such a tree for each, by label. Group ``trace`` has
+    dims ``policy``, ``replication`` and ``time``: `duels` (..., arm), the places an arm took (a
+    self-duel is two); `self_duels` (..., arm); `wins` (..., arm, opponent), times arm beat
+    opponent; `recommended`, an arm's index; `answered`, the duel after which the policy had
+    identified a winner, -1 if never; with `detail` "duels", `sequence` (..., duel, part), the
+    indices of the two arms and whether the first won. Group ``problem`` has `P`.
 
     For items with attributes the group ``trace`` has instead `worth` (..., time), the sum of the
     true worth of what was shown (of two items shown, their mean); `paid` (..., time), rewards
@@ -123,6 +128,30 @@ def simulate(
     --------
     bayesduel.regret, bayesduel.success_rate, bayesduel.opportunity_cost : What a trace shows.
     """
+    several = several_problems(problem)
+    if several is not None:
+        shared: dict[str, Any] = {
+            "k": k,
+            "replications": replications,
+            "seed": seed,
+            "record_at": record_at,
+            "detail": detail,
+            "index": index,
+            "permute": permute,
+            "workers": workers,
+            "backend": backend,
+            "scheduler": scheduler,
+            "progress": progress,
+        }
+        homes = (
+            dict.fromkeys(several, None) if out is None else _homes(several, path_of(out, "out"))
+        )
+        return together(
+            {
+                name: simulate(policies, one, horizon, out=homes[name], **shared)
+                for name, one in several.items()
+            }
+        )
     horizon = whole(horizon, "horizon", 1)
     runs = whole(replications, "replications", 1, most=REPLICATIONS)
     check_flag(index, "index")
@@ -144,6 +173,9 @@ def simulate(
     if settings["setting"] != "items":
         kept = len(named) * runs * (len(times) if settings.get("pairs") else 1) / 2
         kept = 0 if out is not None else kept  # a trace on disk is written run by run
+        if settings.get("duels"):
+            sequences = len(named) * runs if out is None else workers or 1
+            kept += 1.5 * horizon * sequences / problem.n_arms**2
         fewer = "simulate fewer arms, replications or times, or keep the trace in a file (out)"
         check_square(problem.n_arms, 12 + kept, "a simulation of pairs", fewer)
     return experiment(
@@ -162,6 +194,17 @@ def simulate(
     )
 
 
+def _homes(problems: Iterable[str], out: Path) -> dict[str, Path]:
+    """Return where the trace of each problem is kept, in a folder that is made here."""
+    if out.suffix == ".nc":
+        raise ValueError(f"out should be a folder for several problems, got {out}")
+    try:
+        out.mkdir(exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"out should be a folder or new, got {out}: {error.strerror}") from None
+    return {name: out / name for name in problems}
+
+
 def _plan_of_regret(
     policies: dict[str, Any],
     problem: Any,
@@ -171,22 +214,26 @@ def _plan_of_regret(
     replications: int,
 ) -> Plan:
     """Return what to run of pairs or items, and when to record."""
-    check_one_of(detail, "detail", ("auto", "pairs", "arms"))
+    check_one_of(detail, "detail", ("auto", "pairs", "arms", "duels"))
     _check_played(policies, problem)
     named = {name: policy.for_horizon(horizon) for name, policy in policies.items()}
     times = recorded_times(record_at, horizon)
     items = problem.setting == "items"
-    if items and detail == "pairs":
-        raise ValueError("detail should be 'auto' or 'arms' for items, got 'pairs'")
+    if items and detail in ("pairs", "duels"):
+        raise ValueError(f"detail should be 'auto' or 'arms' for items, got {detail!r}")
     # What is tallied at every time: pairs of arms; of items, each at the end of a run only.
     cells = problem.n_arms if items else len(times) * problem.n_arms**2
     room = len(named) * replications * cells * (4 if horizon < 2**30 else 8)
-    pairs = room <= PAIRS_UP_TO if detail == "auto" else detail == ("arms" if items else "pairs")
+    if detail in ("auto", "duels"):
+        pairs = room <= PAIRS_UP_TO
+    else:
+        pairs = detail == ("arms" if items else "pairs")
     settings = {
         "setting": problem.setting,
         "shows": problem.shows,
         "horizon": horizon,
         "pairs": pairs,
+        **({"duels": True} if detail == "duels" else {}),
     }
     return named, times, settings
 

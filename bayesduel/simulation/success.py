@@ -14,24 +14,24 @@ margins    the sum of the true scores of the selected set
 =========  =======================================================================================
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from bayesduel.intervals import check_ci_prob
+from bayesduel.simulation.trace import each_problem, plan_of
 from bayesduel.system.arguments import shown_value
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 __all__ = ["opportunity_cost", "success_difference", "success_rate"]
 
 SAME = 1e-9  # scores that differ by less, next to the largest score, are equal
 
 
+@each_problem
 def success_rate(
-    trace: "xr.DataTree", ci_prob: float = 0.95, criterion: str | None = None
-) -> "xr.Dataset":
+    trace: xr.DataTree, ci_prob: float = 0.95, criterion: str | None = None
+) -> xr.Dataset:
     """Return the proportion of replications whose choice is right, with intervals.
 
     A choice is right if no other has a larger score, so that arms of equal score are
@@ -55,7 +55,6 @@ def success_rate(
     ValueError
         If `ci_prob` is outside (0, 1), or as :func:`opportunity_cost` does.
     """
-    import xarray as xr
     from scipy import stats
 
     check_ci_prob(ci_prob)
@@ -79,8 +78,8 @@ def success_rate(
 
 
 def success_difference(
-    better: "xr.DataArray", worse: "xr.DataArray", ci_prob: float = 0.95
-) -> "xr.Dataset":
+    better: xr.DataArray, worse: xr.DataArray, ci_prob: float = 0.95
+) -> xr.Dataset:
     """Return the difference of the success rates of two policies on the same replications.
 
     Parameters
@@ -107,7 +106,6 @@ def success_difference(
     Tango, "Equivalence test and confidence interval for the difference in proportions for the
     paired-sample design", Statistics in Medicine 1998.
     """
-    import xarray as xr
     from scipy import stats
 
     check_ci_prob(ci_prob)
@@ -151,7 +149,8 @@ def _score_bound(up: Any, down: Any, n: int, z: float) -> np.ndarray:
     return (low + high) / 2
 
 
-def opportunity_cost(trace: "xr.DataTree", criterion: str | None = None) -> "xr.DataArray":
+@each_problem
+def opportunity_cost(trace: xr.DataTree, criterion: str | None = None) -> xr.DataArray:
     """Return the score of the best choice minus that of the policy's, the simple regret.
 
     Parameters
@@ -173,8 +172,6 @@ def opportunity_cost(trace: "xr.DataTree", criterion: str | None = None) -> "xr.
     ValueError
         If `criterion` is not one of this trace's.
     """
-    from bayesduel.simulation.trace import plan_of
-
     setting = plan_of(trace)["setting"]
     if setting != "pairs" and criterion is not None:
         raise ValueError(
@@ -184,7 +181,7 @@ def opportunity_cost(trace: "xr.DataTree", criterion: str | None = None) -> "xr.
     return lost(trace, criterion).transpose("policy", "replication", "time")
 
 
-def _of_arms(trace: "xr.DataTree", criterion: str | None) -> "xr.DataArray":
+def _of_arms(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:
     """Return what the recommended arms lack of the best score."""
     from bayesduel.simulation.regret import arm_costs
 
@@ -201,19 +198,19 @@ def _of_arms(trace: "xr.DataTree", criterion: str | None) -> "xr.DataArray":
     return named.copy(data=cost[runs, named.values])
 
 
-def _of_items(trace: "xr.DataTree", criterion: str | None) -> "xr.DataArray":
+def _of_items(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:
     """Return what the recommended items lack of the best worth."""
     return trace["problem"].dataset["best"] - trace["trace"].dataset["recommended_worth"]
 
 
-def _of_sets(trace: "xr.DataTree", criterion: str | None) -> "xr.DataArray":
+def _of_sets(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:
     """Return what the selected sets lack of the largest sum of scores."""
     selected, problem = trace["trace"].dataset["selected"], trace["problem"].dataset
     score = problem["score"]
     return (score * problem["best"]).sum("arm") - (selected * score).sum("arm")
 
 
-def _unit(trace: "xr.DataTree") -> Any:
+def _unit(trace: xr.DataTree) -> Any:
     """Return the size of scores next to which a difference is judged."""
     problem = trace["problem"].dataset
     return abs(problem["score"]).max("arm") if "score" in problem else 1.0

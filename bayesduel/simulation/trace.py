@@ -8,10 +8,11 @@ whole there and repeats the others, with the same numbers.
 import json
 import shutil
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import wraps
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Concatenate, Self
 
 import numpy as np
 import xarray as xr
@@ -39,10 +40,12 @@ SHOWN = 3  # runs that a warning names
 __all__ = [
     "MemoryTrace",
     "StoredTrace",
+    "each_problem",
     "finished_trace",
     "keep_finished",
     "open_trace",
     "plan_of",
+    "together",
 ]
 
 
@@ -231,8 +234,8 @@ def open_trace(path: Any) -> xr.DataTree:
     Parameters
     ----------
     path
-        A Zarr folder, of which the replications are read that every policy has finished; or a
-        NetCDF file.
+        A Zarr folder, of which the replications are read that every policy has finished; a folder
+        of such folders, one for each problem; or a NetCDF file.
 
     Raises
     ------
@@ -251,6 +254,9 @@ def open_trace(path: Any) -> xr.DataTree:
     if not path.exists():
         raise FileNotFoundError(f"path should be a trace, got {path}, which does not exist")
     if path.is_dir():
+        inner = sorted(folder for folder in path.iterdir() if (folder / HEADER).is_file())
+        if inner and not (path / HEADER).is_file():
+            return together({folder.name: _open_folder(folder) for folder in inner})
         return _open_folder(path)
     wrong = f"path should be a trace of bayesduel.simulate, got {path}"
     try:
@@ -314,9 +320,47 @@ def plan_of(trace: xr.DataTree) -> dict[str, Any]:
     wrong = f"trace should be what bayesduel.simulate returned, got {shown_value(trace)}"
     if not isinstance(trace, xr.DataTree):
         raise TypeError(wrong)
+    if _problems(trace):
+        raise ValueError(
+            f"trace should be of one problem, such as trace[{next(iter(trace.children))!r}], "
+            f"got one of {len(trace.children)}"
+        )
     if "plan" not in trace.attrs:
         raise ValueError(wrong)
     return dict(json.loads(trace.attrs["plan"]))
+
+
+def together(traces: Mapping[str, xr.DataTree]) -> xr.DataTree:
+    """Return one trace of several problems: a node for each, by label."""
+    return xr.DataTree.from_dict(dict(traces))
+
+
+def each_problem[**P, R: (xr.DataArray, xr.Dataset)](
+    measure: Callable[Concatenate[xr.DataTree, P], R],
+) -> Callable[Concatenate[xr.DataTree, P], R]:
+    """Let a measure of a trace take one of several problems too: a dimension `problem` more.
+
+    The recorded times are those that all of the problems have.
+    """
+
+    @wraps(measure)
+    def measured(trace: xr.DataTree, /, *args: P.args, **settings: P.kwargs) -> R:
+        if not _problems(trace):
+            return measure(trace, *args, **settings)
+        parts = [measure(part, *args, **settings) for part in trace.children.values()]
+        names = xr.IndexVariable("problem", list(trace.children))
+        return xr.concat(parts, names, join="inner", combine_attrs="drop_conflicts")
+
+    return measured
+
+
+def _problems(trace: Any) -> bool:
+    """Return whether a tree is a trace of several problems."""
+    return (
+        isinstance(trace, xr.DataTree)
+        and bool(trace.children)
+        and all("plan" in part.attrs for part in trace.children.values())
+    )
 
 
 def _sizes(coordinates: Mapping[str, Any]) -> dict[str, int]:

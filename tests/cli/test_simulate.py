@@ -109,6 +109,10 @@ def test_pairs_that_never_met_toss_a_coin_if_asked():
     ("change", "message"),
     [
         ({"--policies": "CCP"}, "--policies should be of"),
+        ({"--policies": "POCBAm"}, "--policies: POCBAm selects the k best and needs --k"),
+        ({"--regret": "slope"}, "or FILE.py:NAME for a function NAME(P, a, b), got 'slope'"),
+        ({"--regret": "none.py:cost"}, "--regret should name a file, got 'none.py'"),
+        ({"--problem": "mslr-5,cyclic-4", "--plot": "a.png"}, "--plot should be with one problem"),
         ({"--policies": "CCB("}, "--policies should be like"),
         ({"--policies": "CCB(alpha=0.2)"}, "CCB: alpha should be > 0.5, got 0.2"),
         ({"--policies": "CCB(beta=1)"}, "CCB: "),
@@ -116,7 +120,7 @@ def test_pairs_that_never_met_toss_a_coin_if_asked():
         ({"--policies": "DTS(alpha=2*3)"}, "got '2 * 3'"),
         ({"--problem": "mars"}, "--problem should be a log (a file, or a dataset of"),
         ({"--problem": "LogisticItems(gap=2)"}, "LogisticItems: gap should be in"),
-        ({"--problem": "UnitSphere(),UnitSphere()"}, "--problem should be one family"),
+        ({"--problem": "UnitSphere(),UnitSphere()"}, "got 'UnitSphere()' twice"),
         ({"--horizon": "0"}, "horizon should be a whole number >= 1"),
         ({"--seed": "-1"}, "seed should be a whole number >= 0"),
         ({"--plot": "/nowhere/at/all.png"}, "--plot should be in a folder that exists"),
@@ -152,3 +156,22 @@ def test_problems_and_policies_are_listed():
     assert told["POCBAm"]["settings"] == ["margins"]
     told = run("policies")
     assert all(name in told for name in ("SupKLUCB", "POCBAm", "LogisticDuelThompson"))
+
+
+def test_several_problems_and_a_regret_of_ones_own(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def lost(P, a, b):\n    return P.max() - max(P[a].mean(), P[b].mean())\n")
+    given = ("simulate", "--policies", "Uniform", "--horizon", "60", "--replications", "2")
+    problems = "mslr-5, bradley_terry(n_arms=4, sd=1.0)"
+    told = json.loads(
+        run(*given, "--problem", problems, "--regret", f"{file}:lost", "--json"),
+    )["problems"]
+    assert [one["problem"] for one in told] == ["mslr-5", "bradley terry"]
+    assert {one["regret"] for one in told} == {"lost"}
+
+    def lost(P, a, b):
+        return P.max() - max(P[a].mean(), P[b].mean())
+
+    trace = bd.simulate(bd.Uniform(), "mslr-5", 60, replications=2, seed=0, detail="pairs")
+    mean = float(bd.regret(trace, lost).isel(time=-1).mean())
+    assert told[0]["policies"][0]["mean"] == pytest.approx(mean)

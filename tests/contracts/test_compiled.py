@@ -61,3 +61,13 @@ def test_only_compiled_functions_are_without_types():
                 if not any(getattr(d, "id", "") == "compiled" for d in plain):
                     untyped.append(f"{path.relative_to(ROOT)}: {node.name}")
     assert not untyped
+
+
+def test_a_function_that_was_typed_in_is_compiled():
+    source = (
+        "from bayesduel.jit import compiled\n@compiled\ndef more(x): return x + 1\nprint(more(2))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-"], input=source, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.returncode) == ("3\n", 0), done.stderr

@@ -191,3 +191,102 @@ def test_one_function_plays_pairs_items_and_margins():
     ):
         assert json.loads(trace.attrs["plan"])["horizon"] == 10
         assert bd.success_rate(trace)["success"].dims == ("policy", "replication", "time")
+
+
+def gap(P, a, b):
+    """What the better of two arms lacks of the best, by the mean of its row."""
+    return float(P.mean(1).max() - max(P[a].mean(), P[b].mean()))
+
+
+def test_a_regret_of_ones_own(trace):
+    P = bd.problems.named("mslr-5").P
+    costs = np.array([[gap(P, a, b) for b in range(5)] for a in range(5)])
+    np.testing.assert_allclose(pair_costs(P, gap), costs)
+    values = bd.regret(trace, gap)
+    assert values.name == "gap"
+    # Uniform play costs the mean over pairs, and a replication differs by chance only.
+    uniform_play = values.sel(policy="Uniform").isel(time=-1)
+    np.testing.assert_allclose(uniform_play / 600, uniform_slope(P, gap), rtol=0.02)
+    assert bd.plot_regret(trace, gap).get_ylabel() == "cumulative gap regret,  gap(P, a, b)"
+    with pytest.raises(ValueError, match=r"side\(P, a, b\) should be a finite number and the same"):
+        bd.regret(trace, side)
+    with pytest.raises(TypeError, match="criterion should be the name of a regret or a function"):
+        bd.regret(trace, 3)
+
+
+def side(P, a, b):
+    """Depends on the side."""
+    return float(a)
+
+
+def test_differences_of_regret_are_paired(trace):
+    from scipy import stats
+
+    found = bd.regret_difference(trace, "DTS", "Uniform", "weak", ci_prob=0.9)
+    values = bd.regret(trace, "weak")
+    ours, theirs = values.sel(policy="DTS").values, values.sel(policy="Uniform").values
+    expected = stats.ttest_rel(ours, theirs).confidence_interval(0.9)
+    np.testing.assert_allclose(found["difference"], (ours - theirs).mean(0))
+    np.testing.assert_allclose(found["low"][1:], expected.low[1:])
+    np.testing.assert_allclose(found["high"][1:], expected.high[1:])
+    assert found["lower"].values[-1] == (ours < theirs)[:, -1].mean()
+    with pytest.raises(
+        ValueError, match=r"other should be one of \['DTS', 'Uniform'\], got 'RUCB'"
+    ):
+        bd.regret_difference(trace, "DTS", "RUCB")
+    with pytest.raises(ValueError, match="two replications at least"):
+        bd.regret_difference(trace.isel(replication=[0]), "DTS", "Uniform")
+
+
+def test_several_problems_are_one_trace(tmp_path):
+    P = bd.problems.named("mslr-5").P
+    settings = {"replications": 2, "seed": 3, "record_at": [10, 100]}
+    names = ["mslr-5", "mslr-5-c3"]
+    alone = [bd.regret(bd.simulate(bd.Uniform(), name, 100, **settings)) for name in names]
+    kept = bd.simulate(bd.Uniform(), names, 100, out=tmp_path / "both", **settings)
+    for trace in (
+        kept,
+        bd.open_trace(tmp_path / "both"),
+        bd.simulate(bd.Uniform(), names, 100, **settings),
+    ):
+        values = bd.regret(trace)
+        assert values.dims == ("problem", "policy", "replication", "time")
+        assert values["problem"].values.tolist() == names
+        np.testing.assert_array_equal(values, alone)
+        assert bd.success_rate(trace)["rate"].sizes["problem"] == 2
+        assert bd.opportunity_cost(trace).sizes["problem"] == 2
+    with pytest.raises(
+        ValueError, match=r"of one problem, such as trace\['mslr-5'\], got one of 2"
+    ):
+        bd.plot_regret(kept)
+    mapped = bd.simulate(bd.Uniform(), {"a": P, "b": "mslr-5"}, 100, **settings)
+    np.testing.assert_array_equal(*bd.regret(mapped))
+    matrix = bd.simulate(bd.Uniform(), P.tolist(), 100, **settings)  # a list of rows is one matrix
+    np.testing.assert_array_equal(bd.regret(matrix), alone[0])
+    for wrong, message in (
+        ({"problem": ["mslr-5", "mslr-5"]}, "of different labels"),
+        ({"problem": {}}, "of different labels"),
+        ({"problem": {"a/b": P}}, "labels without slashes, got 'a/b'"),
+        ({"problem": names, "out": tmp_path / "a.nc"}, "a folder for several problems"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            bd.simulate(bd.Uniform(), horizon=100, **wrong)
+
+
+def test_the_sequence_of_duels(tmp_path):
+    settings = {"replications": 2, "seed": 3, "record_at": [10, 100]}
+    policies = [bd.DTS(), bd.PivotIndex()]
+    plain = bd.simulate(policies, "mslr-5", 100, **settings)
+    noted = bd.simulate(policies, "mslr-5", 100, detail="duels", out=tmp_path / "t.nc", **settings)
+    np.testing.assert_array_equal(bd.regret(plain), bd.regret(noted))
+    sequence = noted["trace"]["sequence"]
+    assert sequence.dims == ("policy", "replication", "duel", "part")
+    first, second, won = np.moveaxis(sequence.values, -1, 0)
+    wins = np.zeros((2, 2, 5, 5), int)
+    at = np.indices(first.shape)[:2]
+    apart = first != second
+    winner, loser = np.where(won, first, second), np.where(won, second, first)
+    np.add.at(wins, (*(one[apart] for one in at), winner[apart], loser[apart]), 1)
+    np.testing.assert_array_equal(wins, noted["trace"]["wins"].isel(time=-1))
+    with pytest.raises(ValueError, match="for items, got 'duels'"):
+        bd.simulate(bd.KLUCB(), LogisticItems(n_arms=20), 10, detail="duels")
