@@ -129,6 +129,7 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=60)
     parser.add_argument("--arms", type=int, default=8)
     parser.add_argument("--budget", type=int, default=3000)
+    parser.add_argument("--seed", type=int, default=2026, help="of the truths and the duels")
     parser.add_argument("--worlds", default=",".join(WORLDS), help="separated by commas")
     given = parser.parse_args()
     print("| world | rule | duels (standard error) | right of all decided ", end="")
@@ -138,8 +139,8 @@ def main() -> None:
         for name, rule in RULES.items():
             found = []
             for k in range(given.studies):
-                P = WORLDS[world](given.arms, np.random.default_rng([k, given.arms]))
-                found.append(play(P, rule, given.budget, np.random.default_rng([k, 1])))
+                P = WORLDS[world](given.arms, np.random.default_rng([given.seed, k, given.arms]))
+                found.append(play(P, rule, given.budget, np.random.default_rng([given.seed, k, 1])))
             duels = np.array([each.duels for each in found])
             done = [each for each in found if each.decided]
             cells = (
