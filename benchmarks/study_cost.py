@@ -123,10 +123,9 @@ def stored(n_arms: int, n_duels: int) -> float:
         taken = []
         for step in range(20):
             start = process_time()
-            rows = store.ask([(0, 1, None)], None, (n_duels + step, n_duels + step))
-            assert rows is not None
-            store.happen(rows[0].number, "told", ("open",), "told", outcome=1.0)
-            store.changes(n_duels + step, n_duels + step, 1000)
+            (row,) = store.ask([(0, 1, None, None)], None)
+            store.happen(row, "told", "told", answer={"outcome": 1.0, "margin": None})
+            store.events(n_duels + step)
             taken.append(1000 * (process_time() - start))
         store.close()
     return float(np.median(taken))

@@ -109,7 +109,7 @@ def application(
         if content is None
         else read_contents(content, served.arms, served.items)
     )
-    pages = Pages(served, contents, settings, study.path)
+    pages = Pages(served, contents, settings)
     _rehearse(served)
     hosts = [settings.host, host, "localhost"]
     app = create_app(pages, hosts if url or _is_loopback(host) else ["*"])

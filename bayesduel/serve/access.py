@@ -20,6 +20,7 @@ from sqlalchemy import (
     String,
     Table,
     UniqueConstraint,
+    bindparam,
     delete,
     insert,
     select,
@@ -59,6 +60,18 @@ notes = Table(  # what the pages remember of a study: whether it is paused, who 
     Column("name", String(40), nullable=False),
     Column("value", String, nullable=False),
     UniqueConstraint("study", "name"),
+)
+
+INVITATIONS = select(invitations).where(invitations.c.study == bindparam("own"))
+VISITOR = INVITATIONS.where(invitations.c.hash == bindparam("hash"))
+CONSENTED = (
+    select(invitations.c.number)
+    .where(invitations.c.study == bindparam("own"), invitations.c.judge == bindparam("judge"))
+    .where(invitations.c.consented.is_not(None))
+    .limit(1)
+)
+NOTE = select(notes.c.value).where(
+    notes.c.study == bindparam("own"), notes.c.name == bindparam("name")
 )
 
 
@@ -125,11 +138,7 @@ class Access:
     def visitor(self, token: str) -> Invitation | None:
         """Return the invitation of a token, None unless it is valid now."""
         digest = _hash(token)
-        query = select(invitations).where(
-            invitations.c.hash == digest, invitations.c.study == self._study
-        )
-        with self._database.reading() as connection:
-            row = connection.execute(query).one_or_none()
+        row = next(iter(self._database.found(VISITOR, hash=digest)), None)
         if row is None or not compare_digest(row.hash, digest):
             return None
         found = _invitation(row)
@@ -146,28 +155,18 @@ class Access:
 
     def consented(self, judge: str) -> bool:
         """Return whether a judge has agreed to begin, by any invitation."""
-        query = select(invitations.c.number).where(
-            invitations.c.study == self._study,
-            invitations.c.judge == judge,
-            invitations.c.consented.is_not(None),
-        )
-        with self._database.reading() as connection:
-            return connection.execute(query.limit(1)).one_or_none() is not None
+        return bool(self._database.found(CONSENTED, judge=judge))
 
     def all(self) -> Sequence[Invitation]:
         """Return every invitation, the newest first."""
-        query = select(invitations).where(invitations.c.study == self._study)
-        with self._database.reading() as connection:
-            rows = connection.execute(query.order_by(invitations.c.number.desc())).all()
-        return [_invitation(row) for row in rows]
+        newest = INVITATIONS.order_by(invitations.c.number.desc())
+        return [_invitation(row) for row in self._database.found(newest)]
 
     # -- what the pages remember -----------------------------------------------------------
 
     def note(self, name: str) -> str:
         """Return what was noted under a name, "" if nothing was."""
-        query = select(notes.c.value).where(notes.c.study == self._study, notes.c.name == name)
-        with self._database.reading() as connection:
-            return connection.execute(query).scalar_one_or_none() or ""
+        return next((value for (value,) in self._database.found(NOTE, name=name)), "")
 
     def set_note(self, name: str, value: str) -> None:
         """Note a value under a name, in place of an earlier one."""

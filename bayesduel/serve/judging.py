@@ -23,7 +23,7 @@ OUTCOMES = {"1": "left", "2": "right", "=": "tie", "cannot tell": "cannot tell"}
 
 def judge_state(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
     """Return the state of the judge's page, with the open pair if there is one."""
-    with pages.lock:
+    with pages.study.together():
         return _state(pages, visitor)
 
 
@@ -32,17 +32,17 @@ def judge_begin(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict
     if pages.options.consent is not None and not body.get("agree"):
         raise Refused(400, "agree should be true: this study asks for your consent")
     pages.access.mark(visitor.number, "consented")
-    with pages.lock:
+    with pages.study.together():
         return _state(pages, visitor)
 
 
 def judge_answer(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
     """Store an answer, and return the next pair."""
     name, _, times = body["key"].rpartition(".")
-    with pages.lock:
+    with pages.study.together():
         ticket = _own(pages, visitor, name)
         number = ticket_number(pages.key, ticket)
-        before = pages.taken_back(number)
+        before = pages.store.taken_back(number)
         if not times.isdecimal() or len(times) > 6 or int(times) > before:
             raise Refused(400, "key should be that of a ticket")
         if int(times) == before:
@@ -59,7 +59,7 @@ def judge_answer(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dic
 
 def judge_undo(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
     """Take the judge's last answer back; its pair is shown again."""
-    with pages.lock:
+    with pages.study.together():
         ticket = _own(pages, visitor, body["ticket"])
         last = pages.store.last_of(visitor.judge)
         number = ticket_number(pages.key, ticket)
@@ -108,7 +108,7 @@ def _own(pages: Pages, visitor: Invitation, name: str) -> Ticket:
 
 def _state(pages: Pages, visitor: Invitation) -> dict[str, Any]:
     options, judge = pages.options, visitor.judge
-    told = pages.answered(judge)
+    told = pages.store.told_by(judge)
     state: dict[str, Any] = {
         "phase": "judging",
         "page": page_key(pages, visitor),
@@ -150,7 +150,7 @@ def _last(pages: Pages, judge: str) -> str | None:
 
 
 def _times(pages: Pages, ticket: Ticket) -> int:
-    return pages.taken_back(ticket_number(pages.key, ticket))
+    return pages.store.taken_back(ticket_number(pages.key, ticket))
 
 
 def _done(pages: Pages, message: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import local
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
@@ -17,7 +18,7 @@ from sqlalchemy.pool import StaticPool
 
 from bayesduel.study.schema import FORMAT, settings, studies
 
-__all__ = ["Database", "StudyError", "exclusive"]
+__all__ = ["Database", "StudyError", "earlier", "exclusive"]
 
 BUSY = 60.0  # seconds that a writer waits for another
 
@@ -42,6 +43,7 @@ class Database:
 
     def __init__(self, path: str | Path | None) -> None:
         self.path = path
+        self._held = local()  # the connection in use by a thread
         self._file = None if path is None or "://" in str(path) else Path(path)
         if self._file is not None and self._file.exists():
             self._file = None  # not made by this call
@@ -52,11 +54,41 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Give a connection that reads one state of the study."""
+        """Give a connection that reads one state of the study.
+
+        Within another use of this thread it is the same one, so that what is read and stored
+        together is one transaction.
+        """
+        held: Connection | None = getattr(self._held, "connection", None)
+        if held is not None:
+            yield held
+            return
         with self.errors(), self.engine.connect() as connection:
             if connection.dialect.name == "postgresql":
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
-            yield connection
+            with self._holding(connection, writes=False):
+                yield connection
+
+    @contextmanager
+    def exclusively(self, study: int) -> Iterator[Connection]:
+        """Give a connection on which all is stored, or nothing; one writer of a study at a time."""
+        if getattr(self._held, "writes", False):
+            yield self._held.connection
+            return
+        with self.errors(), self.engine.begin() as connection:
+            exclusive(connection, study)
+            with self._holding(connection, writes=True):
+                yield connection
+
+    @contextmanager
+    def _holding(self, connection: Connection, *, writes: bool) -> Iterator[None]:
+        before = dict(vars(self._held))
+        vars(self._held).update(connection=connection, writes=writes)
+        try:
+            yield
+        finally:
+            vars(self._held).clear()
+            vars(self._held).update(before)
 
     def close(self) -> None:
         """Close the connections."""
@@ -77,11 +109,7 @@ class Database:
             If it was made by an earlier version, which held one study without a name.
         """
         if "studies" not in self.tables():
-            raise StudyError(
-                f"{self.url} was made by an earlier version of bayesduel (format 1, this version "
-                f"reads {FORMAT}): export it with that version, and import the log into a new "
-                "study."
-            )
+            raise StudyError(earlier(self.url, 1))
         with self.reading() as connection:
             return {name: k for k, name in connection.execute(select(studies))}
 
@@ -144,6 +172,12 @@ def _engine(path: str | Path | None) -> tuple[str, Engine]:
         raise StudyError(f"{file} should be in a folder that exists, got {file.parent}.")
     if file.is_dir():
         raise StudyError(f"{file} should be a file, got a folder.")
+    left = file.with_name(f"{file.name}-wal")
+    if not file.exists() and left.exists():
+        raise StudyError(
+            f"{file} is gone, but {left} is left of it: restore the file, or remove what is left "
+            "to make a new study."
+        )
     if _unwritable(path):
         return str(file), _read_only(file)
     engine = create_engine(f"sqlite:///{file}", connect_args={"timeout": BUSY})
@@ -195,10 +229,20 @@ def _explained(said: str) -> str:
         return "is damaged: restore it from a copy, or export what can be read with sqlite3."
     if "not a database" in said:
         return "is not a study: it should be a file made by Study(path)."
-    if "full" in said or "disk I/O error" in said:
+    if "full" in said:
         return "cannot be written: the disk is full. Free some room and repeat the call."
+    if "disk I/O error" in said:
+        return "cannot be read or written: the disk failed, or a file beside it was changed."
     if "locked" in said:
         return f"is in use by another process that did not finish within {BUSY:.0f} seconds."
     if "readonly" in said or "unable to open" in said:
         return f"cannot be opened for writing: {said}."
     return f"cannot be used: {said}."
+
+
+def earlier(url: str, found: int) -> str:
+    """Return what is said of a study of an earlier format."""
+    return (
+        f"{url} was made by an earlier version of bayesduel (format {found}, this version reads "
+        f"{FORMAT}): export it with that version, and import the log into a new study."
+    )

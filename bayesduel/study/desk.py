@@ -1,8 +1,8 @@
 """Tickets of a study over its counter: asked for, answered, skipped, taken back, given again."""
 
 import logging
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import wraps
 from threading import RLock
 from time import time
@@ -12,8 +12,8 @@ from bayesduel.jit import is_compiled
 from bayesduel.study.items import Seen, chosen_items
 from bayesduel.study.ledger import Ledger
 from bayesduel.study.outcomes import as_told, outcome_value
-from bayesduel.study.schema import Row, tickets
-from bayesduel.study.store import Store, StudyError
+from bayesduel.study.schema import Row
+from bayesduel.study.store import EXPIRED, OF_JUDGE, PENDING, PENDING_OF, SKIPPED_BY, USED, Store
 from bayesduel.study.tickets import Ticket, ticket_id, ticket_number
 from bayesduel.system.arguments import check_utf8, shown_value
 
@@ -22,7 +22,6 @@ __all__ = ["Desk", "NoQuestion", "StudyStopped", "locked"]
 logger = logging.getLogger(__name__)
 
 MOST_TICKETS = 100_000  # of one call of ask
-RETRIES = 4  # times a pair is chosen because others asked or told meanwhile; the last one locks
 
 
 class StudyStopped(RuntimeError):
@@ -51,14 +50,33 @@ class Desk:
     ----------
     store
         Of the study.
+
+    Attributes
+    ----------
+    store
+        Its tickets and events.
     """
 
     def __init__(self, store: Store) -> None:
         self._lock = RLock()
-        self._store = store
+        self.store = store
         self._settings: Mapping[str, Any] = store.all_settings()
         self._items = store.items()
         self._ledger = Ledger(store, self._settings)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Make what is done within one transaction: stored as a whole, or not at all."""
+        ledger = self._ledger
+        with self._lock:
+            known = ledger.known
+            try:
+                with self.store.writing():
+                    yield
+            except BaseException:
+                if ledger.known != known or not ledger.parts.session.driven:
+                    ledger.forget()
+                raise
 
     @property
     def kind(self) -> str:
@@ -70,7 +88,6 @@ class Desk:
     @overload
     def ask(self, n: int, judge: str | None = None) -> list[Ticket]: ...
 
-    @locked
     def ask(self, n: int | None = None, judge: str | None = None) -> Ticket | list[Ticket]:
         """Return a ticket for the next duel, or a list of `n` that are chosen jointly.
 
@@ -102,16 +119,10 @@ class Desk:
         _check_name(judge, "judge")
         if not is_compiled(self._ledger.parts.policy.select):
             logger.warning("Compiling the policy, once an installation: it may take some minutes.")
-        for attempt in range(RETRIES):
-            last = attempt == RETRIES - 1  # the others wait while the pair is chosen
-            with self._store.writing() if last else nullcontext() as connection:
-                rows = self._asked_for(count, judge, connection)
-            if rows is not None:
-                found = [self._shown(row) for row in rows]
-                return found[0] if n is None else found
-        raise StudyError("The study changed while it was locked.")
+        with self.together():
+            found = [self._shown(row) for row in self._asked_for(count, judge)]
+        return found[0] if n is None else found
 
-    @locked
     def tell(self, ticket: Ticket | str, outcome: str | float, *, judge: str | None = None) -> None:
         """Store the outcome of a ticket; it is on disk when this returns.
 
@@ -136,34 +147,22 @@ class Desk:
             If the outcome is none, another one was told before (see ``correct``), or the ticket
             was cancelled.
         """
-        row = self._row(ticket, judge)
         value, margin = outcome_value(outcome, self.kind)
-        who = row.judge if judge is None else judge
-        before = self._store.happen(
-            row.number,
-            "told",
-            ("open", "skipped"),
-            "told",
-            outcome=value,
-            margin=margin,
-            who=who,
-            judge=who,
-        )
-        if before is None or (before.outcome, before.margin, before.state) == (
-            value,
-            margin,
-            "told",
-        ):
-            return
-        if before.state == "cancelled":
-            raise ValueError(f"ticket should be open, got {self._id(row.number)}, cancelled")
-        raise ValueError(
-            f"outcome of ticket {self._id(row.number)} should be "
-            f"{as_told(before.outcome, before.margin)!r}, as told before, got "
-            f"{shown_value(outcome)}; correct() changes it"
-        )
+        with self.together():
+            row = self._row(ticket, judge)
+            who = row.judge if judge is None else judge
+            if row.state in ("open", "skipped"):
+                answer = {"outcome": value, "margin": margin}
+                self.store.happen(row, "told", "told", answer=answer, who=who, judge=who)
+            elif row.state == "cancelled":
+                raise ValueError(f"ticket should be open, got {self._id(row.number)}, cancelled")
+            elif (row.outcome, row.margin) != (value, margin):
+                raise ValueError(
+                    f"outcome of ticket {self._id(row.number)} should be "
+                    f"{as_told(row.outcome, row.margin)!r}, as told before, got "
+                    f"{shown_value(outcome)}; correct() changes it"
+                )
 
-    @locked
     def correct(
         self, ticket: Ticket | str, outcome: str | float, reason: str, *, by: str | None = None
     ) -> None:
@@ -192,11 +191,10 @@ class Desk:
         check_utf8(reason, "reason should be UTF-8 text")
         value, margin = outcome_value(outcome, self.kind)
         self._happen(
-            self._row(ticket), "corrected", ("told",), "told", by, "an outcome to correct",
-            outcome=value, margin=margin, reason=reason,
+            ticket, "corrected", ("told",), "told", "an outcome to correct",
+            answer={"outcome": value, "margin": margin}, reason=reason, by=by,
         )  # fmt: skip
 
-    @locked
     def undo(self, judge: str) -> Ticket:
         """Take back the last answer, or skip, of a judge; return the ticket, which is open again.
 
@@ -209,19 +207,21 @@ class Desk:
             If there is none, or someone else corrected it since.
         """
         _check_name(judge, "judge")
-        last = self._store.last_of(judge)
-        if last is None:
-            raise ValueError(f"judge should have an answer to take back, got {judge!r}")
-        number, who = last
-        if who != judge:
-            raise ValueError(
-                f"the answer to {self._id(number)} should be of {judge!r} alone to be taken back, "
-                f"got one corrected by {who!r}"
+        with self.together():
+            last = self.store.last_of(judge)
+            if last is None:
+                raise ValueError(f"judge should have an answer to take back, got {judge!r}")
+            number, who = last
+            if who != judge:
+                raise ValueError(
+                    f"the answer to {self._id(number)} should be of {judge!r} alone to be taken "
+                    f"back, got one corrected by {who!r}"
+                )
+            states = ("told", "skipped")
+            return self._happen(
+                str(number), "withdrawn", states, "open", "an answer", by=judge, asked=time()
             )
-        row = self._row(str(number))
-        return self._open(row, "withdrawn", ("told", "skipped"), judge, judge, "an answer")
 
-    @locked
     def skip(self, ticket: Ticket | str, *, judge: str | None = None) -> None:
         """Give a ticket back without an answer; the judge is not asked the same again.
 
@@ -239,14 +239,13 @@ class Desk:
         ValueError
             If it is told or cancelled.
         """
-        row = self._row(ticket, judge)
-        who = row.judge if judge is None else judge
-        if row.state != "skipped":
-            self._happen(
-                row, "skipped", ("open",), "skipped", who, "no outcome to be skipped", judge=who
-            )
+        with self.together():
+            row = self._row(ticket, judge)
+            who = row.judge if judge is None else judge
+            if row.state != "skipped":
+                rule = "no outcome to be skipped"
+                self._happen(ticket, "skipped", ("open",), "skipped", rule, by=who, judge=who)
 
-    @locked
     def cancel(self, ticket: Ticket | str, *, by: str | None = None) -> None:
         """Withdraw a ticket that has no answer: nobody can tell it until it is reissued.
 
@@ -257,12 +256,9 @@ class Desk:
         ValueError
             If it is told.
         """
-        row = self._row(ticket)
-        if row.state != "cancelled":
-            allowed = ("open", "skipped")
-            self._happen(row, "cancelled", allowed, "cancelled", by, "no outcome to be cancelled")
+        states = ("open", "skipped", "cancelled")
+        self._happen(ticket, "cancelled", states, "cancelled", "no outcome to be cancelled", by=by)
 
-    @locked
     def reissue(
         self, ticket: Ticket | str, judge: str | None = None, *, by: str | None = None
     ) -> Ticket:
@@ -285,9 +281,10 @@ class Desk:
             If it is told.
         """
         _check_name(judge, "judge")
-        row = self._row(ticket)
-        states, new = ("open", "skipped", "cancelled"), judge or row.judge
-        return self._open(row, "reissued", states, by, new, "no outcome to be reissued")
+        states = ("open", "skipped", "cancelled")
+        changes = {"asked": time()} | ({} if judge is None else {"judge": judge})
+        rule = "no outcome to be reissued"
+        return self._happen(ticket, "reissued", states, "open", rule, by=by, **changes)
 
     @locked
     def add(
@@ -330,7 +327,7 @@ class Desk:
                 f"got {shown_value(item)}"
             )
         place = None if item is None else self._items.index(item)
-        (row,) = self._store.load([(*pair, place, judge, *value)], None)
+        (row,) = self.store.load([(*pair, place, judge, *value)], None)
         return self._shown(row)
 
     @locked
@@ -348,54 +345,45 @@ class Desk:
     def pending(self, judge: str | None = None) -> list[Ticket]:
         """Return the open tickets that did not expire, the oldest first; of one judge if named."""
         _check_name(judge, "judge")
-        rows = self._waiting(tickets.c.judge == judge) if judge is not None else self._waiting()
-        return [self._shown(row) for row in rows]
+        return [self._shown(row) for row in self._waiting(judge)]
 
     @locked
     def expired(self) -> list[Ticket]:
         """Return the open tickets that expired, the oldest first; they can still be told."""
-        late = tickets.c.asked <= self._ledger.late
-        return [self._shown(row) for row in self._store.rows(tickets.c.state == "open", late)]
+        return [self._shown(row) for row in self.store.rows(EXPIRED, late=self._ledger.late)]
 
     # -- in calling order ------------------------------------------------------------------
 
-    def _asked_for(self, n: int, judge: str | None, connection: Any) -> list[Row] | None:
-        """Choose and store n tickets; None if others asked or told meanwhile."""
+    def _asked_for(self, n: int, judge: str | None) -> list[Row]:
+        """Choose and store n tickets."""
         ledger = self._ledger
         ledger.catch_up()
         stop = ledger.parts.stop
         if stop is not None and ledger.decided().stopped:
             raise StudyStopped(f"The study has stopped: {ledger.decided().reason}.")
-        own = [] if judge is None else self._waiting(tickets.c.judge == judge)[:n]
-        if len(own) == n:
+        own = [] if judge is None else self._waiting(judge)[:n]
+        reserved = self.store.reserved(ledger.late)
+        wanted = n - len(own)
+        n = min(wanted, self._room(sum(times for *_, times in reserved)))
+        if own and n <= 0:
             return own
-        session, seen = ledger.parts.session, (ledger.asked, ledger.last)
-        reserved = self._store.reserved(ledger.late)
-        n = min(n - len(own), self._room(sum(times for *_, times in reserved)))
         if n <= 0:
-            if own:
-                return own
             raise NoQuestion("Tickets that wait for an outcome use up what the budget leaves.")
-        before = session.state()
-        known, rng = self._seen(judge), ledger.rng(*seen)
+        known, rng = self._seen(judge), ledger.rng(*ledger.known)
         pairs = ledger.choose(n, rng, reserved, known.pairs)
-        used = self._store.used() if self._items else ()
+        used = self.store.found(USED) if self._items else ()
         asked = chosen_items(pairs, len(self._items), used, known, rng)
-        if not asked:
-            session.restore(before)
-            if known.pairs is not None:
-                raise NoQuestion(f"{judge!r} has seen all that there is to ask.")
-            best = ledger.labels[ledger.decided().order[0]]
-            raise StudyStopped(
-                f"{type(ledger.parts.policy).__name__} asks for no further duel: it would duel one "
-                f"arm with itself. The best so far is {best!r}."
-            )
-        rows = self._store.ask(asked, judge, seen, connection)
-        if rows is None:
-            session.restore(before)
-            return None
-        ledger.asked = rows[-1].number
-        return own + rows
+        if asked:
+            rows = self.store.ask(asked, judge)
+            ledger.asked = rows[-1].number
+            return own + rows
+        if known.pairs is not None:
+            raise NoQuestion(f"{judge!r} has seen all that there is to ask.")
+        best = ledger.labels[ledger.decided().order[0]]
+        raise StudyStopped(
+            f"{type(ledger.parts.policy).__name__} asks for no further duel: it would duel one "
+            f"arm with itself. The best so far is {best!r}."
+        )
 
     def _room(self, reserved: int) -> int:
         """Return how many tickets the budget leaves, given how many wait for an outcome."""
@@ -405,59 +393,50 @@ class Desk:
 
     def _seen(self, judge: str | None) -> Seen:
         """Return what a judge is not to be asked again."""
-        states = ("told", "skipped", "open")
-        own = (tickets.c.judge == judge) & tickets.c.state.in_(states)
-        rows = [] if judge is None else self._store.rows(own)
+        query = OF_JUDGE if self._items else SKIPPED_BY
+        rows = [] if judge is None else self.store.rows(query, judge=judge)
         return Seen(rows, len(self._ledger.labels), len(self._items), once=judge is not None)
 
-    def _waiting(self, *where: Any) -> list[Row]:
-        """Return the open tickets that did not expire and are as `where` says."""
-        return self._store.rows(
-            tickets.c.state == "open", tickets.c.asked > self._ledger.late, *where
-        )
-
-    def _open(
-        self,
-        row: Row,
-        kind: str,
-        states: tuple[str, ...],
-        who: str | None,
-        judge: str | None,
-        rule: str,
-    ) -> Ticket:
-        """Open a ticket again, for a judge, with its time starting anew."""
-        self._happen(row, kind, states, "open", who, rule, judge=judge, asked=time())
-        return self._shown(self._row(str(row.number)))
+    def _waiting(self, judge: str | None) -> list[Row]:
+        """Return the open tickets that did not expire, of one judge if named."""
+        late = self._ledger.late
+        if judge is None:
+            return self.store.rows(PENDING, late=late)
+        return self.store.rows(PENDING_OF, late=late, judge=judge)
 
     def _happen(
         self,
-        row: Row,
+        ticket: Ticket | str,
         kind: str,
         states: tuple[str, ...],
         state: str,
-        who: str | None,
         rule: str,
+        *,
+        by: str | None,
         **values: Any,
-    ) -> None:
+    ) -> Ticket:
         """Store that something happened to a ticket; raise ValueError where its state forbids."""
-        _check_name(who, "by")
-        as_it_is = self._store.happen(row.number, kind, states, state, who=who, **values)
-        if as_it_is is not None:
-            raise ValueError(
-                f"ticket should have {rule}, got {self._id(row.number)}, {as_it_is.state}"
-            )
+        _check_name(by, "by")
+        with self.together():
+            row = self._row(ticket)
+            if row.state not in states:
+                raise ValueError(
+                    f"ticket should have {rule}, got {self._id(row.number)}, {row.state}"
+                )
+            self.store.happen(row, kind, state, who=by, **values)
+            return self._shown(self._row(ticket))
 
     def _row(self, ticket: Ticket | str, judge: str | None = None) -> Row:
         """Return a ticket that was asked for, and that is that judge's where one is named."""
         number = ticket_number(self._settings["key"], ticket)
-        found = self._store.rows(tickets.c.number == number)
-        if not found:
+        found = self.store.row(number)
+        if found is None:
             name = ticket.id if isinstance(ticket, Ticket) else str(ticket)
             raise KeyError(f"ticket should be one that was asked for, got {shown_value(name)}")
         _check_name(judge, "judge")
-        if judge is not None and found[0].judge not in (None, judge):
+        if judge is not None and found.judge not in (None, judge):
             raise KeyError(f"ticket should be one of {judge!r}, got {self._id(number)}")
-        return found[0]
+        return found
 
     def _shown(self, row: Row) -> Ticket:
         """Return a ticket with labels."""

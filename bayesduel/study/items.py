@@ -76,10 +76,10 @@ class Seen:
 def chosen_items(
     pairs: Sequence[tuple[int, int]],
     n_items: int,
-    used: Iterable[tuple[int, int, int | None, int]],
+    used: Iterable[Any],
     seen: Seen,
     rng: np.random.Generator,
-) -> list[tuple[int, int, int | None]]:
+) -> list[tuple[int, int, int | None, None]]:
     """Return the pairs with an item each, so that items are used evenly.
 
     The item on which the pair met least often, of these the one used least often in all, of these
@@ -93,21 +93,21 @@ def chosen_items(
     n_items
         How many items there are; with none the pairs have None.
     used
-        Left, right and item of the tickets so far, and how many have them.
+        Left, right, item and outcome of the tickets so far, and how many have them.
     seen
         What the judge is not to be asked again.
     rng
         Source of the choice among equals.
     """
     if not n_items:
-        return [(i, j, None) for i, j in pairs]
+        return [(i, j, None, None) for i, j in pairs]
     total = np.zeros(n_items)
     met: dict[frozenset[int], np.ndarray] = {}
-    for i, j, item, times in used:
+    for i, j, item, _, times in used:
         if item is not None:
             total[item] += times
             met.setdefault(frozenset((i, j)), np.zeros(n_items))[item] += times
-    found: list[tuple[int, int, int | None]] = []
+    found: list[tuple[int, int, int | None, None]] = []
     gone: dict[frozenset[int], set[int | None]] = {}
     for i, j in pairs:
         pair = frozenset((i, j))
@@ -116,7 +116,7 @@ def chosen_items(
         free = [k for k in rng.permutation(n_items).tolist() if k not in out]
         if free:
             item = min(free, key=lambda k: (own[k], total[k]))
-            found.append((i, j, item))
+            found.append((i, j, item, None))
             if seen.once:
                 out.add(item)
             own[item] += 1

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from bayesduel.data.duels import Duels
+from bayesduel.study.arms import cost_matrix
 from bayesduel.study.audit_trail import told_duels
-from bayesduel.study.schema import Event, tickets
+from bayesduel.study.schema import Event
 from bayesduel.study.session import Decision
 from bayesduel.study.settings import SETTINGS, Parts, parts_of
-from bayesduel.study.store import Store, StudyError
+from bayesduel.study.store import DUELS, Store, StudyError
 from bayesduel.system.arguments import finite
 from bayesduel.system.open_datatree import DAMAGED
 
@@ -54,7 +55,8 @@ class Ledger:
         missing = [name for name in SETTINGS if name not in settings]
         if missing:
             raise StudyError(f"{store.url} is damaged: it should have the setting {missing[0]!r}.")
-        self.load()
+        with store.reading():
+            self.load()
 
     def load(self) -> None:
         """Make the session anew and bring it up to the store."""
@@ -80,26 +82,38 @@ class Ledger:
         if session.driven:
             session.enter(wins)
         else:  # a policy with a memory: all of its choices are repeated
-            self._enter(*self._store.replay())
+            self._enter(self._store.replay(), self._store.asks(0))
         if self.n_duels:
             self._refit()
 
     def catch_up(self) -> None:
         """Bring the session up to what the store holds."""
-        new, asks, counts = self._store.changes(self.asked, self.last, MANY)
-        if counts == (self.asked, self.last):
-            return
-        if counts[1] > self.last + MANY or any(e.kind not in ENTERED for e in new):
-            self.load()
-            return
-        told = [e for e in new if e.kind == "told"]
-        self._enter(told, asks)
-        for e in told:
-            self._count(int(e.left or 0), int(e.right or 0), e.outcome, 1)
+        with self._store.reading():
+            counts = self._store.counts()
+            if counts == self.known:
+                return
+            anew = self.last < 0 or counts[1] > self.last + MANY
+            new = [] if anew or counts[1] == self.last else self._store.events(self.last)
+            if anew or any(e.kind not in ENTERED for e in new):
+                self.load()
+                return
+            told = [(e.number, e.left or 0, e.right or 0, e.outcome) for e in new if _is_duel(e)]
+            driven = self.parts.session.driven
+            self._enter(told, [] if driven else self._store.asks(self.asked))
+        for _, i, j, outcome in told:
+            self._count(i, j, outcome, 1)
         self.asked, self.last = counts
-        self._decision = None
         if told:
             self._refit()
+
+    @property
+    def known(self) -> tuple[int, int]:
+        """Numbers of the last ticket and the last event that the session knows."""
+        return self.asked, self.last
+
+    def forget(self) -> None:
+        """Load anew at the next use, because what was entered may not have been stored."""
+        self.last = -1
 
     def decided(self) -> Decision:
         """Return what the posterior says of the goal, by the outcomes stored until now."""
@@ -136,7 +150,10 @@ class Ledger:
         without
             Whether a pair is not to be asked now, symmetric, shape (K, K).
         """
-        found = self.parts.session.choose(n, reserved, rng, without)
+        session = self.parts.session
+        found = session.choose(n, reserved, rng, without)
+        if without is not None and not session.driven:  # its choice is repeated, whoever was asked
+            found = self._replaced(found, without, rng)
         return [self._sided(i, j, rng) for i, j in found if i != j]
 
     def rng(self, asked: int, known: int) -> np.random.Generator:
@@ -145,29 +162,49 @@ class Ledger:
 
     def duels(self) -> Duels:
         """Return the outcomes told, as last corrected, as a log."""
-        told = self._store.rows(tickets.c.state == "told", tickets.c.outcome.is_not(None))
-        return told_duels(told, self.labels)
+        return told_duels(self._store.rows(DUELS), self.labels)
 
     # -- in calling order ------------------------------------------------------------------
 
-    def _enter(self, told: Sequence[Event], asks: Sequence[tuple[int, int, int]]) -> None:
+    def _enter(
+        self,
+        told: Sequence[tuple[int, int, int, float | None]],
+        asks: Sequence[tuple[int, int, int]],
+    ) -> None:
         """Enter new outcomes, and the choices that other processes, or an earlier one, made.
 
         A policy with a memory writes it as it chooses: every choice is repeated, with the
         outcomes that it knew, so that the memory is the same in every process.
         """
         session, place = self.parts.session, 0
-        for first, n, known in () if session.driven else asks:
-            while place < len(told) and told[place].number <= known:
-                self._record(told[place])
+        for first, n, known in asks:
+            while place < len(told) and told[place][0] <= known:
+                self._record(*told[place][1:])
                 place += 1
             session.choose(n, [], self.rng(first - 1, known))
-        for e in told[place:]:
-            self._record(e)
+        for each in told[place:]:
+            self._record(*each[1:])
 
-    def _record(self, e: Event) -> None:
-        if e.outcome is not None:
-            self.parts.session.record(int(e.left or 0), int(e.right or 0), e.outcome)
+    def _record(self, i: int, j: int, outcome: float | None) -> None:
+        if outcome is not None:
+            self.parts.session.record(i, j, outcome)
+
+    def _replaced(
+        self, pairs: Sequence[tuple[int, int]], without: np.ndarray, rng: np.random.Generator
+    ) -> list[tuple[int, int]]:
+        """Return the pairs with the allowed pair that met least often for each that is left out."""
+        cost = cost_matrix(self._settings, self.labels, self.retired)
+        free = np.triu(~without, 1) & np.isfinite(1.0 if cost is None else cost)
+        met = self.parts.session.wins + self.parts.session.wins.T
+        found = []
+        for i, j in pairs:
+            if without[i, j] and free.any():
+                least = np.argwhere(free & (met == met[free].min()))
+                i, j = (int(k) for k in least[rng.integers(len(least))])
+                free[i, j] = free.sum() == 1
+            if not without[i, j]:
+                found.append((i, j))
+        return found
 
     def _refit(self) -> None:
         log = self.duels if self.parts.model.score_link is None else None
@@ -186,3 +223,7 @@ class Ledger:
         if ahead == 0:
             ahead = 1 if rng.random() < 0.5 else -1
         return (j, i) if ahead > 0 else (i, j)
+
+
+def _is_duel(event: Event) -> bool:
+    return event.kind == "told" and event.gold is None

@@ -20,7 +20,7 @@ __all__ = [
     "tickets",
 ]
 
-FORMAT = 2  # of the tables; a study of another one is refused
+FORMAT = 3  # of the tables; a study of another one is refused
 
 metadata = MetaData()
 
@@ -77,6 +77,8 @@ tickets = Table(
     # The first ticket of the same call of ask, 0 if none asked for it; the last event it knew.
     Column("batch", Integer, nullable=False),
     Column("known", Integer, nullable=False),
+    Column("gold", Float),  # the right outcome of a gold question, which is no duel
+    Column("cost", Float),  # of the answer, where it was named
     Index("tickets_by_state", "study", "state", "asked"),
     Index("tickets_by_judge", "study", "judge", "state"),
 )
@@ -94,6 +96,7 @@ events = Table(
     Column("who", String),
     Column("at", Float, nullable=False),
     Index("events_by_ticket", "study", "ticket"),
+    Index("events_by_who", "study", "who", "number"),
 )
 
 
@@ -116,6 +119,10 @@ class Row(NamedTuple):
         1 if left won, 0 if right won, 0.5 for a tie, None for "cannot tell" and before an answer.
     margin
         Left's score minus right's, or None.
+    gold
+        The right outcome of a gold question, None for a duel.
+    cost
+        Of the answer, or None.
     """
 
     number: int
@@ -128,6 +135,8 @@ class Row(NamedTuple):
     outcome: float | None
     margin: float | None
     answered: float | None
+    gold: float | None = None
+    cost: float | None = None
 
 
 class Event(NamedTuple):
@@ -137,8 +146,9 @@ class Event(NamedTuple):
     ----------
     number
         In the order of the store, from 1.
-    ticket, left, right, item, judge
-        Number of the ticket, its arms and item (numbers) and judge; None for what happened to arms.
+    ticket, left, right, item, judge, gold
+        Number of the ticket, its arms and item (numbers), judge and right outcome; None for what
+        happened to arms.
     kind
         "told", "corrected", "withdrawn", "skipped", "cancelled", "reissued" or "arms".
     outcome, margin
@@ -157,6 +167,7 @@ class Event(NamedTuple):
     right: int | None
     item: int | None
     judge: str | None
+    gold: float | None
     kind: str
     outcome: float | None
     margin: float | None

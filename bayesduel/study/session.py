@@ -5,7 +5,6 @@ all run on it.
 """
 
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -311,17 +310,6 @@ class Session:
                 break
             record(self.belief, (i, j), 0.5)
         return int(i), int(j)
-
-    def state(self) -> tuple[Any, ...]:
-        """Return what a choice of a policy with a memory writes, to be given to ``restore``."""
-        counts = self.belief.last.copy(), self.belief.n_duels.copy()
-        return (deepcopy(self.memory), *counts) if not self.driven else ()
-
-    def restore(self, state: tuple[Any, ...]) -> None:
-        """Take a choice back."""
-        if state:
-            self.memory, last, n_duels = state
-            self.belief.last[...], self.belief.n_duels[...] = last, n_duels
 
     def evidence(self, n_draws: int, rng: np.random.Generator) -> Evidence:
         """Return posterior draws as stop rules take them."""

@@ -1,19 +1,19 @@
 """The store of a study: every ask, answer and correction, in SQLite or another database.
 
-Nothing is ever lost: an outcome that is corrected stays among the events.
+Nothing is ever lost: an outcome that is corrected stays among the events. Queries are made once,
+so that each costs little more than the database takes.
 """
 
 import json
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import BindParameter, Connection, bindparam, func, insert, select, update
 
-from bayesduel.study import queries
-from bayesduel.study.database import Database, StudyError, exclusive
+from bayesduel.study.database import Database, StudyError, earlier, exclusive
 from bayesduel.study.schema import (
     FORMAT,
     Event,
@@ -27,9 +27,108 @@ from bayesduel.study.schema import (
     tickets,
 )
 
-__all__ = ["Event", "Snapshot", "Store", "StudyError"]
+__all__ = [
+    "ANSWERED",
+    "BY_JUDGE",
+    "DUELS",
+    "EXPIRED",
+    "OF_JUDGE",
+    "PENDING",
+    "PENDING_OF",
+    "SKIPPED_BY",
+    "USED",
+    "Store",
+    "StudyError",
+]
 
-Snapshot = tuple[list[tuple[str, bool]], list[tuple[int, int, float | None, int]], tuple[int, int]]
+Cells = list[tuple[int, int, float | None, int]]
+Asks = list[tuple[int, int, int]]
+
+t, e = tickets.c, events.c
+own: BindParameter[int] = bindparam("own")
+OUTCOMES = (None, 0.0, 0.5, 1.0)
+N_TICKETS = select(func.max(t.number)).where(t.study == own).scalar_subquery()
+N_EVENTS = select(func.max(e.number)).where(e.study == own).scalar_subquery()
+COUNTS = select(func.coalesce(N_TICKETS, 0), func.coalesce(N_EVENTS, 0))
+SETTINGS = select(settings.c.name, settings.c.value).where(settings.c.study == own)
+SETTING = SETTINGS.where(settings.c.name == bindparam("name"))
+ARMS = select(arms.c.label, arms.c.retired).where(arms.c.study == own).order_by(arms.c.number)
+ITEMS = select(items.c.label).where(items.c.study == own).order_by(items.c.number)
+TICKETS = select(*(t[name] for name in Row._fields)).where(t.study == own).order_by(t.number)
+TICKET = TICKETS.where(t.number == bindparam("number"))
+DUEL = t.left, t.right
+PENDING = TICKETS.where(t.state == "open", t.asked > bindparam("late"))
+PENDING_OF = PENDING.where(t.judge == bindparam("judge"))
+EXPIRED = TICKETS.where(t.state == "open", t.asked <= bindparam("late"))
+ANSWERED = TICKETS.where(t.state == "told")
+DUELS = ANSWERED.where(t.outcome.is_not(None), t.gold.is_(None))
+OF_JUDGE = TICKETS.where(t.judge == bindparam("judge"), t.state != "cancelled")
+SKIPPED_BY = OF_JUDGE.where(t.state == "skipped")
+TOLD = (t.study == own) & (t.state == "told") & t.gold.is_(None)
+TOLD_CELLS = select(*DUEL, t.outcome, func.count()).where(TOLD).group_by(*DUEL, t.outcome)
+OPEN = (t.study == own) & (t.state == "open") & t.gold.is_(None)
+RESERVED = select(*DUEL, func.count()).where(OPEN, t.asked > bindparam("late")).group_by(*DUEL)
+USED = (
+    select(*DUEL, t.item, t.outcome, func.count())
+    .where(t.study == own, t.state.in_(("open", "told")), t.gold.is_(None))
+    .group_by(*DUEL, t.item, t.outcome)
+)
+ASKS = (  # with 1 after the first ticket of a call
+    select(t.batch, func.count(), func.max(t.known))
+    .where(t.study == own, t.number > bindparam("number"), t.batch > 0)
+    .group_by(t.batch)
+    .order_by(t.batch)
+)
+OF_TICKET = (t.study == e.study) & (t.number == e.ticket)
+COLUMNS = {name: (t if name in ("left", "right", "item", "judge", "gold") else e)[name]
+           for name in Event._fields}  # fmt: skip
+EVENTS = (
+    select(*COLUMNS.values())
+    .select_from(events.outerjoin(tickets, OF_TICKET))
+    .where(e.study == own, e.number > bindparam("number"))
+    .order_by(e.number)
+)
+LAST_TOLD = (
+    select(e.ticket, func.max(e.number).label("number"))
+    .where(e.study == own, e.kind == "told")
+    .group_by(e.ticket)
+    .subquery()
+)
+REPLAY = (  # outcomes as they stand, in the order in which they were last told
+    select(LAST_TOLD.c.number, t.left, t.right, t.outcome)
+    .join(LAST_TOLD, LAST_TOLD.c.ticket == t.number)
+    .where(TOLD, t.outcome.is_not(None))
+    .order_by(LAST_TOLD.c.number)
+)
+LATER = events.alias()
+LAST_WHO = (
+    select(LATER.c.who)
+    .where(LATER.c.study == e.study, LATER.c.ticket == e.ticket)
+    .order_by(LATER.c.number.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+LAST_OF = (
+    select(e.ticket, LAST_WHO)
+    .join(tickets, OF_TICKET)
+    .where(e.study == own, e.who == bindparam("who"), e.kind.in_(("told", "skipped")))
+    .where(t.state.in_(("told", "skipped")))
+    .order_by(e.number.desc())
+    .limit(1)
+)
+TAKEN_BACK = select(func.count()).where(
+    e.study == own, e.ticket == bindparam("number"), e.kind == "withdrawn"
+)
+BY_JUDGE = (
+    select(t.judge, t.state, func.count(), func.sum(t.cost))
+    .where(t.study == own, t.judge.is_not(None))
+    .group_by(t.judge, t.state)
+)
+N_TOLD = select(func.count()).where(
+    t.study == own, t.judge == bindparam("judge"), t.state == "told"
+)
+CHANGE = update(tickets).where(t.study == own, t.number == bindparam("ticket"))
+ADD_EVENT = insert(events).values(number=func.coalesce(N_EVENTS, 0) + 1)
 
 
 class Store(Database):
@@ -62,6 +161,8 @@ class Store(Database):
             self._check_format(self.setting("format"))
 
     def _check_format(self, found: Any) -> None:
+        if isinstance(found, int) and 0 < found < FORMAT:
+            raise StudyError(earlier(self.url, found))
         if found != FORMAT:
             raise StudyError(
                 f"{self.url} was made by a newer version of bayesduel (format {found}, this "
@@ -86,52 +187,50 @@ class Store(Database):
             most = connection.execute(select(func.max(studies.c.number))).scalar()
             self.study = (most or 0) + 1
             connection.execute(insert(studies).values(number=self.study, name=self.name))
-            own = {"study": self.study}
-            rows = {"format": FORMAT, **values}
-            connection.execute(
-                insert(settings),
-                [{**own, "name": k, "value": json.dumps(v)} for k, v in rows.items()],
-            )
-            connection.execute(
-                insert(arms),
-                [{**own, "number": i, "label": a, "retired": 0} for i, a in enumerate(labels)],
-            )
-            if prompts:
-                connection.execute(
-                    insert(items),
-                    [{**own, "number": i, "label": p} for i, p in enumerate(prompts)],
-                )
+            stored = {"format": FORMAT, **values}.items()
+            rows: dict[Any, list[dict[str, Any]]] = {
+                settings: [{"name": k, "value": json.dumps(v)} for k, v in stored],
+                arms: [{"number": i, "label": a, "retired": 0} for i, a in enumerate(labels)],
+                items: [{"number": i, "label": p} for i, p in enumerate(prompts)],
+            }
+            for table, own_rows in rows.items():
+                if own_rows:
+                    connection.execute(
+                        insert(table), [{"study": self.study, **r} for r in own_rows]
+                    )
         self.is_new = False
 
     # -- reading ---------------------------------------------------------------------------
 
+    def found(self, query: Any, **given: Any) -> Sequence[Any]:
+        """Return the rows of a query of this study."""
+        with self.reading() as connection:
+            return connection.execute(query, {"own": self.study, **given}).all()
+
     def setting(self, name: str) -> Any:
         """Return a setting, or None."""
-        own = (settings.c.study == self.study) & (settings.c.name == name)
-        with self.reading() as connection:
-            value = connection.execute(select(settings.c.value).where(own)).scalar_one_or_none()
-        return None if value is None else self._read(name, value)
+        return self._read(self.found(SETTING, name=name)).get(name)
 
     def all_settings(self) -> dict[str, Any]:
         """Return every setting by name."""
-        query = select(settings.c.name, settings.c.value).where(settings.c.study == self.study)
-        with self.reading() as connection:
-            rows = connection.execute(query).all()
-        return {row.name: self._read(row.name, row.value) for row in rows}
+        return self._read(self.found(SETTINGS))
 
-    def _read(self, name: str, value: str) -> Any:
-        try:
-            return json.loads(value)
-        except (RecursionError, ValueError) as error:
-            raise StudyError(f"{self.url} is damaged: its {name} should be JSON: {error}") from None
+    def _read(self, rows: Iterable[Any]) -> dict[str, Any]:
+        values = {}
+        for name, value in rows:
+            try:
+                values[name] = json.loads(value)
+            except (RecursionError, ValueError) as error:
+                raise StudyError(
+                    f"{self.url} is damaged: its {name} should be JSON: {error}"
+                ) from None
+        return values
 
     def items(self) -> tuple[str, ...]:
         """Return the labels of the items, in order."""
-        query = select(items.c.label).where(items.c.study == self.study).order_by(items.c.number)
-        with self.reading() as connection:
-            return tuple(connection.execute(query).scalars())
+        return tuple(label for (label,) in self.found(ITEMS))
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> tuple[list[tuple[str, bool]], Cells, tuple[int, int]]:
         """Return the arms, the outcomes by cell and the last numbers, read at one moment.
 
         Label and whether retired of every arm; left, right, outcome and count of what was told;
@@ -142,91 +241,79 @@ class Store(Database):
         StudyError
             If a ticket names an arm or an item that there is not, or an outcome that is none.
         """
-        query = select(arms).where(arms.c.study == self.study).order_by(arms.c.number)
-        with self.reading() as connection:
-            known = [(row.label, bool(row.retired)) for row in connection.execute(query)]
-            cells = queries.told_cells(connection, self.study)
-            now = queries.counts(connection, self.study)
-            prompts = select(func.count()).where(items.c.study == self.study)
-            n_items = connection.execute(prompts).scalar_one()
+        with self.reading():
+            known = [(label, bool(retired)) for label, retired in self.found(ARMS)]
+            cells: Cells = [tuple(row) for row in self.found(TOLD_CELLS)]
+            now, n_items = self.counts(), len(self.items())
             for name, most in (("left", len(known)), ("right", len(known)), ("item", n_items)):
-                self._check_within(connection, name, most)
+                place = t[name]
+                wrong = select(t.number, place).where(
+                    t.study == own, (place < 0) | (place >= most)
+                )  # fmt: skip
+                for number, value in self.found(wrong.limit(1)):
+                    what = "items" if name == "item" else "arms"
+                    raise StudyError(
+                        f"{self.url} is damaged: ticket {number} should be of {what} 0 to "
+                        f"{most - 1}, got {value}."
+                    )
         for _, _, outcome, _ in cells:
-            if outcome not in (None, 0.0, 0.5, 1.0):
+            if outcome not in OUTCOMES:
                 raise StudyError(
                     f"{self.url} is damaged: an outcome should be 0, 0.5 or 1, got {outcome!r}."
                 )
         return known, cells, now
 
-    def _check_within(self, connection: Connection, name: str, most: int) -> None:
-        """Raise StudyError if a ticket names an arm or an item that there is not."""
-        place = tickets.c[name]
-        wrong = (tickets.c.study == self.study) & ((place < 0) | (place >= most))
-        row = connection.execute(select(tickets.c.number, place).where(wrong).limit(1)).first()
-        if row is not None:
-            what = "items" if name == "item" else "arms"
-            raise StudyError(
-                f"{self.url} is damaged: ticket {row[0]} should be of {what} 0 to {most - 1}, "
-                f"got {row[1]}."
-            )
+    def counts(self) -> tuple[int, int]:
+        """Return the numbers of the last ticket and of the last event."""
+        ((n_tickets, n_events),) = self.found(COUNTS)
+        return int(n_tickets), int(n_events)
 
-    def changes(
-        self, ticket: int, number: int, most: int
-    ) -> tuple[list[Event], list[tuple[int, int, int]], tuple[int, int]]:
-        """Return what came since ticket `ticket` and event `number`, read at one moment.
+    def events(self, number: int = 0) -> list[Event]:
+        """Return what happened after event `number`, in order."""
+        return [Event._make(row) for row in self.found(EVENTS, number=number)]
 
-        Events in order; the calls of ask (first ticket, how many, and the last event they knew);
-        and the numbers of the last ticket and event. Of more than `most` events the numbers alone.
+    def asks(self, number: int) -> Asks:
+        """Return the calls of ask after ticket `number`.
+
+        The first ticket of each, how many it has, and the last event that the call knew.
         """
-        with self.reading() as connection:
-            now = queries.counts(connection, self.study)
-            if now == (ticket, number) or now[1] > number + most:
-                return [], [], now
-            found = queries.events_since(connection, self.study, number)
-            return found, queries.asked_since(connection, self.study, ticket), now
+        return [tuple(row) for row in self.found(ASKS, number=number)]
 
-    def replay(self) -> tuple[list[Event], list[tuple[int, int, int]]]:
-        """Return all outcomes as they stand and all calls of ask, in order."""
-        with self.reading() as connection:
-            found = queries.replay(connection, self.study)
-            return found, queries.asked_since(connection, self.study, 0)
+    def replay(self) -> list[tuple[int, int, int, float]]:
+        """Return number of the event, left, right and outcome of all that is told, in order."""
+        return [tuple(row) for row in self.found(REPLAY)]
 
-    def history(self) -> list[Event]:
-        """Return all that happened, in order."""
-        with self.reading() as connection:
-            return queries.events_since(connection, self.study, 0)
+    def rows(self, query: Any, **given: Any) -> list[Row]:
+        """Return the tickets of a query, in order."""
+        return [Row._make(row) for row in self.found(query, **given)]
 
-    def rows(self, *where: Any) -> list[Row]:
-        """Return the tickets that are as `where` says, in order."""
-        with self.reading() as connection:
-            return queries.rows(connection, self.study, *where)
+    def row(self, number: int) -> Row | None:
+        """Return a ticket, or None."""
+        return next(iter(self.rows(TICKET, number=number)), None)
 
     def reserved(self, late: float) -> list[tuple[int, int, int]]:
         """Return the pairs of the open tickets asked after `late`, and how many each has."""
-        with self.reading() as connection:
-            return queries.reserved(connection, self.study, late)
-
-    def used(self) -> list[tuple[int, int, int | None, int]]:
-        """Return left, right and item of the tickets open or told, and how many have them."""
-        cell = tickets.c.left, tickets.c.right, tickets.c.item
-        asked = (tickets.c.study == self.study) & tickets.c.state.in_(("open", "told"))
-        query = select(*cell, func.count()).where(asked).group_by(*cell)
-        with self.reading() as connection:
-            return [(i, j, item, n) for i, j, item, n in connection.execute(query)]
+        return [tuple(row) for row in self.found(RESERVED, late=late)]
 
     def last_of(self, who: str) -> tuple[int, str | None] | None:
         """Return the ticket that someone answered or skipped last, and who touched it last."""
-        with self.reading() as connection:
-            return queries.last_of(connection, self.study, who)
+        return next((tuple(row) for row in self.found(LAST_OF, who=who)), None)
+
+    def taken_back(self, number: int) -> int:
+        """Return how often an answer to a ticket was taken back."""
+        ((times,),) = self.found(TAKEN_BACK, number=number)
+        return int(times)
+
+    def told_by(self, judge: str) -> int:
+        """Return how many tickets a judge has told."""
+        ((n,),) = self.found(N_TOLD, judge=judge)
+        return int(n)
 
     # -- writing ---------------------------------------------------------------------------
 
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> AbstractContextManager[Connection]:
         """Give a connection on which all is stored, or nothing; one writer at a time."""
-        with self.errors(), self.engine.begin() as connection:
-            exclusive(connection, self.study)
-            yield connection
+        return self.exclusively(self.study)
 
     def set(self, **values: Any) -> None:
         """Store settings, over those of the same name."""
@@ -236,83 +323,56 @@ class Store(Database):
                 same = (settings.c.study == self.study) & (settings.c.name == name)
                 if not connection.execute(update(settings).where(same).values(value=text)).rowcount:
                     row = {"study": self.study, "name": name, "value": text}
-                    connection.execute(insert(settings).values(**row))
+                    connection.execute(insert(settings), row)
 
     def ask(
         self,
-        asked: Sequence[tuple[int, int, int | None]],
+        asked: Sequence[tuple[int, int, int | None, float | None]],
         judge: str | None,
-        seen: tuple[int, int],
-        connection: Connection | None = None,
-    ) -> list[Row] | None:
-        """Store a ticket for each pair and item, and return them.
+        chosen: bool = True,
+    ) -> list[Row]:
+        """Store a ticket for each pair, item and right answer (or None), and return them.
 
-        None if tickets or events came since `seen` (counts), so that the pairs are stale. Where
-        the pairs were chosen with the study locked, `connection` is that of ``writing``.
+        `chosen`: whether the policy chose them, so that its memory has to be brought up to it.
         """
-        with self.writing() if connection is None else nullcontext(connection) as held:
-            if queries.counts(held, self.study) != seen:
-                return None
-            first, now = seen[0] + 1, time.time()
+        with self.writing() as connection:
+            (last, known), now = self.counts(), time.time()
             rows = [
-                Row(first + k, i, j, item, judge, now, "open", None, None, None)
-                for k, (i, j, item) in enumerate(asked)
+                Row(last + k, i, j, item, judge, now, "open", None, None, None, gold, None)
+                for k, (i, j, item, gold) in enumerate(asked, start=1)
             ]
-            own = {"study": self.study, "batch": first, "known": seen[1]}
-            held.execute(insert(tickets), [{**own, **row._asdict()} for row in rows])
+            more = {"study": self.study, "batch": (last + 1) * chosen, "known": known}
+            connection.execute(insert(tickets), [{**more, **row._asdict()} for row in rows])
         return rows
 
     def happen(
-        self,
-        ticket: int,
-        kind: str,
-        allowed: Sequence[str],
-        state: str,
-        *,
-        outcome: float | None = None,
-        margin: float | None = None,
-        reason: str | None = None,
-        who: str | None = None,
-        **changes: Any,
-    ) -> Row | None:
+        self, row: Row, kind: str, state: str, *, answer: Mapping[str, Any] | None = None,
+        reason: str | None = None, who: str | None = None, **changes: Any,
+    ) -> None:  # fmt: skip
         """Store that something happened to a ticket, and bring it up to that.
 
         Parameters
         ----------
-        ticket
-            Its number.
+        row
+            The ticket, read in the same transaction.
         kind
             What happened.
-        allowed
-            The states in which it may.
         state
             The state after it.
-        outcome, margin, reason, who
-            Of the event; the ticket holds the answer.
+        answer
+            Outcome and margin of the event and of the ticket after it; by default none.
+        reason, who
+            Of the event.
         changes
             Other columns of the ticket, by name.
-
-        Returns
-        -------
-        None; the ticket as it is where it is in another state: nothing is stored then.
         """
-        mine = (tickets.c.study == self.study) & (tickets.c.number == ticket)
+        now, answer = time.time(), answer or {"outcome": None, "margin": None}
         with self.writing() as connection:
-            (row,) = queries.rows(connection, self.study, tickets.c.number == ticket)
-            if row.state not in allowed:
-                return row
-            now = time.time()
-            answer = {"outcome": outcome, "margin": margin}
-            event = {"ticket": ticket, "kind": kind, "reason": reason, "who": who, "at": now}
-            self._add_event(connection, **event, **answer)
-            answer["answered"] = None if state == "open" else now
-            changed = {"state": state, **answer, **changes}
-            connection.execute(update(tickets).where(mine).values(**changed))
-        return None
-
-    def _add_event(self, connection: Connection, **values: Any) -> None:
-        _, last = queries.counts(connection, self.study)
-        connection.execute(insert(events).values(study=self.study, number=last + 1, **values))
+            event = {"ticket": row.number, "kind": kind, "reason": reason, "who": who, "at": now}
+            self._add_event(**event, **answer)
+            changes = {"state": state, "answered": None if state == "open" else now, **changes}
+            mine = {"own": self.study, "ticket": row.number}
+            connection.execute(CHANGE, {**mine, **answer, **changes})
 
     def load(
         self,
@@ -321,57 +381,52 @@ class Store(Database):
     ) -> list[Row]:
         """Store told tickets: left, right, item, judge, outcome and margin of each."""
         with self.writing() as connection:
-            n_tickets, n_events = queries.counts(connection, self.study)
-            now, own = time.time(), {"study": self.study}
+            (n_tickets, n_events), now = self.counts(), time.time()
             made = [
                 Row(n_tickets + k, i, j, item, judge, now, "told", outcome, margin, now)
                 for k, (i, j, item, judge, outcome, margin) in enumerate(rows, start=1)
             ]
             for start in range(0, len(made), 5000):
                 part = made[start : start + 5000]
-                asked = own | {"batch": 0, "known": n_events}
+                asked = {"study": self.study, "batch": 0, "known": n_events}
                 connection.execute(insert(tickets), [{**asked, **r._asdict()} for r in part])
-                told = own | {"kind": "told", "reason": reason, "at": now}
+                told = {"study": self.study, "kind": "told", "reason": reason, "at": now}
                 connection.execute(
                     insert(events),
                     [
-                        {
-                            **told,
-                            "number": n_events + start + k,
-                            "ticket": r.number,
-                            "outcome": r.outcome,
-                            "margin": r.margin,
-                            "who": r.judge,
-                        }
+                        {**told, "number": n_events + start + k, "ticket": r.number,
+                         "outcome": r.outcome, "margin": r.margin, "who": r.judge}
                         for k, r in enumerate(part, start=1)
                     ],
-                )
+                )  # fmt: skip
         return made
 
     def add_arms(self, labels: Sequence[str]) -> None:
         """Store arms behind those that are there."""
-        own = {"study": self.study}
         with self.writing() as connection:
-            query = select(arms.c.label).where(arms.c.study == self.study)
-            known = list(connection.execute(query).scalars())
+            known = [label for label, _ in self.found(ARMS)]
             for label in labels:
                 if label in known:
                     raise StudyError(f"arms should be new to the study, got {label!r}")
-            connection.execute(
-                insert(arms),
-                [
-                    {**own, "number": len(known) + k, "label": a, "retired": 0}
-                    for k, a in enumerate(labels)
-                ],
-            )
-            said = f"added: {', '.join(labels)}"
-            self._add_event(connection, kind="arms", reason=said, at=time.time())
+            rows = [
+                {"study": self.study, "number": len(known) + k, "label": a, "retired": 0}
+                for k, a in enumerate(labels)
+            ]
+            connection.execute(insert(arms), rows)
+            self._changed_arms(f"added: {', '.join(labels)}")
 
     def retire_arms(self, numbers: Sequence[int], retired: bool) -> None:
         """Mark arms as retired, or as no longer so."""
-        own = (arms.c.study == self.study) & arms.c.number.in_(numbers)
+        mine = (arms.c.study == self.study) & arms.c.number.in_(numbers)
         with self.writing() as connection:
-            connection.execute(update(arms).where(own).values(retired=int(retired)))
-            labels = connection.execute(select(arms.c.label).where(own)).scalars()
-            said = f"{'retired' if retired else 'restored'}: {', '.join(labels)}"
-            self._add_event(connection, kind="arms", reason=said, at=time.time())
+            connection.execute(update(arms).where(mine).values(retired=int(retired)))
+            labels = connection.execute(select(arms.c.label).where(mine)).scalars()
+            self._changed_arms(f"{'retired' if retired else 'restored'}: {', '.join(labels)}")
+
+    def _changed_arms(self, reason: str) -> None:
+        self._add_event(kind="arms", reason=reason, at=time.time())
+
+    def _add_event(self, **values: Any) -> None:
+        own_ = {"own": self.study, "study": self.study}
+        with self.writing() as connection:
+            connection.execute(ADD_EVENT, {**own_, **values})

@@ -18,12 +18,11 @@ from bayesduel.study.goal import Goal
 from bayesduel.study.items import checked_items
 from bayesduel.study.machine import Run, run
 from bayesduel.study.outcomes import log_rows
-from bayesduel.study.schema import tickets
 from bayesduel.study.session import Decision
 from bayesduel.study.settings import check_room, parts_of, stored_settings
 from bayesduel.study.status import Status
 from bayesduel.study.stopping import StopRule
-from bayesduel.study.store import Store, StudyError
+from bayesduel.study.store import ANSWERED, Store, StudyError
 from bayesduel.study.tickets import Ticket
 from bayesduel.study.verdict import objection, transitivity, verdict
 from bayesduel.system.arguments import check_flag, check_text, path_of, shown_value
@@ -155,12 +154,12 @@ class Study(Desk):
         unknown = [a for a in duels.arms if a not in self.arms]
         if unknown:
             raise ValueError(f"arms of the log should be in the study, got {unknown[0]!r}")
-        earlier = self._store.setting("reading") or {}
+        earlier = self.store.setting("reading") or {}
         check_coding(duels, earlier, "duels")
         index = [self.arms.index(a) for a in duels.arms]
         if "coding" not in earlier and duels.read_summary.reading:
-            self._store.set(reading=dict(duels.read_summary.reading))
-        self._store.load(log_rows(duels, index), f"imported: {duels.read_summary.source}")
+            self.store.set(reading=dict(duels.read_summary.reading))
+        self.store.load(log_rows(duels, index), f"imported: {duels.read_summary.source}")
 
     @locked
     def add_arms(self, arms: Sequence[str]) -> None:
@@ -174,7 +173,7 @@ class Study(Desk):
         self._ledger.catch_up()
         new = checked_labels([*self.arms, *listed(arms)])[len(self.arms) :]
         check_room(len(self.arms) + len(new))
-        self._store.add_arms(new)
+        self.store.add_arms(new)
 
     @locked
     def retire_arms(self, arms: Sequence[str]) -> None:
@@ -192,7 +191,7 @@ class Study(Desk):
         if left < 2:
             raise ValueError(f"at least two arms should stay in the study, got {left}")
         parts_of(self._settings, self.arms, retired)  # refuses what cannot be
-        self._store.retire_arms(numbers, retired=True)
+        self.store.retire_arms(numbers, retired=True)
 
     @locked
     def restore_arms(self, arms: Sequence[str]) -> None:
@@ -208,7 +207,7 @@ class Study(Desk):
         for k in numbers:
             if k not in self._ledger.retired:
                 raise ValueError(f"arms should be retired to be restored, got {self.arms[k]!r}")
-        self._store.retire_arms(numbers, retired=False)
+        self.store.retire_arms(numbers, retired=False)
 
     # -- what is known ---------------------------------------------------------------------
 
@@ -252,7 +251,7 @@ class Study(Desk):
     @property
     def name(self) -> str:
         """Name of the study in its database."""
-        return self._store.name
+        return self.store.name
 
     @property
     @locked
@@ -305,7 +304,7 @@ class Study(Desk):
             decision = self._ledger.decided()
             n_duels, arms = self._ledger.n_duels, self._ledger.labels
             n_cannot_tell = self._ledger.n_cannot_tell
-            n_pending = sum(times for *_, times in self._store.reserved(self._ledger.late))
+            n_pending = sum(times for *_, times in self.store.reserved(self._ledger.late))
             history = self._remember(decision)
             stopped = self.stop is not None and decision.stopped
         order = [arms[i] for i in decision.order]
@@ -343,7 +342,7 @@ class Study(Desk):
             ranking=tuple(order),
             tied=tuple(tuple(self.arms[i] for i in group) for group in decision.tied),
             check=checked,
-            plan=None if stopped else self._store.setting("plan"),
+            plan=None if stopped else self.store.setting("plan"),
         )
 
     @locked
@@ -356,7 +355,7 @@ class Study(Desk):
             If no outcome of two different arms was told yet.
         """
         log = self._ledger.duels()
-        reading = self._store.setting("reading") or {}
+        reading = self.store.setting("reading") or {}
         return replace(log, read_summary=replace(log.read_summary, reading=reading))
 
     def fit(self, **options: Any) -> Any:
@@ -380,7 +379,7 @@ class Study(Desk):
         from bayesduel.study.planning import plan
 
         found = plan(self, n_futures=n_futures, budget=budget, **options)
-        self._store.set(plan={"duels": self.n_duels, "sentence": str(found), **found.to_dict()})
+        self.store.set(plan={"duels": self.n_duels, "sentence": str(found), **found.to_dict()})
         return found
 
     def run(
@@ -431,7 +430,7 @@ class Study(Desk):
         """
         self._ledger.catch_up()
         return audit_trail(
-            self._store.history(), self._ledger.labels, self._items, self._settings["key"]
+            self.store.events(), self._ledger.labels, self._items, self._settings["key"]
         )
 
     @locked
@@ -440,12 +439,12 @@ class Study(Desk):
         self._ledger.catch_up()
         return [
             {**self._shown(row).to_dict(), "told": moment(row.answered or row.asked)}
-            for row in self._store.rows(tickets.c.state == "told")
+            for row in self.store.rows(ANSWERED)
         ]
 
     def close(self) -> None:
         """Close the file or the connections to the database."""
-        self._store.close()
+        self.store.close()
 
     def __enter__(self) -> "Study":
         return self
@@ -454,7 +453,7 @@ class Study(Desk):
         self.close()
 
     def __repr__(self) -> str:
-        where = "in memory" if self._store.path is None else f"at {self._store.url}"
+        where = "in memory" if self.store.path is None else f"at {self.store.url}"
         return (
             f"<Study {self.name!r} {where}: {len(self.arms)} arms, {self.n_duels:,} duels, "
             f"{type(self.goal).__name__}, {type(self.policy).__name__}>"
@@ -465,24 +464,24 @@ class Study(Desk):
     def _checked(self, best: str, wanted: bool) -> dict[str, Any] | None:
         """Return what the transitivity check says of these outcomes, made once and stored."""
         last = self._ledger.last
-        kept: dict[str, Any] | None = self._store.setting("check")
+        kept: dict[str, Any] | None = self.store.setting("check")
         if kept is not None and kept["outcomes"] == last:
             return kept
         if not wanted or (len(self.arms) < 3 and self._ledger.n_duels):
             return None
         found = {"outcomes": last, **transitivity(self.duels(), best, self.model.name)}
-        if not self._store.read_only:
-            self._store.set(check=found)
+        if not self.store.read_only:
+            self.store.set(check=found)
         return found
 
     def _remember(self, decision: Decision) -> tuple[tuple[int, float], ...]:
         """Store and return the probability of the answer at every look."""
-        history = [tuple(look) for look in self._store.setting("history")]
+        history = [tuple(look) for look in self.store.setting("history")]
         look = self._ledger.n_duels, round(decision.probability, 4)
         if look[0] and (not history or history[-1][0] != look[0]):
             history.append(look)
-            if not self._store.read_only:
-                self._store.set(history=history)
+            if not self.store.read_only:
+                self.store.set(history=history)
         return tuple((int(n), float(p)) for n, p in history)
 
 

@@ -48,7 +48,7 @@ def site(tmp_path):
         contents = read_contents(
             write_content(folder / "content.csv", rows), study.arms, items or []
         )
-        pages = Pages(study, contents, Options(**options), path)
+        pages = Pages(study, contents, Options(**options))
         site = Site(pages, ["127.0.0.1"])
         tokens = {}
 

@@ -279,10 +279,13 @@ def test_files_that_are_no_study_are_refused(tmp_path):
     with pytest.raises(StudyError, match="should be a file, got a folder"):
         bd.Study(tmp_path, arms=["a", "b"])
     study = bd.Study(tmp_path / "newer", arms=["a", "b"])
-    study._store.set(format=99)
+    study.store.set(format=99)
     study.close()
     with pytest.raises(StudyError, match="newer version"):
         bd.Study(tmp_path / "newer")
+    (tmp_path / "gone-wal").write_bytes(b"what a deleted study left")
+    with pytest.raises(StudyError, match=r"gone is gone, but .*gone-wal is left of it: restore"):
+        bd.Study(tmp_path / "gone", arms=["a", "b"])
     with closing(sqlite3.connect(tmp_path / "other")) as other:
         other.execute("create table t (x)")
     with pytest.raises(StudyError, match="without a study"):
@@ -298,14 +301,14 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path):
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         connection.execute(f"PRAGMA max_page_count = {pages}")
 
-    event.listen(study._store.engine, "connect", full)
-    study._store.engine.dispose()
+    event.listen(study.store.engine, "connect", full)
+    study.store.engine.dispose()
     with pytest.raises(StudyError, match="the disk is full"):
         for _ in range(500):
             study.ask()
     waiting = len(study.pending())
-    event.remove(study._store.engine, "connect", full)
-    study._store.engine.dispose()
+    event.remove(study.store.engine, "connect", full)
+    study.store.engine.dispose()
     study.tell(study.ask(), "right")
     assert study.n_duels == 2
     assert len(study.pending()) == waiting

@@ -168,6 +168,36 @@ def test_handles_agree_after_every_kind_of_event(policy, tmp_path):
         assert other[0] == other[1]
 
 
+@pytest.mark.parametrize("policy", [None, bd.DTS(), bd.Uniform()], ids=str)
+def test_what_is_done_together_is_stored_as_a_whole_or_not_at_all(policy, tmp_path):
+    study, other = made(tmp_path / "s", policy=policy), bd.Study(tmp_path / "s")
+    first = study.ask()
+    with pytest.raises(ZeroDivisionError), study.together():
+        study.tell(first, "left")
+        study.ask()
+        assert study.n_duels == 1
+        _ = 1 / 0
+    assert (study.n_duels, study.tally().sum(), len(study.pending())) == (0, 0, 1)
+    other.tell(first, "right")
+    assert (study.tally() == other.tally()).all()
+    assert study.ask().id == bd.Study(tmp_path / "s").pending()[0].id
+
+
+@pytest.mark.parametrize("policy", [None, bd.Uniform(), bd.DTS()], ids=str)
+def test_a_judge_sees_every_pair_before_there_is_no_question(policy):
+    study = made(items=["p"], policy=policy, stop=None)
+    pairs = [study.ask(judge="ann") for _ in range(1)]
+    for _ in range(2):
+        study.tell(pairs[-1], "tie")
+        pairs.append(study.ask(judge="ann"))
+    assert {frozenset((t.left, t.right)) for t in pairs} == {
+        frozenset(pair) for pair in (("a", "b"), ("a", "c"), ("b", "c"))
+    }
+    study.tell(pairs[-1], "left")
+    with pytest.raises(NoQuestion, match="'ann' has seen all"):
+        study.ask(judge="ann")
+
+
 def test_duels_that_nobody_asked_for():
     study = made()
     ticket = study.add("a", "b", "left", judge="ann")
