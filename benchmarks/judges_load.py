@@ -1,11 +1,13 @@
 """Fifty judges' clients answer at once; the server is killed -9 and started again meanwhile.
 
-``python -m benchmarks.judges_load [--seconds 30] [--clients 50] [--think 0] [--kill]``
+``python -m benchmarks.judges_load [--seconds 30] [--clients 50] [--think 0] [--kill]
+[--postgresql]``
 
 Every client answers as fast as it may (or thinks, ``--think``), over the loopback interface, and
 sends an answer again (with its key) until it is acknowledged. At the end all acknowledged answers
 have to be in the study, each once, and no other one. Ends with status 1 if one is lost or doubled,
-or the server answered with an error. ``--study URL``: on PostgreSQL, say.
+or the server answered with an error. ``--postgresql`` starts a server of its own for the study
+(Debian's package postgresql); otherwise the study is a new SQLite file.
 """
 
 import asyncio
@@ -27,7 +29,7 @@ import numpy as np
 
 import bayesduel as bd
 from bayesduel.serve.access import Access
-from bayesduel.study.store import Store
+from benchmarks.postgresql import postgresql
 
 ARMS = tuple("abcdefgh")
 ANSWERS = {"1": "left", "2": "right", "=": "tie"}
@@ -115,19 +117,20 @@ def main():
     parser.add_argument(
         "--kill", action="store_true", help="kill -9 in the middle, and start again"
     )
-    parser.add_argument("--study", help="database URL; by default a new SQLite file")
+    parser.add_argument("--postgresql", action="store_true", help="start one; else SQLite")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        path = options.study or Path(folder) / "load.study"
+    with contextlib.ExitStack() as stack:
+        if options.postgresql:
+            path = stack.enter_context(postgresql())
+        else:
+            path = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "load.study"
         study = bd.Study(path, arms=ARMS, stop=bd.Budget(10**6))
-        store = Store(path)
-        access = Access(store)
+        access = Access(study.store)
         tokens = [access.invite(f"judge {n}", "judge", 1)[1] for n in range(options.clients)]
         seen = asyncio.run(load(path, tokens, options.seconds, options.think, options.kill))
         stored = {row["id"]: row["outcome"] for row in study.rows()}
         events = Counter(e["ticket"] for e in study.audit() if e["event"] == "told")
         study.close()
-        store.close()
     lost = [k for k, outcome in seen["acknowledged"].items() if stored.get(k) != outcome]
     doubled = [k for k, n in events.items() if n > 1]
     p50, p99 = np.percentile(seen["took"], [50, 99])

@@ -123,7 +123,7 @@ def stored(n_arms: int, n_duels: int) -> float:
         taken = []
         for step in range(20):
             start = process_time()
-            (row,) = store.ask([(0, 1, None, None)], None)
+            (row,) = store.ask([(0, 1, None, None)], None, store.counts())
             store.happen(row, "told", "told", answer={"outcome": 1.0, "margin": None})
             store.events(n_duels + step)
             taken.append(1000 * (process_time() - start))

@@ -7,7 +7,7 @@ by the header ``Authorization: Bearer TOKEN``. Tokens stand in no address that a
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from functools import partial
 from importlib.resources import files
 from typing import Any
@@ -35,6 +35,7 @@ from bayesduel.serve.limits import BodyLimit, Headers, Rate
 from bayesduel.serve.operations import Operation, Refused, checked_body, document, text
 from bayesduel.serve.pages import Pages
 from bayesduel.serve.standings import curve
+from bayesduel.serve.turns import Turns
 from bayesduel.serve.watch import Watch
 
 __all__ = ["create_app"]
@@ -70,7 +71,7 @@ class Site:
         self.strangers = Rate(per_second=0.5, burst=30)  # by address: those who show no valid token
         self.known = Rate(per_second=10, burst=60)  # by invitation
         self.heavy = Rate(per_second=0.2, burst=5)  # reports, by invitation
-        self.turn = asyncio.Lock()  # judges wait here one by one, not in threads that others need
+        self.turns = Turns(pages.study)
         self.operations = self._operations()
         self.templates = Environment(
             loader=PackageLoader("bayesduel.serve"), autoescape=select_autoescape(["html"])
@@ -150,8 +151,9 @@ class Site:
                 raise Refused(400, "content-type should be application/json")
             body = checked_body(operation, raw, form)
             try:
-                async with self.turn if operation.roles == ("judge",) else nullcontext():
-                    result = await run_in_threadpool(operation.call, self.pages, visitor, body)
+                call = partial(operation.call, self.pages, visitor, body)
+                turn = self.turns.take if operation.roles == ("judge",) else run_in_threadpool
+                result = await turn(call)
             except KeyError as error:
                 raise Refused(404, str(error.args[0])) from error
             except ValueError as error:

@@ -6,7 +6,7 @@ Every change is one transaction, on disk before it is acknowledged; one writer a
 import os
 import sqlite3
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import local
@@ -68,6 +68,16 @@ class Database:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
             with self._holding(connection, writes=False):
                 yield connection
+
+    def found(self, query: Any, **given: Any) -> Sequence[Any]:
+        """Return the rows of a query, in a transaction of its own where there is none."""
+        held: Connection | None = getattr(self._held, "connection", None)
+        if held is not None:
+            return held.execute(query, given).all()
+        with self.errors(), self.engine.connect() as connection:
+            if connection.dialect.name == "postgresql":
+                connection = connection.execution_options(isolation_level="AUTOCOMMIT")
+            return connection.execute(query, given).all()
 
     @contextmanager
     def exclusively(self, study: int) -> Iterator[Connection]:

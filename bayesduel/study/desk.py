@@ -374,7 +374,7 @@ class Desk:
         used = self.store.found(USED) if self._items else ()
         asked = chosen_items(pairs, len(self._items), used, known, rng)
         if asked:
-            rows = self.store.ask(asked, judge)
+            rows = self.store.ask(asked, judge, ledger.known)
             ledger.asked = rows[-1].number
             return own + rows
         if known.pairs is not None:

@@ -204,8 +204,7 @@ class Store(Database):
 
     def found(self, query: Any, **given: Any) -> Sequence[Any]:
         """Return the rows of a query of this study."""
-        with self.reading() as connection:
-            return connection.execute(query, {"own": self.study, **given}).all()
+        return super().found(query, own=self.study, **given)
 
     def setting(self, name: str) -> Any:
         """Return a setting, or None."""
@@ -329,14 +328,24 @@ class Store(Database):
         self,
         asked: Sequence[tuple[int, int, int | None, float | None]],
         judge: str | None,
+        counts: tuple[int, int],
         chosen: bool = True,
     ) -> list[Row]:
-        """Store a ticket for each pair, item and right answer (or None), and return them.
+        """Store tickets, and return them.
 
-        `chosen`: whether the policy chose them, so that its memory has to be brought up to it.
+        Parameters
+        ----------
+        asked
+            Left, right, item and, of gold questions, the right answer of each.
+        judge
+            Who is to judge.
+        counts
+            The numbers of the last ticket and event, as read in the same transaction.
+        chosen
+            Whether the policy chose them, so that its memory has to be brought up to it.
         """
         with self.writing() as connection:
-            (last, known), now = self.counts(), time.time()
+            (last, known), now = counts, time.time()
             rows = [
                 Row(last + k, i, j, item, judge, now, "open", None, None, None, gold, None)
                 for k, (i, j, item, gold) in enumerate(asked, start=1)

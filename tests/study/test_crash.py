@@ -1,18 +1,15 @@
 """Killed processes lose no outcome: kill -9 while four of them ask and tell."""
 
-import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 import bayesduel as bd
+from benchmarks.postgresql import postgresql, programs
 
 WORKER = """
 import sys
@@ -83,29 +80,8 @@ def test_a_kill_loses_nothing(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("initdb") is None, reason="PostgreSQL is not installed")
+@pytest.mark.skipif(programs() is None, reason="PostgreSQL is not installed")
 def test_a_hundred_kills_lose_nothing_on_postgresql(tmp_path):
     pytest.importorskip("psycopg")
     with postgresql() as url:
         assert crash(url, tmp_path, 100, seed=3) > 100
-
-
-@contextmanager
-def postgresql():
-    """Start a PostgreSQL server of our own, on a socket in a folder; yield its URL.
-
-    The server refuses to run as root: then it runs as the user that its package made.
-    """
-    user = "postgres" if os.geteuid() == 0 else None
-    with tempfile.TemporaryDirectory() as folder:
-        if user is not None:
-            shutil.chown(folder, user)
-        options = {"check": True, "stdout": subprocess.DEVNULL, "user": user, "cwd": folder}
-        data = f"{folder}/data"
-        subprocess.run(["initdb", "-D", data, "-A", "trust", "-U", "study"], **options)
-        server = ["pg_ctl", "-D", data, "-w", "-l", f"{folder}/log"]
-        subprocess.run([*server, "-o", f"-k {folder} -h ''", "start"], **options)
-        try:
-            yield f"postgresql+psycopg://study@/postgres?host={folder}"
-        finally:
-            subprocess.run([*server, "-m", "immediate", "stop"], **options)

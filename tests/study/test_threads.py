@@ -1,13 +1,12 @@
 """One study that sixteen threads share counts every answer once."""
 
-import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import bayesduel as bd
-from tests.study.test_crash import postgresql
+from benchmarks.postgresql import postgresql, programs
 
 pytestmark = pytest.mark.plain
 
@@ -47,7 +46,7 @@ def test_threads_share_a_study(where, tmp_path):
     share(tmp_path / "s" if where == "file" else None)
 
 
-@pytest.mark.skipif(shutil.which("initdb") is None, reason="PostgreSQL is not installed")
+@pytest.mark.skipif(programs() is None, reason="PostgreSQL is not installed")
 def test_threads_share_a_study_on_postgresql():
     pytest.importorskip("psycopg")
     with postgresql() as url:
