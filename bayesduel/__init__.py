@@ -43,6 +43,7 @@ _HOMES = {
     "PosteriorThreshold": "bayesduel.study.stopping",
     "WithinRope": "bayesduel.study.stopping",
     "Confirmed": "bayesduel.study.confirmed",
+    "Judging": "bayesduel.study.judging",
     "NoQuestion": "bayesduel.study.desk",
     "studies": "bayesduel.study.study",
     "StudyError": "bayesduel.study.store",

@@ -65,6 +65,17 @@ def command() -> None:
     help="CSV file of the allowed pairs: columns left, right and, where wanted, cost and required "
     "(duels that the pair has to have before the study may stop).",
 )
+@click.option("--items-by", type=click.Choice(["evenly", "information"]), help="Choice of items.")
+@click.option("--quota", type=int, help="Answers of a judge, after which the judge is done.")
+@click.option(
+    "--gold",
+    type=click.Path(dir_okay=False),
+    help="CSV file of questions with a known answer: columns left, right, outcome and, in a study "
+    "with items, item.",
+)
+@click.option("--gold-share", type=float, help="Share of a judge's questions that are gold: 0.1.")
+@click.option("--overlap", type=float, help="Share that other judges have answered already: 0.")
+@click.option("--repeats", type=float, help="Share that the judge has answered before: 0.")
 @click.option(
     "--expires",
     default=3600.0,
@@ -87,9 +98,12 @@ def new(
     rope: float,
     budget: int | None,
     pairs: str | None,
+    items_by: str | None,
+    gold: str | None,
     expires: float,
     seed: int,
     as_json: bool,
+    **judging: float | None,
 ) -> None:
     """Make a new STUDY."""
     from bayesduel.cli.console import print_json
@@ -112,6 +126,8 @@ def new(
         name=study.name,
         arms=labels,
         items=None if items_file is None else _lines(items_file),
+        items_by=items_by,
+        judging=_judging(gold, judging),
         expires=expires,
         goal=goal,
         model=chosen_model(model, {"term": term}) if term else model,
@@ -335,8 +351,8 @@ command.add_command(serve.command)
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _pairs(path: str) -> dict[str, Any]:
-    """Return pairs, costs and required duels as ``Study`` takes them."""
+def _rows(path: str, *columns: str) -> list[dict[str, str]]:
+    """Return the rows of a CSV file that has some columns."""
     import csv
 
     with Path(path).open(newline="", encoding="utf-8") as file:
@@ -344,8 +360,29 @@ def _pairs(path: str) -> dict[str, Any]:
             rows = list(csv.DictReader(file))
         except csv.Error as error:
             raise ValueError(f"{path} should be a CSV file: {error}") from error
-    if not rows or not {"left", "right"} <= set(rows[0]):
-        raise ValueError(f"{path} should have the columns left and right, and a row a pair")
+    if not rows or not set(columns) <= set(rows[0]):
+        words = " and ".join((", ".join(columns[:-1]), columns[-1]))
+        raise ValueError(f"{path} should have the columns {words}, and a row a pair")
+    return rows
+
+
+def _judging(gold: str | None, given: dict[str, Any]) -> Any:
+    """Return what judges are asked beside the policy's choice, None where nothing is given."""
+    from bayesduel.study.judging import Judging
+
+    settings = {name: value for name, value in given.items() if value is not None}
+    if gold is not None:
+        columns = ("left", "right", "outcome")
+        settings["gold"] = [
+            [row[name] for name in (*columns, "item") if row.get(name)]
+            for row in _rows(gold, *columns)
+        ]
+    return Judging(**settings) if settings else None
+
+
+def _pairs(path: str) -> dict[str, Any]:
+    """Return pairs, costs and required duels as ``Study`` takes them."""
+    rows = _rows(path, "left", "right")
     found: dict[str, Any] = {"pairs": [(row["left"], row["right"]) for row in rows]}
     for name, argument, kind in (("cost", "costs", float), ("required", "required", int)):
         given = {(r["left"], r["right"]): r[name] for r in rows if r.get(name)}

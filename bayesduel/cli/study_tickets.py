@@ -148,6 +148,34 @@ def tickets(study: Place, judge: str | None, as_json: bool) -> None:
         click.echo("No ticket waits for an outcome.")
 
 
+@click.command("judges")
+@study_argument
+@json_option
+def judges(study: Place, as_json: bool) -> None:
+    """Say of each judge what was answered, how often right where it is known, and the costs."""
+    from bayesduel.cli.console import print_json
+
+    rows = opened(study).judges()
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        said = [f"{row['told']:,} answered", f"{row['skipped']:,} skipped"]
+        for part, of, words in (
+            ("gold_right", "gold", "gold questions right"),
+            ("agreed", "shared", "as other judges"),
+            ("consistent", "repeated", "as before"),
+        ):
+            if row[of]:
+                said.append(f"{row[part]:,} of {row[of]:,} {words}")
+        said += [f"{row['corrected']:,} corrected"] * bool(row["corrected"])
+        said += [f"cost {row['cost']:,.6g}"] * bool(row["cost"])
+        said += ["fails the gold questions"] * row["fails"]
+        click.echo(f"{row['judge']}: {', '.join(said)}.")
+    if not rows:
+        click.echo("No judge was asked by name yet.")
+
+
 @click.command("arms")
 @study_argument
 @click.option("--add", multiple=True, metavar="ARM", help="Add an arm; again for each.")
@@ -197,4 +225,4 @@ def list_(study: str, as_json: bool) -> None:
         click.echo("\n".join(names))
 
 
-COMMANDS = (skip, cancel, reissue, undo, add, tickets, arms, list_)
+COMMANDS = (skip, cancel, reissue, undo, add, tickets, judges, arms, list_)

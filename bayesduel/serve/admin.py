@@ -21,7 +21,7 @@ MOST = 200  # judges of one invitation
 
 def admin_state(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
     """Return invitations, arms, and the last outcomes."""
-    answers = pages.answers()
+    judges = {row["judge"]: row for row in pages.study.judges()}
     rows = [row | {"ticket": row["id"]} for row in pages.study.rows()]
     met = Counter(label for row in rows for label in (row["left"], row["right"]))
     retired = {pages.study.arms[i] for i in pages.study.retired}
@@ -30,7 +30,7 @@ def admin_state(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict
         "stopped": pages.study.stopped,
         "duels": pages.study.n_duels,
         "invitations": [
-            i._asdict() | {"state": i.state, "answers": answers.get(i.judge, {})}
+            i._asdict() | {"state": i.state, "answers": judges.get(i.judge, {})}
             for i in pages.access.all()
         ],
         "arms": [

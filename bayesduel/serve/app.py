@@ -34,8 +34,8 @@ from bayesduel.serve.access import DAY, Invitation
 from bayesduel.serve.limits import BodyLimit, Headers, Rate
 from bayesduel.serve.operations import Operation, Refused, checked_body, document, text
 from bayesduel.serve.pages import Pages
+from bayesduel.serve.schedule import Turns
 from bayesduel.serve.standings import curve
-from bayesduel.serve.turns import Turns
 from bayesduel.serve.watch import Watch
 
 __all__ = ["create_app"]

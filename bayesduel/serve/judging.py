@@ -107,34 +107,34 @@ def _own(pages: Pages, visitor: Invitation, name: str) -> Ticket:
 
 
 def _state(pages: Pages, visitor: Invitation) -> dict[str, Any]:
-    options, judge = pages.options, visitor.judge
+    judge = visitor.judge
     told = pages.store.told_by(judge)
+    quota = None if pages.study.judging is None else pages.study.judging.quota
     state: dict[str, Any] = {
         "phase": "judging",
         "page": page_key(pages, visitor),
         "message": "",
         "told": told,
-        "quota": options.quota,
-        "left": None if options.quota is None else max(options.quota - told, 0),
+        "quota": quota,
+        "left": None if quota is None else max(quota - told, 0),
         "ticket": None,
         "last": _last(pages, judge),
         "completion": None,
     }
     if visitor.consented is None and not pages.access.consented(judge):
         return state | {"phase": "instructions"}
-    waiting = [(t, _times(pages, t)) for t in pages.study.pending(judge)]
-    ticket, times = next((pair for pair in waiting if pair[1]), (None, 0))
-    if ticket is None and options.quota is not None and told >= options.quota:
-        return state | _done(pages, "You have answered all your pairs. Thank you!")
     if pages.paused:
         return state | {"phase": "paused", "message": PAUSED}
     try:
-        if ticket is None:
-            ticket = pages.study.ask(judge=judge)
+        ticket = pages.study.ask(judge=judge)
     except NoQuestion:
-        return state | _done(pages, "There is no further pair for you now. Thank you!")
+        said = "There is no further pair for you now. Thank you!"
+        if quota is not None and told >= quota:
+            said = "You have answered all your pairs. Thank you!"
+        return state | _done(pages, said)
     except StudyStopped:
         return state | _done(pages, "The study has all the answers that it needs. Thank you!")
+    times = pages.store.taken_back(ticket_number(pages.key, ticket))
     return state | {"ticket": _rendered(pages, ticket, times)}
 
 
@@ -147,10 +147,6 @@ def _last(pages: Pages, judge: str) -> str | None:
     """Return the id of the ticket that the judge may take back, or None."""
     last = pages.store.last_of(judge)
     return None if last is None or last[1] != judge else f"{pages.key}-{last[0]}"
-
-
-def _times(pages: Pages, ticket: Ticket) -> int:
-    return pages.store.taken_back(ticket_number(pages.key, ticket))
 
 
 def _done(pages: Pages, message: str) -> dict[str, Any]:

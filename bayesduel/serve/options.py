@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from bayesduel.system.arguments import check_flag, check_text, shown_value, whole
+from bayesduel.system.arguments import check_flag, check_text, shown_value
 
 __all__ = ["Options", "web_address"]
 
@@ -26,8 +26,6 @@ class Options:
         Above every pair.
     instructions, consent
         Markdown. Where there is a consent, judges have to agree to it before they begin.
-    quota
-        Answers of a judge after which the judge is done, or None.
     completion_code, return_url
         What a judge is given at the end: a code, a link back (to Prolific, for example).
     open_standings
@@ -47,7 +45,6 @@ class Options:
     question: str = "Which one is better?"
     instructions: str = INSTRUCTIONS
     consent: str | None = None
-    quota: int | None = None
     completion_code: str | None = None
     return_url: str | None = None
     open_standings: bool = False
@@ -61,8 +58,6 @@ class Options:
         check_text(self.consent, "consent", none=True)
         check_text(self.completion_code, "completion_code", none=True)
         check_flag(self.open_standings, "open_standings")
-        if self.quota is not None:
-            whole(self.quota, "quota", 1)
         for name, address in (("return_url", self.return_url), ("webhook", self.webhook)):
             if address is not None:
                 web_address(address, name)

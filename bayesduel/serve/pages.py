@@ -8,7 +8,6 @@ from bayesduel.serve.access import Access, Invitation
 from bayesduel.serve.content import Contents
 from bayesduel.serve.options import Options
 from bayesduel.serve.standings import standings
-from bayesduel.study.store import BY_JUDGE
 from bayesduel.study.study import Study
 
 __all__ = ["Pages"]
@@ -59,13 +58,6 @@ class Pages:
         """Return a new invitation and its link. The token stands behind #, which no server sees."""
         invitation, token = self.access.invite(judge, role, days)
         return invitation, f"{self.options.public_url}/enter#{token}"
-
-    def answers(self) -> dict[str, dict[str, int]]:
-        """Return how many tickets of each judge are in each state, by judge."""
-        found: dict[str, dict[str, int]] = {}
-        for judge, state, n, _ in self.store.found(BY_JUDGE):
-            found.setdefault(judge, {})[state] = n
-        return found
 
     # -- standings -------------------------------------------------------------------------
 

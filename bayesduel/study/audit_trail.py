@@ -39,6 +39,7 @@ def audit_trail(
             "reason": e.reason,
             "by": e.who,
             "told": moment(e.at),
+            "gold": e.gold is not None,
         }
         for e in events
     ]

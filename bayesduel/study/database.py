@@ -92,13 +92,13 @@ class Database:
 
     @contextmanager
     def _holding(self, connection: Connection, *, writes: bool) -> Iterator[None]:
-        before = dict(vars(self._held))
-        vars(self._held).update(connection=connection, writes=writes)
+        held = self._held
+        before = getattr(held, "connection", None), getattr(held, "writes", False)
+        held.connection, held.writes = connection, writes
         try:
             yield
         finally:
-            vars(self._held).clear()
-            vars(self._held).update(before)
+            held.connection, held.writes = before
 
     def close(self) -> None:
         """Close the connections."""

@@ -1,21 +1,33 @@
 """Tickets of a study over its counter: asked for, answered, skipped, taken back, given again."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from threading import RLock
 from time import time
 from typing import Any, cast, overload
 
+import numpy as np
+
 from bayesduel.jit import is_compiled
 from bayesduel.study.items import Seen, chosen_items
+from bayesduel.study.judging import Judging, Question, question
 from bayesduel.study.ledger import Ledger
 from bayesduel.study.outcomes import as_told, outcome_value
 from bayesduel.study.schema import Row
-from bayesduel.study.store import EXPIRED, OF_JUDGE, PENDING, PENDING_OF, SKIPPED_BY, USED, Store
+from bayesduel.study.store import (
+    EXPIRED,
+    OF_JUDGE,
+    PENDING,
+    PENDING_OF,
+    SHARED,
+    SKIPPED_BY,
+    USED,
+    Store,
+)
 from bayesduel.study.tickets import Ticket, ticket_id, ticket_number
-from bayesduel.system.arguments import check_utf8, shown_value
+from bayesduel.system.arguments import check_utf8, finite, shown_value
 
 __all__ = ["Desk", "NoQuestion", "StudyStopped", "locked"]
 
@@ -123,7 +135,14 @@ class Desk:
             found = [self._shown(row) for row in self._asked_for(count, judge)]
         return found[0] if n is None else found
 
-    def tell(self, ticket: Ticket | str, outcome: str | float, *, judge: str | None = None) -> None:
+    def tell(
+        self,
+        ticket: Ticket | str,
+        outcome: str | float,
+        *,
+        judge: str | None = None,
+        cost: float | None = None,
+    ) -> None:
         """Store the outcome of a ticket; it is on disk when this returns.
 
         The same outcome told again changes nothing. A ticket that expired or was skipped is told
@@ -138,14 +157,16 @@ class Desk:
             Or "cannot tell": an answer that is stored and is no duel.
         judge
             Who tells; by default the ticket's judge. Another than that is refused.
+        cost
+            Of the answer; costs of a ticket are added up.
 
         Raises
         ------
         KeyError
             If the ticket is not of this study, or of another judge.
         ValueError
-            If the outcome is none, another one was told before (see ``correct``), or the ticket
-            was cancelled.
+            If the outcome or the cost is none, another outcome was told before (see ``correct``),
+            or the ticket was cancelled.
         """
         value, margin = outcome_value(outcome, self.kind)
         with self.together():
@@ -153,7 +174,10 @@ class Desk:
             who = row.judge if judge is None else judge
             if row.state in ("open", "skipped"):
                 answer = {"outcome": value, "margin": margin}
-                self.store.happen(row, "told", "told", answer=answer, who=who, judge=who)
+                spent = _added(row, cost)
+                self.store.happen(
+                    row, "told", "told", answer=answer, who=who, judge=who, cost=spent
+                )
             elif row.state == "cancelled":
                 raise ValueError(f"ticket should be open, got {self._id(row.number)}, cancelled")
             elif (row.outcome, row.margin) != (value, margin):
@@ -222,7 +246,9 @@ class Desk:
                 str(number), "withdrawn", states, "open", "an answer", by=judge, asked=time()
             )
 
-    def skip(self, ticket: Ticket | str, *, judge: str | None = None) -> None:
+    def skip(
+        self, ticket: Ticket | str, *, judge: str | None = None, cost: float | None = None
+    ) -> None:
         """Give a ticket back without an answer; the judge is not asked the same again.
 
         Parameters
@@ -231,6 +257,8 @@ class Desk:
             As for ``tell``.
         judge
             Who skips; by default the ticket's judge. Another than that is refused.
+        cost
+            As for ``tell``.
 
         Raises
         ------
@@ -244,7 +272,10 @@ class Desk:
             who = row.judge if judge is None else judge
             if row.state != "skipped":
                 rule = "no outcome to be skipped"
-                self._happen(ticket, "skipped", ("open",), "skipped", rule, by=who, judge=who)
+                self._happen(
+                    ticket, "skipped", ("open",), "skipped", rule, by=who, judge=who,
+                    cost=_added(row, cost),
+                )  # fmt: skip
 
     def cancel(self, ticket: Ticket | str, *, by: str | None = None) -> None:
         """Withdraw a ticket that has no answer: nobody can tell it until it is reissued.
@@ -358,10 +389,12 @@ class Desk:
         """Choose and store n tickets."""
         ledger = self._ledger
         ledger.catch_up()
+        own = [] if judge is None else self._waiting(judge)[:n]
+        if len(own) == n:
+            return own
         stop = ledger.parts.stop
         if stop is not None and ledger.decided().stopped:
             raise StudyStopped(f"The study has stopped: {ledger.decided().reason}.")
-        own = [] if judge is None else self._waiting(judge)[:n]
         reserved = self.store.reserved(ledger.late)
         wanted = n - len(own)
         n = min(wanted, self._room(sum(times for *_, times in reserved)))
@@ -369,14 +402,17 @@ class Desk:
             return own
         if n <= 0:
             raise NoQuestion("Tickets that wait for an outcome use up what the budget leaves.")
+        if judge is not None and ledger.parts.judging is not None:
+            beside, n = self._beside(ledger.parts.judging, judge, n)
+            own += self._stored(beside, judge, chosen=False) if beside else []
+            if not n:
+                return own
         known, rng = self._seen(judge), ledger.rng(*ledger.known)
         pairs = ledger.choose(n, rng, reserved, known.pairs)
         used = self.store.found(USED) if self._items else ()
-        asked = chosen_items(pairs, len(self._items), used, known, rng)
-        if asked:
-            rows = self.store.ask(asked, judge, ledger.known)
-            ledger.asked = rows[-1].number
-            return own + rows
+        asked = chosen_items(pairs, len(self._items), used, known, rng, self._settings["items_by"])
+        if asked or own:
+            return own + (self._stored(asked, judge) if asked else [])
         if known.pairs is not None:
             raise NoQuestion(f"{judge!r} has seen all that there is to ask.")
         best = ledger.labels[ledger.decided().order[0]]
@@ -384,6 +420,37 @@ class Desk:
             f"{type(ledger.parts.policy).__name__} asks for no further duel: it would duel one "
             f"arm with itself. The best so far is {best!r}."
         )
+
+    def _stored(
+        self, asked: Sequence[Question], judge: str | None, chosen: bool = True
+    ) -> list[Row]:
+        """Store tickets and return them."""
+        rows = self.store.ask(asked, judge, self._ledger.known, chosen)
+        self._ledger.asked = rows[-1].number
+        return rows
+
+    def _beside(self, judging: Judging, judge: str, n: int) -> tuple[list[Question], int]:
+        """Return what a judge is asked beside the policy's choice, and how many it has to choose.
+
+        Raises
+        ------
+        NoQuestion
+            If the quota of the judge is used up.
+        """
+        own = self.store.rows(OF_JUDGE, judge=judge)
+        if judging.quota is not None:
+            n = min(n, judging.quota - sum(row.state in ("told", "open") for row in own))
+            if n <= 0:
+                raise NoQuestion(f"{judge!r} has answered the {judging.quota:,} of the quota.")
+        rng = np.random.default_rng([self._settings["seed"], 5, *self._ledger.known])
+        others = partial(self.store.found, SHARED, judge=judge)
+        retired, found = self._ledger.retired, []
+        for _ in range(n):
+            one = question(judging, own, others, retired, rng)
+            if one is not None:
+                found.append(one)
+                own.append(Row(0, *one[:3], judge, 0.0, "open", None, None, None, one[3]))
+        return found, n - len(found)
 
     def _room(self, reserved: int) -> int:
         """Return how many tickets the budget leaves, given how many wait for an outcome."""
@@ -462,6 +529,15 @@ class Desk:
         if not isinstance(label, str) or label not in self._ledger.labels:
             raise KeyError(f"{name} should be of the arms of the study, got {shown_value(label)}")
         return self._ledger.labels.index(label)
+
+
+def _added(row: Row, cost: float | None) -> float | None:
+    """Return the cost of a ticket with that of another answer."""
+    if cost is None:
+        return row.cost
+    if finite(cost, "cost") < 0:
+        raise ValueError(f"cost should be 0 or more, got {shown_value(cost)}")
+    return (row.cost or 0.0) + float(cost)
 
 
 def _check_name(given: Any, name: str) -> None:

@@ -71,10 +71,10 @@ def run(
                 outcome, spent, error = answer.result()
                 cost += spent
                 if error:
-                    study.skip(ticket, judge=name)
+                    study.skip(ticket, judge=name, cost=spent)
                     errors[ticket.id] = error
                 else:
-                    study.tell(ticket, outcome, judge=name)
+                    study.tell(ticket, outcome, judge=name, cost=spent)
                     told += 1
     return Run(told, len(errors), cost, errors, ended)
 

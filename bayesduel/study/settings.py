@@ -20,11 +20,12 @@ from bayesduel.study.arms import (
     required_matrix,
 )
 from bayesduel.study.goal import FindBest, Goal, MinimizeRegret, goal_of
+from bayesduel.study.judging import Judging, checked_judging
 from bayesduel.study.policy_settings import policy_from, settings_of
 from bayesduel.study.session import Session, belief_of
 from bayesduel.study.stop_settings import rule_from, usual_rule
 from bayesduel.study.stopping import Budget, StopRule
-from bayesduel.system.arguments import check_seed, finite, shown_value
+from bayesduel.system.arguments import check_one_of, check_seed, finite, shown_value
 from bayesduel.system.memory import check_square
 
 __all__ = ["SETTINGS", "Parts", "check_room", "parts_of", "stored_settings"]
@@ -32,8 +33,9 @@ __all__ = ["SETTINGS", "Parts", "check_room", "parts_of", "stored_settings"]
 NEVER = Budget(2**62)
 SETTINGS = (
     "created", "key", "goal", "model", "policy", "stop", "pairs", "costs", "required", "expires",
-    "seed", "history",
+    "seed", "history", "items_by", "judging",
 )  # fmt: skip
+ITEMS_BY = ("evenly", "information")
 MOST_ARMS = 2000
 MATRICES = 12  # of K x K numbers at a time: tallies, bounds and what a policy keeps
 
@@ -51,6 +53,8 @@ class Parts(NamedTuple):
         How often each pair has to meet, shape (K, K), or None.
     session
         A session of all this without an outcome.
+    judging
+        What judges are asked beside the policy's choice, or None.
     """
 
     goal: Goal
@@ -59,6 +63,7 @@ class Parts(NamedTuple):
     stop: StopRule | None
     required: np.ndarray | None
     session: Session
+    judging: Judging | None
 
 
 def stored_settings(
@@ -75,7 +80,8 @@ def stored_settings(
     arms, stop, expires, seed
         As ``Study`` takes them.
     given
-        Its goal, model, policy, pairs, costs and required duels, by name.
+        Its goal, model, policy, pairs, costs, required duels, items (checked), items_by and
+        judging, by name.
 
     Raises
     ------
@@ -108,6 +114,9 @@ def stored_settings(
             "required should go with a posterior-driven policy, such as "
             f"ContrastAllocation(), got {shown_value(policy)}"
         )
+    kind = str(model.response.outcome)
+    items_by = given["items_by"] or "evenly"
+    check_one_of(items_by, "items_by", ITEMS_BY)
     values = {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "key": token_hex(2),
@@ -121,6 +130,8 @@ def stored_settings(
         "expires": float(expires),
         "seed": int(seed),
         "history": [],
+        "items_by": items_by,
+        "judging": checked_judging(given["judging"], labels, given["items"], kind),
     }
     check_room(len(labels))
     parts_of(values, labels)  # refuses what does not go together
@@ -186,7 +197,9 @@ def parts_of(
     rule = NEVER if stop is None else rule_from(stop)
     gone = tuple(sorted(retired or ()))
     session = Session(len(labels), goal, policy, rule, spec, gone, required)
-    return Parts(goal, model, policy, None if stop is None else rule, required, session)
+    rule_or_none = None if stop is None else rule
+    judging = None if values["judging"] is None else Judging(**values["judging"])
+    return Parts(goal, model, policy, rule_or_none, required, session, judging)
 
 
 def check_room(n_arms: int) -> None:

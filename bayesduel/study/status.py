@@ -20,6 +20,8 @@ class Status:
         In words.
     n_duels, n_pending, n_cannot_tell
         Outcomes told, tickets that wait for one, and answers that there is none.
+    cost
+        Sum of the costs that were named with answers.
     stopped, decided
         Whether the stop rule is reached, and by more than a spent budget.
     answer
@@ -62,6 +64,7 @@ class Status:
     check: Mapping[str, Any] | None = None
     plan: Mapping[str, Any] | None = None
     n_cannot_tell: int = 0
+    cost: float = 0.0
     confirmed: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -77,6 +80,8 @@ class Status:
         ]
         if self.n_cannot_tell:
             lines.append(f"{count(self.n_cannot_tell, 'answer')} that it cannot be told.")
+        if self.cost:
+            lines.append(f"Answers have cost {self.cost:,.6g}.")
         if len(self.history) > 1:
             lines.append(f"Probability of the answer: {sparkline([p for _, p in self.history])}")
         if self.plan is not None:

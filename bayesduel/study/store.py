@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, bindparam, func, insert, select, update
+from sqlalchemy import BindParameter, Connection, bindparam, case, func, insert, select, update
 
 from bayesduel.study.database import Database, StudyError, earlier, exclusive
 from bayesduel.study.schema import (
@@ -29,13 +29,15 @@ from bayesduel.study.schema import (
 
 __all__ = [
     "ANSWERED",
-    "BY_JUDGE",
+    "COST",
     "DUELS",
     "EXPIRED",
     "OF_JUDGE",
     "PENDING",
     "PENDING_OF",
+    "SHARED",
     "SKIPPED_BY",
+    "TICKETS",
     "USED",
     "Store",
     "StudyError",
@@ -57,11 +59,15 @@ ITEMS = select(items.c.label).where(items.c.study == own).order_by(items.c.numbe
 TICKETS = select(*(t[name] for name in Row._fields)).where(t.study == own).order_by(t.number)
 TICKET = TICKETS.where(t.number == bindparam("number"))
 DUEL = t.left, t.right
+PAIR = (
+    case((t.left < t.right, t.left), else_=t.right),
+    case((t.left < t.right, t.right), else_=t.left),
+)
 PENDING = TICKETS.where(t.state == "open", t.asked > bindparam("late"))
 PENDING_OF = PENDING.where(t.judge == bindparam("judge"))
 EXPIRED = TICKETS.where(t.state == "open", t.asked <= bindparam("late"))
-ANSWERED = TICKETS.where(t.state == "told")
-DUELS = ANSWERED.where(t.outcome.is_not(None), t.gold.is_(None))
+ANSWERED = TICKETS.where(t.state == "told", t.gold.is_(None))
+DUELS = ANSWERED.where(t.outcome.is_not(None))
 OF_JUDGE = TICKETS.where(t.judge == bindparam("judge"), t.state != "cancelled")
 SKIPPED_BY = OF_JUDGE.where(t.state == "skipped")
 TOLD = (t.study == own) & (t.state == "told") & t.gold.is_(None)
@@ -119,11 +125,12 @@ LAST_OF = (
 TAKEN_BACK = select(func.count()).where(
     e.study == own, e.ticket == bindparam("number"), e.kind == "withdrawn"
 )
-BY_JUDGE = (
-    select(t.judge, t.state, func.count(), func.sum(t.cost))
-    .where(t.study == own, t.judge.is_not(None))
-    .group_by(t.judge, t.state)
+SHARED = (  # what judges other than one answered, and how many of them did
+    select(*PAIR, t.item, func.count(t.judge.distinct()))
+    .where(TOLD, t.outcome.is_not(None), t.judge != bindparam("judge"))
+    .group_by(*PAIR, t.item)
 )
+COST = select(func.coalesce(func.sum(t.cost), 0.0)).where(t.study == own)
 N_TOLD = select(func.count()).where(
     t.study == own, t.judge == bindparam("judge"), t.state == "told"
 )

@@ -16,13 +16,14 @@ from bayesduel.study.database import Database
 from bayesduel.study.desk import Desk, NoQuestion, StudyStopped, locked
 from bayesduel.study.goal import Goal
 from bayesduel.study.items import checked_items
+from bayesduel.study.judging import Judging, judge_table
 from bayesduel.study.machine import Run, run
 from bayesduel.study.outcomes import log_rows
 from bayesduel.study.session import Decision
 from bayesduel.study.settings import check_room, parts_of, stored_settings
 from bayesduel.study.status import Status
 from bayesduel.study.stopping import StopRule
-from bayesduel.study.store import ANSWERED, Store, StudyError
+from bayesduel.study.store import ANSWERED, COST, TICKETS, Store, StudyError
 from bayesduel.study.tickets import Ticket
 from bayesduel.study.verdict import objection, transitivity, verdict
 from bayesduel.system.arguments import check_flag, check_text, path_of, shown_value
@@ -65,8 +66,14 @@ class Study(Desk):
         By pair of labels, how many duels it has to have before the study may stop, whatever the
         stop rule. These are asked for first. With a posterior-driven policy.
     items
-        Labels of what the arms are compared on (prompts): a ticket names one, so that items are
-        used evenly, and a judge sees a pair on an item once. Default: none.
+        Labels of what the arms are compared on (prompts): a ticket names one, and a judge sees a
+        pair on an item once. Default: none.
+    items_by
+        How the item of a pair is chosen: "evenly" (default), or by "information", where answers
+        take most variance off the pair's mean win probability over items.
+    judging
+        ``Judging(quota=..., gold=..., overlap=..., repeats=...)``: what named judges are asked
+        beside the policy's choice. Default: nothing.
     expires
         Seconds after which a ticket without an outcome no longer counts as pending.
     name
@@ -104,12 +111,15 @@ class Study(Desk):
         costs: Mapping[tuple[str, str], float] | None = None,
         required: Mapping[tuple[str, str], int] | None = None,
         items: Sequence[str] | None = None,
+        items_by: str | None = None,
+        judging: Judging | None = None,
         expires: float = 3600.0,
         name: str | None = None,
         seed: int = 0,
     ) -> None:
         given = {"goal": goal, "model": model, "policy": policy, "items": items}
         given |= {"pairs": pairs, "costs": costs, "required": required}
+        given |= {"items_by": items_by, "judging": judging}
         if path is not None:
             path_of(path)
         if name is not None:
@@ -122,8 +132,9 @@ class Study(Desk):
                     f"{store.url} holds no study{_called(name)}: give arms to make one."
                 )
             try:
-                prompts = checked_items(given.pop("items"))
-                store.create(*stored_settings(arms, given, stop, expires, seed), prompts)
+                given["items"] = checked_items(items)
+                values, labels = stored_settings(arms, given, stop, expires, seed)
+                store.create(values, labels, given["items"])
             except Exception:
                 store.discard()
                 raise
@@ -237,6 +248,11 @@ class Study(Desk):
         return self._ledger.parts.required
 
     @property
+    def judging(self) -> Judging | None:
+        """What named judges are asked beside the policy's choice, or None."""
+        return self._ledger.parts.judging
+
+    @property
     @locked
     def arms(self) -> tuple[str, ...]:
         """Labels of all arms, retired ones too."""
@@ -305,6 +321,7 @@ class Study(Desk):
             n_duels, arms = self._ledger.n_duels, self._ledger.labels
             n_cannot_tell = self._ledger.n_cannot_tell
             n_pending = sum(times for *_, times in self.store.reserved(self._ledger.late))
+            ((cost,),) = self.store.found(COST)
             history = self._remember(decision)
             stopped = self.stop is not None and decision.stopped
         order = [arms[i] for i in decision.order]
@@ -328,6 +345,7 @@ class Study(Desk):
             policy=type(self.policy).__name__,
             n_duels=n_duels,
             n_pending=n_pending,
+            cost=cost,
             n_cannot_tell=n_cannot_tell,
             stopped=stopped,
             decided=decision.decided and self.stop is not None,
@@ -420,6 +438,19 @@ class Study(Desk):
             self, judge, name=name, workers=workers, retries=retries, both_orders=both_orders,
             most=most,
         )  # fmt: skip
+
+    @locked
+    def judges(self) -> list[dict[str, Any]]:
+        """Return a dictionary a judge, by name.
+
+        ``told`` (with ``cannot_tell``), ``skipped`` and ``open`` tickets and their ``cost``;
+        answers that were ``corrected``; ``gold`` questions answered, ``gold_right`` of them, and
+        whether the judge ``fails`` (see ``Judging``); answers ``shared`` with each other judge,
+        and on how many they ``agreed``; questions ``repeated``, and answered as before
+        (``consistent``).
+        """
+        passed = Judging() if self.judging is None else self.judging
+        return judge_table(self.store.rows(TICKETS), self.store.events(), passed.gold_pass)
 
     @locked
     def audit(self) -> list[dict[str, Any]]:

@@ -30,7 +30,6 @@ def run(*words):
     [
         ((), "Give either --content FILE or"),
         (("--show-labels", "--tls-key", "KEY"), "--tls-certificate and --tls-key together"),
-        (("--show-labels", "--quota", "0"), "quota should be"),
         (("--show-labels", "--webhook", "ftp://x"), "webhook should begin with http"),
         (("--content", "KEY"), "should have the columns arm, item and content"),
         (("--show-labels", "--name", "other"), "holds no study 'other'"),

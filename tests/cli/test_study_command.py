@@ -119,6 +119,7 @@ def test_the_life_of_a_ticket_from_the_command_line(tmp_path, capsys):
     assert "is skipped" in said("skip", *here, "1")
     assert "is open again" in said("undo", *here, "--judge", "ann")
     assert "judge ann, open" in said("tickets", *here)
+    assert said("judges", *here) == "ann: 0 answered, 0 skipped.\n"
     assert "is cancelled" in said("cancel", *here, "1", "--by", "eve")
     assert said("tickets", *here) == "No ticket waits for an outcome.\n"
     assert "is open again" in said("reissue", *here, "1", "--judge", "bob")

@@ -37,12 +37,15 @@ def site(tmp_path):
 
     opened = []
 
-    def made(items=None, rows=None, stop=None, arms=ARMS, path=None, policy=None, **options):
+    def made(
+        items=None, rows=None, stop=None, arms=ARMS, path=None, policy=None, judging=None, **options
+    ):
         folder = tmp_path if path is None else path.parent
         path = path or folder / "own.study"
         study = bd.Study(
-            path, arms=arms, policy=policy or policies.Uniform(), stop=stop, items=items
-        )
+            path, arms=arms, policy=policy or policies.Uniform(), stop=stop, items=items,
+            judging=judging,
+        )  # fmt: skip
         (folder / "a.png").write_bytes(PNG)
         rows = rows or [(a, i, f"answer {n}") for i in items or [""] for n, a in enumerate(arms)]
         contents = read_contents(

@@ -107,12 +107,15 @@ def test_three_judges_from_invitation_to_verdict(served):
         assert served.study.n_duels == 0
         moved_on(ann, prefer(ann))
 
+        def of(judge):
+            return {row["judge"]: row for row in served.study.judges()}[judge]
+
         shown = bob.inner_html("#pair")  # skip
         bob.wait_for_timeout(300)
         bob.keyboard.press("s")
         bob.wait_for_selector("#undo:not([disabled])")
         assert bob.inner_html("#pair") != shown
-        assert served.pages.answers()["bob"]["skipped"] == 1
+        assert of("bob")["skipped"] == 1
 
         def lost(route):  # the server gets the answer, the page no word of it
             route.fetch()
@@ -122,12 +125,12 @@ def test_three_judges_from_invitation_to_verdict(served):
             carla.route("**/api/judge/answer", drop)
             told = prefer(carla)
             carla.wait_for_selector("text=Your answer is kept here")
-            taken = served.pages.answers()["carla"].get("told", 0)
+            taken = of("carla")["told"]
             assert taken == told_before + (drop is lost)
             carla.unroute("**/api/judge/answer")
             carla.reload()  # even a page that is loaded anew has it
             moved_on(carla, told)
-            assert served.pages.answers()["carla"]["told"] == told_before + 1
+            assert of("carla")["told"] == told_before + 1
 
         faults.clear()  # of the connection
         for _ in range(12):

@@ -81,7 +81,9 @@ def test_a_skip_can_be_taken_back_and_only_the_last_answer(site):
 
 
 def test_the_quota_ends_with_a_code_and_undo_still_works(site):
-    made = site(quota=2, completion_code="C0FFEE", return_url="https://example.org/back")
+    made = site(
+        judging=bd.Judging(quota=2), completion_code="C0FFEE", return_url="https://example.org/back"
+    )
     ann = made.client("ann")
     state = ann.get("/api/judge").json()
     assert (state["quota"], state["left"]) == (2, 2)
