@@ -23,6 +23,7 @@ COMPILED = "compiled: policies call it inside compiled code"
 RESULT = "a result, which the package makes"
 PATTERN = "a pattern for classes of one's own"
 LEFT_OUT = {
+    "Study.together": "a context without arguments",
     "NoQuestion": "an error", "StudyError": "an error", "StudyStopped": "an error",
     "Health": RESULT, "Comparison": RESULT, "datasets.Dataset": RESULT,
     "selection.MarginFit": RESULT, "problems.RoshamboTable": RESULT,
@@ -233,6 +234,8 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
         "path_or_frame": pd.DataFrame({"item": list("ab"), "reward": [1, 0]})},
     "load": lambda w: {"path": w.saved},
     "regret": lambda w: {"trace": w.trace},
+    "regret_difference": lambda w: {"trace": w.trace, "policy": "Uniform", "other": "Uniform"},
+    "least_slope": lambda w: {"P": w.P},
     "posterior_predictive": lambda w: {"fit": w.fit, "draws": 20},
     "report": lambda w: {"log": w.log, "path": w.path, "draws": 100},
     "duels_to_decide": _fit,

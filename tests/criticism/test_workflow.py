@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from matplotlib.figure import Figure
+from pytensor.compile.mode import Mode
 from scipy.special import expit
 
 import bayesduel as bd
@@ -35,6 +36,7 @@ from bayesduel.models import (
 )
 from bayesduel.posterior.draws import posterior_draws
 
+PLAIN = Mode("py", None)  # no compiler: these graphs run a few times
 RESPONSES = {
     "win": BradleyTerry(),
     "probit": Thurstone(),
@@ -180,15 +182,13 @@ def test_the_likelihood_of_levels_is_the_sum_of_their_duels(fits, log, response,
 def test_a_calibration_depends_on_its_seed_alone_and_goes_on(log, tmp_path):
     model = BradleyTerry() + OrderEffect()
     settings = {"draws": 200, "seed": 3}
-    whole = bd.calibrate(model, log, 22, **settings)
-    two = bd.calibrate(model, log, 22, workers=2, **settings)
+    whole = bd.calibrate(model, log, 22, workers=2, **settings)
     path = tmp_path / "ranks.jsonl"
     bd.calibrate(model, log, 20, path=path, **settings)
     with path.open("a") as lines:
         lines.write('{"truth": 20, "pi')  # cut off by a kill
     further = bd.calibrate(model, log, 22, path=path, **settings)
     for name, values in whole["prior_sbc"].data_vars.items():
-        np.testing.assert_array_equal(values, two["prior_sbc"][name])
         np.testing.assert_array_equal(values, further["prior_sbc"][name])
         assert ((values > 0) & (values < 1)).all()
     assert {"score", "order", "scale", "preference", "log_likelihood"} == set(whole["prior_sbc"])
@@ -270,7 +270,7 @@ def test_log_priors_are_those_of_the_pymc_model(log, model):
     assert set(model.scales) | set(model.response.own) <= set(found)
     for name, values in found.items():
         at = draws["degrees"] - 1 if name == "degrees_over_1" else draws[name]
-        exact = np.array([pm.logp(built[name], v).eval().sum() for v in at])
+        exact = np.array([pm.logp(built[name], v).eval(mode=PLAIN).sum() for v in at])
         np.testing.assert_allclose(values - values[0], exact - exact[0], atol=1e-8)
 
 

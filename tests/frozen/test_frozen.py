@@ -97,8 +97,8 @@ OTHER_FORMS = (
 )
 
 LONG = (
-    *("by-model", "POCBAm/drawn", "POCBAm/replay", "POCBAm/uneven", "POCBAm/perturbed"),
-    *("calibrated/drawn", "calibrated/replay", "calibrated/uneven"),
+    *("by-model", "/drawn", "/replay"),  # a problem is played once for all of its policies
+    *("POCBAm/uneven", "POCBAm/perturbed", "calibrated/uneven"),
 )
 
 

@@ -45,7 +45,7 @@ def alive(process):
     return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
 
 
-@pytest.mark.parametrize("what", ["simulate", "select"])
+@pytest.mark.parametrize("what", ["simulate", pytest.param("select", marks=pytest.mark.slow)])
 def test_workers_end_with_their_parent(what, tmp_path):
     script, begun = tmp_path / "begun.py", tmp_path / "begun"
     script.write_text(BEGUN)

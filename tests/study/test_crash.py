@@ -1,4 +1,4 @@
-"""Killed processes lose no outcome: kill -9 while four of them ask and tell."""
+"""Killed processes lose no outcome: kill -9 while several of them ask and tell."""
 
 import signal
 import subprocess
@@ -30,23 +30,23 @@ def outcomes(logs):
     return sum(len(log.read_text().splitlines()) for log in logs)
 
 
-def crash(url, folder, kills, seed):
-    """Keep four processes busy, kill one at random times, and check what is stored."""
+def crash(url, folder, kills, seed, n=4):
+    """Keep n processes busy, kill one at random times, and check what is stored."""
     bd.Study(url, arms=list("abcde"), policy=bd.Uniform(), stop=None).close()
     rng = np.random.default_rng(seed)
-    logs = [folder / f"{k}.txt" for k in range(4)]
+    logs = [folder / f"{k}.txt" for k in range(n)]
 
     def start(k):
         command = [sys.executable, "-c", WORKER, str(url), str(logs[k]), f"judge {k}"]
         return subprocess.Popen(command, stderr=subprocess.DEVNULL)
 
-    running = [start(k) for k in range(4)]
+    running = [start(k) for k in range(n)]
     try:
         while not all(log.exists() and log.stat().st_size for log in logs):
             time.sleep(0.05)
         for _ in range(kills):
             time.sleep(rng.uniform(0.01, 0.4))
-            k = int(rng.integers(4))
+            k = int(rng.integers(n))
             running[k].send_signal(signal.SIGKILL)
             running[k].wait()
             running[k] = start(k)
@@ -76,7 +76,7 @@ def test_a_hundred_kills_lose_nothing(tmp_path):
 
 
 def test_a_kill_loses_nothing(tmp_path):
-    assert crash(tmp_path / "s", tmp_path, 1, seed=2) >= 4
+    assert crash(tmp_path / "s", tmp_path, 1, seed=2, n=2) >= 2
 
 
 @pytest.mark.slow

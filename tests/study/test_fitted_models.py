@@ -5,6 +5,7 @@ import json
 import pytest
 
 import bayesduel as bd
+from bayesduel.inference import fit as fitting
 from bayesduel.models import (
     BradleyTerry,
     CategoryEffects,
@@ -13,6 +14,7 @@ from bayesduel.models import (
     TimeVarying,
 )
 from bayesduel.study.policy_settings import policy_from, settings_of
+from tests.contracts.test_models import without_nuts
 from tests.study.test_study import SCORES, play
 
 
@@ -76,12 +78,16 @@ def test_a_model_that_is_not_identified_locks_nothing(tmp_path):
     assert again.ask(judge="ann").judge == "ann"
 
 
-def test_reliabilities_of_two_judges_are_fitted():
+@pytest.mark.parametrize("quick", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_reliabilities_of_two_judges_are_fitted(quick, monkeypatch):
+    if quick:  # points near the prior in place of NUTS, which takes ten seconds to compile
+        monkeypatch.setattr(fitting, "sample_nuts", without_nuts)
     study = bd.Study(arms=list("ab"), model=BradleyTerry() + JudgeReliability(), stop=None)
     study.import_duels(bd.Duels.from_votes(["a"] * 6, ["b"] * 6, [1] * 6, judge=list("xyxyxy")))
     assert study.ask(judge="x").state == "open"
     assert study._ledger.parts.session.not_fitted == ""
-    assert study.status(check=False).ranking == ("a", "b")
+    ranking = study.status(check=False).ranking
+    assert ranking == ("a", "b") or (quick and set(ranking) == {"a", "b"})
 
 
 @pytest.mark.plain
