@@ -41,8 +41,7 @@ def judge_answer(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dic
     name, _, times = body["key"].rpartition(".")
     with pages.study.together():
         ticket = _own(pages, visitor, name)
-        number = ticket_number(pages.key, ticket)
-        before = pages.store.taken_back(number)
+        before = ticket.taken_back
         if not times.isdecimal() or len(times) > 6 or int(times) > before:
             raise Refused(400, "key should be that of a ticket")
         if int(times) == before:
@@ -61,9 +60,8 @@ def judge_undo(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[
     """Take the judge's last answer back; its pair is shown again."""
     with pages.study.together():
         ticket = _own(pages, visitor, body["ticket"])
-        last = pages.store.last_of(visitor.judge)
-        number = ticket_number(pages.key, ticket)
-        if last is not None and last[0] == number and ticket.state in ("told", "skipped"):
+        _, last, _ = pages.store.done_by(visitor.judge)
+        if last == ticket_number(pages.key, ticket) and ticket.state in ("told", "skipped"):
             try:
                 pages.study.undo(visitor.judge)
             except ValueError as error:
@@ -108,7 +106,7 @@ def _own(pages: Pages, visitor: Invitation, name: str) -> Ticket:
 
 def _state(pages: Pages, visitor: Invitation) -> dict[str, Any]:
     judge = visitor.judge
-    told = pages.store.told_by(judge)
+    told, last, touched = pages.store.done_by(judge)
     quota = None if pages.study.judging is None else pages.study.judging.quota
     state: dict[str, Any] = {
         "phase": "judging",
@@ -118,7 +116,7 @@ def _state(pages: Pages, visitor: Invitation) -> dict[str, Any]:
         "quota": quota,
         "left": None if quota is None else max(quota - told, 0),
         "ticket": None,
-        "last": _last(pages, judge),
+        "last": f"{pages.key}-{last}" if last is not None and touched == judge else None,
         "completion": None,
     }
     if visitor.consented is None and not pages.access.consented(judge):
@@ -134,19 +132,12 @@ def _state(pages: Pages, visitor: Invitation) -> dict[str, Any]:
         return state | _done(pages, said)
     except StudyStopped:
         return state | _done(pages, "The study has all the answers that it needs. Thank you!")
-    times = pages.store.taken_back(ticket_number(pages.key, ticket))
-    return state | {"ticket": _rendered(pages, ticket, times)}
+    return state | {"ticket": _rendered(pages, ticket)}
 
 
 def page_key(pages: Pages, visitor: Invitation) -> str:
     """Return by what a page knows that answers it kept are of this invitation."""
     return f"{pages.key}.{visitor.number}"
-
-
-def _last(pages: Pages, judge: str) -> str | None:
-    """Return the id of the ticket that the judge may take back, or None."""
-    last = pages.store.last_of(judge)
-    return None if last is None or last[1] != judge else f"{pages.key}-{last[0]}"
 
 
 def _done(pages: Pages, message: str) -> dict[str, Any]:
@@ -155,12 +146,12 @@ def _done(pages: Pages, message: str) -> dict[str, Any]:
     return {"phase": "done", "message": message, "completion": completion}
 
 
-def _rendered(pages: Pages, ticket: Ticket, times: int) -> dict[str, Any]:
+def _rendered(pages: Pages, ticket: Ticket) -> dict[str, Any]:
     prompt, left, right = _shown(pages, ticket)
     at = f"/judge/media/{ticket.id}"
     return {
         "id": ticket.id,
-        "key": f"{ticket.id}.{times}",
+        "key": f"{ticket.id}.{ticket.taken_back}",
         "question": pages.options.question,
         "prompt": None if prompt is None else prompt.at(f"{at}/prompt"),
         "left": left.at(f"{at}/left"),

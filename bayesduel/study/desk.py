@@ -232,10 +232,9 @@ class Desk:
         """
         _check_name(judge, "judge")
         with self.together():
-            last = self.store.last_of(judge)
-            if last is None:
+            _, number, who = self.store.done_by(judge)
+            if number is None:
                 raise ValueError(f"judge should have an answer to take back, got {judge!r}")
-            number, who = last
             if who != judge:
                 raise ValueError(
                     f"the answer to {self._id(number)} should be of {judge!r} alone to be taken "
@@ -520,6 +519,7 @@ class Desk:
             None if row.item is None else self._items[row.item],
             "expired" if expired else row.state,
             as_told(row.outcome, row.margin) if row.state == "told" else None,
+            row.taken_back,
         )
 
     def _id(self, number: int) -> str:

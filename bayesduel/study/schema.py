@@ -123,6 +123,8 @@ class Row(NamedTuple):
         The right outcome of a gold question, None for a duel.
     cost
         Of the answer, or None.
+    taken_back
+        How often an answer was taken back, counted where a page needs it, else 0.
     """
 
     number: int
@@ -137,6 +139,7 @@ class Row(NamedTuple):
     answered: float | None
     gold: float | None = None
     cost: float | None = None
+    taken_back: int = 0
 
 
 class Event(NamedTuple):

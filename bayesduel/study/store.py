@@ -56,15 +56,25 @@ SETTINGS = select(settings.c.name, settings.c.value).where(settings.c.study == o
 SETTING = SETTINGS.where(settings.c.name == bindparam("name"))
 ARMS = select(arms.c.label, arms.c.retired).where(arms.c.study == own).order_by(arms.c.number)
 ITEMS = select(items.c.label).where(items.c.study == own).order_by(items.c.number)
-TICKETS = select(*(t[name] for name in Row._fields)).where(t.study == own).order_by(t.number)
-TICKET = TICKETS.where(t.number == bindparam("number"))
+COLUMNS_OF = [t[name] for name in Row._fields if name != "taken_back"]
+TICKETS = select(*COLUMNS_OF).where(t.study == own).order_by(t.number)
+TAKEN_BACK = (
+    select(func.count())
+    .where(e.study == t.study, e.ticket == t.number, e.kind == "withdrawn")
+    .correlate(tickets)
+    .scalar_subquery()
+)
+COUNTED = TICKETS.add_columns(TAKEN_BACK)
+TICKET = COUNTED.where(t.number == bindparam("number"))
 DUEL = t.left, t.right
 PAIR = (
     case((t.left < t.right, t.left), else_=t.right),
     case((t.left < t.right, t.right), else_=t.left),
 )
 PENDING = TICKETS.where(t.state == "open", t.asked > bindparam("late"))
-PENDING_OF = PENDING.where(t.judge == bindparam("judge"))
+PENDING_OF = COUNTED.where(
+    t.state == "open", t.asked > bindparam("late"), t.judge == bindparam("judge")
+)
 EXPIRED = TICKETS.where(t.state == "open", t.asked <= bindparam("late"))
 ANSWERED = TICKETS.where(t.state == "told", t.gold.is_(None))
 DUELS = ANSWERED.where(t.outcome.is_not(None))
@@ -106,34 +116,35 @@ REPLAY = (  # outcomes as they stand, in the order in which they were last told
     .where(TOLD, t.outcome.is_not(None))
     .order_by(LAST_TOLD.c.number)
 )
-LATER = events.alias()
-LAST_WHO = (
-    select(LATER.c.who)
-    .where(LATER.c.study == e.study, LATER.c.ticket == e.ticket)
-    .order_by(LATER.c.number.desc())
-    .limit(1)
-    .scalar_subquery()
-)
-LAST_OF = (
-    select(e.ticket, LAST_WHO)
+LAST = (  # the ticket that someone answered or skipped last, where that stands
+    select(e.ticket)
     .join(tickets, OF_TICKET)
     .where(e.study == own, e.who == bindparam("who"), e.kind.in_(("told", "skipped")))
     .where(t.state.in_(("told", "skipped")))
     .order_by(e.number.desc())
     .limit(1)
+    .scalar_subquery()
 )
-TAKEN_BACK = select(func.count()).where(
-    e.study == own, e.ticket == bindparam("number"), e.kind == "withdrawn"
+LATER = events.alias().c
+TOUCHED = (
+    select(LATER.who)
+    .where(LATER.study == own, LATER.ticket == LAST)
+    .order_by(LATER.number.desc())
+    .limit(1)
+    .scalar_subquery()
 )
+N_TOLD = (
+    select(func.count())
+    .where(t.study == own, t.judge == bindparam("who"), t.state == "told")
+    .scalar_subquery()
+)
+DONE_BY = select(N_TOLD, LAST, TOUCHED)
 SHARED = (  # what judges other than one answered, and how many of them did
     select(*PAIR, t.item, func.count(t.judge.distinct()))
     .where(TOLD, t.outcome.is_not(None), t.judge != bindparam("judge"))
     .group_by(*PAIR, t.item)
 )
 COST = select(func.coalesce(func.sum(t.cost), 0.0)).where(t.study == own)
-N_TOLD = select(func.count()).where(
-    t.study == own, t.judge == bindparam("judge"), t.state == "told"
-)
 CHANGE = update(tickets).where(t.study == own, t.number == bindparam("ticket"))
 ADD_EVENT = insert(events).values(number=func.coalesce(N_EVENTS, 0) + 1)
 
@@ -291,7 +302,7 @@ class Store(Database):
 
     def rows(self, query: Any, **given: Any) -> list[Row]:
         """Return the tickets of a query, in order."""
-        return [Row._make(row) for row in self.found(query, **given)]
+        return [Row(*row) for row in self.found(query, **given)]
 
     def row(self, number: int) -> Row | None:
         """Return a ticket, or None."""
@@ -301,19 +312,13 @@ class Store(Database):
         """Return the pairs of the open tickets asked after `late`, and how many each has."""
         return [tuple(row) for row in self.found(RESERVED, late=late)]
 
-    def last_of(self, who: str) -> tuple[int, str | None] | None:
-        """Return the ticket that someone answered or skipped last, and who touched it last."""
-        return next((tuple(row) for row in self.found(LAST_OF, who=who)), None)
+    def done_by(self, who: str) -> tuple[int, int | None, str | None]:
+        """Return how many tickets someone has told; the one that they answered or skipped last.
 
-    def taken_back(self, number: int) -> int:
-        """Return how often an answer to a ticket was taken back."""
-        ((times,),) = self.found(TAKEN_BACK, number=number)
-        return int(times)
-
-    def told_by(self, judge: str) -> int:
-        """Return how many tickets a judge has told."""
-        ((n,),) = self.found(N_TOLD, judge=judge)
-        return int(n)
+        And who touched that one last. None where there is none.
+        """
+        (found,) = self.found(DONE_BY, who=who)
+        return found[0], found[1], found[2]
 
     # -- writing ---------------------------------------------------------------------------
 
@@ -358,7 +363,7 @@ class Store(Database):
                 for k, (i, j, item, gold) in enumerate(asked, start=1)
             ]
             more = {"study": self.study, "batch": (last + 1) * chosen, "known": known}
-            connection.execute(insert(tickets), [{**more, **row._asdict()} for row in rows])
+            connection.execute(insert(tickets), [{**more, **_columns(row)} for row in rows])
         return rows
 
     def happen(
@@ -405,7 +410,7 @@ class Store(Database):
             for start in range(0, len(made), 5000):
                 part = made[start : start + 5000]
                 asked = {"study": self.study, "batch": 0, "known": n_events}
-                connection.execute(insert(tickets), [{**asked, **r._asdict()} for r in part])
+                connection.execute(insert(tickets), [{**asked, **_columns(r)} for r in part])
                 told = {"study": self.study, "kind": "told", "reason": reason, "at": now}
                 connection.execute(
                     insert(events),
@@ -446,3 +451,10 @@ class Store(Database):
         own_ = {"own": self.study, "study": self.study}
         with self.writing() as connection:
             connection.execute(ADD_EVENT, {**own_, **values})
+
+
+def _columns(row: Row) -> dict[str, Any]:
+    """Return a ticket as its table holds it."""
+    found = row._asdict()
+    del found["taken_back"]
+    return found

@@ -28,6 +28,8 @@ class Ticket:
         "open", "expired", "told", "skipped" or "cancelled".
     outcome
         As told: "left", "right", "tie", "cannot tell" or a margin; None before it is.
+    taken_back
+        How often an answer to it was taken back.
     """
 
     id: str
@@ -37,6 +39,7 @@ class Ticket:
     item: str | None = None
     state: str = "open"
     outcome: str | float | None = None
+    taken_back: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the ticket as JSON holds it."""
