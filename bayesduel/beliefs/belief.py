@@ -127,13 +127,7 @@ class BeliefSpec(ABC):
 
 
 def fresh(n_arms: int, kind: int, source: int = FROM_NOTHING, prior: float = 1.0) -> Belief:
-    """Return a belief of `n_arms` arms that has seen no duel.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two arms.
-    """
+    """Return a belief of `n_arms` arms that has seen no duel."""
     real(n_arms, "n_arms")
     if n_arms < 2:
         raise ValueError(f"n_arms should be at least 2, got {n_arms}")

@@ -178,13 +178,7 @@ def _fresh(items: ItemSet, *, learns: bool, scale: float) -> ItemBelief:
 
 
 def finite_only(policy: object, items: ItemSet) -> None:
-    """Raise ValueError if the items are a sphere, for policies that need a finite table.
-
-    Raises
-    ------
-    ValueError
-        Naming policies that can play on it.
-    """
+    """Raise ValueError if the items are a sphere, for policies that need a finite table."""
     if items.sphere:
         raise ValueError(
             f"problem should have a table of items for {type(policy).__name__}, got a sphere "

@@ -161,20 +161,7 @@ def with_comparison(
     step: Callable[[str], None] = lambda name: None,
     progress: Callable[[float], None] | None = None,
 ) -> Check:
-    """Return a check with models compared, and the cycles under each of them.
-
-    Parameters
-    ----------
-    found
-        A check.
-    models
-        What to compare, as in :func:`check`; those that are named are fitted to the log, others
-        to the units that the test counts.
-    unit
-        What is left out: see :func:`bayesduel.criticism.compare.compare_models`.
-    step, progress
-        As in :func:`check`.
-    """
+    """Return a check with models compared, and the cycles under each of them."""
     from bayesduel.criticism.compare import compare_models
     from bayesduel.criticism.transitivity.triads import closed_triads
 
@@ -270,8 +257,6 @@ def _order(duels: "Duels", evidence: Any) -> OrderShare | None:
 def _consistence(units: "Duels") -> float | None:
     """Return Kendall's coefficient of consistence, or None where some pair is level or unmet.
 
-    References
-    ----------
     Kendall & Babington Smith, "On the method of paired comparisons", Biometrika 1940.
     """
     from bayesduel.preference import cyclic_triads

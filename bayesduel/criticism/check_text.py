@@ -53,17 +53,7 @@ JUDGED, NAMED = 30, 5  # votes of a judge to be named; judges named
 def verdict_words(
     e: "Evidence", posterior: "CyclePosterior | None", advice: str
 ) -> tuple[str, str]:
-    """Return the first sentence of the verdict, and the others.
-
-    Parameters
-    ----------
-    e
-        The test of transitivity.
-    posterior
-        Posterior probabilities of cycles, pairs estimated independently.
-    advice
-        What :func:`advice_words` returned.
-    """
+    """Return the first sentence of the verdict, and the others."""
     if not e.n_closed:
         return evidence_words(e), "Transitivity is an assumption for this log."
     p = p_words(e.p_value, e.n_replicated)
@@ -201,19 +191,7 @@ def advice_words(
     comparison: "Comparison | None" = None,
     posteriors: "Mapping[str, CyclePosterior] | None" = None,
 ) -> str:
-    """Return what to report, by the evidence of cycles and the criterion of winner to use.
-
-    Parameters
-    ----------
-    strength
-        Of the evidence of cycles.
-    criterion
-        "copeland", "condorcet" or "von_neumann".
-    posterior
-        Posterior probabilities of cycles, pairs estimated independently.
-    comparison, posteriors
-        The models compared, and the same probabilities under each of them.
-    """
+    """Return what to report, by the evidence of cycles and the criterion of winner to use."""
     if strength == "undecided":
         return f"If the side listed first may have an advantage, {MODELLED}; {NO_MEANING}."
     if strength == "borderline":
@@ -317,17 +295,7 @@ def naive_words(e: "Evidence") -> str:
 
 
 def cycle_posterior_words(b: "CyclePosterior | None", n_closed: int, unit: str = "duel") -> str:
-    """Return the posterior probabilities of cycles, pairs estimated independently.
-
-    Parameters
-    ----------
-    b
-        The probabilities; "" is returned for None.
-    n_closed
-        Number of triads whose pairs are all decided by some duel.
-    unit
-        What counts as one duel.
-    """
+    """Return the posterior probabilities of cycles, pairs estimated independently."""
     if b is None:
         return ""
     error = (
@@ -405,22 +373,7 @@ def order_words(
     *,
     modelled: bool = False,
 ) -> str:
-    """Return what is known of an order effect, and how to model it.
-
-    Parameters
-    ----------
-    between_level, interval
-        Win probability of the side listed first between arms of equal score, and its 95 %
-        interval; None where the design does not identify it.
-    both_ways
-        Share of the pairs that met in both orders.
-    clear
-        Whether the interval excludes one half.
-    crossed
-        Whether enough pairs met in both orders for the effect to be plain.
-    modelled
-        Whether the ranking that stands beside these words adjusts for it.
-    """
+    """Return what is known of an order effect, and how to model it."""
     if between_level is None or interval is None:
         return (
             "The design does not identify an order effect, so the test of transitivity does not "

@@ -159,11 +159,6 @@ def without(duels: "Duels", units: Units, held: np.ndarray) -> "Duels":
     """Return the log without the units at indices `held`; every arm and judge keeps its place.
 
     Of identical duels one is left out.
-
-    Raises
-    ------
-    ValueError
-        If nothing is left.
     """
     if units.labels:
         assert units.of_vote is not None

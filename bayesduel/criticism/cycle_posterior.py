@@ -96,20 +96,7 @@ class CyclePosterior:
 def cycle_posterior(
     theta: np.ndarray, pairs: "Pairs", labels: tuple[str, ...], triads: Triads
 ) -> CyclePosterior:
-    """Return the posterior probabilities of cycles from draws of the pairs' probabilities.
-
-    Parameters
-    ----------
-    theta
-        Draws of the probability that the first of each pair beats the second, within (0, 1),
-        shape (n_draws, n_pairs): those of :func:`draw_pairs`, or of another model.
-    pairs
-        Counts by pair that met; those of ties only are among them.
-    labels
-        The arms.
-    triads
-        Closed triads, their edges being places in `pairs`.
-    """
+    """Return the posterior probabilities of cycles from draws of the pairs' probabilities."""
     n_arms, n_draws = len(labels), len(theta)
     per_draw, per_triad = _count(theta, triads.edges)
     cyclic = per_draw[:, 0] / triads.share
@@ -164,19 +151,6 @@ def curl_share(
 ) -> np.ndarray:
     """Return the share of log odds that differences of scores do not explain, (n,), in [0, 1].
 
-    Parameters
-    ----------
-    odds
-        Log odds that `first` beats `second`, shape (n, n_pairs).
-    weight
-        Of each pair, its number of duels, shape (n_pairs,).
-    first, second
-        The arms of each pair.
-    n_arms
-        Number of arms.
-
-    References
-    ----------
     Jiang, Lim, Yao & Ye, "Statistical ranking and combinatorial Hodge theory", Mathematical
     Programming 2011. What is no gradient is curl (around triads) and, where pairs did not
     meet, harmonic (around longer ways); both are counted.

@@ -110,13 +110,6 @@ def variance_prior(scatter: np.ndarray, freedom: np.ndarray) -> tuple[float, flo
 
     By the moments of log variances (Smyth 2004); where they vary no more than chance makes
     them, the degrees of freedom are very many.
-
-    Parameters
-    ----------
-    scatter
-        Sums of squares about the mean, positive.
-    freedom
-        Their degrees of freedom, at least 1.
     """
     from scipy.optimize import brentq
     from scipy.special import digamma, polygamma

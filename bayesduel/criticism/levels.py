@@ -33,18 +33,8 @@ def with_votes(log: Duels) -> Duels:
 def levels_by(log: Duels, by: Any) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return the group of each vote, -1 where it has none, and the labels of the groups.
 
-    Parameters
-    ----------
-    log
-        The log, with votes.
-    by
-        "pair", "time" (periods of about as many votes each), "judge", "group", "category", or a
-        column that was kept.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the log has no such column, or fewer than two levels of it.
+    `by` is "pair", "time" (periods of about as many votes each), "judge", "group", "category" or a
+    column that was kept.
     """
     if not isinstance(by, str):
         raise TypeError(f"by should be the name of a column, got {shown_value(by)}")
@@ -60,13 +50,7 @@ def levels_by(log: Duels, by: Any) -> tuple[np.ndarray, tuple[str, ...]]:
 
 
 def without_votes(log: Duels, gone: np.ndarray) -> Duels:
-    """Return the log without some votes (a mask); every arm and level keeps its place.
-
-    Raises
-    ------
-    ValueError
-        If nothing is left.
-    """
+    """Return the log without some votes (a mask); every arm and level keeps its place."""
     assert log.votes is not None
     votes = log.votes.take(~gone)
     cells: Cells = cells_of(votes, log.n_arms)

@@ -19,17 +19,8 @@ __all__ = ["conditions_of_log", "design_of", "duel_by_duel", "replicated"]
 def design_of(design: Any) -> Duels | Pulls:
     """Return a design as a log; outcomes of one that has none alternate.
 
-    Parameters
-    ----------
-    design
-        A log, or a frame of duels: columns ``left`` and ``right``; ``duels``, how many there are of
-        the row; and any of the conditions that the model reads (judge, group, category, time, a
-        covariate as left minus right, a kept column).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is neither, or a column is not as described.
+    A frame has columns ``left`` and ``right``, ``duels`` (how many there are of the row) and any of
+    the conditions that the model reads.
     """
     import narwhals as nw
 
@@ -85,19 +76,7 @@ def conditions_of_log(model: Any, log: Duels) -> dict[str, np.ndarray]:
 
 
 def replicated(model: Any, log: Any, truth: dict[str, np.ndarray], rng: np.random.Generator) -> Any:
-    """Return a log on the same design whose outcomes the model draws.
-
-    Parameters
-    ----------
-    model
-        The model, settled.
-    log
-        The design: pulls, or duels one a vote (:func:`duel_by_duel`).
-    truth
-        One draw of the parameters, first axis of length 1.
-    rng
-        Source of randomness.
-    """
+    """Return a log on the same design whose outcomes the model draws."""
     if isinstance(log, Pulls):
         chance = model.chance(truth, model.terms.items.matrix(log.arms))[0]
         return replace(log, successes=rng.binomial(log.n.astype(np.int64), chance))

@@ -66,13 +66,7 @@ def ranks_size(n_arms: int) -> tuple[float, float]:
 
 
 def in_order(winners: "xr.Dataset") -> "xr.Dataset":
-    """Return the winners with arms (and opponents) in rank order, best first.
-
-    Raises
-    ------
-    TypeError
-        If `winners` is not what :func:`bayesduel.winners` returned.
-    """
+    """Return the winners with arms (and opponents) in rank order, best first."""
     if "order" not in winners:
         raise TypeError("winners should be what bayesduel.winners returned, got another Dataset")
     order = winners["order"].values
@@ -80,13 +74,7 @@ def in_order(winners: "xr.Dataset") -> "xr.Dataset":
 
 
 def check_tables(winners: "xr.Dataset", name: str) -> None:
-    """Check that winners hold a variable that is made for few arms only.
-
-    Raises
-    ------
-    ValueError
-        If there were too many arms for tables of arm by arm.
-    """
+    """Check that winners hold a variable that is made for few arms only."""
     if name not in winners:
         raise ValueError(
             f"winners should be of at most {TABLE_ARMS:,} arms for this figure, got "

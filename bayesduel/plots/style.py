@@ -103,15 +103,6 @@ def figure[**P](
 
     It adds to the docstring what all plots have in common: the parameter `ax`, what is returned,
     and the error of the check.
-
-    Parameters
-    ----------
-    size
-        Width and height in inches of a new figure, or a function that returns them, of the
-        arguments that the plot is called with.
-    source
-        Public function that returns the first argument, one of `RETURNED`. Its class is imported
-        when the plot is called.
     """
 
     def decorated(plot: "Callable[P, Axes]") -> "Callable[P, Axes]":

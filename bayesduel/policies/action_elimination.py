@@ -153,13 +153,7 @@ class ActionElimination(HorizonPolicy):
             raise ValueError(f"delta should be in (0, 1), got {self.delta}")
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `horizon` is not known.
-        """
+        """Return the memory before the first duel."""
         horizon = self.known_horizon()
         pairs = self.reward == "pair"
         active = ~np.eye(n_arms, dtype=np.bool_)

@@ -133,13 +133,7 @@ class BeatTheMean(HorizonPolicy):
             raise ValueError(f"factor should be positive, got {self.factor}")
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `horizon` is not known.
-        """
+        """Return the memory before the first duel."""
         horizon = self.known_horizon()
         return Memory(
             log_inverse_delta=log(2 * horizon * n_arms),

@@ -43,15 +43,7 @@ def best_by(score: np.ndarray, belief: Belief) -> int:
 
 
 def best_by_shares(belief: Belief, among: np.ndarray | None = None) -> int:
-    """Return the Copeland winner of the observed shares; ties as in ``best_by``.
-
-    Parameters
-    ----------
-    belief
-        The duels so far.
-    among
-        Which arms may be returned, shape (K,); all by default.
-    """
+    """Return the Copeland winner of the observed shares; ties as in ``best_by``."""
     share = shares(belief)
     wins = (share > 0.5).sum(axis=1)
     return _largest(wins if among is None else np.where(among, wins, -1), share)

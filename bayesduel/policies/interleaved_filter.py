@@ -129,13 +129,7 @@ class InterleavedFilter(HorizonPolicy):
             raise ValueError(f"version should be 1 or 2, got {self.version!r}")
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `horizon` is not known.
-        """
+        """Return the memory before the first duel."""
         horizon = self.known_horizon()
         return Memory(
             log_inverse_delta=log(horizon * n_arms**2),

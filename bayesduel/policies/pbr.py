@@ -182,13 +182,7 @@ class PBR(HorizonPolicy):
             raise ValueError(f"cap should be at least 1, got {self.cap}")
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `horizon` is not known, or `k` is not below `n_arms`.
-        """
+        """Return the memory before the first duel."""
         horizon = self.known_horizon()
         if not self.k < n_arms:
             raise ValueError(f"n_arms should be more than k = {self.k}, got {n_arms}")
@@ -206,21 +200,7 @@ class PBR(HorizonPolicy):
         )
 
     def on_margins(self, k: int, budget: int) -> "MarginRace":
-        """Return the same race on score duels.
-
-        Parameters
-        ----------
-        k
-            How many arms to select.
-        budget
-            Duels in all, where `horizon` is not given.
-
-        Raises
-        ------
-        ValueError
-            If `criterion` is not "borda", `belief` neither Hoeffding's nor Bernstein's, or `self.k`
-            another than 1 and `k`.
-        """
+        """Return the same race on score duels."""
         from bayesduel.policies.top_k.margin_race import MarginRace
 
         if self.criterion != "borda":

@@ -176,13 +176,7 @@ class RankEl(HorizonPolicy):
             raise ValueError(f"rho should be >= 0, got {self.rho}")
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `horizon` is not known.
-        """
+        """Return the memory before the first duel."""
         horizon = self.known_horizon()
         delta = float(self.delta or 1 / horizon)
         return Memory(

@@ -309,13 +309,7 @@ class RMED2FH(HorizonPolicy):
             raise ValueError(f"alpha should be > 0, got {self.alpha}")
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `horizon` is not known.
-        """
+        """Return the memory before the first duel."""
         repeated = log(max(1.0, log(max(1.0, self.known_horizon()))))
         opening = max(1.0, ceil(self.alpha * repeated))
         return _memory(n_arms, self.slack, self.alpha, opening)

@@ -277,13 +277,7 @@ class SAVAGE(HorizonPolicy):
             )
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `horizon` is not known, or infinite without a `delta`, or `k` not below `n_arms`.
-        """
+        """Return the memory before the first duel."""
         if not self.k < n_arms:
             raise ValueError(f"n_arms should be more than k = {self.k}, got {n_arms}")
         horizon = self.known_horizon()

@@ -165,13 +165,7 @@ class SupKLUCB(PairPolicy):
             raise ValueError(f"index_tolerance should be in [0, 1), got {self.index_tolerance}")
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If there are two arms: the paper's c2 divides by K - 2.
-        """
+        """Return the memory before the first duel."""
         if n_arms < 3:
             name = type(self).__name__
             raise ValueError(f"n_arms should be at least 3 for {name}, got {n_arms}")

@@ -76,13 +76,7 @@ class Uniform(PairPolicy, MarginPolicy):
             raise ValueError(f"by should be 'means' or 'model', got {self.by!r}")
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If the cost does not go with the number of arms, or forbids every pair.
-        """
+        """Return the memory before the first duel."""
         pairs = np.column_stack(np.triu_indices(n_arms, 1))
         if self.cost is not None:
             pairs = pairs[np.isfinite(checked_cost(self.cost, n_arms)[pairs[:, 0], pairs[:, 1]])]

@@ -330,14 +330,7 @@ def explained_share(fit: "xr.DataTree", ci_prob: float = 0.95) -> tuple[float, f
     scores, in each draw: the adjusted R squared of the items. Fitted to noise, many attributes
     would seem to explain much; this share is about 0 then, and draws of it may be negative.
 
-    Returns
-    -------
     Posterior mean, lower and upper end.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `fit` is not a fit of attributes with an item effect.
     """
     draws, _ = parameter_draws(fit, "model")
     if "effect" not in draws:
@@ -356,13 +349,6 @@ def parameter_draws(
 
     As :func:`bayesduel.posterior.draws.posterior_draws`, which says more; with `judge`,
     coefficients are those of that judge.
-
-    Raises
-    ------
-    KeyError
-        If the fit has no such judge; the message names the nearest one.
-    TypeError, ValueError
-        If `fit` is not a fit, has no such errors, or no judge effect.
     """
     check_fit(fit)
     draws, used = posterior_draws(fit, covariance)

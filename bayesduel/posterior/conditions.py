@@ -50,22 +50,7 @@ def conditions(
 ) -> dict[str, np.ndarray]:
     """Return the conditions of duels that are asked about.
 
-    Parameters
-    ----------
-    fit, model
-        A fit and its model.
-    left, right
-        Indices of arms, (n,).
-    said
-        By name what the terms of the model read: a judge, a category, a time, a kept column or a
-        covariate; one value, or one for each duel. A missing value is neutral.
-    left_advantage
-        Whether the left side has its advantage.
-
-    Raises
-    ------
-    ValueError
-        If no term reads a name, or a level is not in the fit.
+    `said` has by name what the terms read, one value or one a duel; a missing value is neutral.
     """
     labels = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
     readers = {name: part for part in model.terms for name in part.reads}

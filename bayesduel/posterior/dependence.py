@@ -73,15 +73,6 @@ class Dependence:
 def dependence_of(fit: xr.DataTree, used: str, asked: str) -> Dependence:
     """Return what the draws of a fit account for.
 
-    Parameters
-    ----------
-    fit
-        What `bayesduel.fit` returned.
-    used, asked
-        The covariance that the draws have, and the one that was asked for ("auto" among them).
-
-    References
-    ----------
     Tipton, "Small sample adjustments for robust variance estimation with meta-regression",
     Psychological Methods 2015, for the degrees of freedom below which Student's t is rough.
     """

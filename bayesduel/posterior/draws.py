@@ -135,22 +135,7 @@ class Draws:
 
 
 def draws_of(fit: xr.DataTree, covariance: str = "auto") -> tuple[Draws, tuple[str, ...], str]:
-    """Return the draws of a fit, the labels of its arms, and the covariance they have.
-
-    Parameters
-    ----------
-    fit
-        What `bayesduel.fit` returned.
-    covariance
-        See :func:`posterior_draws`.
-
-    Raises
-    ------
-    TypeError
-        If `fit` is not a fit.
-    ValueError
-        If the fit has no such covariance.
-    """
+    """Return the draws of a fit, the labels of its arms, and the covariance they have."""
     check_fit(fit)
     posterior, used = posterior_draws(fit, covariance)
     labels = tuple(str(a) for a in fit["posterior"]["arm"].to_numpy())
@@ -212,13 +197,7 @@ def preference_draws(fit: xr.DataTree, covariance: str = "auto") -> Iterator[np.
 
 
 def model_of(fit: xr.DataTree) -> Model:
-    """Return the model of a fit, rebuilt from its attributes.
-
-    Raises
-    ------
-    ValueError
-        If the tree does not say what model it is of.
-    """
+    """Return the model of a fit, rebuilt from its attributes."""
     if "model" not in fit.attrs:
         raise ValueError("fit should be a tree made by bayesduel.fit, got one without a model")
     items = Items.from_dataset(fit["items"].dataset) if "items" in fit else None

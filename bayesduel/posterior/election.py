@@ -63,17 +63,7 @@ class ElectionResult:
 
 
 def hold_elections(draws: Draws, rope: float, ties: Ties = "strict") -> ElectionResult:
-    """Hold the elections.
-
-    Parameters
-    ----------
-    draws
-        Draws of P.
-    rope
-        A win probability within this of 1/2 does not matter in practice.
-    ties
-        What an opponent at exactly 1/2 counts for in Copeland scores.
-    """
+    """Hold the elections."""
     if draws.score is None:
         return _by_matrix(draws, rope, ties)
     if not draws.model.criteria_agree:

@@ -128,15 +128,6 @@ def tiers_of_many(
     """Return the tier of each arm and its best and worst rank, from 1.
 
     As `tiers` and `rank_range` of :mod:`bayesduel.posterior.separation`, by normal bounds.
-
-    Parameters
-    ----------
-    score
-        Draws, shape (n_draws, K).
-    order
-        The ranking: indices, best first, shape (K,).
-    confidence
-        Joint posterior probability of the statements on one arm.
     """
     n_arms = score.shape[1]
     mean, sd = score.mean(axis=0, dtype=float), np.empty(n_arms)

@@ -137,14 +137,8 @@ def _candidates(draws: Draws, rope: float, confidence: float) -> tuple[np.ndarra
 def _information(chances: list[np.ndarray], share: np.ndarray | None) -> np.ndarray:
     """Return the information of a duel in bits, shape (pairs,).
 
-    Parameters
-    ----------
-    chances
-        Probability of each outcome in each draw, shape (pairs, draws). The second of two is one
-        minus the first.
-    share
-        Each arm's share of the win in each draw, shape (draws, arms); None for information about
-        the scores.
+    `chances` has each outcome's probability, (pairs, draws); `share` each arm's share of the win,
+    (draws, arms), or None for information about the scores.
     """
     binary = len(chances) == 2
     nats = np.zeros(len(chances[0]))

@@ -52,12 +52,7 @@ class Separation:
 def separation(value: np.ndarray, confidence: float) -> Separation:
     """Return which arms are surely apart.
 
-    Parameters
-    ----------
-    value
-        Draws of what arms rank by, the larger the better, shape (n_draws, K).
-    confidence
-        Joint posterior probability of the statements on one arm.
+    `value` are draws of what arms rank by, the larger the better, shape (n_draws, K).
     """
     n_arms = value.shape[1]
     most = max(FEWEST_DRAWS, NUMBERS // n_arms**2)
@@ -87,15 +82,6 @@ def tiers(found: Separation, order: np.ndarray) -> np.ndarray:
     be equal: none of them is known to be worse than the first, together with all arms below it;
     and neighbours on either side of a boundary may be close.
 
-    Parameters
-    ----------
-    found
-        Which arms are surely apart.
-    order
-        The ranking: indices, best first, shape (K,).
-
-    Returns
-    -------
     Tier of each arm from 1, shape (K,).
     """
     ahead = found.ahead[np.ix_(order, order)]
@@ -117,13 +103,6 @@ def _largest_differences(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the differences of all pairs, and by arm and draw the largest standardised one.
 
-    Parameters
-    ----------
-    by_arm
-        Draws, float64, shape (K, n_draws).
-
-    Returns
-    -------
     Means of the draws of i minus those of j, and their standard deviations below the mean (those
     above are of j minus i), shape (K, K); and for each arm and draw how many standard deviations
     the farthest of its differences is below its mean, and is on either side, shape (K, n_draws).

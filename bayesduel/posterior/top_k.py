@@ -180,15 +180,6 @@ def check_k(k: int, n_arms: int) -> None:
 def counted_sets(rank: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the different sets of the k best, as masks, and how probable each is.
 
-    Parameters
-    ----------
-    rank
-        How many arms rank above, shape (n_draws, K).
-    k
-        Size of the set.
-
-    Returns
-    -------
     Masks, bool, shape (sets, K), and probabilities, shape (sets,), the largest first; of
     equally probable sets the one first that holds the arms that are more often in such a set.
     """

@@ -103,11 +103,6 @@ def log_of(fit: xr.DataTree) -> Duels:
     """Return the log that a fit was made of, as its tallies.
 
     A fit has no judges, groups, times and margins, so this log has none either.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `fit` is not what :func:`bayesduel.fit` returned.
     """
     if "constant_data" not in fit or not {"wins", "cell_ties"} & set(fit["constant_data"]):
         raise ValueError("fit should be what bayesduel.fit returned, got a tree without its wins")
@@ -129,13 +124,7 @@ def log_of(fit: xr.DataTree) -> Duels:
 
 
 def _from_counts(fit: xr.DataTree, new_duels: Duels) -> Duels:
-    """Return the log of a fit by its counts, with the tie rule of `new_duels`.
-
-    Raises
-    ------
-    ValueError
-        If its counts by pair are not all that the model or its standard errors need.
-    """
+    """Return the log of a fit by its counts, with the tie rule of `new_duels`."""
     model = model_of(fit)
     repeated = json.loads(fit.attrs.get("clusters_repeated", "{}"))
     reasons = {

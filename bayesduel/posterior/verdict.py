@@ -80,24 +80,7 @@ def decide(
     ties: bool = False,
     refusal: str = "",
 ) -> Verdict:
-    """Return the verdict on the arms of `draws`.
-
-    Parameters
-    ----------
-    draws, found, pairs
-        The draws, the elections held in them, and the summary of their pairs.
-    labels
-        Names of the arms.
-    rope, confidence
-        See the rule above.
-    monte_carlo_error
-        Standard error of a probability of `confidence` as estimated from these draws; where
-        the decision is closer than twice that, the sentence says so.
-    ties
-        Whether some duels of the log are ties.
-    refusal
-        Why no definite verdict can be given, or "".
-    """
+    """Return the verdict on the arms of `draws`."""
     safe = _safe(found.unbeaten, confidence)
     tied, joint = tied_group(found.unbeaten, confidence)
     sole = found.sole.mean(0)
@@ -145,15 +128,6 @@ def decide(
 def tied_group(unbeaten: np.ndarray, confidence: float) -> tuple[np.ndarray, float]:
     """Return the arms that are tied in practice, and their joint probability.
 
-    Parameters
-    ----------
-    unbeaten
-        Where no arm beats it by more than the rope, bool, shape (n_draws, K).
-    confidence
-        Probability needed, singly to be considered and jointly to stay.
-
-    Returns
-    -------
     Indices, strongest first (none, or at least two), and the probability that no arm beats
     any of them by more than the rope (of the last group tried, where none is left).
     """

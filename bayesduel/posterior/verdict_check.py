@@ -52,20 +52,6 @@ def checked(
 ) -> Winners:
     """Return winners with what a check says of them.
 
-    Parameters
-    ----------
-    found
-        The winners of a fit.
-    check
-        The check of its log, or None where it was not made.
-    other
-        Where the check rejects the ranking of `found`: the winners of a model that allows cycles,
-        or None where there are none.
-    why
-        Why there are none, or "".
-
-    Returns
-    -------
     The same with the attribute ``check`` ("not made", or a JSON object with ``transitive``,
     ``p_value`` and ``sentence``). Where the ranking is rejected, ``verdict`` and its parts are
     those without a ranking, ``verdict_kind`` is "no ranking", ``verdict_model`` is the model they

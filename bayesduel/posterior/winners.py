@@ -230,15 +230,7 @@ def winners(
 
 
 def verdict_of(fit: xr.DataTree, *, rope: float, confidence: float) -> Verdict:
-    """Return the verdict of `winners` alone, without its summaries of all pairs.
-
-    Parameters
-    ----------
-    fit
-        A fit of a model whose criteria agree.
-    rope, confidence
-        As in :func:`winners`.
-    """
+    """Return the verdict of `winners` alone, without its summaries of all pairs."""
     draws, labels, used = draws_of(fit)
     options = _decision(fit, rope, confidence, dependence_of(fit, used, "auto").refusal)
     parts = json.loads(fit.attrs["components"])

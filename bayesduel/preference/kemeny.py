@@ -51,22 +51,8 @@ def cheapest_order(cost: np.ndarray) -> np.ndarray:
     Of several, the first in the order of the arms' indices (so it does depend on how the arms
     are numbered, as any single answer must).
 
-    Parameters
-    ----------
-    cost
-        What placing i anywhere above j costs, shape (K, K); the diagonal is not read.
-
-    Returns
-    -------
     Indices, shape (K,).
 
-    Raises
-    ------
-    ValueError
-        If K > 16.
-
-    References
-    ----------
     Held-Karp style recursion ``f(S) = min_a [sum_{b in S - a} cost[a, b] + f(S - a)]``, a the
     highest of the arms S. O(2^K K) here, the sums being tabulated.
     """

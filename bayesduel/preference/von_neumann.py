@@ -54,17 +54,8 @@ def maximin(A: np.ndarray) -> np.ndarray:
     Where a game has many, the one returned is (close to) the analytic centre of them all: it
     mixes every arm that any of them mixes, and does not depend on the order of the arms.
 
-    Parameters
-    ----------
-    A
-        Payoffs to the row, skew-symmetric, shape (n, m, m).
-
-    Returns
-    -------
     Mixtures, shape (n, m), non-negative, summing to 1; exactly 0 outside the support.
 
-    References
-    ----------
     Primal-dual path following (Wright, "Primal-Dual Interior-Point Methods", 1997, ch. 10) on
     ``s = v - A x, x'1 = 1, x s = mu``, which in a symmetric game is its own dual. McMahan, Gordon
     & Blum, "Planning in the presence of cost functions controlled by an adversary", ICML 2003,

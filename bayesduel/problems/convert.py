@@ -42,13 +42,7 @@ def as_problem(problem: Any) -> Any:
 
 
 def several_problems(problem: Any) -> dict[str, Any] | None:
-    """Return problems by label, or None where one is given (a list of rows is a matrix).
-
-    Raises
-    ------
-    ValueError
-        If there is none, two have one label, or a label cannot name a folder.
-    """
+    """Return problems by label, or None where one is given (a list of rows is a matrix)."""
     if isinstance(problem, Mapping):
         named_ones = [(str(name), one) for name, one in problem.items()]
     elif isinstance(problem, list | tuple) and any(

@@ -262,13 +262,7 @@ def _game(throws: int) -> Any:
 
 
 def _open_spiel() -> Any:
-    """Return the module ``pyspiel``.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If it is not installed, or built without the bots.
-    """
+    """Return the module ``pyspiel``."""
     pyspiel = load_extra("pyspiel", "roshambo")
     if not hasattr(pyspiel, "roshambo_bot_names"):
         raise missing_extra("pyspiel with its bots", "roshambo")

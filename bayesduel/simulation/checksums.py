@@ -41,13 +41,7 @@ def keep_header(folder: Path) -> None:
 
 
 def fault_of_header(folder: Path) -> str | None:
-    """Return which file that was there before the first run is not whole, None if all are.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the checksums are missing.
-    """
+    """Return which file that was there before the first run is not whole, None if all are."""
     text = (folder / HEADER).read_bytes()
     try:
         sums = dict(json.loads(text))
@@ -69,15 +63,6 @@ def checksums_of(folder: Path, variables: Variables, run: Run) -> np.ndarray:
 def runs_of(folder: Path, group: Any) -> tuple[np.ndarray, dict[Run, str]]:
     """Return which runs are whole, and what is wrong with those that were and are not.
 
-    Parameters
-    ----------
-    folder
-        Of the trace.
-    group
-        The Zarr group in it.
-
-    Returns
-    -------
     Which runs are whole, bool, shape (n_policies, n_replications); what is wrong, by run.
     """
     whole = np.zeros(group[CHECKSUM].shape[:2], bool)

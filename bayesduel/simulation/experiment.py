@@ -42,27 +42,7 @@ def experiment(
     out: Any,
     progress: bool | None,
 ) -> xr.DataTree:
-    """Run policies on a problem and return the trace.
-
-    Parameters
-    ----------
-    policies
-        Policies with all of their settings, by label.
-    problem
-        A problem or a family of problems.
-    times
-        When to record, increasing, shape (n_times,); the last is the horizon.
-    settings
-        `setting`, which says what a run is, and the settings that such a run reads. They become
-        part of the plan of the trace.
-    replications, seed, permute, workers, backend, scheduler, out, progress
-        As for :func:`bayesduel.simulate`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
-    """
+    """Run policies on a problem and return the trace."""
     replications = whole(replications, "replications", 1)
     seed = whole(seed, "seed", 0)
     check_one_of(backend, "backend", ("processes", "dask"))
@@ -149,15 +129,7 @@ def _run(
 
 
 def labelled(policies: Any) -> dict[str, Any]:
-    """Return policies by label: those of a mapping, or one or several with labels made here.
-
-    Raises
-    ------
-    ValueError
-        If there are none, or two of the same label.
-    TypeError
-        If one is not a policy.
-    """
+    """Return policies by label: those of a mapping, or one or several with labels made here."""
     if isinstance(policies, Mapping):
         named = {str(name): p for name, p in policies.items()}
     else:
@@ -175,22 +147,7 @@ def labelled(policies: Any) -> dict[str, Any]:
 
 
 def recorded_times(record_at: Any, horizon: int) -> np.ndarray:
-    """Return the times to record, increasing; the last one is the horizon.
-
-    Parameters
-    ----------
-    record_at
-        "log" (30 times a decade), "linear" (200 times) or the times themselves.
-    horizon
-        How many steps.
-
-    Raises
-    ------
-    ValueError
-        If they are neither "log", "linear" nor increasing whole numbers in 1..horizon.
-    TypeError
-        If `record_at` is neither text nor iterable.
-    """
+    """Return the times to record: "log" (30 a decade), "linear" (200) or those that are given."""
     if isinstance(record_at, str):
         if record_at == "log":
             n_points = max(2, round(30 * np.log10(horizon)) + 1)

@@ -123,11 +123,6 @@ def end_with(parent: int) -> None:
 
     Compiled code answers no signal, so a thread looks for the parent. Does nothing in the parent
     itself, and on Windows, where the parent's number does not change.
-
-    Parameters
-    ----------
-    parent
-        Process number.
     """
     if parent == os.getpid() or parent in _parents:
         return

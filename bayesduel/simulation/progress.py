@@ -11,17 +11,7 @@ __all__ = ["progress_bar"]
 def progress_bar(
     total: int, already: int, show: bool | None
 ) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar on stderr; yield a function to report (which run, its duels done).
-
-    Parameters
-    ----------
-    total
-        Duels of the whole simulation.
-    already
-        Duels that an earlier call has done.
-    show
-        Whether to show it. None: if stderr is a terminal.
-    """
+    """Show a progress bar on stderr; yield a function to report (which run, its duels done)."""
     done: dict[int, int] = {}
     if not (sys.stderr.isatty() if show is None else show):
         yield done.__setitem__

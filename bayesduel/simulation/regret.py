@@ -176,7 +176,7 @@ def regret_difference(
     values = regret(trace, criterion)
     known, n_runs = values["policy"].values.tolist(), values.sizes["replication"]
     for name, given in {"policy": policy, "other": other}.items():
-        if given not in known:
+        if not isinstance(given, str) or given not in known:
             raise ValueError(f"{name} should be one of {known}, got {shown_value(given)}")
     if n_runs < 2:
         raise ValueError("trace should have two replications at least, got 1")
@@ -205,21 +205,7 @@ def _named(criterion: str | Cost) -> tuple[str, str]:
 
 
 def check_criterion(problem: Any, criterion: str | Cost | None, detail: str = "auto") -> None:
-    """Check before a simulation that ``regret`` is defined for its trace.
-
-    Parameters
-    ----------
-    problem
-        As :func:`bayesduel.simulate` takes it, names and logs turned into problems.
-    criterion, detail
-        As for :func:`regret` and for :func:`bayesduel.simulate`.
-
-    Raises
-    ------
-    ValueError
-        If `criterion` is unknown, of another kind of problem, needs a Condorcet winner that there
-        is not, or tallies of pairs that `detail` does not keep.
-    """
+    """Check before a simulation that ``regret`` is defined for its trace."""
     if problem.setting == "items":
         _own_criterion(problem.shows, criterion)
         return
@@ -253,14 +239,7 @@ def _of_items(trace: xr.DataTree, criterion: str | Cost | None, shows: int) -> x
 
 
 def pair_costs(P: Any, criterion: str | Cost = "copeland") -> np.ndarray:
-    """Return what one duel of (a, b) costs, shape (..., K, K), symmetric.
-
-    Raises
-    ------
-    ValueError
-        If `criterion` is unknown, needs a Condorcet winner and there is none, or is a function
-        whose cost depends on the side or is not a finite number.
-    """
+    """Return what one duel of (a, b) costs, shape (..., K, K), symmetric."""
     if callable(criterion):
         return _own_costs(np.asarray(P, float), criterion)
     if criterion in OF_PAIRS:

@@ -24,22 +24,7 @@ LONGEST = 1 << 22  # Duels of a stretch at most.
 def start(
     policy: Any, problem: Any, times: np.ndarray, plan: Mapping[str, Any], replication: int
 ) -> Run:
-    """Return a replication before its first step.
-
-    Parameters
-    ----------
-    policy
-        A policy with all of its settings.
-    problem
-        A problem, or a family whose `draw` gives one.
-    times
-        When to record, increasing, shape (n_times,); the last is the horizon.
-    plan
-        The settings of the simulation: `setting`, `seed`, `permute` and those that the run reads.
-    replication
-        Which one. With the seed it determines the truth, the order of the arms, the outcomes and
-        the policy's draws, whatever else is run and wherever.
-    """
+    """Return a replication before its first step."""
     truth, *others = streams(plan["seed"], replication)
     return RUNS[plan["setting"]](policy, problem.draw(truth), times, plan, (truth, *others))
 

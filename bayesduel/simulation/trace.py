@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import xarray as xr
@@ -193,13 +193,7 @@ class StoredTrace:
 
 
 def finished_trace(path: Path, plan: Mapping[str, Any]) -> xr.DataTree:
-    """Return the trace that a NetCDF file holds, if it is one of this plan.
-
-    Raises
-    ------
-    ValueError
-        If it is something else, or a trace of another plan (the message says what differs).
-    """
+    """Return the trace that a NetCDF file holds, if it is one of this plan."""
     try:
         tree = open_trace(path)
     except (OSError, ValueError) as error:
@@ -335,23 +329,21 @@ def together(traces: Mapping[str, xr.DataTree]) -> xr.DataTree:
     return xr.DataTree.from_dict(dict(traces))
 
 
-def each_problem[**P, R: (xr.DataArray, xr.Dataset)](
-    measure: Callable[Concatenate[xr.DataTree, P], R],
-) -> Callable[Concatenate[xr.DataTree, P], R]:
+def each_problem[F: Callable[..., Any]](measure: F) -> F:
     """Let a measure of a trace take one of several problems too: a dimension `problem` more.
 
     The recorded times are those that all of the problems have.
     """
 
     @wraps(measure)
-    def measured(trace: xr.DataTree, /, *args: P.args, **settings: P.kwargs) -> R:
+    def measured(trace: xr.DataTree, *args: Any, **settings: Any) -> Any:
         if not _problems(trace):
             return measure(trace, *args, **settings)
         parts = [measure(part, *args, **settings) for part in trace.children.values()]
         names = xr.IndexVariable("problem", list(trace.children))
         return xr.concat(parts, names, join="inner", combine_attrs="drop_conflicts")
 
-    return measured
+    return cast(F, measured)
 
 
 def _problems(trace: Any) -> bool:

@@ -55,17 +55,6 @@ def conditional_p_value(
 ) -> tuple[tuple[str, ...], float]:
     """Return the conditions of a log, and the p-value of its cyclicity under a model with them.
 
-    Parameters
-    ----------
-    duels
-        The log.
-    design, role, triads, first_wins
-        As the test has them; with `role` an observation is the majority verdict of a pair and unit.
-    seed
-        Of the fit and of the replicated logs.
-
-    Returns
-    -------
     Names of the conditions, and the posterior predictive p-value (conservative); NaN where the log
     names none, or no such model can be fitted to it.
     """

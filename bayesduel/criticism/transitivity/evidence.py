@@ -272,11 +272,6 @@ def evidence_strength(duels: "Duels", draws: int | None = None, seed: int = 0) -
     The answer is the same for the same arguments. No more logs are replicated than it needs, so
     it takes a fraction of the time where a transitive model explains the log; error rates are
     measured with it.
-
-    Raises
-    ------
-    ValueError
-        If `draws` is below 19.
     """
     from bayesduel.data.majority import repeated_role
 

@@ -25,13 +25,8 @@ ENOUGH = 1 / 3  # of the increase that a linear function would have (Armijo)
 def mixing_weights(likelihood: np.ndarray, number: np.ndarray) -> np.ndarray:
     """Return the weights of the points of a grid, shape (n_points,), of sum 1.
 
-    Parameters
-    ----------
-    likelihood
-        Of each observation at each point, >= 0 and with a positive entry in each row, shape
-        (n_observations, n_points).
-    number
-        How often each observation was made, > 0, shape (n_observations,).
+    `likelihood` is positive somewhere in each row, shape (n_observations, n_points); `number`
+    is how often each observation was made, > 0.
     """
     from scipy.optimize import nnls
 

@@ -64,17 +64,7 @@ def closed_triads(
 
 
 def majority_z(design: Design, won: np.ndarray, first_wins: float) -> np.ndarray:
-    """Return the signed z score of each pair's majority, > 0 for `first`; shape (..., n_pairs).
-
-    Parameters
-    ----------
-    design
-        Who met whom, and on which side.
-    won
-        Duels that went to `first` by cell, shape (..., n_cells).
-    first_wins
-        Probability that the side listed first wins between level arms.
-    """
+    """Return the signed z score of each pair's majority, > 0 for `first`; shape (..., n_pairs)."""
     even = np.where(design.side > 0, first_wins, np.where(design.side < 0, 1 - first_wins, 0.5))
     spread = np.sqrt(design.by_pair(design.n * even * (1 - even)))
     return _standardise(design.pair, np.atleast_2d(won), design.n * even, spread).reshape(

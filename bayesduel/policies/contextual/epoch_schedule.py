@@ -43,14 +43,7 @@ class Schedule(NamedTuple):
 def schedule_of(
     name: str | Sequence[int], *, power: float, depth: int, n_attributes: int
 ) -> Schedule:
-    """Return the schedule called `name`, or the given lengths f(1), f(2), ...
-
-    Raises
-    ------
-    ValueError
-        If there is no such schedule, given lengths are not whole, positive and increasing
-        (equal neighbours are allowed), or `power` or `depth` is out of its range.
-    """
+    """Return the schedule called `name`, or the given lengths f(1), f(2), ..."""
     none = np.zeros(0, np.int64)
     if isinstance(name, str):
         if name not in SCHEDULES:

@@ -21,13 +21,7 @@ FAINT = 1e-5  # weight below which an item leaves the design
 
 
 def arbitrary_basis(attributes: np.ndarray) -> np.ndarray:
-    """Return the first n items, in their order, that are linearly independent, shape (n,).
-
-    Raises
-    ------
-    ValueError
-        If the attributes have rank below n.
-    """
+    """Return the first n items, in their order, that are linearly independent, shape (n,)."""
     n = attributes.shape[1]
     chosen: list[int] = []
     axes = np.zeros((0, n))
@@ -44,13 +38,7 @@ def arbitrary_basis(attributes: np.ndarray) -> np.ndarray:
 
 
 def spanner(attributes: np.ndarray) -> np.ndarray:
-    """Return n items in which every other has coordinates in [-1.001, 1.001], shape (n,).
-
-    Raises
-    ------
-    ValueError
-        If the attributes have rank below n.
-    """
+    """Return n items in which every other has coordinates in [-1.001, 1.001], shape (n,)."""
     n = attributes.shape[1]
     left = np.array(attributes, dtype=float)
     largest = float(np.einsum("ij,ij->i", left, left).max())
@@ -79,14 +67,7 @@ def optimal_design(attributes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     No item is then less certain than it must be: the largest variance of u'z over all items
     exceeds the least one possible by at most 1 % (Kiefer and Wolfowitz).
 
-    Returns
-    -------
     Items, shape (s,), and their weights, shape (s,), which sum to 1.
-
-    Raises
-    ------
-    ValueError
-        If the attributes have rank below n.
     """
     n = attributes.shape[1]
     support = spanner(attributes)

@@ -143,13 +143,7 @@ class ActiveRanking(PlacesSettings):
             raise ValueError(f"delta should be in (0, 1), got {self.delta}")
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `k` is not known, or not below `n_arms`.
-        """
+        """Return the memory before the first duel."""
         return Memory(
             k=self._places(n_arms),
             delta=float(self.delta),

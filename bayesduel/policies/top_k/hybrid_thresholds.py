@@ -28,17 +28,6 @@ def null_thresholds(n_arms: int, posterior: bool, shrinkage: float) -> np.ndarra
 
     Simulated, from a seed that is the number of arms; the same for every call.
 
-    Parameters
-    ----------
-    n_arms
-        At least 2.
-    posterior
-        Which index.
-    shrinkage
-        Of the variances, in duels.
-
-    Returns
-    -------
     Shape (2, m): natural logarithms of the duels a pair, and thresholds. Read-only.
     """
     rng = np.random.default_rng(n_arms)

@@ -108,13 +108,7 @@ class LaplaceAllocation(WarmUpSettings):
             raise ValueError(f"residual should be 'none' or 'learned', got {self.residual!r}")
 
     def init(self, n_arms: int) -> Any:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `k` is not known, or not below `n_arms`.
-        """
+        """Return the memory before the first duel."""
         given = (self._places(n_arms), int(self.warm_up), float(self.shrinkage))
         if self.residual == "learned":
             return laplace_residual.initial_memory(n_arms, *given)

@@ -129,11 +129,5 @@ class PKG(WarmUpSettings):
     guarantee: ClassVar[str] = "none proved"
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `k` is not known, or not below `n_arms`.
-        """
+        """Return the memory before the first duel."""
         return Memory(self._places(n_arms), int(self.warm_up), float(self.shrinkage))

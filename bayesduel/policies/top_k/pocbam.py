@@ -119,13 +119,7 @@ class _Family(WarmUpSettings):
     _threshold: ClassVar[float] = -np.inf  # the model is never used
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `k` is not known, or not below `n_arms`.
-        """
+        """Return the memory before the first duel."""
         return Memory(
             k=self._places(n_arms),
             warm_up=int(self.warm_up),
@@ -219,13 +213,7 @@ class HybridPOCBAm(_Family):
             raise ValueError(f"index should be one of {list(INDICES)}, got {self.index!r}")
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `k` is not known, or not below `n_arms`.
-        """
+        """Return the memory before the first duel."""
         memory = super().init(n_arms)
         posterior = self.index == "posterior"
         if self.threshold == "calibrated":

@@ -221,14 +221,7 @@ class SelectTop(PlacesSettings):
             raise ValueError(f"budget should be at least 1, got {self.budget}")
 
     def init(self, n_arms: int) -> Memory:
-        """Return the memory before the first duel.
-
-        Raises
-        ------
-        ValueError
-            If `k` or `budget` is not known, `k` is not below `n_arms`, or the budget does
-            not pay for matches of one duel.
-        """
+        """Return the memory before the first duel."""
         if self.k is None or self.budget is None:
             raise ValueError("k and budget should be given where no experiment gives them")
         if not self.k < n_arms:
@@ -249,13 +242,7 @@ class SelectTop(PlacesSettings):
         )
 
     def on_margins(self, k: int, budget: int) -> Self:
-        """Return the policy with this k and budget, where it has none.
-
-        Raises
-        ------
-        ValueError
-            If it has another k.
-        """
+        """Return the policy with this k and budget, where it has none."""
         return replace(super().on_margins(k, budget), budget=self.budget or budget)
 
     def for_budget(self, budget: int) -> Self:

@@ -31,13 +31,7 @@ class PlacesSettings(MarginPolicy):
             raise ValueError(f"k should be at least 1, got {self.k}")
 
     def on_margins(self, k: int, budget: int) -> Self:
-        """Return the policy with this k, if it has none.
-
-        Raises
-        ------
-        ValueError
-            If it has another k.
-        """
+        """Return the policy with this k, if it has none."""
         if self.k not in (None, k):
             raise ValueError(f"policies should select k = {k} arms, got {self!r}")
         return replace(self, k=k)
