@@ -107,7 +107,6 @@ def _ranking(study: Study, order: Sequence[str]) -> tuple[list[Any], list[str]]:
             "win_rate": float(row["borda_mean"]),
             "lower": float(row["borda_lower"]),
             "upper": float(row["borda_upper"]),
-            "best": float(row["condorcet"]),
             "duels": int(met[str(arm)]),
             "retired": str(arm) in retired,
         }

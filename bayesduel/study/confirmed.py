@@ -83,6 +83,10 @@ class Confirmed(StopRule):
         """Return the probability that no arm beats the candidate, or that each is beaten."""
         return _row(self.rope, evidence)[1]
 
+    def probability(self, evidence: Evidence) -> float:
+        """Return that probability."""
+        return self.value(evidence)
+
     def reached(self, evidence: Evidence) -> bool:
         """Return whether that probability is at least p."""
         return self.value(evidence) >= self._asked
@@ -113,10 +117,6 @@ class Confirmed(StopRule):
     def answer(self, evidence: Evidence) -> int | None:
         """Return the candidate, None where every arm is beaten."""
         return _row(self.rope, evidence)[0]
-
-    def confirms(self, evidence: Evidence) -> float | None:
-        """Return the probability of the answer by its own duels."""
-        return _row(self.rope, evidence)[1]
 
     def wanted(self, evidence: Evidence) -> tuple[int, int] | None:
         """Return the pair that confirms or refutes the candidate, once the rule names one."""

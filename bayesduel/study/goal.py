@@ -25,13 +25,10 @@ class Goal(ABC):
         By which a stored study names it.
     about
         What posterior-driven rules are asked about: "winner", "top_k" or "ranking".
-    exactly
-        What the probability of the answer is a probability of, in words.
     """
 
     name: ClassVar[str]
     about: ClassVar[About]
-    exactly: ClassVar[str] = "it is exactly right"
 
     def chosen(self, n_arms: int) -> int:
         """Return how many arms the answer holds."""
@@ -95,7 +92,6 @@ class FindBest(Goal):
 
     name: ClassVar[str] = "find-best"
     about: ClassVar[About] = "winner"
-    exactly: ClassVar[str] = "it is the best"
 
     def sentence(self, arms: list[str]) -> str:
         """Return the answer in words."""

@@ -47,7 +47,7 @@ class Decision:
     order
         Arms from the best to the worst, indices.
     probability
-        Posterior probability that the answer is right.
+        Posterior probability that the answer is right, in the sense of the stop rule.
     value
         What the stop rule looks at.
     reason
@@ -56,8 +56,8 @@ class Decision:
         Groups of arms that are tied within the rope of the stop rule (indices), once it is
         reached, and the probability that all of them are.
     confirmed
-        Probability of the answer by its own duels, each pair by itself, where the stop rule looks
-        at these: that no arm beats it by more than the rope, or that there is no such arm.
+        Whether the stop rule looks at the answer's own duels, each pair by itself: the probability
+        is that no arm beats it by more than the rope, or that there is no such arm.
     nobody
         Whether the answer is that no arm is such.
     """
@@ -70,7 +70,7 @@ class Decision:
     reason: str
     tied: tuple[tuple[int, ...], ...] = ()
     tied_probability: float = 1.0
-    confirmed: float | None = None
+    confirmed: bool = False
     nobody: bool = False
 
 
@@ -355,12 +355,12 @@ class Session:
             reached,
             decided,
             self.active[order],
-            float(self.goal.correct(found.scores, order).mean()),
+            self.stop.probability(found),
             self.stop.value(found),
             reason,
             tuple(tuple(self.active[group].tolist()) for group in tied),
             joint,
-            self.stop.confirms(found),
+            self.stop.steers,
             decided and first is None,
         )
 

@@ -27,10 +27,10 @@ class Status:
     answer
         Labels of the answer: the best arm, the k best, or the ranking; () where no arm qualifies.
     probability
-        Posterior probability, by the model's scores, that the answer is right.
+        Posterior probability that the answer is right, in the sense of the stop rule: within its
+        rope, under a ``Confirmed`` rule by the duels of each pair by itself.
     confirmed
-        Under a ``Confirmed`` rule the probability by the duels of each pair by itself: that no arm
-        beats the answer by more than the rope, or that each arm is beaten. Else None.
+        Whether it is by these.
     verdict, reason
         The answer and the stop rule, in words.
     history
@@ -65,7 +65,7 @@ class Status:
     plan: Mapping[str, Any] | None = None
     n_cannot_tell: int = 0
     cost: float = 0.0
-    confirmed: float | None = None
+    confirmed: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as JSON holds it."""

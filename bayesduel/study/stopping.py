@@ -6,7 +6,7 @@ is a lucky one, and fresh draws take the luck away.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import inf, log
 from typing import Any, ClassVar
 
@@ -41,26 +41,25 @@ class StopRule(ABC):
 
     name: ClassVar[str]
 
-    @property
-    def steers(self) -> bool:
-        """Whether it has a say in which pair is next."""
-        return False
-
     @abstractmethod
     def value(self, evidence: Evidence) -> float:
         """Return the number that the rule looks at."""
 
     @abstractmethod
-    def reached(self, evidence: Evidence) -> bool:
-        """Return whether the rule is reached."""
-
-    @abstractmethod
     def reason(self, evidence: Evidence) -> str:
         """Return in words what the rule looks at, and its value."""
 
-    @abstractmethod
+    def reached(self, evidence: Evidence) -> bool:
+        """Return whether the rule is reached: by default, whether its value is at least p."""
+        return self.value(evidence) >= self.level
+
     def settings(self) -> dict[str, Any]:
         """Return what makes the rule again."""
+        return asdict(self)  # type: ignore[call-overload, no-any-return]
+
+    def probability(self, evidence: Evidence) -> float:
+        """Return the probability that the answer is right, in the sense of the rule."""
+        return evidence.probability
 
     def decides(self, evidence: Evidence) -> bool:
         """Return whether reaching this rule settles the answer, as no budget does."""
@@ -70,13 +69,14 @@ class StopRule(ABC):
         """Return the first arm of the answer, that of the scores by default; None for no arm."""
         return int(evidence.order[0])
 
-    def confirms(self, evidence: Evidence) -> float | None:
-        """Return the probability of the answer by its own duels; None where scores decide."""
-        return None
-
     def wanted(self, evidence: Evidence) -> tuple[int, int] | None:
         """Return the pair that a rule that steers wants next; None leaves it to the policy."""
         return None
+
+    @property
+    def steers(self) -> bool:
+        """Whether it has a say in which pair is next, and confirms the answer by these duels."""
+        return False
 
     @property
     def rope(self) -> float:
@@ -101,66 +101,6 @@ class StopRule(ABC):
 
 
 @dataclass(frozen=True)
-class WithinRope(StopRule):
-    """No arm left out beats one of the answer by more than the rope, with probability p.
-
-    Parameters
-    ----------
-    p
-        Posterior probability, in (0.5, 1).
-    rope
-        Difference of the probability to win from one half that does not matter, in [0, 0.5).
-        Where people judge, 0.05 is a sensible choice: two arms that are equal need about
-        0.68 / rope² duels.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-    """
-
-    p: float = 0.95
-    margin: float = 0.02
-    name: ClassVar[str] = "within-rope"
-
-    def __init__(self, p: float = 0.95, rope: float = 0.02) -> None:
-        object.__setattr__(self, "p", _probability(p))
-        real(rope, "rope")
-        if not 0 <= rope < 0.5:
-            raise ValueError(f"rope should be in [0, 0.5), got {rope}")
-        object.__setattr__(self, "margin", float(rope))
-
-    @property
-    def rope(self) -> float:
-        """The rope."""
-        return self.margin
-
-    @property
-    def level(self) -> float:
-        """The probability p."""
-        return self.p
-
-    def value(self, evidence: Evidence) -> float:
-        """Return the posterior probability that no upset exceeds the rope."""
-        return float((evidence.upset <= 0.5 + self.margin).mean())
-
-    def reached(self, evidence: Evidence) -> bool:
-        """Return whether that probability is at least p."""
-        return self.value(evidence) >= self.p
-
-    def reason(self, evidence: Evidence) -> str:
-        """Return that probability in words."""
-        return (
-            f"the answer is right up to {100 * self.margin:g} points of win probability with "
-            f"posterior probability {self.value(evidence):.3f} (rule: {self.p:g})"
-        )
-
-    def settings(self) -> dict[str, Any]:
-        """Return what makes the rule again."""
-        return {"p": self.p, "rope": self.margin}
-
-
-@dataclass(frozen=True)
 class PosteriorThreshold(StopRule):
     """The answer is right with posterior probability p.
 
@@ -179,7 +119,9 @@ class PosteriorThreshold(StopRule):
     name: ClassVar[str] = "posterior-threshold"
 
     def __post_init__(self) -> None:
-        _probability(self.p)
+        real(self.p, "p")
+        if not 0.5 < self.p < 1:
+            raise ValueError(f"p should be in (0.5, 1), got {self.p}")
 
     @property
     def level(self) -> float:
@@ -188,22 +130,48 @@ class PosteriorThreshold(StopRule):
 
     def value(self, evidence: Evidence) -> float:
         """Return the posterior probability that the answer is right."""
-        return evidence.probability
-
-    def reached(self, evidence: Evidence) -> bool:
-        """Return whether that probability is at least p."""
-        return self.value(evidence) >= self.p
+        return self.probability(evidence)
 
     def reason(self, evidence: Evidence) -> str:
         """Return that probability in words."""
+        about = f" up to {100 * self.rope:g} points of win probability" if self.rope else ""
         return (
-            f"the answer is right with posterior probability {self.value(evidence):.3f} "
+            f"the answer is right{about} with posterior probability {self.value(evidence):.3f} "
             f"(rule: {self.p:g})"
         )
 
-    def settings(self) -> dict[str, Any]:
-        """Return what makes the rule again."""
-        return {"p": self.p}
+
+@dataclass(frozen=True)
+class WithinRope(PosteriorThreshold):
+    """No arm left out beats one of the answer by more than the rope, with probability p.
+
+    Parameters
+    ----------
+    p
+        Posterior probability, in (0.5, 1).
+    rope
+        Difference of the probability to win from one half that does not matter, in [0, 0.5).
+        Where people judge, 0.05 is a sensible choice: two arms that are equal need about
+        0.68 / rope² duels.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+
+    rope: float = 0.02
+    name: ClassVar[str] = "within-rope"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        real(self.rope, "rope")
+        if not 0 <= self.rope < 0.5:
+            raise ValueError(f"rope should be in [0, 0.5), got {self.rope}")
+
+    def probability(self, evidence: Evidence) -> float:
+        """Return the posterior probability that no upset exceeds the rope."""
+        return float((evidence.upset <= 0.5 + self.rope).mean())
 
 
 @dataclass(frozen=True)
@@ -243,10 +211,6 @@ class ExpectedLoss(StopRule):
             f"the expected loss of the answer is {self.value(evidence):.4f} in win probability "
             f"(rule: {self.epsilon:g})"
         )
-
-    def settings(self) -> dict[str, Any]:
-        """Return what makes the rule again."""
-        return {"epsilon": self.epsilon}
 
 
 @dataclass(frozen=True)
@@ -308,10 +272,6 @@ class ConfidenceSequences(StopRule):
             f"confidence sequences (rule: all, delta {self.delta:g})"
         )
 
-    def settings(self) -> dict[str, Any]:
-        """Return what makes the rule again."""
-        return {"delta": self.delta}
-
 
 @dataclass(frozen=True)
 class Budget(StopRule):
@@ -356,10 +316,6 @@ class Budget(StopRule):
         """Return the number of duels in words."""
         return f"{count(evidence.n_duels, 'duel')} (rule: {self.n:,})"
 
-    def settings(self) -> dict[str, Any]:
-        """Return what makes the rule again."""
-        return {"n": self.n}
-
 
 @dataclass(frozen=True)
 class AnyOf(StopRule):
@@ -397,9 +353,9 @@ class AnyOf(StopRule):
         """Return the answer of the first rule that steers."""
         return self._first.answer(evidence)
 
-    def confirms(self, evidence: Evidence) -> float | None:
-        """Return the probability of that answer by its own duels."""
-        return self._first.confirms(evidence)
+    def probability(self, evidence: Evidence) -> float:
+        """Return the probability that the answer is right, in the sense of that rule."""
+        return self._first.probability(evidence)
 
     def wanted(self, evidence: Evidence) -> tuple[int, int] | None:
         """Return the pair that the first rule that steers wants next."""
@@ -451,10 +407,3 @@ class AllOf(AnyOf):
     def reason(self, evidence: Evidence) -> str:
         """Return all rules in words."""
         return "; ".join(rule.reason(evidence) for rule in self.rules)
-
-
-def _probability(p: float) -> float:
-    real(p, "p")
-    if not 0.5 < p < 1:
-        raise ValueError(f"p should be in (0.5, 1), got {p}")
-    return float(p)

@@ -328,17 +328,16 @@ class Study(Desk):
         if futures and not stopped and self.stop is not None:
             self.plan(futures, budget=2000)
         checked = self._checked(order[0], stopped and decision.decided if check is None else check)
-        rope, level = (0.0, 0.95) if self.stop is None else (self.stop.rope, self.stop.level)
+        rope = 0.0 if self.stop is None else self.stop.rope
         said = verdict(
             self.goal,
             decision,
             arms,
             rope=rope,
-            level=level,
             n_duels=n_duels,
         )
         if checked is not None and checked["transitive"] is False:
-            own = decision.decided and decision.confirmed is not None
+            own = decision.decided and decision.confirmed
             said = f"{said} {objection(self.model.name, confirmed=own)}"
         return Status(
             goal=f"{type(self.goal).__name__}({_arguments(self.goal.settings())})",

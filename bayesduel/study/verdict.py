@@ -18,7 +18,6 @@ def verdict(
     labels: Sequence[str],
     *,
     rope: float,
-    level: float,
     n_duels: int,
 ) -> str:
     """Return the verdict.
@@ -29,7 +28,7 @@ def verdict(
         What is to be found, and what the posterior says of it.
     labels
         Of all arms.
-    rope, level
+    rope
         Of the stop rule.
     n_duels
         Number of outcomes told.
@@ -37,27 +36,17 @@ def verdict(
     if not n_duels:
         return "No outcome was told yet."
     order = [labels[i] for i in decision.order]
-    answer, share = goal.sentence(order), f"probability {decision.probability:.3f}"
-    if not decision.stopped:
-        return f"Open: so far {answer} ({share})."
-    if not decision.decided:
-        return f"Not decided within the budget: so far {answer} ({share}).{_tied(decision, labels)}"
+    share, tied = f"(probability {decision.probability:.3f})", _tied(decision, labels)
+    own = ", each pair by itself" if decision.confirmed else ""
     points = f"{100 * rope:g} points of win probability"
+    said = goal.roughly(order, 100 * rope) if rope else goal.sentence(order)
     if decision.nobody:
-        return (
-            f"Decided: no arm qualifies (a top cycle): each is beaten by another by more than "
-            f"{points}, each pair by itself (probability {decision.confirmed:.3f})."
-        )
-    if decision.confirmed is not None:
-        return (
-            f"Decided: no arm beats {order[0]} by more than {points}, each pair by itself "
-            f"(probability {decision.confirmed:.3f}; by the model's scores it is the best with "
-            f"{share}).{_tied(decision, labels)}"
-        )
-    if decision.probability >= level:
-        return f"Decided: {answer} ({share})."
-    roughly = goal.roughly(order, 100 * rope)
-    return f"Decided: {roughly} ({share} that {goal.exactly}).{_tied(decision, labels)}"
+        said = f"no arm qualifies (a top cycle): each is beaten by another by more than {points}"
+    if not decision.stopped:
+        return f"Open: so far {said}{own} {share}."
+    if not decision.decided:
+        return f"Not decided within the budget: so far {said}{own} {share}.{tied}"
+    return f"Decided: {said}{own} {share}.{tied}"
 
 
 def _tied(decision: Decision, labels: Sequence[str]) -> str:

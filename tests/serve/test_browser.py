@@ -82,6 +82,7 @@ def test_three_judges_from_invitation_to_verdict(served):
         root.wait_for_url("**/admin")
         root.fill("#judges", "ann\nbob\ncarla")
         root.click("text=Make links")
+        root.wait_for_selector("td code")
         links = [link.inner_text() for link in root.locator("td code").all()]
         assert len(links) == 3
         phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True}

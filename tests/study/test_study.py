@@ -368,7 +368,9 @@ def test_arms_that_are_equal_end_a_study_as_a_tied_group(goal):
     study.import_duels(bd.Duels.from_votes(left, right, np.array(won, float)))
     status = study.status(check=False)
     assert status.decided
-    assert status.probability < 0.95
+    assert status.probability >= 0.95
+    assert f"(probability {status.probability:.3f})" in status.verdict
+    assert f"probability {status.probability:.3f} (rule" in status.reason  # one number
     assert {frozenset(group) for group in status.tied} == {frozenset("bc")}
     assert "Tied within the rope: " in status.verdict
 
