@@ -40,8 +40,6 @@ from bayesduel.policies.policy import HorizonPolicy
 
 __all__ = ["ActionElimination"]
 
-REWARDS = ("opponent", "pair")
-
 
 class Memory(NamedTuple):
     """State of action elimination between duels.
@@ -145,12 +143,8 @@ class ActionElimination(HorizonPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.reward not in REWARDS:
-            raise ValueError(f"reward should be one of {REWARDS}, got {self.reward!r}")
-        if self.horizon is not None and not 1 <= self.horizon < inf:
-            raise ValueError(f"horizon should be at least 1 and finite, got {self.horizon}")
-        if self.delta is not None and not 0 < self.delta < 1:
-            raise ValueError(f"delta should be in (0, 1), got {self.delta}")
+        if self.horizon == inf:
+            raise ValueError(f"horizon should be finite, got {self.horizon}")
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

@@ -123,14 +123,7 @@ class BeatTheMean(HorizonPolicy):
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Yue & Joachims, ICML 2011, Algorithm 1"
     guarantee: ClassVar[str] = "O(gamma^7 K log T / gap) under relaxed stochastic transitivity"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.check_horizon()
-        if not self.gamma >= 1:
-            raise ValueError(f"gamma should be at least 1, got {self.gamma}")
-        if not self.factor > 0:
-            raise ValueError(f"factor should be positive, got {self.factor}")
+    ranges: ClassVar = {"gamma": "at least 1", "factor": "> 0"}
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

@@ -196,11 +196,7 @@ class CCB(PairPolicy):
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Zoghi et al., NIPS 2015, Algorithm 1"
     guarantee: ClassVar[str] = "Copeland regret O((K^2 + (C + L_C) K log T) / gap^2)"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.alpha > 0.5:
-            raise ValueError(f"alpha should be > 0.5, got {self.alpha}")
+    ranges: ClassVar = {"alpha": "> 0.5"}
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

@@ -128,13 +128,7 @@ class CWRMED(PairPolicy):
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Komiyama et al., ICML 2016, Algorithm 1 (exact linear programme)"
     guarantee: ClassVar[str] = "Copeland regret C* ln T, the least possible slope"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.alpha > 0:
-            raise ValueError(f"alpha should be > 0, got {self.alpha}")
-        if not self.beta >= 0:
-            raise ValueError(f"beta should be >= 0, got {self.beta}")
+    ranges: ClassVar = {"alpha": "> 0", "beta": ">= 0"}
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

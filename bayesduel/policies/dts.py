@@ -109,11 +109,7 @@ class DTS(PairPolicy):
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Wu & Liu, NeurIPS 2016, Algorithm 1"
     guarantee: ClassVar[str] = "Copeland regret O(K^2 log T); O(K log T + K^2 log log T) Condorcet"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.alpha > 0.5:
-            raise ValueError(f"alpha should be > 0.5, got {self.alpha}")
+    ranges: ClassVar = {"alpha": "> 0.5"}
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

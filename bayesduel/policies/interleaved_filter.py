@@ -122,12 +122,6 @@ class InterleavedFilter(HorizonPolicy):
     reference: ClassVar[str] = "Yue et al., J. Comput. Syst. Sci. 2012, Algorithms 1 and 2"
     guarantee: ClassVar[str] = "O(K log T / gap) under strong transitivity and triangle inequality"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.check_horizon()
-        if self.version not in (1, 2):
-            raise ValueError(f"version should be 1 or 2, got {self.version!r}")
-
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""
         horizon = self.known_horizon()

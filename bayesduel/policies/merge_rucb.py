@@ -182,15 +182,7 @@ class MergeRUCB(PairPolicy):
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Zoghi et al., WSDM 2015, Algorithm 1"
     guarantee: ClassVar[str] = "Condorcet regret O(K log T / gap^2) with high probability"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.alpha > 0.5:
-            raise ValueError(f"alpha should be > 0.5, got {self.alpha}")
-        if not self.batch_size >= 2:
-            raise ValueError(f"batch_size should be at least 2, got {self.batch_size}")
-        if not 0 < self.failure < 1:
-            raise ValueError(f"failure should be in (0, 1), got {self.failure}")
+    ranges: ClassVar = {"alpha": "> 0.5", "batch_size": "at least 2", "failure": "in (0, 1)"}
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

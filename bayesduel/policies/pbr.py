@@ -168,18 +168,7 @@ class PBR(HorizonPolicy):
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Busa-Fekete et al., ICML 2013, Algorithms 1 to 4"
     guarantee: ClassVar[str] = "correct with probability 1 - delta under copeland and borda"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.criterion not in CRITERIA:
-            raise ValueError(
-                f"criterion should be one of {sorted(CRITERIA)}, got {self.criterion!r}"
-            )
-        if not self.k >= 1:
-            raise ValueError(f"k should be at least 1, got {self.k}")
-        self.check_horizon(self.delta)
-        if self.cap is not None and not self.cap >= 1:
-            raise ValueError(f"cap should be at least 1, got {self.cap}")
+    ranges: ClassVar = {"k": "at least 1", "cap": "at least 1"}
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

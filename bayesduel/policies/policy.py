@@ -34,7 +34,15 @@ KINDS = {int, float, bool, type(None)}  # of settings that are checked alike for
 
 
 class Policy:
-    """Defaults of every policy."""
+    """Defaults of every policy.
+
+    Attributes
+    ----------
+    ranges
+        What numbers among the settings should be: "> 0.5", "at least 1" or "in [0, 0.5)".
+    """
+
+    ranges: ClassVar[dict[str, str]] = {}
 
     def __post_init__(self) -> None:
         """Check that numbers are numbers and flags are flags, and then the belief.
@@ -54,9 +62,10 @@ class Policy:
             kinds = set(get_args(setting.type)) or {setting.type}
             literal = all(isinstance(kind, str | int) for kind in kinds)
             huge = isinstance(value, Integral) and abs(int(value)) > LARGEST
-            if literal and (huge or not isinstance(value, str | int)):
+            if literal and (huge or not isinstance(value, str | int) or value not in kinds):
                 words = ", ".join(map(repr, get_args(setting.type)))
-                raise TypeError(f"{setting.name} should be one of {words}, got {got}")
+                wrong = TypeError if huge or not isinstance(value, str | int) else ValueError
+                raise wrong(f"{setting.name} should be one of {words}, got {got}")
             if (value is None and type(None) in kinds) or not kinds <= KINDS:
                 continue  # None as the default; words and beliefs are checked by the policy
             if kinds & {int, float} and (isinstance(value, bool) or not isinstance(value, Real)):
@@ -67,6 +76,11 @@ class Policy:
                 raise TypeError(f"{setting.name} should be True or False, got {got}")
             if huge:
                 raise ValueError(f"{setting.name} should be at most {LARGEST:,}, got {got}")
+        for ranges in (vars(kind).get("ranges", {}) for kind in type(self).__mro__):
+            for name, rule in ranges.items():
+                value = getattr(self, name, None)
+                if value is not None and not _holds(value, rule):
+                    raise ValueError(f"{name} should be {rule}, got {value}")
         self.check_belief()
 
     def check_belief(self) -> None:
@@ -87,6 +101,19 @@ class Policy:
         raise TypeError(
             f"policies should be those of bayesduel.policies.top_k, Uniform or PBR, got {self!r}"
         )
+
+
+def _holds(value: float, rule: str) -> bool:
+    """Return whether a number is as `rule` says; NaN never is."""
+    if not rule.startswith("in "):
+        sign, bound = rule.rsplit(" ", 1)
+        return value > float(bound) if sign == ">" else value >= float(bound)
+    low, high = map(float, rule[4:-1].split(", "))
+    return (
+        low < value < high
+        or (value == low and rule[3] == "[")
+        or (value == high and rule[-1] == "]")
+    )
 
 
 @compiled
@@ -210,6 +237,7 @@ class HorizonPolicy(PairPolicy):
     """Defaults of a policy that needs the horizon and identifies a winner."""
 
     horizon: float | None
+    ranges: ClassVar = {"horizon": "at least 1", "delta": "in (0, 1)"}
 
     def for_horizon(self, horizon: int) -> Self:
         """Return the policy with this horizon, if it has none."""
@@ -234,13 +262,6 @@ class HorizonPolicy(PairPolicy):
         if self.horizon is None:
             raise ValueError("horizon should be given where no simulation gives it, got None")
         return self.horizon
-
-    def check_horizon(self, delta: float | None = None) -> None:
-        """Raise ValueError if the horizon is below 1, or `delta` not between 0 and 1."""
-        if self.horizon is not None and not self.horizon >= 1:
-            raise ValueError(f"horizon should be at least 1, got {self.horizon}")
-        if delta is not None and not 0 < delta < 1:
-            raise ValueError(f"delta should be in (0, 1), got {delta}")
 
 
 class ItemPolicy(Policy, ABC):

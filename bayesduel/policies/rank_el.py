@@ -160,20 +160,12 @@ class RankEl(HorizonPolicy):
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Busa-Fekete, Szörényi & Hüllermeier, AAAI 2014"
     guarantee: ClassVar[str] = "ranking correct up to rho with probability 1 - delta"
+    ranges: ClassVar = {"epsilon": "in [0, 0.5)", "rho": ">= 0"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.criterion not in ("copeland", "borda"):
-            raise ValueError(f"criterion should be 'copeland' or 'borda', got {self.criterion!r}")
-        if self.distance not in ("pairs", "rank"):
-            raise ValueError(f"distance should be 'pairs' or 'rank', got {self.distance!r}")
         if self.criterion == "borda" and self.epsilon != 0:
             raise ValueError(f"epsilon should be 0 under 'borda', got {self.epsilon}")
-        self.check_horizon(self.delta)
-        if not 0 <= self.epsilon < 0.5:
-            raise ValueError(f"epsilon should be in [0, 0.5), got {self.epsilon}")
-        if not self.rho >= 0:
-            raise ValueError(f"rho should be >= 0, got {self.rho}")
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

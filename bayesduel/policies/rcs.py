@@ -72,11 +72,7 @@ class RCS(PairPolicy):
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Zoghi et al., WSDM 2014, Algorithm 1"
     guarantee: ClassVar[str] = "none proved; linear without a Condorcet winner"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.alpha > 0.5:
-            raise ValueError(f"alpha should be > 0.5, got {self.alpha}")
+    ranges: ClassVar = {"alpha": "> 0.5"}
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

@@ -218,11 +218,7 @@ class RMED1(PairPolicy):
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Komiyama et al., COLT 2015, Algorithm 1"
     guarantee: ClassVar[str] = "Condorcet regret O(K log T), optimal where the winner refutes all"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.slack >= 0:
-            raise ValueError(f"slack should be >= 0, got {self.slack}")
+    ranges: ClassVar = {"slack": ">= 0"}
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""
@@ -255,13 +251,7 @@ class RMED2(PairPolicy):
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Komiyama et al., COLT 2015, Algorithm 2"
     guarantee: ClassVar[str] = "Condorcet regret at the least possible slope in ln T"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.slack >= 0:
-            raise ValueError(f"slack should be >= 0, got {self.slack}")
-        if not self.alpha > 0:
-            raise ValueError(f"alpha should be > 0, got {self.alpha}")
+    ranges: ClassVar = {"slack": ">= 0", "alpha": "> 0"}
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""
@@ -297,16 +287,12 @@ class RMED2FH(HorizonPolicy):
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Komiyama et al., COLT 2015, Algorithm 2"
     guarantee: ClassVar[str] = "Condorcet regret at the least possible slope in ln T"
+    ranges: ClassVar = {"slack": ">= 0", "alpha": "> 0"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_horizon()
         if self.horizon == inf:
             raise ValueError(f"horizon should be finite, got {self.horizon}")
-        if not self.slack >= 0:
-            raise ValueError(f"slack should be >= 0, got {self.slack}")
-        if not self.alpha > 0:
-            raise ValueError(f"alpha should be > 0, got {self.alpha}")
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

@@ -86,11 +86,7 @@ class RUCB(PairPolicy):
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Zoghi et al., ICML 2014, Algorithm 1"
     guarantee: ClassVar[str] = "Condorcet regret O(K log T + K^2); linear without such a winner"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.alpha > 0.5:
-            raise ValueError(f"alpha should be > 0.5, got {self.alpha}")
+    ranges: ClassVar = {"alpha": "> 0.5"}
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

@@ -243,13 +243,10 @@ class SAVAGE(HorizonPolicy):
         "correct with probability 1 - delta, under condorcet with verify=False only if a "
         "Condorcet winner exists; O(sum over pairs of ln(K T) / gap^2)"
     )
+    ranges: ClassVar = {"epsilon": "in [0, 0.5)"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.criterion not in CRITERIA:
-            raise ValueError(
-                f"criterion should be one of {sorted(CRITERIA)}, got {self.criterion!r}"
-            )
         if not (self.k == 1 if self.criterion != "borda" else self.k >= 1):
             raise ValueError(
                 f"k should be 1, or under criterion 'borda' at least 1, got {self.k} "
@@ -259,13 +256,6 @@ class SAVAGE(HorizonPolicy):
             raise ValueError(
                 "belief of SAVAGE under criterion 'borda' should be one that bounds a mean by its "
                 f"counts, such as Hoeffding(), got {self.belief!r}"
-            )
-        self.check_horizon(self.delta)
-        if not 0 <= self.epsilon < 0.5:
-            raise ValueError(f"epsilon should be in [0, 0.5), got {self.epsilon}")
-        if self.independence not in ("formal", "sampled"):
-            raise ValueError(
-                f"independence should be 'formal' or 'sampled', got {self.independence!r}"
             )
         if self.independence == "sampled" and self.criterion == "borda":
             raise ValueError(

@@ -243,13 +243,10 @@ class SCB(PairPolicy):
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Zoghi et al., NIPS 2015, Algorithms 2, 3 and 4"
     guarantee: ClassVar[str] = "Copeland regret O(K (L_C + log K) log T / gap^2)"
+    ranges: ClassVar = {"first_round": "in [0, 5]"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.first_round <= 5:
-            raise ValueError(f"first_round should be in 0..5, got {self.first_round}")
-        if self.sign_test not in SIGN_TESTS:
-            raise ValueError(f"sign_test should be one of {SIGN_TESTS}, got {self.sign_test!r}")
         if self.keep and not self.cache:
             raise ValueError("keep should be False where cache is False, got True")
 

@@ -202,6 +202,7 @@ class ScoreRule(PairPolicy):
     goals: ClassVar[tuple[str, ...]] = ("winner", "top_k", "ranking")
     reads: ClassVar[Literal["scores"]] = "scores"
     guarantee: ClassVar[str] = "none proved"
+    ranges: ClassVar = {"rope": "in [0, 0.5)", "draws": "at least 20"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -211,10 +212,6 @@ class ScoreRule(PairPolicy):
             raise ValueError(f"k should be a whole number >= 1, got {self.k!r}")
         if self.k > 1 and self.about != "top_k":
             raise ValueError(f"k should be 1 unless about='top_k', got {self.k}")
-        if not 0 <= self.rope < 0.5:
-            raise ValueError(f"rope should be in [0, 0.5), got {self.rope}")
-        if not self.draws >= 20:
-            raise ValueError(f"draws should be at least 20, got {self.draws}")
 
     def with_cost(self, cost: tuple[tuple[float, ...], ...] | None) -> Self:
         """Return the rule with this cost of each pair, where one is given."""

@@ -35,8 +35,6 @@ from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["ConfirmedSupKLUCB", "SupKLUCB"]
 
-SCORES = ("copeland", "condorcet", "borda")
-
 
 class Memory(NamedTuple):
     """Self-duels of each arm, shape (K,), and how many duels have been counted, (1,)."""
@@ -156,13 +154,7 @@ class SupKLUCB(PairPolicy):
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Agrawal & Chaporkar, arXiv 1902.02778, Algorithm 1"
     guarantee: ClassVar[str] = "none proved; linear regret where it settles on a wrong arm"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.score not in SCORES:
-            raise ValueError(f"score should be one of {SCORES}, got {self.score!r}")
-        if not 0 <= self.index_tolerance < 1:
-            raise ValueError(f"index_tolerance should be in [0, 1), got {self.index_tolerance}")
+    ranges: ClassVar = {"index_tolerance": "in [0, 1)"}
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

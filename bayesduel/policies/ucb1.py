@@ -33,8 +33,6 @@ from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["UCB1"]
 
-REWARDS = ("opponent", "pair")
-
 
 class Memory(NamedTuple):
     """Whether the arms are pairs, and the rewards against random opponents."""
@@ -92,11 +90,6 @@ class UCB1(PairPolicy):
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Auer et al., Machine Learning 2002, as in Urvoy et al., ICML 2013"
     guarantee: ClassVar[str] = "none for duels (a baseline): linear regret"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.reward not in REWARDS:
-            raise ValueError(f"reward should be one of {REWARDS}, got {self.reward!r}")
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

@@ -70,11 +70,6 @@ class Uniform(PairPolicy, MarginPolicy):
     reference: ClassVar[str] = "baseline"
     guarantee: ClassVar[str] = "linear regret: T times the mean over pairs"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.by not in ("means", "model"):
-            raise ValueError(f"by should be 'means' or 'model', got {self.by!r}")
-
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""
         pairs = np.column_stack(np.triu_indices(n_arms, 1))

@@ -58,7 +58,7 @@ def test_interleaved_filter_prunes_when_its_incumbent_falls():
     ("make", "message"),
     [
         (lambda: InterleavedFilter(horizon=0), "horizon should be at least 1, got 0"),
-        (lambda: InterleavedFilter(version=3), "version should be 1 or 2, got 3"),
+        (lambda: InterleavedFilter(version=3), "version should be one of 1, 2, got 3"),
         (lambda: InterleavedFilter().init(3), "horizon should be given where no simulation"),
     ],
 )

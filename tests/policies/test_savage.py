@@ -341,7 +341,7 @@ def test_epsilon_stops_where_winners_tie(criterion):
         ({"horizon": 0}, "horizon should be at least 1, got 0"),
         ({"delta": 1.0}, r"delta should be in \(0, 1\), got 1.0"),
         ({"epsilon": 0.5}, r"epsilon should be in \[0, 0.5\), got 0.5"),
-        ({"independence": "guessed"}, "independence should be 'formal' or 'sampled'"),
+        ({"independence": "guessed"}, "independence should be one of 'formal', 'sampled'"),
         ({"independence": "sampled", "criterion": "borda"}, "should be 'formal' under criterion"),
         ({"k": 2}, "k should be 1, or under criterion 'borda' at least 1, got 2"),
         ({"restarts": 0}, "restarts and steps should be at least 1, got 0, 100"),

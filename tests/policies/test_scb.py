@@ -92,7 +92,7 @@ def test_variants_find_the_winner_too(policy):
 
 
 def test_settings_are_checked():
-    with pytest.raises(ValueError, match=r"first_round should be in 0\.\.5, got 6"):
+    with pytest.raises(ValueError, match=r"first_round should be in \[0, 5\], got 6"):
         SCB(first_round=6)
     with pytest.raises(ValueError, match=r"sign_test should be one of .*'mixture', .*, got 'z'"):
         SCB(sign_test="z")

@@ -114,11 +114,7 @@ class KLUCB(ItemPolicy):
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Garivier & Cappé, COLT 2011, Algorithm 1"
     guarantee: ClassVar[str] = "regret sum over items of gap / kl ln T: grows with their number"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.c >= 0:
-            raise ValueError(f"c should be >= 0, got {self.c}")
+    ranges: ClassVar = {"c": ">= 0"}
 
     def init(self, items: ItemSet) -> Memory:
         """Return the memory before the first pull."""

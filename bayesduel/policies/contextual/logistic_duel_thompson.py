@@ -72,15 +72,7 @@ class LogisticDuelThompson(ItemPolicy):
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "after Sui et al., UAI 2017, and Saha, NeurIPS 2021"
     guarantee: ClassVar[str] = "none proved; MaxInP itself O(n sqrt T log T)"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.challenger not in ("thompson", "information"):
-            raise ValueError(
-                f"challenger should be 'thompson' or 'information', got {self.challenger!r}"
-            )
-        if not self.alpha > 0:
-            raise ValueError(f"alpha should be positive, got {self.alpha}")
+    ranges: ClassVar = {"alpha": "> 0"}
 
     def init(self, items: ItemSet) -> Memory:
         """Return the memory before the first duel."""

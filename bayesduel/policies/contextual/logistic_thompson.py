@@ -56,9 +56,6 @@ class LogisticThompson(ItemPolicy):
     reference: ClassVar[str] = "Chapelle & Li, NIPS 2011, Algorithm 3"
     guarantee: ClassVar[str] = "none proved for the Laplace posterior"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-
     def init(self, items: ItemSet) -> Memory:
         """Return the memory before the first pull."""
         return Memory(np.zeros(items.attributes.shape[1]))

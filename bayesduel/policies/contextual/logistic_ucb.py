@@ -56,11 +56,7 @@ class LogisticUCB(ItemPolicy):
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Filippi et al., NIPS 2010, Algorithm 1 (width scaled)"
     guarantee: ClassVar[str] = "O(n sqrt T log^1.5 T) at the paper's width; none at this one"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.alpha > 0:
-            raise ValueError(f"alpha should be positive, got {self.alpha}")
+    ranges: ClassVar = {"alpha": "> 0"}
 
     def init(self, items: ItemSet) -> Memory:
         """Return the memory before the first pull."""

@@ -174,8 +174,6 @@ class TwoPhase(ItemPolicy):
         if not isinstance(self.schedule, str | None):
             object.__setattr__(self, "schedule", listed(self.schedule, "schedule"))
         self._schedule(ItemSet(np.eye(2), np.ones(1), False))
-        if self.basis not in ("spanner", "arbitrary"):
-            raise ValueError(f"basis should be 'spanner' or 'arbitrary', got {self.basis!r}")
 
     def _schedule(self, items: ItemSet) -> Schedule:
         name = self.schedule

@@ -136,11 +136,7 @@ class ActiveRanking(PlacesSettings):
     scores: ClassVar = staticmethod(scores)
     reference: ClassVar[str] = "Heckel et al. 2019, Algorithm 1"
     guarantee: ClassVar[str] = "correct with probability 1 - delta for wins; none for margins"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.delta < 1:
-            raise ValueError(f"delta should be in (0, 1), got {self.delta}")
+    ranges: ClassVar = {"delta": "in (0, 1)"}
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

@@ -102,11 +102,6 @@ class LaplaceAllocation(WarmUpSettings):
     reference: ClassVar[str] = "ours"
     guarantee: ClassVar[str] = "none proved"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.residual not in ("none", "learned"):
-            raise ValueError(f"residual should be 'none' or 'learned', got {self.residual!r}")
-
     def init(self, n_arms: int) -> Any:
         """Return the memory before the first duel."""
         given = (self._places(n_arms), int(self.warm_up), float(self.shrinkage))

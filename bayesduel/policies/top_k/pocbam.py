@@ -18,7 +18,6 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from bayesduel.beliefs.margin_moments import (
-    INDICES,
     best_scores,
     gap,
     opening,
@@ -209,8 +208,6 @@ class HybridPOCBAm(_Family):
             raise ValueError(
                 f"threshold should be in [0, 1] or 'calibrated', got {shown_value(self.threshold)}"
             )
-        if self.index not in INDICES:
-            raise ValueError(f"index should be one of {list(INDICES)}, got {self.index!r}")
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

@@ -214,11 +214,7 @@ class SelectTop(PlacesSettings):
     scores: ClassVar = staticmethod(scores)
     reference: ClassVar[str] = "Mohajer, Suh & Elmahdy, ICML 2017"
     guarantee: ClassVar[str] = "none at a fixed budget"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.budget is not None and not self.budget >= 1:
-            raise ValueError(f"budget should be at least 1, got {self.budget}")
+    ranges: ClassVar = {"budget": "at least 1"}
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""

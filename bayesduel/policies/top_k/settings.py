@@ -1,7 +1,7 @@
 """Settings shared by the policies that select the k best arms, and their checks."""
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 from bayesduel.policies.policy import MarginPolicy
 
@@ -24,11 +24,7 @@ class PlacesSettings(MarginPolicy):
     """
 
     k: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.k is not None and not self.k >= 1:
-            raise ValueError(f"k should be at least 1, got {self.k}")
+    ranges: ClassVar = {"k": "at least 1"}
 
     def on_margins(self, k: int, budget: int) -> Self:
         """Return the policy with this k, if it has none."""
@@ -66,13 +62,7 @@ class WarmUpSettings(PlacesSettings):
 
     warm_up: int = 3
     shrinkage: float = 0.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.warm_up >= 2:
-            raise ValueError(f"warm_up should be at least 2, got {self.warm_up}")
-        if not self.shrinkage >= 0:
-            raise ValueError(f"shrinkage should be >= 0, got {self.shrinkage}")
+    ranges: ClassVar = {"warm_up": "at least 2", "shrinkage": ">= 0"}
 
     def opening(self, n_arms: int) -> int:
         """Return how many duels the warm-up takes."""

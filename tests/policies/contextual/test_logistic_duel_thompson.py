@@ -24,7 +24,7 @@ def test_information_duels_end_with_the_best_item_alone():
     ("make", "message"),
     [
         (lambda: bd.LogisticDuelThompson(challenger="best"), "challenger should be"),
-        (lambda: bd.LogisticDuelThompson(alpha=-1), "alpha should be positive, got -1"),
+        (lambda: bd.LogisticDuelThompson(alpha=-1), "alpha should be > 0, got -1"),
     ],
 )
 def test_bad_settings_are_refused(make, message):

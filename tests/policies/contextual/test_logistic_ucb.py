@@ -11,7 +11,7 @@ pytestmark = pytest.mark.plain
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: bd.LogisticUCB(alpha=0), "alpha should be positive, got 0"),
+        (lambda: bd.LogisticUCB(alpha=0), "alpha should be > 0, got 0"),
         (lambda: bd.LogisticUCB(belief=Counts()), r"should be Logistic\(\), got Counts"),
     ],
 )

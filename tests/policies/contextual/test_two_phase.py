@@ -69,7 +69,7 @@ def test_a_given_schedule_that_runs_out_says_so():
         ({"schedule": (0.5, 2.0)}, "whole lengths >= 1"),
         ({"schedule": "polynomial", "power": 0}, "power should be positive, got 0"),
         ({"schedule": "iterated", "depth": 4}, "depth should be 1, 2 or 3, got 4"),
-        ({"basis": "best"}, "basis should be 'spanner' or 'arbitrary', got 'best'"),
+        ({"basis": "best"}, "basis should be one of 'spanner', 'arbitrary', got 'best'"),
     ],
 )
 def test_bad_settings_are_refused(settings, message):

@@ -141,5 +141,5 @@ def test_asking_for_scores_changes_nothing():
 
 
 def test_what_it_is_not_is_refused():
-    with pytest.raises(ValueError, match="residual should be 'none' or 'learned', got 'some'"):
+    with pytest.raises(ValueError, match="residual should be one of 'none', 'learned', got 'some'"):
         LaplaceAllocation(residual="some")

@@ -182,7 +182,7 @@ def test_settings_out_of_range_are_refused():
         HybridPOCBAm(index="sum")
     with pytest.raises(ValueError, match="delta should be in"):
         ActiveRanking(delta=1)
-    with pytest.raises(ValueError, match="by should be 'means' or 'model'"):
+    with pytest.raises(ValueError, match="by should be one of 'means', 'model'"):
         Uniform(by="fit")
     with pytest.raises(ValueError, match="budget should be at least 4 for TOP, got 3"):
         SelectTop(k=1, budget=3).init(5)
