@@ -29,6 +29,7 @@ def admin_state(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict
         "paused": pages.paused,
         "stopped": pages.study.stopped,
         "duels": pages.study.n_duels,
+        "items": bool(pages.study.items),
         "invitations": [
             i._asdict() | {"state": i.state, "answers": judges.get(i.judge, {})}
             for i in pages.access.all()
@@ -109,7 +110,7 @@ OPERATIONS = (
         "GET", "/api/admin", ADMIN, admin_state, "Invitations, arms, and the last outcomes.",
         result={
             "paused": {"type": "boolean"}, "stopped": {"type": "boolean"},
-            "duels": {"type": "integer"}, "invitations": {"type": "array"},
+            "duels": {"type": "integer"}, "items": {"type": "boolean"}, "invitations": {"type": "array"},
             "arms": {"type": "array"}, "recent": {"type": "array"},
         },
     ),
