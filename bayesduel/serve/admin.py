@@ -110,8 +110,8 @@ OPERATIONS = (
         "GET", "/api/admin", ADMIN, admin_state, "Invitations, arms, and the last outcomes.",
         result={
             "paused": {"type": "boolean"}, "stopped": {"type": "boolean"},
-            "duels": {"type": "integer"}, "items": {"type": "boolean"}, "invitations": {"type": "array"},
-            "arms": {"type": "array"}, "recent": {"type": "array"},
+            "duels": {"type": "integer"}, "items": {"type": "boolean"},
+            "invitations": {"type": "array"}, "arms": {"type": "array"}, "recent": {"type": "array"},
         },
     ),
     Operation(
