@@ -13,6 +13,7 @@ from bayesduel.cli.study_tickets import (
     json_option,
     opened,
     outcome_of,
+    say,
     study_argument,
 )
 
@@ -106,7 +107,6 @@ def new(
     **judging: float | None,
 ) -> None:
     """Make a new STUDY."""
-    from bayesduel.cli.console import print_json
     from bayesduel.cli.options import chosen_model
     from bayesduel.study.confirmed import Confirmed
     from bayesduel.study.stopping import Budget, WithinRope
@@ -136,12 +136,8 @@ def new(
         seed=seed,
         **(_pairs(pairs) if pairs is not None else {}),
     )
-    if as_json:
-        print_json({"study": study.path, "name": made.name, "arms": list(made.arms)})
-    else:
-        click.echo(
-            f"{study} is made, with {len(made.arms)} arms. Next: bayesduel study ask {study}"
-        )
+    text = f"{study} is made, with {len(made.arms)} arms. Next: bayesduel study ask {study}"
+    say(as_json, {"study": study.path, "name": made.name, "arms": list(made.arms)}, text)
 
 
 @command.command("ask")
@@ -154,25 +150,20 @@ def ask(study: Place, number: int | None, judge: str | None, as_json: bool) -> N
 
     Exit status 3: the study has stopped, there is nothing to ask.
     """
-    from bayesduel.cli.console import print_json
     from bayesduel.study.study import StudyStopped
 
     found = opened(study)
     try:
         tickets = found.ask(1 if number is None else number, judge)
     except StudyStopped as stopped:
-        if as_json:
-            print_json({"stopped": True, "reason": str(stopped)})
-        else:
-            click.echo(str(stopped))
+        say(as_json, {"stopped": True, "reason": str(stopped)}, str(stopped))
         raise click.exceptions.Exit(3) from stopped
-    if as_json:
-        plain = [ticket.to_dict() for ticket in tickets]
-        print_json(plain if number is not None else plain[0])
-        return
-    for ticket in tickets:
-        about = "" if ticket.item is None else f", on {ticket.item}"
-        click.echo(f"{ticket.id}: left {ticket.left}, right {ticket.right}{about}")
+    plain = [ticket.to_dict() for ticket in tickets]
+    lines = [
+        f"{t.id}: left {t.left}, right {t.right}{'' if t.item is None else f', on {t.item}'}"
+        for t in tickets
+    ]
+    say(as_json, plain if number is not None else plain[0], "\n".join(lines))
 
 
 @command.command("tell")
@@ -186,15 +177,12 @@ def tell(study: Place, ticket: str, outcome: str, judge: str | None, as_json: bo
 
     "cannot tell" is stored and is no duel.
     """
-    from bayesduel.cli.console import print_json
     from bayesduel.text import count
 
     found = opened(study)
     found.tell(ticket, outcome_of(outcome), judge=judge)
-    if as_json:
-        print_json({"ticket": ticket, "outcome": outcome, "duels": found.n_duels})
-    else:
-        click.echo(f"{ticket} is stored: {outcome}. {count(found.n_duels, 'duel')}.")
+    text = f"{ticket} is stored: {outcome}. {count(found.n_duels, 'duel')}."
+    say(as_json, {"ticket": ticket, "outcome": outcome, "duels": found.n_duels}, text)
 
 
 @command.command("correct")
@@ -208,13 +196,9 @@ def correct(
     study: Place, ticket: str, outcome: str, reason: str, by: str | None, as_json: bool
 ) -> None:
     """Replace the OUTCOME of a TICKET; the old one stays in the audit trail."""
-    from bayesduel.cli.console import print_json
-
     opened(study).correct(ticket, outcome_of(outcome), reason, by=by)
-    if as_json:
-        print_json({"ticket": ticket, "outcome": outcome, "reason": reason})
-    else:
-        click.echo(f"{ticket} is corrected: {outcome}.")
+    data = {"ticket": ticket, "outcome": outcome, "reason": reason}
+    say(as_json, data, f"{ticket} is corrected: {outcome}.")
 
 
 @command.command("status")
@@ -233,15 +217,10 @@ def correct(
 @json_option
 def status(study: Place, futures: int, check: bool | None, as_json: bool) -> None:
     """Say what the study has found so far, and how much is expected to go."""
-    from bayesduel.cli.console import print_json
-
     asked = opened(study)
     found = asked.status(check=check, futures=futures if asked.n_duels else 0)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        click.echo(str(found))
-        click.echo(f"Ranking by posterior mean: {', '.join(found.ranking[:10])}")
+    text = f"{found}\nRanking by posterior mean: {', '.join(found.ranking[:10])}"
+    say(as_json, found.to_dict(), text)
 
 
 @command.command("plan")
@@ -267,7 +246,6 @@ def plan(
     from rich.console import Console
     from rich.progress import Progress
 
-    from bayesduel.cli.console import print_json
     from bayesduel.cli.options import check_picture
 
     if plot_path is not None:
@@ -286,10 +264,7 @@ def plan(
         from bayesduel.system.atomic_write import write_figure
 
         write_figure(plot_path, found.plot().figure, dpi=150)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        click.echo(str(found))
+    say(as_json, found.to_dict(), str(found))
 
 
 @command.command("export")
@@ -300,7 +275,6 @@ def plan(
 @json_option
 def export(study: Place, path: Path, audit: bool, raw: bool, as_json: bool) -> None:
     """Write the duels as a CSV file that ``bayesduel report`` reads."""
-    from bayesduel.cli.console import print_json
     from bayesduel.cli.options import check_folder
     from bayesduel.study.audit_trail import export_rows
     from bayesduel.system.atomic_write import write_text
@@ -313,10 +287,9 @@ def export(study: Place, path: Path, audit: bool, raw: bool, as_json: bool) -> N
         raise ValueError(f"{study} should have an outcome to export, got none")
     columns = ["raw_ticket" if raw and name == "ticket" else name for name in rows[0]]
     write_text(path, csv_text(columns, (row.values() for row in rows), raw=raw))
-    if as_json:
-        print_json({"path": path, "rows": len(rows)})
-    else:
-        click.echo(f"{path} is written, {count(len(rows), 'row')}.")
+    say(
+        as_json, {"path": path, "rows": len(rows)}, f"{path} is written, {count(len(rows), 'row')}."
+    )
 
 
 @command.command("report")
@@ -332,17 +305,13 @@ def export(study: Place, path: Path, audit: bool, raw: bool, as_json: bool) -> N
 @json_option
 def report(study: Place, output: Path, as_json: bool) -> None:
     """Write a report on the duels of the study."""
-    from bayesduel.cli.console import print_json
     from bayesduel.cli.options import check_folder
     from bayesduel.reporting.report import report as write
 
     check_folder(output)
     found = opened(study)
     write(found.duels(), output, model=found.model)
-    if as_json:
-        print_json({"path": output})
-    else:
-        click.echo(f"{output} is written.")
+    say(as_json, {"path": output}, f"{output} is written.")
 
 
 command.add_command(serve.command)

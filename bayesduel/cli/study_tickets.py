@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import click
 
-__all__ = ["COMMANDS", "Place", "json_option", "opened", "outcome_of", "study_argument"]
+__all__ = ["COMMANDS", "Place", "json_option", "opened", "outcome_of", "say", "study_argument"]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 by_option = click.option("--by", help="Who does it, kept in the audit trail.")
@@ -52,13 +52,18 @@ def outcome_of(text: str) -> Any:
         return text
 
 
-def _say(ticket: Any, done: str, as_json: bool) -> None:
+def say(as_json: bool, data: Any, text: str) -> None:
+    """Print data as JSON, or a text."""
     from bayesduel.cli.console import print_json
 
     if as_json:
-        print_json(ticket.to_dict())
+        print_json(data)
     else:
-        click.echo(f"{ticket.id} {done}")
+        click.echo(text)
+
+
+def _say(ticket: Any, done: str, as_json: bool) -> None:
+    say(as_json, ticket.to_dict(), f"{ticket.id} {done}")
 
 
 @click.command("skip")
@@ -133,19 +138,16 @@ def add(
 @json_option
 def tickets(study: Place, judge: str | None, as_json: bool) -> None:
     """List the tickets that wait for an outcome, expired ones last."""
-    from bayesduel.cli.console import print_json
-
     found = opened(study)
     late = [t for t in found.expired() if judge in (None, t.judge)]
     rows = [*found.pending(judge), *late]
-    if as_json:
-        print_json([ticket.to_dict() for ticket in rows])
-        return
-    for t in rows:
-        whose = "" if t.judge is None else f", judge {t.judge}"
-        click.echo(f"{t.id}: left {t.left}, right {t.right}{whose}, {t.state}")
-    if not rows:
-        click.echo("No ticket waits for an outcome.")
+    lines = [
+        f"{t.id}: left {t.left}, right {t.right}"
+        f"{'' if t.judge is None else f', judge {t.judge}'}, {t.state}"
+        for t in rows
+    ]
+    none = "No ticket waits for an outcome."
+    say(as_json, [ticket.to_dict() for ticket in rows], "\n".join(lines) or none)
 
 
 @click.command("judges")
@@ -153,12 +155,8 @@ def tickets(study: Place, judge: str | None, as_json: bool) -> None:
 @json_option
 def judges(study: Place, as_json: bool) -> None:
     """Say of each judge what was answered, how often right where it is known, and the costs."""
-    from bayesduel.cli.console import print_json
-
     rows = opened(study).judges()
-    if as_json:
-        print_json(rows)
-        return
+    lines = []
     for row in rows:
         said = [f"{row['told']:,} answered", f"{row['skipped']:,} skipped"]
         for part, of, words in (
@@ -171,9 +169,8 @@ def judges(study: Place, as_json: bool) -> None:
         said += [f"{row['corrected']:,} corrected"] * bool(row["corrected"])
         said += [f"cost {row['cost']:,.6g}"] * bool(row["cost"])
         said += ["fails the gold questions"] * row["fails"]
-        click.echo(f"{row['judge']}: {', '.join(said)}.")
-    if not rows:
-        click.echo("No judge was asked by name yet.")
+        lines.append(f"{row['judge']}: {', '.join(said)}.")
+    say(as_json, rows, "\n".join(lines) or "No judge was asked by name yet.")
 
 
 @click.command("arms")
@@ -190,8 +187,6 @@ def arms(
     as_json: bool,
 ) -> None:
     """List the arms; add, retire or restore some."""
-    from bayesduel.cli.console import print_json
-
     found = opened(study)
     for change, labels in (
         (found.add_arms, add),
@@ -201,11 +196,8 @@ def arms(
         if labels:
             change(labels)
     retired = {found.arms[k] for k in found.retired}
-    if as_json:
-        print_json([{"arm": arm, "retired": arm in retired} for arm in found.arms])
-        return
-    for arm in found.arms:
-        click.echo(f"{arm}{' (retired)' if arm in retired else ''}")
+    rows = [{"arm": arm, "retired": arm in retired} for arm in found.arms]
+    say(as_json, rows, "\n".join(f"{r['arm']}{' (retired)' * r['retired']}" for r in rows))
 
 
 @click.command("list")
@@ -213,16 +205,12 @@ def arms(
 @json_option
 def list_(study: str, as_json: bool) -> None:
     """List the names of the studies of a file or a database."""
-    from bayesduel.cli.console import print_json
     from bayesduel.study.study import studies
 
     if "://" not in study and not Path(study).exists():
         raise ValueError(f"{study} should be a study, made by `bayesduel study new`; got no file")
     names = studies(study)
-    if as_json:
-        print_json(list(names))
-    else:
-        click.echo("\n".join(names))
+    say(as_json, list(names), "\n".join(names))
 
 
 COMMANDS = (skip, cancel, reissue, undo, add, tickets, judges, arms, list_)

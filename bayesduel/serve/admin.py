@@ -111,7 +111,8 @@ OPERATIONS = (
         result={
             "paused": {"type": "boolean"}, "stopped": {"type": "boolean"},
             "duels": {"type": "integer"}, "items": {"type": "boolean"},
-            "invitations": {"type": "array"}, "arms": {"type": "array"}, "recent": {"type": "array"},
+            "invitations": {"type": "array"}, "arms": {"type": "array"},
+            "recent": {"type": "array"},
         },
     ),
     Operation(
