@@ -13,6 +13,7 @@ from bayesduel.serve.content import markdown
 from bayesduel.serve.operations import Operation, Refused, text
 from bayesduel.serve.pages import Pages
 from bayesduel.study.desk import NoQuestion, StudyStopped
+from bayesduel.study.store import StudyError
 from bayesduel.study.tickets import Ticket, ticket_number
 
 __all__ = ["OPERATIONS", "instructions", "media_file", "page_key"]
@@ -51,6 +52,8 @@ def judge_answer(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dic
                 else:
                     outcome = OUTCOMES[body["answer"]]
                     pages.study.tell(ticket, outcome, judge=visitor.judge)
+            except StudyError:  # of the database: nothing is stored, and it may be sent again
+                raise
             except ValueError as error:
                 raise Refused(409, "this pair has another answer, or was withdrawn") from error
         return _state(pages, visitor)
@@ -64,6 +67,8 @@ def judge_undo(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[
         if last == ticket_number(pages.key, ticket) and ticket.state in ("told", "skipped"):
             try:
                 pages.study.undo(visitor.judge)
+            except StudyError:
+                raise
             except ValueError as error:
                 raise Refused(409, "this answer was corrected since") from error
         elif ticket.state in ("told", "skipped"):

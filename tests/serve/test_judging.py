@@ -95,6 +95,23 @@ def test_the_quota_ends_with_a_code_and_undo_still_works(site):
     assert answer(ann, back).json()["phase"] == "done"
 
 
+def test_an_answer_that_the_database_fails_on_is_stored_nowhere_and_sent_again(site, monkeypatch):
+    made = site()
+    ann = made.client("ann")
+    state = ann.get("/api/judge").json()
+    add_event = made.study.store._add_event
+
+    def fails_after_it(**values):
+        add_event(**values)
+        raise bd.StudyError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(made.study.store, "_add_event", fails_after_it)
+        assert answer(ann, state).status_code == 503
+    assert made.study.n_duels == len(made.study.audit()) == 0
+    assert answer(ann, state).json()["told"] == made.study.n_duels == 1
+
+
 def test_a_pause_holds_judges_and_keeps_answers(site):
     made = site()
     ann, root = made.client("ann"), made.client("root", "admin")
