@@ -8,7 +8,7 @@ PARALLEL := -n 2 --dist worksteal -q
 # The tests start many processes, and each would compile every file anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test plain-tests compiled-tests test-all lint types tests nightly wheels lowest newest faults mutations bench reference reproduce validate clean help
+.PHONY: demo test plain-tests compiled-tests test-all lint types tests nightly wheels lowest newest faults mutations bench reference reproduce validate docs clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -68,10 +68,10 @@ lowest:  ## the quick tests with the lowest versions that pyproject.toml allows
 newest:  ## the quick tests with the newest versions there are
 	@bash .ci/test-versions newest
 
-faults: $(STAMP)  ## docs/faults.md: bad inputs, and kills at random moments (goes on after a stop)
+faults: $(STAMP)  ## docs/validation/faults.md: bad inputs, and kills at random moments (goes on after a stop)
 	$(BIN)/python -m benchmarks.faults $(if $(FULL),--full)
 
-mutations: $(STAMP)  ## docs/mutations.md: 300 small faults in the package (goes on after a stop)
+mutations: $(STAMP)  ## docs/validation/mutations.md: 300 small faults in the package (goes on after a stop)
 	$(BIN)/python -m benchmarks.mutations
 
 bench: $(STAMP)  ## the benchmarks, as ratios in one run (20 minutes)
@@ -81,11 +81,17 @@ bench: $(STAMP)  ## the benchmarks, as ratios in one run (20 minutes)
 reference: $(STAMP)  ## our regrets beside reference figures (an hour; goes on after a stop)
 	$(BIN)/python -m benchmarks.reference
 
-reproduce: $(STAMP)  ## the papers' claims, run again: docs/papers.md; QUICK=1 prints them in 15 minutes
+reproduce: $(STAMP)  ## the papers' claims, run again: docs/validation/papers.md; QUICK=1 prints them in 15 minutes
 	$(BIN)/python examples/reproduce $(if $(QUICK),--quick)
 
-validate: $(STAMP)  ## docs/validation.md, measured (goes on after a stop; FULL=1: hours)
+validate: $(STAMP)  ## docs/validation/validation.md, measured (goes on after a stop; FULL=1: hours)
 	$(BIN)/python -m benchmarks.validation $(if $(FULL),--full)
+
+docs: $(STAMP)  ## the site: build/site/index.html; every warning and broken link is an error
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@rm -rf docs/reference/generated
+	$(BIN)/python -m sphinx -W --keep-going -E -q -b html -d build/doctrees docs build/site
+	$(BIN)/python docs/check_links.py build/site
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

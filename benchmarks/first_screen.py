@@ -225,13 +225,13 @@ def thresholds() -> None:
 
 @case("9. Custom models: a layer of the user's own file")
 def custom() -> None:
-    """Run the page docs/custom_models.md."""
-    page = Path(__file__).parents[1] / "docs" / "custom_models.md"
+    """Run the page docs/how_to/custom_models.md."""
+    page = Path(__file__).parents[1] / "docs" / "how_to" / "custom_models.md"
     layer, *use = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.S)
     Path("travel.py").write_text(layer, encoding="utf-8")
     Path("use.py").write_text("\n".join(use), encoding="utf-8")
     done = subprocess.run([sys.executable, "use.py"], capture_output=True, text=True, check=False)
-    print(f"  $ python use.py   # the {len(use)} other blocks of docs/custom_models.md")
+    print(f"  $ python use.py   # the {len(use)} other blocks of docs/how_to/custom_models.md")
     print(indent(done.stdout + done.stderr, "    "))
     shown("travel.html", "verdict")
 

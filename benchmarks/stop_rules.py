@@ -1,10 +1,10 @@
 """Stop rules in worlds with and without a ranking: duels, and how often the answer is right.
 
-``python -m benchmarks.stop_rules --studies 60 --arms 8`` prints the table of docs/studies.md. The
-worlds: scores from N(0, 1); the same with one duel in five decided by a coin; one arm 0.5 above
-equals; scores and a residual of each pair, sd 0.6; an arm that beats all others by 0.58 and a rival
-that thrashes the rest; and a cycle (0.65) of the best three. An answer is right if no arm beats it
-by more than the rope; "no arm qualifies" if there is no such arm.
+``python -m benchmarks.stop_rules --studies 60 --arms 8`` prints the table of
+docs/how_to/studies.md. The worlds: scores from N(0, 1); the same with one duel in five decided by a
+coin; one arm 0.5 above equals; scores and a residual of each pair, sd 0.6; an arm that beats all
+others by 0.58 and a rival that thrashes the rest; and a cycle (0.65) of the best three. An answer
+is right if no arm beats it by more than the rope; "no arm qualifies" if there is no such arm.
 """
 
 import argparse

@@ -13,7 +13,7 @@ modifiers         ``JudgeReliability``, ``BladeChest``
 
 A model is made with ``+``: ``BradleyTerry(Scores() + OrderEffect() + RandomEffects("judge"))``. A
 model or a term of one's own is a class, and is passed as an object: ``fit(duels, MyModel())``.
-docs/custom_models.md has a worked example. :func:`register` gives such a class a name.
+docs/how_to/custom_models.md has a worked example. :func:`register` gives such a class a name.
 """
 
 from bayesduel.models.blade_chest import BladeChest

@@ -1,4 +1,4 @@
-"""docs/custom_models.md runs as it stands; classes of one's own need no registration."""
+"""docs/how_to/custom_models.md runs as it stands; classes of one's own need no registration."""
 
 import json
 import re
@@ -26,7 +26,7 @@ from bayesduel.models import (
 from bayesduel.posterior.draws import model_of
 
 ROOT = Path(__file__).parents[1]
-TEXT = (ROOT / "docs" / "custom_models.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "how_to" / "custom_models.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"(?:^`([\w/.]+)`:\n\n)?^```python\n(.*?)^```$", flags=re.M | re.S)
 
 
@@ -42,7 +42,7 @@ def page(tmp_path_factory):
             if file:
                 (folder / file).write_text(text, encoding="utf-8")
             else:
-                exec(compile(text, "docs/custom_models.md", "exec"), scope)
+                exec(compile(text, "docs/how_to/custom_models.md", "exec"), scope)
         yield scope, folder
     sys.modules.pop("travel", None)
 

@@ -249,7 +249,7 @@ def test_changelog_starts_with_changed_numbers():
 
 def test_a_headline_that_was_not_run_stays_on_the_page(tmp_path, reproduce):
     page = tmp_path / "papers.md"
-    before = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    before = (ROOT / "docs" / "validation" / "papers.md").read_text(encoding="utf-8")
     page.write_text(before.replace("| claim |", "| Claim |"), encoding="utf-8")
     reproduce("__main__.py")(["--only-collect", "--page", str(page), "--out", str(tmp_path)])
     assert page.read_text(encoding="utf-8").replace("| Claim |", "| claim |") == before

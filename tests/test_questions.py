@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from bayesduel.cli import COMMANDS, main
 from tests.support.parsing import Page
 
-PAGE = Path(__file__).parents[1] / "docs" / "questions.md"
+PAGE = Path(__file__).parents[1] / "docs" / "start" / "questions.md"
 
 
 def questions():

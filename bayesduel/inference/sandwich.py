@@ -127,7 +127,8 @@ def robust_covariance(
     if used and not reason and many and drawn.approximation is None:
         reason = (
             f"cluster-robust errors of this model are computed for at most {MOST_ARMS:,} arms; for "
-            "more, refit without each of about 20 parts of the clusters: docs/scale.md, Judges"
+            "more, refit without each of about 20 parts of the clusters: "
+            "docs/validation/scale.md, Judges"
         )
     auto = needed(used)
     attrs = {"clusters_repeated": counts, "clusters_auto": auto, "clusters_reason": reason}

@@ -8,8 +8,8 @@ is replaced by the best indirect duel.
 
 References
 ----------
-Own rule of this package; measured in docs/studies.md. It is of the family of expected variance
-reduction for logistic models (Schein & Ungar, "Active learning for logistic regression: an
+Own rule of this package; measured in docs/how_to/studies.md. It is of the family of expected
+variance reduction for logistic models (Schein & Ungar, "Active learning for logistic regression: an
 evaluation", Machine Learning 2007). Deviations: none.
 """
 
@@ -128,7 +128,7 @@ class ContrastAllocation(ScoreRule):
     """Largest expected reduction of relative variance of the contrasts in question."""
 
     select: ClassVar = staticmethod(select)
-    reference: ClassVar[str] = "bayesduel, docs/studies.md"
+    reference: ClassVar[str] = "bayesduel, docs/how_to/studies.md"
 
 
 ContrastAllocation.__doc__ = f"{ContrastAllocation.__doc__}\n{ScoreRule.__doc__}"

@@ -15,8 +15,8 @@ brings its own.
 
 References
 ----------
-This package; ``docs/pivot_index.md`` has the argument step by step, where it fails, and the
-measurements. Argued there, not refereed: regret O(log T) where no pair is tied. Measured there:
+This package; ``docs/validation/pivot_index.md`` has the argument step by step, where it fails, and
+the measurements. Argued there, not refereed: regret O(log T) where no pair is tied. Measured there:
 lower mean regret than the other policies on most problems of the literature; rare long runs of
 duels of a wrong champion remain.
 """
@@ -268,8 +268,8 @@ class PivotIndex(PairPolicy):
     """Pivot index, for Copeland regret; no constant to choose, no horizon.
 
     Argued: regret O(log T) where no pair is tied (a sketch, not refereed; not the best slope).
-    Measured: see ``docs/pivot_index.md``. Exact ties of pairs that matter make its regret grow
-    nearly linearly, as that of every consistent policy.
+    Measured: see ``docs/validation/pivot_index.md``. Exact ties of pairs that matter make its
+    regret grow nearly linearly, as that of every consistent policy.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ class PivotIndex(PairPolicy):
     reads: ClassVar = "counts"
     select: ClassVar = staticmethod(select)
     repeats: ClassVar = staticmethod(repeats)
-    reference: ClassVar[str] = "this package, docs/pivot_index.md"
+    reference: ClassVar[str] = "this package, docs/validation/pivot_index.md"
     guarantee: ClassVar[str] = "Copeland regret O(log T) where no pair is tied: a sketch of a proof"
 
     def init(self, n_arms: int) -> Memory:

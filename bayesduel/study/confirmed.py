@@ -47,7 +47,7 @@ class Confirmed(StopRule):
 
     References
     ----------
-    Own rule of this package; measured in docs/studies.md.
+    Own rule of this package; measured in docs/how_to/studies.md.
     """
 
     rule: StopRule

@@ -25,7 +25,7 @@ TABLE_ARMS = 1000  # arms above which results hold no table of arm by arm
 LEAST = 100_000_000  # bytes; less is not enough to read anything
 GB = 10**9
 # Least bytes of addresses and of memory of a process that reads a log, and of one that does not:
-# those of a small log with one thread of OpenBLAS and DuckDB (docs/faults.md).
+# those of a small log with one thread of OpenBLAS and DuckDB (docs/validation/faults.md).
 ADDRESSES = {True: 1_700_000_000, False: 700_000_000}
 RESIDENT = {True: 350_000_000, False: 200_000_000}
 LEAN = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}  # else 1 GiB at once

@@ -1,1 +1,1 @@
-"""Faults: bad inputs to every command, and kills at random moments; writes docs/faults.md."""
+"""Bad inputs to every command, and kills at random moments; writes docs/validation/faults.md."""

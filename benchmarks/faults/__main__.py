@@ -1,4 +1,4 @@
-"""Run the faults and write docs/faults.md: ``python -m benchmarks.faults``.
+"""Run the faults and write docs/validation/faults.md: ``python -m benchmarks.faults``.
 
 Records are kept in .faults/, and a run that was stopped goes on where it ended; delete the folder
 to measure anew, as after a change of the package.
@@ -26,7 +26,7 @@ from benchmarks.faults.points import ATTACKED, POINTS, point
 from benchmarks.faults.sound_calls import World, public_names
 
 KEPT = Path(".faults")
-PAGE = Path("docs/faults.md")
+PAGE = Path("docs/validation/faults.md")
 QUICK = {"inputs": 40, "kills": 2, "junk": 10}
 FULL = {"inputs": 10_000, "kills": 15, "junk": 10_000}
 SHOWN = 80  # inputs on the page whose answers are no faults

@@ -28,7 +28,7 @@ from benchmarks.mutations.trials import LONGEST, Outcome, Trials
 
 ROOT = Path(__file__).parents[2]
 KEPT = Path(".faults").absolute()
-PAGE = Path("docs/mutations.md").absolute()
+PAGE = Path("docs/validation/mutations.md").absolute()
 ROOMS = ("beliefs", "inference", "posterior", "criticism", "data/read", "policies")
 TESTS = ("beliefs", "inference", "posterior", "criticism", "data/read", "policies",
          "contracts/test_policies.py")  # fmt: skip
@@ -45,7 +45,7 @@ AT_IMPORT = 300.0  # seconds for the tests of a mutation of what runs at import
 @click.option("--again", is_flag=True, help="Try those anew that were not noticed.")
 @click.option("--room", "rooms", multiple=True, help="Try those of this room alone.")
 def main(number: int, seed: int, minutes: float, again: bool, rooms: tuple[str, ...]) -> None:
-    """Try a random sample of mutations, and write docs/mutations.md."""
+    """Try a random sample of mutations, and write docs/validation/mutations.md."""
     begun = monotonic()
     found = [
         (room, mutation)

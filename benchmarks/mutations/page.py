@@ -1,4 +1,4 @@
-"""docs/mutations.md: the rate at which mutations are noticed, and what became of the others."""
+"""docs/validation/mutations.md: how many mutations are noticed, and what became of the others."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Measure scale: ``python -m benchmarks.scale [SECTION ...] [--full] [--page docs/scale.md]``.
+"""Measure scale: ``python -m benchmarks.scale [SECTION ...] [--full] [--page PAGE]``.
 
 A section is a module of this folder with ``TITLE``, the title of its table, and ``rows(full)``,
 which measures and returns the rows; ``NOTE``, if there is one, is said below the table. The tables
@@ -34,7 +34,7 @@ def sections() -> list[str]:
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("names", nargs=-1, metavar="[SECTION]...")
-@click.option("--full", is_flag=True, help="Measure the sizes of docs/scale.md (an hour).")
+@click.option("--full", is_flag=True, help="Measure the sizes of the page (an hour).")
 @click.option("--page", type=click.Path(exists=True, path_type=Path), help="Page to write into.")
 def main(names: tuple[str, ...], full: bool, page: Path | None) -> None:
     """Measure the sections called SECTION (all by default)."""
@@ -60,7 +60,8 @@ def table(name: str, rows: Sequence[Mapping[str, Any]], full: bool, note: str = 
     lines = [columns, ["---"] * len(columns)]
     lines += [[cell_text(row.get(c, "")).replace("|", "\\|") for c in columns] for row in rows]
     date = datetime.now(UTC).date().isoformat()
-    command = f"python -m benchmarks.scale {name}{' --full' if full else ''} --page docs/scale.md"
+    options = f"{' --full' if full else ''} --page docs/validation/scale.md"
+    command = f"python -m benchmarks.scale {name}{options}"
     grid = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     said = "\n".join([*wrap(note, 100), f"Measured {date}: `{command}`."])
     return f"{grid}\n\n{said}"

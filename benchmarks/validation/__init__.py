@@ -1,4 +1,4 @@
-"""Validation: what the package promises, measured; ``make validate`` writes docs/validation.md.
+"""What the package promises, measured; ``make validate`` writes docs/validation/validation.md.
 
 Each file ``benchmarks/validation/NAME.py`` holds one :class:`Experiment`, called ``EXPERIMENT``.
 """

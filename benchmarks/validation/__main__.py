@@ -1,4 +1,4 @@
-"""Run the validation and write docs/validation.md: ``python -m benchmarks.validation``.
+"""Run the validation and write docs/validation/validation.md: ``python -m benchmarks.validation``.
 
 Records are kept in .validation/ and a run that was stopped goes on where it ended. Delete that
 folder to measure anew, as after a change of the package. A section without records there stays on
@@ -24,7 +24,7 @@ from benchmarks.validation.page import written
 from benchmarks.validation.records import append, key_of, read_records
 
 NOT_EXPERIMENTS = {"__main__", "experiment", "page", "records"}
-PAGE = Path("docs/validation.md")
+PAGE = Path("docs/validation/validation.md")
 
 
 def experiments(names: tuple[str, ...] = ()) -> list[Experiment]:

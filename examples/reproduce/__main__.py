@@ -1,8 +1,8 @@
 """Every headline run again and the table of its claims: ``python examples/reproduce``.
 
 ``--quick`` takes the small sizes, under 15 minutes on two cores, and prints the table. The full
-form writes docs/papers.md and its figures; so does ``--quick --page docs/papers.md``. A headline
-that was not run in this form stays on the page as it was.
+form writes docs/validation/papers.md and its figures; so does ``--quick`` with ``--page`` and that
+path. A headline that was not run in this form stays on the page as it was.
 """
 
 import argparse
@@ -32,7 +32,8 @@ def main(arguments=None):
         for name in given.only:
             importlib.import_module(name).main(options)
     folder = given.out / ("quick" if given.quick else "full")
-    page = given.page or (folder / "papers.md" if given.quick else ROOT / "docs" / "papers.md")
+    place = folder if given.quick else ROOT / "docs" / "validation"
+    page = given.page or place / "papers.md"
     text = collected(folder, page.read_text() if page.exists() else "")
     for name in HEADLINES:
         if (folder / name / "figure.png").exists():

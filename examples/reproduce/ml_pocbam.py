@@ -5,7 +5,7 @@ Bandits", Figure 2. Their text gives two laws of the duels' variances; both are 
 baseline, uniform allocation with the fitted model, separates the model's part from the
 allocation's; the Laplace allocation is ours. The paper's orderings, and ours, are put to the
 test after 300 and 1,000 duels (``CLAIMS``). The full form takes about an hour of one processor;
-docs/top_k.md says more of it, and has the experiments of the scripts beside this one.
+docs/validation/top_k.md says more of it, and has the experiments of the scripts beside this one.
 
     python examples/reproduce/ml_pocbam.py --quick --workers 2
 """

@@ -4,7 +4,7 @@ Above: 100 items of 5 attributes, where the bound is n (f^-1(T) + 1) plus a cons
 the best item stands apart by a margin, on the right it need not, and the constant is large. Below
 left: the whole unit sphere, where the bound is of order sqrt(T). Below right: regret against the
 number of items. The exponents are slopes of ln regret in ln t over the last decade, their intervals
-by resampling runs. docs/attributes.md says more of them.
+by resampling runs. docs/validation/attributes.md says more of them.
 
     python examples/reproduce/two_phase.py --quick --workers 2
 """

@@ -33,4 +33,4 @@ def test_robust_errors_of_many_arms_name_the_jackknife(duels, monkeypatch):
     monkeypatch.setattr("bayesduel.inference.sandwich.MOST_ARMS", 5)
     with pytest.warns(RepeatedVotesWarning, match="parts of the clusters"):
         found = bd.winners(bd.fit(duels))
-    assert "docs/scale.md, Judges" in found.attrs["dependence"]
+    assert "docs/validation/scale.md, Judges" in found.attrs["dependence"]

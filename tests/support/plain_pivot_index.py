@@ -1,4 +1,4 @@
-"""The pivot index in plain Python, as docs/pivot_index.md states it: nothing kept, nothing cut.
+"""The pivot index in plain Python, as docs/validation/pivot_index.md has it: nothing kept or cut.
 
 The strengths of the two arms of a race are integrated out by Gauss-Legendre quadrature, exactly, as
 everything is a polynomial in them, and fair signs added; given the strengths, signs are

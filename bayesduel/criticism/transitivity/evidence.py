@@ -147,7 +147,7 @@ class Evidence:
         the p-value is within Monte Carlo error of 0.05 after the most logs that are replicated;
         "no power": none was found, and even frequent cycles would hardly have been. The null
         models do not represent every possible order: see the error rates in
-        docs/transitivity.md.
+        docs/understand/transitivity.md.
         """
         if not self.n_closed:
             return "none"

@@ -1,0 +1,152 @@
+"""Settings of the site (``make docs``), and the pages of the reference that are made at build time.
+
+What the reference lists is what the package holds: ``bayesduel.__all__``, the registries of models,
+terms and problems, and the policies with the attributes in which they name source and guarantee.
+"""
+
+from collections.abc import Iterable, Mapping
+from inspect import getdoc, isclass, isfunction
+from pathlib import Path
+from typing import Any
+
+import bayesduel
+from bayesduel import datasets, models, problems
+from bayesduel.cli.lists import SETTINGS
+from bayesduel.cli.parse import known_policies
+
+project = "bayesduel"
+author = "The bayesduel developers"
+copyright = author
+release = version = bayesduel.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+    "numpydoc",
+    "myst_nb",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+default_role = "autolink"
+add_function_parentheses = False
+suppress_warnings = ["mystnb.unknown_mime_type"]
+
+nb_execution_mode = "cache"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600
+nb_merge_streams = True
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+
+html_theme = "sphinx_book_theme"
+html_title = "bayesduel"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_theme_options = {"show_toc_level": 2, "use_download_button": False}
+
+HERE = Path(__file__).parent
+MADE = HERE / "reference"
+
+
+def _first_line(thing: Any) -> str:
+    """Return the first paragraph of a docstring on one line, its code marked as Markdown does."""
+    paragraph = (getdoc(thing) or "").partition("\n\n")[0]
+    return " ".join(paragraph.replace("``", "`").split())
+
+
+def _table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a table in Markdown."""
+    columns = list(columns)
+    lines = [columns, ["---"] * len(columns), *rows]
+    cells = ([str(cell).replace("|", "\\|") for cell in row] for row in lines)
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+
+
+def _summary(names: Iterable[str]) -> str:
+    """Return the directive that lists names and makes a page of each."""
+    listed = "".join(f"   {name}\n" for name in names)
+    return f"```{{eval-rst}}\n.. autosummary::\n   :toctree: generated\n\n{listed}```\n"
+
+
+def _api() -> str:
+    """Return the page of all public names, those of one home under one heading."""
+    homes: dict[str, list[str]] = {}
+    for name in bayesduel.__all__:
+        thing = getattr(bayesduel, name)
+        if isclass(thing) or isfunction(thing):
+            room = thing.__module__.split(".")[1]
+            homes.setdefault(room, []).append(f"bayesduel.{name}")
+    parts = ["# All names of `bayesduel`\n"]
+    for room in sorted(homes):
+        parts.append(f"## {room.replace('_', ' ').capitalize()}\n\n{_summary(sorted(homes[room]))}")
+    kinds = (n for n in sorted(models.__all__) if callable(getattr(models, n)))
+    parts.append(f"## Models\n\n{_summary(f'bayesduel.models.{n}' for n in kinds)}")
+    return "\n".join(parts)
+
+
+def _policies() -> str:
+    """Return the catalogue of policies by setting."""
+    parts = [
+        "# Policies\n\nMade from the policies themselves; `bayesduel policies` prints the same.\n"
+    ]
+    for setting, title in SETTINGS.items():
+        rows = (
+            (f"`{name}`", _first_line(kind), kind.reference, kind.guarantee)
+            for name, kind in known_policies(setting).items()
+        )
+        parts.append(
+            f"## {title}\n\n{_table(('policy', 'what', 'reference', 'guarantee'), rows)}\n"
+        )
+    return "\n".join(parts)
+
+
+def _models() -> str:
+    """Return the catalogue of models and terms."""
+    named = (
+        (f'`"{n}"`', _first_line(models.named(n)), f"`{models.named(n)!r}`") for n in models.MODELS
+    )
+    terms = (
+        (f"`{n}`", f"`{kind.__name__}`", _first_line(kind)) for n, kind in models.TERMS.items()
+    )
+    return (
+        "# Models and terms\n\nMade from the registries of the package.\n\n## Models\n\n"
+        f"{_table(('name', 'what', 'in Python'), named)}\n\n## Terms\n\n"
+        f"{_table(('name', 'class', 'what'), terms)}\n"
+    )
+
+
+def _problems() -> str:
+    """Return the catalogue of problems and of shipped logs."""
+    known: Mapping[str, Any] = {name: problems.named(name) for name in problems.NAMES}
+    rows = ((f"`{name}`", p.setting, p.n_arms, p.source) for name, p in known.items())
+    logs = [datasets.describe(name) for name in datasets.names()]
+    shipped = ((f"`{e.name}`", f"{e.n_duels:,}", e.n_arms, e.title, e.citation) for e in logs)
+    return (
+        "# Problems and shipped logs\n\n## Problems\n\n"
+        f"{_table(('name', 'setting', 'arms', 'source'), rows)}\n\n## Shipped logs\n\n"
+        f"{_table(('name', 'duels', 'arms', 'what was compared', 'source'), shipped)}\n"
+    )
+
+
+def _write_reference(*_: Any) -> None:
+    """Write the pages of the reference, those alone that differ, so that a build goes on."""
+    pages = {"api": _api, "policies": _policies, "models": _models, "problems": _problems}
+    for name, made in pages.items():
+        path, text = MADE / f"{name}.md", made()
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def setup(app: Any) -> None:
+    """Make the pages before Sphinx looks for its sources."""
+    app.connect("config-inited", _write_reference)
