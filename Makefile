@@ -8,7 +8,7 @@ PARALLEL := -n 2 --dist worksteal -q
 # The tests start many processes, and each would compile every file anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test plain-tests compiled-tests test-all lint types tests nightly wheels lowest newest faults mutations bench reference reproduce validate docs clean help
+.PHONY: demo test plain-tests compiled-tests test-all lint types tests nightly wheels lowest newest faults mutations bench reference reproduce validate docs release clean help
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -92,6 +92,12 @@ docs: $(STAMP)  ## the site: build/site/index.html; every warning and broken lin
 	@rm -rf docs/reference/generated
 	$(BIN)/python -m sphinx -W --keep-going -E -q -b html -d build/doctrees docs build/site
 	$(BIN)/python docs/check_links.py build/site
+
+release: $(STAMP)  ## the wheel and the sdist in dist/, checked; it neither tags nor publishes
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt build twine
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/python -m twine check --strict dist/*
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
