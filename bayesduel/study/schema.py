@@ -80,7 +80,7 @@ tickets = Table(
     Column("gold", Float),  # the right outcome of a gold question, which is no duel
     Column("cost", Float),  # of the answer, where it was named
     Index("tickets_by_state", "study", "state", "asked"),
-    Index("tickets_by_judge", "study", "judge", "state"),
+    Index("tickets_by_judge", "study", "judge", "state", "number"),
 )
 # What happened, in order: told, corrected, withdrawn, skipped, cancelled, reissued; arms.
 events = Table(
