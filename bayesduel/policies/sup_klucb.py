@@ -10,8 +10,8 @@ itself only once the sign of each of its pairs is confident, and until then it m
 whose sign is least certain. A sign at time t is wrong with the chance that KL-UCB allows an upper
 bound to fail; over all times up to T these chances sum to O(ln ln T). The price: every pair of the
 arm has to be decided, also where its sign decides nothing, so that small gaps cost much
-(docs/validation/papers.md: lower than the literal rule with 3 arms, higher with 10 and more at
-T = 20,000).
+(docs/validation/papers.md, T = 100,000: lower than the literal rule with 3 arms, higher with 10
+and more).
 
 References
 ----------

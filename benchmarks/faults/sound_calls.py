@@ -309,6 +309,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "Study.add": lambda w: {"left": "a", "right": "b", "outcome": "left"},
     "Study.cancel": lambda w: {"ticket": w.open},
     "Study.expired": lambda w: {},
+    "Study.judges": lambda w: {},
     "Study.reissue": lambda w: {"ticket": w.open},
     "Study.restore_arms": lambda w: {"arms": ["c"]},
     "Study.rows": lambda w: {},

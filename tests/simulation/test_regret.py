@@ -222,7 +222,9 @@ def side(P, a, b):
 def test_differences_of_regret_are_paired(trace):
     from scipy import stats
 
-    found = bd.regret_difference(trace, "DTS", "Uniform", "weak", ci_prob=0.9)
+    found = bd.regret_difference(
+        trace=trace, policy="DTS", other="Uniform", criterion="weak", ci_prob=0.9
+    )
     values = bd.regret(trace, "weak")
     ours, theirs = values.sel(policy="DTS").values, values.sel(policy="Uniform").values
     expected = stats.ttest_rel(ours, theirs).confidence_interval(0.9)
