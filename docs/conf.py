@@ -39,6 +39,7 @@ nb_execution_mode = "cache"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
 nb_merge_streams = True
+nb_output_stderr = "remove"  # which file was read, by its path on the machine that made the site
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
@@ -52,7 +53,7 @@ html_theme = "sphinx_book_theme"
 html_title = "bayesduel"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_theme_options = {"show_toc_level": 2, "use_download_button": False}
+html_theme_options = {"show_toc_level": 2, "use_download_button": False, "navbar_persistent": []}
 
 HERE = Path(__file__).parent
 MADE = HERE / "reference"
