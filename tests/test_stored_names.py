@@ -220,6 +220,8 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/data/items.py", "Items.to_dataset", "getattr(a, field)"),
         ("bayesduel/data/pulls.py", "Pulls.__post_init__", "getattr(self, x)"),
         ("bayesduel/policies/policy.py", "Policy.__post_init__", "getattr(self, setting.name)"),
+        ("bayesduel/policies/policy.py", "Policy.__post_init__", "getattr(self, name, None)"),
+        ("bayesduel/policies/policy.py", "Policy.__post_init__", "vars(kind)"),
         ("bayesduel/reporting/partial_report.py", "fingerprint", "vars(log.votes)"),
         ("bayesduel/simulation/replication.py", "label", "getattr(policy, f.name)"),
         ("bayesduel/study/planning.py", "plan", "vars(future)"),
