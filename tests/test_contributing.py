@@ -194,7 +194,7 @@ def test_a_dataset(run, tmp_path, monkeypatch):
     folder = tmp_path / "shipped"
     shutil.copytree(Path(datasets.__file__).parent, folder)
     blocks = {language: text for _, language, text in section("Add a dataset")}
-    (folder / "teas.csv").write_text(blocks["csv"], encoding="utf-8")
+    (folder / "teas.csv").write_text(blocks["text"], encoding="utf-8")
     known = json.loads((folder / "catalogue.json").read_text(encoding="utf-8"))
     known |= json.loads(blocks["json"])
     (folder / "catalogue.json").write_text(json.dumps(known), encoding="utf-8")
