@@ -56,6 +56,7 @@ _HOMES = {
     "DTS": "bayesduel.policies",
     "DTSPlus": "bayesduel.policies",
     "Comparison": "bayesduel.criticism.comparison",
+    "DefaultModel": "bayesduel.inference.default_model",
     "Duels": "bayesduel.data.duels",
     "ECWRMED": "bayesduel.policies",
     "GLMETC": "bayesduel.policies",

@@ -41,6 +41,7 @@ __all__ = [
 ]
 
 MODELS = (
+    "auto",
     "bradley-terry",
     "thurstone",
     "davidson",
@@ -167,7 +168,11 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
 def fitting_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that say what to fit and how."""
     model = click.option(
-        "--model", type=click.Choice(MODELS), default=MODELS[0], show_default=True, help="Model."
+        "--model",
+        type=click.Choice(MODELS),
+        default=MODELS[0],
+        show_default=True,
+        help="Model; auto is by what LOG has: margins, ties (davidson, above 5 %), or who won.",
     )
     return model(sampling_options(command))
 
@@ -186,9 +191,10 @@ def sampling_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--draws", type=click.IntRange(min=LEAST_DRAWS), help="Posterior draws."),
         seed_option,
         click.option(
-            "--order-effect",
-            is_flag=True,
-            help="Include an advantage of the left side: --term order.",
+            "--order-effect/--no-order-effect",
+            default=None,
+            help="Include an advantage of the left side, or leave it out.  [default: include it "
+            "where sides have a meaning: home and away, first shown]",
         ),
         term_option,
     ]
@@ -275,16 +281,20 @@ def _column(name: str, value: str) -> Any:
 
 
 def chosen_model(name: str, options: Mapping[str, Any]) -> Any:
-    """Return the model that is asked for, with the terms that are.
+    """Return the model that is asked for, with the terms that are, as a recipe for any log.
 
     Raises
     ------
     click.UsageError
         If the model cannot have them.
     """
+    from bayesduel.inference.default_model import AUTO, DefaultModel
     from bayesduel.models import named
 
-    return with_terms(named(name), options, f"--model {name}")
+    plain = "bradley-terry" if name == AUTO else name
+    with_terms(named(plain), options, f"--model {name}")
+    words = tuple(word for option, word in _terms_asked(options) if option != "--order-effect")
+    return DefaultModel(name, words, options.get("order_effect"))
 
 
 def with_terms(model: Any, options: Mapping[str, Any], called: str) -> Any:
@@ -376,20 +386,19 @@ def fit_log(duels: "Duels", options: dict[str, Any], label: str | None = None) -
 
 
 def fits_of(
-    log: str | list[str], options: dict[str, Any], model: "Callable[[Duels], Any] | None" = None
+    log: str | list[str], options: dict[str, Any], check: "Callable[[Duels], object] | None" = None
 ) -> "dict[str | None, xr.DataTree]":
     """Return the fit in a file that `bayesduel fit` saved, or those made of a log.
 
-    `model` chooses one for each log; by default it is the option's.
+    `check` raises where a log cannot have what is asked, before any is fitted.
     """
     if not is_saved(log):
+        options = options | {"model": chosen_model(options["model"], options)}
         logs = read_log(log, options)
-        chosen = {
-            label: {} if model is None else {"model": model(duels)} for label, duels in logs.items()
-        }
-        return {
-            label: fit_log(duels, options | chosen[label], label) for label, duels in logs.items()
-        }
+        if check is not None:
+            for duels in logs.values():
+                check(duels)
+        return {label: fit_log(duels, options, label) for label, duels in logs.items()}
     from bayesduel.posterior.load import load
 
     context = click.get_current_context()

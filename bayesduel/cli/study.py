@@ -107,7 +107,8 @@ def new(
     **judging: float | None,
 ) -> None:
     """Make a new STUDY."""
-    from bayesduel.cli.options import chosen_model
+    from bayesduel.cli.options import with_terms
+    from bayesduel.models import named
     from bayesduel.study.confirmed import Confirmed
     from bayesduel.study.stopping import Budget, WithinRope
     from bayesduel.study.study import Study
@@ -130,7 +131,7 @@ def new(
         judging=_judging(gold, judging),
         expires=expires,
         goal=goal,
-        model=chosen_model(model, {"term": term}) if term else model,
+        model=with_terms(named(model), {"term": term}, f"--model {model}") if term else model,
         policy=_policy(policy),
         stop=stop,
         seed=seed,

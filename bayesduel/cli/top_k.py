@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesduel.cli.options import (
-    MODELS,
     check_folder,
-    chosen_model,
     fits_of,
+    fitting_options,
     json_option,
     log_argument,
     reading_options,
-    sampling_options,
 )
 from bayesduel.system.atomic_write import write_text
 
@@ -41,12 +39,7 @@ ROWS = 30  # arms listed in the terminal; --json has all
 @json_option
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File for the JSON.")
 @reading_options
-@click.option(
-    "--model",
-    type=click.Choice(MODELS),
-    help="Model.  [default: thurstone-score where LOG has margins, else bradley-terry]",
-)
-@sampling_options
+@fitting_options
 def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
     """Show the k best arms of LOG (or of a fit.nc that `bayesduel fit` saved).
 
@@ -60,16 +53,8 @@ def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
     output = options.pop("output")
     if output is not None:
         check_folder(output)
-    named = options.pop("model")
-    if named is not None:
-        chosen_model(named, options)  # refused before the log is read
     found: dict[str | None, TopK] = {}
-
-    def model(duels: Any) -> Any:
-        check_k(k, duels.n_arms)  # before the work, not after it
-        return _model(named, duels, options)
-
-    fits = fits_of(log, options, model)
+    fits = fits_of(log, options, lambda duels: check_k(k, duels.n_arms))
     for label, fit in fits.items():
         with working("counting sets"):
             found[label] = top_k(fit, k, n=sets)
@@ -84,12 +69,6 @@ def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
             show(_blocks(one), label)
     if output is not None:
         remark(f"wrote {output}")
-
-
-def _model(named: str | None, duels: Any, options: dict[str, Any]) -> Any:
-    """Return the model that was asked for, or the one that suits the log."""
-    with_margins = duels.votes is not None and duels.votes.margin is not None
-    return chosen_model(named or ("thurstone-score" if with_margins else "bradley-terry"), options)
 
 
 def _blocks(found: "TopK") -> "Iterator[Block]":

@@ -24,9 +24,9 @@ import xarray as xr
 
 from bayesduel.criticism.replicated_logs import design_of, duel_by_duel, replicated
 from bayesduel.data.duels import Duels
+from bayesduel.inference.default_model import choose_model
 from bayesduel.inference.fit import fitted
 from bayesduel.inference.prior import prior_draws
-from bayesduel.models import model_named
 from bayesduel.models.settings import settings_to_json
 from bayesduel.posterior.draws import posterior_draws
 from bayesduel.system.arguments import check_call, whole
@@ -136,7 +136,7 @@ def calibrate(
     n, seed, workers = whole(n, "n", 20), whole(seed, "seed", 0), whole(workers, "workers", 1)
     check_call(progress, "progress", none=True)
     log = design_of(design)
-    model = model_named(model).settled(log)
+    model = choose_model(model, log).model.settled(log)
     model.check(log)
     if isinstance(log, Duels):
         log = duel_by_duel(log)

@@ -16,9 +16,9 @@ from bayesduel.criticism.cross_validation import cut, rows_of, votes_of
 from bayesduel.criticism.levels import levels_by, with_votes
 from bayesduel.data.duels import Duels
 from bayesduel.data.votes import Cells, cells_of
+from bayesduel.inference.default_model import choose_model
 from bayesduel.inference.fit import fitted, takes_sparse
 from bayesduel.intervals import wilson
-from bayesduel.models import model_named
 from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import CHUNK, posterior_draws
 from bayesduel.system.threads import ONE_THREAD
@@ -180,7 +180,7 @@ def held_out(
     if isinstance(folds, bool) or folds != int(folds) or folds < 2:
         raise ValueError(f"folds should be a whole number >= 2, got {folds}")
     rng = np.random.default_rng(seed)
-    model, held_together = model_named(model), unit
+    model, held_together = choose_model(model, duels).model, unit
     rows, unit = rows_of(duels, model.terms.reads_order)
     by_vote = (
         unit != "duel" or model.response.outcome == "margin" or bool(model.terms.columns(duels))

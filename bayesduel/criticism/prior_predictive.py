@@ -9,11 +9,11 @@ from bayesduel.criticism.posterior_predictive import posterior_predictive
 from bayesduel.criticism.replicated_logs import design_of
 from bayesduel.data.duels import Duels
 from bayesduel.inference.datatree import datatree
+from bayesduel.inference.default_model import choose_model
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.fit import describe_model
 from bayesduel.inference.prior import prior_draws
 from bayesduel.inference.psis import Certificate, Tails
-from bayesduel.models import model_named
 from bayesduel.system.arguments import whole
 
 __all__ = ["prior_predictive"]
@@ -56,7 +56,7 @@ def prior_predictive(model: Any, design: Any, draws: int = 500, seed: int = 0) -
     """
     draws, seed = whole(draws, "draws", 20), whole(seed, "seed", 0)
     log: Any = design_of(design)
-    model = model_named(model)
+    model = choose_model(model, log).model
     if not isinstance(log, Duels) or model.log_type != "duels":
         raise TypeError(f"design should be of duels for {model.name}, got {type(log).__name__}")
     model = model.settled(log)

@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.health_report import Health, Repeats, sentences
+from bayesduel.data.sides import one_order
 from bayesduel.intervals import wilson
 from bayesduel.system.arguments import check_log
 
@@ -34,7 +35,6 @@ LATIN = str.maketrans(
     "\u03b1\u03b9\u03bd\u03bf\u03c1\u03c5",
     "ABESIJKMHOPCTYX" + "aesijopcyxhdqw" + "ABEZHIKMNOPTYX" + "aivopu",
 )
-BY_CHANCE = 7  # repeats of pairs that are all in one order by chance with 2^-7 < 1 %
 
 
 class DisconnectedWarning(UserWarning):
@@ -106,7 +106,7 @@ def health(duels: "Duels") -> Health:
         duels_per_arm=(int(total.min()), float(np.median(total)), int(total.max())),
         n_decisive=first + second,
         ordered=duels.ordered,
-        one_orientation=_one_orientation(duels, n_met),
+        one_orientation=duels.ordered and one_order(duels),
         first_share=first / (first + second) if first + second else float("nan"),
         first_interval=(low, high),
         n_judges=None if votes is None or votes.judge is None else len(votes.judges),
@@ -223,12 +223,6 @@ def _ordered_pairs(duels: "Duels") -> int:
     met = cells.left_wins + cells.right_wins + cells.ties > 0
     code = cells.left[met].astype(np.int64) * duels.n_arms + cells.right[met]
     return len(np.unique(code))
-
-
-def _one_orientation(duels: "Duels", n_met: int) -> bool:
-    """Return whether all pairs are listed in one order, beyond what chance would do."""
-    repeats = duels.n_duels - n_met
-    return duels.ordered and repeats >= BY_CHANCE and _ordered_pairs(duels) == n_met
 
 
 def _repeats(duels: "Duels", role: str) -> Repeats | None:

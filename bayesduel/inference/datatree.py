@@ -114,7 +114,8 @@ def _observed(model: Any, cells: Any, arms: np.ndarray) -> dict[str, xr.Dataset]
     if len(arms) <= TABLE_ARMS:
         wins, ties = log.tally("keep")
         square = {"wins": (SQUARE, wins), "ties": (SQUARE, ties)}
-    else:
+    by_side = model.terms.reads_order and model.response.outcome != "margin"
+    if by_side or not square:  # who was left is not in the matrices
         for k, name in enumerate(("first_wins", "second_wins", "cell_ties")):
             cell[name] = ("cell", counts[:, k])
     if model.response.outcome == "margin":

@@ -14,11 +14,12 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.health import components, warn_of_pairing
 from bayesduel.data.pulls import Pulls
 from bayesduel.inference.datatree import datatree
+from bayesduel.inference.default_model import AUTO, choose_model
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.nuts import sample_nuts
 from bayesduel.inference.sample import approximation_of, sample
 from bayesduel.inference.sandwich import robust_covariance
-from bayesduel.models import Model, model_named
+from bayesduel.models import Model
 from bayesduel.models.registry import classes_of
 from bayesduel.models.settings import settings_to_json
 from bayesduel.system.arguments import check_call, check_flag, check_one_of, shown_value
@@ -63,7 +64,7 @@ class UncertifiedWarning(UserWarning):
 @one_at_a_time
 def fit(
     duels: Duels | Pulls,
-    model: Any = "bradley-terry",
+    model: Any = AUTO,
     method: Method = "auto",
     *,
     draws: int | None = None,
@@ -80,9 +81,11 @@ def fit(
     duels
         The log; for :class:`bayesduel.models.LogisticAttributes` one of pulls.
     model
-        A model of :mod:`bayesduel.models`, or its name: "bradley-terry", "thurstone",
-        "davidson", "preference-matrix", "thurstone-score" and "perturbed-thurstone" (these two of
-        logs with margins).
+        "auto": by what the log has (ties, margins, sides with a meaning), as
+        :mod:`bayesduel.inference.default_model` says; the attribute ``model_reasons`` says why. Or
+        a model of :mod:`bayesduel.models`, or its name, taken as it is: "bradley-terry",
+        "thurstone", "davidson", "preference-matrix", "thurstone-score" and "perturbed-thurstone"
+        (these two of logs with margins). Or :class:`bayesduel.DefaultModel` with settings.
     method
         "laplace": mode and curvature, corrected and certified by Pareto-smoothed importance
         sampling; where normal proposals are not certified, skewed ones that are refined from
@@ -162,7 +165,7 @@ def fit(
         clusters=clusters,
         progress=progress,
     )
-    _warn_of_covariates(duels, model_named(model))
+    _warn_of_covariates(duels, choose_model(model, duels).model)
     return tree
 
 
@@ -184,7 +187,7 @@ def fitted(
 
     Newton's method starts at parameters `near`, by name.
     """
-    model = model_named(model)
+    model, reasons = choose_model(model, duels)
     check_flag(clusters, "clusters")
     check_call(progress, "progress", none=True)
     if log_likelihood is not None:
@@ -211,6 +214,7 @@ def fitted(
             _check_dense(model, len(duels.arms))
             drawn, used, reason = _sample(model, cells, method, layout, seed, keep, progress, near)
         attrs: dict[str, Any] = describe_model(model) | {
+            **({"model_reasons": json.dumps(reasons)} if reasons else {}),
             "method": used,
             "method_reason": reason,
             "seed": seed,

@@ -134,7 +134,8 @@ def _effects(
     add("coefficient", one.mean(axis=0), one, "")
     columns["positive"] = (one > 0).mean(axis=0)
     score = model.response.typical_score(one, draws)
-    odds = score / (1 - score)
+    rounding = np.finfo(float).eps  # beyond which a probability of rough errors is 0 or 1
+    odds = np.clip(score, rounding, 1) / np.clip(1 - score, rounding, 1)
     add("odds_ratio", np.exp(np.median(np.log(odds), axis=0)), odds, "odds_ratio_")
     change = score - 0.5
     add("change", change.mean(axis=0), change, "change_")

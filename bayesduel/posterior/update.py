@@ -49,8 +49,8 @@ def update(
         The duels to add, none of which `fit` knows.
     duels
         The log that `fit` was made of. Default: its counts, which the fit holds; they do not
-        suffice where the model reads who was left, judges, categories, margins or covariates,
-        or where standard errors are cluster-robust.
+        suffice where the model reads judges, categories, margins or covariates, or where standard
+        errors are cluster-robust.
     method, draws, chains, log_likelihood, progress
         As in :func:`bayesduel.fit`.
     seed
@@ -108,13 +108,14 @@ def log_of(fit: xr.DataTree) -> Duels:
         raise ValueError("fit should be what bayesduel.fit returned, got a tree without its wins")
     data = fit["constant_data"].dataset
     arms = [str(a) for a in data["arm"].values]
-    if "wins" in data:
+    if "first_wins" not in data:
         log = Duels.from_wins(data["wins"].values, arms, ties=data["ties"].values)
     else:
         names = ("first", "second", "first_wins", "second_wins", "cell_ties")
         kinds = (np.int32, np.int32, np.int64, np.int64, np.int64)
         columns = (data[n].values.astype(k) for n, k in zip(names, kinds, strict=True))
-        log = Duels(arms=tuple(arms), cells=Cells(*columns), ordered=False)
+        ordered = model_of(fit).terms.reads_order  # then the first of a cell was left
+        log = Duels(arms=tuple(arms), cells=Cells(*columns), ordered=ordered)
     source = str(fit.attrs.get("source", "a fit"))
     summary = replace(log.read_summary, source=source, reading=reading_of(fit))
     return replace(log, read_summary=summary)
@@ -127,8 +128,9 @@ def _from_counts(fit: xr.DataTree, new_duels: Duels) -> Duels:
     """Return the log of a fit by its counts, with the tie rule of `new_duels`."""
     model = model_of(fit)
     repeated = json.loads(fit.attrs.get("clusters_repeated", "{}"))
+    lost = model.terms.reads_order and "first_wins" not in fit["constant_data"]
     reasons = {
-        "reads who was left": model.terms.reads_order,
+        "reads who was left": lost,  # of an earlier version
         "reads margins": model.response.outcome == "margin",
         "reads columns of the votes": set(fit["constant_data"].data_vars) - COUNTS,
         "has cluster-robust standard errors": repeated,

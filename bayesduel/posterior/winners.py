@@ -202,6 +202,7 @@ def winners(
         "monte_carlo_error": options["monte_carlo_error"],
         "model": tree.attrs.get("model", ""),
         "method": tree.attrs.get("method", ""),
+        "model_reasons": tree.attrs.get("model_reasons", "[]"),
         "source": tree.attrs.get("source", ""),
         "tie_share": tie_share,
     }

@@ -22,6 +22,7 @@ JSON_ATTRS = (
     "component_verdicts",
     "top_set",
     "tier_errors",
+    "model_reasons",
     "check",
 )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from bayesduel.inference.default_model import AUTO
 from bayesduel.models.model import Model
 from bayesduel.posterior.update import log_of
 from bayesduel.system.arguments import check_flag
@@ -140,7 +141,7 @@ def analyse(
     duels: "Duels",
     fit: "xr.DataTree | None" = None,
     *,
-    model: Any = "bradley-terry",
+    model: Any = AUTO,
     method: str = "auto",
     draws: int | None = None,
     seed: int = 0,
@@ -208,11 +209,10 @@ def analyse(
     with warnings.catch_warnings():  # the log's warnings have been given once
         warnings.simplefilter("ignore", UserWarning)
         free, free_reason, free_unit = None, "", "duel"
-        uncontrolled = "covariates" if "covariate_effect" in covariates else "order effect"
-        if by_score and ("covariate_effect" in covariates or model.terms.reads_order):
+        if by_score and "covariate_effect" in covariates:
             free_reason = (
-                f"The model without transitivity has no {uncontrolled}: its winners would be "
-                "those of the log as it is."
+                "The model without transitivity has no covariates: its winners would be those of "
+                "the log as it is."
             )
         if many and by_score:
             free_reason = beyond_tables("A model without transitivity", "bayesduel check")

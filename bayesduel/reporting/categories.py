@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.inference.default_model import AUTO
 from bayesduel.reporting.section import (
     Alert,
     Cell,
@@ -66,7 +67,7 @@ class CategoryAnalysis:
 def analyse_categories(
     logs: "Mapping[str, Duels]",
     *,
-    model: Any = "bradley-terry",
+    model: Any = AUTO,
     method: str = "auto",
     draws: int | None = None,
     seed: int = 0,
@@ -90,8 +91,9 @@ def analyse_categories(
     import warnings
 
     from bayesduel.data.duels import Duels
+    from bayesduel.inference.default_model import choose_model
     from bayesduel.inference.fit import fit as fit_model
-    from bayesduel.models import CategoryEffects, model_named, scored
+    from bayesduel.models import CategoryEffects, scored
     from bayesduel.posterior.category_ranks import category_ranks
     from bayesduel.posterior.winners import winners
 
@@ -100,7 +102,7 @@ def analyse_categories(
         duels = Duels.from_categories(logs)
         step("fitting all categories")
         options: dict[str, Any] = {"method": method, "seed": seed, "log_likelihood": False}
-        pooled = scored(model_named(model))
+        pooled = scored(choose_model(model, duels).model)
         if pooled.terms.find(CategoryEffects) is None:
             pooled = pooled + CategoryEffects()
         if draws is not None:

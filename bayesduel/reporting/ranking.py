@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesduel.data.sides import sides_of
 from bayesduel.posterior.verdict_text import ACROSS
 from bayesduel.reporting.analysis import TIES
 from bayesduel.reporting.section import Alert, Figure, Section, Table, Text, Verdict, blocks
@@ -66,6 +67,7 @@ def verdict_section(
     """
     headline, within = _verdict(winners)
     places = _place_words(winners, winners if board is None else board, headline)
+    reasons = " ".join(json.loads(winners.attrs["model_reasons"]))
     verdict = Verdict(
         headline=headline,
         text=(*within, *further, *((places,) if places else ())),
@@ -73,7 +75,7 @@ def verdict_section(
         note=(
             f"From {duels.n_duels:,} duels between {duels.n_arms:,} arms. A definite verdict needs "
             f"a posterior probability of {winners.attrs['confidence']:g}; win probabilities "
-            f"within {winners.attrs['rope']:g} of one half are treated as equal."
+            f"within {winners.attrs['rope']:g} of one half are treated as equal. {reasons}".rstrip()
         ),
         settled=winners.attrs["verdict_kind"] not in ("undecided", "not comparable"),
     )
@@ -113,7 +115,7 @@ def tie_words(a: "Analysis") -> str:
 
 
 def controlled_words(a: "Analysis", subject: str) -> str:
-    """Return what the model controls for, and the advantage of the left side; "" for nothing.
+    """Return what the model controls for; "" for nothing.
 
     Parameters
     ----------
@@ -123,24 +125,28 @@ def controlled_words(a: "Analysis", subject: str) -> str:
         What is of neutral duels, with its verb: "this ranking is that".
     """
     covariates = "covariate_effect" in a.fit["posterior"]
-    causes, neutral, advantage = [], [], ""
+    causes, neutral = [], []
     if covariates:
         causes.append("covariates of the duel")
         neutral.append("all covariates are zero")
     if a.left_advantage is not None:
         causes.append("the order effect")
         neutral.append("neither side has an advantage")
-        middle, low, high = (percent(value) for value in a.left_advantage)
-        advantage = (
-            f" In the log, the left side (home, first shown) beats an equal arm with "
-            f"probability {middle} % ({_level(a.winners)} interval {low} % to {high} %"
-            f"{', a tie counting half' * (a.duels.n_ties > 0)})."
-        )
     if not causes:
         return ""
+    return f"The model controls for {join(causes)}: {subject} of duels in which {join(neutral)}."
+
+
+def advantage_words(a: "Analysis") -> tuple[str, ...]:
+    """Return the advantage of the left side that the ranking is free of, if the model has one."""
+    if a.left_advantage is None:
+        return ()
+    middle, low, high = (percent(value) for value in a.left_advantage)
+    halves = ", a tie counting half" * (a.duels.n_ties > 0)
+    side = sides_of(a.duels).left
     return (
-        f"The model controls for {join(causes)}: {subject} of duels in which "
-        f"{join(neutral)}.{advantage}"
+        f"{side[0].upper()}{side[1:]} wins {middle} % [{low}, {high}] of duels between equals"
+        f"{halves}; the ranking is free of that.",
     )
 
 

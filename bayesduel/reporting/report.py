@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.criticism.check_text import power_words
+from bayesduel.inference.default_model import AUTO
 from bayesduel.reporting.analysis import Analysis, analyse, log_of
 from bayesduel.reporting.attributes import (
     AttributeAnalysis,
@@ -46,6 +47,7 @@ from bayesduel.reporting.margins import margins_section
 from bayesduel.reporting.next_pairs import next_pairs_section
 from bayesduel.reporting.partial_report import Parts
 from bayesduel.reporting.ranking import (
+    advantage_words,
     caution_words,
     controlled_words,
     preferences_section,
@@ -125,7 +127,7 @@ def report(
     path: str | Path = "report.html",
     *,
     duels: "Duels | None" = None,
-    model: Any = "bradley-terry",
+    model: Any = AUTO,
     method: str = "auto",
     draws: int | None = None,
     seed: int = 0,
@@ -387,7 +389,9 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     few = few_clusters_words(a)
     doubts += (("Few clusters", few),) if few else ()
     found = (
-        verdict_section(a.winners, a.duels, named + doubts, caution, power, pairs),
+        verdict_section(
+            a.winners, a.duels, named + doubts, caution, advantage_words(a) + power, pairs
+        ),
         board,
         _noted(
             rates_section(a.winners, a.duels),

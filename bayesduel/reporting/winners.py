@@ -114,9 +114,10 @@ def _words(a: "Analysis") -> tuple[str, ...]:
             f"The log contradicts a ranking, so this section is based on the model "
             f"{a.free.attrs['model']}, which allows cycles{unit}. {criterion_words(a.free)}",
         )
+    sides = " Sides are as they were played, without an order effect." if a.left_advantage else ""
     return (
         f"{assumed}. This section is based on a fit with one probability per pair and no "
-        f"transitivity assumed{unit}. {criterion_words(a.free)}",
+        f"transitivity assumed{unit}.{sides} {criterion_words(a.free)}",
     )
 
 

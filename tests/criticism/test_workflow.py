@@ -336,7 +336,7 @@ def test_the_commands(tmp_path):
     arguments = ["calibrate", "chess3", "-n", "20", "--draws", "200", "--json", "-o", str(out)]
     result = CliRunner().invoke(main, arguments)
     told = json.loads(result.stdout)
-    assert [row["parameter"] for row in told["parameters"]][:2] == ["score", "scale"]
+    assert [row["parameter"] for row in told["parameters"]][:2] == ["score", "order"]
     assert out.exists()
     log = tmp_path / "log.csv"
     rows = [

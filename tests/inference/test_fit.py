@@ -101,7 +101,7 @@ def test_laplace_and_nuts_agree_within_monte_carlo_error(model):
 
 
 def test_the_tree_is_what_arviz_expects():
-    tree = fit(bd.datasets.load("springall"), draws=800, seed=5)
+    tree = fit(bd.datasets.load("springall"), "bradley-terry", draws=800, seed=5)
     assert {"posterior", "sample_stats", "observed_data", "constant_data", "log_likelihood"} <= set(
         tree.children
     )

@@ -53,7 +53,7 @@ def controlled(arena):
 
 def test_a_bias_is_recovered_and_the_ranking_corrected(arena, controlled):
     with pytest.warns(UnusedCovariatesWarning, match="'length' and 'lists'"):
-        plain = bd.fit(arena, draws=400)
+        plain = bd.fit(arena, "bradley-terry", draws=400)
     assert plain["posterior"]["score"].mean(("chain", "draw")).values.argmax() == 1
     score = controlled["posterior"]["score"]
     z = (score.mean(("chain", "draw")) - SCORE) / score.std(("chain", "draw"))

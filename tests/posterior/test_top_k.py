@@ -126,7 +126,7 @@ def test_who_won_is_used_where_there_are_none_and_where_asked(path):
     result = run("top-k", "springall", "--k", 3, "--sets", 2)
     assert result.exit_code == 0
     assert result.stdout.startswith("Most probable top 3: flavour 9.0 gel 0.0")
-    assert "bradley-terry" in result.stdout
+    assert "davidson" in result.stdout  # 22 % of the duels are ties
     assert re.search(r"in the +mean *\narm +top 3 +rank", result.stdout)
     result = run("top-k", path, "--k", 1, "--model", "bradley-terry", "--json")
     assert json.loads(result.stdout)["model"] == "bradley-terry"

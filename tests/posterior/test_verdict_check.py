@@ -120,7 +120,7 @@ def test_of_a_log_with_a_cycle():
 
 def test_ties_are_said_as_expected_score_and_shares():
     log = bd.Duels.from_wins([[0, 55], [27, 0]], ["x", "y"], ties=[[0, 38], [38, 0]])
-    w = winners(bd.fit(log, draws=1000))
+    w = winners(bd.fit(log, "bradley-terry", draws=1000))
     assert w.attrs["tie_share"] == pytest.approx(38 / 120)
     assert "x wins: it beats y" in w.attrs["verdict"]
     assert "an expected 60 % of the points" in w.attrs["verdict"]
@@ -130,4 +130,4 @@ def test_ties_are_said_as_expected_score_and_shares():
     assert tie == pytest.approx(38 / 120, abs=0.04)
     shares = [f"{100 * s:.0f} %" for s in (win - tie / 2, tie, 1 - win - tie / 2)]
     assert "with {} wins, {} ties and {} losses".format(*shares) in w.attrs["verdict"]
-    assert "tie_mean" not in winners(bd.fit(log, draws=400))
+    assert "tie_mean" not in winners(bd.fit(log, "bradley-terry", draws=400))

@@ -1,0 +1,78 @@
+"""Whether left and right say how a pair was presented: the rule, and its reason.
+
+Sides have a meaning where the columns of arms are called left and right, a and b, 1 and 2, first
+and second, home and away, or white and black, or where a log was built without columns. They have
+none where the columns are winner and loser (or chosen and rejected) or have other names, where the
+log is a matrix or counts by pair, where one side won every decided duel (the winner was written
+there), and where every pair is listed in one order only, beyond chance (names in their order, say).
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from bayesduel.data.read.columns import WON_SIDES, side_of
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
+
+__all__ = ["BY_CHANCE", "Sides", "one_order", "sides_of"]
+
+BY_CHANCE = 7  # coins that all fall alike by chance with 2^-7 < 1 %
+LEFT = {"home": "the home side", "white": "white", "1": "the side listed first"}
+FIRST = "the left side (shown first)"
+
+
+class Sides(NamedTuple):
+    """What the sides of a log mean.
+
+    Attributes
+    ----------
+    meaning
+        Whether they say how a pair was presented.
+    left
+        What the left side is called in a sentence: "the home side".
+    why
+        Why they have a meaning, or none, as part of a sentence.
+    """
+
+    meaning: bool
+    left: str
+    why: str
+
+
+def sides_of(duels: "Duels") -> Sides:
+    """Return what left and right mean in a log."""
+    columns = duels.read_summary.columns
+    names = columns.get("left"), columns.get("right")
+    found = side_of(*names) if None not in names else None  # type: ignore[arg-type]
+    left = LEFT.get(found[0], FIRST) if found else FIRST
+    named = f"columns {names[0]} and {names[1]}"
+    cells = duels.cells
+    won = sorted((int(cells.left_wins.sum()), int(cells.right_wins.sum())))
+    if not duels.ordered:
+        return Sides(False, left, "left and right carry no meaning in it")
+    if None not in names and found is None:
+        return Sides(False, left, f"the {named} do not say how a pair was presented")
+    if found and found[1] in WON_SIDES:
+        return Sides(False, left, f"the {named} list the winner first")
+    if won[0] == 0 and won[1] >= BY_CHANCE:
+        return Sides(False, left, "one side won every decided duel: the winner is written there")
+    if one_order(duels):
+        return Sides(False, left, "every pair is listed in one order only, as by name")
+    return Sides(True, left, f"{named} say so" if found else "left was shown first")
+
+
+def one_order(duels: "Duels") -> bool:
+    """Return whether every pair is listed in one order only, beyond what chance would do.
+
+    Pairs that met again all kept their order, or all pairs follow one order of their names.
+    """
+    cells = duels.cells
+    met = cells.left_wins + cells.right_wins + cells.ties > 0
+    left, right = cells.left[met].astype(np.int64), cells.right[met].astype(np.int64)
+    n_met = len(duels.pairs().first)
+    if len(np.unique(left * duels.n_arms + right)) != n_met:
+        return False
+    sorted_ = n_met >= BY_CHANCE and abs(int(np.sign(right - left).sum())) == n_met
+    return duels.n_duels - n_met >= BY_CHANCE or sorted_

@@ -1,0 +1,122 @@
+"""The model of a log where none is named: what is found in the log is applied, and said.
+
+- Margins of every duel: their model (``thurstone-score``). Else ties of more than 5 % of the duels,
+  kept as an outcome: a model in which a tie is one (``davidson``), below 500 arms, where its fit
+  takes matrices of arm by arm. Else ``bradley-terry``.
+- An advantage of the left side (``OrderEffect``), whatever its size, where sides have a meaning by
+  :mod:`bayesduel.data.sides`: it is one coefficient.
+"""
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesduel.data.duels import Duels
+from bayesduel.data.sides import sides_of
+from bayesduel.models import OrderEffect, ScoreModel, add_term, model_named, named
+from bayesduel.models.model import Model
+from bayesduel.text import percent
+
+__all__ = ["AUTO", "TIES", "Choice", "DefaultModel", "choose_model"]
+
+TIES = 0.05  # share of the duels
+DENSE_ARMS = 500
+AUTO = "auto"
+
+
+class Choice(NamedTuple):
+    """A model, and why it is that one: what of the log is in it and what is not, as sentences."""
+
+    model: Model
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DefaultModel:
+    """The model of whichever log is fitted, by the rule above.
+
+    Parameters
+    ----------
+    response
+        Name of the model whose response is taken. Default: by the rule.
+    terms
+        Words of further terms (:func:`bayesduel.models.term_named`).
+    order_effect
+        Whether an advantage of the left side is in the model. Default: by the rule.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such model or term, or the model cannot have it.
+
+    Examples
+    --------
+    >>> import bayesduel as bd
+    >>> duels = bd.datasets.load("baseball1987")
+    >>> bd.DefaultModel().choose(duels).model.name
+    'bradley-terry + order'
+    >>> bd.DefaultModel(order_effect=False).choose(duels).model.name
+    'bradley-terry'
+    """
+
+    response: str = AUTO
+    terms: tuple[str, ...] = ()
+    order_effect: bool | None = None
+
+    def __post_init__(self) -> None:
+        plain = named("bradley-terry" if self.response == AUTO else self.response)
+        own = (OrderEffect.name,) if self.order_effect else ()
+        reduce(add_term, (*self.terms, *own), plain)
+
+    def choose(self, duels: Duels) -> Choice:
+        """Return the model for a log."""
+        name, why = (self.response, "") if self.response != AUTO else _response(duels)
+        model: Model = reduce(add_term, self.terms, named(name))
+        reasons = [why] if why else []
+        sides = sides_of(duels)
+        if model.terms.reads_order:
+            pass
+        elif self.order_effect is False:
+            if sides.meaning:
+                reasons.append(f"An advantage of {sides.left} is left out, as asked.")
+        elif self.order_effect or (sides.meaning and isinstance(model, ScoreModel)):
+            model = add_term(model, OrderEffect.name)
+            why = sides.why if sides.meaning else "it was asked for"
+            reasons.append(f"An advantage of {sides.left} is in the model: {why}.")
+        elif sides.meaning:
+            reasons.append(f"A model {name} cannot have the advantage of {sides.left}.")
+        elif duels.ordered:
+            reasons.append(f"No advantage of a side is in the model: {sides.why}.")
+        return Choice(model, tuple(reasons))
+
+
+def choose_model(wanted: Any, log: Any) -> Choice:
+    """Return the model of a log: that of a recipe or of "auto", else the model that is named."""
+    if isinstance(wanted, str) and wanted == AUTO:
+        wanted = DefaultModel()
+    if not isinstance(wanted, DefaultModel):
+        return Choice(model_named(wanted), ())
+    if not isinstance(log, Duels):  # which `fit` refuses, by the model's kind of log
+        return Choice(named("bradley-terry"), ())
+    return wanted.choose(log)
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _response(duels: Duels) -> tuple[str, str]:
+    """Return the name of the model of how outcomes depend on scores, and why."""
+    votes = duels.votes
+    margin = None if votes is None else votes.margin
+    if margin is not None and np.isfinite(margin).all() and margin.any():
+        return "thurstone-score", "Margins are modelled, not only who won."
+    share = duels.n_ties / duels.n_duels
+    if duels.tie_rule == "keep" and share > TIES:
+        ties = f"{percent(share)} % of the duels are ties"
+        if duels.n_arms < DENSE_ARMS:
+            return "davidson", f"A tie is an outcome of its own in the model: {ties}."
+        why = f"Each tie counts as half a win, though {ties}: {duels.n_arms:,} arms are too many."
+        return "bradley-terry", why
+    return "bradley-terry", ""

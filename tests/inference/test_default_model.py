@@ -1,0 +1,97 @@
+"""What is found in a log is applied: the model where none is named."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesduel as bd
+from bayesduel.criticism.calibration import held_out
+from bayesduel.data.sides import sides_of
+from bayesduel.models import BradleyTerry
+
+LABELS = list("abcdef")
+
+
+def frame(left="left", right="right", n=120, ties=0.0, home=0.65):
+    """Return votes with sides drawn at random, of which the left wins a share `home`."""
+    rng = np.random.default_rng(5)
+    pairs = [rng.choice(LABELS, 2, replace=False) for _ in range(n)]
+    level = rng.random(n)
+    outcome = np.where(level < ties, "tie", np.where(rng.random(n) < home, "left", "right"))
+    return pd.DataFrame(pairs, columns=[left, right]).assign(outcome=outcome)
+
+
+def chosen(table, **options):
+    return bd.DefaultModel().choose(bd.read_duels(table, **options))
+
+
+@pytest.mark.parametrize("names", [("home", "away"), ("white", "black"), ("left", "right")])
+def test_a_side_with_a_meaning_is_in_the_model(names):
+    model, reasons = chosen(frame(*names))
+    assert model.name == "bradley-terry + order"
+    assert names[0] in reasons[-1] and "is in the model" in reasons[-1]
+
+
+def test_sides_that_are_an_artefact_stay_out_and_it_is_said():
+    by_name = frame()
+    by_name[["left", "right"]] = np.sort(by_name[["left", "right"]].to_numpy(dtype=str), axis=1)
+    won = frame(home=1.0)
+    listed = frame("winner", "loser").drop(columns="outcome")
+    other = frame("cited", "citing")
+    named = {"left": "cited", "right": "citing"}
+    for table, options, words in [
+        (by_name, {}, "listed in one order only"),
+        (won, {}, "the winner is written there"),
+        (listed, {}, "list the winner first"),
+        (other, named, "do not say how a pair was presented"),
+    ]:
+        model, reasons = chosen(table, **options)
+        assert model.name == "bradley-terry"
+        assert words in reasons[-1]
+    matrix = bd.Duels.from_wins([[0, 9], [4, 0]])
+    assert not sides_of(matrix).meaning
+
+
+def test_it_is_left_out_or_put_in_as_asked():
+    log = bd.read_duels(frame("home", "away"))
+    model, reasons = bd.DefaultModel(order_effect=False).choose(log)
+    assert model.name == "bradley-terry" and "left out, as asked" in reasons[-1]
+    listed = bd.read_duels(frame("cited", "citing"), left="cited", right="citing")
+    assert bd.DefaultModel(order_effect=True).choose(listed).model.name == "bradley-terry + order"
+    assert bd.DefaultModel("preference-matrix").choose(log).model.name == "preference-matrix"
+    with pytest.raises(TypeError, match="terms should be added to a model with scores"):
+        bd.DefaultModel("preference-matrix", order_effect=True)
+
+
+def test_ties_and_margins_are_in_the_model():
+    assert chosen(frame(ties=0.2)).model.name == "davidson + order"
+    assert chosen(frame(ties=0.02)).model.name == "bradley-terry + order"
+    assert chosen(frame(ties=0.2), ties="half").model.name == "bradley-terry + order"
+    many = frame(n=2000)
+    rng = np.random.default_rng(2)
+    many[["left", "right"]] = [rng.choice(345, 2, replace=False) for _ in range(2000)]
+    many["margin"] = np.where(many["outcome"] == "left", 3, -2)
+    assert chosen(many).model.name == "thurstone-score + order"  # more than 300 arms, too
+    assert chosen(many.assign(margin=0)).model.name == "bradley-terry + order"
+
+
+def test_a_fit_says_why_and_a_model_that_is_named_is_taken_as_it_is():
+    log = bd.read_duels(frame("home", "away"))
+    fit = bd.fit(log, draws=100)
+    assert fit.attrs["model"] == "bradley-terry + order"
+    assert "home side" in fit.attrs["model_reasons"]
+    assert "home side" in bd.winners(fit).summary()["model_reasons"][-1]
+    for model in ("bradley-terry", BradleyTerry()):
+        assert bd.fit(log, model, draws=100).attrs["model"] == "bradley-terry"
+
+
+@pytest.mark.parametrize("asked", ["auto", bd.DefaultModel("davidson"), "davidson + order"])
+def test_every_function_of_a_model_takes_it(asked, tmp_path):
+    log = bd.read_duels(frame("home", "away", n=60, ties=0.2))
+    name = "davidson + order"
+    assert bd.fit(log, asked, draws=100).attrs["model"] == name
+    assert bd.prior_predictive(asked, log, draws=20).attrs["model"] == name
+    assert bd.calibrate(asked, log, 20, draws=100).attrs["model"] == name
+    assert held_out(log, asked, folds=2, draws=100).n.sum() == 60
+    page = bd.report(log, tmp_path / "a.html", model=asked, draws=100)
+    assert name in page.read_text(encoding="utf-8")
