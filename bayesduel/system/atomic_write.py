@@ -5,6 +5,7 @@ that fails (a full disk, a quota, a folder that cannot be written) there is one 
 that was there before is unchanged.
 """
 
+import ctypes
 import errno
 import io
 import os
@@ -13,7 +14,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -135,7 +136,10 @@ def held(path: Path) -> Iterator[None]:
 def write_texts(folder: Path, texts: Iterable[tuple[str, str]]) -> list[Path]:
     """Write files in UTF-8 into a folder, by name, all or none; return their paths.
 
-    All are on the disk before the first takes its place. The folder is made if there is none.
+    All are on the disk before the first takes its place. The folder is made if there is none;
+    one that is there is exchanged in one step for one with the new files and what else it holds.
+    Where that cannot be (the current folder, a mount, other folders or links in it, a system that
+    cannot exchange), the files take their places one by one, at once.
 
     Raises
     ------
@@ -143,9 +147,10 @@ def write_texts(folder: Path, texts: Iterable[tuple[str, str]]) -> list[Path]:
         If a file cannot be written.
     """
     missing = [place for place in (folder, *folder.parents) if not place.exists()]
-    top, names = missing[-1] if missing else folder, []
-    with _draft_of(top, folder=True, inside=not missing) as draft:
-        written = draft.place / folder.relative_to(top)
+    top, names = missing[-1] if missing else Path(os.path.realpath(folder)), []
+    inside = not missing and (os.path.ismount(top) or not os.access(top.parent, os.W_OK))
+    with _draft_of(top, folder=True, inside=inside) as draft:
+        written = draft.place / folder.relative_to(top) if missing else draft.place
         for name, text in texts:
             with _explaining(folder / name):
                 (written / name).parent.mkdir(parents=True, exist_ok=True)
@@ -157,13 +162,51 @@ def write_texts(folder: Path, texts: Iterable[tuple[str, str]]) -> list[Path]:
         if missing:
             with _explaining(top):
                 draft.put()
-            return [folder / name for name in names]
-        for done, name in enumerate(names):
-            path = folder / name
-            with _explaining(path, f"{done} of {len(names)} files were written" * (done > 0)):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                _Draft(path, written / name, False).put()
+        elif inside or not _exchange(written, top):
+            for done, name in enumerate(names):
+                path = folder / name
+                with _explaining(path, f"{done} of {len(names)} files were written" * (done > 0)):
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    _Draft(path, written / name, False).put()
     return [folder / name for name in names]
+
+
+def _exchange(draft: Path, folder: Path) -> bool:
+    """Exchange a folder for a draft of it, with what else the folder holds; return whether."""
+    call = _exchange_call()
+    if call is None or folder == Path(os.path.realpath(os.curdir)):
+        return False
+    try:
+        for old in folder.rglob("*"):
+            new = draft / old.relative_to(folder)
+            if old.is_symlink() or old.is_dir() != new.is_dir():
+                return False
+            if old.is_dir() or new.exists():
+                new.chmod(stat.S_IMODE(old.stat().st_mode))
+            else:
+                os.link(old, new)
+        for new in draft.rglob("*"):
+            if not (folder / new.relative_to(draft)).exists():
+                new.chmod(_new_mode(0o777 if new.is_dir() else 0o666))
+        shutil.copystat(folder, draft)
+        _flush(draft)
+    except OSError:  # no links or rights here; nothing was changed
+        return False
+    done = call(os.fsencode(draft), os.fsencode(folder)) == 0
+    _flush(folder.parent)
+    return done
+
+
+@cache
+def _exchange_call() -> Callable[[bytes, bytes], int] | None:
+    """Return the system's call that exchanges two paths in one step, if it has one."""
+    here, swap = -100, 2  # AT_FDCWD; RENAME_EXCHANGE of Linux and RENAME_SWAP of macOS
+    system: Any = ctypes.CDLL(None) if os.name == "posix" else None
+    if hasattr(system, "renameat2"):
+        return lambda a, b: int(system.renameat2(here, a, here, b, swap))
+    if hasattr(system, "renamex_np"):
+        return lambda a, b: int(system.renamex_np(a, b, swap))
+    return None
 
 
 def write_text(path: Any, text: str) -> None:

@@ -133,7 +133,8 @@ ATTACKED: dict[str, tuple[str, str]] = {  # points of a second attack
         "exit $s"),
     "13 a margin of 1e300": ("log", "bayesduel fit huge.csv -o f.nc"),
     "14 a pipe with a name": (
-        "log", "mkfifo pipe; (timeout 20 sh -c 'cat log.csv > pipe' &> /dev/null &); timeout 20 bayesduel health pipe"),
+        "log", "mkfifo pipe; (timeout 20 sh -c 'cat log.csv > pipe' &> /dev/null &); "
+        "timeout 20 bayesduel health pipe"),
     "14 wins_a of -1": ("log", "bayesduel health counts.csv"),
     "15 parts that never met": ("log", "bayesduel report apart.csv --draws 100"),
     "16 lost chunks": ("log", "python lost.py"),

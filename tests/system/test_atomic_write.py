@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import signal
 import stat
 import subprocess
 import sys
@@ -153,6 +154,64 @@ def test_a_folder_of_files_is_written_whole_or_not_at_all(tmp_path, monkeypatch,
         atomic_write.write_texts(folder, TABLES.items())
     assert {path: path.read_text() for path in tmp_path.rglob("*") if path.is_file()} == before
     assert folder.exists() == (there != "nothing")
+
+
+@pytest.mark.skipif(atomic_write._exchange_call() is None, reason="the system cannot exchange")
+@pytest.mark.parametrize("killed", ["before", "after", "never"])
+def test_a_kill_leaves_a_folder_of_old_files_or_of_new_ones(tmp_path, monkeypatch, killed):
+    folder = tmp_path / "tables"
+    old = {name: "old" for name in TABLES}
+    atomic_write.write_texts(folder, old.items())
+    (folder / "mine.txt").write_text("mine")
+    (folder / "a.csv").chmod(0o600)
+    exchange = atomic_write._exchange_call()
+
+    def call(draft: bytes, place: bytes) -> int:
+        if killed == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        done = exchange(draft, place)
+        if killed == "after":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return done
+
+    monkeypatch.setattr(atomic_write, "_exchange_call", lambda: call)
+    monkeypatch.setattr(atomic_write._Draft, "put", lambda draft: os._exit(3))  # one by one
+    child = os.fork()
+    if not child:
+        atomic_write.write_texts(folder, TABLES.items())
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    assert status == (0 if killed == "never" else signal.SIGKILL)
+    found = {name: (folder / name).read_text() for name in TABLES}
+    assert found == (old if killed == "before" else TABLES)
+    assert (folder / "mine.txt").read_text() == "mine" and len(list(folder.iterdir())) == 4
+    assert stat.S_IMODE((folder / "a.csv").stat().st_mode) == 0o600
+    monkeypatch.undo()
+    write_text(tmp_path / "page.html", "new")  # removes what was left
+    assert {path.name for path in tmp_path.iterdir()} == {"tables", "page.html"}
+
+
+@pytest.mark.parametrize("place", ["the current folder", "a link in it", "a folder in it", "links"])
+def test_a_folder_that_is_not_exchanged_is_written_file_by_file(tmp_path, monkeypatch, place):
+    folder, own = tmp_path / "tables", tmp_path / "own.csv"
+    atomic_write.write_texts(folder, TABLES.items())
+    own.write_text("own")
+    if place == "the current folder":
+        monkeypatch.chdir(folder)
+    elif place == "a link in it":
+        (folder / "a.csv").unlink()
+        (folder / "a.csv").symlink_to(own)
+    elif place == "a folder in it":
+        (folder / "mine").mkdir()
+    else:
+        (folder / "mine.txt").write_text("mine")
+        monkeypatch.setattr(os, "link", lambda *paths: os.stat(tmp_path / "none"))
+    node = folder.stat().st_ino
+    new = {name: "newest" for name in TABLES}
+    atomic_write.write_texts(folder, new.items())
+    assert {name: (folder / name).read_text() for name in TABLES} == new
+    assert folder.stat().st_ino == node and len(list(tmp_path.iterdir())) == 2
+    assert own.read_text() == ("newest" if place == "a link in it" else "own")
 
 
 def test_an_error_in_between_leaves_the_old_file(tmp_path):
