@@ -20,7 +20,8 @@ __all__ = [
 
 ENTRY = 8  # bytes of a float
 GIB = 2**30
-COPIES = 4  # of the draws, at a time: proposals, those kept, and workspace
+COPIES = 8  # of the draws, at a time: proposals, those kept, and workspace
+BESIDE = 6  # numbers a draw beside its parameters: densities and weights
 TABLE_ARMS = 1000  # arms above which results hold no table of arm by arm
 LEAST = 100_000_000  # bytes; less is not enough to read anything
 GB = 10**9
@@ -122,7 +123,7 @@ def check_draws(draws: int, numbers: int) -> None:
         If they do not fit.
     """
     free = available_memory()
-    each = COPIES * ENTRY * float(numbers)
+    each = COPIES * ENTRY * float(numbers + BESIDE)
     if free is None or draws * each <= free:
         return
     raise ValueError(
