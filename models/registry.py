@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import reduce
+from inspect import signature
 from typing import Any
 
 from bayesduel.models.blade_chest import BladeChest
@@ -33,6 +34,7 @@ from bayesduel.models.thurstone import Thurstone
 from bayesduel.models.thurstone_score import ThurstoneScore
 from bayesduel.models.time_varying import TimeVarying
 from bayesduel.system.arguments import check_text, shown_value
+from bayesduel.text import join
 
 __all__ = [
     "MODELS",
@@ -317,10 +319,22 @@ def _made(label: str, settings: dict[str, Any], classes: Mapping[str, type]) -> 
     elif "items" in settings and issubclass(kind, ScoreModel):
         items = settings.pop("items")
         settings["predictor"] = ItemCovariates(items) + ItemEffects()
-    try:
-        return kind(**settings)
-    except TypeError as error:
-        raise TypeError(f"settings of {label} should be its own: {error}") from None
+    return _called(kind, settings, label)
+
+
+def _called(kind: Any, settings: dict[str, Any], label: str) -> Any:
+    """Return an object of settings; raise TypeError where they are not its own."""
+    own = {
+        name: of.default is of.empty
+        for name, of in signature(kind).parameters.items()
+        if of.kind in (of.POSITIONAL_OR_KEYWORD, of.KEYWORD_ONLY)
+    }
+    wrong = [name for name in settings if name not in own]
+    missing = [name for name, needed in own.items() if needed and name not in settings]
+    if wrong or missing:
+        got = f"got {join(wrong, quote=True)}" if wrong else f"without {join(missing, quote=True)}"
+        raise TypeError(f"settings of {label} should be {join(own) or 'none'}, {got}")
+    return kind(**settings)
 
 
 def _part_of(settings: dict[str, Any], items: Any, classes: Mapping[str, type]) -> Part:
@@ -333,10 +347,7 @@ def _part_of(settings: dict[str, Any], items: Any, classes: Mapping[str, type]) 
     if kind is ItemCovariates:
         settings["items"] = items
     listed = {n: tuple(v) if isinstance(v, list) else v for n, v in settings.items()}
-    try:
-        part: Part = kind(**listed)
-    except TypeError as error:
-        raise TypeError(f"settings of the term {name} should be its own: {error}") from None
+    part: Part = _called(kind, listed, f"the term {name}")
     return part
 
 

@@ -11,6 +11,7 @@ by Ctrl-C or SIGTERM.
 import errno
 import io
 import logging
+import os
 import signal
 import sys
 import threading
@@ -167,6 +168,8 @@ def _explain(error: Exception) -> tuple[str, int]:
     expected = (ValueError, TypeError, KeyError, OSError, ModuleNotFoundError)
     from_duckdb = type(error).__module__.split(".")[0] in ("duckdb", "_duckdb")
     if isinstance(error, expected) or from_duckdb:
+        if isinstance(error, OSError) and error.filename is not None and error.strerror:
+            words = f"{os.fspath(error.filename)}: {error.strerror.lower()}"
         return words or type(error).__name__, BAD_INPUT
     return (
         f"unexpected {type(error).__name__}: {words} (run again with --debug for the traceback)",

@@ -1,5 +1,6 @@
 """``bayesduel report``: a report on a log, as one HTML file."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,12 @@ def command(
             against=names_of(options["against"]),
             pooled=pooled,
             title=title,
-            command=shlex.join(["bayesduel", *argv]),
+            command=shlex.join(["bayesduel", *(_public(word) for word in argv)]),
             step=step,
         )
     remark(f"wrote {output}")
+
+
+def _public(word: str) -> str:
+    """Return an argument for a page that others read: of an absolute path, its name."""
+    return os.path.basename(word) if os.path.isabs(word) else word

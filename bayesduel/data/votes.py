@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -186,6 +187,14 @@ class ReadSummary:
     n_duplicates: int | None = None
     n_bad_rows: int = 0
     bad_rows: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    @property
+    def public_source(self) -> str:
+        """The source without the folders of this machine, as a page that is published names it."""
+        source = str(self.source)
+        for file in self.files:
+            source = source.replace(file, Path(file).name)
+        return source
 
 
 def is_whole(values: np.ndarray) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Report section: the data summary, with the health of the log."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +34,7 @@ def log_section(
     ordered
         Whether the model of the report has an order effect.
     """
+    health = replace(health, source=duels.read_summary.public_source)
     body = (_facts(duels), *_health(health, further, ordered))
     if unread := duels.read_summary.unread:
         named = ", ".join(shorten(name, CELL) for name in unread[:UNREAD])

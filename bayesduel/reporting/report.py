@@ -261,9 +261,7 @@ def report(
     first = next(iter(several.values()))
     heading = f"{len(parts)} logs"
     if len(parts) == 1:
-        heading = str(one.duels.read_summary.source)
-        for file in one.duels.read_summary.files:
-            heading = heading.replace(file, Path(file).name)
+        heading = one.duels.read_summary.public_source
     note = FEWER_FIGURES if len(rows) > MANY_LOGS else None
     text = page(
         title or heading,

@@ -242,7 +242,7 @@ def _explained(said: str) -> str:
     if "full" in said:
         return "cannot be written: the disk is full. Free some room and repeat the call."
     if "disk I/O error" in said:
-        return "cannot be read or written: the disk failed, or a file beside it was changed."
+        return "cannot be written: no room is left, the disk failed, or a file beside it changed."
     if "locked" in said:
         return f"is in use by another process that did not finish within {BUSY:.0f} seconds."
     if "readonly" in said or "unable to open" in said:

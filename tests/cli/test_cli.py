@@ -155,6 +155,15 @@ def test_our_own_faults_are_one_line_unless_debugged(monkeypatch):
         assert isinstance(run(*args).exception, RuntimeError)
 
 
+def test_what_the_system_refuses_is_told_by_name(monkeypatch):
+    def fail(*_, **__):
+        raise PermissionError(13, "Permission denied", "folder/f.nc")
+
+    monkeypatch.setattr("bayesduel.data.datasets.load", fail)
+    result = run("health", "springall")
+    assert (result.exit_code, result.stderr) == (2, "bayesduel: folder/f.nc: permission denied\n")
+
+
 def test_ctrl_c_is_130(monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
@@ -280,7 +289,7 @@ def test_report(tmp_path):
     assert result.exit_code == 0 and result.stdout == ""
     assert result.stderr.splitlines() == [f"bayesduel: wrote {path}"]
     html = path.read_text(encoding="utf-8")
-    assert f"bayesduel report citations -o {path} --draws 200 --title Journals" in html
+    assert "bayesduel report citations -o r.html --draws 200 --title Journals" in html
     assert "<h1>Journals</h1>" in html
 
 

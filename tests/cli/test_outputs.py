@@ -154,6 +154,11 @@ def test_a_page_has_the_name_of_its_file_and_not_its_place(here):
     log = bd.read_duels(here / "log.csv", judge=False)
     page = bd.report(bd.check(log, quick=True), here / "page.html").read_text()
     assert "<title>log.csv" in page or "<h1>log.csv</h1>" in page
+    options = ("-o", here / "own.html", "--draws", 100)
+    arguments = [str(one) for one in ("report", here / "log.csv", *options)]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    page = (here / "own.html").read_text()
+    assert "Read from log.csv: " in page and str(here) not in page
 
 
 def test_sigterm_stops_a_command_as_ctrl_c_does(here):

@@ -64,9 +64,16 @@ OTHERS = {
     "another model": {"model": "davidson", "model_settings": dumps({"predictor": {"scale": None}})},
     "settings of margins": {"model_settings": dumps({"link": "probit", "degrees": 4})},
     "a model of margins": {"model": "thurstone-score"},
+    "settings of a term": {"model_settings": dumps({"terms": [{"term": "scores", "prior": 2}]})},
+    "a term without its own": {"model_settings": dumps({"terms": [{"term": "covariates"}]})},
     "a layer more": {"model": "order-effect(bradley-terry)"},
     "a list": {"model_settings": "[1, 2]"},
     "no JSON": {"model_settings": "{"},
+}
+WORDS = {
+    "settings of a term": "settings of the term scores should be scale, got 'prior'",
+    "a term without its own": "settings of the term covariates should be of, scale and deviations, "
+    "without 'of'",
 }
 
 
@@ -150,6 +157,8 @@ def test_settings_of_another_model(other, command, written, tmp_path, monkeypatc
     with h5py.File(path, "r+") as file:  # which leaves the checksum out
         file.attrs.update(OTHERS[other])
     assert answer(command, path, written, monkeypatch)[0] == 2
+    told = run("winners", path).stderr
+    assert WORDS.get(other, "") in told and "__init__" not in told
     assert not loaded(path)
 
 

@@ -87,9 +87,11 @@ def test_a_memory_error_is_one_sentence(monkeypatch):
 
 
 def test_more_draws_than_fit_in_memory_are_refused(monkeypatch):
-    monkeypatch.setattr("bayesduel.system.memory.available_memory", lambda: 2**30)
-    with pytest.raises(ValueError, match=r"draws should be at most .* got 100,000,000, which take"):
-        bd.fit(bd.datasets.load("springall"), draws=100_000_000)
+    """Of three arms too, where a draw has few numbers beside its densities and weights."""
+    monkeypatch.setattr("bayesduel.system.memory.available_memory", lambda: 24 * 2**30)
+    for log in (bd.datasets.load("springall"), bd.Duels.from_wins(3 - 3 * np.eye(3))):
+        with pytest.raises(ValueError, match=r"draws should be at most .* got 100,000,000, which"):
+            bd.fit(log, draws=100_000_000)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="addresses are limited on Linux")
