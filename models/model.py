@@ -60,7 +60,8 @@ class _Named(ABCMeta):
     @property
     def __signature__(cls) -> inspect.Signature:
         """The arguments of the class, which a metaclass would hide from help()."""
-        found = inspect.signature(vars(cls).get("__init__", object.__init__))
+        kind: Any = cls
+        found = inspect.signature(kind.__init__)
         return found.replace(parameters=[*found.parameters.values()][1:])
 
 

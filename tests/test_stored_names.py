@@ -260,12 +260,12 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("bayesduel/simulation/trace.py", "_group", ANY_GROUP),
         ("bayesduel/simulation/trace.py", "_fill_store", NEW_GROUP),
     ),
-    "the arguments of a class, for help()": (
-        ("models/model.py", "_Named.__signature__", "vars(cls)"),
-    ),
     "whether NumPy is imported": (("bayesduel/system/arguments.py", "shown_value", "sys.modules"),),
     "the C types of an optional game, for its own library": (
         ("bayesduel/problems/roshambo.py", "", "import ctypes"),
+    ),
+    "one call of the system, named in the package": (
+        ("bayesduel/system/atomic_write.py", "", "import ctypes"),
     ),
 }
 TEXT_TO_CODE = {
