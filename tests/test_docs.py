@@ -6,7 +6,6 @@ from pathlib import Path
 
 import matplotlib
 import pytest
-from matplotlib import pyplot as plt
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -21,7 +20,6 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
     names: dict[str, object] = {}
     for code in CELL.findall(page.read_text(encoding="utf-8")):
         exec(compile(code, page.name, "exec"), names)
-    plt.close("all")
 
 
 def test_every_page_is_in_the_table_of_contents_of_its_folder():

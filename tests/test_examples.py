@@ -9,7 +9,6 @@ from pathlib import Path
 import matplotlib
 import pytest
 from click.testing import CliRunner
-from matplotlib import pyplot as plt
 
 from bayesduel.cli import main
 from bayesduel.data import datasets
@@ -23,8 +22,6 @@ matplotlib.use("Agg")
 @pytest.fixture(autouse=True)
 def somewhere_else(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    yield
-    plt.close("all")
 
 
 def blocks(language: str) -> list[str]:

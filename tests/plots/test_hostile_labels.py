@@ -6,7 +6,6 @@ from base64 import b64decode
 import matplotlib
 import numpy as np
 import pytest
-from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -23,12 +22,6 @@ HOSTILE = [
     "🦊 fox", "السلام عليكم", "\u202eright to left", "x" * 10_000, "e" + "\u0301" * 5_000,
     "two\nlines" * 1_000, "_nolegend_", "&amp;", "'; DROP TABLE", "{{ 7 * 7 }}", r"\$", "100 $",
 ]  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

@@ -13,12 +13,6 @@ import bayesduel as bd
 matplotlib.use("Agg")
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def tree(**variables):
     """Return a fit made by hand: 1 chain of draws of each variable, (draws, *dims)."""
     data = {

@@ -24,12 +24,6 @@ from tests.support import fits_by_hand
 matplotlib.use("Agg")
 
 
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
-
-
 def winners_of(
     n_arms: int,
     noise: float = 0.3,
