@@ -45,6 +45,7 @@ from bayesduel.models.response import Bernoulli, Response
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.score_model import ScoreModel
 from bayesduel.models.scores import Scores
+from bayesduel.models.sources import Sources
 from bayesduel.models.stacked import Stacked
 from bayesduel.models.term import Modifier, Part, Term, Terms, Touch
 from bayesduel.models.thurstone import Thurstone
@@ -78,6 +79,7 @@ __all__ = [
     "Scale",
     "ScoreModel",
     "Scores",
+    "Sources",
     "Stacked",
     "Term",
     "Terms",

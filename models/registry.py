@@ -28,6 +28,7 @@ from bayesduel.models.random_effects import CategoryEffects, RandomEffects
 from bayesduel.models.score_model import ScoreModel
 from bayesduel.models.scores import Scores
 from bayesduel.models.settings import settings_from_json, settings_to_json
+from bayesduel.models.sources import Sources
 from bayesduel.models.stacked import Stacked
 from bayesduel.models.term import Part, Terms
 from bayesduel.models.thurstone import Thurstone
@@ -63,7 +64,7 @@ NOT_OFFERED: dict[str, type[Model]] = {kind.name: kind for kind in (LogisticAttr
 TERMS: dict[str, type[Part]] = {
     kind.name: kind
     for kind in (
-        *(Scores, ItemCovariates, ItemEffects, DuelCovariates, OrderEffect, RandomEffects),
+        *(Scores, Sources, ItemCovariates, ItemEffects, DuelCovariates, OrderEffect, RandomEffects),
         *(CategoryEffects, JudgeTastes, TimeVarying, JudgeReliability, BladeChest),
     )
 }
@@ -186,7 +187,7 @@ def term_named(term: str) -> Part:
 def add_term(model: Any, term: str) -> ScoreModel:
     """Return a model with the term of a word (:func:`term_named`) beside its own.
 
-    Covariates of the duel join those that the model has.
+    Covariates of the duel join those that the model has; sources take the place of scores.
 
     Raises
     ------
@@ -194,10 +195,11 @@ def add_term(model: Any, term: str) -> ScoreModel:
         If there is no such term, or the model cannot have it.
     """
     own, added = scored(model), term_named(term)
-    known = own.terms.find(DuelCovariates)
-    if not isinstance(added, DuelCovariates) or known is None:
+    known: Any = own.terms.find(Scores if isinstance(added, Sources) else type(added))
+    if not isinstance(added, DuelCovariates | Sources) or known is None:
         return own + added
-    joint = replace(known, of=(*known.of, *added.of))
+    of_duels = isinstance(added, DuelCovariates)
+    joint = replace(known, of=(*known.of, *added.of)) if of_duels else added
     parts = tuple(joint if part is known else part for part in own.terms)
     return replace(own, predictor=Terms(parts))
 

@@ -91,13 +91,18 @@ class ScoreModel(Model):
     @property
     def name(self) -> str:
         """The label, and the terms beside what the arms are worth: "bradley-terry + order"."""
-        return " + ".join([self.label, *(p.key for p in self.terms if p not in self.terms.arms)])
+        return " + ".join([self.label, *(p.key for p in self._beside)])
 
     @property
     def title(self) -> str:
         """The label with its assumption, and the other terms."""
-        beside = [p.title for p in self.terms if p not in self.terms.arms]
+        beside = [p.title for p in self._beside]
         return " + ".join([getattr(self, "assumption", self.label), *beside])
+
+    @property
+    def _beside(self) -> list[Part]:
+        """The terms that a name names: all but what the arms are worth in every duel."""
+        return [p for p in self.terms if p not in self.terms.arms or p.reads]
 
     @property
     def settings(self) -> dict[str, Any]:

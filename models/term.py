@@ -306,6 +306,11 @@ class ArmTerm(Term):
         """Return what it says of each arm, (..., K); `table` is that of the attributes, or None."""
         return parameters[self.parameter]
 
+    def difference(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
+        """Return what the arms alone say of cells, (..., cells): first's score minus second's."""
+        score = parameters["score"]
+        return score[..., cells["first"]] - score[..., cells["second"]]
+
     @property
     def arms_have_own(self) -> bool:
         """Whether each arm has a normal score of its own and nothing else."""

@@ -1,0 +1,275 @@
+"""Sources: scores by who judged (people, machines) or by what was judged, with one target."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from bayesduel.models.cells import levels_of
+from bayesduel.models.scale_prior import Scale
+from bayesduel.models.settings import check_positive
+from bayesduel.models.term import ArmTerm, Touch, contribution
+from bayesduel.system.arguments import real, shown_value
+from bayesduel.text import join
+
+__all__ = ["Sources"]
+
+UNIFORM = 1.8  # spread of the log odds at which a correlation of two is nearly uniform
+
+
+@dataclass(frozen=True)
+class Sources(ArmTerm):
+    """Scores by source, with a learned covariance; those of the target are the model's.
+
+    A source is a level of a column: people and a machine that judges, groups of people, criteria.
+    Each has its own scores::
+
+        score_by_source[s, i]   ~ Normal(0, Sigma) over the sources s, for each arm i
+        Sigma                   = D R D,  D the diagonal of {by}_scale
+        {by}_scale[s]           ~ HalfNormal(scale)              (in the unit of the response)
+        eta of a vote of s      = score_by_source[s, first] - score_by_source[s, second]
+
+    Where one source is the target, the correlation of each other with it is learned,
+    ``R[s, target] = (odds - 1) / (odds + 1)`` with ``log odds ~ Normal(0, 1.8)``, which is nearly
+    uniform; and where there are several others, one correlation of what these share beside the
+    target (their common taste). Where the target is a mix, all pairs of sources have one
+    correlation, which is learned.
+
+    ``score``, winners, predictions and all that follows are the target's. A source counts exactly
+    as far as its scores are found to agree with it: a useless one changes nothing, one that is
+    always wrong is as useful as one that is always right, and a source of a few votes is not
+    drowned by one of many. A vote without a source is one of the target.
+
+    Parameters
+    ----------
+    by
+        The column: "judge", "group" or "category" as the log has them, or one that was kept
+        (``read_duels(..., keep=["source"])``).
+    target
+        The level whose scores are wanted; or weights of several, made to sum to one, as of shares
+        of a population (``{"de": 0.3, "fr": 0.7}``) or criteria. Default: all with equal weight.
+    scale
+        Scale of the prior of a source's standard deviation. Default: that of ``Scores()``.
+    levels
+        The levels in their order; written down by a fit.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described; when fitted, if the log has no such column, fewer than
+        two levels of it, or not those of `target`.
+
+    References
+    ----------
+    Gelman & Hill, "Data Analysis Using Regression and Multilevel/Hierarchical Models", 2007,
+    chapter 13 (correlated varying coefficients), 14 (poststratification).
+
+    Examples
+    --------
+    >>> from bayesduel.models import BradleyTerry, Sources
+    >>> BradleyTerry(Sources("source", target="human")).name
+    'bradley-terry + sources:source=human'
+    """
+
+    by: str
+    target: Any = None
+    scale: float | None = None
+    levels: tuple[str, ...] | None = None
+
+    name: ClassVar[str] = "sources"
+    parameter: ClassVar[str] = "score_by_source"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.by, str) or not self.by:
+            raise TypeError(f"by should be the name of a column, got {shown_value(self.by)}")
+        if set(self.by) & set("()+:="):
+            raise ValueError(f"by should be a column of the votes, got {shown_value(self.by)}")
+        check_positive("scale", self.scale, none=True)
+        object.__setattr__(self, "target", _target(self.target))
+        if self.levels is not None:
+            object.__setattr__(self, "levels", tuple(map(str, self.levels)))
+            lost = [level for level in self._weights if level not in self.levels]
+            if lost:
+                raise ValueError(
+                    f"target should be of the levels of {self.by}, {join(self.levels)}, got "
+                    f"{join(lost, quote=True)}"
+                )
+
+    @classmethod
+    def worded(cls, text: str) -> "Sources":
+        """Return the term of a column and its target: "source=human"."""
+        by, _, target = text.partition("=")
+        return cls(by, target or None)
+
+    @property
+    def key(self) -> str:
+        """The name, the column and the target."""
+        of = self.target if isinstance(self.target, str) else "mix"
+        return f"{self.name}:{self.by}" + (f"={of}" if self.target is not None else "")
+
+    @property
+    def spread(self) -> str:
+        """Name of the sources' standard deviations."""
+        return f"{self.by}_scale"
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The sources that are not the target, where that is one."""
+        return tuple(one for one in self.levels or ("", "") if one != self.target)
+
+    @property
+    def scales(self) -> dict[str, Scale]:
+        """Standard deviations, and odds for the correlations."""
+        odds = Scale("log-normal", 1.0, UNIFORM, in_units=False)
+        found = {self.spread: Scale("half-normal", self.scale, dim=self.by)}
+        if not isinstance(self.target, str):
+            return found | {"agreement": odds}
+        found["agreement"] = replace(odds, dim=f"{self.by}_other")
+        return found | ({"common": odds} if len(self.others) > 1 else {})
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Scores are by source and arm, standard deviations by source."""
+        own = {self.parameter: (self.by, "arm"), self.spread: (self.by,)}
+        return own | ({"agreement": (f"{self.by}_other",)} if isinstance(self.target, str) else {})
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The column."""
+        return (self.by,)
+
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """Votes of the target."""
+        return (f"{self.by} is {self.words}",)
+
+    @property
+    def words(self) -> str:
+        """The target, in words."""
+        if isinstance(self.target, str):
+            return self.target
+        if self.target is None:
+            return "any, with equal weight"
+        return join([f"{100 * weight:.3g} % {level}" for level, weight in self._weights.items()])
+
+    def settled(self, log: Any) -> Self:
+        """Return the same with the levels written down."""
+        return self if self.levels is not None else replace(self, levels=levels_of(log, self.by)[1])
+
+    def columns(self, log: Any) -> dict[str, np.ndarray]:
+        """Return each vote's source, -1 where it has none.
+
+        Raises
+        ------
+        ValueError
+            If one is no source of the fit.
+        """
+        codes, labels = levels_of(log, self.by)
+        own = self.settled(log).levels or ()
+        new = [label for label in labels if label not in own]
+        if new:
+            raise ValueError(f"{self.by} should be one of {join(own)}, got {join(new, quote=True)}")
+        place = np.array([*(own.index(label) for label in labels), -1])
+        return {self._column: place[codes]}
+
+    def coords(self, log: Any) -> dict[str, Any]:
+        """Return the sources, and those that are not the target."""
+        whole = self.settled(log)
+        return {self.by: list(whole.levels or ()), f"{self.by}_other": list(whole.others)}
+
+    def design(self, cells: Mapping[str, Any]) -> tuple[Touch, ...]:
+        """Return the scores of first and minus those of second, of the cell's source or target."""
+        first, second, touches = cells["first"], cells["second"], []
+        neutral: Any = 1.0
+        if self._column in cells:
+            source = cells[self._column]
+            known = (source >= 0) * 1.0  # the index -1 of none is masked
+            touches = [Touch((source, first), known), Touch((source, second), -known)]
+            neutral = 1.0 - known
+        for s, weight in enumerate(self.weights):
+            if weight:
+                share = weight * neutral + 0.0 * first
+                touches += [Touch((s, first), share), Touch((s, second), -share)]
+        return tuple(touches)
+
+    def deviation(self, scales: Mapping[str, Any], cells: Mapping[str, Any], unit: Any) -> Any:
+        """Return 1: the covariance has the standard deviations."""
+        return 1.0
+
+    def covariance(self, scales: Mapping[str, Any], n: int) -> Any:
+        """Return the covariance of an arm's scores between sources, (n, n)."""
+        deviation = scales[self.spread] * np.ones(n)
+        return deviation[:, None] * deviation[None, :] * self.correlation(scales, n)
+
+    def correlation(self, scales: Mapping[str, Any], n: int) -> Any:
+        """Return the correlations of the sources' scores, (..., n, n)."""
+        if not isinstance(self.target, str):
+            return _alike(scales["agreement"], n)
+        at = self.weights.index(1.0)
+        others = np.delete(np.eye(n), at, axis=1)  # (n, n - 1): where each other source is
+        odds = scales["agreement"] * np.ones(n - 1)
+        rho = (odds - 1.0) / (odds + 1.0)
+        along = np.eye(n)[at] + rho @ others.T
+        beside = (2.0 * odds**0.5 / (odds + 1.0)) @ others.T  # sqrt(1 - rho^2)
+        shared = np.eye(n)
+        if "common" in scales:
+            shared = others @ _alike(scales["common"], n - 1) @ others.T
+        return along[:, None] * along[None, :] + beside[:, None] * beside[None, :] * shared
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The weight of each source in the target."""
+        levels = self.levels or ()
+        if self.target is None:
+            return (1.0 / len(levels),) * len(levels) if levels else ()
+        return tuple(self._weights.get(level, 0.0) for level in levels)
+
+    def utility(self, parameters: Mapping[str, Any], table: Any) -> Any:
+        """Return the target's scores, (..., K)."""
+        scores = parameters[self.parameter]
+        return sum(w * scores[..., s, :] for s, w in enumerate(self.weights) if w)
+
+    def difference(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
+        """Return first's score minus second's, of the cell's source where it names one."""
+        if self._column not in cells:
+            return super().difference(parameters, cells)
+        return contribution(self.coefficients(parameters), self.design(cells))
+
+    def complete(
+        self, posterior: dict[str, np.ndarray], arms: tuple[str, ...]
+    ) -> dict[str, np.ndarray]:
+        """Return the draws with centred scores by source, and with the target's."""
+        found = super().complete(posterior, arms)
+        return {"score": np.asarray(self.utility(found, None))} | found
+
+    @property
+    def _column(self) -> str:
+        return f"{self.by}_of_cell"
+
+    @property
+    def _weights(self) -> dict[str, float]:
+        if isinstance(self.target, str):
+            return {self.target: 1.0}
+        return dict(self.target or ())
+
+
+def _target(given: Any) -> Any:
+    """Return a target as it is kept: None, a level, or pairs of level and weight."""
+    if given is None or isinstance(given, str):
+        return given
+    pairs = list(given.items() if isinstance(given, Mapping) else given)
+    if not pairs or any(not isinstance(p, list | tuple) or len(p) != 2 for p in pairs):
+        raise TypeError(f"target should be a level, or weights by level, got {shown_value(given)}")
+    weights = [weight for _, weight in pairs]
+    for weight in weights:
+        real(weight, "weight of a level in target")
+    if min(weights) < 0 or not 0 < sum(weights) < np.inf:
+        raise ValueError(f"target should have weights >= 0, not all 0, got {shown_value(given)}")
+    return tuple((str(one), w / sum(weights)) for (one, _), w in zip(pairs, weights, strict=True))
+
+
+def _alike(odds: Any, n: int) -> Any:
+    """Return the matrix of one correlation between n, from -1 / (n - 1) at odds 0 to 1, (n, n)."""
+    rho = (odds - 1.0) / (odds + (n - 1.0))
+    return rho * np.ones((n, n)) + (1.0 - rho) * np.eye(n)
