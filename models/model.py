@@ -449,7 +449,7 @@ class Model(ByValue, metaclass=_Named):
     def _eta_of(self, known: Mapping[str, Any], conditions: Mapping[str, Any]) -> np.ndarray:
         """Return the predictor under conditions; of cells of both orders, at their mean."""
         eta = self.eta(known, conditions)
-        if self.terms.reads_order and "n_left" in conditions and "left_first" not in conditions:
+        if "order" in known and "n_left" in conditions and "left_first" not in conditions:
             mean = 2 * conditions["n_left"] / conditions["n"] - 1
             eta = eta + np.asarray(known["order"])[:, None] * mean
         return np.asarray(eta)

@@ -1,4 +1,4 @@
-"""OrderEffect: the side on the left (at home, shown first) has an advantage."""
+"""OrderEffect: the side on the left (at home, shown first) has an advantage, one or by source."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,8 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bayesduel.models.cells import levels_of
 from bayesduel.models.settings import check_positive
 from bayesduel.models.term import Term, Touch
+from bayesduel.system.arguments import check_names
 
 __all__ = ["OrderEffect"]
 
@@ -16,11 +18,12 @@ WRITTEN = 20  # decided duels, all won by one side, from which the side was writ
 
 @dataclass(frozen=True)
 class OrderEffect(Term):
-    """An advantage of the left arm, the same in every duel.
+    """An advantage of the left arm, the same in every duel or in those of a level of a column.
 
     The predictor is shifted towards the left arm by::
 
-        order ~ Normal(0, prior)                 (in the unit of the response)
+        order             ~ Normal(0, prior)     (in the unit of the response)
+        order_by_{by}[s]  ~ Normal(0, prior)     where it is by level, as of who judged
 
     With Davidson's response ties keep their own weight. P of a fit is that of a duel without
     the advantage, as if each pair met as often either way round.
@@ -35,6 +38,10 @@ class OrderEffect(Term):
         the size of a typical margin. ``numpy.inf`` is a flat prior. With 1 and
         Bradley-Terry the left of two equal arms wins between 12 % and 88 % of its duels, with
         probability 0.95.
+    by
+        A column of the votes, whose levels have an advantage each: "judge", "group" or "category",
+        or one that was kept (``read_duels(..., keep=["source"])``). A vote without a level has
+        none.
 
     Raises
     ------
@@ -52,17 +59,54 @@ class OrderEffect(Term):
     >>> from bayesduel.models import BradleyTerry, OrderEffect, Scores
     >>> BradleyTerry(Scores() + OrderEffect()).name
     'bradley-terry + order'
+    >>> BradleyTerry(Scores() + OrderEffect(by="source")).name
+    'bradley-terry + order:source'
     """
 
     prior: float = 1.0
+    by: str | None = None
 
     name: ClassVar[str] = "order"
-    parameter: ClassVar[str] = "order"
     reads_order: ClassVar[bool] = True
-    splits: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_positive("prior", self.prior, flat=True)
+        if self.by is not None:
+            check_names(self.by, "by")
+
+    @classmethod
+    def worded(cls, text: str) -> "OrderEffect":
+        """Return the term of a column: "order:source"."""
+        return cls(by=text)
+
+    @property
+    def key(self) -> str:
+        """The name, and the column."""
+        return self.name if self.by is None else f"{self.name}:{self.by}"
+
+    @property
+    def parameter(self) -> str:  # type: ignore[override]
+        """Name of the advantage, or of those by level."""
+        return "order" if self.by is None else f"order_by_{self.by}"
+
+    @property
+    def splits(self) -> bool:  # type: ignore[override]
+        """Whether there are several advantages."""
+        return self.by is not None
+
+    @property
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Advantages are by level."""
+        return {} if self.by is None else {self.parameter: (self.by,)}
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The column."""
+        return () if self.by is None else (self.by,)
+
+    def coords(self, log: Any) -> dict[str, Any]:
+        """Return the levels."""
+        return {} if self.by is None else {self.by: list(levels_of(log, self.by)[1])}
 
     @property
     def flat(self) -> bool:
@@ -75,7 +119,7 @@ class OrderEffect(Term):
         return ("neither side has an advantage",)
 
     def columns(self, log: Any) -> dict[str, Any]:
-        """Return nothing; raise where the sides are where the winner was written."""
+        """Return each vote's level, -1 where it has none; raise where a side is the winner's."""
         left, right = int(log.cells.left_wins.sum()), int(log.cells.right_wins.sum())
         if min(left, right) == 0 and max(left, right) >= WRITTEN:
             side = "left" if left else "right"
@@ -83,11 +127,18 @@ class OrderEffect(Term):
                 f"duels should say who was left before they were fought, got a log whose {side} "
                 f"side won all {max(left, right):,} decided duels: it lists the winner there"
             )
-        return {}
+        return {} if self.by is None else {f"{self.by}_of_cell": levels_of(log, self.by)[0]}
 
     def design(self, cells: Mapping[str, Any]) -> tuple[Touch, ...]:
         """Return 1 where the cell's first arm was left; nothing where the cells do not say."""
-        return (Touch((), cells["left_first"]),) if "left_first" in cells else ()
+        if "left_first" not in cells:
+            return ()
+        if self.by is None:
+            return (Touch((), cells["left_first"]),)
+        if f"{self.by}_of_cell" not in cells:
+            return ()
+        level = cells[f"{self.by}_of_cell"]  # -1: none; the mask takes the last one out again
+        return (Touch((level,), cells["left_first"] * ((level >= 0) * 1.0)),)
 
     def deviation(self, scales: Mapping[str, Any], cells: Mapping[str, Any], unit: Any) -> Any:
         """Return the prior deviation."""

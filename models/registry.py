@@ -195,12 +195,12 @@ def add_term(model: Any, term: str) -> ScoreModel:
         If there is no such term, or the model cannot have it.
     """
     own, added = scored(model), term_named(term)
-    known: Any = own.terms.find(Scores if isinstance(added, Sources) else type(added))
+    known: Any = own.terms.find(Scores if isinstance(added, Sources) else DuelCovariates)
     if not isinstance(added, DuelCovariates | Sources) or known is None:
         return own + added
-    of_duels = isinstance(added, DuelCovariates)
-    joint = replace(known, of=(*known.of, *added.of)) if of_duels else added
-    parts = tuple(joint if part is known else part for part in own.terms)
+    if isinstance(added, DuelCovariates):
+        added = replace(known, of=(*known.of, *added.of))
+    parts = tuple(added if part is known else part for part in own.terms)
     return replace(own, predictor=Terms(parts))
 
 

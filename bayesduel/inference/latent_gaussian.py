@@ -92,7 +92,7 @@ class LatentGaussian(DensityApproximation):
         top = _highest(layout, first)
         root = _coordinates(layout, top)
         nodes, step = None, 0.0
-        if len(top.phi) < 3 or density.size <= SMALL:
+        if len(top.phi) < 3 or (len(top.phi) == 3 and density.size <= SMALL):
             nodes, step = _lattice(layout, top, root), SPACING[len(top.phi)]
         if nodes is None:
             nodes, step = _composite(layout, top, root), 0.0

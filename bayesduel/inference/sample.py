@@ -38,16 +38,17 @@ MOST = 8  # times as many draws as asked for, at most, where these are worth too
 
 
 Near = Mapping[str, np.ndarray] | None  # parameters by name, where a search may start
-FEW_SCALES = 3  # learned numbers that are integrated on nodes
+FEW_SCALES = 3  # learned numbers that are integrated on nodes; where the response has none
+MOST_SCALES = 8
 
 
 def approximation_of(model: Any, cells: Any, near: Near = None) -> Approximation:
     """Return the approximation of a model's posterior that its declaration asks for.
 
     Exact where the posterior is conjugate. One learned scale at most and independent coefficients:
-    a normal distribution at each node of a grid, skewed where the log is thin. Up to `FEW_SCALES`,
-    or groups of coefficients: normal distributions with averaged curvatures at nodes. More: each
-    draw has a normal distribution of its own.
+    a normal distribution at each node of a grid, skewed where the log is thin. Up to `FEW_SCALES`
+    (`MOST_SCALES`, all of terms), or groups of coefficients: normal distributions with averaged
+    curvatures at nodes. More: each draw has a normal distribution of its own.
 
     Raises
     ------
@@ -58,9 +59,10 @@ def approximation_of(model: Any, cells: Any, near: Near = None) -> Approximation
         return ConjugatePairs.of(model, cells, near)
     density = linear_predictor(model, cells)
     n_scales = sum(length or 1 for length in density.hypers.values())
-    if n_scales > FEW_SCALES:
+    of_response = bool(model.response.scales(flat=model.terms.flat))
+    if n_scales > (FEW_SCALES if of_response else MOST_SCALES):
         return PopulationMonteCarlo.of(density, cells, near)
-    if n_scales < 2 and not model.response.scales(flat=model.terms.flat):
+    if n_scales < 2 and not of_response:
         return Laplace.of(density, cells, near)
     return LatentGaussian.of(density, cells, near)
 

@@ -256,6 +256,8 @@ def _score_map(model: Any, density: LinearPredictor, duels: Any) -> np.ndarray:
     unit = np.eye(density.size)
     none = np.zeros((density.size, max(1, sum(n or 1 for n in density.hypers.values()))))
     found = model.parameters(named_parameters(density, unit, none), duels.arms)
+    for part in model.terms.arms:
+        found = part.complete(found, duels.arms)
     return np.asarray(found["score"]).T
 
 

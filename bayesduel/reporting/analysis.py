@@ -343,10 +343,9 @@ def _left_advantage(fit: "xr.DataTree", ci_prob: float) -> tuple[float, float, f
     from bayesduel.intervals import eti
     from bayesduel.posterior.draws import model_of, posterior_draws
 
-    model = model_of(fit)
-    if not model.terms.reads_order:
+    model, (draws, _) = model_of(fit), posterior_draws(fit)
+    if "order" not in draws:
         return None
-    draws, _ = posterior_draws(fit)
     score = model.response.typical_score(draws["order"][:, None], draws)[:, 0]
     low, high = eti(score, ci_prob)
     return float(score.mean()), float(low), float(high)

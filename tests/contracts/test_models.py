@@ -36,6 +36,7 @@ from bayesduel.models import (
     PreferenceMatrix,
     RandomEffects,
     Scores,
+    Sources,
     Thurstone,
     ThurstoneScore,
     TimeVarying,
@@ -64,6 +65,7 @@ RESPONSES = {
 }
 TERMS = {
     "order": OrderEffect(),
+    "sides": OrderEffect(by="half"),
     "x": Covariates(["x"]),
     "judge": RandomEffects("judge"),
     "prompt": RandomEffects("prompt"),
@@ -79,10 +81,13 @@ WORTH = {
     "known scale": Scores(1.2),
     "items": Covariates(ITEMS),
     "attributes": Covariates(ITEMS, item_effect=False),
+    "sources": Sources("prompt", target="p1"),
+    "two sources": Sources("half", target="h0"),
+    "mix": Sources("category", target={"u": 0.5, "v": 1.5}),
 }
 COUPLED = ("margin by pair", "residuals")
 MODIFIERS = ("reliability", "cycles")
-SAID = {"judge": "j03", "prompt": "p1", "category": "v", "time": 10.0, "x": 0.7}
+SAID = {"judge": "j03", "half": "h1", "prompt": "p1", "category": "v", "time": 10.0, "x": 0.7}
 NEVER = ({"walk", "smooth"}, {"tastes", "reliability"})  # alike, and not told apart
 ALONE = [(name,) for name in TERMS]
 PAIRS = [pair for pair in combinations(TERMS, 2) if set(pair) not in NEVER]
@@ -136,6 +141,7 @@ def table(n=240, seed=1):
             "time": np.arange(n) * 1.0,
             "category": np.array(["u", "v", "w"])[np.arange(n) % 3],
             "prompt": np.array(["p0", "p1", "p2", "p3"])[rng.integers(0, 4, n)],
+            "half": np.array(["h0", "h1"])[np.arange(n) // 3 % 2],
             "x": x,
         }
     )
@@ -156,9 +162,11 @@ def log():
         covariates={"x": data["x"]},
         category=data["category"],
     )
-    levels, code = np.unique(data["prompt"], return_inverse=True)
-    votes = replace(found.votes, kept={"prompt": (code.astype(np.int32), tuple(levels))})
-    return replace(found, votes=votes)
+    kept = {}
+    for name in ("prompt", "half"):
+        levels, code = np.unique(data[name], return_inverse=True)
+        kept[name] = (code.astype(np.int32), tuple(levels))
+    return replace(found, votes=replace(found.votes, kept=kept))
 
 
 def near_the_prior(model, cells, n, seed):
@@ -355,6 +363,9 @@ def ask_under_conditions(tree, model, log):
     neutral = bd.predict(tree, frame[["left", "right"]], covariance="model")
     for name in [*said_of(model), *(["left_advantage"] if ordered else [])]:
         asked = {name: frame[name].tolist()} if name in frame else {name: True}
+        if name == "left_advantage" and "half" in said_of(model):  # each half has its own
+            asked["half"] = frame["half"].tolist()
+            neutral = bd.predict(tree, frame[["left", "right", "half"]], covariance="model")
         moved = bd.predict(tree, frame[["left", "right"]], covariance="model", **asked)
         assert (moved["win"].values != neutral["win"].values).any(), name
     if not ordered:
@@ -409,6 +420,35 @@ def test_one_likelihood(log, response, terms):
 def test_every_question(log, quick, response, terms):
     model = make(response, terms).settled(log)
     ask(fit(log, model, clusters=False), model, log, ["pair"])
+
+
+@pytest.mark.parametrize(
+    ("response", "terms", "worth"),
+    [
+        ("bradley-terry", ("order", "judge"), "sources"),
+        ("davidson", ("sides", "x"), "two sources"),
+        ("margin", ("sides",), "mix"),
+        ("student", (), "sources"),
+        ("thurstone", ("reliability",), "two sources"),
+        ("residuals", ("walk",), "mix"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::bayesduel.posterior.dependence.RepeatedVotesWarning")
+def test_every_question_of_the_target(log, quick, tmp_path, response, terms, worth):
+    """Of scores by source: what is asked without a source concerns the target."""
+    model = make(response, terms, worth).settled(log)
+    tree = fit(log, model, clusters=False)
+    ask(tree, model, log, ["pair"])
+    source = model.terms.arms[0]
+    by = tree["posterior"]["score_by_source"].transpose("chain", "draw", source.by, "arm").values
+    mixed = np.einsum("s,cdsk->cdk", source.weights, by)
+    np.testing.assert_allclose(tree["posterior"]["score"].values, mixed, atol=1e-12)
+    if worth == "two sources":
+        own = bd.predict(tree, "a", "b", covariance="model", half="h0")
+        neutral = bd.predict(tree, "a", "b", covariance="model")
+        if not terms:
+            assert float(own["win"]) == pytest.approx(float(neutral["win"]))
+    assert bd.report(tree, tmp_path / "page.html", duels=log).stat().st_size > 10_000
 
 
 @each([("bradley-terry", ("judge",)), ("margin", ("order", "x")), ("davidson", ("cycles",))])
