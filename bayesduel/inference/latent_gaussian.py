@@ -46,6 +46,7 @@ FACTORS = 2e7  # factors made anew for draws, times the square of coefficients, 
 FEWEST = 200  # distinct values of the scales among draws, at least
 WEIGHED = 1000  # coefficients up to which draws have importance ratios
 SMALL = 300  # coefficients up to which three scales have a lattice: a composite design
+CORNERED = 5  # scales up to which a composite design has its corners, 2^q
 OVERSAMPLED = 8  # proposals of the scales for each draw
 
 
@@ -289,10 +290,11 @@ def _lattice(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditi
 
 
 def _composite(layout: Layout, top: Conditional, root: np.ndarray) -> list[Conditional]:
-    """Return nodes of a central composite design: the top, axes and corners."""
+    """Return nodes of a central composite design: the top, axes and (of few scales) corners."""
     q, reach = len(top.phi), 1.1
     axes = [s * reach * np.sqrt(q) * unit for unit in np.eye(q) for s in (1.0, -1.0)]
-    corners = [reach * np.array(signs) for signs in product((1.0, -1.0), repeat=q)]
+    signs = product((1.0, -1.0), repeat=q) if q <= CORNERED else ()
+    corners = [reach * np.array(one) for one in signs]
     return [
         top,
         *(conditional_at(layout, top.phi + root @ z, top.x, top.variance) for z in axes + corners),

@@ -39,7 +39,7 @@ MOST = 8  # times as many draws as asked for, at most, where these are worth too
 
 Near = Mapping[str, np.ndarray] | None  # parameters by name, where a search may start
 FEW_SCALES = 3  # learned numbers that are integrated on nodes; where the response has none
-MOST_SCALES = 8
+MOST_SCALES = 12
 
 
 def approximation_of(model: Any, cells: Any, near: Near = None) -> Approximation:

@@ -363,9 +363,8 @@ def ask_under_conditions(tree, model, log):
     neutral = bd.predict(tree, frame[["left", "right"]], covariance="model")
     for name in [*said_of(model), *(["left_advantage"] if ordered else [])]:
         asked = {name: frame[name].tolist()} if name in frame else {name: True}
-        if name == "left_advantage" and "half" in said_of(model):  # each half has its own
-            asked["half"] = frame["half"].tolist()
-            neutral = bd.predict(tree, frame[["left", "right", "half"]], covariance="model")
+        if model.terms.find(OrderEffect) == TERMS["sides"] and name in ("half", "left_advantage"):
+            asked = {"half": frame["half"].tolist(), "left_advantage": True}  # both, or nothing
         moved = bd.predict(tree, frame[["left", "right"]], covariance="model", **asked)
         assert (moved["win"].values != neutral["win"].values).any(), name
     if not ordered:
@@ -428,7 +427,7 @@ def test_every_question(log, quick, response, terms):
         ("bradley-terry", ("order", "judge"), "sources"),
         ("davidson", ("sides", "x"), "two sources"),
         ("margin", ("sides",), "mix"),
-        ("student", (), "sources"),
+        ("student", (), "two sources"),
         ("thurstone", ("reliability",), "two sources"),
         ("residuals", ("walk",), "mix"),
     ],
