@@ -295,7 +295,7 @@ class Model(ByValue, metaclass=_Named):
         if "score" not in parameters:
             score = pm.Deterministic("score", utility - utility.mean(), dims="arm")
             parameters["score"] = score
-        eta = self.terms.arms[0].difference(parameters, given)
+        eta = self._worth(parameters, given)
         for part in self.terms:
             if part in self.terms.arms:
                 continue
@@ -308,12 +308,16 @@ class Model(ByValue, metaclass=_Named):
                 eta = part.apply(eta, parameters, given)
         return eta, parameters
 
+    def _worth(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
+        """Return what the arms alone say of cells, (..., cells): first's score minus second's."""
+        return self.terms.arms[0].difference(parameters, cells)
+
     def eta(self, parameters: Mapping[str, Any], cells: Mapping[str, Any]) -> Any:
         """Return the linear predictor of cells from draws, (draws, cells), first over second.
 
         What `cells` does not say (who was left, judge, time, covariates) is neutral.
         """
-        eta = self.terms.arms[0].difference(parameters, cells)
+        eta = self._worth(parameters, cells)
         for part in self.terms:
             if part not in self.terms.arms:
                 eta = part.apply(eta, parameters, cells)

@@ -10,7 +10,7 @@ from bayesduel.models.cells import levels_of
 from bayesduel.models.scale_prior import Scale
 from bayesduel.models.settings import check_positive
 from bayesduel.models.term import ArmTerm, Touch, contribution
-from bayesduel.system.arguments import real, shown_value
+from bayesduel.system.arguments import real, shown_value, texts_of
 from bayesduel.text import join
 
 __all__ = ["Sources"]
@@ -88,7 +88,7 @@ class Sources(ArmTerm):
         check_positive("scale", self.scale, none=True)
         object.__setattr__(self, "target", _target(self.target))
         if self.levels is not None:
-            object.__setattr__(self, "levels", tuple(map(str, self.levels)))
+            object.__setattr__(self, "levels", texts_of(self.levels, "levels"))
             lost = [level for level in self._weights if level not in self.levels]
             if lost:
                 raise ValueError(
@@ -258,8 +258,12 @@ def _target(given: Any) -> Any:
     """Return a target as it is kept: None, a level, or pairs of level and weight."""
     if given is None or isinstance(given, str):
         return given
-    pairs = list(given.items() if isinstance(given, Mapping) else given)
-    if not pairs or any(not isinstance(p, list | tuple) or len(p) != 2 for p in pairs):
+    pairs = list(given.items()) if isinstance(given, Mapping) else given
+    if (
+        not isinstance(pairs, list | tuple)
+        or not pairs
+        or any(not isinstance(p, list | tuple) or len(p) != 2 for p in pairs)
+    ):
         raise TypeError(f"target should be a level, or weights by level, got {shown_value(given)}")
     weights = [weight for _, weight in pairs]
     for weight in weights:

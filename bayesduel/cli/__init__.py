@@ -39,6 +39,7 @@ COMMANDS = (
     "check",
     "calibrate",
     "judges",
+    "sources",
     "export",
     "attributes",
     "health",

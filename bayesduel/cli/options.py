@@ -98,8 +98,8 @@ term_option = click.option(
     metavar="TERM",
     multiple=True,
     help="Term of the model beside the scores, again for each: order, time (or time:12, in "
-    "periods), category, category:COLUMN, judge, random:COLUMN, reliability, tastes, cycles, "
-    "covariate:COLUMN. The columns are kept with the votes.",
+    "periods), category, category:COLUMN, judge, random:COLUMN, sources:COLUMN=TARGET, "
+    "reliability, tastes, cycles, covariate:COLUMN. The columns are kept with the votes.",
 )
 
 
@@ -334,7 +334,7 @@ def _term_of(option: str, word: str) -> Any:
 
 def _columns_of_terms(options: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the columns that are read for terms, as the options of reading that name them."""
-    from bayesduel.models import DuelCovariates, RandomEffects
+    from bayesduel.models import DuelCovariates, OrderEffect, RandomEffects, Sources
     from bayesduel.models.cells import ROLES
 
     found = {name: names_of(options.get(name)) for name in ("covariates", "keep")}
@@ -342,10 +342,10 @@ def _columns_of_terms(options: Mapping[str, Any]) -> dict[str, list[str]]:
         term = _term_of(option, word)
         if isinstance(term, DuelCovariates):
             found["covariates"] += term.of
-        elif isinstance(term, RandomEffects) and (
-            term.by not in ROLES or (term.by == "category" and not options.get("by"))
-        ):
-            found["keep"].append(term.by)
+            continue
+        by = term.by if isinstance(term, RandomEffects | Sources | OrderEffect) else None
+        if by and (by not in ROLES or (by == "category" and not options.get("by"))):
+            found["keep"].append(by)
     return {name: list(dict.fromkeys(names)) for name, names in found.items() if names}
 
 

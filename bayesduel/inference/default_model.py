@@ -15,7 +15,7 @@ import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.sides import sides_of
-from bayesduel.models import OrderEffect, ScoreModel, add_term, model_named, named
+from bayesduel.models import OrderEffect, ScoreModel, Sources, add_term, model_named, named
 from bayesduel.models.model import Model
 from bayesduel.text import percent
 
@@ -82,7 +82,8 @@ class DefaultModel:
             if sides.meaning:
                 reasons.append(f"An advantage of {sides.left} is left out, as asked.")
         elif self.order_effect or (sides.meaning and isinstance(model, ScoreModel)):
-            model = add_term(model, OrderEffect.name)
+            apart = model.terms.find(Sources)  # whose sources have an advantage each
+            model = model + OrderEffect(by=apart.by if apart else None)
             why = sides.why if sides.meaning else "it was asked for"
             reasons.append(f"An advantage of {sides.left} is in the model: {why}.")
         elif sides.meaning:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.inference.default_model import AUTO
+from bayesduel.models import Sources
 from bayesduel.models.model import Model
 from bayesduel.posterior.update import log_of
 from bayesduel.system.arguments import check_flag
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
     from bayesduel.data.health_report import Health
     from bayesduel.posterior.judge_agreement import JudgeAgreement
+    from bayesduel.posterior.sources import SourceAgreement
     from bayesduel.posterior.verdict import Verdict
     from bayesduel.posterior.winners import Winners
     from bayesduel.reporting.margins import MarginAnalysis
@@ -134,6 +136,7 @@ class Analysis:
     neighbours: "pd.DataFrame"
     scores: "pd.DataFrame | None"
     judges: "JudgeAgreement | None"
+    sources: "SourceAgreement | None"
     warnings: tuple[tuple[str, str], ...]
 
 
@@ -184,6 +187,7 @@ def analyse(
     from bayesduel.posterior.information_gain import next_pairs
     from bayesduel.posterior.judge_agreement import judge_agreement
     from bayesduel.posterior.scores import scores
+    from bayesduel.posterior.sources import sources
     from bayesduel.posterior.verdict_check import checked, rejects
     from bayesduel.posterior.winners import winners
     from bayesduel.reporting.margins import analyse_margins
@@ -300,6 +304,7 @@ def analyse(
         neighbours=neighbours,
         scores=rated,
         judges=judges,
+        sources=sources(fit, confidence) if model.terms.find(Sources) else None,
         warnings=raised,
     )
 

@@ -66,6 +66,7 @@ from bayesduel.reporting.section import (
     Section,
     blocks,
 )
+from bayesduel.reporting.sources import sources_section
 from bayesduel.reporting.winners import winners_section
 from bayesduel.system.arguments import (
     check_call,
@@ -408,6 +409,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
             ordered=a.left_advantage is not None,
         ),
         judge_agreement_section(a.judges),
+        None if a.sources is None else sources_section(a.sources),
         None if a.coefficients is None else coefficients_section(a.coefficients, a.fit),
         *_checked(a, as_logged),
         calibration_section(a.calibration, words),

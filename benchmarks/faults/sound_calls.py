@@ -56,6 +56,19 @@ class World:
         return bd.Duels.from_wins([[0, 6, 5], [4, 0, 7], [3, 2, 0]], ["a", "b", "c"])
 
     @cached_property
+    def sources_fit(self) -> Any:
+        """A fit of the votes of two sources."""
+        rows = {
+            "left": "abba" * 10,
+            "right": "bccc" * 10,
+            "outcome": "1101" * 10,
+            "judge": "xyy" * 14,
+        }
+        log = bd.read_duels({name: list(text[:40]) for name, text in rows.items()})
+        model = bd.models.BradleyTerry(bd.models.Sources("judge", "x"))
+        return bd.fit(log, model, draws=100, chains=2)
+
+    @cached_property
     def margins(self) -> Any:
         """A log of three arms with margins."""
         frame = pd.DataFrame({"left": list("abcabc"), "right": list("bcacab"),
@@ -243,6 +256,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "head_to_head": _log,
     "raw_winners": _log,
     "scores": _fit,
+    "sources": lambda w: {"fit": w.sources_fit},
     "judge_agreement": lambda w: {"duels": bd.datasets.load("tversky1969")},
     "simulate": lambda w: {
         "policies": bd.Uniform(), "problem": "cyclic-4", "horizon": 10, "workers": 1},
@@ -273,6 +287,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "models.model_settings": lambda w: {"model": bd.models.BradleyTerry()},
     "models.named": lambda w: {"name": "bradley-terry"},
     "models.RandomEffects": lambda w: {"by": "judge"},
+    "models.Sources": lambda w: {"by": "judge", "target": "ann"},
     "models.Terms": lambda w: {"parts": (bd.models.Scores(),)},
     "models.scored": lambda w: {"model": bd.models.BradleyTerry()},
     "models.term_named": lambda w: {"term": "order"},

@@ -34,6 +34,7 @@ WORDS = {
     "reliability": "reliability",
     "cycles": "cycles",
     "covariate:length": "covariates",
+    "sources:topic=t0": "sources:topic=t0",
 }
 COMMANDS = {
     "fit": ["-o", "fit.nc"],
@@ -91,6 +92,7 @@ def test_every_command_gives_its_model_the_term(command, word, log, tmp_path, mo
     duels, model = seen[-1]
     model = choose_model(model, duels).model
     own = "" if word == "order" or command == "check" else " + order"  # found in the log
+    own += ":topic" * (bool(own) and word.startswith("sources"))  # an advantage for each
     assert model.name == f"bradley-terry + {WORDS[word]}{own}"
     for part in model.terms:
         part.columns(duels)  # raises where the log lacks one

@@ -444,6 +444,15 @@ def test_every_question_of_the_target(log, quick, tmp_path, response, terms, wor
     by = tree["posterior"]["score_by_source"].transpose("chain", "draw", source.by, "arm").values
     mixed = np.einsum("s,cdsk->cdk", source.weights, by)
     np.testing.assert_allclose(tree["posterior"]["score"].values, mixed, atol=1e-12)
+    found = bd.sources(tree)
+    assert list(found.table.index) == list(source.levels) and found.table["votes"].sum() == 240
+    limits = found.table[["correlation_lower", "correlation", "correlation_upper"]].to_numpy()
+    assert (np.diff(limits) >= 0).all() and (np.abs(limits) <= 1 + 1e-9).all()
+    apart = found.table["target"] < 1
+    assert found.table["worth"].isna().to_numpy().tolist() == [
+        worth == "mix" or not one for one in apart
+    ]
+    assert list(found.to_dict()) == ["sentence", "target", "unit", "ci_prob", "table", "arms"]
     if worth == "two sources":
         own = bd.predict(tree, "a", "b", covariance="model", half="h0")
         neutral = bd.predict(tree, "a", "b", covariance="model")

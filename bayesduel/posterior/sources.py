@@ -1,0 +1,296 @@
+"""What each source of votes (people, a machine) says of the target's scores, and its biases."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from bayesduel.intervals import check_ci_prob, eti
+from bayesduel.models import Sources
+from bayesduel.posterior.conditions import observed_conditions
+from bayesduel.posterior.draws import check_fit, model_of, posterior_draws
+from bayesduel.text import join, json_ready, screen, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from bayesduel.models import Model
+
+__all__ = ["SourceAgreement", "sources"]
+
+THINNED = 100  # draws of the covariance for which the worth of votes is computed
+STEP = 1e-4  # of the predictor, for the information of an outcome
+MOST = 1e9  # times the target's votes beyond which no number of them is as good
+SENTENCE = 24  # columns that a name has in a sentence
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SourceAgreement:
+    """What :func:`bayesduel.sources` found.
+
+    Attributes
+    ----------
+    table
+        One row a source, by name: ``votes``, ``target`` (weight in the target), ``correlation``
+        (with the target's scores), ``scale`` (standard deviation of its scores), ``left`` (its
+        advantage of the left side, in the unit of the scores; NaN if the model has none by source)
+        and ``worth`` (how many more votes of the target tell as much as its votes do; NaN for the
+        target, and where that is a mix), each with ``_lower`` and ``_upper``.
+    arms
+        One row a source and arm: ``difference`` (of the arm's score by the source from what the
+        target's scores and the correlation say: above 0, the source favours the arm), with
+        ``lower``, ``upper`` and ``positive``, the probability that it is above 0.
+    target
+        Whose scores are those of the fit, in words.
+    unit
+        Unit of the scores.
+    ci_prob
+        Probability of the intervals.
+    """
+
+    table: "pd.DataFrame"
+    arms: "pd.DataFrame"
+    target: str
+    unit: str
+    ci_prob: float
+
+    @property
+    def sentence(self) -> str:
+        """What the votes of each source are worth, its agreement and its biases."""
+        return " ".join(map(self._words, self.table.index[self.table["target"] < 1]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as dictionaries and lists; NaN becomes None."""
+        found = {
+            "sentence": self.sentence,
+            "target": self.target,
+            "unit": self.unit,
+            "ci_prob": self.ci_prob,
+            "table": self.table.reset_index(names="source").to_dict("records"),
+            "arms": self.arms.to_dict("records"),
+        }
+        plain: dict[str, Any] = json_ready(found)
+        return plain
+
+    def __repr__(self) -> str:
+        return screen([f"<SourceAgreement: {len(self.table):,} sources. {self.sentence}>"])
+
+    def _words(self, source: str) -> str:
+        row, name = self.table.loc[source], shorten(str(source), SENTENCE)
+        target = "the target" if np.isnan(row["worth"]) else shorten(self.target, SENTENCE)
+        low, high = row["correlation_lower"], row["correlation_upper"]
+        agrees = f"correlate with those of {target} by {row['correlation']:.2f} "
+        agrees += f"[{low:.2f}, {high:.2f}]"
+        said = [f"The scores of {name} {agrees}"]
+        if not np.isnan(row["worth"]):
+            low, high = (_count(row[f"worth_{end}"]) for end in ("lower", "upper"))
+            worth = f"{_count(row['worth'])} [{low}, {high}] votes of {target}"
+            said = [
+                f"{row['votes']:,.0f} votes of {name} are worth {worth} here: its scores {agrees}"
+            ]
+        if row["left_lower"] > 0 or row["left_upper"] < 0:
+            side = "left" if row["left"] > 0 else "right"
+            said.append(f"it favours the {side} side by {abs(row['left']):.2g} {self.unit}")
+        moved = self.arms[(self.arms["source"] == source) & (self.arms["lower"] > 0)]
+        if len(moved):
+            first = moved.nlargest(3, "difference")
+            named = [
+                f"{shorten(arm, SENTENCE)} (by {by:.2g})"
+                for arm, by in zip(first["arm"], first["difference"], strict=True)
+            ]
+            named += [f"{len(moved) - 3:,} others"] if len(moved) > len(first) else []
+            said.append(f"it places {join(named, width=None)} higher than {target} does")
+        return f"{join(said, width=None)}."
+
+
+def sources(fit: "xr.DataTree", ci_prob: float = 0.95) -> SourceAgreement:
+    """Return how each source of votes agrees with the target, and what its votes are worth.
+
+    Parameters
+    ----------
+    fit
+        A fit of a model with :class:`bayesduel.models.Sources`.
+    ci_prob
+        Probability of the intervals, in (0, 1).
+
+    Returns
+    -------
+    A :class:`SourceAgreement`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described.
+
+    Notes
+    -----
+    The worth of a source is the number of further votes of the target, on the pairs that it has
+    met and as often, with which the mean posterior variance of differences between arms would be
+    that of the target's and the source's votes together. It is computed with the expected
+    information of each vote at the posterior means, for draws of the covariance of the sources;
+    what other terms leave unknown is left out. A vote of the target is worth 1 by definition.
+
+    Examples
+    --------
+    >>> import bayesduel as bd
+    >>> from bayesduel.models import BradleyTerry, Sources
+    >>> rows = {"left": "abba" * 20, "right": "bccc" * 20, "outcome": "1110" * 20}
+    >>> rows = {name: list(text) for name, text in rows.items()}
+    >>> rows["source"] = ["human"] * 8 + ["gpt"] * 72
+    >>> duels = bd.read_duels(rows, keep=["source"])
+    >>> fit = bd.fit(duels, BradleyTerry(Sources("source", target="human")))
+    >>> bd.sources(fit).table["votes"].to_dict()
+    {'gpt': 72, 'human': 8}
+    """
+    import pandas as pd
+
+    check_fit(fit)
+    check_ci_prob(ci_prob)
+    model = model_of(fit)
+    term = next((part for part in model.terms.arms if isinstance(part, Sources)), None)
+    if term is None:
+        raise ValueError(
+            "fit should be of a model with the term Sources, such as "
+            f"BradleyTerry(Sources('source', target='human')), got {model.name}"
+        )
+    draws, _ = posterior_draws(fit, "model")
+    weights, levels = np.array(term.weights), term.levels or ()
+    sigma = _covariances(term, draws)
+    toward = sigma @ weights
+    spread = toward @ weights  # (draws,): variance of the target's scores
+    own = np.sqrt(np.diagonal(sigma, axis1=1, axis2=2))
+    columns: dict[str, Any] = {"votes": np.zeros(len(levels), dtype=int), "target": weights}
+    _add(columns, "correlation", toward / (own * np.sqrt(spread)[:, None]), ci_prob)
+    _add(columns, "scale", own, ci_prob)
+    left = draws.get(f"order_by_{term.by}", np.full((1, len(levels)), np.nan))
+    _add(columns, "left", left, ci_prob)
+    votes, information = _information(fit, model, term, draws)
+    columns["votes"] = votes
+    worth = np.full((1, len(levels)), np.nan)
+    if isinstance(term.target, str):
+        thinned = sigma[:: max(1, len(sigma) // THINNED)]
+        worth = _worth(thinned, information, levels.index(term.target), votes)
+    _add(columns, "worth", worth, ci_prob, middle=np.median)
+    by_source = draws[term.parameter]
+    beyond = by_source - (toward / spread[:, None])[:, :, None] * draws["score"][:, None, :]
+    arms = fit["posterior"]["arm"].to_numpy()
+    found = []
+    for s, level in enumerate(levels):
+        if weights[s] == 1:
+            continue
+        lower, upper = eti(np.ascontiguousarray(beyond[:, s].T), ci_prob)
+        columns_of = {
+            "source": level, "arm": arms, "difference": beyond[:, s].mean(0), "lower": lower,
+            "upper": upper, "positive": (beyond[:, s] > 0).mean(0),
+        }  # fmt: skip
+        found.append(pd.DataFrame(columns_of))
+    return SourceAgreement(
+        table=pd.DataFrame(columns, index=list(levels)),
+        arms=pd.concat(found, ignore_index=True),
+        target=term.words,
+        unit=str(fit.attrs["score_unit"]),
+        ci_prob=ci_prob,
+    )
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _count(n: float) -> str:
+    """Return a number of votes with two figures or three, or that no number is as good."""
+    if not np.isfinite(n):
+        return "any number of"
+    return f"{float(f'{n:.2g}'):,.0f}"
+
+
+def _covariances(term: Sources, draws: dict[str, np.ndarray]) -> np.ndarray:
+    """Return draws of the covariance of an arm's scores between the sources, (draws, S, S)."""
+    n, scales = len(term.levels or ()), {name: draws[name] for name in term.scales}
+    rows = range(len(draws[term.spread]))
+    return np.stack([term.covariance({k: v[d] for k, v in scales.items()}, n) for d in rows])
+
+
+def _add(
+    columns: dict[str, Any], name: str, values: np.ndarray, ci_prob: float, middle: Any = np.mean
+) -> None:
+    """Add the middle of draws, (draws, S), with their interval."""
+    columns[name] = middle(values, axis=0)
+    lower, upper = eti(np.ascontiguousarray(values.T), ci_prob)
+    columns[f"{name}_lower"], columns[f"{name}_upper"] = lower, upper
+
+
+def _information(
+    fit: "xr.DataTree", model: "Model", term: Sources, draws: dict[str, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the votes of each source, (S,), and their information on its scores, (S, K, K)."""
+    given = observed_conditions(fit, model)
+    data = fit["constant_data"]
+    n = data["vote_weight" if model.response.outcome == "margin" else "n"].to_numpy()
+    known = model.parameters({name: v.mean(0, keepdims=True) for name, v in draws.items()})
+    eta = model.eta(known, given)
+    margin = model.response.margin(eta, known, given["first"], given["second"])
+    if margin is not None:
+        _, scale, degrees = (np.asarray(part, dtype=float) for part in margin)
+        with np.errstate(invalid="ignore"):
+            less = np.where(np.isinf(degrees), 1.0, (degrees + 1) / (degrees + 3))
+        each = np.broadcast_to(less / scale**2, eta.shape)[0]
+    else:
+        at = [
+            model.response.outcome_probabilities(eta + h, known, given["first"], given["second"])
+            for h in (-STEP, 0.0, STEP)
+        ]
+        slopes = {name: (at[2][name] - at[0][name]) / (2 * STEP) for name in at[1]}
+        each = sum(slopes[name] ** 2 / at[1][name] for name in slopes)[0]
+    source = given[f"{term.by}_of_cell"]
+    said = source >= 0
+    source, n, each = source[said], n[said], (n * each)[said]
+    first, second = given["first"][said], given["second"][said]
+    n_arms, size = fit["posterior"].sizes["arm"], len(term.levels or ())
+    found, votes = np.zeros((size, n_arms, n_arms)), np.bincount(source, n, size)
+    for a, b, sign in (
+        (first, first, 1),
+        (second, second, 1),
+        (first, second, -1),
+        (second, first, -1),
+    ):
+        np.add.at(found, (source, a, b), sign * each)
+    return votes.astype(int), found
+
+
+def _worth(
+    sigma: np.ndarray, information: np.ndarray, target: int, votes: np.ndarray
+) -> np.ndarray:
+    """Return the target's votes that each source is worth, (draws, S), NaN for the target."""
+    roots = [np.linalg.eigh(one) for one in information]
+    n_arms = information.shape[1]
+    centre = np.eye(n_arms) - 1 / n_arms
+    # On differences alone: the direction in which all arms move together is known of no votes.
+    met = np.linalg.eigvalsh(centre @ information[target] @ centre + np.ones_like(centre))
+    met = np.delete(met, np.argmin(np.abs(met - n_arms)))
+    found = np.full((len(sigma), len(information)), np.nan)
+    for d, one in enumerate(sigma):
+        for s in range(len(information)):
+            if s == target:
+                continue
+            joint = np.linalg.inv(one[np.ix_([target, s], [target, s])])
+            values, vectors = roots[s]
+            lent = (vectors * (joint[0, 1] ** 2 / (joint[1, 1] + values))) @ vectors.T
+            precision = joint[0, 0] * np.eye(n_arms) + information[target] - lent
+            wanted = np.trace(centre @ np.linalg.inv(precision))
+            found[d, s] = _multiple(met, 1 / one[target, target], wanted) * votes[target]
+    return found
+
+
+def _multiple(met: np.ndarray, prior: float, wanted: float) -> float:
+    """Return how many times as many votes are needed besides for the variance that is wanted."""
+
+    def above(log_times: float) -> float:
+        return float((1 / (prior + np.exp(log_times) * np.maximum(met, 0))).sum() - wanted)
+
+    if above(0.0) <= 0:
+        return 0.0
+    if above(np.log(MOST)) > 0:
+        return np.inf
+    return float(np.exp(brentq(above, 0.0, np.log(MOST)))) - 1.0

@@ -1,0 +1,82 @@
+"""Report section: how the sources of votes agree with the target, their worth and biases."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.reporting.section import Section, Table, blocks
+
+if TYPE_CHECKING:
+    from bayesduel.posterior.sources import SourceAgreement
+
+__all__ = ["sources_section"]
+
+ROWS = 10  # of a table of arms on the page; its files have all
+
+
+def sources_section(found: "SourceAgreement") -> Section:
+    """Return the section on what :func:`bayesduel.sources` returned."""
+    return Section(
+        id="sources", title="Sources", body=blocks(found.sentence, _table(found), _arms(found))
+    )
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _table(found: "SourceAgreement") -> Table:
+    frame, level = found.table, f"{100 * found.ci_prob:g} %"
+    rows = []
+    for source, row in frame.iterrows():
+        cells = [str(source), f"{row['votes']:,.0f}", f"{100 * row['target']:.3g} %"]
+        for name, figures in (("worth", ",.0f"), ("correlation", ".2f"), ("scale", ".2f"),
+                              ("left", "+.2f")):  # fmt: skip
+            cells.append(_interval(row, name, figures))
+        rows.append(tuple(cells))
+    return Table(
+        columns="lnnnnnn",
+        heads=("source", "votes", "target", "worth in votes\nof the target", "correlation",
+               "scale", "left side"),
+        rows=tuple(rows),
+        full=True,
+        name="sources",
+        caption=f"Each with its {level} interval. Worth: further votes of the target that tell as "
+        "much about its scores. Correlation: of an arm's scores by the source and by the target. "
+        f"Scale: standard deviation of the source's scores, in {found.unit}. Left side: its "
+        "advantage before the source; 0 is no bias.",
+        data={"source": frame.index.to_numpy(), **{n: frame[n].to_numpy() for n in frame}},
+    )  # fmt: skip
+
+
+def _arms(found: "SourceAgreement") -> Table:
+    frame = found.arms.reindex(found.arms["difference"].abs().sort_values(ascending=False).index)
+    more = f" The first {ROWS} of {len(frame):,}; the files have all." * (len(frame) > ROWS)
+    return Table(
+        columns="llnn",
+        heads=("source", "arm", "difference", "probability\nabove 0"),
+        rows=tuple(
+            (
+                str(row["source"]),
+                str(row["arm"]),
+                _interval(row, "difference", "+.2f"),
+                f"{100 * row['positive']:.0f} %",
+            )
+            for row in frame.head(ROWS).to_dict("records")
+        ),
+        name="favourites",
+        caption=f"How much higher a source places an arm than the target's scores and the "
+        f"correlation say, in {found.unit}; the largest first.{more}",
+        data={name: frame[name].to_numpy() for name in frame},
+    )
+
+
+def _interval(row: Any, name: str, figures: str) -> str:
+    """Return a number and its interval."""
+    prefix = f"{name}_" if f"{name}_lower" in row else ""
+    numbers = [row[name], row[f"{prefix}lower"], row[f"{prefix}upper"]]
+    if np.isnan(numbers[0]):
+        return "–"
+    middle, low, high = (
+        format(n, figures) if np.isfinite(n) else "no number is as good" for n in numbers
+    )
+    return middle if low == high else f"{middle} [{low}, {high}]"

@@ -1,0 +1,123 @@
+"""Sources: what votes of a machine are worth in votes of people, its agreement and its biases."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import bayesduel as bd
+from bayesduel.cli import main
+from bayesduel.models import BradleyTerry, OrderEffect, Sources
+from bayesduel.posterior.sources import _worth
+
+ARMS = [f"a{k:02d}" for k in range(12)]
+KINDS = {  # slope and noise of a machine's scores, its left side, what it adds to the first arm
+    "good": (1.3, 0.2, 0.0, 0.0),
+    "useless": (0.0, 1.0, 0.0, 0.0),
+    "adversary": (-1.0, 0.2, 0.0, 0.0),
+    "left": (1.0, 0.2, 1.5, 0.0),
+    "favours": (1.0, 0.2, 0.0, 3.0),
+}
+
+
+def votes(kind, people=300, machine=3000, seed=1):
+    """Return a log of people and a machine, and the people's scores."""
+    slope, noise, side, more = KINDS[kind]
+    rng = np.random.default_rng(seed)
+    score = rng.normal(size=len(ARMS))
+    other = slope * score + noise * rng.normal(size=len(ARMS)) + more * (np.arange(len(ARMS)) == 0)
+    rows = []
+    for name, n, own, left in (("human", people, score, 0.0), ("gpt", machine, other, side)):
+        i = rng.integers(0, len(ARMS), n)
+        j = (i + rng.integers(1, len(ARMS), n)) % len(ARMS)
+        won = rng.random(n) < 1 / (1 + np.exp(-(own[i] - own[j] + left)))
+        rows += [
+            (ARMS[a], ARMS[b], "left" if w else "right", name)
+            for a, b, w in zip(i, j, won, strict=True)
+        ]
+    return pd.DataFrame(rows, columns=["left", "right", "outcome", "source"])
+
+
+def fitted(table):
+    duels = bd.read_duels(table, keep=["source"])
+    return bd.fit(duels, BradleyTerry(Sources("source", "human") + OrderEffect(by="source")))
+
+
+@pytest.fixture(scope="module")
+def found():
+    return {kind: bd.sources(fitted(votes(kind))) for kind in KINDS}
+
+
+def test_worth_is_the_number_of_votes_with_the_same_variance():
+    """Against the inverse of the joint precision of all scores."""
+    rng, n_arms = np.random.default_rng(4), 5
+    information = []
+    for _ in range(3):
+        w = np.triu(rng.gamma(2, 3, (n_arms, n_arms)), 1)
+        w += w.T
+        information.append(np.diag(w.sum(1)) - w)
+    sigma = np.array([[1.0, 0.9, -0.4], [0.9, 1.5, -0.5], [-0.4, -0.5, 0.7]])
+    counts = np.array([200, 5000, 70])
+    worth = _worth(sigma[None], np.array(information), 0, counts)[0]
+    centre = np.eye(n_arms) - 1 / n_arms
+    assert np.isnan(worth[0])
+    for s in (1, 2):
+        prior = np.kron(np.linalg.inv(sigma[np.ix_([0, s], [0, s])]), np.eye(n_arms))
+        data = np.zeros_like(prior)
+        data[:n_arms, :n_arms], data[n_arms:, n_arms:] = information[0], information[s]
+        together = np.linalg.inv(prior + data)[:n_arms, :n_arms]
+        times = 1 + worth[s] / counts[0]
+        alone = np.linalg.inv(np.eye(n_arms) / sigma[0, 0] + times * information[0])
+        assert np.trace(centre @ alone) == pytest.approx(np.trace(centre @ together), rel=1e-8)
+
+
+def test_correlation_and_worth(found):
+    table = {kind: one.table.loc["gpt"] for kind, one in found.items()}
+    assert table["good"]["correlation_lower"] > 0.5 > 0 > table["adversary"]["correlation_upper"]
+    assert table["useless"]["correlation_lower"] < 0 < table["useless"]["correlation_upper"]
+    for kind in ("good", "adversary", "left"):
+        assert table[kind]["worth"] > 100 > 20 > table["useless"]["worth"]
+    for one in found.values():
+        assert one.table["votes"].to_dict() == {"gpt": 3000, "human": 300}
+        human = one.table.loc["human"]
+        assert human["correlation"] == pytest.approx(1) and np.isnan(human["worth"])
+
+
+def test_biases(found):
+    left = {kind: one.table.loc["gpt"] for kind, one in found.items()}
+    assert left["left"]["left"] == pytest.approx(1.5, abs=0.2)
+    assert "favours the left side by 1.4 logits" in found["left"].sentence
+    assert "favours" not in found["good"].sentence
+    arms = found["favours"].arms.set_index("arm")
+    assert arms["difference"].idxmax() == "a00" and arms.loc["a00", "lower"] > 0
+    assert "it places a00 (by " in found["favours"].sentence
+    assert found["favours"].sentence.startswith("3,000 votes of gpt are worth ")
+
+
+def test_what_is_no_fit_of_sources_is_refused(rock_fit):
+    with pytest.raises(ValueError, match="fit should be of a model with the term Sources"):
+        bd.sources(rock_fit)
+
+
+@pytest.fixture(scope="module")
+def rock_fit():
+    return bd.fit(bd.datasets.load("springall"), "bradley-terry", draws=100, chains=2)
+
+
+def test_command_and_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    votes("left", 200, 400).to_csv("votes.csv", index=False)
+    term = ["--term", "sources:source=human"]
+    refused = CliRunner().invoke(main, ["sources", "votes.csv"])
+    assert refused.exit_code == 2 and "--term sources:COLUMN=TARGET" in refused.stderr
+    said = CliRunner().invoke(main, ["sources", "votes.csv", *term, "--json"])
+    found = json.loads(said.stdout)
+    assert found["target"] == "human" and found["table"][0]["source"] == "gpt"
+    assert found["table"][0]["left_lower"] > 0.5  # an advantage each, as sides have a meaning
+    shown = CliRunner().invoke(main, ["sources", "votes.csv", *term])
+    assert "400 votes of gpt are worth" in " ".join(shown.stdout.split())
+    page = CliRunner().invoke(main, ["report", "votes.csv", *term, "-o", "page.html"])
+    assert page.exit_code == 0, page.stderr
+    assert "votes of gpt are worth" in (tmp_path / "page.html").read_text()
