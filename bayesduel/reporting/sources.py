@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.reporting.section import Section, Table, blocks
+from bayesduel.text import shorten
 
 if TYPE_CHECKING:
     from bayesduel.posterior.sources import SourceAgreement
@@ -26,26 +27,28 @@ def sources_section(found: "SourceAgreement") -> Section:
 
 def _table(found: "SourceAgreement") -> Table:
     frame, level = found.table, f"{100 * found.ci_prob:g} %"
-    rows = []
-    for source, row in frame.iterrows():
-        cells = [str(source), f"{row['votes']:,.0f}", f"{100 * row['target']:.3g} %"]
-        for name, figures in (("worth", ",.0f"), ("correlation", ".2f"), ("scale", ".2f"),
-                              ("left", "+.2f")):  # fmt: skip
-            cells.append(_interval(row, name, figures))
-        rows.append(tuple(cells))
+    shown = {"worth": ",.0f", "correlation": ".2f", "left": ".2f"}
+    rows = tuple(
+        (str(source), f"{row['votes']:,.0f}", *(_interval(row, n, f) for n, f in shown.items()))
+        for source, row in frame.iterrows()
+    )
     return Table(
-        columns="lnnnnnn",
-        heads=("source", "votes", "target", "worth in votes\nof the target", "correlation",
-               "scale", "left side"),
-        rows=tuple(rows),
+        columns="lnnnn",
+        heads=(
+            "source",
+            "votes",
+            f"worth in votes\nof {shorten(found.target)}",
+            "correlation",
+            "left side",
+        ),
+        rows=rows,
         full=True,
         name="sources",
         caption=f"Each with its {level} interval. Worth: further votes of the target that tell as "
         "much about its scores. Correlation: of an arm's scores by the source and by the target. "
-        f"Scale: standard deviation of the source's scores, in {found.unit}. Left side: its "
-        "advantage before the source; 0 is no bias.",
+        f"Left side: its advantage before the source, in {found.unit}; 0 is no bias.",
         data={"source": frame.index.to_numpy(), **{n: frame[n].to_numpy() for n in frame}},
-    )  # fmt: skip
+    )
 
 
 def _arms(found: "SourceAgreement") -> Table:
@@ -58,7 +61,7 @@ def _arms(found: "SourceAgreement") -> Table:
             (
                 str(row["source"]),
                 str(row["arm"]),
-                _interval(row, "difference", "+.2f"),
+                _interval(row, "difference", ".2f"),
                 f"{100 * row['positive']:.0f} %",
             )
             for row in frame.head(ROWS).to_dict("records")
