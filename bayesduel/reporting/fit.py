@@ -73,8 +73,13 @@ def diagnostics(fit: "xr.DataTree") -> list[Diagnostic]:
     if fit.attrs["method"] == "laplace":
         khat, effective = float(fit.attrs["khat"]), float(fit.attrs["importance_ess"])
         name = "effective draws after importance weighting"
-        rows.append(("Pareto k-hat", f"{khat:.2f}", "below 0.7", khat < 0.7))
-        rows.append((name, f"{effective:,.0f} of {n:,}", "400 or more", effective >= 400))
+        if np.isnan(khat):  # the draws are as they were made: `method_reason` has the numbers
+            good = not fit.attrs["shortfall"]
+            said = "met" if good else "not met"
+            rows.append(("certificate by Gibbs sampling", said, "met", good))
+        else:
+            rows.append(("Pareto k-hat", f"{khat:.2f}", "below 0.7", khat < 0.7))
+            rows.append((name, f"{effective:,.0f} of {n:,}", "400 or more", effective >= 400))
     elif fit.attrs["method"] == "nuts":
         diverging = int(fit["sample_stats"]["diverging"].sum())
         rows.append(("divergences", f"{diverging}", "0", diverging == 0))

@@ -428,7 +428,7 @@ def test_every_question(log, quick, response, terms):
     [
         ("bradley-terry", ("order", "judge"), "sources"),
         ("davidson", ("sides", "x"), "two sources"),
-        ("margin", ("sides",), "mix"),
+        pytest.param("margin", ("sides",), "mix", marks=pytest.mark.slow),
         pytest.param("student", (), "two sources", marks=pytest.mark.slow),  # three minutes
         ("thurstone", ("reliability",), "two sources"),
         ("residuals", ("walk",), "mix"),

@@ -11,6 +11,7 @@ import bayesduel as bd
 from bayesduel.cli import main
 from bayesduel.models import BradleyTerry, OrderEffect, Sources
 from bayesduel.posterior.sources import _worth
+from bayesduel.reporting.fit import diagnostics
 
 ARMS = [f"a{k:02d}" for k in range(12)]
 KINDS = {  # slope and noise of a machine's scores, its left side, what it adds to the first arm
@@ -120,4 +121,15 @@ def test_command_and_page(tmp_path, monkeypatch):
     assert "400 votes of gpt are worth" in " ".join(shown.stdout.split())
     page = CliRunner().invoke(main, ["report", "votes.csv", *term, "-o", "page.html"])
     assert page.exit_code == 0, page.stderr
-    assert "votes of gpt are worth" in (tmp_path / "page.html").read_text()
+    text = (tmp_path / "page.html").read_text()
+    assert "votes of gpt are worth" in text and "k-hat is nan" not in text
+
+
+def test_a_certificate_without_importance_weights_is_no_fault():
+    """Of three sources draws are certified by Gibbs sampling; no number of a weight is shown."""
+    table = votes("good", 200, 600)
+    second = table[table["source"] == "gpt"].iloc[:400].assign(source="claude")
+    fit = fitted(pd.concat([table, second]))
+    rows = {name: good for name, _, _, good in diagnostics(fit)}
+    assert rows["certificate by Gibbs sampling"] == (not fit.attrs["shortfall"])
+    assert "Pareto k-hat" not in rows
