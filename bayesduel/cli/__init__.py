@@ -128,6 +128,8 @@ class Commands(click.Group):
                 status = _say(*_explain(error))
             else:
                 status = result if isinstance(result, int) else 0
+        if status == STOPPED:  # nor are the coroutines of Zarr that were not begun
+            warnings.filterwarnings("ignore", "coroutine", RuntimeWarning)
         sys.exit(status)
 
 

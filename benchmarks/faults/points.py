@@ -139,10 +139,10 @@ ATTACKED: dict[str, tuple[str, str]] = {  # points of a second attack
     "15 parts that never met": ("log", "bayesduel report apart.csv --draws 100"),
     "16 lost chunks": ("log", "python lost.py"),
     "18 tables on a full disk": (
-        "log", f"mkdir t; echo old > t/ranking.csv; ulimit -f 1; bayesduel export log.csv -o t "
+        "log", f"mkdir t; echo old > t/ranking.csv; ulimit -f 0; bayesduel export log.csv -o t "
         f"{PLAIN}; s=$?; ls t; cat t/ranking.csv; exit $s"),
     "19 labels that are formulas": (
-        "log", f"bayesduel export formulas.csv -o t {PLAIN}; cut -d, -f1 t/scores.csv"),
+        "log", f"bayesduel export formulas.csv -o t {PLAIN}; cut -d, -f1 t/ranking.csv"),
     "20 1e8 draws": ("log", "bayesduel fit log.csv -o f.nc --draws 100000000"),
     "20 little memory": ("log", "ulimit -v 900000; bayesduel winners log.csv"),
     "22 a name too long": (
