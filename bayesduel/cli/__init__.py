@@ -173,6 +173,8 @@ def _explain(error: Exception) -> tuple[str, int]:
     if isinstance(error, expected) or from_duckdb:
         if isinstance(error, OSError) and error.filename is not None and error.strerror:
             words = f"{os.fspath(error.filename)}: {error.strerror.lower()}"
+        if "No usable temporary directory" in words:  # words of Python, the folders in its notation
+            words = "no folder for temporary files can be written: no room is left, or set TMPDIR"
         return words or type(error).__name__, BAD_INPUT
     return (
         f"unexpected {type(error).__name__}: {words} (run again with --debug for the traceback)",

@@ -336,6 +336,11 @@ class Store(Database):
                     row = {"study": self.study, "name": name, "value": text}
                     connection.execute(insert(settings), row)
 
+    def keep(self, **values: Any) -> None:
+        """Store what would otherwise be computed again, where the study can be written."""
+        if not self.read_only:
+            self.set(**values)
+
     def ask(
         self,
         asked: Sequence[tuple[int, int, int | None, float | None]],

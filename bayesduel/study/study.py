@@ -325,8 +325,9 @@ class Study(Desk):
             history = self._remember(decision)
             stopped = self.stop is not None and decision.stopped
         order = [arms[i] for i in decision.order]
+        estimate = None if stopped else self.store.setting("plan")
         if futures and not stopped and self.stop is not None:
-            self.plan(futures, budget=2000)
+            estimate = self._estimate(self.plan(futures, budget=2000))
         checked = self._checked(order[0], stopped and decision.decided if check is None else check)
         rope = 0.0 if self.stop is None else self.stop.rope
         said = verdict(
@@ -359,7 +360,7 @@ class Study(Desk):
             ranking=tuple(order),
             tied=tuple(tuple(self.arms[i] for i in group) for group in decision.tied),
             check=checked,
-            plan=None if stopped else self.store.setting("plan"),
+            plan=estimate,
         )
 
     @locked
@@ -396,7 +397,7 @@ class Study(Desk):
         from bayesduel.study.planning import plan
 
         found = plan(self, n_futures=n_futures, budget=budget, **options)
-        self.store.set(plan={"duels": self.n_duels, "sentence": str(found), **found.to_dict()})
+        self.store.keep(plan=self._estimate(found))
         return found
 
     def run(
@@ -491,6 +492,10 @@ class Study(Desk):
 
     # -- in calling order ------------------------------------------------------------------
 
+    def _estimate(self, found: Any) -> dict[str, Any]:
+        """Return a plan as a study keeps it."""
+        return {"duels": self.n_duels, "sentence": str(found), **found.to_dict()}
+
     def _checked(self, best: str, wanted: bool) -> dict[str, Any] | None:
         """Return what the transitivity check says of these outcomes, made once and stored."""
         last = self._ledger.last
@@ -500,8 +505,7 @@ class Study(Desk):
         if not wanted or (len(self.arms) < 3 and self._ledger.n_duels):
             return None
         found = {"outcomes": last, **transitivity(self.duels(), best, self.model.name)}
-        if not self.store.read_only:
-            self.store.set(check=found)
+        self.store.keep(check=found)
         return found
 
     def _remember(self, decision: Decision) -> tuple[tuple[int, float], ...]:
@@ -510,8 +514,7 @@ class Study(Desk):
         look = self._ledger.n_duels, round(decision.probability, 4)
         if look[0] and (not history or history[-1][0] != look[0]):
             history.append(look)
-            if not self.store.read_only:
-                self.store.set(history=history)
+            self.store.keep(history=history)
         return tuple((int(n), float(p)) for n, p in history)
 
 

@@ -56,6 +56,61 @@ except ValueError as error:
 bd.simulate(bd.Uniform(), "cyclic-4", out="trace.zarr", **given)
 print("rows: run again,", sum(p.exists() for p in chunks), "of", len(chunks), "chunks are there")
 """
+CASES = """
+import bayesduel as bd, pyarrow as pa, pyarrow.parquet as pq
+votes = {"left": ["a", "b"], "right": ["b", "a"], "outcome": ["left"] * 2, "Left": ["y", "z"]}
+pq.write_table(pa.table(votes), "case.parquet")
+for left in ("left", "Left"):
+    print("arms of", left, list(map(str, bd.read_duels("case.parquet", left=left).arms)))
+"""
+FLIP = """
+import pathlib
+held = bytearray(pathlib.Path("f.nc").read_bytes())
+for k in range(0, len(held), 997):
+    held[k] ^= 8
+pathlib.Path("f.nc").write_bytes(held)
+"""
+THREADS = """
+import numpy as np, bayesduel as bd
+from concurrent.futures import ThreadPoolExecutor
+def draws(seed):
+    rng = np.random.default_rng(seed)
+    n, k = 40 + seed, 3 + seed % 5
+    left = rng.integers(0, k, n)
+    right = (left + rng.integers(1, k, n)) % k
+    names = [[f"arm {i}" for i in side] for side in (left, right)]
+    log = bd.Duels.from_votes(*names, rng.integers(0, 2, n).astype(float))
+    return bd.fit(log, draws=100, seed=seed).posterior["score"].values.tobytes()
+alone = [draws(seed) for seed in range(40)]
+with ThreadPoolExecutor(8) as pool:
+    many = list(pool.map(draws, [seed for seed in range(40) for _ in range(8)]))
+differ = sum(found != alone[k // 8] for k, found in enumerate(many))
+print("rows: 320 fits by 8 threads,", differ, "differ from those by one thread")
+"""
+STOPPED = """
+import os, pathlib, psutil, subprocess, sys, time
+command = ["simulate", "--problem", "cyclic-4", "--policies", "UCB1", "--horizon", "2e6",
+           "--replications", "16", "--workers", "2", "-o", "trace.zarr"]
+pathlib.Path("tmp").mkdir()
+before, own = set(os.listdir("/dev/shm")), os.environ | {"TMPDIR": os.path.abspath("tmp")}
+started = subprocess.Popen([sys.executable, "-m", "bayesduel", *command], stdout=-3, stderr=-1,
+                           env=own)
+def workers():
+    found = psutil.Process(started.pid).children(recursive=True)
+    return [one for one in found if "resource_tracker" not in " ".join(one.cmdline())]
+while started.poll() is None and not workers():
+    time.sleep(0.02)
+time.sleep(1)
+running = workers()
+started.terminate()
+said = started.communicate(timeout=60)[1].decode().split("\\n")[-2]
+time.sleep(0.5)
+left = [*os.listdir("tmp"), *(set(os.listdir("/dev/shm")) - before)]
+alive = sum(one.is_running() for one in running)
+print(f"rows: {len(running)} workers ran, status {started.returncode}, {said!r}; now {alive} run")
+print("rows: what is left in the folder of temporary files and in /dev/shm:", left)
+raise SystemExit(started.returncode)
+"""
 DUELS = """
 import bayesduel as bd
 for source in ("away.csv", "losses.csv", [(0, 3), (2, 0)], range(10**12)):
@@ -71,6 +126,14 @@ FILES = {  # in each folder, by name
     "lost.py": LOST,
     "duels.py": DUELS,
     "like.py": LIKE,
+    "case.py": CASES,
+    "flip.py": FLIP,
+    "threads.py": THREADS,
+    "stopped.py": STOPPED,
+    "more.csv": "left,right,outcome\n" + "a,c,left\nb,c,right\n" * 50,
+    "two.csv": "left,right,outcome\n" + "a,b,left\nb,c,right\n" * 5,
+    "far.csv": "left,right,margin\n" + "a,b,1\nb,c,-2\nc,a,1\n" * 30 + "a,b,1e140\n",
+    "lengths.csv": "left,right,outcome,x\n" + "a,b,left,1\nb,c,left,1e300\nc,a,left,2\n" * 6,
     "away.csv": "home,away,FTR\n" + "a,b,A\na,c,A\nb,c,A\nc,b,A\n" * 5,
     "losses.csv": "left,right,result\n" + "a,b,L\na,c,L\nb,c,D\n" * 5,
     "first.csv": "left,right,outcome\n" + "a,b,1\nb,c,-1\na,c,0\n" * 9,
@@ -118,10 +181,13 @@ ATTACKED: dict[str, tuple[str, str]] = {  # points of a second attack
         "log", f"bayesduel fit first.csv -o f.nc {PLAIN} 2> /dev/null; "
         "bayesduel update f.nc zeros.csv; bayesduel winners f.nc"),
     "2, 4, 22 only away wins; losses and draws; lists": ("log", "python duels.py"),
+    "3 columns that differ by case only": ("log", "python case.py"),
     "5 an option that a fit cannot honour": (
         "log", f"bayesduel fit log.csv -o f.nc {PLAIN} 2> /dev/null; "
         "bayesduel winners f.nc --model davidson"),
     "6 a file twice": ("log", "bayesduel health log.csv log.csv"),
+    "7 a margin of 1e140": (
+        "log", "bayesduel fit far.csv -o f.nc --model thurstone-score --draws 200"),
     "8 labels that look alike": ("log", "bayesduel health alike.csv | grep -i -A1 alike"),
     "8 a nested arm": ("log", "bayesduel health nested.jsonl"),
     "10 labels that make one file name": (
@@ -131,20 +197,35 @@ ATTACKED: dict[str, tuple[str, str]] = {  # points of a second attack
     "11 a page that is a hard link of the input": (
         "log", "ln log.csv r.html; bayesduel report log.csv -o r.html; s=$?; head -1 log.csv; "
         "exit $s"),
+    "12 two updates at once": (
+        "log", f"bayesduel fit log.csv -o f.nc {PLAIN} 2> /dev/null; "
+        "bayesduel update f.nc two.csv & bayesduel update f.nc more.csv; wait"),
     "13 a margin of 1e300": ("log", "bayesduel fit huge.csv -o f.nc"),
+    "13 a covariate of 1e300": ("log", "bayesduel fit lengths.csv --covariates x -o f.nc"),
+    "13 two logs, checked": (
+        "log", f"bayesduel winners log.csv two.csv --check {PLAIN} | head -1"),
+    "13 bits that are flipped": (
+        "log", f"bayesduel fit log.csv -o f.nc {PLAIN} 2> /dev/null; python flip.py; "
+        "bayesduel winners f.nc"),
     "14 a pipe with a name": (
         "log", "mkfifo pipe; (timeout 20 sh -c 'cat log.csv > pipe' &> /dev/null &); "
         "timeout 20 bayesduel health pipe"),
     "14 wins_a of -1": ("log", "bayesduel health counts.csv"),
     "15 parts that never met": ("log", "bayesduel report apart.csv --draws 100"),
+    "15 the name of an option": ("log", "bayesduel fit log.csv --covariates length -o f.nc"),
     "16 lost chunks": ("log", "python lost.py"),
+    "17 eight threads": ("log", "python threads.py"),
     "18 tables on a full disk": (
         "log", f"mkdir t; echo old > t/ranking.csv; ulimit -f 0; bayesduel export log.csv -o t "
         f"{PLAIN}; s=$?; ls t; cat t/ranking.csv; exit $s"),
     "19 labels that are formulas": (
-        "log", f"bayesduel export formulas.csv -o t {PLAIN}; cut -d, -f1 t/ranking.csv"),
+        "log", f"bayesduel export formulas.csv -o t {PLAIN}; cut -d, -f2 t/ranking.csv"),
     "20 1e8 draws": ("log", "bayesduel fit log.csv -o f.nc --draws 100000000"),
     "20 little memory": ("log", "ulimit -v 900000; bayesduel winners log.csv"),
+    "21 a study on a full disk": (
+        "log", "bayesduel study new s.study --arms a,b > /dev/null; ulimit -f 1; "
+        "for k in 1 2 3 4 5 6 7 8; do bayesduel study add s.study a b left > /dev/null; done"),
+    "21 SIGTERM": ("log", "python stopped.py"),
     "22 a name too long": (
         "log", "bayesduel health $(printf 'a%.0s' $(seq 5000)) | cut -c1-80"),
 }  # fmt: skip

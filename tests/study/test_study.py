@@ -439,6 +439,7 @@ def test_a_study_that_cannot_be_written_can_be_read(tmp_path, monkeypatch):
     monkeypatch.setattr("bayesduel.study.database.os.access", lambda *_: False)
     with bd.Study(path) as study:
         assert study.duels().n_duels == 1 and study.status().n_duels == 1
+        assert study.status(futures=1).plan["duels"] == 1
         with pytest.raises(StudyError, match=r"a\.study cannot be opened for writing"):
             study.tell(study.ask(), "left")
     monkeypatch.undo()
