@@ -1,7 +1,7 @@
 """The arms of a study, the pairs that it may ask for, and what they cost."""
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from bayesduel.system.arguments import check_utf8, finite, shown_value
 
 __all__ = [
     "allowed_pairs",
+    "check_pair",
     "checked_labels",
     "cost_matrix",
     "listed",
@@ -71,7 +72,7 @@ def allowed_pairs(pairs: Any, labels: Sequence[str]) -> list[list[str]] | None:
         return None
     if isinstance(pairs, str | bytes | Mapping) or not isinstance(pairs, Iterable):
         raise TypeError(f"pairs should be a list of two arms each, got {shown_value(pairs)}")
-    found = [_pair(pair, labels, "pairs") for pair in arguments.listed(pairs, "pairs")]
+    found = [check_pair(pair, labels, "pairs") for pair in arguments.listed(pairs, "pairs")]
     if not found:
         raise ValueError("pairs should allow at least one pair, got none")
     parts = {label: {label} for label in labels}
@@ -91,7 +92,8 @@ def allowed_pairs(pairs: Any, labels: Sequence[str]) -> list[list[str]] | None:
     return found
 
 
-def _pair(pair: Any, labels: Sequence[str], name: str) -> list[str]:
+def check_pair(pair: Any, labels: Collection[str], name: str) -> list[str]:
+    """Return two labels as a list; raise ValueError unless they are those of different arms."""
     texts = isinstance(pair, Sequence) and all(isinstance(label, str) for label in pair)
     if isinstance(pair, str) or not texts or len(pair) != 2 or pair[0] == pair[1]:
         raise ValueError(f"{name} should name two different arms each, got {shown_value(pair)}")
@@ -112,7 +114,7 @@ def _by_pair(value: Any, name: str) -> Mapping[Any, Any]:
     return value
 
 
-def pair_costs(costs: Any, labels: Sequence[str]) -> list[list[Any]]:
+def pair_costs(costs: Any, labels: Collection[str]) -> list[list[Any]]:
     """Return the costs as lists of two labels and a positive number."""
     found: list[list[Any]] = []
     for pair, cost in _by_pair(costs, "costs").items():
@@ -121,12 +123,12 @@ def pair_costs(costs: Any, labels: Sequence[str]) -> list[list[Any]]:
                 f"costs should be positive and finite, got {shown_value(cost)} "
                 f"for {shown_value(pair)}"
             )
-        found.append([*_pair(pair, labels, "costs"), float(cost)])
+        found.append([*check_pair(pair, labels, "costs"), float(cost)])
     return found
 
 
 def required_duels(
-    required: Any, labels: Sequence[str], allowed: list[list[str]] | None
+    required: Any, labels: Collection[str], allowed: list[list[str]] | None
 ) -> list[list[Any]]:
     """Return the required pairs as lists of two labels and a number of duels.
 
@@ -143,7 +145,7 @@ def required_duels(
                 f"required should be whole numbers of duels >= 1, "
                 f"got {shown_value(count)} for {shown_value(pair)}"
             )
-        own = _pair(pair, labels, "required")
+        own = check_pair(pair, labels, "required")
         if possible is not None and frozenset(own) not in possible:
             raise ValueError(f"required should name allowed pairs, got {shown_value(pair)}")
         found.append([*own, count])

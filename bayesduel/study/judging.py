@@ -17,7 +17,14 @@ from bayesduel.study.outcomes import SIDES
 from bayesduel.study.schema import Event, Row
 from bayesduel.system.arguments import real, shown_value, whole
 
-__all__ = ["Judging", "Question", "checked_judging", "judge_table", "question"]
+__all__ = [
+    "Judging",
+    "Question",
+    "checked_judging",
+    "judge_table",
+    "question",
+    "stored_judging",
+]
 
 APART = 3  # tickets of the judge between a question and its repeat, at least
 
@@ -114,6 +121,30 @@ def checked_judging(
         item = items.index(each[3]) if items else None
         gold.append([arms.index(each[0]), arms.index(each[1]), item, SIDES[each[2]]])
     return {**asdict(judging), "gold": gold}
+
+
+def stored_judging(value: Mapping[str, Any], n_arms: int) -> Judging:
+    """Return what stored settings stand for.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they are not as ``checked_judging`` returns them.
+    """
+    judging = Judging(**value)
+    gold: Any = judging.gold
+    if not isinstance(gold, list) or not all(isinstance(e, list) and len(e) == 4 for e in gold):
+        raise TypeError
+    for each in gold:
+        *arms, item, outcome = each
+        numbers = [*arms, 0 if item is None else item]
+        whole = all(type(number) is int and number >= 0 for number in numbers)
+        apart = len(set(arms)) == len(arms) == 2
+        if not whole or not apart or max(arms) >= n_arms or outcome not in SIDES.values():
+            raise ValueError(
+                f"gold should be numbers of two arms and an item, and the outcome, got {each!r}"
+            )
+    return judging
 
 
 def question(

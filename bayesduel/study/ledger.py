@@ -17,7 +17,6 @@ from bayesduel.study.schema import Event
 from bayesduel.study.session import Decision
 from bayesduel.study.settings import SETTINGS, Parts, parts_of
 from bayesduel.study.store import DUELS, Store, StudyError
-from bayesduel.system.arguments import finite
 from bayesduel.system.open_datatree import DAMAGED
 
 __all__ = ["Ledger"]
@@ -66,9 +65,8 @@ class Ledger:
         try:
             self.parts: Parts = parts_of(self._settings, self.labels, self.retired)
             self._memory_rng = np.random.default_rng([self._settings["seed"], 1])
-            finite(self._settings["expires"], "expires")
         except DAMAGED as error:
-            raise StudyError(f"{self._store.url} cannot be opened: {error}") from error
+            raise StudyError(f"{self._store.url} is damaged: {error}") from error
         self.n_duels = self.n_cannot_tell = 0
         self._ordered: dict[tuple[int, int], int] = {}  # outcomes by left and right
         self._decision: tuple[int, Decision] | None = None

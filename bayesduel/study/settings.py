@@ -1,6 +1,6 @@
 """Settings of a study: as given, as stored, and the session that they make."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from secrets import token_hex
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from bayesduel.policies.policy import PairPolicy
 from bayesduel.policies.score_rules import ScoreRule
 from bayesduel.study.arms import (
     allowed_pairs,
+    check_pair,
     checked_labels,
     cost_matrix,
     pair_costs,
@@ -20,21 +21,18 @@ from bayesduel.study.arms import (
     required_matrix,
 )
 from bayesduel.study.goal import FindBest, Goal, MinimizeRegret, goal_of
-from bayesduel.study.judging import Judging, checked_judging
+from bayesduel.study.judging import Judging, checked_judging, stored_judging
 from bayesduel.study.policy_settings import policy_from, settings_of
 from bayesduel.study.session import Session, belief_of
 from bayesduel.study.stop_settings import rule_from, usual_rule
 from bayesduel.study.stopping import Budget, StopRule
-from bayesduel.system.arguments import check_one_of, check_seed, finite, shown_value
+from bayesduel.system.arguments import check_one_of, check_seed, finite, shown_value, whole
 from bayesduel.system.memory import check_square
+from bayesduel.system.open_datatree import DAMAGED
 
 __all__ = ["SETTINGS", "Parts", "check_room", "parts_of", "stored_settings"]
 
 NEVER = Budget(2**62)
-SETTINGS = (
-    "created", "key", "goal", "model", "policy", "stop", "pairs", "costs", "required", "expires",
-    "seed", "history", "items_by", "judging",
-)  # fmt: skip
 ITEMS_BY = ("evenly", "information")
 MOST_ARMS = 2000
 MATRICES = 12  # of K x K numbers at a time: tallies, bounds and what a policy keeps
@@ -180,26 +178,99 @@ def parts_of(
         Of all arms.
     retired
         Arms that are asked for no more, indices.
+
+    Raises
+    ------
+    ValueError
+        If a setting is none that a study stores, or does not go with another.
     """
-    own = dict(values["goal"])
-    name = own.pop("name")
-    goal = goal_of(f"top-{own['k']}" if name == "top-k" else name)
-    model = model_from_settings(values["model"])
+    made = {name: _made(name, values[name], labels) for name in SETTINGS}
+    goal, model, policy, rule = made["goal"], made["model"], made["policy"], made["stop"]
     spec = belief_of(model)
-    if values["policy"] is None:
-        policy = goal.policy(belief=spec) if not isinstance(goal, MinimizeRegret) else None
-        policy = goal.policy() if policy is None else policy
-    else:
-        policy = policy_from(values["policy"])
+    if policy is None and isinstance(goal, MinimizeRegret):
+        policy = goal.policy()
+    elif policy is None:
+        policy = goal.policy(belief=spec)
     policy = policy.with_cost(cost_matrix(values, labels, retired or set()))
-    required = required_matrix(values.get("required"), labels, retired or set())
-    stop = values["stop"]
-    rule = NEVER if stop is None else rule_from(stop)
+    required = required_matrix(values["required"], labels, retired or set())
     gone = tuple(sorted(retired or ()))
-    session = Session(len(labels), goal, policy, rule, spec, gone, required)
-    rule_or_none = None if stop is None else rule
-    judging = None if values["judging"] is None else Judging(**values["judging"])
-    return Parts(goal, model, policy, rule_or_none, required, session, judging)
+    session = Session(
+        len(labels), goal, policy, NEVER if rule is None else rule, spec, gone, required
+    )
+    return Parts(goal, model, policy, rule, required, session, made["judging"])
+
+
+def _made(name: str, value: Any, labels: Sequence[str]) -> Any:
+    """Return what a stored setting stands for; raise ValueError if no study stores such a one."""
+    try:
+        return READERS[name](value, labels)
+    except DAMAGED as error:
+        why = f": {error}" if isinstance(error, ValueError) else ""  # others are words of Python
+        raise ValueError(
+            f"its {name} should be as a study stores it, got {shown_value(value)}{why}"
+        ) from error
+
+
+def _goal(value: Any, labels: Sequence[str]) -> Goal:
+    goal = goal_of(f"top-{value['k']}" if value["name"] == "top-k" else value["name"])
+    goal.check(len(labels))
+    return goal
+
+
+def _rows(value: Any, width: int) -> list[list[Any]]:
+    """Return a list of lists of a length as it is; raise TypeError if it is none."""
+    if not isinstance(value, list) or not all(
+        isinstance(r, list) and len(r) == width for r in value
+    ):
+        raise TypeError
+    return value
+
+
+def _pairs(value: Any, labels: Sequence[str]) -> None:
+    known, rows = frozenset(labels), None if value is None else _rows(value, 2)
+    if rows == []:
+        raise ValueError("pairs should allow at least one pair")
+    for pair in rows or ():
+        check_pair(pair, known, "pairs")
+
+
+def _by_pair(value: Any) -> dict[tuple[str, str], Any]:
+    return {(a, b): held for a, b, held in _rows(value, 3)}
+
+
+def _text(value: Any, _: Sequence[str]) -> None:
+    if not isinstance(value, str):
+        raise TypeError
+
+
+def _expires(value: Any, _: Sequence[str]) -> None:
+    if not finite(value, "expires") > 0:
+        raise ValueError("expires should be positive, in seconds")
+
+
+def _history(value: Any, _: Sequence[str]) -> None:
+    for n_duels, probability in _rows(value, 2):
+        whole(n_duels, "duels", 1)
+        finite(probability, "probability")
+
+
+READERS: dict[str, Callable[[Any, Sequence[str]], Any]] = {  # every setting, as it is stored
+    "created": _text,
+    "key": _text,
+    "goal": _goal,
+    "model": lambda value, _: model_from_settings(value),
+    "policy": lambda value, _: None if value is None else policy_from(value),
+    "stop": lambda value, _: None if value is None else rule_from(value),
+    "pairs": _pairs,
+    "costs": lambda value, labels: pair_costs(_by_pair(value), frozenset(labels)),
+    "required": lambda value, labels: required_duels(_by_pair(value), frozenset(labels), None),
+    "expires": _expires,
+    "seed": lambda value, _: check_seed(value),
+    "history": _history,
+    "items_by": lambda value, _: check_one_of(value, "items_by", ITEMS_BY),
+    "judging": lambda value, labels: None if value is None else stored_judging(value, len(labels)),
+}
+SETTINGS = tuple(READERS)
 
 
 def check_room(n_arms: int) -> None:

@@ -72,13 +72,21 @@ def usual_rule(stop: Any, goal: Goal, *, confirms: bool) -> StopRule:
 
 
 def rule_from(settings: dict[str, Any]) -> StopRule:
-    """Return the rule of these settings, with its name."""
-    own = dict(settings)
+    """Return the rule of these settings, with its name.
+
+    Raises
+    ------
+    LookupError, TypeError, ValueError
+        If they are not those of a rule.
+    """
+    own = {**settings}
     name = own.pop("name")
     if name == "confirmed":
         return Confirmed(rule_from(own.pop("rule")), **own)
     if name in ("any", "all"):
         made = tuple(rule_from(each) for each in own["rules"])
+        if not made:
+            raise ValueError("rules should be at least one")
         return AnyOf(made) if name == "any" else AllOf(made)
     made_rule: StopRule = RULES[name](**own)
     return made_rule

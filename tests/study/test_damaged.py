@@ -1,11 +1,15 @@
 """A file that was edited is refused by what is wrong, a study too large when it is made."""
 
+import json
+import shutil
 import sqlite3
 from contextlib import closing
 
 import pytest
 
 import bayesduel as bd
+from bayesduel.study.judging import Judging
+from bayesduel.study.settings import SETTINGS
 from bayesduel.study.store import StudyError
 
 pytestmark = pytest.mark.plain
@@ -35,6 +39,48 @@ def test_a_damaged_study_is_refused_by_what_is_wrong(change, message, tmp_path):
         file.commit()
     with pytest.raises(StudyError, match=message):
         bd.Study(path)
+
+
+JUNK = (
+    None, True, 3, -1, float("inf"), "x", [], ["a"], [["a", "b"]], [["a", "b", -1]], [{}], {},
+    {"name": "x"}, {"name": ["x"]}, {"class": "DTS", "x": 1}, {"name": "any", "rules": ""},
+    {"gold": [[0, 7, 0, 1]]}, {"gold": "four"},
+)  # fmt: skip
+FINE = {  # of JUNK, what a study of three arms may have
+    "created": ["x"], "key": ["x"], "policy": [None], "stop": [None],
+    "pairs": [None, [["a", "b"]]], "costs": [[]], "required": [[]], "history": [[]],
+    "seed": [3], "expires": [3], "judging": [None],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    path = tmp_path_factory.mktemp("damaged") / "whole.study"
+    judging = Judging(gold=[("a", "b", "left", "p")])
+    given = {"policy": bd.ContrastAllocation(), "pairs": [("a", "b"), ("b", "c")]}
+    with bd.Study(path, arms=list("abc"), items=["p"], judging=judging, **given) as study:
+        study.tell(study.ask(), "left")
+    return path
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_setting_that_no_study_stores_is_refused_by_its_name(name, whole, tmp_path):
+    opened = []
+    for junk in JUNK:
+        path = shutil.copy(whole, tmp_path / "a.study")
+        with closing(sqlite3.connect(path)) as file:
+            file.execute("update settings set value = ? where name = ?", [json.dumps(junk), name])
+            file.commit()
+        try:
+            with bd.Study(path) as study:
+                study.status()
+            opened.append(junk)
+        except StudyError as error:
+            said = str(error)
+            assert f"a.study is damaged: its {name} should be as a study stores it, got" in said
+            words = ("object", "__init__", "unpack", "unhashable", "positional", "sequence")
+            assert not any(word in said for word in words)
+    assert opened == FINE.get(name, [])
 
 
 def test_a_study_with_too_many_arms_is_refused_when_it_is_made(tmp_path):
