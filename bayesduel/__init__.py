@@ -139,6 +139,7 @@ _HOMES = {
     "sources": "bayesduel.posterior.sources",
     "duels_to_decide": "bayesduel.posterior.duels_to_decide",
     "export": "bayesduel.reporting.export",
+    "site": "bayesduel.reporting.site",
     "head_to_head": "bayesduel.data.head_to_head",
     "raw_winners": "bayesduel.data.head_to_head",
     "scores": "bayesduel.posterior.scores",

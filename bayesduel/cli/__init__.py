@@ -10,7 +10,6 @@ by Ctrl-C or SIGTERM.
 
 import errno
 import io
-import logging
 import os
 import signal
 import sys
@@ -31,6 +30,7 @@ __all__ = ["COMMANDS", "main"]
 
 COMMANDS = (
     "report",
+    "site",
     "fit",
     "update",
     "winners",
@@ -111,9 +111,9 @@ class Commands(click.Group):
             try:
                 result = super().main(argv, *rest, **extra)
             except (KeyboardInterrupt, click.Abort):
-                # Zarr's tasks that end with the process are no news.
-                logging.getLogger("asyncio").setLevel(logging.CRITICAL)
                 status = _say("stopped", STOPPED)
+                if args is None:  # what Zarr's tasks say as they end with the process is no news
+                    sys.stderr = io.StringIO()
             except click.UsageError as error:
                 where = error.ctx.command_path if error.ctx else "bayesduel"
                 status = _say(f"{error.format_message()} (see {where} --help)", BAD_INPUT)
@@ -128,8 +128,6 @@ class Commands(click.Group):
                 status = _say(*_explain(error))
             else:
                 status = result if isinstance(result, int) else 0
-        if status == STOPPED:  # nor are the coroutines of Zarr that were not begun
-            warnings.filterwarnings("ignore", "coroutine", RuntimeWarning)
         sys.exit(status)
 
 

@@ -1,6 +1,7 @@
 """``bayesduel report``: a report on a log, as one HTML file."""
 
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from bayesduel.cli.options import (
     reading_options,
 )
 
-__all__ = ["command"]
+__all__ = ["command", "shown_command"]
 
 
 @click.command("report", short_help="Write a report on LOG, as one HTML file.")
@@ -66,8 +67,6 @@ def command(
     ranks by category, and where the ranking changes. Where they do not share them, or with
     --separate, each has a part of its own.
     """
-    import shlex
-
     from bayesduel.cli.console import remark, steps
     from bayesduel.data.categories import POOLED, arm_coverage
     from bayesduel.reporting.report import report
@@ -96,12 +95,13 @@ def command(
             against=names_of(options["against"]),
             pooled=pooled,
             title=title,
-            command=shlex.join(["bayesduel", *(_public(word) for word in argv)]),
+            command=shown_command(argv),
             step=step,
         )
     remark(f"wrote {output}")
 
 
-def _public(word: str) -> str:
-    """Return an argument for a page that others read: of an absolute path, its name."""
-    return os.path.basename(word) if os.path.isabs(word) else word
+def shown_command(argv: list[str]) -> str:
+    """Return a command for a page that others read: of an absolute path, its name."""
+    words = (os.path.basename(word) if os.path.isabs(word) else word for word in argv)
+    return shlex.join(["bayesduel", *words])

@@ -139,6 +139,16 @@ class Analysis:
     sources: "SourceAgreement | None"
     warnings: tuple[tuple[str, str], ...]
 
+    @property
+    def rejected(self) -> bool:
+        """Whether the log contradicts the ranking that `winners` gives."""
+        return bool(self.winners.attrs["verdict_kind"] == "no ranking")
+
+    @property
+    def by_pair(self) -> "Winners":
+        """The winners that probabilities of pairs are read from."""
+        return self.free if self.rejected and self.free is not None else self.winners
+
 
 def analyse(
     duels: "Duels",

@@ -10,7 +10,7 @@ from bayesduel.text import CELL, shorten
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["fragment", "page", "part"]
+__all__ = ["assets", "fragment", "page", "part"]
 
 UNIT = re.compile(r"(?<=\d) %")
 
@@ -21,6 +21,7 @@ def page(
     *,
     subject: str,
     index: Any = None,
+    home: tuple[str, str] | None = None,
 ) -> str:
     """Return a self-contained HTML page.
 
@@ -36,13 +37,13 @@ def page(
         What the page is about, for the title of its window.
     index
         A section that lists the parts, or None.
+    home
+        Of a page of a site, the address of the site's folder, such as "../", and its title: the
+        page links to its index.html, and has its style and script from there. Else None.
     """
-    from importlib.resources import files
-
     from bayesduel import __version__
 
-    style = files("bayesduel.reporting") / "templates" / "report.css"
-    script = files("bayesduel.reporting") / "templates" / "page.js"
+    style, script = assets().values()
     prefixes = [f"p{n}-" if len(parts) > 1 else "" for n in range(1, len(parts) + 1)]
     rendered = {
         label: one if isinstance(one, str) else part(one, prefix)
@@ -55,10 +56,21 @@ def page(
         subject=subject,
         parts=rendered,
         index=index,
-        style=style.read_text(encoding="utf-8"),
-        script=script.read_text(encoding="utf-8") if scripted else "",
+        home=home,
+        style=style,
+        script=script if scripted else "",
         version=__version__,
     )
+
+
+@cache
+def assets() -> dict[str, str]:
+    """Return the style and the script of pages, by the name of their files in a site."""
+    from importlib.resources import files
+
+    names = {"style.css": "report.css", "page.js": "page.js"}
+    folder = files("bayesduel.reporting") / "templates"
+    return {name: (folder / own).read_text(encoding="utf-8") for name, own in names.items()}
 
 
 def part(sections: Sequence[Any], prefix: str = "") -> str:

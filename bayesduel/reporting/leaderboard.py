@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
     from bayesduel.posterior.winners import Winners
 
-__all__ = ["leaderboard_section"]
+__all__ = ["counts_of_pairs", "leaderboard_section", "page_names"]
 
 LISTED = 1000  # arms on the page, of more than TABLE_ARMS: the files have all
 PAIRED = 60  # arms up to which the page holds the numbers of every pair
+RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])")  # that name no file on Windows
 
 
 def leaderboard_section(
@@ -77,11 +78,11 @@ def _table(winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None") -
         mean, low, high = (of[f"rating{k}"].to_numpy() for k in ("", "_lower", "_upper"))
         told = [f"{x:.0f}" for x in mean]
         ends = [f"{a:.0f} to {b:.0f}" for a, b in zip(low, high, strict=True)]
-    tiered, names = tier.max() > 1, _links(map(str, frame.index))
+    tiered, names = tier.max() > 1, page_names(map(str, frame.index))
     rows = tuple(
         (
             f"{place}",
-            Cell(str(arm), id=names[str(arm)]),
+            Cell(str(arm), id=f"arm-{names[str(arm)]}"),
             told[place - 1],
             Cell(ends[place - 1], bar=bar),
             rank_range(row["rank_lower"], row["rank_upper"]),
@@ -114,16 +115,55 @@ def _origin(ratings: "pd.DataFrame") -> str:
     return f"{ratings['rating'].mean():.0f}"
 
 
-def _links(arms: Iterable[str]) -> dict[str, str]:
-    """Return the name of each arm in links: ASCII letters, digits and hyphens, all different."""
-    found: dict[str, str] = {}
-    taken: set[str] = set()
+def page_names(arms: Iterable[str], known: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the name of each arm in links and files: small letters, digits and hyphens.
+
+    All are different; those that are `known` stay as they are.
+    """
+    found = dict(known or {})
+    taken = {*found.values()}
     for arm in arms:
-        plain = re.sub(r"[^a-z0-9]+", "-", arm.lower()).strip("-")[:40] or "x"
-        free = (f"arm-{plain}{'-' * (k > 1)}{k if k > 1 else ''}" for k in itertools.count(1))
-        found[arm] = next(name for name in free if name not in taken)
+        if arm in found:
+            continue
+        plain = re.sub(r"[^a-z0-9]+", "-", arm.lower())[:40].strip("-") or "x"
+        free = (f"{plain}{'-' * (k > 1)}{k if k > 1 else ''}" for k in itertools.count(1))
+        found[arm] = next(n for n in free if n not in taken and not RESERVED.fullmatch(n))
         taken.add(found[arm])
     return found
+
+
+def counts_of_pairs(
+    winners: "Winners", duels: "Duels", arms: Sequence[str]
+) -> Callable[[str], dict[str, np.ndarray]]:
+    """Return a function of an arm: its numbers against each of `arms`, by name, shape (n_arms,).
+
+    ``mean``, ``lower`` and ``upper`` of the probability that it wins, where the winners hold those
+    of pairs; ``duels``, ``won``, ``lost`` and ``tied`` as logged.
+    """
+    place = {arm: k for k, arm in enumerate(arms)}
+    of_log = np.array([place[str(label)] for label in duels.arms])
+    held = {str(label): k for k, label in enumerate(winners["arm"].values)}
+    of_model = np.array([held[arm] for arm in arms])
+    pairs = duels.pairs()
+    first, second = of_log[pairs.first], of_log[pairs.second]
+    ends = ("mean", "lower", "upper") if "preference_mean" in winners else ()
+    tables = {end: winners[f"preference_{end}"].values for end in ends}
+
+    def numbers(arm: str) -> dict[str, np.ndarray]:
+        k = place[arm]
+        found = {end: table[of_model[k], of_model] for end, table in tables.items()}
+        counts = np.zeros((3, len(arms)))
+        for own, other, sides in (
+            (first, second, (pairs.first_wins, pairs.second_wins)),
+            (second, first, (pairs.second_wins, pairs.first_wins)),
+        ):
+            met = np.flatnonzero(own == k)
+            for row, values in zip(counts, (*sides, pairs.ties), strict=True):
+                row[other[met]] = values[met]
+        won, lost, tied = counts
+        return found | {"duels": won + lost + tied, "won": won, "lost": lost, "tied": tied}
+
+    return numbers
 
 
 def _bars(mean: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[tuple[float, float, float]]:
@@ -165,16 +205,11 @@ def _comparison(
         rating = [round(float(x), 1) for x in ratings.loc[arms, "rating"]]
         words = f"With more than {count(PAIRED, 'arm')}, the comparison is by ratings alone."
         return (Compare({"arms": arms, "rating": rating}), Text(words, "small"))
-    first, second = np.triu_indices(n, 1)
-    model, logged = (
-        np.array([[str(label) for label in labels].index(arm) for arm in arms])
-        for labels in (pairs["arm"].values, duels.arms)
-    )
-    (wins, ties), i, j = duels.tally(), logged[first], logged[second]
-    found: dict[str, list[float]] = {
-        end: pairs[f"preference_{end}"].values[model[first], model[second]].round(3).tolist()
-        for end in ("mean", "lower", "upper")
-    }
-    counted = {"won": wins[i, j], "lost": wins[j, i], "tied": ties[i, j]}
-    found |= {name: np.asarray(values).tolist() for name, values in counted.items()}
+    of = counts_of_pairs(pairs, duels, arms)
+    above = [
+        {name: values[k + 1 :].round(3).tolist() for name, values in of(arm).items()}
+        for k, arm in enumerate(arms)
+    ]
+    names = ("mean", "lower", "upper", "won", "lost", "tied")
+    found = {name: list(itertools.chain(*(row[name] for row in above))) for name in names}
     return (Compare({"arms": arms, "pairs": found, "ties": bool(duels.n_ties)}),)

@@ -364,13 +364,13 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     elif a.margins_reason:
         margins = Section(id="margins", title="Margins", body=blocks(a.margins_reason))
     caution = caution_words(a.check, assumed=a.ranked_by_score)
-    rejected = REJECTED if a.winners.attrs["verdict_kind"] == "no ranking" else ""
-    pairs, uneven = a.winners, ""
+    rejected = REJECTED if a.rejected else ""
+    pairs, uneven = a.by_pair, ""
     power: tuple[str, ...] = ()
     if rejected and a.check is not None and (words_of_power := power_words(a.check.evidence)):
         power = (f"{words_of_power.partition('. ')[0].rstrip('.')}.",)
     if rejected and a.free is not None:
-        pairs, uneven = a.free, f"By the model {a.free.attrs['model']}, which allows cycles."
+        uneven = f"By the model {a.free.attrs['model']}, which allows cycles."
         uneven += " Arms are in the order of its Borda scores."
         if a.free_unit != "duel":
             uneven += f" One {a.free_unit} counts as one duel."

@@ -139,9 +139,9 @@ class Cell:
     style
         "strong" and "alarm" are set in bold.
     href
-        Where it links to on the page, or "".
+        Where it links to, or "".
     id
-        Its name in links, which it is itself, or "".
+        Its name in links, or ""; without `href` it links to itself.
     bar
         Left end, middle and width of an interval that is drawn before the text, in per cent of
         the width of the column; or None.
@@ -183,6 +183,8 @@ class Table(Printed):
         Name of the column of the files in which a reader of a page can search; "" for none.
     board
         Whether a reader of a page can sort, filter and copy it.
+    file
+        Address of its JSON, for a page that does not hold its files; "" for one that does.
     """
 
     columns: str
@@ -195,6 +197,7 @@ class Table(Printed):
     data: Mapping[str, Sequence[Any]] | None = None
     search: str = ""
     board: bool = False
+    file: str = ""
     kind: ClassVar[str] = "table"
 
     @property
@@ -246,6 +249,8 @@ class Table(Printed):
         Files of more than `LONG` rows are compressed by gzip; of more than `HUGE` rows, there is
         CSV alone, with six significant digits.
         """
+        if self.file:
+            return (("JSON", "json", self.file),)
         if len(next(iter(self.content.values()), ())) > HUGE:
             text = self.csv(digits=6).encode()
             uri = f"data:application/gzip;base64,{_base64(_packed(text))}"

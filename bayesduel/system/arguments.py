@@ -177,8 +177,10 @@ def check_call(value: Any, name: str, *, none: bool = False) -> None:
 
 
 def check_text(value: Any, name: str, *, none: bool = False) -> None:
-    """Raise TypeError unless an argument is text, or None if allowed."""
-    if not isinstance(value, str) and not (none and value is None):
+    """Raise TypeError or ValueError unless an argument is UTF-8 text, or None if allowed."""
+    if isinstance(value, str):
+        check_utf8(value, f"{name} should be UTF-8 text")
+    elif not (none and value is None):
         raise TypeError(f"{name} should be text, got {shown_value(value)}")
 
 

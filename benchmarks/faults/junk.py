@@ -74,6 +74,7 @@ PASSED_ON = {
     "datasets.items": "read_items",
     "datasets.load": "read_duels",
     "export": "report",
+    "site": "report",
     "predict": "predict",
     "models.Covariates": "models.ItemCovariates",
     "models.named": "models.BradleyTerry",

@@ -253,6 +253,7 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "report": lambda w: {"log": w.log, "path": w.path, "draws": 100},
     "duels_to_decide": _fit,
     "export": lambda w: {"log": w.log, "folder": w.folder / "export", "draws": 100},
+    "site": lambda w: {"log": w.log, "folder": w.folder / "site", "draws": 100},
     "head_to_head": _log,
     "raw_winners": _log,
     "scores": _fit,

@@ -34,6 +34,7 @@ COMMANDS = {
     "simulate --plot": "simulate --problem IN --policies CCB --horizon 9 --plot OUT",
     "calibrate": "calibrate IN -n 20 -o OUT",
     "export": "export IN -o OUT",
+    "site": "site IN -o OUT",
     "study export": "study export IN OUT",
     "study report": "study report IN -o OUT",
     "study plan": "study plan IN --plot OUT",
@@ -72,7 +73,7 @@ def test_an_output_that_is_an_input_is_refused(here, name, way):
     given = {"IN": str(file), "OUT": spelled(file, way), "OTHER": "other.csv", "FIT": "fit.nc"}
     result = CliRunner().invoke(main, [given.get(w, w) for w in COMMANDS[name].split()])
     assert result.exit_code == 2, result.output
-    refusal = "is a file" if name == "export" else "should not be a file that is read"
+    refusal = "is a file" if name in ("export", "site") else "should not be a file that is read"
     assert refusal in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert file.read_text() == LOG

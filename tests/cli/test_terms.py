@@ -42,6 +42,7 @@ COMMANDS = {
     "top-k": ["--k", "1"],
     "report": ["-o", "page.html"],
     "export": ["-o", "tables"],
+    "site": ["-o", "public"],
     "judges": [],
     "check": ["--quick"],
 }
@@ -81,6 +82,7 @@ def test_every_command_gives_its_model_the_term(command, word, log, tmp_path, mo
     places = {
         "report": "bayesduel.reporting.report.report",
         "export": "bayesduel.reporting.export.export",
+        "site": "bayesduel.reporting.site.site",
         "check": "bayesduel.criticism.check.check",
     }
     place = places.get(command, "bayesduel.inference.fit.fit")

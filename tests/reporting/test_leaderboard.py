@@ -11,7 +11,7 @@ import pytest
 import bayesduel as bd
 from bayesduel.data.read.duels import read_duels
 from bayesduel.reporting.html import page
-from bayesduel.reporting.leaderboard import _links, leaderboard_section
+from bayesduel.reporting.leaderboard import leaderboard_section, page_names
 from bayesduel.reporting.log import log_section
 from bayesduel.reporting.ranking import _place_words
 from bayesduel.reporting.section import Compare, Section, Text
@@ -83,8 +83,8 @@ def test_of_many_arms_the_page_compares_ratings():
 
 
 def test_links_are_plain_and_all_different():
-    found = _links([NASTY, "a b", "A-B", "模型", "型"])
-    assert list(found.values())[1:] == ["arm-a-b", "arm-a-b-2", "arm-x", "arm-x-2"]
+    found = page_names([NASTY, "a b", "A-B", "模型", "型"])
+    assert list(found.values())[1:] == ["a-b", "a-b-2", "x", "x-2"]
     assert re.fullmatch(r"[a-z0-9-]+", found[NASTY])
 
 

@@ -1,0 +1,73 @@
+"""``bayesduel site``: the site of a log, edition by edition."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bayesduel.cli.options import (
+    against_option,
+    anchor_of,
+    anchor_option,
+    check_not_input,
+    chosen_model,
+    fitting_options,
+    judging_options,
+    log_argument,
+    names_of,
+    read_log,
+    reading_options,
+)
+from bayesduel.cli.report import shown_command
+
+__all__ = ["command"]
+
+
+@click.command("site", short_help="Write the site of LOG: a leaderboard, and a page an arm.")
+@log_argument
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="Folder to write to.",
+)
+@click.option("--title", help="Heading.  [default: that of the edition before, or the source]")
+@click.option("--date", help="Date of the edition, such as 2026-11-25.  [default: today]")
+@anchor_option
+@against_option
+@reading_options
+@fitting_options
+@judging_options
+@click.pass_obj
+def command(
+    argv: list[str], /, log: str, output: Path, title: str | None, date: str | None, **options: Any
+) -> None:
+    """Write the site of LOG: a folder of pages that any server of files can publish.
+
+    index.html is the report with a leaderboard; each arm has a page and JSON in arms/. Written
+    into the same folder again, links stay and the edition before is compared.
+    """
+    from bayesduel.cli.console import remark, steps
+    from bayesduel.reporting.site import site
+
+    check_not_input(output)
+    model = chosen_model(options["model"], options)
+    logs = read_log(log, options)
+    if None not in logs:
+        raise click.UsageError("--by makes several logs, and a site is of one: make one each")
+    given = ("method", "draws", "seed", "rope", "confidence")
+    with steps() as step:
+        place = site(
+            logs[None],
+            output,
+            model=model,
+            **{name: options[name] for name in given},
+            **anchor_of(options["anchor"]),
+            against=names_of(options["against"]),
+            title=title,
+            date=date,
+            command=shown_command(argv),
+            step=step,
+        )
+    remark(f"wrote {place}")

@@ -1,0 +1,455 @@
+"""A site of a log: the leaderboard, a page and JSON for each arm, compared with what stood there.
+
+The folder is its own memory: ``site.json`` holds the name of each arm's page, so that links stay,
+and the dates of all editions; ``editions/DATE.json`` holds the leaderboard of each.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.reporting.analysis import Analysis
+from bayesduel.reporting.html import assets, page
+from bayesduel.reporting.leaderboard import counts_of_pairs, page_names
+from bayesduel.reporting.ranking import controlled_words, score_name
+from bayesduel.reporting.report import analysed, files_read, sections
+from bayesduel.reporting.section import Cell, Section, Table, Verdict, blocks
+from bayesduel.system.arguments import check_call, check_text, path_of, shown_value
+from bayesduel.system.atomic_write import check_not_read, write_texts
+from bayesduel.text import count, join, percent, rank_range, to_json
+
+if TYPE_CHECKING:
+    from bayesduel.data.duels import Duels
+
+__all__ = ["site"]
+
+INDEX, MEMORY = "index.html", "site.json"
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,49}")  # of the page of an arm
+ALL = 100  # arms up to which a page has all opponents; of more, those met and the NEAREST
+NUMBERS = ("rank", "rank_lower", "rank_upper", "borda_mean")  # that are read of an edition
+NEAREST = 10  # in rank, to either side
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Edition:
+    """The leaderboard of a date.
+
+    Attributes
+    ----------
+    date
+        As "2026-11-25".
+    rows
+        What its file holds of each arm, by arm, the best first.
+    about
+        What else it holds: verdict, model and number of duels.
+    """
+
+    date: str
+    rows: Mapping[str, Row]
+    about: Mapping[str, Any]
+
+    def to_json(self) -> str:
+        """Return it as its file holds it."""
+        return to_json({"date": self.date, **self.about, "ranking": [*self.rows.values()]})
+
+
+def site(
+    log: Any,
+    folder: str | Path,
+    *,
+    duels: "Duels | None" = None,
+    title: str | None = None,
+    date: str | None = None,
+    command: str | None = None,
+    step: Callable[[str], None] = lambda name: None,
+    **options: Any,
+) -> Path:
+    """Write the site of a log: a folder of pages that any server of files can publish.
+
+    ``index.html`` is the report with a leaderboard whose arms link to pages of their own,
+    ``arms/NAME.html``: what an arm won against each opponent, and its earlier ranks. Numbers are
+    beside them, not rounded: ``ranking.json`` and ``arms/NAME.json``. Written into the same folder
+    again, links stay, the edition before is compared, and ``editions/DATE.json`` keeps the
+    leaderboard of every date. All files are written, or none; other files of the folder stay.
+
+    Parameters
+    ----------
+    log, duels
+        A log, or a fit (with the log it was made of), as in :func:`bayesduel.report`.
+    folder
+        The folder to write to; made if it does not exist.
+    title
+        Heading. Default: that of the edition before, or the source of the log.
+    date
+        Of the edition, as "2026-11-25"; one of the same date is replaced. Default: today (UTC).
+    command
+        The command that made it, to be shown in it.
+    step
+        Called with the name of each step before it begins.
+    options
+        ``model``, ``method``, ``draws``, ``seed``, ``rope``, ``confidence``, ``anchor``,
+        ``points``, ``against`` and ``compare``, as in :func:`bayesduel.report`.
+
+    Returns
+    -------
+    The path of ``index.html``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, `date` is before that of an edition, or the folder has
+        an ``index.html`` that is of no site, or a file of a site that is damaged.
+    OSError
+        If a file cannot be read or written.
+    """
+    folder = path_of(folder, "folder")
+    for name, value in {"title": title, "date": date, "command": command}.items():
+        check_text(value, name, none=True)
+    check_call(step, "step")
+    if isinstance(log, dict):
+        raise TypeError("log should be one log or fit; a site of several is a site each")
+    held = _memory(folder)
+    today = datetime.now(UTC).date().isoformat() if date is None else _date(date, "date")
+    if held["editions"] and today < held["editions"][-1]:
+        last = held["editions"][-1]
+        raise ValueError(f"date should not be before that of the last edition, {last}, got {today}")
+    one = analysed(log, duels, options, step)
+    if not isinstance(one, Analysis):
+        raise TypeError(f"log should be a Duels or a fit, got {type(one).__name__}")
+    earlier = [_edition(folder, old) for old in held["editions"] if old < today]
+    step("writing pages")
+    title = title or held["title"] or one.duels.read_summary.public_source
+    made = _Pages(one, title, today, earlier, held["pages"], sections(one, command=command))
+    for name in (INDEX, MEMORY):
+        check_not_read(folder / name, files_read({"": log}, duels), "folder")
+    write_texts(folder, made.texts())
+    return folder / INDEX
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _memory(folder: Path) -> dict[str, Any]:
+    """Return what ``site.json`` holds, checked: names of pages become paths."""
+    path = folder / MEMORY
+    if not path.exists():
+        if (folder / INDEX).exists():
+            raise ValueError(
+                f"folder should be new or a site of bayesduel, got {folder}, whose {INDEX} is "
+                "another page: name another folder"
+            )
+        return {"title": None, "editions": [], "pages": {}}
+    held = _json(path)
+    held = held if isinstance(held, dict) else {}
+    pages, editions, title = (held.get(name) for name in ("pages", "editions", "title"))
+    names = [str(name) for name in pages.values()] if isinstance(pages, dict) else [""]
+    if not all(map(NAME.fullmatch, names)) or len({*names}) < len(names):
+        raise ValueError(f"{path} is damaged: pages should be names of small letters and digits")
+    if not isinstance(title, str) or not isinstance(editions, list):
+        raise ValueError(f"{path} is damaged: it should have a title and a list of editions")
+    for old in editions:
+        _date(old, f"{path} is damaged: an edition")
+    return {"title": title, "editions": sorted(editions), "pages": pages}
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (RecursionError, ValueError) as error:
+        raise ValueError(f"{path} is damaged: it should be JSON: {error}") from None
+
+
+def _date(value: Any, name: str) -> str:
+    try:
+        return datetime.strptime(value, "%Y-%m-%d").date().isoformat()
+    except (TypeError, ValueError):
+        raise ValueError(
+            f'{name} should be a date such as "2026-11-25", got {shown_value(value)}'
+        ) from None
+
+
+def _edition(folder: Path, day: str) -> Edition:
+    """Return an earlier edition; raise ValueError if its file is not as it was written."""
+    path = folder / "editions" / f"{day}.json"
+    held = _json(path)
+    rows = held.pop("ranking", None) if isinstance(held, dict) else None
+    if not isinstance(rows, list) or not all(map(_whole, rows)):
+        raise ValueError(
+            f"{path} is damaged: each row of its ranking should have an arm and the numbers "
+            f"{join(NUMBERS)}"
+        )
+    return Edition(day, {row["arm"]: row for row in rows}, {**held, "date": day})
+
+
+def _whole(row: Any) -> bool:
+    """Return whether a row of an earlier edition has what is read of it."""
+    if not isinstance(row, dict) or not isinstance(row.get("arm"), str):
+        return False
+    read = [row.get(name) for name in (*NUMBERS, *(("rating",) if "rating" in row else ()))]
+    return all(isinstance(x, int | float) and math.isfinite(x) for x in read)
+
+
+class _Pages:
+    """The files of a site.
+
+    Parameters
+    ----------
+    one
+        The analysis of the log.
+    title
+        Heading of the first page.
+    today
+        Date of the edition.
+    earlier
+        Editions before it, in order.
+    known
+        Names of the pages that there are, by arm.
+    parts
+        Sections of the report.
+    """
+
+    def __init__(
+        self,
+        one: Analysis,
+        title: str,
+        today: str,
+        earlier: Sequence[Edition],
+        known: Mapping[str, str],
+        parts: Sequence[Section],
+    ) -> None:
+        self._one, self._title, self._parts = one, title, parts
+        self._board = next(part for part in parts if part.id == "ranking")
+        content = self._board.tables["ranking"].content
+        rows = [dict(zip(content, row, strict=True)) for row in zip(*content.values(), strict=True)]
+        about = {
+            "verdict": str(one.winners.attrs["verdict"]),
+            "model": str(one.winners.attrs["model"]),
+            "duels": one.duels.n_duels,
+        }
+        self._now = Edition(today, {str(row["arm"]): row for row in rows}, about)
+        self._earlier = earlier
+        self._names = page_names(self._now.rows, known)
+        self._gone = [arm for arm in known if arm not in self._now.rows]
+        self._level = f"{100 * one.winners.attrs['confidence']:g} %"
+        self._pairs = counts_of_pairs(one.by_pair, one.duels, [*self._now.rows])
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Yield the name and the text of each file."""
+        days = [*(old.date for old in self._earlier), self._now.date]
+        yield INDEX, self._index()
+        yield from assets().items()
+        yield "ranking.json", self._now.to_json()
+        yield f"editions/{self._now.date}.json", self._now.to_json()
+        for arm in self._now.rows:
+            opponents = self._opponents(arm)
+            yield f"arms/{self._names[arm]}.html", self._page(arm, self._arm(arm, opponents))
+            held = {"date": self._now.date, **self._now.rows[arm]}
+            held |= {"opponents": opponents, "editions": self._past(arm)}
+            text = json.dumps(held, ensure_ascii=False, allow_nan=False)
+            yield f"arms/{self._names[arm]}.json", text
+        for arm in self._gone:
+            yield f"arms/{self._names[arm]}.html", self._page(arm, self._absent(arm))
+        memory = {"title": self._title, "editions": days, "pages": self._names}
+        yield MEMORY, to_json(memory)
+
+    def _page(self, title: str, parts: Sequence[Section]) -> str:
+        return page(title, {"": parts}, subject=self._title, home=("../", self._title))
+
+    def _index(self) -> str:
+        board, last = self._board, self._earlier[-1] if self._earlier else None
+        table = board.tables["ranking"]
+        changes = {} if last is None else _changes(last.rows, self._now.rows)
+        rows = tuple(
+            (
+                row[0],
+                replace(row[1], href=f"arms/{self._names[arm]}.html"),
+                *row[2:],
+                *((_moved(changes[arm]),) if last is not None else ()),
+            )
+            for arm, row in zip(self._now.rows, table.cells, strict=False)
+        )
+        linked = replace(table, rows=rows)
+        if last is not None:
+            heads = (*table.heads, f"since\n{last.date}")
+            linked = replace(linked, columns=f"{table.columns}t", heads=heads)
+        body = tuple(linked if block is table else block for block in board.body)
+        board = replace(
+            board, body=blocks(_words(last, self._now, changes) if last else None, *body)
+        )
+        parts = [board if part is self._board else part for part in self._parts]
+        return page(self._title, {"": [*parts, self._editions()]}, subject="paired comparisons")
+
+    def _editions(self) -> Section:
+        rows = tuple(
+            (
+                Cell(old.date, href=f"editions/{old.date}.json"),
+                next(iter(old.rows), ""),
+                f"{len(old.rows):,}",
+                f"{old.about['duels']:,}" if isinstance(old.about.get("duels"), int) else "",
+            )
+            for old in (self._now, *reversed(self._earlier))
+        )
+        heads = ("edition", "first", "arms", "duels")
+        table = Table(columns="tlnn", heads=heads, rows=rows)
+        return Section(id="editions", title="Editions", body=blocks(table))
+
+    def _arm(self, arm: str, opponents: Sequence[Row]) -> list[Section]:
+        """Return the sections of the page of an arm."""
+        row, one = self._now.rows[arm], self._one
+        words = [f"{score_name(one.by_pair).capitalize()}: {_interval(row, 'borda')}."]
+        if "rating" in row:
+            ends = f"{row['rating']:.0f} [{row['rating_lower']:.0f}, {row['rating_upper']:.0f}]"
+            words.insert(0, f"Rating: {ends}.")
+        ties = f", {row['ties']:,.0f} tied" if one.duels.n_ties else ""
+        words.append(
+            f"{row['duels']:,.0f} duels with {count(int(row['opponents']), 'opponent')}: "
+            f"{row['wins']:,.0f} won, {row['losses']:,.0f} lost{ties}."
+        )
+        ranks = rank_range(row["rank_lower"], row["rank_upper"])
+        said = Verdict(
+            headline=f"Rank {row['rank']} of {len(self._now.rows):,} ({self._level} interval: "
+            f"{ranks}).",
+            text=(" ".join(words),),
+            note=f"Edition of {self._now.date}. {controlled_words(one, 'ranks are those')}".strip(),
+        )
+        found = [Section(id="verdict", body=blocks(said)), self._against(arm, opponents)]
+        return [*found, *self._history(arm)]
+
+    def _absent(self, arm: str) -> list[Section]:
+        """Return the sections of the page of an arm that the log has no longer."""
+        said = Verdict(headline=f"Not in the edition of {self._now.date}.", settled=False)
+        return [Section(id="verdict", body=blocks(said)), *self._history(arm)]
+
+    def _opponents(self, arm: str) -> list[Row]:
+        """Return the opponents that the page of an arm lists, by rank, with their numbers."""
+        numbers, at = self._pairs(arm), int(self._now.rows[arm]["rank"]) - 1
+        places = np.arange(len(self._now.rows))
+        listed = (places != at) & (
+            (len(places) <= ALL) | (numbers["duels"] > 0) | (np.abs(places - at) <= NEAREST)
+        )
+        rows = [*self._now.rows.values()]
+        return [
+            {
+                "rank": rows[k]["rank"],
+                "arm": rows[k]["arm"],
+                **{name: values[k].item() for name, values in numbers.items()},
+            }
+            for k in np.flatnonzero(listed)
+        ]
+
+    def _against(self, arm: str, opponents: Sequence[Row]) -> Section:
+        tied, modelled = bool(self._one.duels.n_ties), "mean" in self._pairs(arm)
+        counts = ("duels", "won", "lost", *(("tied",) if tied else ()))
+        rows = []
+        for row in opponents:
+            link = Cell(row["arm"], href=f"{self._names[row['arm']]}.html")
+            shares: tuple[str | Cell, ...] = ()
+            if modelled:
+                mean, low, high = (100 * row[end] for end in ("mean", "lower", "upper"))
+                ends = f"{percent(row['lower'])} to {percent(row['upper'])}"
+                bar = (round(low, 1), round(mean, 1), round(high - low, 1))
+                shares = (f"{percent(row['mean'])} %", Cell(ends, bar=bar))
+            rows.append((str(row["rank"]), link, *shares, *(f"{row[n]:,.0f}" for n in counts)))
+        name = score_name(self._one.by_pair)
+        heads = (name, f"{self._level} interval") if modelled else ()
+        some = len(opponents) < len(self._now.rows) - 1
+        caption = (
+            f"{name.capitalize()} of {join([arm])} by the model {self._one.by_pair.attrs['model']}."
+        )
+        table = Table(
+            columns="nl" + "nb" * modelled + "n" * len(counts),
+            heads=("rank", "opponent", *heads, *counts),
+            rows=tuple(rows),
+            full=True,
+            caption=caption * modelled
+            + f" Opponents met, and the {NEAREST} nearest in rank to either side." * some,
+            board=True,
+            file=f"{self._names[arm]}.json",
+        )
+        return Section(id="opponents", title="Against each opponent", body=blocks(table))
+
+    def _past(self, arm: str) -> list[Row]:
+        """Return date, rank and rating of an arm in every edition, the newest first."""
+        kept = (*NUMBERS, "rating")
+        return [
+            {
+                "date": old.date,
+                **{name: old.rows[arm][name] for name in kept if name in old.rows[arm]},
+            }
+            for old in (self._now, *reversed(self._earlier))
+            if arm in old.rows
+        ]
+
+    def _history(self, arm: str) -> list[Section]:
+        """Return the section on earlier editions, if there are any."""
+        past = self._past(arm)
+        if not self._earlier or not past:
+            return []
+        rows = tuple(
+            (
+                old["date"],
+                f"{old['rank']}",
+                rank_range(old["rank_lower"], old["rank_upper"]),
+                f"{old['rating']:.0f}" if "rating" in old else f"{percent(old['borda_mean'])} %",
+            )
+            for old in past
+        )
+        name = "rating" if "rating" in past[0] else score_name(self._one.by_pair)
+        table = Table(columns="tnnn", heads=("edition", "rank", "rank interval", name), rows=rows)
+        return [Section(id="editions", title="Editions", body=blocks(table))]
+
+
+def _interval(row: Row, name: str) -> str:
+    mean, low, high = (percent(row[f"{name}_{end}"]) for end in ("mean", "lower", "upper"))
+    return f"{mean} % [{low}, {high}]"
+
+
+def _changes(old: Mapping[str, Row], new: Mapping[str, Row]) -> dict[str, tuple[int, bool] | None]:
+    """Return of each arm how many places it has risen, and whether out of its rank interval.
+
+    Among the arms of both editions, so that one that is new moves nobody; None where it is new.
+    """
+    both = [arm for arm in new if arm in old]
+    before = sorted(both, key=lambda arm: old[arm]["rank"])
+    place = {arm: k for k, arm in enumerate(before)}
+    found: dict[str, tuple[int, bool] | None] = dict.fromkeys(new)
+    for k, (arm, there) in enumerate(zip(both, before, strict=True)):
+        inside = old[arm]["rank_lower"] <= old[there]["rank"] <= old[arm]["rank_upper"]
+        found[arm] = place[arm] - k, not inside
+    return found
+
+
+def _moved(change: tuple[int, bool] | None) -> Cell:
+    if change is None:
+        return Cell("new")
+    places, out = change
+    words = f"{'up' if places > 0 else 'down'} {abs(places)}" if places else "same"
+    return Cell(words, style="strong" if places and out else "plain")
+
+
+def _words(last: Edition, now: Edition, changes: Mapping[str, tuple[int, bool] | None]) -> str:
+    """Return what has changed since the edition before, and what of it is more than noise."""
+    both = {arm: change for arm, change in changes.items() if change is not None}
+    moved = [arm for arm, (places, _) in both.items() if places]
+    out = [f"{arm} ({_moved(both[arm]).text})" for arm in moved if both[arm][1]]
+    found = f"Since the edition of {last.date}, {len(moved):,} of the {len(both):,} arms in both "
+    found += "have another place"
+    if out:
+        found += f", outside the rank interval that they had: {join(out)}"
+    elif moved:
+        found += ", none outside the rank interval that it had"
+    new, gone = set(now.rows) - set(last.rows), set(last.rows) - set(now.rows)
+    added = f" New: {join(arm for arm in now.rows if arm in new)}." if new else ""
+    left = (
+        f" No longer in the log: {join(arm for arm in last.rows if arm in gone)}." if gone else ""
+    )
+    return f"{found}.{added}{left}"
