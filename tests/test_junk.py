@@ -92,6 +92,15 @@ def test_a_sample_of_junk(world):
         ("models.ItemCovariates", "sparsity", "10**5000"),
         ("read_items", "path_or_frame", "list"), ("read_duels", "path_or_frame", "dict"),
         ("read_duels", "path_or_frame", "empty text"),
+        ("Judging", "gold", "text array"), ("Study", "items_by", "text array"),
+        ("DefaultModel", "response", "array"), ("DefaultModel", "terms", "None"),
+        ("DefaultModel", "order_effect", "array"), ("calibrate", "path", "negative"),
+        ("calibrate", "design", "repeated names"), ("sensitivity", "prior", "empty array"),
+        ("prior_predictive", "design", "repeated names"), ("Duels.from_votes", "keep", "dict"),
+        ("Study.run", "name", "half of a surrogate pair"), ("Study.status", "futures", "10**5000"),
+        ("report", "title", "half of a surrogate pair"),
+        ("site", "title", "half of a surrogate pair"),
+        ("site", "folder", "None"), ("site", "date", "text"),
     ],
 )  # fmt: skip
 def test_junk_that_was_not_refused_by_name(world, name, argument, what):

@@ -29,7 +29,7 @@ from bayesduel.inference.fit import fitted
 from bayesduel.inference.prior import prior_draws
 from bayesduel.models.settings import settings_to_json
 from bayesduel.posterior.draws import posterior_draws
-from bayesduel.system.arguments import check_call, whole
+from bayesduel.system.arguments import check_call, path_of, whole
 from bayesduel.system.threads import ONE_THREAD
 
 if TYPE_CHECKING:
@@ -135,6 +135,7 @@ def calibrate(
     """
     n, seed, workers = whole(n, "n", 20), whole(seed, "seed", 0), whole(workers, "workers", 1)
     check_call(progress, "progress", none=True)
+    path = None if path is None else path_of(path)
     log = design_of(design)
     model = choose_model(model, log).model.settled(log)
     model.check(log)
@@ -150,7 +151,7 @@ def calibrate(
     for place, pit in _placed(missing, workers):
         found[place] = pit
         if path is not None:
-            _append(Path(path), {"truth": place, "pit": pit})
+            _append(path, {"truth": place, "pit": pit})
         if progress is not None:
             progress(1 - (n - len(found)) / n)
     accepted = [pit for i in range(n) if (pit := found[i]) is not None]
@@ -165,23 +166,21 @@ def calibrate(
 
 
 def _kept(
-    path: str | Path | None, model: Any, log: Any, method: str, draws: int, seed: int
+    path: Path | None, model: Any, log: Any, method: str, draws: int, seed: int
 ) -> dict[int, Any]:
     """Return what a file keeps of a calibration, which is begun where there is none."""
     if path is None:
         return {}
-    path = Path(path)
     settings = [model.name, settings_to_json(model.settings), list(log.arms), len(log)]
     head = {"calibration": [*settings, method, draws, seed]}
     if not path.exists():
         _append(path, head)
         return {}
-    lines = path.read_text(encoding="utf-8").splitlines()
     entries = []
-    for line in lines:
+    for line in path.read_bytes().splitlines():
         try:
             entries.append(json.loads(line))
-        except json.JSONDecodeError:  # cut off by a kill; that truth is placed again
+        except ValueError:  # cut off by a kill; that truth is placed again
             continue
     if not entries or entries[0] != head:
         raise ValueError(f"path should be a file of this calibration, got {path} of another one")

@@ -28,6 +28,8 @@ def design_of(design: Any) -> Duels | Pulls:
         return design
     try:
         frame = nw.from_native(design, eager_only=True)
+    except nw.exceptions.DuplicateError:
+        raise ValueError("design should be a frame whose columns have distinct names") from None
     except TypeError:
         raise TypeError(
             "design should be a log or a frame with the columns left and right, "

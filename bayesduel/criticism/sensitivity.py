@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.posterior.draws import check_fit, model_of
-from bayesduel.system.arguments import listed, real
+from bayesduel.system.arguments import listed, real, shown_value
 from bayesduel.text import join
 
 if TYPE_CHECKING:
@@ -67,15 +67,17 @@ def sensitivity(
         raise ValueError("fit should have its log likelihood: fit(..., log_likelihood=True)")
     hidden = {name for part in model_of(fit).terms for name in part.unidentified}
     known = [str(name) for name in fit["posterior"].data_vars if name not in hidden]
+    scaled = [str(name) for name in fit["log_prior"]]
     asked = known if var_names is None else [str(v) for v in listed(var_names, "var_names")]
-    for name, given, allowed in (
-        ("var_names", asked, known),
-        ("prior", [] if prior is None else listed(prior, "prior"), list(fit["log_prior"])),
-    ):
+    priors = scaled if prior is None else [str(v) for v in listed(prior, "prior")]
+    for name, given, allowed in (("var_names", asked, known), ("prior", priors, scaled)):
+        if not given:
+            raise ValueError(f"{name} should have at least one name, got none")
         wrong = [str(value) for value in given if value not in allowed]
         if wrong:
             raise ValueError(
-                f"{name} should be among {join(map(str, allowed), quote=True)}, got {wrong[0]!r}"
+                f"{name} should be among {join(map(str, allowed), quote=True)}, "
+                f"got {shown_value(wrong[0])}"
             )
     logging.getLogger("arviz_stats.psense").setLevel(logging.ERROR)  # the sentence says it
     groups = {name: fit[name].to_dataset() for name in ("posterior", "log_prior", "log_likelihood")}
@@ -83,7 +85,7 @@ def sensitivity(
         xr.DataTree.from_dict(groups | {"posterior": _labelled(groups["posterior"])}),
         var_names=asked,
         threshold=threshold,
-        prior_var_names=prior,
+        prior_var_names=priors,
         round_to=6,
     )
     table.attrs["sentence"] = _sentence(table, threshold)

@@ -77,6 +77,8 @@ def parts_of_votes(
     categories, category_code = encode(category, n, "category")
     kept = {}
     for name, column in (keep or {}).items():
+        if column is None:
+            raise TypeError(f"keep[{name!r}] should be a list of labels, got None")
         levels, code = encode(column, n, f"keep[{name!r}]")
         kept[str(name)] = (np.asarray(code), levels)
     votes = Votes(

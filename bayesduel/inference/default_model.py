@@ -15,8 +15,17 @@ import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.data.sides import sides_of
-from bayesduel.models import OrderEffect, ScoreModel, Sources, add_term, model_named, named
+from bayesduel.models import (
+    MODELS,
+    OrderEffect,
+    ScoreModel,
+    Sources,
+    add_term,
+    model_named,
+    named,
+)
 from bayesduel.models.model import Model
+from bayesduel.system.arguments import check_flag, check_one_of, texts_of
 from bayesduel.text import percent
 
 __all__ = ["AUTO", "TIES", "Choice", "DefaultModel", "choose_model"]
@@ -66,6 +75,10 @@ class DefaultModel:
     order_effect: bool | None = None
 
     def __post_init__(self) -> None:
+        check_one_of(self.response, "response", (AUTO, *MODELS))
+        if self.order_effect is not None:
+            check_flag(self.order_effect, "order_effect")
+        object.__setattr__(self, "terms", texts_of(self.terms, "terms"))
         plain = named("bradley-terry" if self.response == AUTO else self.response)
         own = (OrderEffect.name,) if self.order_effect else ()
         reduce(add_term, (*self.terms, *own), plain)

@@ -67,6 +67,8 @@ class Judging:
     repeats: float = 0.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.gold, list | tuple):
+            raise TypeError(f"gold should be a list of questions, got {shown_value(self.gold)}")
         if self.quota is not None:
             whole(self.quota, "quota", 1)
         given = {"gold_share": self.gold_share, "gold_pass": self.gold_pass}

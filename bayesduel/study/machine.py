@@ -10,7 +10,7 @@ from typing import Any
 from bayesduel.study.desk import Desk, StudyStopped
 from bayesduel.study.outcomes import outcome_value
 from bayesduel.study.tickets import Ticket
-from bayesduel.system.arguments import check_call, check_flag, finite, whole
+from bayesduel.system.arguments import check_call, check_flag, check_text, finite, whole
 
 __all__ = ["Run", "run"]
 
@@ -52,6 +52,7 @@ def run(
 ) -> Run:
     """Ask a machine until the study has enough; see ``Study.run``."""
     check_call(judge, "judge")
+    check_text(name, "name")
     check_flag(both_orders, "both_orders")
     workers, retries = whole(workers, "workers", 1), whole(retries, "retries", 0)
     left = float("inf") if most is None else whole(most, "most", 1)

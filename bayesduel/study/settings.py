@@ -113,7 +113,7 @@ def stored_settings(
             f"ContrastAllocation(), got {shown_value(policy)}"
         )
     kind = str(model.response.outcome)
-    items_by = given["items_by"] or "evenly"
+    items_by = "evenly" if given["items_by"] is None else given["items_by"]
     check_one_of(items_by, "items_by", ITEMS_BY)
     values = {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 import bayesduel as bd
+from bayesduel.reporting.analysis import analyse
 from benchmarks.faults.sound_calls import CALLS, LEFT_OUT, METHODS, World, public_names
 
 __all__ = ["JUNK", "Case", "answers", "cases"]
@@ -73,8 +74,8 @@ JUNK: dict[str, Any] = {
 PASSED_ON = {
     "datasets.items": "read_items",
     "datasets.load": "read_duels",
-    "export": "report",
-    "site": "report",
+    "export": analyse,
+    "site": analyse,
     "predict": "predict",
     "models.Covariates": "models.ItemCovariates",
     "models.named": "models.BradleyTerry",
@@ -82,16 +83,19 @@ PASSED_ON = {
     "Study.fit": "fit",
     "Study.plan": "plan",
     "Study.winners": "winners",
-}  # where a function's ``**options`` go
+}  # where a function's ``**options`` go: a public name, or a function
 UNKNOWN = "junk"  # an option that no function has
 READ = {
-    "path_or_frame": ("no such file", "pandas DataFrame", "wins", "list", "column"),
+    "path_or_frame": ("no such file", "pandas DataFrame", "wins", "list", "column", "a table"),
+    "path": ("is not a file",),
+    "futures": ("n_futures",),
+    "by": ("for each vote",),
     "missing": ("column 'left'",),
     "columns": ("attribute",),
     "problem": ("P",),
     "of": ("columns",),
 }  # what a reader names in place of the argument
-CALLED = ("step", "progress")  # what a function of the user raises is not ours
+CALLED = ("step", "progress", "criterion")  # what a function of the user raises is not ours
 EXPECTED = (ValueError, TypeError, OSError, KeyError, ImportError)  # the last: a missing extra
 
 
@@ -127,7 +131,9 @@ def cases(name: str, value: Any) -> list[Case]:
         raise LookupError(f"{name} should have a sound call in CALLS or a reason in LEFT_OUT")
     named = [p.name for p in plain]
     if len(plain) < len(parameters):
-        target = inspect.signature(public_names()[PASSED_ON[name]]).parameters.values()
+        passed_on = PASSED_ON[name]
+        target = public_names()[passed_on] if isinstance(passed_on, str) else passed_on
+        target = inspect.signature(target).parameters.values()
         named += [p.name for p in target if p.kind == p.KEYWORD_ONLY and p.name not in named]
         named.append(UNKNOWN)
     return [
