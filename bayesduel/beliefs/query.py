@@ -4,7 +4,7 @@ Everything here is compiled and branches on ``belief.kind``, so that one compile
 every specification of a belief.
 """
 
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 
@@ -64,7 +64,9 @@ def bounds(belief, budget):
     for i in range(n_arms):
         for j in range(i):
             n = belief.wins[i, j] + belief.wins[j, i]
-            if half and n > 0:
+            if half and n == 0:
+                upper[i, j] = upper[j, i] = inf
+            elif half:
                 radius = sqrt(budget / (2 * n))
                 upper[i, j] = belief.wins[i, j] / n + radius
                 upper[j, i] = belief.wins[j, i] / n + radius

@@ -10,11 +10,13 @@ References
 Wu & Liu, "Double Thompson Sampling for Dueling Bandits", NeurIPS 2016: Algorithm 1; section 5
 and Appendix E for D-TS+. Deviation: a pair that never met has the bounds plus
 and minus infinity where the paper sets x / 0 := 1, that is 2 and -1; both are on the same side of
-1/2, so that the decisions are the same.
+1/2, so that the decisions are the same. Of the first draw D-TS reads only on which side of 1/2 each
+pair is: with independent Beta posteriors that side is drawn, by its probability, which changes for
+the pair that met alone.
 """
 
 from dataclasses import dataclass
-from math import log
+from math import exp, log
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -27,6 +29,8 @@ from bayesduel.beliefs import (
     sample,
     sample_against,
 )
+from bayesduel.beliefs.belief import FROM_BETA
+from bayesduel.beliefs.beta import log_above
 from bayesduel.beliefs.kl import divergence_from_half
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import PairPolicy
@@ -35,10 +39,15 @@ __all__ = ["DTS", "DTSPlus"]
 
 
 class Memory(NamedTuple):
-    """The settings: D-TS keeps nothing else between duels."""
+    """The settings, and for Beta posteriors the probability that i beats j in more than half.
+
+    `seen` is the number of duels that `chance`, shape (K, K), knows of.
+    """
 
     alpha: float
     plus: bool
+    chance: np.ndarray
+    seen: np.ndarray
 
 
 @compiled
@@ -49,7 +58,13 @@ def select(belief, memory, t, rng):
     # Phase 1: of the arms with the largest upper Copeland score, those with most sampled wins.
     copeland_upper = (upper > 0.5).sum(axis=1)
     candidates = copeland_upper == copeland_upper.max()
-    if candidates.sum() > 1:
+    sides = belief.source == FROM_BETA and not memory.plus
+    if sides:
+        refresh(belief, memory)
+    if candidates.sum() > 1 and sides:
+        wins = sampled_wins(memory.chance, candidates, rng)
+        candidates = wins == wins.max()
+    elif candidates.sum() > 1:
         theta = sample(belief, rng)
         wins = np.where(candidates, (theta > 0.5).sum(axis=1), -1)
         candidates = wins == wins.max()
@@ -61,6 +76,32 @@ def select(belief, memory, t, rng):
     undecided = lower[:, champion] <= 0.5
     theta_against = np.where(undecided, sample_against(belief, champion, rng), -1.0)
     return champion, pick(theta_against == theta_against.max(), rng)
+
+
+@compiled
+def refresh(belief, memory):
+    """Bring the probabilities up to the belief: of the pair that met last, or of all pairs."""
+    wins, last, seen = belief.wins, belief.last, memory.seen
+    new, seen[0] = belief.n_duels[0] - seen[0], belief.n_duels[0]
+    n_arms = len(wins)
+    for i in range(n_arms):
+        for j in range(i + 1, n_arms):
+            if new > 1 or (new == 1 and min(last[0], last[1]) == i and max(last[0], last[1]) == j):
+                a, b = belief.prior + wins[i, j], belief.prior + wins[j, i]
+                memory.chance[i, j] = exp(log_above(a, b, 0.5))
+
+
+@compiled
+def sampled_wins(chance, candidates, rng):
+    """Return how many arms each candidate beats in a draw of P, -1 for other arms."""
+    n_arms = len(candidates)
+    wins = np.where(candidates, 0, -1)
+    for i in range(n_arms):
+        for j in range(i + 1, n_arms):
+            if candidates[i] or candidates[j]:
+                winner = i if rng.random() < chance[i, j] else j
+                wins[winner] += candidates[winner]
+    return wins
 
 
 @compiled
@@ -113,7 +154,8 @@ class DTS(PairPolicy):
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""
-        return Memory(float(self.alpha), self.plus)
+        chance = np.full((n_arms, n_arms), 0.5)  # of a prior alone: it is symmetric
+        return Memory(float(self.alpha), self.plus, chance, np.zeros(1, np.int64))
 
 
 @dataclass(frozen=True, kw_only=True)

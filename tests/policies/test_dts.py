@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesduel.beliefs import Beta, Hoeffding
+from bayesduel.beliefs import Beta, Hoeffding, record
 from bayesduel.beliefs.kl import divergence_from_half
 from bayesduel.policies import DTS, DTSPlus
-from bayesduel.policies.dts import confirmation_cost
+from bayesduel.policies.dts import confirmation_cost, refresh, sampled_wins
 from tests.support.asking import ask
 
 pytestmark = pytest.mark.plain
@@ -38,6 +38,33 @@ def test_dts_elects_among_the_possible_and_challenges_by_column():
     seen = [counts.get(pair, 0) for pair in expected]
     # Exact law of the four counts by its chi-square; 1e-6.
     assert stats.chisquare(seen, 400 * np.array(list(expected.values()))).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("prior", [1.0, 0.5, 3.0])
+def test_the_side_of_a_pair_has_the_probability_of_its_posterior(prior):
+    """After every duel, and after many at once; of the wins of candidates alone."""
+    rng = np.random.default_rng(0)
+    belief, memory = Beta(prior=prior).init(5), DTS().init(5)
+    at_once = DTS().init(5)
+    above = np.triu_indices(5, 1)
+    for k in range(300):
+        i, j = rng.choice(5, 2, replace=False)
+        record(belief, (i, j), float(rng.random() < 0.8))
+        refresh(belief, memory)
+        if k % 60 == 59:
+            refresh(belief, at_once)
+    law = stats.beta(prior + belief.wins[above], prior + belief.wins.T[above]).sf(0.5)
+    for found in (memory.chance, at_once.chance):
+        np.testing.assert_allclose(found[above], law, rtol=1e-10)
+    candidates = np.array([True, False, True, True, False])
+    drawn = np.array([sampled_wins(memory.chance, candidates, rng) for _ in range(20_000)])
+    assert (drawn[:, ~candidates] == -1).all()
+    chance = np.zeros((5, 5))
+    chance[above] = law
+    chance.T[above] = 1 - law
+    expected = chance.sum(axis=1)[candidates]
+    spread = np.sqrt((chance * (1 - chance)).sum(axis=1)[candidates] / len(drawn))
+    assert (np.abs(drawn[:, candidates].mean(axis=0) - expected) < 5 * spread).all()
 
 
 def test_dts_plus_price_by_hand():
