@@ -8,8 +8,11 @@ chooses these opponents once, after an opening whose length follows from the hor
 References
 ----------
 Komiyama, Honda, Kashima & Nakagawa, "Regret Lower Bound and Optimal Algorithm in Dueling
-Bandit Problem", COLT 2015, Algorithms 1 and 2. Deviations: none; the divergences of the two
-arms that met last are summed afresh, those of the others kept.
+Bandit Problem", COLT 2015, Algorithms 1 and 2. The divergences of the two arms that met last are
+summed afresh, those of the others kept. Deviations, of RMED2 alone: the floor of alpha ln ln t
+duels of every pair is tested before every duel, in the paper before every list (so that a pair
+that falls below it is drawn sooner); in the choice of the opponent at least regret a regret below
+0.01 counts as 0.01, and ln ln t is at least 1.
 """
 
 from dataclasses import dataclass

@@ -83,8 +83,8 @@ smaller run had been seen: many arms from T = 100,000 to 10,000,000, and Sup-KLU
 from 16 and 6 runs to 100, the number in the paper.
 Regret is Copeland regret, `max c - (c_a + c_b) / 2` a duel, unless said. A ratio of mean regrets
 has a 95 % interval by resampling runs, which share problems and outcomes; a claim "holds" where the
-interval is below 1 and "does not hold" where it is above. Verdicts are not corrected for their
-number: of 40 true ties two would be decided by chance.
+interval is below 1 and "does not hold" where it is above; fewer than ten runs have no verdict.
+Verdicts are not corrected for their number: of 40 true ties two would be decided by chance.
 """
 
 

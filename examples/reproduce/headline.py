@@ -16,6 +16,8 @@ from claims import seed_of
 
 import bayesduel as bd
 
+FEWEST = 10  # runs that a verdict rests on
+
 
 class Headline:
     """The run of one headline: where it goes, how large it is, and the rows of the table so far.
@@ -74,19 +76,16 @@ class Headline:
         """Add the row of the claim that one mean regret is below another.
 
         The outcome is the ratio of means with its 95 % interval by resampling runs, which share
-        problems and outcomes.
+        problems and outcomes; a claim on fewer than FEWEST runs has no verdict.
         """
         first, second = (np.asarray(regrets[name], float) for name in (better, worse))
         middle, low, high = ratio(first, second)
         verdict = "holds" if high < 1 else "does not hold" if low > 1 else "not distinguishable"
+        shown = f"ratio {middle:.2f} [{low:.2f}, {high:.2f}]"
+        if len(first) < FEWEST:
+            shown, verdict = f"ratio {middle:.2f}", f"under {FEWEST} runs: not comparable"
         means = f"{first.mean():,.0f} against {second.mean():,.0f}"
-        self.row(
-            claim or f"{better} below {worse}",
-            source,
-            run,
-            f"{means}, ratio {middle:.2f} [{low:.2f}, {high:.2f}]",
-            verdict,
-        )
+        self.row(claim or f"{better} below {worse}", source, run, f"{means}, {shown}", verdict)
 
     def within(self, source, run, claim, found, low, high):
         """Add the row of the claim that a quantity (value, interval) lies between two limits."""

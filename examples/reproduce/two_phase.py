@@ -76,7 +76,8 @@ def main(arguments: list[str] | None = None) -> None:
             ax.set_title(f"{family.name}, {runs} runs", loc="left", fontsize=10)
         regret = bd.regret(trace)
         for name in regret["policy"].values:
-            tell_exponent(family.name, str(name), regret.sel(policy=name))
+            middle, low, high = exponent(trace, name)
+            print(f"  {family.name:36} {name:42} {middle:6.2f} [{low:.2f}, {high:.2f}]")
         told = f"{family.name}, T = {length:,}, {runs} runs"
         if family.name in AT_MOST:
             claim, least, most = AT_MOST[family.name]
@@ -128,19 +129,6 @@ def main(arguments: list[str] | None = None) -> None:
             }
             run.below("ours", f"{where}, {runs} runs", regrets, "LogisticThompson", "TwoPhase")
     run.finish(figure)
-
-
-def tell_exponent(problem: str, name: str, regret) -> None:
-    """Print the slope of ln mean regret in ln t over the last decade."""
-    last = regret.sel(time=slice(float(regret["time"][-1]) / 10, None))
-    x = np.log(last["time"].values)
-    rng = np.random.default_rng(0)
-    n = last.sizes["replication"]
-    chosen = rng.integers(0, n, (1000, n))
-    slopes = [slope(x, last.values[rows].mean(axis=0)) for rows in chosen]
-    low, high = np.quantile(slopes, [0.025, 0.975])
-    middle = slope(x, last.values.mean(axis=0))
-    print(f"  {problem:36} {name:42} {middle:6.2f} [{low:.2f}, {high:.2f}]")
 
 
 def slope(x: np.ndarray, regret: np.ndarray) -> float:
