@@ -29,7 +29,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "paper"]
 templates_path = ["_templates"]
 default_role = "autolink"
 add_function_parentheses = False
