@@ -252,7 +252,8 @@ def point(name: str, folder: Path) -> dict[str, Any]:
     done = subprocess.run(
         ["bash", "-c", run], cwd=folder, env=environment, capture_output=True, timeout=600
     )
-    said = [line for line in (done.stdout + done.stderr).decode("utf-8", "replace").splitlines()]
+    text = (done.stdout + done.stderr).decode("utf-8", "replace").replace(f"{folder}/", "")
+    said = text.splitlines()
     answer = [line.strip() for line in said if line.strip()]
     kept = [line for line in answer if line.startswith(("bayesduel:", "rows", "arms", "duels"))]
     kept += [line for line in answer if "rows" in line or "report.html" in line or line == "old"]
