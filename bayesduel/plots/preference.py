@@ -17,7 +17,7 @@ from bayesduel.plots.style import (
     plain,
     shorten,
 )
-from bayesduel.system.arguments import real
+from bayesduel.system.arguments import real, whole
 from bayesduel.text import percent
 
 if TYPE_CHECKING:
@@ -50,10 +50,10 @@ def preference_size(n_arms: int) -> tuple[float, float]:
 
 
 @figure(
-    lambda winners: preference_size(in_order(winners).sizes["arm"]),
+    lambda winners, first=None: preference_size(_first(winners, first)),
     "bayesduel.winners",
 )
-def plot_preference(winners: "xr.Dataset", ax: "Axes" = NEW) -> "Axes":
+def plot_preference(winners: "xr.Dataset", ax: "Axes" = NEW, *, first: int | None = None) -> "Axes":
     """Plot the probability that the arm of the row beats the arm of the column.
 
     Arms are in rank order. Purple favours the row, orange the column; white is a probability of
@@ -64,9 +64,17 @@ def plot_preference(winners: "xr.Dataset", ax: "Axes" = NEW) -> "Axes":
     ----------
     winners
         What :func:`bayesduel.winners` returned.
+    first
+        How many arms, the first in rank: at least 2. Default: all.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described.
     """
     check_tables(winners, "preference_mean")
-    ranked = in_order(winners)
+    part = slice(_first(winners, first))
+    ranked = in_order(winners).isel(arm=part, opponent=part)
     mean, lower, upper = (
         ranked[f"preference_{part}"].transpose("arm", "opponent").values
         for part in ("mean", "lower", "upper")
@@ -96,6 +104,12 @@ def plot_preference(winners: "xr.Dataset", ax: "Axes" = NEW) -> "Axes":
                 bbox=behind if uncertain[i, j] else None,
             )
     return ax
+
+
+def _first(winners: "xr.Dataset", first: int | None) -> int:
+    """Return how many arms are drawn."""
+    n_arms = int(in_order(winners).sizes["arm"])
+    return n_arms if first is None else min(whole(first, "first", 2), n_arms)
 
 
 def winners_size(n_rows: int) -> tuple[float, float]:

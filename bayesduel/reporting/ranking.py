@@ -210,13 +210,16 @@ def preferences_section(winners: "Winners") -> Section:
     first, second = np.triu_indices(n, 1)
     low, high = (winners[f"preference_{e}"].values[first, second] for e in ("lower", "upper"))
     uncertain = int(((low <= 0.5) & (high >= 0.5)).sum())
+    shown = n if n <= DRAWN_ALL else DRAWN
     figure = Figure(
-        plot=partial(plot_preference, winners),
-        size=preference_size(n),
+        plot=partial(plot_preference, winners, first=shown),
+        size=preference_size(shown),
         alt="Probability that row beats column",
         caption="Probability that the arm of the row beats the arm of the column"
         f"{', in per cent' * (n <= WRITTEN)}. Purple: the row is favoured; orange: the column. "
-        f"Hatched: the {_level(winners)} interval contains 1/2.",
+        f"Hatched: the {_level(winners)} interval contains 1/2."
+        + f" The first {shown} of {n:,} arms."
+        * (shown < n),
         wide=True,
     )
     words = (

@@ -19,6 +19,8 @@ from bayesduel.criticism.check import check
 from bayesduel.data.duels import Duels
 from bayesduel.plots.ranking import label_width, ranking_size
 from bayesduel.plots.style import every, shorten
+from bayesduel.reporting import section as sections
+from bayesduel.reporting.ranking import preferences_section
 from tests.support import fits_by_hand
 
 matplotlib.use("Agg")
@@ -165,6 +167,18 @@ def test_preference_marks_the_uncertain_cells(nine):
     for i, j in np.ndindex(9, 9):
         assert path.contains_point((j, i)) == uncertain[i, j], (i, j)
     assert {t.get_text() for t in ax.texts} == {f"{100 * p:.0f}" for p in mean[off]}
+
+
+def test_preference_of_the_first_arms(nine):
+    whole, part = (plots.plot_preference(nine, first=k).images[0].get_array() for k in (None, 4))
+    np.testing.assert_array_equal(np.asarray(part), np.asarray(whole)[:4, :4])
+    assert plots.plot_preference(nine, first=20).images[0].get_array().shape == (9, 9)
+    with pytest.raises(ValueError, match="first should be a whole number >= 2, got 1"):
+        plots.plot_preference(nine, first=1)
+    many = preferences_section(winners_of(130, n_draws=50))
+    (figure,) = (block for block in many.body if isinstance(block, sections.Figure))
+    assert figure.caption.endswith("The first 48 of 130 arms.")
+    assert figure.plot(ax=plt.figure().subplots()).images[0].get_array().shape == (48, 48)
 
 
 def test_cells_are_never_certain():
