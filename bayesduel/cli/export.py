@@ -7,14 +7,13 @@ import click
 
 from bayesduel.cli.options import (
     against_option,
-    anchor_of,
+    analysing,
     anchor_option,
     check_not_input,
     chosen_model,
     fitting_options,
     judging_options,
     log_argument,
-    names_of,
     raw_option,
     read_log,
     reading_options,
@@ -57,7 +56,6 @@ def command(log: str, output: Path, format: Any, raw: bool, **options: Any) -> N
     check_not_input(output)
     model = chosen_model(options["model"], options)
     logs = read_log(log, options)
-    given = ("method", "draws", "seed", "rope", "confidence")
     with steps() as step:
         files = export(
             logs[None] if None in logs else logs,
@@ -65,9 +63,7 @@ def command(log: str, output: Path, format: Any, raw: bool, **options: Any) -> N
             format=format,
             raw=raw,
             model=model,
-            **{name: options[name] for name in given},
-            **anchor_of(options["anchor"]),
-            against=names_of(options["against"]),
+            **analysing(options),
             step=step,
         )
     remark(f"wrote {len(files)} files to {output}")

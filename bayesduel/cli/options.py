@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "against_option",
+    "analysing",
     "anchor_of",
     "anchor_option",
     "check_folder",
@@ -371,6 +372,13 @@ def anchor_of(text: str | None) -> dict[str, Any]:
 def names_of(text: str | None) -> list[str]:
     """Return the names in a list with commas."""
     return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def analysing(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of an analysis as ``bayesduel.report`` takes them, without the model."""
+    given = ("method", "draws", "seed", "rope", "confidence")
+    named = {"against": names_of(options["against"]), **anchor_of(options["anchor"])}
+    return {name: options[name] for name in given} | named
 
 
 def fit_log(duels: "Duels", options: dict[str, Any], label: str | None = None) -> "xr.DataTree":

@@ -9,14 +9,13 @@ import click
 
 from bayesduel.cli.options import (
     against_option,
-    anchor_of,
+    analysing,
     anchor_option,
     check_folder,
     chosen_model,
     fitting_options,
     judging_options,
     log_argument,
-    names_of,
     read_log,
     reading_options,
 )
@@ -84,15 +83,13 @@ def command(
                 f"{100 * coverage:.2g} % of all arms, and {100 * POOLED:g} % are needed for one "
                 "model of all"
             )
-    given = ("method", "draws", "seed", "rope", "confidence", "compare")
     with steps() as step:
         report(
             logs[None] if None in logs else {str(label): one for label, one in logs.items()},
             output,
             model=model,
-            **{name: options[name] for name in given},
-            **anchor_of(options["anchor"]),
-            against=names_of(options["against"]),
+            **analysing(options),
+            compare=options["compare"],
             pooled=pooled,
             title=title,
             command=shown_command(argv),

@@ -7,14 +7,13 @@ import click
 
 from bayesduel.cli.options import (
     against_option,
-    anchor_of,
+    analysing,
     anchor_option,
     check_not_input,
     chosen_model,
     fitting_options,
     judging_options,
     log_argument,
-    names_of,
     read_log,
     reading_options,
 )
@@ -56,15 +55,12 @@ def command(
     logs = read_log(log, options)
     if None not in logs:
         raise click.UsageError("--by makes several logs, and a site is of one: make one each")
-    given = ("method", "draws", "seed", "rope", "confidence")
     with steps() as step:
         place = site(
             logs[None],
             output,
             model=model,
-            **{name: options[name] for name in given},
-            **anchor_of(options["anchor"]),
-            against=names_of(options["against"]),
+            **analysing(options),
             title=title,
             date=date,
             command=shown_command(argv),

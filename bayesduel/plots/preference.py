@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.ranking import check_tables, in_order
+from bayesduel.plots.ranking import check_tables, in_order, places_of
 from bayesduel.plots.style import (
     DIVERGING,
     GREY,
@@ -17,7 +17,7 @@ from bayesduel.plots.style import (
     plain,
     shorten,
 )
-from bayesduel.system.arguments import real, whole
+from bayesduel.system.arguments import real
 from bayesduel.text import percent
 
 if TYPE_CHECKING:
@@ -50,10 +50,12 @@ def preference_size(n_arms: int) -> tuple[float, float]:
 
 
 @figure(
-    lambda winners, first=None: preference_size(_first(winners, first)),
+    lambda winners, places=None: preference_size(len(places_of(winners, places))),
     "bayesduel.winners",
 )
-def plot_preference(winners: "xr.Dataset", ax: "Axes" = NEW, *, first: int | None = None) -> "Axes":
+def plot_preference(
+    winners: "xr.Dataset", ax: "Axes" = NEW, *, places: slice | None = None
+) -> "Axes":
     """Plot the probability that the arm of the row beats the arm of the column.
 
     Arms are in rank order. Purple favours the row, orange the column; white is a probability of
@@ -64,17 +66,17 @@ def plot_preference(winners: "xr.Dataset", ax: "Axes" = NEW, *, first: int | Non
     ----------
     winners
         What :func:`bayesduel.winners` returned.
-    first
-        How many arms, the first in rank: at least 2. Default: all.
+    places
+        Which places of the ranking to plot, e.g. ``slice(0, 40)``. Default: all.
 
     Raises
     ------
-    TypeError, ValueError
-        If an argument is not as described.
+    ValueError
+        If `places` leaves no arm.
     """
     check_tables(winners, "preference_mean")
-    part = slice(_first(winners, first))
-    ranked = in_order(winners).isel(arm=part, opponent=part)
+    place = places_of(winners, places)
+    ranked = in_order(winners).isel(arm=place - 1, opponent=place - 1)
     mean, lower, upper = (
         ranked[f"preference_{part}"].transpose("arm", "opponent").values
         for part in ("mean", "lower", "upper")
@@ -87,7 +89,7 @@ def plot_preference(winners: "xr.Dataset", ax: "Axes" = NEW, *, first: int | Non
     )
     if uncertain.any():
         ax.add_patch(_hatched(uncertain))
-    place_ticks(ax, ranked["arm"].values, "opponent, by rank")
+    place_ticks(ax, ranked["arm"].values, "opponent, by rank", place)
     percent_bar(image, ax)
     if n_arms <= 12:
         for i, j in zip(*np.nonzero(off), strict=True):
@@ -104,12 +106,6 @@ def plot_preference(winners: "xr.Dataset", ax: "Axes" = NEW, *, first: int | Non
                 bbox=behind if uncertain[i, j] else None,
             )
     return ax
-
-
-def _first(winners: "xr.Dataset", first: int | None) -> int:
-    """Return how many arms are drawn."""
-    n_arms = int(in_order(winners).sizes["arm"])
-    return n_arms if first is None else min(whole(first, "first", 2), n_arms)
 
 
 def winners_size(n_rows: int) -> tuple[float, float]:

@@ -30,6 +30,7 @@ __all__ = [
     "check_tables",
     "in_order",
     "label_width",
+    "places_of",
     "plot_ranking",
     "plot_ranks",
     "ranking_size",
@@ -49,7 +50,7 @@ def label_width(winners: "xr.Dataset", places: slice | None = None) -> float:
     from matplotlib import rc_context
     from matplotlib.textpath import TextPath
 
-    place = _places(winners, places)
+    place = places_of(winners, places)
     labels = _labels(in_order(winners)["arm"].values[place - 1], place)
     with warnings.catch_warnings():  # letters that the font lacks are allowed for
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
@@ -83,7 +84,7 @@ def check_tables(winners: "xr.Dataset", name: str) -> None:
 
 
 @figure(
-    lambda winners, places=None: ranking_size(len(_places(winners, places))),
+    lambda winners, places=None: ranking_size(len(places_of(winners, places))),
     "bayesduel.winners",
 )
 def plot_ranking(winners: "xr.Dataset", ax: "Axes" = NEW, *, places: slice | None = None) -> "Axes":
@@ -105,7 +106,7 @@ def plot_ranking(winners: "xr.Dataset", ax: "Axes" = NEW, *, places: slice | Non
     ValueError
         If `places` leaves no arm.
     """
-    place = _places(winners, places)
+    place = places_of(winners, places)
     ranked = in_order(winners).isel(arm=place - 1)
     mean, lower, quarter, three_quarters, upper = (
         ranked[f"borda_{part}"].values
@@ -164,7 +165,7 @@ def plot_ranks(winners: "xr.Dataset", ax: "Axes" = NEW) -> "Axes":
     return ax
 
 
-def _places(winners: "xr.Dataset", places: slice | None) -> np.ndarray:
+def places_of(winners: "xr.Dataset", places: slice | None) -> np.ndarray:
     """Return the ranks to plot, from 1."""
     n_arms = winners.sizes["arm"]
     if places is not None and not isinstance(places, slice):

@@ -168,16 +168,20 @@ def percent_ticks(ax: "Axes", which: str) -> None:
         ax.set_yticks(ticks, words)
 
 
-def place_ticks(ax: "Axes", arms: "np.ndarray", across: str) -> None:
+def place_ticks(
+    ax: "Axes", arms: "np.ndarray", across: str, places: "np.ndarray | None" = None
+) -> None:
     """Label the rows and columns of a square figure with ranks, few enough to be read.
 
     Rows have the names of the `arms`, best first, too; `across` is the label of the columns.
+    `places` are the ranks, from 1 where none are given.
     """
     n_arms = len(arms)
+    rank = range(1, n_arms + 1) if places is None else places
     rows = range(0, n_arms, every(n_arms, 22))
-    ax.set_yticks(rows, [f"{k + 1}  {shorten(arms[k], 24)}" for k in rows])
+    ax.set_yticks(rows, [f"{rank[k]}  {shorten(arms[k], 24)}" for k in rows])
     columns_at = range(0, n_arms, every(n_arms, 15))
-    ax.set_xticks(columns_at, [str(k + 1) for k in columns_at])
+    ax.set_xticks(columns_at, [str(rank[k]) for k in columns_at])
     ax.set_xlabel(across, fontsize=9, color=INK)
     plain(ax, ())
 

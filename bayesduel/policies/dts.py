@@ -81,14 +81,21 @@ def select(belief, memory, t, rng):
 @compiled
 def refresh(belief, memory):
     """Bring the probabilities up to the belief: of the pair that met last, or of all pairs."""
-    wins, last, seen = belief.wins, belief.last, memory.seen
+    last, seen = belief.last, memory.seen
     new, seen[0] = belief.n_duels[0] - seen[0], belief.n_duels[0]
-    n_arms = len(wins)
-    for i in range(n_arms):
-        for j in range(i + 1, n_arms):
-            if new > 1 or (new == 1 and min(last[0], last[1]) == i and max(last[0], last[1]) == j):
-                a, b = belief.prior + wins[i, j], belief.prior + wins[j, i]
-                memory.chance[i, j] = exp(log_above(a, b, 0.5))
+    if new == 1:
+        know(belief, memory, min(last[0], last[1]), max(last[0], last[1]))
+    elif new > 1:
+        for i in range(len(belief.wins)):
+            for j in range(i + 1, len(belief.wins)):
+                know(belief, memory, i, j)
+
+
+@compiled
+def know(belief, memory, i, j):
+    """Compute the probability that i beats j in more than half of their duels, i < j."""
+    a, b = belief.prior + belief.wins[i, j], belief.prior + belief.wins[j, i]
+    memory.chance[i, j] = exp(log_above(a, b, 0.5))
 
 
 @compiled

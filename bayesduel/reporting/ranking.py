@@ -212,7 +212,7 @@ def preferences_section(winners: "Winners") -> Section:
     uncertain = int(((low <= 0.5) & (high >= 0.5)).sum())
     shown = n if n <= DRAWN_ALL else DRAWN
     figure = Figure(
-        plot=partial(plot_preference, winners, first=shown),
+        plot=partial(plot_preference, winners, places=slice(shown)),
         size=preference_size(shown),
         alt="Probability that row beats column",
         caption="Probability that the arm of the row beats the arm of the column"

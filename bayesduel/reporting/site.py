@@ -347,7 +347,7 @@ class _Pages:
         ]
 
     def _against(self, arm: str, opponents: Sequence[Row]) -> Section:
-        tied, modelled = bool(self._one.duels.n_ties), "mean" in self._pairs(arm)
+        tied, modelled = bool(self._one.duels.n_ties), "mean" in opponents[0]
         counts = ("duels", "won", "lost", *(("tied",) if tied else ()))
         rows = []
         for row in opponents:

@@ -169,12 +169,13 @@ def test_preference_marks_the_uncertain_cells(nine):
     assert {t.get_text() for t in ax.texts} == {f"{100 * p:.0f}" for p in mean[off]}
 
 
-def test_preference_of_the_first_arms(nine):
-    whole, part = (plots.plot_preference(nine, first=k).images[0].get_array() for k in (None, 4))
-    np.testing.assert_array_equal(np.asarray(part), np.asarray(whole)[:4, :4])
-    assert plots.plot_preference(nine, first=20).images[0].get_array().shape == (9, 9)
-    with pytest.raises(ValueError, match="first should be a whole number >= 2, got 1"):
-        plots.plot_preference(nine, first=1)
+def test_preference_of_some_places(nine):
+    whole = plots.plot_preference(nine).images[0].get_array()
+    ax = plots.plot_preference(nine, places=slice(2, 6))
+    np.testing.assert_array_equal(np.asarray(ax.images[0].get_array()), np.asarray(whole)[2:6, 2:6])
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["3", "4", "5", "6"]
+    with pytest.raises(ValueError, match="places should leave an arm of 9"):
+        plots.plot_preference(nine, places=slice(9, 12))
     many = preferences_section(winners_of(130, n_draws=50))
     (figure,) = (block for block in many.body if isinstance(block, sections.Figure))
     assert figure.caption.endswith("The first 48 of 130 arms.")
