@@ -121,8 +121,6 @@ class MarginResponse(Response):
         if name in ("shrinkage", "degrees_over_1"):
             return np.log(5.0 if name == "shrinkage" else 8.0)
         unit = float(np.log(cells.data["unit"]))
-        if name == "noise" and self.variances == "arm":
-            return np.full(cells.log.n_arms, unit - np.log(2.0) / 2)
         return unit if name in ("scale", "noise") else unit - np.log(4.0)
 
     def respond(

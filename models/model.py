@@ -151,7 +151,9 @@ class Model(ByValue, metaclass=_Named):
                     "duels of a pair share a parameter that its terms do not let integrate out"
                 )
                 return self.terms.why_nuts or coupled
-            return self.terms.why_nuts
+            by_arm = any(s.dim for s in self.response.scales(flat=self.terms.flat).values())
+            many = "its response learns a scale for each arm" if by_arm else ""
+            return self.terms.why_nuts or many
         if self.response.score_link != "logit":
             return f"the response of {self.name} is not a logistic one of who wins"
         return self.terms.why_not_sparse

@@ -31,11 +31,6 @@ class Scale:
     dim: str | None = None
     in_units: bool = True
 
-    @property
-    def reaches_zero(self) -> bool:
-        """Whether the data may not distinguish it from 0."""
-        return self.prior == "half-normal" or self.dim is not None
-
     def log_density(self, log_value: np.ndarray, unit: float) -> np.ndarray:
         """Return the log density of its logarithm, shape of `log_value`."""
         size = self._size(unit)

@@ -60,5 +60,5 @@ def why_not_robust(model: Any) -> str:
         return "each pair has a parameter of its own: use one majority vote for each unit"
     if model.response.coupled:
         return "the votes on a pair share a parameter that the likelihood integrates out"
-    why = model.why_not("laplace")
+    why = model.terms.why_nuts
     return f"the posterior has no mode at which votes add up: {why}" if why else ""

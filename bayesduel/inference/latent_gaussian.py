@@ -19,12 +19,13 @@ normal.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
 
 import numpy as np
+from scipy.special import gammaln
 
 from bayesduel.inference.approximation import DensityApproximation
 from bayesduel.inference.arrow import Layout, layout_of
@@ -33,7 +34,6 @@ from bayesduel.inference.conditional_mode import named_parameters, start_at
 from bayesduel.inference.design import centre
 from bayesduel.inference.draws import Proposals, Quality
 from bayesduel.inference.linear_predictor import LinearPredictor
-from bayesduel.inference.population_monte_carlo import start_of
 from bayesduel.inference.variational_conditional import Conditional, conditional_at, mode_at
 
 __all__ = ["LatentGaussian"]
@@ -48,6 +48,8 @@ WEIGHED = 1000  # coefficients up to which draws have importance ratios
 SMALL = 300  # coefficients up to which three scales have a lattice: a composite design
 CORNERED = 5  # scales up to which a composite design has its corners, 2^q
 OVERSAMPLED = 8  # proposals of the scales for each draw
+FREEDOM = 8.0  # degrees of freedom of wide proposals of the coefficients
+TEMPER = 0.5  # power of the density from which their scales are drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,8 @@ class LatentGaussian(DensityApproximation):
         The conditionals.
     step
         Distance of the nodes of a lattice; 0 of a composite design.
+    wide
+        Whether draws have heavier tails than the mixture, so that weights can correct it.
     """
 
     layout: Layout
@@ -75,6 +79,7 @@ class LatentGaussian(DensityApproximation):
     root: np.ndarray
     nodes: tuple[Conditional, ...]
     step: float
+    wide: bool = False
 
     @classmethod
     def of(
@@ -89,7 +94,7 @@ class LatentGaussian(DensityApproximation):
         """
         layout = layout_of(density)
         start = start_at(density, near)
-        first = mode_at(layout, start_of(density, cells), start)
+        first = mode_at(layout, _start(density, cells), start)
         top = _highest(layout, first)
         root = _coordinates(layout, top)
         nodes, step = None, 0.0
@@ -124,8 +129,8 @@ class LatentGaussian(DensityApproximation):
         phi = self.top.phi + z @ self.root.T
         x = self._means(z)
         place = ((z[:, None, :] - self._z) ** 2).sum(axis=2).argmin(axis=1)
-        normal = rng.standard_normal((n, density.size))
-        log_q = log_q - 0.5 * (normal**2).sum(axis=1) - density.size / 2 * np.log(2 * np.pi)
+        normal, log_normal = self._standard(n, rng)
+        log_q = log_q + log_normal
         for rows in _groups(which if density.size <= SMALL else place):
             node = self.nodes[place[rows[0]]]
             arrow = node.arrow
@@ -149,18 +154,37 @@ class LatentGaussian(DensityApproximation):
             group["score_cov"] = (("arm", "opponent"), centre(centre(covariance).T))
         return group
 
+    def refined(self, proposals: Proposals, weights: np.ndarray) -> "LatentGaussian | None":
+        """Return the same with wide draws, of few coefficients; of these nothing is needed."""
+        return None if self.wide or self.density.size > SMALL else replace(self, wide=True)
+
     def certified(
         self,
         proposals: Proposals,
         rng: np.random.Generator,
         progress: Callable[[float], None] | None = None,
     ) -> Quality | None:
-        """Return what a short Gibbs chain says of the draws as they are; None if not logistic."""
-        if self.model.response.score_link != "logit":
+        """Return what a short Gibbs chain says of the draws as they are.
+
+        None of a response that is not logistic, and of few coefficients, whose weights say more.
+        """
+        if self.model.response.score_link != "logit" or self.density.size <= SMALL:
             return None
         return gibbs_of_conditional(
             self.density, self.layout, self.top, self.root, len(proposals.x), rng, progress
         )
+
+    def _standard(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Return draws of a standard normal (or Student) vector, (n, size), and log densities."""
+        size = self.density.size
+        normal = rng.standard_normal((n, size))
+        if not self.wide:
+            return normal, -0.5 * (normal**2).sum(axis=1) - size / 2 * np.log(2 * np.pi)
+        student = normal * np.sqrt(FREEDOM / rng.chisquare(FREEDOM, n))[:, None]
+        constant = gammaln((FREEDOM + size) / 2) - gammaln(FREEDOM / 2)
+        constant -= size / 2 * np.log(FREEDOM * np.pi)
+        square = (student**2).sum(axis=1) / FREEDOM
+        return student, constant - (FREEDOM + size) / 2 * np.log1p(square)
 
     def _scales(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return `n` draws of the scales' coordinates, (n, q), and their log density up to one."""
@@ -176,7 +200,7 @@ class LatentGaussian(DensityApproximation):
         node = rng.choice(len(weight), OVERSAMPLED * n, p=weight)
         jitter = self.step * (rng.random((len(node), q)) - 0.5)
         z = self._z[node] + jitter
-        height = curve(z)
+        height = (TEMPER if self.wide else 1.0) * curve(z)
         ratio = height - np.log(weight[node])
         chance = np.exp(ratio - ratio.max())
         points = (np.arange(n) + rng.uniform()) / n * chance.sum()
@@ -210,6 +234,13 @@ class LatentGaussian(DensityApproximation):
 
 
 # -- in calling order ----------------------------------------------------------------------
+
+
+def _start(density: LinearPredictor, cells: Any) -> np.ndarray:
+    """Return where a search for the hyperparameters starts: their logarithms, (q,)."""
+    start = density.response.start
+    parts = [np.broadcast_to(start(n, cells), (size or 1,)) for n, size in density.hypers.items()]
+    return np.concatenate([np.zeros(0), *parts]).astype(float)
 
 
 def _groups(place: np.ndarray) -> list[np.ndarray]:

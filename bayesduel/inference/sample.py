@@ -18,7 +18,6 @@ from bayesduel.inference.draws import PosteriorDraws, Proposals, Quality
 from bayesduel.inference.laplace import Laplace
 from bayesduel.inference.latent_gaussian import LatentGaussian
 from bayesduel.inference.linear_predictor import linear_predictor
-from bayesduel.inference.population_monte_carlo import PopulationMonteCarlo
 from bayesduel.inference.psis import (
     COVERED,
     PSIS,
@@ -38,30 +37,28 @@ MOST = 8  # times as many draws as asked for, at most, where these are worth too
 
 
 Near = Mapping[str, np.ndarray] | None  # parameters by name, where a search may start
-FEW_SCALES = 3  # learned numbers that are integrated on nodes; where the response has none
-MOST_SCALES = 12
+MOST_SCALES = 12  # learned numbers that are integrated on nodes
 
 
 def approximation_of(model: Any, cells: Any, near: Near = None) -> Approximation:
     """Return the approximation of a model's posterior that its declaration asks for.
 
     Exact where the posterior is conjugate. One learned scale at most and independent coefficients:
-    a normal distribution at each node of a grid, skewed where the log is thin. Up to `FEW_SCALES`
-    (`MOST_SCALES`, all of terms), or groups of coefficients: normal distributions with averaged
-    curvatures at nodes. More: each draw has a normal distribution of its own.
+    a normal distribution at each node of a grid, skewed where the log is thin. Up to `MOST_SCALES`,
+    or groups of coefficients: normal distributions with averaged curvatures at nodes.
 
     Raises
     ------
     FloatingPointError
-        If the posterior has no mode.
+        If the posterior has no mode, or more scales.
     """
     if not model.why_not("conjugate"):
         return ConjugatePairs.of(model, cells, near)
     density = linear_predictor(model, cells)
     n_scales = sum(length or 1 for length in density.hypers.values())
     of_response = bool(model.response.scales(flat=model.terms.flat))
-    if n_scales > (FEW_SCALES if of_response else MOST_SCALES):
-        return PopulationMonteCarlo.of(density, cells, near)
+    if n_scales > MOST_SCALES:
+        raise FloatingPointError(f"{n_scales} learned scales are more than {MOST_SCALES}")
     if n_scales < 2 and not of_response:
         return Laplace.of(density, cells, near)
     return LatentGaussian.of(density, cells, near)

@@ -249,7 +249,8 @@ LINEAR = [
 def linear(response, terms, log, worth=None):
     """Return the density of a linear model, or None where the model is none."""
     model = make(response, terms, worth).settled(log)
-    return None if model.why_not("laplace") else linear_predictor(model, model.cells(log))
+    shared = model.response.coupled and model.terms.splits
+    return None if model.terms.why_nuts or shared else linear_predictor(model, model.cells(log))
 
 
 def agree(here, log, seed):

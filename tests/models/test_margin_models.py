@@ -1,7 +1,5 @@
 """Models of margins, against densities and estimates that others compute."""
 
-import warnings
-
 import numpy as np
 import pytest
 import statsmodels.api as sm
@@ -9,7 +7,6 @@ from scipy import integrate, optimize, stats
 
 import bayesduel as bd
 from bayesduel.data.duels import Duels
-from bayesduel.inference.fit import UncertifiedWarning
 from bayesduel.models import BradleyTerry, OrderEffect, PerturbedThurstone, ThurstoneScore
 from bayesduel.posterior.draws import model_of
 
@@ -394,17 +391,3 @@ def test_predictions_with_the_advantage_of_a_side_need_one(fits, votes):
         bd.predict(plain, "a0", "a1", left_advantage=True)
     home = bd.predict(fits["common"], "a0", "a1", left_advantage=True)
     assert home["win"] > bd.predict(fits["common"], "a0", "a1")["win"]
-
-
-@pytest.mark.slow
-def test_an_uncertified_laplace_fit_warns():
-    """Twelve arms with a variance each and few duels: too many for importance sampling."""
-    duels, _ = draw_log(n_arms=12, n=40, seed=11)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", UncertifiedWarning)
-        try:
-            fit = bd.fit(duels, ThurstoneScore(variances="arm"), "laplace", draws=400)
-        except UncertifiedWarning as warning:
-            assert "not certified" in str(warning)
-        else:
-            assert fit.attrs["khat"] < 0.7
