@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg.lapack import dpotri, dtrtrs
 
-from bayesduel.inference.conditional_mode import ascent
+from bayesduel.inference.conditional_mode import ascent, cholesky, solved
 from bayesduel.inference.design import DesignMatrix, ScoresBeside, centre, uncentre
 from bayesduel.inference.gaussian_prior import Prior
 from bayesduel.inference.linear_predictor import LinearPredictor
@@ -141,17 +140,17 @@ class Layout:
             raise FloatingPointError("the posterior has no curvature in some direction") from error
         outer = roots @ edges
         flat = outer.reshape(-1, outer.shape[2])
-        border = _cholesky(corner - flat.T @ flat)
+        border = cholesky(corner - flat.T @ flat)
         return Arrow(border, roots, -(roots.swapaxes(1, 2) @ outer))
 
     def solve(self, arrow: Arrow, gradient: np.ndarray) -> np.ndarray:
         """Return the inverse precision times a vector, (size,)."""
         right = gradient[self.border]
         if not len(self.groups):
-            return self.join(_solved(arrow.border, right), np.zeros((0, 0)))
+            return self.join(solved(arrow.border, right), np.zeros((0, 0)))
         by_group = gradient[self.groups]
         right = right + np.einsum("gmp,gm->p", arrow.pull, by_group)
-        along = _solved(arrow.border, right)
+        along = solved(arrow.border, right)
         half = (arrow.roots @ by_group[..., None])[..., 0]
         across = (arrow.roots.swapaxes(1, 2) @ half[..., None])[..., 0] + arrow.pull @ along
         return self.join(along, across)
@@ -159,7 +158,7 @@ class Layout:
     def draw(self, arrow: Arrow, normal: np.ndarray) -> np.ndarray:
         """Return normal vectors with this precision, (n, size), from standard ones."""
         border = normal[:, self.border]
-        along = solve_triangular(arrow.border, border.T, lower=True, trans="T").T
+        along = dtrtrs(arrow.border, border.T, lower=1, trans=1)[0].T
         if not len(self.groups):
             return self.join(along, np.zeros((len(normal), 0, 0)))
         own = normal[:, self.groups]  # (n, groups, m)
@@ -247,15 +246,3 @@ def _padded(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
     inside = np.arange(shape[1]) < length[:, None]
     column[inside], entry[inside] = matrix.indices, matrix.data
     return column, entry
-
-
-def _cholesky(matrix: np.ndarray) -> np.ndarray:
-    factor, failed = dpotrf(matrix, lower=1, clean=1)
-    if failed:
-        raise FloatingPointError("the posterior has no curvature in some direction")
-    return np.asarray(factor)
-
-
-def _solved(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
-    half = solve_triangular(factor, right, lower=True)
-    return np.asarray(solve_triangular(factor, half, lower=True, trans="T"))

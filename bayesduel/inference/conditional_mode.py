@@ -19,11 +19,13 @@ __all__ = [
     "Mode",
     "ascent",
     "centres",
+    "cholesky",
     "find_mode",
     "grid_variables",
     "mode_variables",
     "named_parameters",
     "score_covariance",
+    "solved",
     "start_at",
 ]
 
@@ -59,7 +61,7 @@ class Mode:
 
     def covariance(self) -> np.ndarray:
         """Return the inverse of the precision, shape (size, size)."""
-        return _solved(self.factor, np.eye(len(self.x)))
+        return solved(self.factor, np.eye(len(self.x)))
 
 
 def find_mode(
@@ -85,7 +87,7 @@ def find_mode(
     noise = 1e-15 * float(np.sum(density.data["n"]))  # of a sum of as many terms
     for _ in range(200):
         factor, bowl = ascent(parts.precision)
-        step = _solved(factor, parts.gradient)
+        step = solved(factor, parts.gradient)
         decrement = float(parts.gradient @ step)
         rounding = 1e-13 * max(1.0, abs(parts.value))
         if decrement < tolerance * len(x) or (decrement < rounding and _small(step, x)):
@@ -182,7 +184,7 @@ def ascent(precision: np.ndarray) -> tuple[np.ndarray, bool]:
     some direction, as heavy tails are far out, curvatures count by their size.
     """
     try:
-        return _factor(precision), True
+        return cholesky(precision), True
     except FloatingPointError:
         if not np.isfinite(precision).all():
             raise
@@ -190,18 +192,24 @@ def ascent(precision: np.ndarray) -> tuple[np.ndarray, bool]:
         size = np.abs(values)
         if values[0] > -1e-9 * size.max():
             raise
-        return _factor((vectors * np.maximum(size, 1e-3 * size.max())) @ vectors.T), False
+        return cholesky((vectors * np.maximum(size, 1e-3 * size.max())) @ vectors.T), False
 
 
-def _factor(precision: np.ndarray) -> np.ndarray:
-    """Return the lower Cholesky factor, by LAPACK without SciPy's checks of every call."""
+def cholesky(precision: np.ndarray) -> np.ndarray:
+    """Return the lower Cholesky factor, by LAPACK without SciPy's checks of every call.
+
+    Raises
+    ------
+    FloatingPointError
+        If the matrix is not positive definite.
+    """
     factor, failed = dpotrf(precision, lower=1, clean=1)
     if failed:
         raise FloatingPointError("the posterior has no curvature in some direction")
     return factor
 
 
-def _solved(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
+def solved(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return the solution of a system given the lower Cholesky factor of its matrix."""
     return dpotrs(factor, right, lower=1)[0]
 
