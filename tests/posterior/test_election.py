@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from bayesduel.intervals import eti
-from bayesduel.models import BradleyTerry, Davidson
-from bayesduel.posterior.election import hold_elections, pair_summary
+from bayesduel.models import BradleyTerry, Davidson, Thurstone
+from bayesduel.posterior.election import LARGEST, hold_elections, pair_summary
 from bayesduel.posterior.winners import winners
 from bayesduel.preference import CRITERIA
 from tests.support.drawn_by_hand import (
@@ -72,10 +72,14 @@ def test_a_tie_may_count_half():
     assert half.tolist() == [0, 1, 0, 1]
 
 
-@pytest.mark.parametrize("model", [BradleyTerry(), Davidson()])
-def test_scores_and_their_matrices_elect_alike(model):
+@pytest.mark.parametrize(
+    ("model", "spread"),
+    [(BradleyTerry(), 1), (BradleyTerry(), 60), (Thurstone(), 1), (Davidson(), 1)],
+)
+def test_scores_and_their_matrices_elect_alike(model, spread):
     rng = np.random.default_rng(1)
-    score = rng.normal(size=6) + 0.3 * rng.normal(size=(300, 6))
+    score = spread * rng.normal(size=6) + 0.3 * rng.normal(size=(300, 6))
+    assert (np.ptp(score) > LARGEST) == (spread > 1)
     more = {"tie": rng.normal(size=300)} if model.name == "davidson" else {}
     by_score = score_draws(score, model, **more)
     by_matrix = matrix_draws(model.preference({"score": score, **more}))
