@@ -278,8 +278,11 @@ class NullModels:
             from scipy.special import ndtr, ndtri
 
             return _inside(ndtr(ndtri(by_cell) + design.side * order[..., None]))
-        return _inside(expit(logit(by_cell) + design.side * order[..., None]))
+        odds = logit(by_cell, out=by_cell)
+        odds += design.side * order[..., None]
+        return _inside(expit(odds, out=odds))
 
 
 def _inside(chances: np.ndarray, margin: float = TINY) -> np.ndarray:
-    return np.clip(chances, margin, 1 - margin)
+    """Keep chances away from 0 and 1, in place: they are many."""
+    return np.clip(chances, margin, 1 - margin, out=chances)
