@@ -3,18 +3,17 @@
 Numba stamps a cached function with the file it stands in. A policy's `select` calls the
 belief layer, which stands in other files: edit those, and the old machine code would still be
 loaded. ``compiled`` is ``numba.njit(cache=True)`` with a stamp that also covers every compiled
-function that the module names.
+function that the module names. Numba is imported by the first call of a compiled function: small
+logs need none.
 
 ``NUMBA_DISABLE_JIT=1`` runs the same code as plain Python.
 """
 
 import logging
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial, update_wrapper
 from types import FunctionType
 from typing import Any, Protocol, cast, overload
-
-from numba import njit
 
 __all__ = ["Compiled", "compiled", "is_compiled", "tell_if_it_compiles", "with_globals"]
 
@@ -64,25 +63,7 @@ def compiled(function: Any = None, /, **options: Any) -> Any:
     """
     if function is None:
         return partial(compiled, **options)
-    try:
-        dispatcher: Any = njit(cache=True, **options)(function)
-    except RuntimeError as error:  # typed in: there is no file beside which to keep machine code
-        if "no locator available" not in str(error):
-            raise
-        dispatcher = njit(**options)(function)
-    stamps = {
-        stamp
-        for value in getattr(function, "__globals__", {}).values()
-        for stamp in getattr(value, "_bayesduel_stamps", ())
-    }
-    index: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-    own = getattr(index, "_source_stamp", None)
-    if own is not None:  # Otherwise not compiled (NUMBA_DISABLE_JIT) or no cache folder.
-        file = cast(FunctionType, function).__code__.co_filename
-        dispatcher._bayesduel_stamps = frozenset({*stamps, (file, own)})
-        index._source_stamp = (own, tuple(sorted(dispatcher._bayesduel_stamps)))
-        index._load_index = _loader(index._load_index)
-    return dispatcher
+    return _OnFirstUse(function, options)
 
 
 def is_compiled(function: Any) -> bool:
@@ -117,6 +98,49 @@ def with_globals[**P, R](function: Callable[P, R], name: str, **names: Any) -> C
     copy.__qualname__ = name
     copy.__module__ = plain.__module__
     return compiled(cast(Callable[P, R], copy))
+
+
+class _OnFirstUse:
+    """A compiled function that hands everything to Numba's dispatcher, made when first needed.
+
+    Code that Numba compiles may call it by name: its ``_numba_type_`` is that of the dispatcher.
+    """
+
+    def __init__(self, function: FunctionType, options: dict[str, Any]) -> None:
+        update_wrapper(self, function)
+        self.py_func = function
+        self._options = options
+        known = function.__globals__.values()
+        self._named = [value for value in known if isinstance(value, _OnFirstUse)]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._dispatcher(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._dispatcher, name)
+
+    def __reduce__(self) -> Any:
+        return self._dispatcher.__reduce__()
+
+    @cached_property
+    def _dispatcher(self) -> Any:
+        from numba import njit
+
+        try:
+            made: Any = njit(cache=True, **self._options)(self.py_func)
+        except RuntimeError as error:  # typed in: no file beside which to keep machine code
+            if "no locator available" not in str(error):
+                raise
+            made = njit(**self._options)(self.py_func)
+        index: Any = getattr(getattr(made, "_cache", None), "_cache_file", None)
+        own = getattr(index, "_source_stamp", None)
+        if own is not None:  # Otherwise not compiled (NUMBA_DISABLE_JIT) or no cache folder.
+            stamps = {(self.py_func.__code__.co_filename, own)}
+            stamps.update(*(getattr(value, "_bayesduel_stamps", ()) for value in self._named))
+            made._bayesduel_stamps = frozenset(stamps)
+            index._source_stamp = (own, tuple(sorted(stamps)))
+            index._load_index = _loader(index._load_index)
+        return made
 
 
 def _loader(load: Callable[[], dict[Any, Any]]) -> Callable[[], dict[Any, Any]]:

@@ -1,7 +1,8 @@
 """Reading: a Parquet log to tallies, beside one plain DuckDB statement that counts the same.
 
 Run with ``python -m benchmarks.reading [--rows N]``. The log is made by a hash of the row
-number, so it is the same every time: arms by name, outcomes left, right or tie. Each reader
+number, so it is the same every time: arms by name, outcomes left, right or tie; then a CSV of
+1,000,000 rows with judges and times, whose votes are kept. Each reader
 runs in a process of its own, three times; the fewest seconds count, from the file to the
 tallies, imports left out. Memory is the peak resident size of the process, imports included.
 """
@@ -22,6 +23,7 @@ from benchmarks.tables import show
 ROWS = 50_000_000
 ARMS = (100, 1_000)
 TIMES = 3
+KEPT_ROWS = 1_000_000  # of the CSV whose votes are kept
 TALLY = (
     'SELECT "left", "right", count(*) FILTER (outcome = \'left\') AS l, count(*) FILTER '
     "(outcome = 'right') AS r, count(*) FILTER (outcome = 'tie') AS t FROM '{path}' "
@@ -30,18 +32,22 @@ TALLY = (
 
 
 def make_log(path: Path, n_rows: int, n_arms: int) -> None:
-    """Write a Parquet log whose rows depend on nothing but their number."""
+    """Write a log whose rows depend on nothing but their number; a CSV has judges and times."""
     import duckdb
 
     def arm(key: str) -> str:
         return f"'model-' || lpad((hash({key}) % {n_arms})::VARCHAR, 4, '0')"
 
+    kept = ""
+    if path.suffix == ".csv":
+        kept = ", hash(i * 5 + 1) % 2000 AS judge, TIMESTAMP '2026-01-01' + INTERVAL (i) SECOND "
+        kept += "AS time"
     with duckdb.connect() as con:
         con.execute(
             f'COPY (SELECT {arm("i")} AS "left", {arm("i + 1000000007")} AS "right", '
             "['left', 'left', 'left', 'left', 'right', 'right', 'right', 'tie']"
             "[(hash(i * 7 + 3) % 8)::INT + 1] AS outcome, i AS id "
-            f"FROM range({n_rows}) t(i)) TO '{path}' (FORMAT parquet)"
+            f"{kept} FROM range({n_rows}) t(i)) TO '{path}' (FORMAT {path.suffix[1:]})"
         )
 
 
@@ -87,12 +93,13 @@ def measure(reader: str, path: str) -> dict[str, Any]:
 
 
 def run(n_rows: int = ROWS) -> list[dict[str, Any]]:
-    """Return one row for each reader and number of arms."""
+    """Return one row for each reader and log."""
     rows = []
-    for n_arms in ARMS:
+    logs = [("log.parquet", n_rows, n_arms) for n_arms in ARMS]
+    for name, n, n_arms in [*logs, ("log.csv", KEPT_ROWS, ARMS[0])]:
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "log.parquet"
-            make_log(path, n_rows, n_arms)
+            path = Path(folder) / name
+            make_log(path, n, n_arms)
             found = {
                 reader: _in_its_own_process(reader, path) for reader in ("DuckDB SQL", "read_duels")
             }
@@ -104,9 +111,9 @@ def run(n_rows: int = ROWS) -> list[dict[str, Any]]:
             rows.append(
                 {
                     "reader": reader,
-                    "log": f"{n_rows:,} rows, {n_arms:,} arms, {size / 2**20:,.0f} MiB",
+                    "log": f"{name}: {n:,} rows, {n_arms:,} arms, {size / 2**20:,.0f} MiB",
                     "seconds": round(one["seconds"], 2),
-                    "rows a second": f"{n_rows / one['seconds']:,.0f}",
+                    "rows a second": f"{n / one['seconds']:,.0f}",
                     "peak MiB": round(one["peak"]),
                     "time / SQL": round(one["seconds"] / sql["seconds"], 2),
                 }
@@ -128,4 +135,4 @@ if __name__ == "__main__":
     if options.measure:
         print(json.dumps(measure(*options.measure)))
     else:
-        show("Reading a Parquet log to tallies", run(options.rows))
+        show("Reading a log", run(options.rows))

@@ -59,10 +59,8 @@ def command(
 ) -> None:
     """Show the winners of LOG (or of a fit.nc that `bayesduel fit` saved), with uncertainty."""
     from bayesduel.cli.console import print_json, show, working
-    from bayesduel.criticism.check import check as check_log
     from bayesduel.posterior.scores import scores
     from bayesduel.posterior.winners import winners
-    from bayesduel.reporting.analysis import log_of
 
     if as_json and as_csv:
         raise click.UsageError("--json and --csv should not be given together")
@@ -76,6 +74,9 @@ def command(
     for label, fit in (fits or fits_of(log, options)).items():
         check = None
         if checks:
+            from bayesduel.criticism.check import check as check_log
+            from bayesduel.reporting.analysis import log_of
+
             with working("checking transitivity"):
                 duels = logs[label] if label in logs else log_of(fit)
                 check = check_log(duels, quick=True, seed=options["seed"])

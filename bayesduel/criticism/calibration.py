@@ -6,16 +6,17 @@ are not independent; intervals and standard errors are by such unit, not by duel
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import bdtr
 
 from bayesduel.criticism.cross_validation import cut, rows_of, votes_of
 from bayesduel.criticism.levels import levels_by, with_votes
 from bayesduel.data.duels import Duels
-from bayesduel.data.votes import Cells, cells_of
+from bayesduel.data.votes import Cells, cells_of, distinct
 from bayesduel.inference.default_model import choose_model
 from bayesduel.inference.fit import fitted, takes_sparse
 from bayesduel.intervals import wilson
@@ -121,9 +122,7 @@ class Calibration:
     @property
     def _rare(self) -> str:
         """Where so few bins inside are improbable, that predictions are not calibrated; or ""."""
-        from scipy.stats import binom
-
-        if binom.cdf(self.inside, len(self.n), INSIDE) >= RARE:
+        if bdtr(self.inside, len(self.n), INSIDE) >= RARE:
             return ""
         return ", fewer than chance explains: the predictions are not calibrated"
 
@@ -201,8 +200,9 @@ def held_out(
     if not model.why_not("laplace"):  # NUTS needs its draws for its own diagnostics
         draws = min(draws, max(FEWEST_SCORED, SCORED // rows.shape[1]))
     most = int(np.clip(KEPT // (folds * rows.shape[1]), FEWEST, draws))
+    whole = np.sum(parts, axis=0)
     for k, held in enumerate(parts):
-        rest = np.sum([part for i, part in enumerate(parts) if i != k], axis=0)
+        rest = whole - held
         predict = _predict_votes if by_vote else _predict_pairs
         win, drawn = predict(duels, rest, rows[:2], held, model, draws, seed, most)
         at = held.sum(0) > 0
@@ -259,12 +259,14 @@ def _predict_votes(
     log, left_out = (replace(duels, votes=v, cells=cells_of(v, duels.n_arms)) for v in (kept, out))
     settled = model.settled(duels)
     posterior = _posterior(log, settled, draws, seed)
-    cells = settled.cells(left_out, each=True)
-    step = max(1, CHUNK // draws)
-    parts = [cells.take(slice(start, start + step)) for start in range(0, len(cells), step)]
-    scores = (expected_score(settled.outcomes(posterior, part.data)) for part in parts)
-    means, drawn = zip(*(_summary(score, most) for score in scores), strict=True)
-    return np.concatenate(means), np.concatenate(drawn, axis=1)
+    alone = not settled.response.counts_add_up  # else votes of one cell are predicted once
+    cells = settled.cells(left_out, each=alone, by_vote=True)
+    parts = (cells.take(part).data for part in _parts(len(cells), draws))
+    mean, drawn = _scored(settled, posterior, parts, most)
+    of_vote = cells.seen.of_vote
+    mean, drawn = mean[of_vote], drawn[:, of_vote]
+    turned = cells.seen.columns["first"][of_vote] != duels.votes.left[held.sum(axis=0) > 0]
+    return np.where(turned, 1 - mean, mean), np.where(turned, 1 - drawn, drawn)
 
 
 def _predict_pairs(
@@ -291,15 +293,17 @@ def _predict_pairs(
         log = Duels(arms=duels.arms, cells=cells, tie_rule=duels.tie_rule, ordered=False)
     left, right = pair[:, held.sum(0) > 0]
     posterior = _posterior(log, model, draws, seed)
+    asked = {"first": left, "second": right, "left_first": np.ones(len(left))}
+    if not model.terms.reads_order:  # a pair in both orders is predicted once
+        low, high = np.sort([left, right], axis=0)
+        first, row = distinct(low, high)
+        asked = {"first": low[first], "second": high[first]}
+    parts = _parts(len(asked["first"]), draws)
+    each = ({name: values[part] for name, values in asked.items()} for part in parts)
+    mean, drawn = _scored(model, posterior, each, most)
     if model.terms.reads_order:
-        chances = model.outcomes(
-            posterior, {"first": left, "second": right, "left_first": np.ones(len(left))}
-        )
-        return _summary(expected_score(chances), most)
-    either = np.sort([left, right], axis=0)  # a pair in both orders is predicted once
-    (first, second), row = np.unique(either, axis=1, return_inverse=True)
-    chances = model.outcomes(posterior, {"first": first, "second": second})
-    mean, drawn = (values[..., row.ravel()] for values in _summary(expected_score(chances), most))
+        return mean, drawn
+    mean, drawn = (values[..., row] for values in (mean, drawn))
     turned = left > right
     return np.where(turned, 1 - mean, mean), np.where(turned, 1 - drawn, drawn)
 
@@ -322,10 +326,25 @@ def _losses(p: np.ndarray) -> np.ndarray:
     return np.stack([win, loss, (win + loss) / 2])
 
 
-def _summary(score: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean of draws of expected scores (draws, rows), and at most `most` of them."""
-    every = -(-len(score) // most)
-    return np.clip(score.mean(0), 1e-12, 1 - 1e-12), score[::every].astype(np.float32)
+def _parts(n: int, draws: int) -> Iterator[slice]:
+    """Yield slices of `n` rows, each of as many as are predicted at once."""
+    step = max(1, CHUNK // draws)
+    return (slice(start, start + step) for start in range(0, n, step))
+
+
+def _scored(
+    model: Any, posterior: dict[str, np.ndarray], parts: Iterable[Any], most: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean expected score of the first arm by row, and at most `most` of its draws.
+
+    `parts` are the conditions of some rows each, as ``Model.outcomes`` takes them.
+    """
+    means, drawn = [], []
+    for part in parts:
+        score = expected_score(model.outcomes(posterior, part))
+        means.append(np.clip(score.mean(0), 1e-12, 1 - 1e-12))
+        drawn.append(score[:: -(-len(score) // most)].astype(np.float32))
+    return np.concatenate(means), np.concatenate(drawn, axis=1)
 
 
 def _bins(
@@ -395,9 +414,10 @@ def _design_effect(
     By moments: the squared deviation of the wins of m duels from m p has the mean
     ``p (1 - p) (m + rho m (m - 1))``.
     """
-    key, row = np.unique(np.stack([place, unit]), axis=1, return_inverse=True)
-    size, wins = np.bincount(row.ravel(), n), np.bincount(row.ravel(), won)
-    bin_of, p = key[0], observed[key[0]]
+    first, row = distinct(place, unit)
+    size, wins = np.bincount(row, n), np.bincount(row, won)
+    bin_of = place[first]
+    p = observed[bin_of]
     n_units = np.bincount(bin_of)[bin_of]
     seen = n_units > 1
     square = (wins - size * p) ** 2 * n_units / np.maximum(n_units - 1, 1)

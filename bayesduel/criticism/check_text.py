@@ -335,12 +335,12 @@ def margin_words(m: "MarginIndex | None") -> str:
 
 def judge_words(judges: "pd.DataFrame | None") -> str:
     """Return the judges whose votes the model does not expect, by Bonferroni's limit on z."""
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
     if judges is None:
         return ""
     table = judges[judges["votes"] >= JUDGED]
-    odd = table[table["z"] < -norm.isf(LEVEL / max(len(table), 1))]
+    odd = table[table["z"] < ndtri(LEVEL / max(len(table), 1))]
     if odd.empty:
         return ""
     share, expected = (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.criticism.levels import levels_by, with_votes, without_votes
-from bayesduel.data.votes import Cells, cells_of
+from bayesduel.data.votes import Cells, cells_of, distinct
 from bayesduel.models.cells import ModelCells, Seen, seen_in
 
 if TYPE_CHECKING:
@@ -201,16 +201,15 @@ def rows_of(duels: "Duels", sides: bool = False) -> tuple[np.ndarray, str]:
             low = np.minimum(votes.left, votes.right)
             high = np.maximum(votes.left, votes.right)
             turned = (votes.left != low) & sides
-            own, row = np.unique(np.stack([place, turned]), axis=1, return_inverse=True)
+            first, row = distinct(place, turned)
             forward = np.where((votes.left == low) | turned, 1, -1) * votes.outcome
             counts = [
-                np.bincount(row, votes.weight * (forward == o), minlength=own.shape[1])
+                np.bincount(row, votes.weight * (forward == o), minlength=len(first))
                 for o in (1, -1, 0)
             ]
-            pair = np.zeros((2, int(place.max()) + 1), dtype=np.int64)
-            pair[:, place] = low, high
-            pair = pair[:, own[0]]
-            rows = np.stack([*np.where(own[1], pair[::-1], pair), *counts, own[0]])
+            low, high, turned = low[first], high[first], turned[first]
+            pair = np.where(turned, [high, low], [low, high])
+            rows = np.stack([*pair, *counts, place[first]])
             return rows.astype(np.int64), f"pair and {role}"
     counts = [cells.left_wins, cells.right_wins, cells.ties]
     rows = np.stack([cells.left, cells.right, *counts, np.arange(len(cells.left))])
@@ -295,11 +294,10 @@ def _repeated(votes: Any, role: str) -> np.ndarray | None:
         return None
     low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
     alone = -1 - np.arange(len(votes))  # a vote without a judge repeats none
-    key = np.stack([low, high, np.where(code >= 0, code, alone)])
-    units, place = np.unique(key, axis=1, return_inverse=True)
-    if units.shape[1] == len(votes) and (votes.weight <= 1).all():
+    units, place = distinct(low, high, np.where(code >= 0, code, alone))
+    if len(units) == len(votes) and (votes.weight <= 1).all():
         return None
-    return place.ravel()
+    return place
 
 
 def _hit(rows: Any, n_arms: int, gone: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
-from scipy.special import gammaln
+from scipy.special import bdtr, bdtrc, gammaln, ndtr
 
 from bayesduel.criticism.transitivity.null_models import NullModels
 
@@ -151,16 +151,14 @@ def _tails(
 
     Exact, of sums of a binomial a cell; normal where a pair met very often.
     """
-    from scipy.stats import binom, norm
-
     design = null_models.design
     number = design.by_pair(design.n)
-    p = 2 * norm.sf(np.abs(won - mean) / spread)
+    p = 2 * ndtr(-np.abs(won - mean) / spread)
     cells = np.bincount(design.pair, minlength=len(won))
     alone = cells[design.pair] == 1
     at = design.pair[alone]
-    law = binom(design.n[alone].astype(int), chance[alone])
-    p[at] = 2 * np.minimum(law.cdf(won[at]), law.sf(won[at] - 1))
+    law = design.n[alone].astype(np.int64), chance[alone]
+    p[at] = 2 * np.minimum(bdtr(won[at], *law), bdtrc(won[at] - 1, *law))
     log_factorial = gammaln(np.arange(EXACT + 2) + 1.0)
     order = np.argsort(design.pair, kind="stable")
     ends = np.cumsum(cells)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from bayesduel.data.votes import distinct
+
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
@@ -30,7 +32,7 @@ def repeated_role(duels: "Duels") -> Literal["group", "judge"] | None:
             continue
         pair, unit, _ = _by_unit(duels, role)
         weight = duels.votes.weight[duels.votes.outcome != 0]
-        place = np.unique(np.stack([pair, unit]), axis=1, return_inverse=True)[1]
+        _, place = distinct(pair, unit)
         several = len(np.unique(unit)) > 1
         votes = np.bincount(place, weight * (unit >= 0))
         repeats = np.maximum(votes - 1, 0).sum()
@@ -53,9 +55,9 @@ def one_verdict_per_unit(duels: "Duels", role: Literal["group", "judge"]) -> "Du
     from bayesduel.data.duels import Duels
 
     pair, unit, points = _by_unit(duels, role)
-    keys, place = np.unique(np.stack([pair, unit]), axis=1, return_inverse=True)
+    first, place = distinct(pair, unit)
     majority = np.sign(np.bincount(place, points))
-    low, high = np.divmod(keys[0], duels.n_arms)
+    low, high = np.divmod(pair[first], duels.n_arms)
     wins = np.zeros((duels.n_arms, duels.n_arms))
     np.add.at(wins, (low, high), majority > 0)
     np.add.at(wins, (high, low), majority < 0)

@@ -20,6 +20,7 @@ __all__ = [
     "TieRule",
     "Votes",
     "cells_of",
+    "distinct",
     "encode",
     "is_whole",
 ]
@@ -222,6 +223,31 @@ def cells_of(votes: Votes, n_arms: int) -> Cells:
     return Cells(
         (pair // n_arms).astype(np.int32), (pair % n_arms).astype(np.int32), won, lost, tied
     )
+
+
+def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct rows of columns of whole numbers, sorted by the first column, then on.
+
+    Parameters
+    ----------
+    columns
+        Each of shape (n,).
+
+    Returns
+    -------
+    Where each distinct row occurs first, indices; and which of them each row is, shape (n,).
+    """
+    key, size = np.zeros(len(columns[0]), dtype=np.int64), 1
+    for column in columns:
+        least = int(column.min(initial=0))
+        span = int(column.max(initial=0)) - least + 1
+        if size * span >= 2**63:  # codes in place of numbers
+            key = np.unique(key, return_inverse=True)[1]
+            size = int(key.max()) + 1
+        key = key * span + (column.astype(np.int64) - least)
+        size *= span
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    return first, place
 
 
 def encode(

@@ -5,7 +5,8 @@ only where a log is large enough to need them.
 """
 
 import numpy as np
-from numba import njit
+
+from bayesduel.jit import compiled
 
 __all__ = ["add_pair_noise", "solve_block"]
 
@@ -20,7 +21,7 @@ MIDDLE = np.float32(8 * 127.5)  # mean of a sum of eight bytes
 UNIT = np.float32((8 * (256**2 - 1) / 12) ** -0.5)  # one over its standard deviation
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def add_pair_noise(out, first, second, root, seed):
     """Add ``root`` times a random number of each pair and column to first, minus it to second.
 
@@ -54,7 +55,7 @@ def add_pair_noise(out, first, second, root, seed):
             out[j, c] -= value
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def solve_block(indptr, indices, weight, diagonal, right, tolerance, most):
     """Return the solutions of ``diag(diagonal) x - W x = right`` and how many steps were taken.
 

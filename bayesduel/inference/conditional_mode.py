@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from bayesduel.inference.design import centre, uncentre
-from bayesduel.inference.hyper_grid import Grid
+from bayesduel.inference.hyper_grid import Grid, spline
 from bayesduel.inference.linear_predictor import LinearPredictor
 
 __all__ = [
@@ -163,12 +163,10 @@ def mode_variables(model: Any, density: LinearPredictor, mode: Mode) -> dict[str
 
 def centres(grid: Grid, hyper: np.ndarray) -> np.ndarray:
     """Return the mode at each of `hyper`, (n, size), interpolated between those of the nodes."""
-    from scipy.interpolate import CubicSpline
-
     modes = np.stack([conditional.x for conditional in grid.conditionals])
     if len(grid.nodes) == 1:
         return np.repeat(modes, len(hyper), axis=0)
-    return CubicSpline(grid.nodes, modes)(hyper)
+    return spline(grid.nodes, hyper) @ modes
 
 
 def score_covariance(mode: Mode, n_arms: int) -> np.ndarray:

@@ -3,6 +3,11 @@
 A hierarchical scale has no useful joint mode with what it scales, but given the scale the rest
 is easy: find the mode of its (approximate) log marginal, walk out from there until the density
 is negligible, and draw from the interpolated density. Everything is on the unconstrained scale.
+
+References
+----------
+de Boor, "A Practical Guide to Splines", 2001, chapter IV (cubic splines with the end conditions
+"not-a-knot", as SciPy's CubicSpline, whose import takes longer than a small fit).
 """
 
 from collections.abc import Callable
@@ -10,8 +15,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.linalg import solve_banded
 
-__all__ = ["Grid", "explore"]
+__all__ = ["Grid", "explore", "spline"]
 
 NEGLIGIBLE = 12.0  # nodes are kept until the log density falls this far below its maximum
 WIDEST = 0.2  # the conditional posterior may not change much from node to node
@@ -45,13 +51,11 @@ class Grid:
 
         The proposal is piecewise constant on 4,000 bins of the interpolated density.
         """
-        from scipy.interpolate import CubicSpline
-
         if len(self.nodes) == 1:
             return np.full(n, self.nodes[0]), np.zeros(n)
         edges = np.linspace(self.nodes[0], self.nodes[-1], 4001)
         middle = (edges[1:] + edges[:-1]) / 2
-        curve = CubicSpline(self.nodes, self.log_density)(middle)
+        curve = spline(self.nodes, middle) @ self.log_density
         mass = np.exp(curve - curve.max())
         mass /= mass.sum()
         width = edges[1] - edges[0]
@@ -77,12 +81,10 @@ class Grid:
         """
         if len(self.nodes) == 1:
             return self
-        from scipy.interpolate import CubicSpline
-
         middle = weights @ values
         wanted = np.array([0.0, weights @ (values - middle) ** 2])
         at = np.linspace(self.nodes[0], self.nodes[-1], 2001)
-        terms, curve = _powers(at - middle), CubicSpline(self.nodes, self.log_density)(at)
+        terms, curve = _powers(at - middle), spline(self.nodes, at) @ self.log_density
         tilt = np.zeros(2)
         for _ in range(50):
             height = curve + tilt @ terms
@@ -106,6 +108,44 @@ class Grid:
         """Return the index of the node nearest to each of `values`."""
         cuts = (self.nodes[1:] + self.nodes[:-1]) / 2
         return np.searchsorted(cuts, values)
+
+
+def spline(nodes: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Return the matrix that takes values at nodes to those of their cubic spline elsewhere.
+
+    Its third derivative has no jump at the second node and the last but one.
+
+    Parameters
+    ----------
+    nodes
+        Increasing, at least three, shape (n,).
+    at
+        Where the spline is evaluated, shape (m,); the result has shape (m, n).
+    """
+    n, width = len(nodes), np.diff(nodes)
+    step, values = width[:, None], np.eye(n)
+    slope = np.diff(values, axis=0) / step
+    if n == 3:  # a parabola
+        bend = (slope[1] - slope[0]) / (nodes[2] - nodes[0])
+        tangent = slope[[0, 0, 1]] + bend * np.stack([-step[0], step[0], step[1]])
+    else:
+        ends = nodes[2] - nodes[0], nodes[-1] - nodes[-3]
+        bands = np.zeros((3, n))
+        bands[0, 1:] = ends[0], *width[:-1]
+        bands[1] = width[1], *(2 * (width[:-1] + width[1:])), width[-2]
+        bands[2, :-1] = *width[1:], ends[1]
+        right = np.empty((n, n))
+        right[1:-1] = 3 * (step[1:] * slope[:-1] + step[:-1] * slope[1:])
+        for end, both, a, b in ((0, ends[0], 0, 1), (-1, ends[1], -1, -2)):
+            far = width[a] ** 2 * slope[b]
+            right[end] = ((width[a] + 2 * both) * width[b] * slope[a] + far) / both
+        tangent = solve_banded((1, 1), bands, right)
+    excess = (tangent[:-1] + tangent[1:] - 2 * slope) / step
+    place = np.clip(np.searchsorted(nodes, at, side="right") - 1, 0, n - 2)
+    away = (at - nodes[place])[:, None]
+    cubic, square = excess / step, (slope - tangent[:-1]) / step - excess
+    inner = (cubic[place] * away + square[place]) * away + tangent[place]
+    return np.asarray(inner * away + values[place])
 
 
 def explore(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.inference.draws import PosteriorDraws
+from bayesduel.inference.mixing import bulk_ess, rhat
 from bayesduel.inference.psis import Tails
 from bayesduel.system.cache_folder import keep_generated_source
 from bayesduel.text import join
@@ -143,19 +144,15 @@ def _certificate(
     model: Any, posterior: Mapping[str, np.ndarray], stats: Mapping[str, np.ndarray], chains: int
 ) -> ChainCertificate:
     """Return whether chains agree on what the model identifies."""
-    import arviz as az
-
     name = next((n for n in ("score", "theta") if n in posterior), "preference")
     if name == "preference":  # blades and chests are not identified, preferences are
         preference = model.preference(posterior)
         values = preference[:, *np.triu_indices(preference.shape[-1], 1)]
     else:
         values = posterior[name]
-    of = [np.reshape(v, (chains, -1)) for v in values.reshape(len(values), -1).T]
-    effective, rhat = (
-        float(f([g(v) for v in of])) for f, g in ((np.min, az.ess), (np.max, az.rhat))
-    )
-    return ChainCertificate(effective, rhat, float(stats["diverging"].mean()), repr(name))
+    draws = values.reshape(chains, len(values) // chains, -1)
+    effective, largest = float(bulk_ess(draws).min()), float(rhat(draws).max())
+    return ChainCertificate(effective, largest, float(stats["diverging"].mean()), repr(name))
 
 
 def sample(

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from bayesduel.inference.comparison_graph import ComparisonGraph
 from bayesduel.inference.draws import PosteriorDraws
 from bayesduel.inference.linear_predictor import split_blocks
+from bayesduel.inference.mixing import bulk_ess
 from bayesduel.inference.polya_gamma_gibbs import GibbsChain, gibbs_certificate
 from bayesduel.inference.psis import Certificate, Tails
 from bayesduel.inference.sparse_gaussian import SparseGaussian
@@ -184,8 +184,5 @@ def _approximation(model: Any, cells: Any, rng: np.random.Generator) -> SparseGa
 
 def _effective(score: np.ndarray, duels: np.ndarray) -> float:
     """Return the smallest effective number of draws over the arms with the most duels."""
-    from arviz_stats import ess
-
     measured = np.argsort(-duels, kind="stable")[:MEASURED]
-    kept = xr.DataArray(score[:, :, measured].astype(float), dims=("chain", "draw", "arm"))
-    return float(ess(kept.to_dataset(name="score"))["score"].min())
+    return float(bulk_ess(score[:, :, measured].astype(float)).min())

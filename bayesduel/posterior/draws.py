@@ -33,7 +33,7 @@ __all__ = [
     "preference_draws",
 ]
 
-CHUNK = 4_000_000  # entries of P worked on at once
+CHUNK = 250_000  # entries of P worked on at once: as many as the cache of a processor holds
 PAIR_NUMBERS = 20_000_000  # draws x pairs computed for the summary of all pairs
 
 

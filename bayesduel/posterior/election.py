@@ -3,6 +3,7 @@
 Everything here is a function of draws of the preference matrix only.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -26,6 +27,9 @@ from bayesduel.preference.scores import EQUAL
 __all__ = ["ElectionResult", "PairSummary", "Ties", "hold_elections", "pair_summary"]
 
 Ties = Literal["strict", "half"]
+LARGEST = 100.0  # range of scores in logits whose odds are finite, in single precision too
+# Both arms (pairs,), and of each pair and draw the difference of scores, P and that of a tie.
+Block = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray, np.ndarray | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,38 +194,61 @@ def pair_summary(draws: Draws, prob: float) -> PairSummary:
     chance, difference = np.full((3, K, K), 0.5), np.zeros((3, K, K))
     beaten, tied = np.zeros((K, K)), None
     n = len(range(0, draws.n_draws, draws.pair_step))
-    total = np.zeros((K, n))
-    score = None if draws.score is None else draws.score[:: draws.pair_step].T
-    by_score = score is not None and draws.model.score_link is not None
-    for i, j, chances in draws.outcomes():
-        p = expected_score(chances)
-        for arm in np.unique(i):  # its opponents are distinct
-            row = i == arm
-            total[arm] += p[row].sum(0)
-            total[j[row]] += 1 - p[row]
+    total = np.repeat(np.arange(K, dtype=float)[:, None], n, axis=1)  # one for each arm before
+    by_score = draws.score is not None and draws.model.score_link is not None
+    for i, j, apart, p, tie in _by_difference(draws) if by_score else _by_outcome(draws):
+        arms, starts = np.unique(i, return_index=True)
+        for arm, start, stop in zip(arms, starts, [*starts[1:], len(i)], strict=True):
+            total[arm] += p[start:stop].sum(axis=0)
+            total[j[start] : j[stop - 1] + 1] -= p[start:stop]
         beaten[i, j], beaten[j, i] = (p > 0.5).mean(1), (p < 0.5).mean(1)
-        if score is not None:
-            apart = _three(score[i] - score[j], prob)
-            difference[:, i, j], difference[:, j, i] = apart, -apart[[0, 2, 1]]
+        if apart is not None:
+            ends = _three(apart, prob)
+            difference[:, i, j], difference[:, j, i] = ends, -ends[[0, 2, 1]]
         if by_score:  # P increases in the difference: its order statistics follow from those
-            ends = draws.model.response.typical_score(apart[1:], {})
-            chance[:, i, j] = p.mean(1, dtype=float), *ends
+            bounds = draws.model.response.typical_score(ends[1:], {})
+            chance[:, i, j] = p.mean(1, dtype=float), *bounds
         else:
             chance[:, i, j] = _three(p, prob)
         chance[:, j, i] = 1 - chance[[0, 2, 1]][:, i, j]
-        if "tie" in chances:
+        if tie is not None:
             tied = np.zeros((K, K)) if tied is None else tied
-            tied[i, j] = tied[j, i] = chances["tie"].mean(1, dtype=float)
+            tied[i, j] = tied[j, i] = tie.mean(1, dtype=float)
     return PairSummary(
         mean=chance[0],
         lower=chance[1],
         upper=chance[2],
         beats=beaten,
         borda=total.T / (K - 1),
-        difference=None if score is None else difference,
+        difference=None if draws.score is None else difference,
         tie=tied,
         n_draws=n,
     )
+
+
+def _by_difference(draws: Draws) -> Iterator[Block]:
+    """Yield the pairs of each arm with those after it, where P follows from the difference."""
+    assert draws.score is not None
+    score = np.ascontiguousarray(draws.score[:: draws.pair_step].T)
+    logit = draws.model.score_link == "logit" and np.ptp(score) < LARGEST
+    odds = np.exp(score - (score.max() + score.min()) / 2) if logit else score
+    for arm in range(draws.n_arms - 1):
+        after = slice(arm + 1, None)
+        apart = score[arm] - score[after]
+        if logit:  # without an exponential a pair
+            p = odds[arm] / (odds[arm] + odds[after])
+        else:
+            p = draws.model.response.typical_score(apart, {})
+        later = np.arange(arm + 1, draws.n_arms)
+        yield np.full(len(later), arm), later, apart, p, None
+
+
+def _by_outcome(draws: Draws) -> Iterator[Block]:
+    """Yield all pairs, as many at once as `Draws.outcomes` does."""
+    score = None if draws.score is None else draws.score[:: draws.pair_step].T
+    for i, j, chances in draws.outcomes():
+        apart = None if score is None else score[i] - score[j]
+        yield i, j, apart, expected_score(chances), chances.get("tie")
 
 
 def _three(values: np.ndarray, prob: float) -> np.ndarray:

@@ -28,6 +28,7 @@ __all__ = ["Separation", "rank_range", "separation", "tiers"]
 
 NUMBERS = 150_000_000  # draws x arms x arms that are compared, at most
 FEWEST_DRAWS = 400  # but no fewer draws than these
+MANY = 500_000  # of these numbers, from which the compiled loop pays, and loading it
 TINY = 1e-12
 
 
@@ -57,7 +58,8 @@ def separation(value: np.ndarray, confidence: float) -> Separation:
     n_arms = value.shape[1]
     most = max(FEWEST_DRAWS, NUMBERS // n_arms**2)
     by_arm = np.ascontiguousarray(value[:: max(1, -(-len(value) // most))].T, dtype=float)
-    mean, sd, behind, either = _largest_differences(by_arm)
+    largest = _largest_differences if by_arm.size * n_arms >= MANY else _of_few
+    mean, sd, behind, either = largest(by_arm)
     one, both = (np.quantile(x, confidence, axis=1)[:, None] for x in (behind, either))
     return Separation(
         above=(mean < 0) & (-mean >= both * sd.T),
@@ -95,6 +97,16 @@ def tiers(found: Separation, order: np.ndarray) -> np.ndarray:
 
 
 # -- in calling order ----------------------------------------------------------------------
+
+
+def _of_few(by_arm: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `_largest_differences` does, without compiled code."""
+    away = by_arm[:, None] - by_arm
+    mean = away.mean(axis=2)
+    away -= mean[..., None]
+    sd = np.sqrt(2 * np.square(np.minimum(away, 0)).mean(axis=2)) + TINY
+    down, up = -away / sd[..., None], away / sd.T[..., None]
+    return mean, sd, down.max(axis=1), np.maximum(down, up).max(axis=1)
 
 
 @compiled(fastmath={"contract", "nnan", "nsz", "reassoc"})

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.models import Sources
@@ -285,6 +284,7 @@ def _worth(
 
 def _multiple(met: np.ndarray, prior: float, wanted: float) -> float:
     """Return how many times as many votes are needed besides for the variance that is wanted."""
+    from scipy.optimize import brentq
 
     def above(log_times: float) -> float:
         return float((1 / (prior + np.exp(log_times) * np.maximum(met, 0))).sum() - wanted)

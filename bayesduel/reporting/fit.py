@@ -1,7 +1,7 @@
 """Report sections: model and diagnostics, cluster-robust standard errors, reproducibility."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,16 +58,17 @@ def fit_section(fit: "xr.DataTree", found: Sequence[Diagnostic] | None = None) -
 
 def diagnostics(fit: "xr.DataTree") -> list[Diagnostic]:
     """Return the diagnostics of a fit, each with the value that is required."""
-    from arviz_stats import ess, rhat
+    from bayesduel.inference.mixing import bulk_ess, rhat, tail_ess
 
     if fit.attrs["method"] == "variational":
         return _against_gibbs(fit)
     kept = fit["posterior"].dataset
     if fit.attrs["method"] in SPARSE and kept.sizes["arm"] > MEASURED:
         kept = kept.isel(arm=np.linspace(0, kept.sizes["arm"] - 1, MEASURED).astype(int))
-    largest = _extreme(rhat(kept), max)
-    bulk = _extreme(ess(kept, method="bulk"), min)
-    tail = _extreme(ess(kept, method="tail"), min)
+    of = [v.to_numpy().reshape(*v.shape[:2], -1) for v in kept.data_vars.values()]
+    draws = np.concatenate(of, axis=2).astype(float)
+    largest = float(np.nanmax(rhat(draws)))
+    bulk, tail = float(bulk_ess(draws).min()), float(tail_ess(draws).min())
     n = fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"]
     rows: list[Diagnostic] = []
     if fit.attrs["method"] == "laplace":
@@ -194,11 +195,6 @@ def _setting(name: str, value: Any) -> Any:
     return {"degrees": "none (normal)", "sparsity": "none", "unit": "from the log"}.get(
         name, "estimated"
     )
-
-
-def _extreme(values: "xr.Dataset", pick: Callable[[Iterable[float]], float]) -> float:
-    """Return the extreme entry of all variables."""
-    return pick(pick(v.values.ravel().tolist()) for v in values.data_vars.values())
 
 
 def _cluster_words(a: "Analysis") -> str:

@@ -62,6 +62,18 @@ def test_help_is_quick_and_imports_nothing_heavy():
     assert used < 0.5
 
 
+def test_winners_of_a_small_log_import_no_more_than_they_need():
+    """Numba compiles, ArviZ diagnoses and SciPy tests: none of that is asked for."""
+    code = (
+        "import sys\nfrom bayesduel.cli import main\n"
+        "try:\n    main(['winners', 'springall'])\nfinally:\n    print('MODULES', *sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split("MODULES")[1].split())
+    unused = {"numba", "arviz", "arviz_stats", "pymc", "matplotlib", "scipy.stats"}
+    assert not loaded & (unused | {"scipy.interpolate", "bayesduel.criticism.check"})
+
+
 # -- bad input -----------------------------------------------------------------------------
 
 BROKEN = {

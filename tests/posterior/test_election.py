@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from bayesduel.intervals import eti
-from bayesduel.models import BradleyTerry, Davidson
-from bayesduel.posterior.election import hold_elections, pair_summary
+from bayesduel.models import BradleyTerry, Davidson, Thurstone
+from bayesduel.posterior.election import LARGEST, hold_elections, pair_summary
 from bayesduel.posterior.winners import winners
 from bayesduel.preference import CRITERIA
 from tests.support.drawn_by_hand import (
@@ -72,7 +72,7 @@ def test_a_tie_may_count_half():
     assert half.tolist() == [0, 1, 0, 1]
 
 
-@pytest.mark.parametrize("model", [BradleyTerry(), Davidson()])
+@pytest.mark.parametrize("model", [BradleyTerry(), Thurstone(), Davidson()])
 def test_scores_and_their_matrices_elect_alike(model):
     rng = np.random.default_rng(1)
     score = rng.normal(size=6) + 0.3 * rng.normal(size=(300, 6))
@@ -86,6 +86,16 @@ def test_scores_and_their_matrices_elect_alike(model):
     for name in ("mean", "lower", "upper", "beats", "borda"):
         np.testing.assert_allclose(getattr(first, name), getattr(second, name), atol=1e-9)
     np.testing.assert_allclose(second.borda, two.borda)
+
+
+def test_scores_far_apart_are_summarised_as_their_matrices_are():
+    rng = np.random.default_rng(1)
+    score = np.linspace(0, 2 * LARGEST, 6) + rng.normal(size=(300, 6))
+    draws = score_draws(score)
+    matrix = matrix_draws(draws.model.preference({"score": score}))
+    for name in ("mean", "lower", "upper", "beats", "borda"):
+        found, expected = (getattr(pair_summary(d, 0.9), name) for d in (draws, matrix))
+        np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 def test_exactly_equal_scores_share_the_win():

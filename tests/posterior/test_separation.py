@@ -5,7 +5,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bayesduel.posterior.separation import rank_range, separation, tiers
+from bayesduel.posterior.separation import (
+    _largest_differences,
+    _of_few,
+    rank_range,
+    separation,
+    tiers,
+)
 from bayesduel.posterior.winners import winners
 from tests.support.drawn_by_hand import score_draws, tree
 
@@ -21,6 +27,12 @@ def test_by_hand():
     best, worst = rank_range(found)
     assert (best.tolist(), worst.tolist()) == ([1, 1, 3, 4], [2, 2, 3, 4])
     assert tiers(found, np.arange(4)).tolist() == [1, 1, 2, 3]
+
+
+def test_few_arms_are_compared_as_many_are():
+    by_arm = drawn([0.3, 0.0, -1.0, 2.0], 0.7, 500).T ** 3  # skewed
+    for few, many in zip(_of_few(by_arm), _largest_differences(by_arm), strict=True):
+        assert few == pytest.approx(many, rel=1e-12, abs=1e-11)
 
 
 def test_a_hundred_arms_have_tiers_though_neighbours_are_uncertain():

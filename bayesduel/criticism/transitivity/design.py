@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from bayesduel.data.votes import distinct
+
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
@@ -118,15 +120,12 @@ def units_of(duels: "Duels", role: Literal["group", "judge"]) -> Units:
     low, high = np.minimum(left, right), np.maximum(left, right)
     code = found[0][rows].astype(np.int64)
     unit = np.where(code >= 0, code, -1 - np.arange(len(code)))
-    keys, place = np.unique(
-        np.stack([low * duels.n_arms + high, unit]), axis=1, return_inverse=True
-    )
+    one, place = distinct(low, high, unit)
     listed = np.where(left == low, 1.0, -1.0)
     weight = votes.weight[rows]
-    side = np.sign(np.bincount(place, listed * weight, keys.shape[1])) * duels.ordered
+    side = np.sign(np.bincount(place, listed * weight, len(one))) * duels.ordered
     outcome = listed * votes.outcome[rows] * weight
-    first, second = np.divmod(keys[0], duels.n_arms)
-    return Units(place, outcome, first, second, side)
+    return Units(place, outcome, low[one], high[one], side)
 
 
 def design_of(duels: "Duels") -> Design:

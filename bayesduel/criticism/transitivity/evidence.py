@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from scipy.special import betainccinv, betaincinv
 
 from bayesduel.criticism.transitivity.conditions import conditional_p_value
 from bayesduel.criticism.transitivity.design import Design, OrderStatus, design_of, majority_design
@@ -410,11 +411,9 @@ def _near(p: Sequence[float], n: int) -> bool:
     It is above where the interval of one of them is, and below where those of all are. The
     intervals are exact binomial ones (Clopper & Pearson), at `LOOK_ERROR`.
     """
-    from scipy.stats import beta
-
     count = np.round(np.asarray(p) * (n + 1)) - 1
-    low = beta.ppf(LOOK_ERROR / 2, count, n - count + 1)
-    high = beta.isf(LOOK_ERROR / 2, count + 1, n - count)
+    low = betaincinv(np.maximum(count, 1), n - count + 1, LOOK_ERROR / 2)
+    high = betainccinv(count + 1, np.maximum(n - count, 1), LOOK_ERROR / 2)
     above = (np.where(count > 0, low, 0.0) > LEVEL).any()
     below = (np.where(count < n, high, 1.0) <= LEVEL).all()
     return not (above or below)

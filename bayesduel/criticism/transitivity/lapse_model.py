@@ -77,7 +77,9 @@ class LapseModel:
         from scipy.special import expit, ndtr
 
         straight = expit(distance) if self.link == LOGISTIC else ndtr(distance)
-        return lapse / 2 + (1 - np.asarray(lapse)) * straight
+        straight *= 1 - np.asarray(lapse)
+        straight += np.asarray(lapse) / 2
+        return straight
 
 
 def fit_lapse_model(design: Design, link: int) -> LapseModel:

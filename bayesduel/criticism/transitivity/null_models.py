@@ -79,10 +79,10 @@ class NullModels:
     @property
     def first_wins_interval(self) -> tuple[float, float]:
         """The 95 % posterior interval of :attr:`first_wins`, lapse rates averaged over."""
-        from scipy.stats import norm
+        from scipy.special import ndtri
 
         fits = self.best.fits
-        standard = norm.ppf((np.arange(QUANTILES) + 0.5) / QUANTILES)
+        standard = ndtri((np.arange(QUANTILES) + 0.5) / QUANTILES)
         last = np.zeros(len(fits[0].mode))
         last[-1] = 1.0
         drawn = []
@@ -240,7 +240,7 @@ class NullModels:
     ) -> np.ndarray:
         """Return chances by cell: of each pair, a draw from its posterior in the mixture."""
         level = rng.random(better.shape)
-        place = np.zeros(better.shape, dtype=np.int64)
+        place = np.zeros(better.shape, dtype=np.int8)
         for up, down in zip(*(x.T[:-1] for x in mixture), strict=True):
             place += level > np.where(better, up, down)
         high = CHANCES[place]
@@ -278,8 +278,11 @@ class NullModels:
             from scipy.special import ndtr, ndtri
 
             return _inside(ndtr(ndtri(by_cell) + design.side * order[..., None]))
-        return _inside(expit(logit(by_cell) + design.side * order[..., None]))
+        odds = logit(by_cell, out=by_cell)
+        odds += design.side * order[..., None]
+        return _inside(expit(odds, out=odds))
 
 
 def _inside(chances: np.ndarray, margin: float = TINY) -> np.ndarray:
-    return np.clip(chances, margin, 1 - margin)
+    """Keep chances away from 0 and 1, in place: they are many."""
+    return np.clip(chances, margin, 1 - margin, out=chances)

@@ -16,6 +16,7 @@ from bayesduel.jit import compiled
 
 __all__ = ["MOST_TRIADS", "Triads", "closed_triads", "cyclicity", "majority_z"]
 
+ROWS = 8  # of z scores that are looked at together
 MOST_TRIADS = 200_000  # all up to 107 arms; of more, as many drawn at random
 
 
@@ -78,34 +79,42 @@ def cyclicity(z_scores, edges):
 
     `z_scores` has shape (n, n_pairs), `edges` (n_triads, 3); the result (n, 3).
     """
-    out = np.empty((z_scores.shape[0], 3))
-    half = np.empty(z_scores.shape[1])  # log weight of each pair
-    weight = np.empty(z_scores.shape[1])
-    weakest = np.empty(edges.shape[0], dtype=np.int64)  # pair, of each cyclic triad
-    for r in range(z_scores.shape[0]):
-        z = z_scores[r]
-        for e in range(len(z)):
-            half[e] = z[e] * z[e] / 2
-        cyclic, decided = 0, 0
-        for t in range(edges.shape[0]):  # without branches, which a processor would guess wrongly
+    n, n_pairs = z_scores.shape
+    out = np.empty((n, 3))
+    weight = np.empty(n_pairs)
+    weakest = np.empty((ROWS, edges.shape[0]), dtype=np.int32)  # pair, of each cyclic triad
+    z = np.zeros((n_pairs, ROWS))  # of some rows, which a processor compares at once
+    around = np.empty(ROWS, dtype=np.bool_)
+    for start in range(0, n, ROWS):
+        rows = min(ROWS, n - start)
+        for r in range(rows):
+            z[:, r] = z_scores[start + r]
+        cyclic, decided = np.zeros(ROWS, dtype=np.int64), np.zeros(ROWS, dtype=np.int64)
+        for t in range(edges.shape[0]):
             i, j, k = edges[t, 0], edges[t, 1], edges[t, 2]
-            a, b, c = z[i], z[j], -z[k]
-            least = i if half[i] <= half[j] else j
-            weakest[cyclic] = least if half[least] <= half[k] else k
-            is_decided = (a != 0.0) & (b != 0.0) & (c != 0.0)
-            decided += is_decided
-            cyclic += is_decided & ((a > 0) == (b > 0)) & ((a > 0) == (c > 0))
-        top = 0.0
-        for t in range(cyclic):
-            top = max(top, half[weakest[t]])
-        for e in range(len(z)):
-            weight[e] = np.exp(min(half[e], top) - top)
-        total = np.exp(-top)
-        for t in range(cyclic):
-            total += weight[weakest[t]]
-        out[r, 0] = top + np.log(total)
-        out[r, 1] = cyclic
-        out[r, 2] = decided
+            some = False
+            for r in range(ROWS):
+                a, b, c = z[i, r], z[j, r], z[k, r]
+                decided[r] += (a != 0.0) & (b != 0.0) & (c != 0.0)
+                around[r] = ((a > 0) & (b > 0) & (c < 0)) | ((a < 0) & (b < 0) & (c > 0))
+                some |= around[r]
+            if some:
+                for r in range(ROWS):
+                    least = i if abs(z[i, r]) <= abs(z[j, r]) else j
+                    weakest[r, cyclic[r]] = least if abs(z[least, r]) <= abs(z[k, r]) else k
+                    cyclic[r] += around[r]
+        for r in range(rows):
+            top = 0.0
+            for t in range(cyclic[r]):
+                top = max(top, z[weakest[r, t], r] ** 2 / 2)
+            for e in range(n_pairs):
+                weight[e] = np.exp(min(z[e, r] ** 2 / 2, top) - top)
+            total = np.exp(-top)
+            for t in range(cyclic[r]):
+                total += weight[weakest[r, t]]
+            out[start + r, 0] = top + np.log(total)
+            out[start + r, 1] = cyclic[r]
+            out[start + r, 2] = decided[r]
     return out
 
 

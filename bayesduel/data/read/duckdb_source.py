@@ -13,6 +13,7 @@ from itertools import groupby, islice
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -113,6 +114,7 @@ class FileSource:
         self._plain = {f.path: self._unpacked(f, folder) for f in self._files}
         self._own_names: dict[str, dict[str, str]] = {}  # DuckDB's, by path and column
         self._types = self._check_columns()
+        self._hashes: list[np.ndarray] = []  # of the rows read, where duplicates will be asked for
 
     # -- for readers ------ -------------------------------------------------------------
 
@@ -167,16 +169,18 @@ class FileSource:
             self.check_votes(roles)
         try:
             with self._explaining():
-                batches = self._batches(self._log(roles)) if roles.by_vote else self._tally(roles)
+                batches = self._votes(roles) if roles.by_vote else self._tally(roles)
                 batches = self._few_enough(batches)
                 rows = Rows.from_batches(batches, roles.taken, None)
         except _LineFault:
+            self._hashes = []
             if self._skip:
                 return None
             raise
-        if self._nested(rows.texts):
+        if self._nested(rows.texts) or int(rows.n.sum()) != self._count(roles):
+            self._hashes = []
             return None
-        return rows if int(rows.n.sum()) == self._count(roles) else None
+        return rows
 
     def check_votes(self, roles: Roles) -> None:
         """Raise ValueError if all rows, one by one, do not fit in the memory allowed."""
@@ -225,12 +229,13 @@ class FileSource:
         Rows are compared by a 64-bit hash: among n different rows, two have equal
         hashes with probability about n^2 / 2^65.
         """
-        columns = sorted(self.columns())
+        if self._hashes and not roles.by:
+            ordered = np.sort(np.concatenate(self._hashes))
+            return {None: int((ordered[1:] == ordered[:-1]).sum())}
         parts = []
         for file, scan in self._scans(self._skip):
             key = self._field(file, roles.by) if roles.by else "NULL"
-            fields = ", ".join(self._field(file, c) for c in columns)
-            parts.append(f"SELECT {key} AS part, hash({fields}) AS h FROM {scan}")
+            parts.append(f"SELECT {key} AS part, {self._hash(file)} AS h FROM {scan}")
         counted = "SELECT part, count(*) - count(DISTINCT h)"
         query = f"{counted} FROM ({' UNION ALL '.join(parts)}) GROUP BY part"
         return dict(self._con.execute(query).fetchall())
@@ -250,13 +255,26 @@ class FileSource:
 
     # -- queries ------------------------------------------------------------------------
 
-    def _log(self, roles: Roles | Columns) -> str:
-        """Return the query for the columns of `roles`, named by role, one row per vote."""
+    def _log(self, roles: Roles | Columns, *, hashed: bool = False) -> str:
+        """Return the query for the columns of `roles`, named by role, one row per vote.
+
+        With the hash of all columns, as ``row_hash``, where `hashed`.
+        """
         parts = []
         for file, scan in self._scans():
             taken = [f"{self._field(file, c)} AS {name_of(r)}" for r, c in roles.taken.items()]
+            taken += [f"{self._hash(file)} AS row_hash"] if hashed else []
             parts.append(f"SELECT {', '.join(taken)} FROM {scan}")
         return " UNION ALL ".join(parts)
+
+    def _votes(self, roles: Roles) -> Iterator[pa.RecordBatch]:
+        """Yield the rows; the hashes of all their columns are kept where duplicates are counted."""
+        self._hashes = []
+        hashed = roles.judge is not None or roles.time is not None
+        for batch in self._batches(self._log(roles, hashed=hashed)):
+            if hashed:
+                self._hashes.append(batch.column("row_hash").to_numpy())
+            yield batch
 
     def _tally(self, roles: Roles) -> Iterator[pa.RecordBatch]:
         """Yield counts of equal rows."""
@@ -363,6 +381,10 @@ class FileSource:
         if file.of_study:
             field = f"regexp_replace({field}, {text_in_sql(f"^'({FORMULA})")}, '\\1')"
         return field
+
+    def _hash(self, file: LogFile) -> str:
+        """Return the hash of a row in a query."""
+        return f"hash({', '.join(self._field(file, c) for c in sorted(self.columns()))})"
 
     def _table(self, query: str) -> pa.Table:
         return pa.RecordBatchReader.from_stream(self._con.sql(query)).read_all()
