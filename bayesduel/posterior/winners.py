@@ -9,11 +9,14 @@ import json
 import warnings
 from itertools import pairwise
 from numbers import Real
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from bayesduel.data.duels import Duels
+from bayesduel.data.read.duels import log_in
+from bayesduel.inference.fit import fit as fit_model
 from bayesduel.models.model import Model
 from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning, dependence_of
 from bayesduel.posterior.draws import Draws, check_fit, draws_of
@@ -42,16 +45,8 @@ from bayesduel.text import count, join
 __all__ = ["Winners", "check_decision", "verdict_of", "winners"]
 
 
-class HasFit(Protocol):
-    """What holds a fit, as a check does."""
-
-    @property
-    def fit(self) -> xr.DataTree:
-        """The fit that was picked."""
-
-
 def winners(
-    fit: xr.DataTree | HasFit,
+    fit: Any,
     *,
     rope: float = 0.02,
     confidence: float = 0.95,
@@ -66,7 +61,8 @@ def winners(
     ----------
     fit
         What `bayesduel.fit` returned; or what `bayesduel.check` did, for the winners of the
-        model picked there (:meth:`Check.using`), or of the stacked one.
+        model picked there (:meth:`Check.using`), or of the stacked one; or a log or a frame of
+        one, which `bayesduel.fit` fits as it does by default.
     rope
         A win probability within this of 1/2 does not matter in practice; in [0, 0.5).
     confidence
@@ -125,7 +121,7 @@ def winners(
     Raises
     ------
     TypeError
-        If `fit` is not a fit.
+        If `fit` is none of these.
     ValueError
         If another argument is out of its range; the message names it.
 
@@ -136,7 +132,9 @@ def winners(
     RepeatedVotesWarning
         If votes are repeated and the model has no cluster-robust errors.
     """
-    given: Any = fit
+    given = log_in(fit)
+    if isinstance(given, Duels):
+        given = fit_model(given)
     tree = given if isinstance(given, xr.DataTree) else getattr(given, "fit", given)
     check_fit(tree)
     check_decision(rope, confidence)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.criticism.check_text import power_words
+from bayesduel.data.read.duels import log_in
 from bayesduel.inference.default_model import AUTO
 from bayesduel.reporting.analysis import Analysis, analyse, log_of
 from bayesduel.reporting.attributes import (
@@ -150,7 +151,7 @@ def report(
     Parameters
     ----------
     log
-        A log; or a fit of one; or what :func:`bayesduel.check` returned; or what
+        A log, or a frame of one; or a fit; or what :func:`bayesduel.check` returned; or what
         :func:`bayesduel.reporting.analyse_attributes` returned; or several logs or checks by
         label, for a report with a part for each.
     path
@@ -215,6 +216,7 @@ def report(
     if path.is_dir() or not path.parent.is_dir():
         raise FileNotFoundError(f"path should be a file in a folder that exists, got {path}")
     several: dict[Any, Any] = log if isinstance(log, dict) and log else {"": log}
+    several = {label: log_in(one) for label, one in several.items()}
     check_not_read(path, files_read(several, duels))
     options: dict[str, Any] = {
         "model": model, "method": method, "draws": draws, "seed": seed,
@@ -332,6 +334,7 @@ def analysed(
     from bayesduel.criticism.check_result import Check
     from bayesduel.data.duels import Duels
 
+    one = log_in(one)
     if isinstance(one, Check | AttributeAnalysis | CategoryAnalysis):
         return one
     if isinstance(one, Duels):

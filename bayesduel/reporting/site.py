@@ -84,7 +84,8 @@ def site(
     Parameters
     ----------
     log, duels
-        A log, or a fit (with the log it was made of), as in :func:`bayesduel.report`.
+        A log, a frame of one, or a fit (with the log it was made of), as in
+        :func:`bayesduel.report`.
     folder
         The folder to write to; made if it does not exist.
     title
