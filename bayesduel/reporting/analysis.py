@@ -10,6 +10,7 @@ from bayesduel.inference.default_model import AUTO
 from bayesduel.models import Sources
 from bayesduel.models.model import Model
 from bayesduel.posterior.update import log_of
+from bayesduel.reporting.verdict_text import check_noun
 from bayesduel.system.arguments import check_flag
 from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import percent
@@ -112,6 +113,8 @@ class Analysis:
         Agreement of the judges, or None where the log has none.
     warnings
         (name, words) of every warning raised on the way.
+    noun
+        What an arm is called.
     """
 
     duels: "Duels"
@@ -138,6 +141,7 @@ class Analysis:
     judges: "JudgeAgreement | None"
     sources: "SourceAgreement | None"
     warnings: tuple[tuple[str, str], ...]
+    noun: str = "arm"
 
     @property
     def rejected(self) -> bool:
@@ -164,6 +168,7 @@ def analyse(
     points: float = 1000.0,
     against: Sequence[str] = (),
     compare: bool = False,
+    noun: str = "arm",
     step: Callable[[str], None] = lambda name: None,
 ) -> Analysis:
     """Return everything a report says of `duels`.
@@ -184,6 +189,8 @@ def analyse(
         As in :func:`bayesduel.judge_agreement`.
     compare
         Whether to compare models, as :func:`bayesduel.check` does unless it is quick.
+    noun
+        What an arm is called.
     step
         Called with the name of each step before it begins.
     """
@@ -203,6 +210,7 @@ def analyse(
     from bayesduel.reporting.margins import analyse_margins
 
     check_flag(compare, "compare")
+    check_noun(noun)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         step("checking the log")
@@ -316,6 +324,7 @@ def analyse(
         judges=judges,
         sources=sources(fit, confidence) if model.terms.find(Sources) else None,
         warnings=raised,
+        noun=noun,
     )
 
 

@@ -18,6 +18,7 @@ from bayesduel.reporting.section import (
     Verdict,
     blocks,
 )
+from bayesduel.reporting.verdict_text import check_noun, headline
 from bayesduel.text import count, number_with_interval, percent, probability
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class CategoryAnalysis:
         Scores and ranks by category.
     warnings
         (name, words) of every warning raised on the way.
+    noun
+        What an arm is called.
     """
 
     duels: "Duels"
@@ -62,6 +65,7 @@ class CategoryAnalysis:
     winners: "Winners"
     ranks: "CategoryRanks"
     warnings: tuple[tuple[str, str], ...]
+    noun: str = "arm"
 
 
 def analyse_categories(
@@ -73,6 +77,7 @@ def analyse_categories(
     seed: int = 0,
     rope: float = 0.02,
     confidence: float = 0.95,
+    noun: str = "arm",
     step: Callable[[str], None] = lambda name: None,
 ) -> CategoryAnalysis:
     """Return everything that a report says of the logs of several categories.
@@ -85,6 +90,8 @@ def analyse_categories(
         As in :func:`bayesduel.fit`; the model gets category effects.
     rope, confidence
         As in :func:`bayesduel.winners`.
+    noun
+        What an arm is called.
     step
         Called with the name of each step before it begins.
     """
@@ -97,6 +104,7 @@ def analyse_categories(
     from bayesduel.posterior.category_ranks import category_ranks
     from bayesduel.posterior.winners import winners
 
+    check_noun(noun)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         duels = Duels.from_categories(logs)
@@ -114,7 +122,9 @@ def analyse_categories(
     raised = tuple(dict.fromkeys((w.category.__name__, str(w.message)) for w in caught))
     for category, words in {(w.category, str(w.message)) for w in caught}:
         warnings.warn(words, category, stacklevel=2)
-    return CategoryAnalysis(duels=duels, fit=fit, winners=found, ranks=ranks, warnings=raised)
+    return CategoryAnalysis(
+        duels=duels, fit=fit, winners=found, ranks=ranks, warnings=raised, noun=noun
+    )
 
 
 def category_verdict_section(a: CategoryAnalysis) -> Section:
@@ -124,9 +134,9 @@ def category_verdict_section(a: CategoryAnalysis) -> Section:
     spread = number_with_interval(
         *(float(ranks[f"spread_{e}"]) for e in ("mean", "lower", "upper"))
     )
-    overall = f"Average category: {a.winners.attrs['verdict']}"
+    overall = f"Average category: {headline(a.winners, a.noun)}"
     note = (
-        f"From {a.duels.n_duels:,} duels between {a.duels.n_arms:,} arms in "
+        f"From {a.duels.n_duels:,} duels between {count(a.duels.n_arms, a.noun)} in "
         f"{ranks.sizes['category']:,} categories, under one model: each arm has an overall score "
         "and a deviation from it in each category, and the standard deviation of deviations is "
         f"learned from all categories ({spread} {a.fit.attrs['score_unit']}, {level} interval). "
@@ -134,7 +144,8 @@ def category_verdict_section(a: CategoryAnalysis) -> Section:
         "Each pair and category is judged by itself, without a correction for their number."
     )
     settled = bool((ranks["reversed_pairs"] > 0).any())
-    verdict = Verdict(headline=ranks.sentence, text=(overall,), note=note, settled=settled)
+    exact = (f"Average category: {a.winners.attrs['verdict']}", note)
+    verdict = Verdict(headline=ranks.sentence, text=(overall,), exact=exact, settled=settled)
     alerts = (Alert(name, (words,)) for name, words in a.warnings)
     return Section(id="verdict", body=(verdict, *alerts))
 

@@ -10,7 +10,7 @@ import numpy as np
 from bayesduel.reporting.ranking import against_words, order_words, score_name
 from bayesduel.reporting.section import Block, Cell, Compare, Section, Table, Text, blocks
 from bayesduel.system.memory import TABLE_ARMS
-from bayesduel.text import count, percent, rank_range
+from bayesduel.text import count, percent, plural, rank_range
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +31,7 @@ def leaderboard_section(
     scores: "pd.DataFrame | None" = None,
     pairs: "Winners | None" = None,
     note: str = "",
+    noun: str = "arm",
 ) -> Section:
     """Return the section that a reader sees first: ranks, ratings with intervals, duels, tiers.
 
@@ -44,6 +45,8 @@ def leaderboard_section(
         Winners of the model that the probabilities of pairs are read from. Default: `winners`.
     note
         A sentence before the table, in bold, or "".
+    noun
+        What an arm is called.
     """
     rated = scores is not None and "rating" in scores
     ratings = scores if rated else None
@@ -52,8 +55,8 @@ def leaderboard_section(
         title="Leaderboard",
         body=blocks(
             Text(note, "alarm") if note else None,
-            _table(winners, duels, ratings),
-            *_comparison(winners, duels, ratings, winners if pairs is None else pairs),
+            _table(winners, duels, ratings, noun),
+            *_comparison(winners, duels, ratings, winners if pairs is None else pairs, noun),
         ),
     )
 
@@ -61,19 +64,19 @@ def leaderboard_section(
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _table(winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None") -> Table:
+def _table(winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None", noun: str) -> Table:
     frame, n_duels, group = winners.table(), duels.summary()["duels"], winners.groups()
     level = f"{100 * winners.attrs['confidence']:g} %"
     n_arms, tier = len(frame), frame["tier"].to_numpy()
     shown = LISTED if n_arms > TABLE_ARMS else n_arms
     frame = frame.head(shown)
     if ratings is None:
-        name, words = score_name(winners), f"{against_words(winners)} (Borda score)"
+        name, words = score_name(winners), f"{against_words(winners, noun)} (Borda score)"
         mean, low, high = (100 * frame[f"borda_{k}"].to_numpy() for k in ("mean", "lower", "upper"))
         told = [f"{percent(p / 100)} %" for p in mean]
         ends = [f"{percent(a / 100)} to {percent(b / 100)}" for a, b in zip(low, high, strict=True)]
     else:
-        name, words = "rating", f"Elo points, see Scores; the average arm has {_origin(ratings)}"
+        name, words = "rating", f"Elo points, see Scores; the average {noun} has {_origin(ratings)}"
         of = ratings.loc[frame.index]
         mean, low, high = (of[f"rating{k}"].to_numpy() for k in ("", "_lower", "_upper"))
         told = [f"{x:.0f}" for x in mean]
@@ -94,8 +97,8 @@ def _table(winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None") -
             zip(frame.iterrows(), _bars(mean, low, high), strict=True), 1
         )
     )
-    heads = ("rank", "arm", name, f"{level} interval", f"rank interval\n({level})", "duels")
-    more = f" The first {shown:,} of {n_arms:,} arms; the files have all." * (shown < n_arms)
+    heads = ("rank", noun, name, f"{level} interval", f"rank interval\n({level})", "duels")
+    more = f" The first {shown:,} of {count(n_arms, noun)}; the files have all." * (shown < n_arms)
     return Table(
         columns="nlnbnn" + "n" * (len(heads) - 6 + tiered + bool(group)),
         heads=(*heads, *(("tier",) if tiered else ()), *(("group",) if group else ())),
@@ -103,7 +106,7 @@ def _table(winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None") -
         rules=tuple(int(k) + 1 for k in np.flatnonzero(np.diff(tier[:shown]))),
         full=True,
         caption=f"{name.capitalize()}: {words}. Rank interval ({level}): pointwise, for each "
-        "arm on its own; joint rank ranges are under Win rates and tiers."
+        f"{noun} on its own; joint rank ranges are under Win rates and tiers."
         f"{order_words(mean)}{more}",
         data=_data(winners, duels, ratings),
         search="arm" if shown < n_arms else "",
@@ -192,7 +195,11 @@ def _data(winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None") ->
 
 
 def _comparison(
-    winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None", pairs: "Winners"
+    winners: "Winners",
+    duels: "Duels",
+    ratings: "pd.DataFrame | None",
+    pairs: "Winners",
+    noun: str,
 ) -> tuple[Block, ...]:
     """Return the block in which a reader compares two arms; of many, by their ratings."""
     order = winners["order"].values
@@ -200,10 +207,10 @@ def _comparison(
     n = len(arms)
     if n > PAIRED or "preference_mean" not in pairs:
         if ratings is None or pairs is not winners or n > TABLE_ARMS:
-            words = f"Two arms cannot be compared here: the page holds pairs of {PAIRED} arms."
+            words = f"Two {plural(noun)} cannot be compared here: the page holds pairs of {PAIRED}."
             return (Text(words, "small"),)
         rating = [round(float(x), 1) for x in ratings.loc[arms, "rating"]]
-        words = f"With more than {count(PAIRED, 'arm')}, the comparison is by ratings alone."
+        words = f"With more than {count(PAIRED, noun)}, the comparison is by ratings alone."
         return (Compare({"arms": arms, "rating": rating}), Text(words, "small"))
     of = counts_of_pairs(pairs, duels, arms)
     above = [

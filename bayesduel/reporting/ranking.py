@@ -11,8 +11,9 @@ from bayesduel.data.sides import sides_of
 from bayesduel.posterior.verdict_text import ACROSS
 from bayesduel.reporting.analysis import TIES
 from bayesduel.reporting.section import Alert, Figure, Section, Table, Text, Verdict, blocks
+from bayesduel.reporting.verdict_text import headline
 from bayesduel.system.memory import TABLE_ARMS
-from bayesduel.text import SENTENCE, count, join, percent, rank_range, shorten
+from bayesduel.text import SENTENCE, count, join, percent, plural, rank_range, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +50,7 @@ def verdict_section(
     caution: str = "",
     further: tuple[str, ...] = (),
     board: "Winners | None" = None,
+    noun: str = "arm",
 ) -> Section:
     """Return the section on the verdict.
 
@@ -64,18 +66,23 @@ def verdict_section(
         Paragraphs below the headline.
     board
         The winners in whose order the leaderboard is. Default: `winners`.
+    noun
+        What an arm is called.
     """
-    headline, within = _verdict(winners)
-    places = _place_words(winners, winners if board is None else board, headline)
-    reasons = " ".join(json.loads(winners.attrs["model_reasons"]))
+    board = winners if board is None else board
+    said = headline(winners, noun, None if board is winners else board)
+    exact, within = _verdict(winners)
+    places = _place_words(winners, board, said, noun)
+    reasons = "".join(f" {words}" for words in json.loads(winners.attrs["model_reasons"]))
     verdict = Verdict(
-        headline=headline,
+        headline=said,
         text=(*within, *further, *((places,) if places else ())),
         caution=caution,
-        note=(
-            f"From {duels.n_duels:,} duels between {duels.n_arms:,} arms. A definite verdict needs "
-            f"a posterior probability of {winners.attrs['confidence']:g}; win probabilities "
-            f"within {winners.attrs['rope']:g} of one half are treated as equal. {reasons}".rstrip()
+        exact=(
+            exact,
+            f"From {duels.n_duels:,} duels between {count(duels.n_arms, noun)}. A definite verdict "
+            f"needs a posterior probability of {winners.attrs['confidence']:g}; win probabilities "
+            f"within {winners.attrs['rope']:g} of one half are treated as equal.{reasons}",
         ),
         settled=winners.attrs["verdict_kind"] not in ("undecided", "not comparable"),
     )
@@ -237,11 +244,12 @@ def score_name(winners: "Winners") -> str:
     return "expected score" if winners.attrs["tie_share"] else "win rate"
 
 
-def against_words(winners: "Winners") -> str:
+def against_words(winners: "Winners", noun: str = "arm") -> str:
     """Return what a Borda score is the probability of."""
+    other = f"another {noun} drawn at random"
     if winners.attrs["tie_share"]:
-        return "expected points against another arm drawn at random, a tie counting half"
-    return "probability of beating another arm drawn at random"
+        return f"expected points against {other}, a tie counting half"
+    return f"probability of beating {other}"
 
 
 def _verdict(winners: "Winners") -> tuple[str, tuple[str, ...]]:
@@ -257,19 +265,19 @@ def _verdict(winners: "Winners") -> tuple[str, tuple[str, ...]]:
     return words, tuple(f"Within {join(part['arms'])}: {part['verdict']}" for part in inside)
 
 
-def _place_words(winners: "Winners", board: "Winners", headline: str) -> str:
+def _place_words(winners: "Winners", board: "Winners", said: str, noun: str) -> str:
     """Return why arms that the headline names are not at the top of the leaderboard, or ""."""
     order = [shorten(str(arm), SENTENCE) for arm in board["arm"].values[board["order"].values]]
     arms = {shorten(str(arm), SENTENCE) for arm in json.loads(winners.attrs["verdict_arms"])}
-    named = [(place, arm) for place, arm in enumerate(order, 1) if arm in arms and arm in headline]
+    named = [(place, arm) for place, arm in enumerate(order, 1) if arm in arms and arm in said]
     lower = [f"{arm} (rank {place})" for place, arm in named if place > len(named)]
     if not lower or winners.groups() is not None:
         return ""
     if winners.attrs["verdict_kind"] == "no ranking":
         return f"The leaderboard is in the order of win rates, the verdict is not: {join(lower)}."
     return (
-        f"The leaderboard is in the order of mean ranks, the verdict names the arms that are most "
-        f"probably best, which wide intervals favour: {join(lower)}."
+        f"The leaderboard is in the order of mean ranks, the verdict names the {plural(noun)} that "
+        f"are most probably best, which wide intervals favour: {join(lower)}."
     )
 
 

@@ -80,6 +80,7 @@ from bayesduel.system.arguments import (
 )
 from bayesduel.system.atomic_write import check_not_read, write_text
 from bayesduel.system.threads import one_at_a_time
+from bayesduel.text import plural
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -116,8 +117,8 @@ NEXT_FEW = (
 REJECTED = "The log contradicts a ranking (see Transitivity): this one is for comparison only."
 
 CONTRADICTED = (
-    "The log contradicts a ranking (see Transitivity): arms are in the order of their win rates by "
-    "the model"
+    "The log contradicts a ranking (see Transitivity): {} are in the order of their win rates by "
+    "the model {}, which allows cycles."
 )
 
 Sections = tuple[Section, ...]
@@ -140,6 +141,7 @@ def report(
     against: Sequence[str] = (),
     compare: bool = False,
     pooled: bool = False,
+    noun: str = "arm",
     title: str | None = None,
     command: str | None = None,
     step: Callable[[str], None] = lambda name: None,
@@ -175,6 +177,8 @@ def report(
     pooled
         Whether several logs are categories that share arms, reported on one page under one model
         with :class:`bayesduel.models.CategoryEffects`; else each log has a part of its own.
+    noun
+        What an arm is called on the first screen: "model", "player".
     title
         Heading. Default: the source of the log.
     command
@@ -221,7 +225,7 @@ def report(
     options: dict[str, Any] = {
         "model": model, "method": method, "draws": draws, "seed": seed,
         "rope": rope, "confidence": confidence, "anchor": anchor, "points": points,
-        "against": against, "compare": compare,
+        "against": against, "compare": compare, "noun": noun,
     }  # fmt: skip
     if pooled:
         whole = ("anchor", "points", "against", "compare")
@@ -381,10 +385,10 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         uneven = UNEVEN
     found_order = None if a.check is None else a.check.order
     clear = found_order is not None and found_order.clear and a.left_advantage is None
-    board = leaderboard_section(a.winners, a.duels, a.scores, pairs, rejected)
+    board = leaderboard_section(a.winners, a.duels, a.scores, pairs, rejected, a.noun)
     if rejected and pairs is not a.winners:
-        words = f"{CONTRADICTED} {pairs.attrs['model']}, which allows cycles."
-        board = leaderboard_section(pairs, a.duels, note=words)
+        why = CONTRADICTED.format(plural(a.noun), pairs.attrs["model"])
+        board = leaderboard_section(pairs, a.duels, note=why, noun=a.noun)
     neutral = controlled_words(a, "this ranking is that")
     as_logged = AS_LOGGED if "covariate_effect" in a.fit["posterior"] else ""
     named = tuple((_title(name), words) for name, words in a.warnings)
@@ -392,7 +396,13 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     doubts += (("Few clusters", few),) if few else ()
     found = (
         verdict_section(
-            a.winners, a.duels, named + doubts, caution, advantage_words(a) + power, pairs
+            a.winners,
+            a.duels,
+            named + doubts,
+            caution,
+            advantage_words(a) + power,
+            pairs,
+            a.noun,
         ),
         board,
         _noted(
@@ -486,7 +496,7 @@ def _of_categories(a: CategoryAnalysis, command: str | None) -> Sections:
         categories_section(a),
         changes_section(a),
         table_section(a),
-        _noted(leaderboard_section(a.winners, a.duels), average),
+        _noted(leaderboard_section(a.winners, a.duels, noun=a.noun), average),
         _noted(rates_section(a.winners, a.duels), average),
         log_section(a.duels, health(a.duels)),
         fit_section(a.fit),

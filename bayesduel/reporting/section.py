@@ -82,6 +82,8 @@ class Verdict(Printed):
         A paragraph in the colour of warnings, or "".
     note
         A paragraph in small print, or "".
+    exact
+        Paragraphs in exact terms, which the reader of a page opens.
     settled
         Whether the result is definite; sets the colour of the box on a page.
     """
@@ -90,6 +92,7 @@ class Verdict(Printed):
     text: tuple[str, ...] = ()
     caution: str = ""
     note: str = ""
+    exact: tuple[str, ...] = ()
     settled: bool = True
     kind: ClassVar[str] = "verdict"
 
@@ -99,8 +102,9 @@ class Verdict(Printed):
             yield _styled(f"\n{words}")
         if self.caution:
             yield _styled(f"\n{self.caution}", "red")
-        if self.note:
-            yield _styled(f"\n{self.note}", "dim")
+        for words in (self.note, *self.exact):
+            if words:
+                yield _styled(f"\n{words}", "dim")
 
 
 @dataclass(frozen=True)
