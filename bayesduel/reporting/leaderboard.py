@@ -140,8 +140,9 @@ def counts_of_pairs(
 ) -> Callable[[str], dict[str, np.ndarray]]:
     """Return a function of an arm: its numbers against each of `arms`, by name, shape (n_arms,).
 
-    ``mean``, ``lower`` and ``upper`` of the probability that it wins, where the winners hold those
-    of pairs; ``duels``, ``won``, ``lost`` and ``tied`` as logged.
+    ``mean``, ``lower`` and ``upper`` of the probability that it wins, and ``beats``, that this is
+    above one half, where the winners hold those of pairs; ``duels``, ``won``, ``lost`` and ``tied``
+    as logged.
     """
     place = {arm: k for k, arm in enumerate(arms)}
     of_log = np.array([place[str(label)] for label in duels.arms])
@@ -149,8 +150,11 @@ def counts_of_pairs(
     of_model = np.array([held[arm] for arm in arms])
     pairs = duels.pairs()
     first, second = of_log[pairs.first], of_log[pairs.second]
-    ends = ("mean", "lower", "upper") if "preference_mean" in winners else ()
-    tables = {end: winners[f"preference_{end}"].values for end in ends}
+    tables = {}
+    if "preference_mean" in winners:
+        ends = ("mean", "lower", "upper")
+        tables = {end: winners[f"preference_{end}"].values for end in ends}
+        tables["beats"] = winners["beats_probability"].values
 
     def numbers(arm: str) -> dict[str, np.ndarray]:
         k = place[arm]
@@ -217,6 +221,7 @@ def _comparison(
         {name: values[k + 1 :].round(3).tolist() for name, values in of(arm).items()}
         for k, arm in enumerate(arms)
     ]
-    names = ("mean", "lower", "upper", "won", "lost", "tied")
+    names = ("mean", "lower", "upper", "beats", "won", "lost", "tied")
     found = {name: list(itertools.chain(*(row[name] for row in above))) for name in names}
-    return (Compare({"arms": arms, "pairs": found, "ties": bool(duels.n_ties)}),)
+    asked = {name: float(pairs.attrs[name]) for name in ("rope", "confidence")}
+    return (Compare({"arms": arms, "pairs": found, "ties": bool(duels.n_ties), **asked}),)

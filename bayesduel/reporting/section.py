@@ -342,8 +342,8 @@ class Compare(Printed):
     ----------
     data
         What the script of the page reads: ``arms``, and by pair in the order of
-        :func:`numpy.triu_indices` ``mean``, ``lower``, ``upper``, ``won``, ``lost``, ``tied``; or
-        ``rating``, by arm.
+        :func:`numpy.triu_indices` ``mean``, ``lower``, ``upper``, ``beats``, ``won``, ``lost``,
+        ``tied``, with ``rope`` and ``confidence`` of the verdict; or ``rating``, by arm.
     """
 
     data: Mapping[str, Any]
