@@ -71,15 +71,15 @@ def verdict_section(
     """
     board = winners if board is None else board
     said = headline(winners, noun, None if board is winners else board)
-    exact, within = _verdict(winners)
+    exact, why = _verdict(winners)
     places = _place_words(winners, board, said, noun)
     reasons = "".join(f" {words}" for words in json.loads(winners.attrs["model_reasons"]))
     verdict = Verdict(
         headline=said,
-        text=(*within, *further, *((places,) if places else ())),
+        text=tuple(words for words in (why, *further, places) if words),
         caution=caution,
         exact=(
-            exact,
+            *exact,
             f"From {duels.n_duels:,} duels between {count(duels.n_arms, noun)}. A definite verdict "
             f"needs a posterior probability of {winners.attrs['confidence']:g}; win probabilities "
             f"within {winners.attrs['rope']:g} of one half are treated as equal.{reasons}",
@@ -252,17 +252,15 @@ def against_words(winners: "Winners", noun: str = "arm") -> str:
     return f"probability of beating {other}"
 
 
-def _verdict(winners: "Winners") -> tuple[str, tuple[str, ...]]:
-    """Return the verdict and further paragraphs: on each group, or on the ranking rejected."""
+def _verdict(winners: "Winners") -> tuple[tuple[str, ...], str]:
+    """Return the verdict in exact terms, and why no ranking holds, or ""."""
+    exact = str(winners.attrs["verdict"])
     if "ranking_verdict" in winners.attrs:
-        return str(winners.attrs["verdict"]), (str(winners.attrs["verdict_reason"]),)
-    parts = json.loads(winners.attrs["component_verdicts"])
-    inside = [part for part in parts if part["verdict"]]
-    words = str(winners.attrs["verdict"])
-    if not inside:
-        return words, ()
-    words = words[: words.index(f" Within {join(inside[0]['arms'])}: ")]
-    return words, tuple(f"Within {join(part['arms'])}: {part['verdict']}" for part in inside)
+        why = str(json.loads(winners.attrs["check"])["sentence"])
+        return (exact, str(winners.attrs["verdict_reason"]).removeprefix(why).strip()), why
+    inside = [part for part in json.loads(winners.attrs["component_verdicts"]) if part["verdict"]]
+    within = tuple(f"Within {join(part['arms'])}: {part['verdict']}" for part in inside)
+    return (exact[: exact.index(f" {within[0]}")] if within else exact, *within), ""
 
 
 def _place_words(winners: "Winners", board: "Winners", said: str, noun: str) -> str:

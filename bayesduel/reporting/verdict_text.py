@@ -59,8 +59,8 @@ def headline(winners: "Winners", noun: str, cyclic: "Winners | None" = None) -> 
     if kind == "not comparable":
         groups = len(json.loads(attrs["component_verdicts"]))
         return (
-            f"The {plural(noun)} fall into {groups} groups that never met: there is no ranking of "
-            "all of them."
+            f"There is no ranking of all {plural(noun)}: they fall into {groups} groups that never "
+            "met, and can be compared only within a group."
         )
     if kind == "no ranking":
         decided = cyclic is not None and cyclic.attrs["verdict_kind"] in ("winner", "tied", "cycle")
