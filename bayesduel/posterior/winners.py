@@ -42,7 +42,7 @@ from bayesduel.preference import CRITERIA
 from bayesduel.system.arguments import real, shown_value
 from bayesduel.text import count, join
 
-__all__ = ["Winners", "check_decision", "verdict_of", "winners"]
+__all__ = ["Winners", "check_decision", "winners"]
 
 
 def winners(
@@ -226,18 +226,6 @@ def winners(
     if cyclic is not None:
         other = winners(cyclic, rope=rope, confidence=confidence, ties=ties)
     return checked(result, check, other, why)
-
-
-def verdict_of(fit: xr.DataTree, *, rope: float, confidence: float) -> Verdict:
-    """Return the verdict of `winners` alone, without its summaries of all pairs."""
-    draws, labels, used = draws_of(fit)
-    options = _decision(fit, rope, confidence, dependence_of(fit, used, "auto").refusal)
-    parts = json.loads(fit.attrs["components"])
-    if len(parts) > 1:
-        return _in_parts(draws, labels, parts, "strict", **options)[0]
-    found = hold_elections(draws, rope)
-    pairs = OpponentsOfMany(draws, confidence, np.empty((0, draws.n_arms)))
-    return decide(draws, found, pairs, labels, **options)
 
 
 # -- in calling order ----------------------------------------------------------------------

@@ -76,7 +76,7 @@ def _table(winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None", n
         told = [f"{percent(p / 100)} %" for p in mean]
         ends = [f"{percent(a / 100)} to {percent(b / 100)}" for a, b in zip(low, high, strict=True)]
     else:
-        name, words = "rating", f"Elo points, see Scores; the average {noun} has {_origin(ratings)}"
+        name, words = "rating", f"Elo points; the average {noun} has {_origin(ratings)}"
         of = ratings.loc[frame.index]
         mean, low, high = (of[f"rating{k}"].to_numpy() for k in ("", "_lower", "_upper"))
         told = [f"{x:.0f}" for x in mean]
@@ -106,7 +106,7 @@ def _table(winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None", n
         rules=tuple(int(k) + 1 for k in np.flatnonzero(np.diff(tier[:shown]))),
         full=True,
         caption=f"{name.capitalize()}: {words}. Rank interval ({level}): pointwise, for each "
-        f"{noun} on its own; joint rank ranges are under Win rates and tiers."
+        f"{noun} on its own; joint rank ranges are under Win rates."
         f"{order_words(mean)}{more}",
         data=_data(winners, duels, ratings),
         search="arm" if shown < n_arms else "",

@@ -13,7 +13,7 @@ from bayesduel.reporting.analysis import TIES
 from bayesduel.reporting.section import Alert, Figure, Section, Table, Text, Verdict, blocks
 from bayesduel.reporting.verdict_text import headline
 from bayesduel.system.memory import TABLE_ARMS
-from bayesduel.text import SENTENCE, count, join, percent, plural, rank_range, shorten
+from bayesduel.text import SENTENCE, count, digits_of, join, percent, plural, rank_range, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +40,12 @@ PLACES = 16  # places of the ranking in one figure, at most: two figures fill a 
 DRAWN = 48  # arms in the figures of the ranking, of more than DRAWN_ALL
 DRAWN_ALL = 128
 LISTED = 1000  # and in its table: its files have all
+WAYS = {
+    "logits": "The rating is the score in points of Elo: 400 points are odds of 10 to 1 of a win "
+    "against a loss.",
+    "probits": "The rating is the score in points of Elo's normal curve: the standard deviation "
+    "of a difference in performance is 283 points.",
+}
 WRITTEN = 12  # arms up to which the cells of a figure hold numbers
 
 
@@ -157,8 +163,10 @@ def advantage_words(a: "Analysis") -> tuple[str, ...]:
     )
 
 
-def rates_section(winners: "Winners", duels: "Duels") -> Section:
-    """Return the section on win rates with intervals, tiers and joint rank ranges."""
+def rates_section(
+    winners: "Winners", duels: "Duels", scores: "pd.DataFrame | None" = None
+) -> Section:
+    """Return the section on win rates and scores with intervals, tiers and joint rank ranges."""
     level, n_tiers = _level(winners), int(winners["tier"].max())
     shading = " Shading separates the tiers." if n_tiers > 1 else ""
     caption = (
@@ -168,12 +176,13 @@ def rates_section(winners: "Winners", duels: "Duels") -> Section:
     )
     return Section(
         id="rates",
-        title="Win rates and tiers",
+        title="Win rates and tiers" if scores is None else "Win rates, scores and tiers",
         body=blocks(
             _tier_words(winners),
             None if winners.groups() is None else Text(ACROSS, "alarm"),
             *_forests(winners, caption),
-            _rates_table(winners, duels),
+            *(() if scores is None else (scores.attrs["sentence"], WAYS.get(scores.attrs["unit"]))),
+            _rates_table(winners, duels, scores),
         ),
     )
 
@@ -324,30 +333,33 @@ def _forests(winners: "Winners", caption: str) -> list[Figure]:
     ]
 
 
-def _rates_table(winners: "Winners", duels: "Duels") -> Table:
+def _rates_table(winners: "Winners", duels: "Duels", scores: "pd.DataFrame | None") -> Table:
     frame, counts = winners.table(), duels.summary()
     best = winners["winner_share"].sel(criterion="copeland").to_series()
     tier, level, n_arms = frame["tier"].to_numpy(), _level(winners), len(frame)
     shown = LISTED if n_arms > TABLE_ARMS else n_arms
     more = f" The first {shown:,} of {n_arms:,} arms; the files have all." * (shown < n_arms)
     results = ("wins", "ties", "losses") if duels.n_ties else ("wins", "losses")
+    scored = {} if scores is None else _scored(scores)
     rows = tuple(
         (
             str(arm),
             f"{percent(row['borda_mean'])} %",
             f"{percent(row['borda_lower'])} to {percent(row['borda_upper'])}",
+            *scored.get(str(arm), ()),
             f"{percent(best[arm])} %",
             rank_range(row["rank_best"], row["rank_worst"]),
             " / ".join(f"{counts.loc[arm, c]:,.0f}" for c in results),
         )
         for arm, row in frame.head(shown).iterrows()
     )
-    heads = ("arm", score_name(winners).replace(" ", "\n"), f"{level}\ninterval", "best\narm")
+    heads: tuple[str, ...] = ("arm", score_name(winners).replace(" ", "\n"), f"{level}\ninterval")
+    heads += ("score", "score\ninterval") if scored else ()
     last = "won / tied\n/ lost" if duels.n_ties else "won /\nlost"
     columns = ("borda_mean", "borda_lower", "borda_upper", "rank_best", "rank_worst")
     return Table(
-        columns="lnnnnn",
-        heads=(*heads, f"joint rank\nrange, {level}", last),
+        columns="l" + "n" * (5 + 2 * bool(scored)),
+        heads=(*heads, "best\narm", f"joint rank\nrange, {level}", last),
         rows=rows,
         rules=tuple(int(k) + 1 for k in np.flatnonzero(np.diff(tier[:shown]))),
         full=True,
@@ -359,10 +371,23 @@ def _rates_table(winners: "Winners", duels: "Duels") -> Table:
         data={
             "arm": list(frame.index),
             **{name: frame[name].to_numpy() for name in columns},
+            **(
+                {} if scores is None else {c: scores.loc[frame.index, c].to_numpy() for c in scores}
+            ),
             "copeland_share": best[frame.index].to_numpy(),
             **{name: counts.loc[frame.index, name].to_numpy() for name in results},
         },
     )
+
+
+def _scored(scores: "pd.DataFrame") -> dict[str, tuple[str, str]]:
+    """Return score and interval of each arm as text, with as many decimals in every row."""
+    width = (scores["score_upper"] - scores["score_lower"]).to_numpy()
+    digits = digits_of(float(np.median(width[width > 0]))) if (width > 0).any() else 0
+    told = {end: [f"{x:z.{digits}f}" for x in scores[f"score_{end}"]] for end in
+            ("mean", "lower", "upper")}  # fmt: skip
+    ends = (f"{low} to {high}" for low, high in zip(told["lower"], told["upper"], strict=True))
+    return dict(zip(map(str, scores.index), zip(told["mean"], ends, strict=True), strict=True))
 
 
 def _joint_words(frame: "pd.DataFrame", confidence: float) -> str:

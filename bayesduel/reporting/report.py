@@ -58,7 +58,6 @@ from bayesduel.reporting.ranking import (
     verdict_section,
 )
 from bayesduel.reporting.raw_counts import raw_counts_section
-from bayesduel.reporting.scores import scores_section
 from bayesduel.reporting.section import (
     Alert,
     Block,
@@ -117,8 +116,8 @@ NEXT_FEW = (
 REJECTED = "The log contradicts a ranking (see Transitivity): this one is for comparison only."
 
 CONTRADICTED = (
-    "The log contradicts a ranking (see Transitivity): {} are in the order of their win rates by "
-    "the model {}, which allows cycles."
+    "The log contradicts a ranking: {} are in the order of their win rates by a model that allows "
+    "cycles, {}."
 )
 
 Sections = tuple[Section, ...]
@@ -406,10 +405,9 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         ),
         board,
         _noted(
-            rates_section(a.winners, a.duels),
+            rates_section(a.winners, a.duels, a.scores),
             " ".join(filter(None, (rejected, tie_words(a), neutral, COUNTS if neutral else ""))),
         ),
-        _noted(scores_section(a.scores), rejected),
         _noted(ranks_section(a.winners), rejected),
         _noted(preferences_section(pairs), uneven),
         _noted(winners_section(a), controlled_words(a, "these winners are those")),

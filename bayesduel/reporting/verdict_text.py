@@ -67,7 +67,7 @@ def headline(winners: "Winners", noun: str, cyclic: "Winners | None" = None) -> 
         words = headline(cyclic, noun) if cyclic and decided else _most(cyclic)
         return f"No single ranking holds. {words}".rstrip()
     if attrs["verdict"].startswith("No verdict"):  # of too few clusters, say
-        return str(attrs["verdict"])
+        return f"{attrs['verdict'].partition('. ')[0]}."
     return f"Not enough data yet: {_open(winners, arms, noun, sure)}{_safe(attrs, noun)}"
 
 

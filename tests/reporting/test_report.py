@@ -24,13 +24,13 @@ from bayesduel.reporting.log import log_section
 from bayesduel.reporting.next_pairs import next_pairs_section
 from bayesduel.reporting.ranking import (
     _joint_words,
+    _scored,
     caution_words,
     order_words,
     ranks_section,
     rates_section,
 )
 from bayesduel.reporting.raw_counts import raw_counts_section
-from bayesduel.reporting.scores import scores_section
 from bayesduel.reporting.section import Text
 from bayesduel.reporting.winners import criterion_rows, criterion_words
 from bayesduel.text import percent, rank_range
@@ -40,7 +40,6 @@ SECTIONS = (
     "verdict",
     "ranking",
     "rates",
-    "scores",
     "ranks",
     "preferences",
     "winners",
@@ -397,9 +396,9 @@ def test_scores_have_as_many_decimals_in_every_row():
         {**ends, "score_upper": [1.7, 0.0, 5.1]}, index=pd.Index(["a", "anchor", "c"], name="arm")
     )
     table.attrs = {"ci_prob": 0.95, "unit": "logits", "sentence": "Scores."}
-    rows = scores_section(table).tables["scores"].rows
-    assert [row[2] for row in rows] == ["1.2", "0.0", "-0.6"]
-    assert [row[3] for row in rows] == ["0.7 to 1.7", "0.0 to 0.0", "-4.9 to 5.1"]
+    found = _scored(table)
+    assert [mean for mean, _ in found.values()] == ["1.2", "0.0", "-0.6"]
+    assert [ends for _, ends in found.values()] == ["0.7 to 1.7", "0.0 to 0.0", "-4.9 to 5.1"]
 
 
 def test_bars_of_calibration_are_by_the_unit_that_was_held_out():
@@ -646,12 +645,12 @@ def test_no_number_is_left_unfilled(html):
 
 def test_scores_are_those_of_the_function(page, springall):
     table = bd.scores(springall[1])
-    rows = page.rows["scores"][1:]
-    assert [row[1] for row in rows] == list(table.index)
+    rows = page.rows["rates"][1:]
+    assert [row[0] for row in rows] == list(table.index)
     assert all(
-        float(row[2]) == round(s, 2) for row, s in zip(rows, table["score_mean"], strict=True)
+        float(row[3]) == round(s, 2) for row, s in zip(rows, table["score_mean"], strict=True)
     )
-    assert "A log determines only differences" in page.text["scores"]
+    assert "A log determines only differences" in page.text["rates"]
 
 
 def test_raw_counts_stand_beside_the_model(page, springall):
