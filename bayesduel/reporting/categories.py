@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.inference.default_model import AUTO
+from bayesduel.reporting.leaderboard import leaderboard_section
 from bayesduel.reporting.section import (
     Alert,
     Cell,
@@ -19,7 +20,7 @@ from bayesduel.reporting.section import (
     blocks,
 )
 from bayesduel.reporting.verdict_text import check_noun, headline
-from bayesduel.text import count, number_with_interval, percent, probability
+from bayesduel.text import count, join, number_with_interval, percent, probability
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -32,6 +33,7 @@ __all__ = [
     "CategoryAnalysis",
     "analyse_categories",
     "categories_section",
+    "category_board",
     "category_verdict_section",
     "changes_section",
     "table_section",
@@ -39,6 +41,8 @@ __all__ = [
 
 OPEN_ROWS = 40  # categories up to which the table is shown unfolded
 CHANGES = 50  # changes of the ranking that are listed, the most probable first
+VIEWED = 3000  # arms times categories up to which a page has a leaderboard of each
+ORIGIN = 1000.0  # rating of the average arm
 ACROSS_ARMS = 12  # arms up to which categories are rows and arms columns
 
 
@@ -134,7 +138,11 @@ def category_verdict_section(a: CategoryAnalysis) -> Section:
     spread = number_with_interval(
         *(float(ranks[f"spread_{e}"]) for e in ("mean", "lower", "upper"))
     )
-    overall = f"Average category: {headline(a.winners, a.noun)}"
+    n, labels = ranks.sizes["category"], ranks["category"].values
+    changed = int((ranks["reversed_pairs"] > 0).sum())
+    other = labels[ranks["best_differs_probability"].values >= confidence]
+    words = f"The order is surely another than overall in {changed or 'none'} of {n:,} categories"
+    words += f", and another {a.noun} is surely the best in {join(other)}." if len(other) else "."
     note = (
         f"From {a.duels.n_duels:,} duels between {count(a.duels.n_arms, a.noun)} in "
         f"{ranks.sizes['category']:,} categories, under one model: each arm has an overall score "
@@ -143,11 +151,28 @@ def category_verdict_section(a: CategoryAnalysis) -> Section:
         "Arms with few duels in a category therefore keep near to their overall score there. "
         "Each pair and category is judged by itself, without a correction for their number."
     )
-    settled = bool((ranks["reversed_pairs"] > 0).any())
-    exact = (f"Average category: {a.winners.attrs['verdict']}", note)
-    verdict = Verdict(headline=ranks.sentence, text=(overall,), exact=exact, settled=settled)
+    settled = a.winners.attrs["verdict_kind"] not in ("undecided", "not comparable")
+    exact = (ranks.sentence, f"Average category: {a.winners.attrs['verdict']}", note)
+    said = f"On average over categories: {headline(a.winners, a.noun)}"
+    verdict = Verdict(headline=said, text=(words,), exact=exact, settled=settled)
     alerts = (Alert(name, (words,)) for name, words in a.warnings)
     return Section(id="verdict", body=(verdict, *alerts))
+
+
+def category_board(a: CategoryAnalysis) -> Section:
+    """Return the leaderboard of an average category, and of each that a reader chooses."""
+    from bayesduel.posterior.scores import scores
+
+    level = {"ci_prob": a.ranks.attrs["confidence"]}
+    rated = scores(a.fit, **level)
+    views = {}
+    if a.ranks["duels"].size <= VIEWED:
+        frame = a.ranks.scores()
+        for end in ("", "_lower", "_upper"):
+            score = frame[f"score{end or '_mean'}"]
+            frame[f"rating{end}"] = ORIGIN + rated.attrs["points_per_unit"] * score
+        views = {str(label): rows for label, rows in frame.groupby("category", sort=False)}
+    return leaderboard_section(a.winners, a.duels, rated, noun=a.noun, views=views)
 
 
 def categories_section(a: CategoryAnalysis) -> Section:

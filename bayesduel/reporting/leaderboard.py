@@ -32,6 +32,7 @@ def leaderboard_section(
     pairs: "Winners | None" = None,
     note: str = "",
     noun: str = "arm",
+    views: "Mapping[str, pd.DataFrame] | None" = None,
 ) -> Section:
     """Return the section that a reader sees first: ranks, ratings with intervals, duels, tiers.
 
@@ -47,6 +48,9 @@ def leaderboard_section(
         A sentence before the table, in bold, or "".
     noun
         What an arm is called.
+    views
+        By label (a category, a period), other rankings that a reader can choose: ``rating`` and
+        its ends, ``rank_mean``, ``rank_lower``, ``rank_upper`` and ``duels`` by arm.
     """
     rated = scores is not None and "rating" in scores
     ratings = scores if rated else None
@@ -55,7 +59,7 @@ def leaderboard_section(
         title="Leaderboard",
         body=blocks(
             Text(note, "alarm") if note else None,
-            _table(winners, duels, ratings, noun),
+            _table(winners, duels, ratings, noun, views or {}),
             *_comparison(winners, duels, ratings, winners if pairs is None else pairs, noun),
         ),
     )
@@ -64,7 +68,13 @@ def leaderboard_section(
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _table(winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None", noun: str) -> Table:
+def _table(
+    winners: "Winners",
+    duels: "Duels",
+    ratings: "pd.DataFrame | None",
+    noun: str,
+    views: "Mapping[str, pd.DataFrame]",
+) -> Table:
     frame, n_duels, group = winners.table(), duels.summary()["duels"], winners.groups()
     level = f"{100 * winners.attrs['confidence']:g} %"
     n_arms, tier = len(frame), frame["tier"].to_numpy()
@@ -111,6 +121,27 @@ def _table(winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None", n
         data=_data(winners, duels, ratings),
         search="arm" if shown < n_arms else "",
         board=True,
+        views={label: _view(frame, int(tiered) + bool(group)) for label, frame in views.items()},
+    )
+
+
+def _view(frame: "pd.DataFrame", empty: int) -> tuple[tuple[str | Cell, ...], ...]:
+    """Return the rows of another ranking, the best first, with so many `empty` columns."""
+    frame = frame.sort_values("rank_mean", kind="stable")
+    ends = [frame[name].to_numpy() for name in ("rating", "rating_lower", "rating_upper")]
+    return tuple(
+        (
+            f"{place}",
+            str(row["arm"]),
+            f"{row['rating']:.0f}",
+            Cell(f"{row['rating_lower']:.0f} to {row['rating_upper']:.0f}", bar=bar),
+            rank_range(row["rank_lower"], row["rank_upper"]),
+            f"{row['duels']:,.0f}",
+            *("",) * empty,
+        )
+        for place, (row, bar) in enumerate(
+            zip(frame.to_dict("records"), _bars(*ends), strict=True), 1
+        )
     )
 
 

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from bayesduel.reporting.categories import (
     CategoryAnalysis,
     analyse_categories,
     categories_section,
+    category_board,
     category_verdict_section,
     changes_section,
     table_section,
@@ -410,6 +412,7 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         ),
         _noted(ranks_section(a.winners), rejected),
         _noted(preferences_section(pairs), uneven),
+        _over_time(a.fit),
         _noted(winners_section(a), controlled_words(a, "these winners are those")),
         raw_counts_section(a.duels, a.winners, pairs),
         margins,
@@ -433,6 +436,19 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         _reproduce(a.fit, command),
     )
     return tuple(section for section in found if section is not None)
+
+
+def _over_time(fit: "xr.DataTree") -> Section | None:
+    """Return the section on ratings that change over time; None where they do not."""
+    from bayesduel.plots.ratings import RATINGS_SIZE, plot_ratings
+
+    if "rating" not in fit["posterior"]:
+        return None
+    words = "Ratings over time, of the six arms that are highest at the end"
+    figure = Figure(
+        plot=partial(plot_ratings, fit), size=RATINGS_SIZE, alt=words, caption=f"{words}."
+    )
+    return Section(id="time", title="Ratings over time", body=(figure,))
 
 
 def _title(name: str) -> str:
@@ -491,10 +507,10 @@ def _of_categories(a: CategoryAnalysis, command: str | None) -> Sections:
     average = "Ranks and win rates are those of an average category."
     found = (
         category_verdict_section(a),
+        _noted(category_board(a), average),
         categories_section(a),
         changes_section(a),
         table_section(a),
-        _noted(leaderboard_section(a.winners, a.duels, noun=a.noun), average),
         _noted(rates_section(a.winners, a.duels), average),
         log_section(a.duels, health(a.duels)),
         fit_section(a.fit),

@@ -187,6 +187,8 @@ class Table(Printed):
         Name of the column of the files in which a reader of a page can search; "" for none.
     board
         Whether a reader of a page can sort, filter and copy it.
+    views
+        Other rows by label, which a reader of a page can choose in place of these.
     file
         Address of its JSON, for a page that does not hold its files; "" for one that does.
     """
@@ -201,16 +203,19 @@ class Table(Printed):
     data: Mapping[str, Sequence[Any]] | None = None
     search: str = ""
     board: bool = False
+    views: Mapping[str, tuple[tuple[str | Cell, ...], ...]] = field(default_factory=dict)
     file: str = ""
     kind: ClassVar[str] = "table"
 
     @property
     def cells(self) -> tuple[tuple[Cell, ...], ...]:
         """The rows, every cell a :class:`Cell`."""
-        return tuple(
-            tuple(Cell(cell) if isinstance(cell, str) else cell for cell in row)
-            for row in self.rows
-        )
+        return _cells(self.rows)
+
+    @property
+    def bodies(self) -> dict[str, tuple[tuple[Cell, ...], ...]]:
+        """All rows by label, its own first under ""."""
+        return {"": self.cells} | {label: _cells(rows) for label, rows in self.views.items()}
 
     @cached_property
     def content(self) -> dict[str, list[Any]]:
@@ -415,6 +420,12 @@ class Section(Printed):
 def blocks(*given: Block | str | None) -> tuple[Block, ...]:
     """Return the blocks that are given, strings as paragraphs; None and "" are left out."""
     return tuple(Text(block) if isinstance(block, str) else block for block in given if block)
+
+
+def _cells(rows: tuple[tuple[str | Cell, ...], ...]) -> tuple[tuple[Cell, ...], ...]:
+    return tuple(
+        tuple(Cell(cell) if isinstance(cell, str) else cell for cell in row) for row in rows
+    )
 
 
 def _tables(body: tuple[Block, ...]) -> Iterator[Table]:

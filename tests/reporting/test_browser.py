@@ -179,6 +179,33 @@ def test_words_of_the_comparison_are_those_of_a_reader(folder, tmp_path, said, n
     assert said in re.search(r'class="compared"[^>]*>(.*?)</p>', seen(path, tmp_path))[1]
 
 
+def test_a_category_is_chosen_and_its_own_ranking_shown(tmp_path):
+    """Sorting, the filter and the copy are those of the rows that are shown."""
+    rng = np.random.default_rng(3)
+    i, j = rng.integers(0, 4, (2, 900))
+    topic = rng.choice(["code", "poems"], 900)
+    strong = np.where(topic == "code", i, -i) - np.where(topic == "code", j, -j)
+    met = i != j
+    won = rng.random(900) < 1 / (1 + np.exp(-1.5 * strong))
+    log = bd.Duels.from_votes([f"m{k}" for k in i[met]], [f"m{k}" for k in j[met]], won[met],
+                              category=topic[met], keep={"topic": topic[met]})  # fmt: skip
+    logs = {name: log[topic[met] == name] for name in ("code", "poems")}
+    path = bd.report(logs, tmp_path / "by.html", pooled=True, noun="model", draws=400)
+    script = """
+    const choice = document.querySelector("form.board select");
+    const rows = () => [...document.querySelectorAll("table.board tbody tr")]
+      .filter((row) => row.offsetHeight).map((row) => row.cells[1].innerText);
+    document.title = JSON.stringify([...choice.options].map((option, at) => {
+      choice.selectedIndex = at;
+      choice.dispatchEvent(new Event("change", {bubbles: true}));
+      return [option.text, rows()];
+    }));
+    """
+    shown = dict(json.loads(title_of(seen(path, tmp_path, script))))
+    assert shown["code"] == ["m3", "m2", "m1", "m0"] and shown["poems"] == shown["code"][::-1]
+    assert sorted(shown["all"]) == sorted(shown["code"]) and len(shown) == 3
+
+
 def test_with_scripts_off_the_page_is_whole(path, tmp_path):
     """In a frame that may run no script, which the page around it looks at."""
     frame = path.with_name("frame.html")

@@ -685,3 +685,14 @@ def test_logs_without_any_cycle_have_no_picture_of_cyclicity(tmp_path):
     even = bd.Duels.from_wins([[0, 6, 5], [4, 0, 7], [5, 3, 0]], ["a", "b", "c"])
     pages = [bd.report(log, tmp_path / "report.html").read_text() for log in (clear, even)]
     assert ["Cyclicity of replicated logs" in page for page in pages] == [False, True]
+
+
+def test_ratings_over_time_are_drawn_where_the_model_has_them(tmp_path):
+    rng = np.random.default_rng(2)
+    i = rng.integers(0, 3, 300)
+    j = (i + rng.integers(1, 3, 300)) % 3
+    votes = [[f"m{k}" for k in side] for side in (i, j)]
+    log = Duels.from_votes(*votes, rng.random(300) < 0.5 + 0.1 * (i - j), time=np.arange(300.0))
+    page = page_of(log, tmp_path, model=bd.models.BradleyTerry() + bd.models.TimeVarying(periods=3),
+                   draws=200)  # fmt: skip
+    assert "highest at the end" in page.text["time"]

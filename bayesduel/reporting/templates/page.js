@@ -17,10 +17,12 @@ function fileAfter(node, suffix) {
 for (const form of document.querySelectorAll("form.board")) {
   const table = form.parentElement.querySelector("table.board");
   const heads = [...table.tHead.rows[0].cells];
-  const rows = [...table.tBodies[0].rows];
+  const choice = form.querySelector("select");
+  const bodies = [...table.tBodies].map((body) => [body, [...body.rows]]);
+  let [body, rows] = bodies[0];
   const told = form.querySelector("output");
   const texts = (row) => [...row.cells].map((cell) => spaced(cell.textContent));
-  const shown = () => [...table.tBodies[0].rows].filter((row) => !row.hidden);
+  const shown = () => [...body.rows].filter((row) => !row.hidden);
   form.hidden = false;
 
   function key(row, at) {
@@ -45,18 +47,26 @@ for (const form of document.querySelectorAll("form.board")) {
       });
       for (const [, place] of order) {
         rows[place].classList.remove("rule");
-        table.tBodies[0].append(rows[place]);
+        body.append(rows[place]);
       }
     });
   });
 
-  form.querySelector("input").addEventListener("input", (event) => {
-    const wanted = spaced(event.target.value).toLowerCase();
+  const filter = () => {
+    const wanted = spaced(form.querySelector("input").value).toLowerCase();
     for (const row of rows) {
       const name = row.querySelector("td.name");
       row.hidden = !spaced(name.title || name.textContent).toLowerCase().includes(wanted);
     }
     told.textContent = wanted ? `${shown().length} of ${rows.length}` : "";
+  };
+  form.querySelector("input").addEventListener("input", filter);
+  if (choice) choice.addEventListener("change", () => {
+    body.hidden = true;
+    [body, rows] = bodies[choice.selectedIndex];
+    body.hidden = false;
+    for (const head of heads) head.removeAttribute("aria-sort");
+    filter();
   });
 
   function markdown() {
