@@ -94,7 +94,7 @@ def winners(
     Neumann the mean weight in the maximin mixture), ``winner_share`` (a win split among those
     who tie for it: sums to 1, for Condorcet to ``condorcet_exists``). By arm:
     ``rank_mean``, ``_lower``, ``_upper`` (1 is best; quantiles of the rank in the draws),
-    ``rank_best``, ``rank_worst`` (by pairwise certainty, see
+    ``rank_joint_lower``, ``rank_joint_upper`` (by pairwise certainty, see
     :mod:`bayesduel.posterior.separation`), ``rank_probability`` (by rank too),
     ``top_k_probability``, ``borda_mean``, ``_lower``, ``_upper``, ``_quarter``,
     ``_three_quarters``, ``tier``, ``unbeaten_probability`` (no arm beats it by more than
@@ -353,8 +353,8 @@ def _variables(
         "rank_mean": (one, 1 + found.rank.mean(0)),
         "rank_lower": (one, 1 + low),
         "rank_upper": (one, 1 + high),
-        "rank_best": (one, ranges[0]),
-        "rank_worst": (one, ranges[1]),
+        "rank_joint_lower": (one, ranges[0]),
+        "rank_joint_upper": (one, ranges[1]),
         "top_k_probability": (one, (found.rank < k).mean(0)),
         "borda_mean": (one, borda.mean(0)),
         "unbeaten_probability": (one, found.unbeaten.mean(0)),

@@ -59,7 +59,9 @@ class Winners(xr.Dataset):
             for name in ("rank", "borda")
         )
         columns = {f"rank_{k}": v for k, v in rank.items()}
-        columns |= {name: self[name].values[order] for name in ("rank_best", "rank_worst")}
+        columns |= {
+            name: self[name].values[order] for name in ("rank_joint_lower", "rank_joint_upper")
+        }
         for criterion in ("condorcet", "copeland"):
             columns[criterion] = self["winner_probability"].sel(criterion=criterion).values[order]
         columns |= {f"borda_{k}": v for k, v in borda.items()}
@@ -164,7 +166,8 @@ def _shown(dataset: Winners, limit: int) -> tuple["pd.DataFrame", str]:
     columns = {
         "rank": [str(place) for place in range(1, len(t) + 1)],
         "rank range": [
-            rank_range(best, worst) for best, worst in t[["rank_best", "rank_worst"]].to_numpy()
+            rank_range(best, worst)
+            for best, worst in t[["rank_joint_lower", "rank_joint_upper"]].to_numpy()
         ],
         "P(Condorcet)": map(probability, t["condorcet"]),
         "P(Copeland)": map(probability, t["copeland"]),

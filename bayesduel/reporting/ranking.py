@@ -348,7 +348,7 @@ def _rates_table(winners: "Winners", duels: "Duels", scores: "pd.DataFrame | Non
             f"{percent(row['borda_lower'])} to {percent(row['borda_upper'])}",
             *scored.get(str(arm), ()),
             f"{percent(best[arm])} %",
-            rank_range(row["rank_best"], row["rank_worst"]),
+            rank_range(row["rank_joint_lower"], row["rank_joint_upper"]),
             " / ".join(f"{counts.loc[arm, c]:,.0f}" for c in results),
         )
         for arm, row in frame.head(shown).iterrows()
@@ -356,7 +356,7 @@ def _rates_table(winners: "Winners", duels: "Duels", scores: "pd.DataFrame | Non
     heads: tuple[str, ...] = ("arm", score_name(winners).replace(" ", "\n"), f"{level}\ninterval")
     heads += ("score", "score\ninterval") if scored else ()
     last = "won / tied\n/ lost" if duels.n_ties else "won /\nlost"
-    columns = ("borda_mean", "borda_lower", "borda_upper", "rank_best", "rank_worst")
+    columns = ("borda_mean", "borda_lower", "borda_upper", "rank_joint_lower", "rank_joint_upper")
     return Table(
         columns="l" + "n" * (5 + 2 * bool(scored)),
         heads=(*heads, "best\narm", f"joint rank\nrange, {level}", last),

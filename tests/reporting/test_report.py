@@ -163,7 +163,7 @@ def test_verdict_and_ranking_are_those_of_winners(page, springall):
         low, high = (percent(want[f"borda_{end}"]) for end in ("lower", "upper"))
         assert cells["95 %interval"] == f"{low} to {high}"
         ends = {float(x) for x in cells["joint rankrange, 95 %"].split(" to ")}
-        assert ends == {want["rank_best"], want["rank_worst"]}
+        assert ends == {want["rank_joint_lower"], want["rank_joint_upper"]}
         own = counts.loc[str(arm)]
         record = [int(x) for x in cells["won / tied/ lost"].split(" / ")]
         assert record == [own["wins"], own["ties"], own["losses"]]
