@@ -13,7 +13,6 @@ from bayesduel.reporting.section import (
     Alert,
     Cell,
     Figure,
-    Group,
     Section,
     Table,
     Verdict,
@@ -39,7 +38,6 @@ __all__ = [
     "table_section",
 ]
 
-OPEN_ROWS = 40  # categories up to which the table is shown unfolded
 CHANGES = 50  # changes of the ranking that are listed, the most probable first
 VIEWED = 3000  # arms times categories up to which a page has a leaderboard of each
 ORIGIN = 1000.0  # rating of the average arm
@@ -206,10 +204,8 @@ def categories_section(a: CategoryAnalysis) -> Section:
             f"rankings are equal. Surely: pairs that are with probability {confidence:g} or more."
         ),
     )
-    body = table if len(rows) <= OPEN_ROWS else Group("All categories", (table,), folded=True)
-    first = () if len(rows) <= OPEN_ROWS else (_first_rows(table),)
     words = "The categories, those with most changes of the ranking first."
-    return Section(id="categories", title="Categories", body=(*blocks(words), *first, body))
+    return Section(id="categories", title="Categories", body=blocks(words, table))
 
 
 def changes_section(a: CategoryAnalysis) -> Section:
@@ -292,9 +288,7 @@ def table_section(a: CategoryAnalysis) -> Section:
         caption=caption,
         rules=(1,) if by_category else (),
     )
-    title = "Score and rank of every arm in every category"
-    shown = table if len(rows) <= OPEN_ROWS else Group(title, (table,), folded=True)
-    return Section(id="by-category", title="Arms by category", body=(figure, shown))
+    return Section(id="by-category", title="Arms by category", body=(figure, table))
 
 
 # -- in calling order ----------------------------------------------------------------------
@@ -302,10 +296,3 @@ def table_section(a: CategoryAnalysis) -> Section:
 
 def _strong(words: str, sure: bool) -> "str | Cell":
     return Cell(words, style="strong") if sure else words
-
-
-def _first_rows(table: Table, n: int = 12) -> Table:
-    """Return the first rows of a table that is shown whole elsewhere."""
-    from dataclasses import replace
-
-    return replace(table, rows=table.rows[:n], caption=f"The first {n} of {len(table.rows):,}.")

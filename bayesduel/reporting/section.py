@@ -27,7 +27,6 @@ __all__ = [
     "Block",
     "Cell",
     "Compare",
-    "Facts",
     "Figure",
     "Group",
     "Section",
@@ -119,17 +118,6 @@ class Alert(Printed):
         yield _styled(f"{self.title}:", "bold red")
         for words in self.lines:
             yield _styled(f"- {words}")
-
-
-@dataclass(frozen=True)
-class Facts(Printed):
-    """The main counts, as (label, number)."""
-
-    rows: tuple[tuple[str, str], ...]
-    kind: ClassVar[str] = "facts"
-
-    def _printed(self) -> "Iterator[RenderableType]":
-        yield from Table(columns="ht", rows=self.rows)._printed()
 
 
 @dataclass(frozen=True)
@@ -369,7 +357,7 @@ class Group(Printed):
         yield from _spaced(self.body)
 
 
-Block = Text | Verdict | Alert | Facts | Table | Figure | Compare | Group
+Block = Text | Verdict | Alert | Table | Figure | Compare | Group
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -383,8 +371,8 @@ class Section(Printed):
     title
         Heading, or "".
     body
-        Blocks: :class:`Text`, :class:`Verdict`, :class:`Alert`, :class:`Facts`,
-        :class:`Table`, :class:`Figure` and :class:`Group`.
+        Blocks: :class:`Text`, :class:`Verdict`, :class:`Alert`, :class:`Table`, :class:`Figure`
+        and :class:`Group`.
     """
 
     id: str

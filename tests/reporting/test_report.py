@@ -306,14 +306,9 @@ def test_repeated_judges_are_told(tmp_path):
     words = page.text["errors"]
     assert "cluster-robust by judge (12 clusters" in words and "degrees of freedom" in words
     assert "one majority verdict of each pair and judge counts as one duel" in page.text["winners"]
-    head, *rows = page.rows["errors"]
-    assert head == ["arm", "independent votes", "by judge"] and len(rows) == 3
-
     group = bd.fit(log, "bradley-terry", draws=400)["clusters"].dataset
-    by_arm = {row[0]: row[1:] for row in rows}
-    for k, arm in enumerate(group["arm"].values):
-        after = float(group["score_se_cluster"].values[0, k])
-        assert by_arm[str(arm)] == [f"{float(group['score_se'].values[k]):.3f}", f"{after:.3f}"]
+    ratio = group["score_se_cluster"].values[0] / group["score_se"].values
+    assert f"is {np.median(ratio):.2f} times the model-based one for the median arm" in words
 
 
 def test_too_few_judges_are_told(tmp_path):
