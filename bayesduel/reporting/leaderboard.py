@@ -116,7 +116,7 @@ def _table(
         rules=tuple(int(k) + 1 for k in np.flatnonzero(np.diff(tier[:shown]))),
         full=True,
         caption=f"{name.capitalize()}: {words}. Rank interval ({level}): pointwise, for each "
-        f"{noun} on its own; joint rank ranges are under Win rates."
+        f"{noun} on its own; joint rank ranges are under Win rates and tiers."
         f"{order_words(mean)}{more}",
         data=_data(winners, duels, ratings),
         search="arm" if shown < n_arms else "",

@@ -176,7 +176,7 @@ def rates_section(
     )
     return Section(
         id="rates",
-        title="Win rates and tiers" if scores is None else "Win rates, scores and tiers",
+        title="Win rates and tiers",
         body=blocks(
             _tier_words(winners),
             None if winners.groups() is None else Text(ACROSS, "alarm"),
