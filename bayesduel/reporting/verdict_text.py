@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesduel.posterior.verdict_check import largest
 from bayesduel.system.arguments import check_text, shown_value
 from bayesduel.text import SENTENCE, count, join, percent, plural, shorten
 
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["check_noun", "headline"]
 
 FEW = 7  # arms that may be the best, all named
-NAMED = 3  # of more, and of those that beat most others
-LEAST = 0.05  # probability to be named among these
+NAMED = 3  # of more
 LONGEST = 40  # letters of a noun
 
 
@@ -101,13 +101,8 @@ def _most(cyclic: "Winners | None") -> str:
     """Return which arms probably beat most others, "" without a model that allows cycles."""
     if cyclic is None:
         return ""
-    share = cyclic["winner_share"].sel(criterion="copeland").to_series()
-    share = share.sort_values(ascending=False, kind="stable").head(NAMED)
-    named = [
-        f"{shorten(str(arm), SENTENCE)} ({percent(p)} %)"
-        for k, (arm, p) in enumerate(share.items())
-        if p >= LEAST or not k
-    ]
+    arms, share = cyclic["arm"].values, cyclic["winner_share"].sel(criterion="copeland").values
+    named = [f"{shorten(str(arms[i]), SENTENCE)} ({percent(share[i])} %)" for i in largest(share)]
     return f"Most others are probably beaten by {join(named, word='or', width=None)}."
 
 
