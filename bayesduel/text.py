@@ -30,6 +30,7 @@ __all__ = [
     "number_with_interval",
     "p_value",
     "percent",
+    "plural",
     "printable",
     "probability",
     "rank_range",
@@ -104,7 +105,14 @@ def join(
 
 def count(n: int, what: str) -> str:
     """Return a number and its noun, "1 duel" or "1,234 duels"."""
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
+    return f"{n:,} {what if n == 1 else plural(what)}"
+
+
+def plural(noun: str) -> str:
+    """Return the regular plural of an English noun: "duels", "dishes", "entries"."""
+    if noun.endswith(("s", "x", "z", "ch", "sh")):
+        return f"{noun}es"
+    return f"{noun[:-1]}ies" if re.search("[^aeiou]y$", noun) else f"{noun}s"
 
 
 def percent(p: float) -> str:

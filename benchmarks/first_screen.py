@@ -182,8 +182,10 @@ def tiers() -> None:
     print("    arms by tier:", dict(sizes.iter_rows()))
     print("    error of each border, at most:", max(said["tier_errors"]))
     true = np.array([int(name[3:]) + 1 for name in table["arm"]])
-    inside = (table["rank_best"].to_numpy() <= true) & (true <= table["rank_worst"].to_numpy())
-    width = (table["rank_worst"] - table["rank_best"]).median()
+    inside = (table["rank_joint_lower"].to_numpy() <= true) & (
+        true <= table["rank_joint_upper"].to_numpy()
+    )
+    width = (table["rank_joint_upper"] - table["rank_joint_lower"]).median()
     print(f"    rank ranges: median width {width}, {inside.sum()} of 100 hold the true rank")
 
 

@@ -50,7 +50,7 @@ def read(folder: Path, log: str) -> bd.Duels:
 
 def beside(duels: bd.Duels, arena: str | None) -> pd.DataFrame:
     """Return one row an arm: the ratings of every library, those of bayesduel with intervals."""
-    fit = bd.fit(duels, seed=SEED)
+    fit = bd.fit(duels, BradleyTerry(), seed=SEED)
     table = bd.scores(fit)
     wins = duels.tally("half").wins
     flat = bd.fit(duels, BradleyTerry(scale=np.inf), seed=SEED)

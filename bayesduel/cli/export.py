@@ -6,17 +6,14 @@ from typing import Any
 import click
 
 from bayesduel.cli.options import (
-    against_option,
     analysing,
-    anchor_option,
+    analysis_options,
     check_not_input,
     chosen_model,
-    fitting_options,
-    judging_options,
+    folder_option,
     log_argument,
     raw_option,
     read_log,
-    reading_options,
 )
 
 __all__ = ["command"]
@@ -24,13 +21,7 @@ __all__ = ["command"]
 
 @click.command("export", short_help="Write every table of the report on LOG as a file.")
 @log_argument
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, file_okay=False),
-    required=True,
-    help="Folder to write to.",
-)
+@folder_option
 @click.option(
     "--format",
     type=click.Choice(["csv", "json"]),
@@ -39,11 +30,7 @@ __all__ = ["command"]
     help="Format of the files.",
 )
 @raw_option
-@anchor_option
-@against_option
-@reading_options
-@fitting_options
-@judging_options
+@analysis_options
 def command(log: str, output: Path, format: Any, raw: bool, **options: Any) -> None:
     """Write every table of the report on LOG as a file, numbers not rounded.
 

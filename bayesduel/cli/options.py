@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "against_option",
     "analysing",
+    "analysis_options",
     "anchor_of",
     "anchor_option",
     "check_folder",
@@ -26,11 +27,13 @@ __all__ = [
     "fit_log",
     "fits_of",
     "fitting_options",
+    "folder_option",
     "is_saved",
     "json_option",
     "judging_options",
     "log_argument",
     "names_of",
+    "noun_option",
     "page_option",
     "raw_option",
     "read_log",
@@ -77,6 +80,19 @@ raw_option = click.option(
     is_flag=True,
     help="CSV with labels as they are.  [default: an apostrophe in front of those that a "
     "spreadsheet would take for a formula]",
+)
+folder_option = click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="Folder to write to.",
+)
+noun_option = click.option(
+    "--noun",
+    default="arm",
+    show_default=True,
+    help="What an arm is called on the first screen: model, player, dish.",
 )
 anchor_option = click.option(
     "--anchor",
@@ -221,6 +237,12 @@ def judging_options(command: Callable[..., None]) -> Callable[..., None]:
         ),
     ]
     return _add(options, command)
+
+
+def analysis_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of an analysis: scale, judges, reading, model and verdict."""
+    given = (anchor_option, against_option, reading_options, fitting_options, judging_options)
+    return _add(list(given), command)
 
 
 def read_log(
@@ -376,9 +398,9 @@ def names_of(text: str | None) -> list[str]:
 
 def analysing(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of an analysis as ``bayesduel.report`` takes them, without the model."""
-    given = ("method", "draws", "seed", "rope", "confidence")
+    given = ("method", "draws", "seed", "rope", "confidence", "noun", "compare")
     named = {"against": names_of(options["against"]), **anchor_of(options["anchor"])}
-    return {name: options[name] for name in given} | named
+    return {name: options[name] for name in given if name in options} | named
 
 
 def fit_log(duels: "Duels", options: dict[str, Any], label: str | None = None) -> "xr.DataTree":

@@ -8,16 +8,13 @@ from typing import Any
 import click
 
 from bayesduel.cli.options import (
-    against_option,
     analysing,
-    anchor_option,
+    analysis_options,
     check_folder,
     chosen_model,
-    fitting_options,
-    judging_options,
     log_argument,
+    noun_option,
     read_log,
-    reading_options,
 )
 
 __all__ = ["command", "shown_command"]
@@ -33,23 +30,20 @@ __all__ = ["command", "shown_command"]
     show_default=True,
     help="File to write.",
 )
+@noun_option
 @click.option("--title", help="Heading.  [default: the source of the log]")
 @click.option(
     "--separate",
     is_flag=True,
     help="With --by: a full report on each log, in place of one model with category effects.",
 )
-@anchor_option
-@against_option
 @click.option(
     "--compare",
     is_flag=True,
     help="Compare models by cross-validation, too (can take minutes). Where no ranking holds, the "
     "winners are those of the best model without one.",
 )
-@reading_options
-@fitting_options
-@judging_options
+@analysis_options
 @click.pass_obj
 def command(
     argv: list[str],
@@ -89,7 +83,6 @@ def command(
             output,
             model=model,
             **analysing(options),
-            compare=options["compare"],
             pooled=pooled,
             title=title,
             command=shown_command(argv),

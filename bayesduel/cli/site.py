@@ -6,16 +6,14 @@ from typing import Any
 import click
 
 from bayesduel.cli.options import (
-    against_option,
     analysing,
-    anchor_option,
+    analysis_options,
     check_not_input,
     chosen_model,
-    fitting_options,
-    judging_options,
+    folder_option,
     log_argument,
+    noun_option,
     read_log,
-    reading_options,
 )
 from bayesduel.cli.report import shown_command
 
@@ -24,20 +22,11 @@ __all__ = ["command"]
 
 @click.command("site", short_help="Write the site of LOG: a leaderboard, and a page an arm.")
 @log_argument
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, file_okay=False),
-    required=True,
-    help="Folder to write to.",
-)
+@folder_option
+@noun_option
 @click.option("--title", help="Heading.  [default: that of the edition before, or the source]")
 @click.option("--date", help="Date of the edition, such as 2026-11-25.  [default: today]")
-@anchor_option
-@against_option
-@reading_options
-@fitting_options
-@judging_options
+@analysis_options
 @click.pass_obj
 def command(
     argv: list[str], /, log: str, output: Path, title: str | None, date: str | None, **options: Any

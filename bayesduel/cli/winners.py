@@ -164,7 +164,7 @@ def _blocks(result: "Winners", rated: "pd.DataFrame | None") -> "Iterator[Block]
                 f"{place}",
                 str(arm),
                 f"{percent(row['copeland'])} %",
-                rank_range(row["rank_best"], row["rank_worst"]),
+                rank_range(row["rank_joint_lower"], row["rank_joint_upper"]),
                 f"{percent(row['borda_mean'])} % "
                 f"[{percent(row['borda_lower'])}, {percent(row['borda_upper'])}]",
                 f"{row['tier']:.0f}",

@@ -58,8 +58,9 @@ def check(
     Parameters
     ----------
     duels
-        The log. Where its votes repeat a pair and group (or judge), one majority verdict of
-        each is counted, because votes within it are not independent.
+        The log, or a frame that :func:`bayesduel.read_duels` reads without further options. Where
+        its votes repeat a pair and group (or judge), one majority verdict of each is counted,
+        because votes within it are not independent.
     models
         What to compare, as in :func:`bayesduel.criticism.compare.compare_models`. Default: Bradley-
         Terry, Thurstone and the preference matrix; also Bradley-Terry with an order effect
@@ -95,7 +96,9 @@ def check(
     from bayesduel.criticism.transitivity.triads import closed_triads
     from bayesduel.data.duels import Duels
     from bayesduel.data.majority import one_verdict_per_unit, repeated_role
+    from bayesduel.data.read.duels import log_in
 
+    duels = log_in(duels)
     if not isinstance(duels, Duels):
         raise TypeError(f"duels should be a bayesduel.Duels, got {type(duels).__name__}")
     check_flag(quick, "quick")

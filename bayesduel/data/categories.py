@@ -111,18 +111,7 @@ def recoded(
 
 def _votes(log: Any) -> Votes:
     """Return the votes of a log; of one that has none, its cells as weighted votes."""
-    if log.votes is not None:
-        votes: Votes = log.votes
-        return votes
-    cells = log.cells
-    counts = np.stack([cells.left_wins, cells.right_wins, cells.ties], axis=1)
-    cell, result = np.nonzero(counts)
-    return Votes(
-        left=cells.left[cell],
-        right=cells.right[cell],
-        outcome=np.array([1, -1, 0], dtype=np.int8)[result],
-        weight=counts[cell, result],
-    )
+    return Votes.of_cells(log.cells) if log.votes is None else log.votes
 
 
 def _reading(each: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:

@@ -17,8 +17,8 @@ import numpy as np
 
 from bayesduel.data.build import parts_of_votes, parts_of_wins
 from bayesduel.data.subset import Parts, of_arms, of_units
-from bayesduel.data.votes import Cells, Pairs, ReadSummary, Tally, TieRule, Votes
-from bayesduel.system.arguments import check_log, check_one_of, shown_value
+from bayesduel.data.votes import Cells, Pairs, ReadSummary, Tally, TieRule, Votes, cells_of
+from bayesduel.system.arguments import check_log, check_one_of, shown_value, whole
 from bayesduel.system.memory import TABLE_ARMS, check_square
 
 if TYPE_CHECKING:
@@ -299,6 +299,43 @@ class Duels:
         if arms is not None:
             parts = of_arms(parts, arms)
         return replace(self, **parts._asdict())
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return one row a vote; of a log without votes, one a pair and outcome.
+
+        Columns: left, right, outcome ("left", "right" or "tie") and, where the log has them,
+        weight, kept columns, covariates (left minus right), judge, group, category, margin and
+        time: as :func:`bayesduel.read_duels` reads them.
+        """
+        return self._rows().to_frame(self.arms)
+
+    def head(self, n: int = 5) -> "pd.DataFrame":
+        """Return the first `n` rows of :meth:`to_frame`."""
+        return self._rows().take(slice(whole(n, "n", 0))).to_frame(self.arms)
+
+    def __getitem__(self, rows: Any) -> "Duels":
+        """Return the log of some rows of :meth:`to_frame`: a slice, a mask or their places.
+
+        Raises
+        ------
+        TypeError, IndexError
+            If `rows` are none of these, or a place is beyond the last row.
+        ValueError
+            If no duel is left.
+        """
+        votes = self._rows()
+        at = rows if isinstance(rows, slice) else np.asarray(rows)
+        if not isinstance(at, slice) and (at.ndim != 1 or at.dtype.kind not in "biu"):
+            raise TypeError(
+                f"rows should be a slice, a mask or places of rows, got {shown_value(rows)}"
+            )
+        votes = votes.take(np.arange(len(votes))[at])
+        taken = None if self.votes is None else votes
+        parts = of_arms(Parts(self.arms, cells_of(votes, self.n_arms), taken), None)
+        return replace(self, **parts._asdict())
+
+    def _rows(self) -> Votes:
+        return Votes.of_cells(self.cells) if self.votes is None else self.votes
 
     def summary(self) -> "pd.DataFrame":
         """Return one row per arm, in order of win rate.

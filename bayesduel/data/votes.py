@@ -1,13 +1,16 @@
 """Parts of a log of duels: votes, cells, pairs, tallies, and the summary of reading it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from bayesduel.system.arguments import labels_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "FINITE",
@@ -113,8 +116,20 @@ class Votes:
     def __len__(self) -> int:
         return len(self.left)
 
-    def take(self, rows: np.ndarray) -> "Votes":
-        """Return the votes at `rows` (indices or a boolean mask)."""
+    @classmethod
+    def of_cells(cls, cells: Cells) -> "Votes":
+        """Return counts as votes: one a pair and outcome, weighted."""
+        counts = np.stack([cells.left_wins, cells.right_wins, cells.ties], axis=1)
+        cell, result = np.nonzero(counts)
+        return cls(
+            left=cells.left[cell],
+            right=cells.right[cell],
+            outcome=np.array([1, -1, 0], dtype=np.int8)[result],
+            weight=counts[cell, result],
+        )
+
+    def take(self, rows: np.ndarray | slice) -> "Votes":
+        """Return the votes at `rows` (indices, a boolean mask or a slice)."""
         columns = (
             *("left", "right", "outcome", "weight"),
             *("margin", "judge", "group", "time", "covariates", "category"),
@@ -125,6 +140,30 @@ class Votes:
         }
         kept = {name: (code[rows], levels) for name, (code, levels) in self.kept.items()}
         return replace(self, **picked, kept=kept)
+
+    def to_frame(self, arms: Sequence[str]) -> "pd.DataFrame":
+        """Return one row a vote, with the labels of arms, judges, groups and levels."""
+        import pandas as pd
+
+        def labelled(code: np.ndarray, labels: Sequence[str]) -> np.ndarray:
+            return np.array([*labels, None], dtype=object)[code]  # code -1 is missing
+
+        sides = {side: labelled(getattr(self, side), arms) for side in ("left", "right")}
+        columns = sides | {
+            "outcome": np.array(["tie", "left", "right"], dtype=object)[self.outcome]
+        }
+        if (self.weight != 1).any():
+            columns["weight"] = self.weight
+        columns |= {name: labelled(*level) for name, level in self.kept.items()}
+        for k, name in enumerate(self.covariate_names):
+            columns[name] = self.covariates[:, k]  # type: ignore[index]
+        for name in ("judge", "group", "category"):
+            if (level := self.level(name)) is not None:
+                columns[name] = labelled(*level)
+        for name in ("margin", "time"):
+            if getattr(self, name) is not None:
+                columns[name] = getattr(self, name)
+        return pd.DataFrame(columns)
 
     def level(self, by: str) -> tuple[np.ndarray, tuple[str, ...]] | None:
         """Return the level of each vote in a column and the levels, or None without it."""

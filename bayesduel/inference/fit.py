@@ -13,6 +13,7 @@ import xarray as xr
 from bayesduel.data.duels import Duels
 from bayesduel.data.health import components, warn_of_pairing
 from bayesduel.data.pulls import Pulls
+from bayesduel.data.read.duels import log_in
 from bayesduel.inference.datatree import datatree
 from bayesduel.inference.default_model import AUTO, choose_model
 from bayesduel.inference.draws import PosteriorDraws
@@ -63,7 +64,7 @@ class UncertifiedWarning(UserWarning):
 
 @one_at_a_time
 def fit(
-    duels: Duels | Pulls,
+    duels: Any,
     model: Any = AUTO,
     method: Method = "auto",
     *,
@@ -79,7 +80,8 @@ def fit(
     Parameters
     ----------
     duels
-        The log; for :class:`bayesduel.models.LogisticAttributes` one of pulls.
+        The log, or a frame that :func:`bayesduel.read_duels` reads without further options; for
+        :class:`bayesduel.models.LogisticAttributes` a log of pulls.
     model
         "auto": by what the log has (ties, margins, sides with a meaning), as
         :mod:`bayesduel.inference.default_model` says; the attribute ``model_reasons`` says why. Or
@@ -154,6 +156,7 @@ def fit(
     UnusedCovariatesWarning
         If the log has covariates that the model does not include.
     """
+    duels = log_in(duels)
     tree = fitted(
         duels,
         model,

@@ -36,7 +36,7 @@ def plot_categories(ranks: "CategoryRanks", ax: "Axes" = NEW) -> "Axes":
     Parameters
     ----------
     ranks
-        What :func:`bayesduel.category_ranks` returned.
+        What :func:`bayesduel.category_ranks` returned, or a fit with categories.
     """
     labels = list(ranks.table().index)[:MOST]
     rows = np.argsort(ranks["overall_rank_mean"].values, kind="stable")

@@ -65,7 +65,7 @@ def plot_preference(
     Parameters
     ----------
     winners
-        What :func:`bayesduel.winners` returned.
+        What :func:`bayesduel.winners` returned, or a fit.
     places
         Which places of the ranking to plot, e.g. ``slice(0, 40)``. Default: all.
 
@@ -127,7 +127,7 @@ def plot_winners(winners: "xr.Dataset", ax: "Axes" = NEW, *, least: float = LEAS
     Parameters
     ----------
     winners
-        What :func:`bayesduel.winners` returned.
+        What :func:`bayesduel.winners` returned, or a fit.
     least
         Smallest probability for which an arm has its own row.
 

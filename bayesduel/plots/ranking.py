@@ -97,7 +97,7 @@ def plot_ranking(winners: "xr.Dataset", ax: "Axes" = NEW, *, places: slice | Non
     Parameters
     ----------
     winners
-        What :func:`bayesduel.winners` returned.
+        What :func:`bayesduel.winners` returned, or a fit.
     places
         Which places of the ranking to plot, e.g. ``slice(0, 40)``. Default: all.
 
@@ -143,7 +143,7 @@ def plot_ranks(winners: "xr.Dataset", ax: "Axes" = NEW) -> "Axes":
     Parameters
     ----------
     winners
-        What :func:`bayesduel.winners` returned.
+        What :func:`bayesduel.winners` returned, or a fit.
     """
     from matplotlib.colors import PowerNorm
 

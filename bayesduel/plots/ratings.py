@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
 
-__all__ = ["plot_ratings"]
+__all__ = ["RATINGS_SIZE", "plot_ratings"]
 
+RATINGS_SIZE = (7.6, 4.4)  # inches
 SHOWN = 6
 APART = 0.045  # of the height of the axes, the least distance of two names
 
 
-@figure((7.6, 4.4), "bayesduel.fit")
+@figure(RATINGS_SIZE, "bayesduel.fit")
 def plot_ratings(
     fit: "xr.DataTree",
     ax: "Axes" = NEW,

@@ -60,6 +60,7 @@ RETURNED = {  # the class of what a function returns
     "bayesduel.simulate": "xarray.DataTree",
     "bayesduel.winners": "xarray.Dataset",
 }
+OF_FIT = ("bayesduel.category_ranks", "bayesduel.winners")  # that a plot makes of a fit itself
 DOCUMENTED = """
 ax
     Axes to draw on. Default: those of a new figure.
@@ -71,7 +72,7 @@ The axes.
 Raises
 ------
 TypeError
-    If `{name}` is not what :func:`{source}` returned.
+    If `{name}` is not what :func:`{source}` returned{fit}.
 """
 
 Size = tuple[float, float]
@@ -115,14 +116,18 @@ def figure[**P](
         def drawn(*args: P.args, **kwargs: P.kwargs) -> "Axes":
             given = signature.bind(*args, **kwargs)
             first = given.arguments[name]
+            if source in OF_FIT and isinstance(first, import_module("xarray").DataTree):
+                home, _, function = source.rpartition(".")
+                first = given.arguments[name] = getattr(import_module(home), function)(first)
             if not isinstance(first, getattr(import_module(module), class_name)):
                 raise TypeError(
                     f"{name} should be what {source} returned, got {type(first).__name__}"
                 )
             ax: Any = given.arguments.pop("ax", NEW)
             if ax is not NEW:
+                given.arguments["ax"] = ax
                 with _literal_texts(ax):
-                    return plot(*args, **kwargs)
+                    return plot(*given.args, **given.kwargs)
             import matplotlib.pyplot as plt
 
             inches = size(**given.arguments) if callable(size) else size
@@ -136,7 +141,9 @@ def figure[**P](
                 raise
 
         text, _, raises = inspect.cleandoc(plot.__doc__ or "").partition("\n\nRaises\n------\n")
-        drawn.__doc__ = f"{text}{DOCUMENTED.format(name=name, source=source)}{raises}"
+        fit = ", nor a fit" * (source in OF_FIT)
+        documented = DOCUMENTED.format(name=name, source=source, fit=fit)
+        drawn.__doc__ = f"{text}{documented}{raises}"
         return drawn
 
     return decorated

@@ -2,21 +2,36 @@
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 from scipy.special import ndtr, stdtr
 
+from bayesduel.data.read.coding import reading_of
 from bayesduel.intervals import check_ci_prob, eti
 from bayesduel.models.cells import data_of_rows
 from bayesduel.posterior.conditions import conditions as conditions_of
 from bayesduel.posterior.dependence import dependence_of
-from bayesduel.posterior.draws import CHUNK, Draws, draws_of
+from bayesduel.posterior.draws import CHUNK, Draws, check_fit, draws_of, model_of
 from bayesduel.system.arguments import check_flag, listed, shown_value
 from bayesduel.text import shorten
 
-__all__ = ["predict"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Predictions", "predict"]
+
+
+class Predictions(xr.Dataset):
+    """A Dataset of predictions, which is a row a duel as a frame, also of a single one."""
+
+    __slots__ = ()
+
+    def to_dataframe(self, *args: Any, **options: Any) -> "pd.DataFrame":
+        """Return one row a duel."""
+        one = self if self.sizes else self.expand_dims("duel")
+        return super(Predictions, one).to_dataframe(*args, **options)
 
 
 def predict(
@@ -37,7 +52,8 @@ def predict(
         What `bayesduel.fit` returned.
     left, right
         Labels of arms: one each, or sequences of the same length (one may be a single label). Or a
-        frame as `left` alone, with columns ``left``, ``right`` and any of the conditions.
+        frame as `left` alone, with columns ``left``, ``right`` and any of the conditions, or as
+        they are called in the log that was fitted; other columns are not read.
     ci_prob
         Probability of the intervals, in (0, 1).
     covariance
@@ -52,11 +68,11 @@ def predict(
 
     Returns
     -------
-    A Dataset with dimension ``duel`` (none, if both are single labels) and coordinates
-    ``left`` and ``right``: ``win``, ``loss`` and, for a model with ties, ``tie``: posterior
-    means, which are the predictive probabilities and sum to 1; each with ``_lower`` and
-    ``_upper``, an equal-tailed interval for the probability itself. Where the model has no
-    tie, ``win`` and ``loss`` are those of a duel that must be decided. A model of margins
+    A Dataset with dimension ``duel`` (none, if both are single labels; ``to_dataframe()`` has a row
+    a duel) and coordinates ``left`` and ``right``: ``win``, ``loss`` and, for a model with ties,
+    ``tie``: posterior means, which are the predictive probabilities and sum to 1; each with
+    ``_lower`` and ``_upper``, an equal-tailed interval for the probability itself. Where the model
+    has no tie, ``win`` and ``loss`` are those of a duel that must be decided. A model of margins
     adds ``margin``, the median of the next margin of `left` over `right`, and ``margin_lower``
     and ``margin_upper``, between which it lies with probability `ci_prob`: noise included.
 
@@ -75,10 +91,11 @@ def predict(
     >>> round(float(bd.predict(fit, "Graf", "Seles")["win"]), 1)
     0.6
     """
+    check_fit(fit)
     check_ci_prob(ci_prob)
     check_flag(left_advantage, "left_advantage")
     if right is None:
-        left, right, conditions = _of_frame(left, conditions)
+        left, right, conditions = _of_frame(fit, left, conditions)
     draws, labels, used = draws_of(fit, covariance)
     if left_advantage and not draws.model.terms.reads_order:
         raise ValueError(
@@ -120,7 +137,7 @@ def predict(
     for name, found in parts.items():
         for end, values in zip(("", "_lower", "_upper"), np.hstack(found), strict=True):
             variables[name + end] = ("duel", values)
-    predicted = xr.Dataset(
+    predicted = Predictions(
         variables,
         coords={
             "left": ("duel", [labels[k] for k in i]),
@@ -129,13 +146,16 @@ def predict(
         attrs={
             "ci_prob": ci_prob,
             "model": str(fit.attrs["model"]),
+            "conditions": ", ".join(sorted(conditions)),
             **dependence_of(fit, used, covariance).attrs,
         },
     )
     return predicted.isel(duel=0) if single else predicted
 
 
-def _of_frame(frame: Any, conditions: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+def _of_frame(
+    fit: xr.DataTree, frame: Any, conditions: dict[str, Any]
+) -> tuple[Any, Any, dict[str, Any]]:
     """Return left, right and conditions of a frame of duels."""
     import narwhals as nw
 
@@ -146,13 +166,20 @@ def _of_frame(frame: Any, conditions: dict[str, Any]) -> tuple[Any, Any, dict[st
             "right should be labels of arms, or left a frame with the columns left and right, "
             f"got {shown_value(frame)} and None"
         ) from None
-    missing = [name for name in ("left", "right") if name not in given.columns]
-    if missing:
-        raise ValueError(
-            f"left should be a frame with a column {missing[0]!r}, got {given.columns}"
-        )
-    columns = {name: given[name].to_list() for name in given.columns}
-    return columns.pop("left"), columns.pop("right"), columns | conditions
+    read = reading_of(fit)
+
+    def column(role: str) -> list[Any] | None:
+        named = role if role in given.columns else read.get(role)
+        return given[named].to_list() if named in given.columns else None
+
+    sides = {name: column(name) for name in ("left", "right")}
+    for name, labels in sides.items():
+        if labels is None:
+            raise ValueError(f"left should be a frame with a column {name!r}, got {given.columns}")
+    readers = {name for part in model_of(fit).terms for name in part.reads}
+    found = {name: column(name) for name in sorted(readers)}
+    found = {name: values for name, values in found.items() if values is not None}
+    return sides["left"], sides["right"], found | conditions
 
 
 def _next_margin(draws: Draws, given: dict[str, np.ndarray], ci_prob: float) -> np.ndarray | None:

@@ -16,7 +16,7 @@ from bayesduel.posterior.draws import model_of
 from bayesduel.posterior.winners_dataset import Winners
 from bayesduel.text import SENTENCE, join, percent, shorten
 
-__all__ = ["TransitivityCheck", "checked", "rejects"]
+__all__ = ["TransitivityCheck", "checked", "largest", "rejects"]
 
 NAMED = 3  # arms of a criterion that are named
 LEAST = 0.05  # probability, or weight in the mixture, to be named
@@ -117,15 +117,15 @@ def _answer(other: Winners) -> str:
     arms = [shorten(str(arm), SENTENCE) for arm in other["arm"].values]
     share = other["winner_share"]
     beaten, mixture = (share.sel(criterion=c).values for c in ("copeland", "von_neumann"))
-    most = [f"{arms[i]} ({percent(beaten[i])} %)" for i in _largest(beaten)]
-    weights = [f"{arms[i]} {mixture[i]:.2f}" for i in _largest(mixture)]
+    most = [f"{arms[i]} ({percent(beaten[i])} %)" for i in largest(beaten)]
+    weights = [f"{arms[i]} {mixture[i]:.2f}" for i in largest(mixture)]
     return (
         f"Beats most others (Copeland winner): probably {join(most, word='or')}. The von Neumann "
         f"mixture, which no arm beats, has its largest weights on {join(weights)}."
     )
 
 
-def _largest(share: np.ndarray) -> list[int]:
+def largest(share: np.ndarray) -> list[int]:
     """Return the arms of the largest shares, at least one."""
     order = np.argsort(-share, kind="stable")[:NAMED]
     return [int(i) for i in order if share[i] >= LEAST] or [int(order[0])]

@@ -9,11 +9,14 @@ import json
 import warnings
 from itertools import pairwise
 from numbers import Real
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from bayesduel.data.duels import Duels
+from bayesduel.data.read.duels import log_in
+from bayesduel.inference.fit import fit as fit_model
 from bayesduel.models.model import Model
 from bayesduel.posterior.dependence import FewClustersWarning, RepeatedVotesWarning, dependence_of
 from bayesduel.posterior.draws import Draws, check_fit, draws_of
@@ -39,19 +42,11 @@ from bayesduel.preference import CRITERIA
 from bayesduel.system.arguments import real, shown_value
 from bayesduel.text import count, join
 
-__all__ = ["Winners", "check_decision", "verdict_of", "winners"]
-
-
-class HasFit(Protocol):
-    """What holds a fit, as a check does."""
-
-    @property
-    def fit(self) -> xr.DataTree:
-        """The fit that was picked."""
+__all__ = ["Winners", "check_decision", "winners"]
 
 
 def winners(
-    fit: xr.DataTree | HasFit,
+    fit: Any,
     *,
     rope: float = 0.02,
     confidence: float = 0.95,
@@ -66,7 +61,8 @@ def winners(
     ----------
     fit
         What `bayesduel.fit` returned; or what `bayesduel.check` did, for the winners of the
-        model picked there (:meth:`Check.using`), or of the stacked one.
+        model picked there (:meth:`Check.using`), or of the stacked one; or a log or a frame of
+        one, which `bayesduel.fit` fits as it does by default.
     rope
         A win probability within this of 1/2 does not matter in practice; in [0, 0.5).
     confidence
@@ -98,7 +94,7 @@ def winners(
     Neumann the mean weight in the maximin mixture), ``winner_share`` (a win split among those
     who tie for it: sums to 1, for Condorcet to ``condorcet_exists``). By arm:
     ``rank_mean``, ``_lower``, ``_upper`` (1 is best; quantiles of the rank in the draws),
-    ``rank_best``, ``rank_worst`` (by pairwise certainty, see
+    ``rank_joint_lower``, ``rank_joint_upper`` (by pairwise certainty, see
     :mod:`bayesduel.posterior.separation`), ``rank_probability`` (by rank too),
     ``top_k_probability``, ``borda_mean``, ``_lower``, ``_upper``, ``_quarter``,
     ``_three_quarters``, ``tier``, ``unbeaten_probability`` (no arm beats it by more than
@@ -125,7 +121,7 @@ def winners(
     Raises
     ------
     TypeError
-        If `fit` is not a fit.
+        If `fit` is none of these.
     ValueError
         If another argument is out of its range; the message names it.
 
@@ -136,7 +132,9 @@ def winners(
     RepeatedVotesWarning
         If votes are repeated and the model has no cluster-robust errors.
     """
-    given: Any = fit
+    given = log_in(fit)
+    if isinstance(given, Duels):
+        given = fit_model(given)
     tree = given if isinstance(given, xr.DataTree) else getattr(given, "fit", given)
     check_fit(tree)
     check_decision(rope, confidence)
@@ -228,18 +226,6 @@ def winners(
     if cyclic is not None:
         other = winners(cyclic, rope=rope, confidence=confidence, ties=ties)
     return checked(result, check, other, why)
-
-
-def verdict_of(fit: xr.DataTree, *, rope: float, confidence: float) -> Verdict:
-    """Return the verdict of `winners` alone, without its summaries of all pairs."""
-    draws, labels, used = draws_of(fit)
-    options = _decision(fit, rope, confidence, dependence_of(fit, used, "auto").refusal)
-    parts = json.loads(fit.attrs["components"])
-    if len(parts) > 1:
-        return _in_parts(draws, labels, parts, "strict", **options)[0]
-    found = hold_elections(draws, rope)
-    pairs = OpponentsOfMany(draws, confidence, np.empty((0, draws.n_arms)))
-    return decide(draws, found, pairs, labels, **options)
 
 
 # -- in calling order ----------------------------------------------------------------------
@@ -367,8 +353,8 @@ def _variables(
         "rank_mean": (one, 1 + found.rank.mean(0)),
         "rank_lower": (one, 1 + low),
         "rank_upper": (one, 1 + high),
-        "rank_best": (one, ranges[0]),
-        "rank_worst": (one, ranges[1]),
+        "rank_joint_lower": (one, ranges[0]),
+        "rank_joint_upper": (one, ranges[1]),
         "top_k_probability": (one, (found.rank < k).mean(0)),
         "borda_mean": (one, borda.mean(0)),
         "unbeaten_probability": (one, found.unbeaten.mean(0)),

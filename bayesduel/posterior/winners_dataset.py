@@ -25,12 +25,29 @@ JSON_ATTRS = (
     "model_reasons",
     "check",
 )
+FROM_XARRAY = (
+    *("attrs", "coords", "data_vars", "dims", "sizes", "sel", "isel", "to_dict", "to_netcdf"),
+    *("to_zarr",),
+)  # of its methods and attributes, those that completion offers
 
 
 class Winners(xr.Dataset):
     """A Dataset of winners and ranks, printed with its verdict and ranking first."""
 
     __slots__ = ()
+
+    def __dir__(self) -> list[str]:
+        """Return what completion offers: own names, variables, and what selects and stores."""
+        own = [name for name in vars(Winners) if not name.startswith("_")]
+        special = [name for name in super().__dir__() if name.startswith("__")]
+        return sorted({*own, *FROM_XARRAY, *map(str, self.variables), *special})
+
+    @property
+    def rank(self) -> xr.DataArray:  # type: ignore[override]
+        """Place of each arm in the ranking, 1 is best, by arm."""
+        place = np.empty(self.sizes["arm"], dtype=int)
+        place[self["order"].values] = np.arange(1, len(place) + 1)
+        return xr.DataArray(place, coords={"arm": self["arm"].values}, dims="arm", name="rank")
 
     def table(self) -> "pd.DataFrame":
         """Return one row per arm, best first: the printed ranking, not rounded."""
@@ -42,7 +59,9 @@ class Winners(xr.Dataset):
             for name in ("rank", "borda")
         )
         columns = {f"rank_{k}": v for k, v in rank.items()}
-        columns |= {name: self[name].values[order] for name in ("rank_best", "rank_worst")}
+        columns |= {
+            name: self[name].values[order] for name in ("rank_joint_lower", "rank_joint_upper")
+        }
         for criterion in ("condorcet", "copeland"):
             columns[criterion] = self["winner_probability"].sel(criterion=criterion).values[order]
         columns |= {f"borda_{k}": v for k, v in borda.items()}
@@ -147,7 +166,8 @@ def _shown(dataset: Winners, limit: int) -> tuple["pd.DataFrame", str]:
     columns = {
         "rank": [str(place) for place in range(1, len(t) + 1)],
         "rank range": [
-            rank_range(best, worst) for best, worst in t[["rank_best", "rank_worst"]].to_numpy()
+            rank_range(best, worst)
+            for best, worst in t[["rank_joint_lower", "rank_joint_upper"]].to_numpy()
         ],
         "P(Condorcet)": map(probability, t["condorcet"]),
         "P(Copeland)": map(probability, t["copeland"]),

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from bayesduel.inference.default_model import AUTO
 from bayesduel.models import Sources
-from bayesduel.models.model import Model
 from bayesduel.posterior.update import log_of
+from bayesduel.reporting.verdict_text import check_noun
 from bayesduel.system.arguments import check_flag
 from bayesduel.system.memory import TABLE_ARMS
 from bayesduel.text import percent
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
     import xarray as xr
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from bayesduel.data.health_report import Health
     from bayesduel.posterior.judge_agreement import JudgeAgreement
     from bayesduel.posterior.sources import SourceAgreement
-    from bayesduel.posterior.verdict import Verdict
     from bayesduel.posterior.winners import Winners
     from bayesduel.reporting.margins import MarginAnalysis
 
@@ -33,29 +31,12 @@ __all__ = ["TIES", "Analysis", "analyse", "beyond_tables", "log_of"]
 
 FREE_DRAWS = (100, 2000)  # of the model without transitivity, at least and at most
 FREE_NUMBERS = 7_200_000  # draws x arms x arms of it, about: 2,000 draws up to 60 arms
-TIES = 0.05  # share of ties from which the report compares a model that has ties as an outcome
+TIES = 0.05  # share of ties from which a page says what a tie counts for
 FREE_ARMS = 200  # from which that model needs the share of pairs that met
 MET = 0.5
 CHECK_SECONDS = 15.0  # that the check may take; the page names the command where it takes more
 PAIRS = 5  # the most informative pairs that are listed
 NEIGHBOURS = 1000  # pairs of neighbours in the ranking that are looked at, of many arms
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class TiesAnswer:
-    """What a model says in which a tie is an outcome of its own.
-
-    Attributes
-    ----------
-    verdict
-        Its verdict.
-    win, tie
-        Probabilities that the first arm of the ranking beats the second, and that they tie.
-    """
-
-    verdict: "Verdict"
-    win: float
-    tie: float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -86,9 +67,6 @@ class Analysis:
         `check_reason` says why there is none.
     check_reason
         Why `check` is None, or "".
-    with_ties
-        The answer of the same model with ties as an outcome, where more than 5 % of the duels are
-        ties and the model counts each as half a win; else None.
     calibration
         Held-out calibration, or None where `calibration_reason` says why there is none.
     calibration_reason
@@ -112,6 +90,8 @@ class Analysis:
         Agreement of the judges, or None where the log has none.
     warnings
         (name, words) of every warning raised on the way.
+    noun
+        What an arm is called.
     """
 
     duels: "Duels"
@@ -125,7 +105,6 @@ class Analysis:
     free_unit: str
     check: "Check | None"
     check_reason: str
-    with_ties: "TiesAnswer | None"
     calibration: "Calibration | None"
     calibration_reason: str
     margins: "MarginAnalysis | None"
@@ -138,6 +117,7 @@ class Analysis:
     judges: "JudgeAgreement | None"
     sources: "SourceAgreement | None"
     warnings: tuple[tuple[str, str], ...]
+    noun: str = "arm"
 
     @property
     def rejected(self) -> bool:
@@ -164,6 +144,7 @@ def analyse(
     points: float = 1000.0,
     against: Sequence[str] = (),
     compare: bool = False,
+    noun: str = "arm",
     step: Callable[[str], None] = lambda name: None,
 ) -> Analysis:
     """Return everything a report says of `duels`.
@@ -184,6 +165,8 @@ def analyse(
         As in :func:`bayesduel.judge_agreement`.
     compare
         Whether to compare models, as :func:`bayesduel.check` does unless it is quick.
+    noun
+        What an arm is called.
     step
         Called with the name of each step before it begins.
     """
@@ -203,6 +186,7 @@ def analyse(
     from bayesduel.reporting.margins import analyse_margins
 
     check_flag(compare, "compare")
+    check_noun(noun)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         step("checking the log")
@@ -250,18 +234,6 @@ def analyse(
         if loose is not None:
             free = winners(loose, rope=rope, confidence=confidence)
         found = checked(found, check, free if by_score else found, free_reason)
-        with_ties = None
-        common = duels.n_ties > TIES * duels.n_duels and _has_ties(duels)
-        other = model.response.with_ties
-        if other is not None and not many and common:
-            step("fitting a model with ties")
-            tied = fit_model(
-                duels,
-                Model(other, model.terms),  # type: ignore[abstract]
-                seed=seed,
-                log_likelihood=False,
-            )
-            with_ties = _of_ties(tied, found["order"].values[:2], rope, confidence)
         calibration, calibration_reason = None, ""
         if many:
             calibration_reason = (
@@ -303,7 +275,6 @@ def analyse(
         free_unit=free_unit,
         check=check,
         check_reason=check_reason,
-        with_ties=with_ties,
         calibration=calibration,
         calibration_reason=calibration_reason,
         margins=margins,
@@ -316,6 +287,7 @@ def analyse(
         judges=judges,
         sources=sources(fit, confidence) if model.terms.find(Sources) else None,
         warnings=raised,
+        noun=noun,
     )
 
 
@@ -364,25 +336,6 @@ def _left_advantage(fit: "xr.DataTree", ci_prob: float) -> tuple[float, float, f
     score = model.response.typical_score(draws["order"][:, None], draws)[:, 0]
     low, high = eti(score, ci_prob)
     return float(score.mean()), float(low), float(high)
-
-
-def _has_ties(duels: "Duels") -> bool:
-    """Return whether ties are outcomes of the log, not halves of wins."""
-    return duels.tie_rule != "half"
-
-
-def _of_ties(fit: "xr.DataTree", first: "np.ndarray", rope: float, confidence: float) -> TiesAnswer:
-    """Return the answer of a model with ties; `first` are the first two arms, indices."""
-    from bayesduel.posterior.draws import draws_of
-    from bayesduel.posterior.winners import verdict_of
-
-    draws, *_ = draws_of(fit)
-    chances = draws.chances(slice(None), first[:1], first[1:])
-    return TiesAnswer(
-        verdict=verdict_of(fit, rope=rope, confidence=confidence),
-        win=float(chances["win"].mean()),
-        tie=float(chances["tie"].mean()),
-    )
 
 
 def _without_transitivity(check: "Check", seed: int) -> "xr.DataTree":

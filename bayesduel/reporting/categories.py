@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.inference.default_model import AUTO
+from bayesduel.reporting.leaderboard import leaderboard_section
 from bayesduel.reporting.section import (
     Alert,
     Cell,
     Figure,
-    Group,
     Section,
     Table,
     Verdict,
     blocks,
 )
-from bayesduel.text import count, number_with_interval, percent, probability
+from bayesduel.reporting.verdict_text import check_noun, headline
+from bayesduel.text import count, join, number_with_interval, percent, probability
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,13 +32,15 @@ __all__ = [
     "CategoryAnalysis",
     "analyse_categories",
     "categories_section",
+    "category_board",
     "category_verdict_section",
     "changes_section",
     "table_section",
 ]
 
-OPEN_ROWS = 40  # categories up to which the table is shown unfolded
 CHANGES = 50  # changes of the ranking that are listed, the most probable first
+VIEWED = 3000  # arms times categories up to which a page has a leaderboard of each
+ORIGIN = 1000.0  # rating of the average arm
 ACROSS_ARMS = 12  # arms up to which categories are rows and arms columns
 
 
@@ -55,6 +58,8 @@ class CategoryAnalysis:
         Scores and ranks by category.
     warnings
         (name, words) of every warning raised on the way.
+    noun
+        What an arm is called.
     """
 
     duels: "Duels"
@@ -62,6 +67,7 @@ class CategoryAnalysis:
     winners: "Winners"
     ranks: "CategoryRanks"
     warnings: tuple[tuple[str, str], ...]
+    noun: str = "arm"
 
 
 def analyse_categories(
@@ -73,6 +79,7 @@ def analyse_categories(
     seed: int = 0,
     rope: float = 0.02,
     confidence: float = 0.95,
+    noun: str = "arm",
     step: Callable[[str], None] = lambda name: None,
 ) -> CategoryAnalysis:
     """Return everything that a report says of the logs of several categories.
@@ -85,6 +92,8 @@ def analyse_categories(
         As in :func:`bayesduel.fit`; the model gets category effects.
     rope, confidence
         As in :func:`bayesduel.winners`.
+    noun
+        What an arm is called.
     step
         Called with the name of each step before it begins.
     """
@@ -97,6 +106,7 @@ def analyse_categories(
     from bayesduel.posterior.category_ranks import category_ranks
     from bayesduel.posterior.winners import winners
 
+    check_noun(noun)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         duels = Duels.from_categories(logs)
@@ -114,7 +124,9 @@ def analyse_categories(
     raised = tuple(dict.fromkeys((w.category.__name__, str(w.message)) for w in caught))
     for category, words in {(w.category, str(w.message)) for w in caught}:
         warnings.warn(words, category, stacklevel=2)
-    return CategoryAnalysis(duels=duels, fit=fit, winners=found, ranks=ranks, warnings=raised)
+    return CategoryAnalysis(
+        duels=duels, fit=fit, winners=found, ranks=ranks, warnings=raised, noun=noun
+    )
 
 
 def category_verdict_section(a: CategoryAnalysis) -> Section:
@@ -124,19 +136,41 @@ def category_verdict_section(a: CategoryAnalysis) -> Section:
     spread = number_with_interval(
         *(float(ranks[f"spread_{e}"]) for e in ("mean", "lower", "upper"))
     )
-    overall = f"Average category: {a.winners.attrs['verdict']}"
+    n, labels = ranks.sizes["category"], ranks["category"].values
+    changed = int((ranks["reversed_pairs"] > 0).sum())
+    other = labels[ranks["best_differs_probability"].values >= confidence]
+    words = f"The order is surely another than overall in {changed or 'none'} of {n:,} categories"
+    words += f", and another {a.noun} is surely the best in {join(other)}." if len(other) else "."
     note = (
-        f"From {a.duels.n_duels:,} duels between {a.duels.n_arms:,} arms in "
+        f"From {a.duels.n_duels:,} duels between {count(a.duels.n_arms, a.noun)} in "
         f"{ranks.sizes['category']:,} categories, under one model: each arm has an overall score "
         "and a deviation from it in each category, and the standard deviation of deviations is "
         f"learned from all categories ({spread} {a.fit.attrs['score_unit']}, {level} interval). "
         "Arms with few duels in a category therefore keep near to their overall score there. "
         "Each pair and category is judged by itself, without a correction for their number."
     )
-    settled = bool((ranks["reversed_pairs"] > 0).any())
-    verdict = Verdict(headline=ranks.sentence, text=(overall,), note=note, settled=settled)
+    settled = a.winners.attrs["verdict_kind"] not in ("undecided", "not comparable")
+    exact = (ranks.sentence, f"Average category: {a.winners.attrs['verdict']}", note)
+    said = f"On average over categories: {headline(a.winners, a.noun)}"
+    verdict = Verdict(headline=said, text=(words,), exact=exact, settled=settled)
     alerts = (Alert(name, (words,)) for name, words in a.warnings)
     return Section(id="verdict", body=(verdict, *alerts))
+
+
+def category_board(a: CategoryAnalysis) -> Section:
+    """Return the leaderboard of an average category, and of each that a reader chooses."""
+    from bayesduel.posterior.scores import scores
+
+    level = {"ci_prob": a.ranks.attrs["confidence"]}
+    rated = scores(a.fit, **level)
+    views = {}
+    if a.ranks["duels"].size <= VIEWED:
+        frame = a.ranks.scores()
+        for end in ("", "_lower", "_upper"):
+            score = frame[f"score{end or '_mean'}"]
+            frame[f"rating{end}"] = ORIGIN + rated.attrs["points_per_unit"] * score
+        views = {str(label): rows for label, rows in frame.groupby("category", sort=False)}
+    return leaderboard_section(a.winners, a.duels, rated, noun=a.noun, views=views)
 
 
 def categories_section(a: CategoryAnalysis) -> Section:
@@ -170,10 +204,8 @@ def categories_section(a: CategoryAnalysis) -> Section:
             f"rankings are equal. Surely: pairs that are with probability {confidence:g} or more."
         ),
     )
-    body = table if len(rows) <= OPEN_ROWS else Group("All categories", (table,), folded=True)
-    first = () if len(rows) <= OPEN_ROWS else (_first_rows(table),)
     words = "The categories, those with most changes of the ranking first."
-    return Section(id="categories", title="Categories", body=(*blocks(words), *first, body))
+    return Section(id="categories", title="Categories", body=blocks(words, table))
 
 
 def changes_section(a: CategoryAnalysis) -> Section:
@@ -256,9 +288,7 @@ def table_section(a: CategoryAnalysis) -> Section:
         caption=caption,
         rules=(1,) if by_category else (),
     )
-    title = "Score and rank of every arm in every category"
-    shown = table if len(rows) <= OPEN_ROWS else Group(title, (table,), folded=True)
-    return Section(id="by-category", title="Arms by category", body=(figure, shown))
+    return Section(id="by-category", title="Arms by category", body=(figure, table))
 
 
 # -- in calling order ----------------------------------------------------------------------
@@ -266,10 +296,3 @@ def table_section(a: CategoryAnalysis) -> Section:
 
 def _strong(words: str, sure: bool) -> "str | Cell":
     return Cell(words, style="strong") if sure else words
-
-
-def _first_rows(table: Table, n: int = 12) -> Table:
-    """Return the first rows of a table that is shown whole elsewhere."""
-    from dataclasses import replace
-
-    return replace(table, rows=table.rows[:n], caption=f"The first {n} of {len(table.rows):,}.")

@@ -9,7 +9,7 @@ import numpy as np
 from bayesduel.inference.fit import SPARSE
 from bayesduel.posterior.dependence import LEAST_DEGREES
 from bayesduel.posterior.draws import model_of
-from bayesduel.reporting.section import Block, Cell, Group, Section, Table, Text, blocks
+from bayesduel.reporting.section import Cell, Section, Table, Text, blocks
 from bayesduel.text import count
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ METHOD_NAMES = {
     "variational": "variational Gaussian approximation on the sparse comparison graph",
     "gibbs": "Gibbs sampling with Polya-Gamma variables",
 }
-OPEN_ROWS = 12  # arms up to which the table of standard errors is shown unfolded
 
 Diagnostic = tuple[str, str, str, bool]  # name, value, required value, whether it is met
 
@@ -94,13 +93,8 @@ def diagnostics(fit: "xr.DataTree") -> list[Diagnostic]:
 
 def errors_section(a: "Analysis") -> Section:
     """Return the section on repeated votes and what they do to standard errors."""
-    table: Block | None = None
-    if "clusters" in a.fit:
-        table = _cluster_table(a)
-        if len(table.rows) > OPEN_ROWS:
-            table = Group("Standard error of each score, before and after", (table,), folded=True)
-    words = _cluster_words(a)
-    return Section(id="errors", title="Cluster-robust standard errors", body=blocks(words, table))
+    body = blocks(_cluster_words(a))
+    return Section(id="errors", title="Cluster-robust standard errors", body=body)
 
 
 def few_clusters_words(a: "Analysis") -> str:
@@ -223,18 +217,3 @@ def _degrees(values: np.ndarray) -> str:
     """Return the range of degrees of freedom in words."""
     low, high = (f"{v:.1f}" if v < 10 else f"{v:,.0f}" for v in (values.min(), values.max()))
     return low if low == high else f"{low} to {high}"
-
-
-def _cluster_table(a: "Analysis") -> Table:
-    """Return the standard error of each score, before and after."""
-    group = a.fit["clusters"].dataset
-    names = [str(n) for n in group["clustering"].values]
-    before, after = group["score_se"].values, group["score_se_cluster"].values
-    return Table(
-        columns="l" + "n" * (1 + len(names)),
-        heads=("arm", "independent votes", *(f"by {n}" for n in names)),
-        rows=tuple(
-            (str(a.winners["arm"].values[k]), *(f"{v:.3f}" for v in (before[k], *after[:, k])))
-            for k in a.winners["order"].values
-        ),
-    )

@@ -10,7 +10,7 @@ import numpy as np
 from bayesduel.reporting.ranking import against_words, order_words, score_name
 from bayesduel.reporting.section import Block, Cell, Compare, Section, Table, Text, blocks
 from bayesduel.system.memory import TABLE_ARMS
-from bayesduel.text import count, percent, rank_range
+from bayesduel.text import count, percent, plural, rank_range
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +31,8 @@ def leaderboard_section(
     scores: "pd.DataFrame | None" = None,
     pairs: "Winners | None" = None,
     note: str = "",
+    noun: str = "arm",
+    views: "Mapping[str, pd.DataFrame] | None" = None,
 ) -> Section:
     """Return the section that a reader sees first: ranks, ratings with intervals, duels, tiers.
 
@@ -44,6 +46,11 @@ def leaderboard_section(
         Winners of the model that the probabilities of pairs are read from. Default: `winners`.
     note
         A sentence before the table, in bold, or "".
+    noun
+        What an arm is called.
+    views
+        By label (a category, a period), other rankings that a reader can choose: ``rating`` and
+        its ends, ``rank_mean``, ``rank_lower``, ``rank_upper`` and ``duels`` by arm.
     """
     rated = scores is not None and "rating" in scores
     ratings = scores if rated else None
@@ -52,8 +59,8 @@ def leaderboard_section(
         title="Leaderboard",
         body=blocks(
             Text(note, "alarm") if note else None,
-            _table(winners, duels, ratings),
-            *_comparison(winners, duels, ratings, winners if pairs is None else pairs),
+            _table(winners, duels, ratings, noun, views or {}),
+            *_comparison(winners, duels, ratings, winners if pairs is None else pairs, noun),
         ),
     )
 
@@ -61,19 +68,25 @@ def leaderboard_section(
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _table(winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None") -> Table:
+def _table(
+    winners: "Winners",
+    duels: "Duels",
+    ratings: "pd.DataFrame | None",
+    noun: str,
+    views: "Mapping[str, pd.DataFrame]",
+) -> Table:
     frame, n_duels, group = winners.table(), duels.summary()["duels"], winners.groups()
     level = f"{100 * winners.attrs['confidence']:g} %"
     n_arms, tier = len(frame), frame["tier"].to_numpy()
     shown = LISTED if n_arms > TABLE_ARMS else n_arms
     frame = frame.head(shown)
     if ratings is None:
-        name, words = score_name(winners), f"{against_words(winners)} (Borda score)"
+        name, words = score_name(winners), f"{against_words(winners, noun)} (Borda score)"
         mean, low, high = (100 * frame[f"borda_{k}"].to_numpy() for k in ("mean", "lower", "upper"))
         told = [f"{percent(p / 100)} %" for p in mean]
         ends = [f"{percent(a / 100)} to {percent(b / 100)}" for a, b in zip(low, high, strict=True)]
     else:
-        name, words = "rating", f"Elo points, see Scores; the average arm has {_origin(ratings)}"
+        name, words = "rating", f"Elo points; the average {noun} has {_origin(ratings)}"
         of = ratings.loc[frame.index]
         mean, low, high = (of[f"rating{k}"].to_numpy() for k in ("", "_lower", "_upper"))
         told = [f"{x:.0f}" for x in mean]
@@ -94,8 +107,8 @@ def _table(winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None") -
             zip(frame.iterrows(), _bars(mean, low, high), strict=True), 1
         )
     )
-    heads = ("rank", "arm", name, f"{level} interval", f"rank interval\n({level})", "duels")
-    more = f" The first {shown:,} of {n_arms:,} arms; the files have all." * (shown < n_arms)
+    heads = ("rank", noun, name, f"{level} interval", f"rank interval\n({level})", "duels")
+    more = f" The first {shown:,} of {count(n_arms, noun)}; the files have all." * (shown < n_arms)
     return Table(
         columns="nlnbnn" + "n" * (len(heads) - 6 + tiered + bool(group)),
         heads=(*heads, *(("tier",) if tiered else ()), *(("group",) if group else ())),
@@ -103,11 +116,32 @@ def _table(winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None") -
         rules=tuple(int(k) + 1 for k in np.flatnonzero(np.diff(tier[:shown]))),
         full=True,
         caption=f"{name.capitalize()}: {words}. Rank interval ({level}): pointwise, for each "
-        "arm on its own; joint rank ranges are under Win rates and tiers."
+        f"{noun} on its own; joint rank ranges are under Win rates and tiers."
         f"{order_words(mean)}{more}",
         data=_data(winners, duels, ratings),
         search="arm" if shown < n_arms else "",
         board=True,
+        views={label: _view(frame, int(tiered) + bool(group)) for label, frame in views.items()},
+    )
+
+
+def _view(frame: "pd.DataFrame", empty: int) -> tuple[tuple[str | Cell, ...], ...]:
+    """Return the rows of another ranking, the best first, with so many `empty` columns."""
+    frame = frame.sort_values("rank_mean", kind="stable")
+    ends = [frame[name].to_numpy() for name in ("rating", "rating_lower", "rating_upper")]
+    return tuple(
+        (
+            f"{place}",
+            str(row["arm"]),
+            f"{row['rating']:.0f}",
+            Cell(f"{row['rating_lower']:.0f} to {row['rating_upper']:.0f}", bar=bar),
+            rank_range(row["rank_lower"], row["rank_upper"]),
+            f"{row['duels']:,.0f}",
+            *("",) * empty,
+        )
+        for place, (row, bar) in enumerate(
+            zip(frame.to_dict("records"), _bars(*ends), strict=True), 1
+        )
     )
 
 
@@ -137,8 +171,9 @@ def counts_of_pairs(
 ) -> Callable[[str], dict[str, np.ndarray]]:
     """Return a function of an arm: its numbers against each of `arms`, by name, shape (n_arms,).
 
-    ``mean``, ``lower`` and ``upper`` of the probability that it wins, where the winners hold those
-    of pairs; ``duels``, ``won``, ``lost`` and ``tied`` as logged.
+    ``mean``, ``lower`` and ``upper`` of the probability that it wins, and ``beats``, that this is
+    above one half, where the winners hold those of pairs; ``duels``, ``won``, ``lost`` and ``tied``
+    as logged.
     """
     place = {arm: k for k, arm in enumerate(arms)}
     of_log = np.array([place[str(label)] for label in duels.arms])
@@ -146,8 +181,11 @@ def counts_of_pairs(
     of_model = np.array([held[arm] for arm in arms])
     pairs = duels.pairs()
     first, second = of_log[pairs.first], of_log[pairs.second]
-    ends = ("mean", "lower", "upper") if "preference_mean" in winners else ()
-    tables = {end: winners[f"preference_{end}"].values for end in ends}
+    tables = {}
+    if "preference_mean" in winners:
+        ends = ("mean", "lower", "upper")
+        tables = {end: winners[f"preference_{end}"].values for end in ends}
+        tables["beats"] = winners["beats_probability"].values
 
     def numbers(arm: str) -> dict[str, np.ndarray]:
         k = place[arm]
@@ -192,7 +230,11 @@ def _data(winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None") ->
 
 
 def _comparison(
-    winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None", pairs: "Winners"
+    winners: "Winners",
+    duels: "Duels",
+    ratings: "pd.DataFrame | None",
+    pairs: "Winners",
+    noun: str,
 ) -> tuple[Block, ...]:
     """Return the block in which a reader compares two arms; of many, by their ratings."""
     order = winners["order"].values
@@ -200,16 +242,17 @@ def _comparison(
     n = len(arms)
     if n > PAIRED or "preference_mean" not in pairs:
         if ratings is None or pairs is not winners or n > TABLE_ARMS:
-            words = f"Two arms cannot be compared here: the page holds pairs of {PAIRED} arms."
+            words = f"Two {plural(noun)} cannot be compared here: the page holds pairs of {PAIRED}."
             return (Text(words, "small"),)
         rating = [round(float(x), 1) for x in ratings.loc[arms, "rating"]]
-        words = f"With more than {count(PAIRED, 'arm')}, the comparison is by ratings alone."
+        words = f"With more than {count(PAIRED, noun)}, the comparison is by ratings alone."
         return (Compare({"arms": arms, "rating": rating}), Text(words, "small"))
     of = counts_of_pairs(pairs, duels, arms)
     above = [
         {name: values[k + 1 :].round(3).tolist() for name, values in of(arm).items()}
         for k, arm in enumerate(arms)
     ]
-    names = ("mean", "lower", "upper", "won", "lost", "tied")
+    names = ("mean", "lower", "upper", "beats", "won", "lost", "tied")
     found = {name: list(itertools.chain(*(row[name] for row in above))) for name in names}
-    return (Compare({"arms": arms, "pairs": found, "ties": bool(duels.n_ties)}),)
+    asked = {name: float(pairs.attrs[name]) for name in ("rope", "confidence")}
+    return (Compare({"arms": arms, "pairs": found, "ties": bool(duels.n_ties), **asked}),)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.data.health_report import IGNORED
-from bayesduel.reporting.section import Alert, Block, Facts, Group, Section, Table, Text, blocks
+from bayesduel.reporting.section import Alert, Block, Group, Section, Table, Text, blocks
 from bayesduel.text import CELL, percent, shorten, significant
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def log_section(
         Whether the model of the report has an order effect.
     """
     health = replace(health, source=duels.read_summary.public_source)
-    body = (_facts(duels), *_health(health, further, ordered))
+    body = (_counts(duels), *_health(health, further, ordered))
     if unread := duels.read_summary.unread:
         named = ", ".join(shorten(name, CELL) for name in unread[:UNREAD])
         more = f" and {len(unread) - UNREAD:,} more" * (len(unread) > UNREAD)
@@ -51,7 +51,7 @@ def health_section(health: "Health") -> Section:
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _facts(duels: "Duels") -> Facts:
+def _counts(duels: "Duels") -> Table:
     votes, n_ties = duels.votes, duels.n_ties
     n_pairs = duels.n_arms * (duels.n_arms - 1) // 2
     share = f" ({percent(n_ties / duels.n_duels)} %)" if 0 < n_ties < duels.n_duels else ""
@@ -74,7 +74,7 @@ def _facts(duels: "Duels") -> Facts:
             known = votes.time[~np.isnat(votes.time)]
             if len(known):
                 rows += [("from", str(known.min())[:10]), ("to", str(known.max())[:10])]
-    return Facts(tuple(rows))
+    return Table(columns="ht", rows=tuple(rows), name="numbers")
 
 
 def _health(health: "Health", further: str = "", ordered: bool = False) -> tuple[Block, ...]:

@@ -11,8 +11,9 @@ from bayesduel.data.sides import sides_of
 from bayesduel.posterior.verdict_text import ACROSS
 from bayesduel.reporting.analysis import TIES
 from bayesduel.reporting.section import Alert, Figure, Section, Table, Text, Verdict, blocks
+from bayesduel.reporting.verdict_text import headline
 from bayesduel.system.memory import TABLE_ARMS
-from bayesduel.text import SENTENCE, count, join, percent, rank_range, shorten
+from bayesduel.text import SENTENCE, count, digits_of, join, percent, plural, rank_range, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +40,12 @@ PLACES = 16  # places of the ranking in one figure, at most: two figures fill a 
 DRAWN = 48  # arms in the figures of the ranking, of more than DRAWN_ALL
 DRAWN_ALL = 128
 LISTED = 1000  # and in its table: its files have all
+WAYS = {
+    "logits": "The rating is the score in points of Elo: 400 points are odds of 10 to 1 of a win "
+    "against a loss.",
+    "probits": "The rating is the score in points of Elo's normal curve: the standard deviation "
+    "of a difference in performance is 283 points.",
+}
 WRITTEN = 12  # arms up to which the cells of a figure hold numbers
 
 
@@ -49,6 +56,7 @@ def verdict_section(
     caution: str = "",
     further: tuple[str, ...] = (),
     board: "Winners | None" = None,
+    noun: str = "arm",
 ) -> Section:
     """Return the section on the verdict.
 
@@ -64,18 +72,23 @@ def verdict_section(
         Paragraphs below the headline.
     board
         The winners in whose order the leaderboard is. Default: `winners`.
+    noun
+        What an arm is called.
     """
-    headline, within = _verdict(winners)
-    places = _place_words(winners, winners if board is None else board, headline)
-    reasons = " ".join(json.loads(winners.attrs["model_reasons"]))
+    board = winners if board is None else board
+    said = headline(winners, noun, None if board is winners else board)
+    exact, why = _verdict(winners)
+    places = _place_words(winners, board, said, noun)
+    reasons = "".join(f" {words}" for words in json.loads(winners.attrs["model_reasons"]))
     verdict = Verdict(
-        headline=headline,
-        text=(*within, *further, *((places,) if places else ())),
+        headline=said,
+        text=tuple(words for words in (why, *further, places) if words),
         caution=caution,
-        note=(
-            f"From {duels.n_duels:,} duels between {duels.n_arms:,} arms. A definite verdict needs "
-            f"a posterior probability of {winners.attrs['confidence']:g}; win probabilities "
-            f"within {winners.attrs['rope']:g} of one half are treated as equal. {reasons}".rstrip()
+        exact=(
+            *exact,
+            f"From {duels.n_duels:,} duels between {count(duels.n_arms, noun)}. A definite verdict "
+            f"needs a posterior probability of {winners.attrs['confidence']:g}; win probabilities "
+            f"within {winners.attrs['rope']:g} of one half are treated as equal.{reasons}",
         ),
         settled=winners.attrs["verdict_kind"] not in ("undecided", "not comparable"),
     )
@@ -150,8 +163,10 @@ def advantage_words(a: "Analysis") -> tuple[str, ...]:
     )
 
 
-def rates_section(winners: "Winners", duels: "Duels") -> Section:
-    """Return the section on win rates with intervals, tiers and joint rank ranges."""
+def rates_section(
+    winners: "Winners", duels: "Duels", scores: "pd.DataFrame | None" = None
+) -> Section:
+    """Return the section on win rates and scores with intervals, tiers and joint rank ranges."""
     level, n_tiers = _level(winners), int(winners["tier"].max())
     shading = " Shading separates the tiers." if n_tiers > 1 else ""
     caption = (
@@ -166,7 +181,8 @@ def rates_section(winners: "Winners", duels: "Duels") -> Section:
             _tier_words(winners),
             None if winners.groups() is None else Text(ACROSS, "alarm"),
             *_forests(winners, caption),
-            _rates_table(winners, duels),
+            *(() if scores is None else (scores.attrs["sentence"], WAYS.get(scores.attrs["unit"]))),
+            _rates_table(winners, duels, scores),
         ),
     )
 
@@ -237,39 +253,38 @@ def score_name(winners: "Winners") -> str:
     return "expected score" if winners.attrs["tie_share"] else "win rate"
 
 
-def against_words(winners: "Winners") -> str:
+def against_words(winners: "Winners", noun: str = "arm") -> str:
     """Return what a Borda score is the probability of."""
+    other = f"another {noun} drawn at random"
     if winners.attrs["tie_share"]:
-        return "expected points against another arm drawn at random, a tie counting half"
-    return "probability of beating another arm drawn at random"
+        return f"expected points against {other}, a tie counting half"
+    return f"probability of beating {other}"
 
 
-def _verdict(winners: "Winners") -> tuple[str, tuple[str, ...]]:
-    """Return the verdict and further paragraphs: on each group, or on the ranking rejected."""
+def _verdict(winners: "Winners") -> tuple[tuple[str, ...], str]:
+    """Return the verdict in exact terms, and why no ranking holds, or ""."""
+    exact = str(winners.attrs["verdict"])
     if "ranking_verdict" in winners.attrs:
-        return str(winners.attrs["verdict"]), (str(winners.attrs["verdict_reason"]),)
-    parts = json.loads(winners.attrs["component_verdicts"])
-    inside = [part for part in parts if part["verdict"]]
-    words = str(winners.attrs["verdict"])
-    if not inside:
-        return words, ()
-    words = words[: words.index(f" Within {join(inside[0]['arms'])}: ")]
-    return words, tuple(f"Within {join(part['arms'])}: {part['verdict']}" for part in inside)
+        why = str(json.loads(winners.attrs["check"])["sentence"])
+        return (exact, str(winners.attrs["verdict_reason"]).removeprefix(why).strip()), why
+    inside = [part for part in json.loads(winners.attrs["component_verdicts"]) if part["verdict"]]
+    within = tuple(f"Within {join(part['arms'])}: {part['verdict']}" for part in inside)
+    return (exact[: exact.index(f" {within[0]}")] if within else exact, *within), ""
 
 
-def _place_words(winners: "Winners", board: "Winners", headline: str) -> str:
+def _place_words(winners: "Winners", board: "Winners", said: str, noun: str) -> str:
     """Return why arms that the headline names are not at the top of the leaderboard, or ""."""
     order = [shorten(str(arm), SENTENCE) for arm in board["arm"].values[board["order"].values]]
     arms = {shorten(str(arm), SENTENCE) for arm in json.loads(winners.attrs["verdict_arms"])}
-    named = [(place, arm) for place, arm in enumerate(order, 1) if arm in arms and arm in headline]
+    named = [(place, arm) for place, arm in enumerate(order, 1) if arm in arms and arm in said]
     lower = [f"{arm} (rank {place})" for place, arm in named if place > len(named)]
     if not lower or winners.groups() is not None:
         return ""
     if winners.attrs["verdict_kind"] == "no ranking":
         return f"The leaderboard is in the order of win rates, the verdict is not: {join(lower)}."
     return (
-        f"The leaderboard is in the order of mean ranks, the verdict names the arms that are most "
-        f"probably best, which wide intervals favour: {join(lower)}."
+        f"The leaderboard is in the order of mean ranks, the verdict names the {plural(noun)} that "
+        f"are most probably best, which wide intervals favour: {join(lower)}."
     )
 
 
@@ -318,30 +333,33 @@ def _forests(winners: "Winners", caption: str) -> list[Figure]:
     ]
 
 
-def _rates_table(winners: "Winners", duels: "Duels") -> Table:
+def _rates_table(winners: "Winners", duels: "Duels", scores: "pd.DataFrame | None") -> Table:
     frame, counts = winners.table(), duels.summary()
     best = winners["winner_share"].sel(criterion="copeland").to_series()
     tier, level, n_arms = frame["tier"].to_numpy(), _level(winners), len(frame)
     shown = LISTED if n_arms > TABLE_ARMS else n_arms
     more = f" The first {shown:,} of {n_arms:,} arms; the files have all." * (shown < n_arms)
     results = ("wins", "ties", "losses") if duels.n_ties else ("wins", "losses")
+    scored = {} if scores is None else _scored(scores)
     rows = tuple(
         (
             str(arm),
             f"{percent(row['borda_mean'])} %",
             f"{percent(row['borda_lower'])} to {percent(row['borda_upper'])}",
+            *scored.get(str(arm), ()),
             f"{percent(best[arm])} %",
-            rank_range(row["rank_best"], row["rank_worst"]),
+            rank_range(row["rank_joint_lower"], row["rank_joint_upper"]),
             " / ".join(f"{counts.loc[arm, c]:,.0f}" for c in results),
         )
         for arm, row in frame.head(shown).iterrows()
     )
-    heads = ("arm", score_name(winners).replace(" ", "\n"), f"{level}\ninterval", "best\narm")
+    heads: tuple[str, ...] = ("arm", score_name(winners).replace(" ", "\n"), f"{level}\ninterval")
+    heads += ("score", "score\ninterval") if scored else ()
     last = "won / tied\n/ lost" if duels.n_ties else "won /\nlost"
-    columns = ("borda_mean", "borda_lower", "borda_upper", "rank_best", "rank_worst")
+    columns = ("borda_mean", "borda_lower", "borda_upper", "rank_joint_lower", "rank_joint_upper")
     return Table(
-        columns="lnnnnn",
-        heads=(*heads, f"joint rank\nrange, {level}", last),
+        columns="l" + "n" * (5 + 2 * bool(scored)),
+        heads=(*heads, "best\narm", f"joint rank\nrange, {level}", last),
         rows=rows,
         rules=tuple(int(k) + 1 for k in np.flatnonzero(np.diff(tier[:shown]))),
         full=True,
@@ -353,10 +371,23 @@ def _rates_table(winners: "Winners", duels: "Duels") -> Table:
         data={
             "arm": list(frame.index),
             **{name: frame[name].to_numpy() for name in columns},
+            **(
+                {} if scores is None else {c: scores.loc[frame.index, c].to_numpy() for c in scores}
+            ),
             "copeland_share": best[frame.index].to_numpy(),
             **{name: counts.loc[frame.index, name].to_numpy() for name in results},
         },
     )
+
+
+def _scored(scores: "pd.DataFrame") -> dict[str, tuple[str, str]]:
+    """Return score and interval of each arm as text, with as many decimals in every row."""
+    width = (scores["score_upper"] - scores["score_lower"]).to_numpy()
+    digits = digits_of(float(np.median(width[width > 0]))) if (width > 0).any() else 0
+    told = {end: [f"{x:z.{digits}f}" for x in scores[f"score_{end}"]] for end in
+            ("mean", "lower", "upper")}  # fmt: skip
+    ends = (f"{low} to {high}" for low, high in zip(told["lower"], told["upper"], strict=True))
+    return dict(zip(map(str, scores.index), zip(told["mean"], ends, strict=True), strict=True))
 
 
 def _joint_words(frame: "pd.DataFrame", confidence: float) -> str:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.reporting.section import Cell, Group, Section, Table, blocks
+from bayesduel.reporting.section import Group, Section, Table, blocks
 from bayesduel.text import SENTENCE, join, percent, shorten
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ __all__ = ["raw_counts_section"]
 
 FILED = 10_000  # pairs in the files, of very many arms
 ROWS = 60  # of a table on the page; its files have all
-MATRIX = 10  # arms up to which the head-to-head table is a matrix
 
 
 def raw_counts_section(
@@ -108,14 +107,13 @@ def _arms(raw: "pd.DataFrame", duels: "Duels", winners: "Winners") -> Table:
 def _pairs(
     pairs: "pd.DataFrame", duels: "Duels", winners: "Winners", of_pairs: "Winners | None"
 ) -> Group:
-    """Return the head-to-head table: a matrix for few arms, else the pairs that met most."""
+    """Return the head-to-head table: the pairs that met most."""
     n_pairs, model_words = len(pairs), "Model: probability that the first beats the second"
     if of_pairs is None:
         of_pairs = winners
     elif of_pairs is not winners:
         model_words += f", by {of_pairs.attrs['model']}, which allows cycles"
-    if duels.n_arms > MATRIX:
-        pairs = _best_first(pairs, winners)
+    pairs = _best_first(pairs, winners)
     if "preference_mean" not in of_pairs:
         pairs = pairs.head(FILED)
     data = {name: pairs[name].to_numpy() for name in pairs}
@@ -126,43 +124,40 @@ def _pairs(
         model = of_pairs["preference_mean"].values[first, second]
         data["model_probability"] = model
     tied = duels.n_ties > 0
-    if duels.n_arms <= MATRIX:
-        table = _matrix(pairs, duels, winners, data)
-    else:
-        rows = tuple(
-            (
-                str(row["first"]),
-                str(row["second"]),
-                f"{row['first_wins']:,}{f' / {row["ties"]:,}' * tied} / {row['second_wins']:,}",
-                f"{100 * row['share']:.0f} %",
-                f"{100 * row['share_lower']:.0f} to {100 * row['share_upper']:.0f}",
-                *(() if np.isnan(model[k]) else (f"{percent(model[k])} %",)),
-            )
-            for k, row in enumerate(pairs.head(ROWS).to_dict("records"))
+    rows = tuple(
+        (
+            str(row["first"]),
+            str(row["second"]),
+            f"{row['first_wins']:,}{f' / {row["ties"]:,}' * tied} / {row['second_wins']:,}",
+            f"{100 * row['share']:.0f} %",
+            f"{100 * row['share_lower']:.0f} to {100 * row['share_upper']:.0f}",
+            *(() if np.isnan(model[k]) else (f"{percent(model[k])} %",)),
         )
-        filed = "all" if len(pairs) == n_pairs else f"{len(pairs):,}"
-        more = (
-            f" {ROWS} of {n_pairs:,} pairs: those that met most, and of these the best ranked "
-            f"arms first; the files have {filed}."
-        )
-        modelled = "model_probability" in data
-        if not modelled:
-            more += " In Python, bayesduel.head_to_head(duels) has all."
-        table = Table(
-            columns="llnnn" + "n" * modelled,
-            heads=(
-                *("first", "second", f"won{' / tied' * tied} / lost", "share", "95 % interval"),
-                *(("model",) if modelled else ()),
-            ),
-            rows=rows,
-            full=True,
-            name="pairs",
-            caption=f"Share: of the first{', a tie counting half' * tied}, with Wilson's interval."
-            f"{f' {model_words}.' * modelled}"
-            f"{more * (len(pairs) > ROWS)}",
-            data=data,
-        )
-    return Group("Head to head", (table,), folded=duels.n_arms > MATRIX)
+        for k, row in enumerate(pairs.head(ROWS).to_dict("records"))
+    )
+    filed = "all" if len(pairs) == n_pairs else f"{len(pairs):,}"
+    more = (
+        f" {ROWS} of {n_pairs:,} pairs: those that met most, and of these the best ranked "
+        f"arms first; the files have {filed}."
+    )
+    modelled = "model_probability" in data
+    if not modelled:
+        more += " In Python, bayesduel.head_to_head(duels) has all."
+    table = Table(
+        columns="llnnn" + "n" * modelled,
+        heads=(
+            *("first", "second", f"won{' / tied' * tied} / lost", "share", "95 % interval"),
+            *(("model",) if modelled else ()),
+        ),
+        rows=rows,
+        full=True,
+        name="pairs",
+        caption=f"Share: of the first{', a tie counting half' * tied}, with Wilson's interval."
+        f"{f' {model_words}.' * modelled}"
+        f"{more * (len(pairs) > ROWS)}",
+        data=data,
+    )
+    return Group("Head to head", (table,), folded=True)
 
 
 def _best_first(pairs: "pd.DataFrame", winners: "Winners") -> "pd.DataFrame":
@@ -171,30 +166,3 @@ def _best_first(pairs: "pd.DataFrame", winners: "Winners") -> "pd.DataFrame":
     place = {str(arm): rank for rank, arm in enumerate(order)}
     ranks = np.sort([[place[str(arm)] for arm in pairs[side]] for side in ("first", "second")], 0)
     return pairs.iloc[np.lexsort((ranks[1], ranks[0], -pairs["duels"].to_numpy()))]
-
-
-def _matrix(
-    pairs: "pd.DataFrame", duels: "Duels", winners: "Winners", data: dict[str, object]
-) -> Table:
-    order = [str(a) for a in winners["arm"].values[winners["order"].values]]
-    wins, ties = duels.tally()
-    at = {arm: k for k, arm in enumerate(duels.arms)}
-
-    def cell(row: str, column: str) -> str | Cell:
-        i, j = at[row], at[column]
-        won, lost, tied = wins[i, j], wins[j, i], ties[i, j]
-        if row == column or not won + lost + tied:
-            return "\u2013"
-        tie = f" / {tied:g}" if duels.n_ties and ties.any() else ""
-        return f"{won:g}{tie} / {lost:g}"
-
-    tie = "\n/ tied" if ties.any() else ""
-    return Table(
-        columns="l" + "n" * len(order),
-        heads=(f"won by row{tie}\n/ by column", *(shorten(arm, 16) for arm in order)),
-        rows=tuple((row, *(cell(row, column) for column in order)) for row in order),
-        name="pairs",
-        caption="Arms in the order of the ranking. The files have one row a pair, with shares, "
-        "intervals and the probability under the model.",
-        data=data,  # type: ignore[arg-type]
-    )

@@ -4,10 +4,12 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.criticism.check_text import power_words
+from bayesduel.data.read.duels import log_in
 from bayesduel.inference.default_model import AUTO
 from bayesduel.reporting.analysis import Analysis, analyse, log_of
 from bayesduel.reporting.attributes import (
@@ -21,6 +23,7 @@ from bayesduel.reporting.categories import (
     CategoryAnalysis,
     analyse_categories,
     categories_section,
+    category_board,
     category_verdict_section,
     changes_section,
     table_section,
@@ -57,7 +60,6 @@ from bayesduel.reporting.ranking import (
     verdict_section,
 )
 from bayesduel.reporting.raw_counts import raw_counts_section
-from bayesduel.reporting.scores import scores_section
 from bayesduel.reporting.section import (
     Alert,
     Block,
@@ -79,6 +81,7 @@ from bayesduel.system.arguments import (
 )
 from bayesduel.system.atomic_write import check_not_read, write_text
 from bayesduel.system.threads import one_at_a_time
+from bayesduel.text import plural
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -115,8 +118,8 @@ NEXT_FEW = (
 REJECTED = "The log contradicts a ranking (see Transitivity): this one is for comparison only."
 
 CONTRADICTED = (
-    "The log contradicts a ranking (see Transitivity): arms are in the order of their win rates by "
-    "the model"
+    "The log contradicts a ranking: {} are in the order of their win rates by a model that allows "
+    "cycles, {}."
 )
 
 Sections = tuple[Section, ...]
@@ -139,6 +142,7 @@ def report(
     against: Sequence[str] = (),
     compare: bool = False,
     pooled: bool = False,
+    noun: str = "arm",
     title: str | None = None,
     command: str | None = None,
     step: Callable[[str], None] = lambda name: None,
@@ -150,7 +154,7 @@ def report(
     Parameters
     ----------
     log
-        A log; or a fit of one; or what :func:`bayesduel.check` returned; or what
+        A log, or a frame of one; or a fit; or what :func:`bayesduel.check` returned; or what
         :func:`bayesduel.reporting.analyse_attributes` returned; or several logs or checks by
         label, for a report with a part for each.
     path
@@ -174,6 +178,8 @@ def report(
     pooled
         Whether several logs are categories that share arms, reported on one page under one model
         with :class:`bayesduel.models.CategoryEffects`; else each log has a part of its own.
+    noun
+        What an arm is called on the first screen: "model", "player".
     title
         Heading. Default: the source of the log.
     command
@@ -215,11 +221,12 @@ def report(
     if path.is_dir() or not path.parent.is_dir():
         raise FileNotFoundError(f"path should be a file in a folder that exists, got {path}")
     several: dict[Any, Any] = log if isinstance(log, dict) and log else {"": log}
+    several = {label: log_in(one) for label, one in several.items()}
     check_not_read(path, files_read(several, duels))
     options: dict[str, Any] = {
         "model": model, "method": method, "draws": draws, "seed": seed,
         "rope": rope, "confidence": confidence, "anchor": anchor, "points": points,
-        "against": against, "compare": compare,
+        "against": against, "compare": compare, "noun": noun,
     }  # fmt: skip
     if pooled:
         whole = ("anchor", "points", "against", "compare")
@@ -332,6 +339,7 @@ def analysed(
     from bayesduel.criticism.check_result import Check
     from bayesduel.data.duels import Duels
 
+    one = log_in(one)
     if isinstance(one, Check | AttributeAnalysis | CategoryAnalysis):
         return one
     if isinstance(one, Duels):
@@ -378,10 +386,10 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         uneven = UNEVEN
     found_order = None if a.check is None else a.check.order
     clear = found_order is not None and found_order.clear and a.left_advantage is None
-    board = leaderboard_section(a.winners, a.duels, a.scores, pairs, rejected)
+    board = leaderboard_section(a.winners, a.duels, a.scores, pairs, rejected, a.noun)
     if rejected and pairs is not a.winners:
-        words = f"{CONTRADICTED} {pairs.attrs['model']}, which allows cycles."
-        board = leaderboard_section(pairs, a.duels, note=words)
+        why = CONTRADICTED.format(plural(a.noun), pairs.attrs["model"])
+        board = leaderboard_section(pairs, a.duels, note=why, noun=a.noun)
     neutral = controlled_words(a, "this ranking is that")
     as_logged = AS_LOGGED if "covariate_effect" in a.fit["posterior"] else ""
     named = tuple((_title(name), words) for name, words in a.warnings)
@@ -389,16 +397,22 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
     doubts += (("Few clusters", few),) if few else ()
     found = (
         verdict_section(
-            a.winners, a.duels, named + doubts, caution, advantage_words(a) + power, pairs
+            a.winners,
+            a.duels,
+            named + doubts,
+            caution,
+            advantage_words(a) + power,
+            pairs,
+            a.noun,
         ),
         board,
         _noted(
-            rates_section(a.winners, a.duels),
+            rates_section(a.winners, a.duels, a.scores),
             " ".join(filter(None, (rejected, tie_words(a), neutral, COUNTS if neutral else ""))),
         ),
-        _noted(scores_section(a.scores), rejected),
         _noted(ranks_section(a.winners), rejected),
         _noted(preferences_section(pairs), uneven),
+        _over_time(a.fit),
         _noted(winners_section(a), controlled_words(a, "these winners are those")),
         raw_counts_section(a.duels, a.winners, pairs),
         margins,
@@ -422,6 +436,19 @@ def _of_log(a: Analysis, command: str | None) -> Sections:
         _reproduce(a.fit, command),
     )
     return tuple(section for section in found if section is not None)
+
+
+def _over_time(fit: "xr.DataTree") -> Section | None:
+    """Return the section on ratings that change over time; None where they do not."""
+    from bayesduel.plots.ratings import RATINGS_SIZE, plot_ratings
+
+    if "rating" not in fit["posterior"]:
+        return None
+    words = "Ratings over time, of the six arms that are highest at the end"
+    figure = Figure(
+        plot=partial(plot_ratings, fit), size=RATINGS_SIZE, alt=words, caption=f"{words}."
+    )
+    return Section(id="time", title="Ratings over time", body=(figure,))
 
 
 def _title(name: str) -> str:
@@ -480,10 +507,10 @@ def _of_categories(a: CategoryAnalysis, command: str | None) -> Sections:
     average = "Ranks and win rates are those of an average category."
     found = (
         category_verdict_section(a),
+        _noted(category_board(a), average),
         categories_section(a),
         changes_section(a),
         table_section(a),
-        _noted(leaderboard_section(a.winners, a.duels), average),
         _noted(rates_section(a.winners, a.duels), average),
         log_section(a.duels, health(a.duels)),
         fit_section(a.fit),

@@ -27,7 +27,6 @@ __all__ = [
     "Block",
     "Cell",
     "Compare",
-    "Facts",
     "Figure",
     "Group",
     "Section",
@@ -82,6 +81,8 @@ class Verdict(Printed):
         A paragraph in the colour of warnings, or "".
     note
         A paragraph in small print, or "".
+    exact
+        Paragraphs in exact terms, which the reader of a page opens.
     settled
         Whether the result is definite; sets the colour of the box on a page.
     """
@@ -90,6 +91,7 @@ class Verdict(Printed):
     text: tuple[str, ...] = ()
     caution: str = ""
     note: str = ""
+    exact: tuple[str, ...] = ()
     settled: bool = True
     kind: ClassVar[str] = "verdict"
 
@@ -99,8 +101,9 @@ class Verdict(Printed):
             yield _styled(f"\n{words}")
         if self.caution:
             yield _styled(f"\n{self.caution}", "red")
-        if self.note:
-            yield _styled(f"\n{self.note}", "dim")
+        for words in (self.note, *self.exact):
+            if words:
+                yield _styled(f"\n{words}", "dim")
 
 
 @dataclass(frozen=True)
@@ -115,17 +118,6 @@ class Alert(Printed):
         yield _styled(f"{self.title}:", "bold red")
         for words in self.lines:
             yield _styled(f"- {words}")
-
-
-@dataclass(frozen=True)
-class Facts(Printed):
-    """The main counts, as (label, number)."""
-
-    rows: tuple[tuple[str, str], ...]
-    kind: ClassVar[str] = "facts"
-
-    def _printed(self) -> "Iterator[RenderableType]":
-        yield from Table(columns="ht", rows=self.rows)._printed()
 
 
 @dataclass(frozen=True)
@@ -183,6 +175,8 @@ class Table(Printed):
         Name of the column of the files in which a reader of a page can search; "" for none.
     board
         Whether a reader of a page can sort, filter and copy it.
+    views
+        Other rows by label, which a reader of a page can choose in place of these.
     file
         Address of its JSON, for a page that does not hold its files; "" for one that does.
     """
@@ -197,16 +191,19 @@ class Table(Printed):
     data: Mapping[str, Sequence[Any]] | None = None
     search: str = ""
     board: bool = False
+    views: Mapping[str, tuple[tuple[str | Cell, ...], ...]] = field(default_factory=dict)
     file: str = ""
     kind: ClassVar[str] = "table"
 
     @property
     def cells(self) -> tuple[tuple[Cell, ...], ...]:
         """The rows, every cell a :class:`Cell`."""
-        return tuple(
-            tuple(Cell(cell) if isinstance(cell, str) else cell for cell in row)
-            for row in self.rows
-        )
+        return _cells(self.rows)
+
+    @property
+    def bodies(self) -> dict[str, tuple[tuple[Cell, ...], ...]]:
+        """All rows by label, its own first under ""."""
+        return {"": self.cells} | {label: _cells(rows) for label, rows in self.views.items()}
 
     @cached_property
     def content(self) -> dict[str, list[Any]]:
@@ -338,8 +335,8 @@ class Compare(Printed):
     ----------
     data
         What the script of the page reads: ``arms``, and by pair in the order of
-        :func:`numpy.triu_indices` ``mean``, ``lower``, ``upper``, ``won``, ``lost``, ``tied``; or
-        ``rating``, by arm.
+        :func:`numpy.triu_indices` ``mean``, ``lower``, ``upper``, ``beats``, ``won``, ``lost``,
+        ``tied``, with ``rope`` and ``confidence`` of the verdict; or ``rating``, by arm.
     """
 
     data: Mapping[str, Any]
@@ -360,7 +357,7 @@ class Group(Printed):
         yield from _spaced(self.body)
 
 
-Block = Text | Verdict | Alert | Facts | Table | Figure | Compare | Group
+Block = Text | Verdict | Alert | Table | Figure | Compare | Group
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -374,8 +371,8 @@ class Section(Printed):
     title
         Heading, or "".
     body
-        Blocks: :class:`Text`, :class:`Verdict`, :class:`Alert`, :class:`Facts`,
-        :class:`Table`, :class:`Figure` and :class:`Group`.
+        Blocks: :class:`Text`, :class:`Verdict`, :class:`Alert`, :class:`Table`, :class:`Figure`
+        and :class:`Group`.
     """
 
     id: str
@@ -411,6 +408,12 @@ class Section(Printed):
 def blocks(*given: Block | str | None) -> tuple[Block, ...]:
     """Return the blocks that are given, strings as paragraphs; None and "" are left out."""
     return tuple(Text(block) if isinstance(block, str) else block for block in given if block)
+
+
+def _cells(rows: tuple[tuple[str | Cell, ...], ...]) -> tuple[tuple[Cell, ...], ...]:
+    return tuple(
+        tuple(Cell(cell) if isinstance(cell, str) else cell for cell in row) for row in rows
+    )
 
 
 def _tables(body: tuple[Block, ...]) -> Iterator[Table]:

@@ -23,7 +23,7 @@ from bayesduel.reporting.report import analysed, files_read, sections
 from bayesduel.reporting.section import Cell, Section, Table, Verdict, blocks
 from bayesduel.system.arguments import check_call, check_text, path_of, shown_value
 from bayesduel.system.atomic_write import check_not_read, write_texts
-from bayesduel.text import count, join, percent, rank_range, to_json
+from bayesduel.text import count, join, percent, plural, rank_range, to_json
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
@@ -84,7 +84,8 @@ def site(
     Parameters
     ----------
     log, duels
-        A log, or a fit (with the log it was made of), as in :func:`bayesduel.report`.
+        A log, a frame of one, or a fit (with the log it was made of), as in
+        :func:`bayesduel.report`.
     folder
         The folder to write to; made if it does not exist.
     title
@@ -97,7 +98,7 @@ def site(
         Called with the name of each step before it begins.
     options
         ``model``, ``method``, ``draws``, ``seed``, ``rope``, ``confidence``, ``anchor``,
-        ``points``, ``against`` and ``compare``, as in :func:`bayesduel.report`.
+        ``points``, ``against``, ``compare`` and ``noun``, as in :func:`bayesduel.report`.
 
     Returns
     -------
@@ -283,7 +284,8 @@ class _Pages:
             linked = replace(linked, columns=f"{table.columns}t", heads=heads)
         body = tuple(linked if block is table else block for block in board.body)
         board = replace(
-            board, body=blocks(_words(last, self._now, changes) if last else None, *body)
+            board,
+            body=blocks(_words(last, self._now, changes, self._one.noun) if last else None, *body),
         )
         parts = [board if part is self._board else part for part in self._parts]
         return page(self._title, {"": [*parts, self._editions()]}, subject="paired comparisons")
@@ -298,7 +300,7 @@ class _Pages:
             )
             for old in (self._now, *reversed(self._earlier))
         )
-        heads = ("edition", "first", "arms", "duels")
+        heads = ("edition", "first", plural(self._one.noun), "duels")
         table = Table(columns="tlnn", heads=heads, rows=rows)
         return Section(id="editions", title="Editions", body=blocks(table))
 
@@ -436,12 +438,16 @@ def _moved(change: tuple[int, bool] | None) -> Cell:
     return Cell(words, style="strong" if places and out else "plain")
 
 
-def _words(last: Edition, now: Edition, changes: Mapping[str, tuple[int, bool] | None]) -> str:
+def _words(
+    last: Edition, now: Edition, changes: Mapping[str, tuple[int, bool] | None], noun: str
+) -> str:
     """Return what has changed since the edition before, and what of it is more than noise."""
     both = {arm: change for arm, change in changes.items() if change is not None}
     moved = [arm for arm, (places, _) in both.items() if places]
     out = [f"{arm} ({_moved(both[arm]).text})" for arm in moved if both[arm][1]]
-    found = f"Since the edition of {last.date}, {len(moved):,} of the {len(both):,} arms in both "
+    found = (
+        f"Since the edition of {last.date}, {len(moved):,} of the {count(len(both), noun)} in both "
+    )
     found += "have another place"
     if out:
         found += f", outside the rank interval that they had: {join(out)}"

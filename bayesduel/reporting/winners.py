@@ -151,9 +151,6 @@ def _answers(a: "Analysis") -> Group | None:
     halves = ", a tie counting half" * (own["tie_share"] > 0 and a.fit.attrs["outcome"] == "win")
     answer = str(own.get("ranking_verdict", own["verdict"]))
     rows = [(str(own["model"]), f"{assumed}{halves}", answer)]
-    if a.with_ties is not None:
-        words = f"{a.with_ties.verdict.sentence} {_shares(a)}"
-        rows.append(("Davidson", "one score an arm; a tie is an outcome of its own", words))
     if free is not None and free is not a.winners:
         unit = "" if a.free_unit == "duel" else f"; one {a.free_unit} counts as one duel"
         allowed = f"no ranking: cycles are possible{unit}"
@@ -163,19 +160,6 @@ def _answers(a: "Analysis") -> Group | None:
     heads = ("model", "what it assumes", "its answer")
     table = Table(columns="ttt", heads=heads, rows=tuple(rows), full=True, name="models")
     return Group("Answers by model", (table,))
-
-
-def _shares(a: "Analysis") -> str:
-    """Return wins, ties and losses of the first arm against the second by Davidson's model."""
-    if a.with_ties is None:
-        return ""
-    win, tie = a.with_ties.win, a.with_ties.tie
-    first = a.winners["arm"].values[a.winners["order"].values[:2]]
-    one, two = (shorten(str(arm), SENTENCE) for arm in first)
-    return (
-        f"{one} wins {percent(win)} % of duels against {two}, ties {percent(tie)} % and "
-        f"loses {percent(1 - win - tie)} %."
-    )
 
 
 def _data(winners: "Winners") -> dict[str, list[Any]]:

@@ -102,8 +102,8 @@ def _ranking(study: Study, order: Sequence[str]) -> tuple[list[Any], list[str]]:
         {
             "arm": str(arm),
             "rank": place,
-            "rank_best": int(row["rank_lower"]),
-            "rank_worst": int(row["rank_upper"]),
+            "rank_lower": int(row["rank_lower"]),
+            "rank_upper": int(row["rank_upper"]),
             "win_rate": float(row["borda_mean"]),
             "lower": float(row["borda_lower"]),
             "upper": float(row["borda_upper"]),

@@ -87,6 +87,7 @@ PASSED_ON = {
 UNKNOWN = "junk"  # an option that no function has
 READ = {
     "path_or_frame": ("no such file", "pandas DataFrame", "wins", "list", "column", "a table"),
+    **dict.fromkeys(("duels", "fit", "log"), ("pandas DataFrame",)),
     "path": ("is not a file",),
     "futures": ("n_futures",),
     "by": ("for each vote",),

@@ -358,10 +358,12 @@ CALLS: dict[str, Callable[[World], dict[str, Any]]] = {
     "Duels.from_categories": lambda w: {"logs": {"x": w.log}},
     "Duels.from_votes": lambda w: {"left": ["a"], "right": ["b"], "outcome": [1.0]},
     "Duels.from_wins": lambda w: {"wins": [[0, 1], [2, 0]]},
+    "Duels.head": lambda w: {"n": 2},
     "Duels.pairs": lambda w: {},
     "Duels.subset": lambda w: {"arms": ["a", "b"]},
     "Duels.summary": lambda w: {},
     "Duels.tally": lambda w: {},
+    "Duels.to_frame": lambda w: {},
     "Health.to_dict": lambda w: {},
     "Pulls.from_rows": lambda w: {"items": ["a"], "rewards": [1]},
 }  # fmt: skip

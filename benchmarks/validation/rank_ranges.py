@@ -43,7 +43,7 @@ def run(cell: Cell, seed: int) -> Record:
     found = winners(fitted, confidence=CONFIDENCE)
     low, high = eti(draws_of(fitted)[0].score.T, CONFIDENCE)
     ranges = {
-        "pairwise": (found["rank_best"].values, found["rank_worst"].values),
+        "pairwise": (found["rank_joint_lower"].values, found["rank_joint_upper"].values),
         "quantiles": (found["rank_lower"].values, found["rank_upper"].values),
         "arena": (
             1 + (low > high[:, None]).sum(axis=1),
@@ -93,11 +93,12 @@ EXPERIMENT = Experiment(
     name="rank_ranges",
     title="Rank ranges and tiers",
     question=(
-        "How often does the rank range of `winners` (`rank_best` to `rank_worst`, pairwise "
-        "certainty) contain the true rank, or all ranks that equal arms share? How often is a tier "
-        "boundary wrong: some arm below it is as good as the first arm of the tier above? Beside "
-        "it: quantiles of the rank in the draws (`rank_lower` to `rank_upper`), and the ranks "
-        "that arena leaderboards print (1 + the arms whose interval lies above the arm's)."
+        "How often does the rank range of `winners` (`rank_joint_lower` to `rank_joint_upper`, "
+        "pairwise certainty) contain the true rank, or all ranks that equal arms share? How often "
+        "is a tier boundary wrong: some arm below it is as good as the first arm of the tier "
+        "above? Beside it: quantiles of the rank in the draws (`rank_lower` to `rank_upper`), and "
+        "the ranks that arena leaderboards print (1 + the arms whose interval lies above the "
+        "arm's)."
     ),
     target=(
         "pairwise ranges cover at least 95 % of arms, and at most 5 % of the boundaries are wrong, "

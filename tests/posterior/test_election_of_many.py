@@ -59,9 +59,9 @@ def test_borda_scores_are_on_the_curve(both):
 def test_rank_ranges_are_at_least_as_wide(both):
     few, many = both
     slack = 2  # places by which quantiles of the draws may be off
-    assert (many["rank_best"].values <= few["rank_best"].values + slack).all()
-    assert (many["rank_worst"].values >= few["rank_worst"].values - slack).all()
-    width = [(w["rank_worst"] - w["rank_best"]).values.mean() for w in both]
+    assert (many["rank_joint_lower"].values <= few["rank_joint_lower"].values + slack).all()
+    assert (many["rank_joint_upper"].values >= few["rank_joint_upper"].values - slack).all()
+    width = [(w["rank_joint_upper"] - w["rank_joint_lower"]).values.mean() for w in both]
     assert width[0] - 1 < width[1] < width[0] + 8
 
 

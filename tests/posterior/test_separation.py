@@ -43,7 +43,7 @@ def test_a_hundred_arms_have_tiers_though_neighbours_are_uncertain():
     tier = w["tier"].values[order]
     assert (np.diff(tier) >= 0).all() and 5 <= tier[-1] <= 12
     assert np.bincount(tier).max() < 25
-    width = (w["rank_worst"] - w["rank_best"]).values + 1
+    width = (w["rank_joint_upper"] - w["rank_joint_lower"]).values + 1
     assert np.median(width) < 40
     # Each boundary: the first arm of a tier is ahead of all arms below, in 95 % of the draws.
     firsts = np.flatnonzero(np.diff(tier, prepend=0))

@@ -24,13 +24,13 @@ from bayesduel.reporting.log import log_section
 from bayesduel.reporting.next_pairs import next_pairs_section
 from bayesduel.reporting.ranking import (
     _joint_words,
+    _scored,
     caution_words,
     order_words,
     ranks_section,
     rates_section,
 )
 from bayesduel.reporting.raw_counts import raw_counts_section
-from bayesduel.reporting.scores import scores_section
 from bayesduel.reporting.section import Text
 from bayesduel.reporting.winners import criterion_rows, criterion_words
 from bayesduel.text import percent, rank_range
@@ -40,7 +40,6 @@ SECTIONS = (
     "verdict",
     "ranking",
     "rates",
-    "scores",
     "ranks",
     "preferences",
     "winners",
@@ -164,7 +163,7 @@ def test_verdict_and_ranking_are_those_of_winners(page, springall):
         low, high = (percent(want[f"borda_{end}"]) for end in ("lower", "upper"))
         assert cells["95 %interval"] == f"{low} to {high}"
         ends = {float(x) for x in cells["joint rankrange, 95 %"].split(" to ")}
-        assert ends == {want["rank_best"], want["rank_worst"]}
+        assert ends == {want["rank_joint_lower"], want["rank_joint_upper"]}
         own = counts.loc[str(arm)]
         record = [int(x) for x in cells["won / tied/ lost"].split(" / ")]
         assert record == [own["wins"], own["ties"], own["losses"]]
@@ -307,14 +306,9 @@ def test_repeated_judges_are_told(tmp_path):
     words = page.text["errors"]
     assert "cluster-robust by judge (12 clusters" in words and "degrees of freedom" in words
     assert "one majority verdict of each pair and judge counts as one duel" in page.text["winners"]
-    head, *rows = page.rows["errors"]
-    assert head == ["arm", "independent votes", "by judge"] and len(rows) == 3
-
     group = bd.fit(log, "bradley-terry", draws=400)["clusters"].dataset
-    by_arm = {row[0]: row[1:] for row in rows}
-    for k, arm in enumerate(group["arm"].values):
-        after = float(group["score_se_cluster"].values[0, k])
-        assert by_arm[str(arm)] == [f"{float(group['score_se'].values[k]):.3f}", f"{after:.3f}"]
+    ratio = group["score_se_cluster"].values[0] / group["score_se"].values
+    assert f"is {np.median(ratio):.2f} times the model-based one for the median arm" in words
 
 
 def test_too_few_judges_are_told(tmp_path):
@@ -397,9 +391,9 @@ def test_scores_have_as_many_decimals_in_every_row():
         {**ends, "score_upper": [1.7, 0.0, 5.1]}, index=pd.Index(["a", "anchor", "c"], name="arm")
     )
     table.attrs = {"ci_prob": 0.95, "unit": "logits", "sentence": "Scores."}
-    rows = scores_section(table).tables["scores"].rows
-    assert [row[2] for row in rows] == ["1.2", "0.0", "-0.6"]
-    assert [row[3] for row in rows] == ["0.7 to 1.7", "0.0 to 0.0", "-4.9 to 5.1"]
+    found = _scored(table)
+    assert [mean for mean, _ in found.values()] == ["1.2", "0.0", "-0.6"]
+    assert [ends for _, ends in found.values()] == ["0.7 to 1.7", "0.0 to 0.0", "-4.9 to 5.1"]
 
 
 def test_bars_of_calibration_are_by_the_unit_that_was_held_out():
@@ -646,12 +640,12 @@ def test_no_number_is_left_unfilled(html):
 
 def test_scores_are_those_of_the_function(page, springall):
     table = bd.scores(springall[1])
-    rows = page.rows["scores"][1:]
-    assert [row[1] for row in rows] == list(table.index)
+    rows = page.rows["rates"][1:]
+    assert [row[0] for row in rows] == list(table.index)
     assert all(
-        float(row[2]) == round(s, 2) for row, s in zip(rows, table["score_mean"], strict=True)
+        float(row[3]) == round(s, 2) for row, s in zip(rows, table["score_mean"], strict=True)
     )
-    assert "A log determines only differences" in page.text["scores"]
+    assert "A log determines only differences" in page.text["rates"]
 
 
 def test_raw_counts_stand_beside_the_model(page, springall):
@@ -686,3 +680,14 @@ def test_logs_without_any_cycle_have_no_picture_of_cyclicity(tmp_path):
     even = bd.Duels.from_wins([[0, 6, 5], [4, 0, 7], [5, 3, 0]], ["a", "b", "c"])
     pages = [bd.report(log, tmp_path / "report.html").read_text() for log in (clear, even)]
     assert ["Cyclicity of replicated logs" in page for page in pages] == [False, True]
+
+
+def test_ratings_over_time_are_drawn_where_the_model_has_them(tmp_path):
+    rng = np.random.default_rng(2)
+    i = rng.integers(0, 3, 300)
+    j = (i + rng.integers(1, 3, 300)) % 3
+    votes = [[f"m{k}" for k in side] for side in (i, j)]
+    log = Duels.from_votes(*votes, rng.random(300) < 0.5 + 0.1 * (i - j), time=np.arange(300.0))
+    page = page_of(log, tmp_path, model=bd.models.BradleyTerry() + bd.models.TimeVarying(periods=3),
+                   draws=200)  # fmt: skip
+    assert "highest at the end" in page.text["time"]

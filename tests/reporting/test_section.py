@@ -13,7 +13,6 @@ from bayesduel.reporting.html import page
 from bayesduel.reporting.section import (
     Alert,
     Cell,
-    Facts,
     Figure,
     Group,
     Section,
@@ -50,7 +49,6 @@ def section():
         body=blocks(
             Verdict(headline="It is so.", text=("Because.",), caution="Or not.", note="Small."),
             Alert("Warnings", ("first", "second")),
-            Facts((("duels", "12"),)),
             "A paragraph.",
             "",
             None,
@@ -69,7 +67,7 @@ def printed(section) -> str:
 def test_a_page_and_a_terminal_have_the_same_words(section):
     html = Page(page("title", {"": (section,)}, subject="test"))
     words = " ".join(printed(section).split())
-    shown = "It is so.|Because.|Or not.|Small.|second|12|A paragraph.|More|[bold]a & b|almost|no"
+    shown = "It is so.|Because.|Or not.|Small.|second|A paragraph.|More|[bold]a & b|almost|no"
     for text in [*shown.split("|"), "Made by hand.", "in two lines"]:
         assert text in html.text["one"] and text in words
     assert LONG not in words and LONG not in html.text["one"]

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from bayesduel.data.read.line_numbers import Numbered
     from bayesduel.data.read.narwhals_source import FrameSource
 
-__all__ = ["read_duels"]
+__all__ = ["log_in", "read_duels"]
 
 OnBad = Literal["error", "skip"]
 NAMES = ("covariates", "keep")  # options that are lists of columns
@@ -189,6 +189,13 @@ def read_duels(  # type: ignore[misc]
         raise ValueError(
             f"{error}; columns and coding are as in the earlier log where they are not given"
         ) from None
+
+
+def log_in(given: Any) -> Any:
+    """Return the log in a frame (pandas, Polars, PyArrow) by :func:`read_duels`; else `given`."""
+    from narwhals.dependencies import is_into_dataframe
+
+    return read_duels(given) if is_into_dataframe(given) else given
 
 
 def _read_any(

@@ -17,10 +17,12 @@ function fileAfter(node, suffix) {
 for (const form of document.querySelectorAll("form.board")) {
   const table = form.parentElement.querySelector("table.board");
   const heads = [...table.tHead.rows[0].cells];
-  const rows = [...table.tBodies[0].rows];
+  const choice = form.querySelector("select");
+  const bodies = [...table.tBodies].map((body) => [body, [...body.rows]]);
+  let [body, rows] = bodies[0];
   const told = form.querySelector("output");
   const texts = (row) => [...row.cells].map((cell) => spaced(cell.textContent));
-  const shown = () => [...table.tBodies[0].rows].filter((row) => !row.hidden);
+  const shown = () => [...body.rows].filter((row) => !row.hidden);
   form.hidden = false;
 
   function key(row, at) {
@@ -45,18 +47,26 @@ for (const form of document.querySelectorAll("form.board")) {
       });
       for (const [, place] of order) {
         rows[place].classList.remove("rule");
-        table.tBodies[0].append(rows[place]);
+        body.append(rows[place]);
       }
     });
   });
 
-  form.querySelector("input").addEventListener("input", (event) => {
-    const wanted = spaced(event.target.value).toLowerCase();
+  const filter = () => {
+    const wanted = spaced(form.querySelector("input").value).toLowerCase();
     for (const row of rows) {
       const name = row.querySelector("td.name");
       row.hidden = !spaced(name.title || name.textContent).toLowerCase().includes(wanted);
     }
     told.textContent = wanted ? `${shown().length} of ${rows.length}` : "";
+  };
+  form.querySelector("input").addEventListener("input", filter);
+  if (choice) choice.addEventListener("change", () => {
+    body.hidden = true;
+    [body, rows] = bodies[choice.selectedIndex];
+    body.hidden = false;
+    for (const head of heads) head.removeAttribute("aria-sort");
+    filter();
   });
 
   function markdown() {
@@ -103,16 +113,21 @@ for (const form of document.querySelectorAll("form.compare")) {
     }
     const [i, j] = [Math.min(a, b), Math.max(a, b)];
     const at = i * data.arms.length - (i * (i + 1)) / 2 + j - i - 1;
-    const { mean, lower, upper, won, lost, tied } = data.pairs;
+    const { mean, lower, upper, beats, won, lost, tied } = data.pairs;
     const swap = a > b;
     const [p, low, high] = swap ? [1 - mean[at], 1 - upper[at], 1 - lower[at]] : [mean[at], lower[at], upper[at]];
     const wins = swap ? lost[at] : won[at];
     const met = won[at] + lost[at] + tied[at];
     const tie = data.ties ? ", a tie counting half" : "";
-    const level = low <= 0.5 && high >= 0.5 ? " The interval contains one half: it is open which of the two is better." : "";
     const counts = met ? `${met.toLocaleString("en")} duels, ${wins.toLocaleString("en")} won` : "they did not meet in the log";
     const ties = met && data.ties ? `, ${tied[at].toLocaleString("en")} tied` : "";
-    return `${one} beats ${two} in ${percent(p)}\u00a0% [${percent(low)}, ${percent(high)}] of duels${tie}; ${counts}${ties}.${level}`;
+    const better = swap ? 1 - beats[at] : beats[at];
+    const leading = better >= 0.5 ? one : two;
+    const sure = Math.max(better, 1 - better);
+    let judged = `${leading} is ${sure >= data.confidence ? "" : "probably "}better (${percent(sure)}\u00a0% sure)`;
+    if (sure < 0.75) judged = "It is open which of the two is better";
+    if (low >= 0.5 - data.rope && high <= 0.5 + data.rope) judged = "The two are about level";
+    return `${judged}: ${one} beats ${two} in ${percent(p)}\u00a0% [${percent(low)}, ${percent(high)}] of duels${tie}; ${counts}${ties}.`;
   }
 
   const show = () => { said.textContent = words(first.selectedIndex, second.selectedIndex); };

@@ -1,0 +1,140 @@
+"""The verdict in the words of a reader; its exact terms are one click deeper."""
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.posterior.verdict_check import largest
+from bayesduel.system.arguments import check_text, shown_value
+from bayesduel.text import SENTENCE, count, join, percent, plural, shorten
+
+if TYPE_CHECKING:
+    from bayesduel.posterior.winners import Winners
+
+__all__ = ["check_noun", "headline"]
+
+FEW = 7  # arms that may be the best, all named
+NAMED = 3  # of more
+LONGEST = 40  # letters of a noun
+
+
+def check_noun(noun: object) -> None:
+    """Raise TypeError or ValueError unless an argument can be what an arm is called."""
+    check_text(noun, "noun")
+    words = str(noun)
+    if not words.strip() or len(words) > LONGEST or not words.isprintable():
+        raise ValueError(
+            f'noun should be what an arm is called, such as "model", got {shown_value(noun)}'
+        )
+
+
+def headline(winners: "Winners", noun: str, cyclic: "Winners | None" = None) -> str:
+    """Return the verdict in one or two sentences that need no statistics.
+
+    Parameters
+    ----------
+    winners
+        The winners.
+    noun
+        What an arm is called: "model", "player".
+    cyclic
+        Where the log contradicts a ranking: winners of a model that allows cycles. Default: the
+        `winners` are.
+    """
+    attrs = winners.attrs
+    kind, n = attrs["verdict_kind"], winners.sizes["arm"]
+    arms = [str(arm) for arm in json.loads(attrs["verdict_arms"])]
+    names = [shorten(arm, SENTENCE) for arm in arms]
+    sure = f"{percent(attrs['verdict_probability'])} % sure"
+    if kind == "winner":
+        return _best(winners, arms[0], noun, sure)
+    if kind == "tied":
+        who = f"All {count(n, noun)}" if len(arms) == n > FEW else join(names)
+        best = "" if len(arms) == n else f" and no other {noun} is better"
+        return f"{who} are about level{best} ({sure})."
+    if kind == "cycle":
+        steps = [f"{a} loses to {b}" for a, b in zip(names, [*names[1:], names[0]], strict=True)]
+        return f"No {noun} beats all others ({sure}): {join(steps, width=None)}."
+    if kind == "not comparable":
+        groups = len(json.loads(attrs["component_verdicts"]))
+        return (
+            f"There is no ranking of all {plural(noun)}: they fall into {groups} groups that never "
+            "met, and can be compared only within a group."
+        )
+    if kind == "no ranking":
+        decided = cyclic is not None and cyclic.attrs["verdict_kind"] in ("winner", "tied", "cycle")
+        words = headline(cyclic, noun) if cyclic and decided else _most(cyclic)
+        return f"No single ranking holds. {words}".rstrip()
+    if attrs["verdict"].startswith("No verdict"):  # of too few clusters, say
+        return f"{attrs['verdict'].partition('. ')[0]}."
+    return f"Not enough data yet: {_open(winners, arms, noun, sure)}{_safe(attrs, noun)}"
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _best(winners: "Winners", best: str, noun: str, sure: str) -> str:
+    """Return that an arm is the best, and how it does against its closest rival."""
+    name = shorten(best, SENTENCE)
+    first = f"{name} is the best {noun} ({sure})."
+    if "preference_mean" not in winners:
+        return first
+    row = winners.sel(arm=best).drop_sel(opponent=best)
+    row = row.isel(opponent=int(row["preference_mean"].values.argmin()))
+    rival, mean = shorten(str(row["opponent"].item()), SENTENCE), float(row["preference_mean"])
+    if "tie_mean" in row:
+        tie = float(row["tie_mean"])
+        win = mean - tie / 2
+        shares = (percent(share) for share in (win, tie, 1 - win - tie))
+        does = "wins {} % of duels, ties {} % and loses {} %".format(*shares)
+    elif winners.attrs["tie_share"]:
+        does = f"takes {percent(mean)} % of the points, a tie counting half"
+    else:
+        does = f"wins {percent(mean)} % of duels"
+    if winners.sizes["arm"] == 2:
+        return f"{name} is better than {rival} ({sure}): it {does}."
+    return f"{first} Against {rival}, its closest rival, it {does}."
+
+
+def _most(cyclic: "Winners | None") -> str:
+    """Return which arms probably beat most others, "" without a model that allows cycles."""
+    if cyclic is None:
+        return ""
+    arms, share = cyclic["arm"].values, cyclic["winner_share"].sel(criterion="copeland").values
+    named = [f"{shorten(str(arms[i]), SENTENCE)} ({percent(share[i])} %)" for i in largest(share)]
+    return f"Most others are probably beaten by {join(named, word='or', width=None)}."
+
+
+def _open(winners: "Winners", arms: list[str], noun: str, sure: str) -> str:
+    """Return which arms may be the best."""
+    n, names = winners.sizes["arm"], [shorten(arm, SENTENCE) for arm in arms]
+    share = winners["winner_share"].sel(criterion="copeland")
+    nobody = f" Probably no {noun} beats all others." * (float(winners["condorcet_exists"]) < 0.5)
+    if len(arms) == 1:
+        alone = winners["winner_probability"].sel(criterion="condorcet", arm=arms[0])
+        return (
+            f"{names[0]} beats most other {plural(noun)} ({sure}), but maybe not all of them "
+            f"({percent(float(alone))} % sure).{nobody}"
+        )
+    if len(arms) == n:
+        return f"any of the {count(n, noun)} may be the best.{nobody}"
+    if len(arms) > FEW:
+        likely = join(names[:NAMED], word="or")
+        return (
+            f"the best is one of {len(arms):,} of the {count(n, noun)} ({sure}), most likely "
+            f"{likely}.{nobody}"
+        )
+    first = int(np.argmax([float(share.sel(arm=arm)) for arm in arms]))
+    p = float(share.sel(arm=arms[first]))
+    likely = f", probably {names[first]} ({percent(p)} %)" * (p > 0.5)
+    return f"the best {noun} is {join(names, word='or')} ({sure}){likely}.{nobody}"
+
+
+def _safe(attrs: dict[str, object], noun: str) -> str:
+    """Return which arms are safe choices, "" for none."""
+    safe = json.loads(str(attrs["safe_choices"]))
+    if not safe:
+        return ""
+    are = "is a safe choice" if len(safe) == 1 else "are safe choices"
+    return f" {join(safe)} {are}: no {noun} is clearly better."

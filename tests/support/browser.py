@@ -1,0 +1,38 @@
+"""What Chromium makes of a page, where Chromium is installed."""
+
+import html
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+browser = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
+           "--virtual-time-budget=5000")  # fmt: skip
+
+
+def seen(path: Path, own: Path, script: str = "", *options: str) -> str:
+    """Return the elements of the page at `path` after `script` has run in it.
+
+    `own` is a folder for the profile. With a script, a copy of the page beside it is opened.
+    """
+    if script:
+        text = path.read_text(encoding="utf-8")
+        path = path.with_name(f"{path.stem}-run.html")
+        path.write_text(text.replace("</body>", f"<script>{script}</script></body>"), "utf-8")
+    profile = f"--user-data-dir={own / 'profile'}"
+    call = (CHROMIUM, *OPTIONS, profile, "--window-size=1200,900", *options, "--dump-dom")
+    done = subprocess.run(
+        (*call, path.as_uri()), capture_output=True, text=True, check=True, timeout=60
+    )
+    return done.stdout
+
+
+def title_of(dom: str) -> str:
+    """Return the title of the window."""
+    found = re.search(r"<title>(.*?)</title>", dom, flags=re.S)
+    assert found is not None
+    return html.unescape(found[1])
