@@ -427,7 +427,9 @@ def test_every_question(log, quick, response, terms):
 @pytest.mark.parametrize(
     ("response", "terms", "worth"),
     [
-        ("bradley-terry", ("order", "judge"), "sources"),
+        ("bradley-terry", ("order",), "sources"),
+        # a minute, as draws are doubted and drawn again
+        pytest.param("bradley-terry", ("order", "judge"), "sources", marks=pytest.mark.slow),
         ("davidson", ("sides", "x"), "two sources"),
         pytest.param("margin", ("sides",), "mix", marks=pytest.mark.slow),
         pytest.param("student", (), "two sources", marks=pytest.mark.slow),  # three minutes

@@ -113,13 +113,15 @@ def test_command_and_page(tmp_path, monkeypatch):
     term = ["--term", "sources:source=human"]
     refused = CliRunner().invoke(main, ["sources", "votes.csv"])
     assert refused.exit_code == 2 and "--term sources:COLUMN=TARGET" in refused.stderr
-    said = CliRunner().invoke(main, ["sources", "votes.csv", *term, "--json"])
+    fit = CliRunner().invoke(main, ["fit", "votes.csv", *term, "-o", "fit.nc"])
+    assert fit.exit_code == 0, fit.stderr
+    said = CliRunner().invoke(main, ["sources", "fit.nc", "--json"])
     found = json.loads(said.stdout)
     assert found["target"] == "human" and found["table"][0]["source"] == "gpt"
     assert found["table"][0]["left_lower"] > 0.5  # an advantage each, as sides have a meaning
     shown = CliRunner().invoke(main, ["sources", "votes.csv", *term])
     assert "400 votes of gpt are worth" in " ".join(shown.stdout.split())
-    page = CliRunner().invoke(main, ["report", "votes.csv", *term, "-o", "page.html"])
+    page = CliRunner().invoke(main, ["report", "fit.nc", "-o", "page.html"])
     assert page.exit_code == 0, page.stderr
     text = (tmp_path / "page.html").read_text()
     assert "votes of gpt are worth" in text and "k-hat is nan" not in text
