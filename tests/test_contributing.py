@@ -61,6 +61,7 @@ def run(tmp_path, monkeypatch, registries):
         sys.modules.pop(name, None)
 
 
+@pytest.mark.plain
 def test_a_policy(run):
     trace = run("Add a policy")["trace"]
     assert float(bd.regret(trace, "copeland").isel(time=-1).min()) > 0

@@ -4,6 +4,7 @@ import ast
 import json
 import re
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import ClassVar
 
@@ -72,8 +73,16 @@ def test_no_stored_text_runs(kind, step, stored, tmp_path):
         assert len(answer.splitlines()) <= 1, (spot, name, answer)
 
 
-@pytest.mark.parametrize("name", crafted.NAMES)
-@pytest.mark.parametrize("part", crafted.CLASSES)
+def each_name_in(parts):
+    """Every name in every part: slow but for one part of each name, and some names of each part."""
+    cases = []
+    for (k, part), (n, name) in product(enumerate(parts), enumerate(crafted.NAMES)):
+        marks = () if n % len(parts) == k else pytest.mark.slow
+        cases.append(pytest.param(part, name, marks=marks))
+    return pytest.mark.parametrize(("part", "name"), cases)
+
+
+@each_name_in(crafted.CLASSES)
 def test_a_fit_that_names_a_class_to_call(part, name, stored, tmp_path):
     """The file of the issue: a class that is none, its arguments among the settings."""
     watch, path = crafted.Watch(tmp_path), crafted.copy(stored / "fit.nc", tmp_path)
@@ -93,8 +102,7 @@ def test_a_fit_that_names_a_class_to_call(part, name, stored, tmp_path):
             assert not ran and str(path) in line and message in line
 
 
-@pytest.mark.parametrize("name", crafted.NAMES)
-@pytest.mark.parametrize("part", crafted.PARTS)
+@each_name_in(crafted.PARTS)
 def test_a_study_that_names_a_class_to_call(part, name, stored, tmp_path):
     watch, path = crafted.Watch(tmp_path), crafted.copy(stored / "a.study", tmp_path)
     crafted.plant_setting(path, crafted.PARTS[part], name)

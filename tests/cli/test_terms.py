@@ -2,6 +2,7 @@
 
 import importlib
 import json
+from itertools import product
 
 import numpy as np
 import pytest
@@ -65,8 +66,17 @@ def log(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("word", WORDS)
-@pytest.mark.parametrize("command", COMMANDS)
+def each_command_with(name, values, step):
+    """Every command with every value: slow but for one of `step` values of each command."""
+    cases = []
+    for (k, command), (n, value) in product(enumerate(COMMANDS), enumerate(values)):
+        told = value if isinstance(value, tuple) else (value,)
+        marks = () if (n - k) % step == 0 else pytest.mark.slow
+        cases.append(pytest.param(command, *told, marks=marks))
+    return pytest.mark.parametrize(("command", *name), cases)
+
+
+@each_command_with(["word"], WORDS, step=4)
 def test_every_command_gives_its_model_the_term(command, word, log, tmp_path, monkeypatch):
     """The model that reaches the fit, and the columns that were read for it."""
     seen = []
@@ -100,9 +110,8 @@ def test_every_command_gives_its_model_the_term(command, word, log, tmp_path, mo
         part.columns(duels)  # raises where the log lacks one
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize(
-    ("args", "words"),
+@each_command_with(
+    ["args", "words"],
     [
         (["--term", "foo"], "--term foo"),
         (["--term", "time:x"], "process should be 'walk' or 'smooth', got 'x'"),
@@ -110,6 +119,7 @@ def test_every_command_gives_its_model_the_term(command, word, log, tmp_path, mo
         (["--term", "random:nope"], "no column 'nope' for keep"),
         (["--term", "tastes"], "--term tastes cannot be used"),
     ],
+    step=2,
 )
 def test_a_term_that_cannot_be_is_refused_in_one_line(command, args, words, log, tmp_path):
     own = [a if a.startswith("-") or a == "1" else tmp_path / a for a in COMMANDS[command]]

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -108,6 +109,16 @@ LINEAR = [
 each_linear = pytest.mark.parametrize(("response", "term"), LINEAR)
 
 
+def each_linear_with(name, values):
+    """Every model with every value: slow but for a part in which any two of the three occur."""
+    cases = []
+    for (response, term), (n, value) in product(LINEAR, enumerate(values)):
+        place = [*RESPONSES].index(response) + [*TERMS].index(term)
+        shown = place % len(values) == n
+        cases.append(pytest.param(response, term, value, marks=() if shown else pytest.mark.slow))
+    return pytest.mark.parametrize(("response", "term", name), cases)
+
+
 @each_linear
 def test_the_prior_has_the_parameters_of_the_fit_and_predicts_what_was_observed(
     fits, log, response, term
@@ -141,8 +152,7 @@ def test_sensitivity_and_coefficients_name_every_learned_number(fits, response, 
         assert found.loc[name, "lower"] == pytest.approx(np.quantile(values, 0.025), rel=0.05)
 
 
-@each_linear
-@pytest.mark.parametrize("by", ["judge", "category", "time", "prompt", "pair"])
+@each_linear_with("by", ["judge", "category", "time", "prompt", "pair"])
 def test_groups_of_any_column_are_checked(fits, log, response, term, by):
     table = bd.check_groups(fits(response, term), log, by, draws=40)
     group, labels = levels_by(log, by)
@@ -152,8 +162,7 @@ def test_groups_of_any_column_are_checked(fits, log, response, term, by):
     assert (table["lower"] <= table["expected"]).all() and (table["p_value"] > 0).all()
 
 
-@each_linear
-@pytest.mark.parametrize("unit", ["judge", "prompt", "time"])
+@each_linear_with("unit", ["judge", "prompt", "time"])
 def test_the_likelihood_of_levels_is_the_sum_of_their_duels(fits, log, response, term, unit):
     model, fit = (RESPONSES[response] + TERMS[term]).settled(log), fits(response, term)
     posterior = {name: v[:20] for name, v in posterior_draws(fit, "model")[0].items()}

@@ -75,6 +75,7 @@ def test_a_hundred_kills_lose_nothing(tmp_path):
     assert crash(tmp_path / "s", tmp_path, 100, seed=1) > 100
 
 
+@pytest.mark.plain
 def test_a_kill_loses_nothing(tmp_path):
     assert crash(tmp_path / "s", tmp_path, 1, seed=2, n=2) >= 2
 

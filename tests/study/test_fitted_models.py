@@ -78,7 +78,10 @@ def test_a_model_that_is_not_identified_locks_nothing(tmp_path):
     assert again.ask(judge="ann").judge == "ann"
 
 
-@pytest.mark.parametrize("quick", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "quick",
+    [pytest.param(True, marks=pytest.mark.plain), pytest.param(False, marks=pytest.mark.slow)],
+)
 def test_reliabilities_of_two_judges_are_fitted(quick, monkeypatch):
     if quick:  # points near the prior in place of NUTS, which takes ten seconds to compile
         monkeypatch.setattr(fitting, "sample_nuts", without_nuts)
