@@ -25,20 +25,11 @@ PRECISION = 1e-3  # Of the climb's last step: here an error shrinks by a factor,
 
 
 class Kept(NamedTuple):
-    """State kept between fits.
+    """State kept between fits."""
 
-    Attributes
-    ----------
-    inverse
-        Of the Hessian, the first score held, shape (K - 1, K - 1).
-    weight
-        The Hessian's weights in it, shape (K, K).
-    age
-        Fits since the inverse was made (-1: never), and duels at the last fit; shape (2,).
-    """
-
-    inverse: np.ndarray
-    weight: np.ndarray
+    inverse: np.ndarray  # of the Hessian, the first score held, shape (K - 1, K - 1)
+    weight: np.ndarray  # the Hessian's weights in it, shape (K, K)
+    # Fits since the inverse was made (-1: never), and duels at the last fit; shape (2,).
     age: np.ndarray
 
 

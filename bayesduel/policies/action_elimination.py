@@ -42,25 +42,14 @@ __all__ = ["ActionElimination"]
 
 
 class Memory(NamedTuple):
-    """State of action elimination between duels.
+    """State of action elimination between duels."""
 
-    Attributes
-    ----------
-    pairs, budget
-        Whether the arms are pairs; ``ln(2 N T / delta)``.
-    active
-        Arms still possible, shape (K, K): ordered pairs, or arms in the first column.
-    rewards
-        What arms won against random opponents.
-    answer
-        The decision.
-    """
-
-    pairs: bool
-    budget: float
+    pairs: bool  # whether the arms are pairs
+    budget: float  # ln(2 N T / delta)
+    # Arms still possible, shape (K, K): ordered pairs, or arms in the first column.
     active: np.ndarray
-    rewards: Rewards
-    answer: Answer
+    rewards: Rewards  # what arms won against random opponents
+    answer: Answer  # the decision
 
 
 @compiled

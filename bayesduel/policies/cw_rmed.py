@@ -28,19 +28,12 @@ __all__ = ["CWRMED", "ECWRMED"]
 
 
 class Memory(NamedTuple):
-    """State of CW-RMED between duels.
-
-    Attributes
-    ----------
-    alpha, beta, exact
-        Settings; `exact` is False for ECW-RMED.
-    current
-        Pairs still to duel in this list, first index not above the second, shape (K, K).
-    """
+    """State of CW-RMED between duels."""
 
     alpha: float
     beta: float
-    exact: bool
+    exact: bool  # False for ECW-RMED
+    # Pairs still to duel in this list, first index not above the second, shape (K, K).
     current: np.ndarray
 
 

@@ -24,26 +24,15 @@ __all__ = ["MergeRUCB"]
 
 
 class Memory(NamedTuple):
-    """State of MergeRUCB between duels.
+    """State of MergeRUCB between duels."""
 
-    Attributes
-    ----------
-    alpha, offset, size
-        Exploration constant, C in ln(t + C), batch size p.
-    batch
-        The batch of each arm, -1 once it is out, -2 before the first duel; shape (K,).
-    stages
-        Number of batches, and the stage S; shape (2,).
-    answer
-        The last arm left.
-    """
-
-    alpha: float
-    offset: float
-    size: int
+    alpha: float  # exploration constant
+    offset: float  # C in ln(t + C)
+    size: int  # batch size p
+    # The batch of each arm, -1 once it is out, -2 before the first duel; shape (K,).
     batch: np.ndarray
-    stages: np.ndarray
-    answer: Answer
+    stages: np.ndarray  # number of batches, and the stage S; shape (2,)
+    answer: Answer  # the last arm left
 
 
 BATCHES, STAGE = range(2)  # of Memory.stages

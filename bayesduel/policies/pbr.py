@@ -35,28 +35,18 @@ CRITERIA = {"copeland": COPELAND, "borda": BORDA, "random_walk": WALK}
 
 
 class Memory(NamedTuple):
-    """State of PBR between duels.
-
-    Attributes
-    ----------
-    criterion, k, budget, cap
-        Settings; `cap` duels a pair at most.
-    current
-        Pairs still to duel in this round, first index below the second, shape (K, K).
-    selected, discarded
-        Arms decided to be among the k best, and not to be, shape (K,).
-    answer
-        The best arm, once the race is over.
-    """
+    """State of PBR between duels."""
 
     criterion: int
     k: int
     budget: float
-    cap: float
+    cap: float  # duels a pair at most
+    # Pairs still to duel in this round, first index below the second, shape (K, K).
     current: np.ndarray
+    # selected, discarded: arms decided to be among the k best, and not to be, shape (K,).
     selected: np.ndarray
     discarded: np.ndarray
-    answer: Answer
+    answer: Answer  # the best arm, once the race is over
 
 
 @compiled

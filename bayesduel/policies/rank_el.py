@@ -28,25 +28,16 @@ __all__ = ["RankEl"]
 
 
 class Memory(NamedTuple):
-    """State of RankEl between duels.
+    """State of RankEl between duels."""
 
-    Attributes
-    ----------
-    budget, threshold, borda, by_rank, rho
-        ln(2 N T / delta); 1/2 + epsilon; the criterion; the distance, and how much is allowed.
-    current
-        Pairs still to duel in this round, first index below the second, shape (K, K).
-    answer
-        The first of the ranking.
-    """
-
-    budget: float
-    threshold: float
-    borda: bool
-    by_rank: bool
-    rho: float
+    budget: float  # ln(2 N T / delta)
+    threshold: float  # 1/2 + epsilon
+    borda: bool  # the criterion
+    by_rank: bool  # the distance
+    rho: float  # how much of it is allowed
+    # Pairs still to duel in this round, first index below the second, shape (K, K).
     current: np.ndarray
-    answer: Answer
+    answer: Answer  # the first of the ranking
 
 
 @compiled

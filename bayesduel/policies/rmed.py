@@ -30,35 +30,19 @@ __all__ = ["RMED1", "RMED2", "RMED2FH"]
 
 
 class Memory(NamedTuple):
-    """State of RMED between duels.
+    """State of RMED between duels."""
 
-    Attributes
-    ----------
-    slack
-        f(K), allowed beyond ln t.
-    alpha
-        RMED2: every pair is duelled at least alpha ln ln t times; 0 for RMED1.
-    opening
-        RMED2FH: duels of every pair at the start; 0 for the others.
-    cheapest
-        RMED2FH: the opponent that refutes each arm at least regret, as found after the opening;
-        -1 if none, -2 before; shape (K,), or (0,) for the others.
-    divergence
-        Of each arm, shape (K,).
-    current, remaining, coming
-        The lists L_C, L_R and L_N as masks, shape (3, K).
-    place
-        The arm of L_C drawn last (-1: none yet), duels every pair has had, the belief's
-        `n_duels` at the last look, duels every pair is to have, and the first arm of the pairs
-        that may lack them; shape (5,).
-    """
-
-    slack: float
-    alpha: float
-    opening: float
+    slack: float  # f(K), allowed beyond ln t
+    alpha: float  # RMED2: every pair is duelled at least alpha ln ln t times; 0 for RMED1
+    opening: float  # RMED2FH: duels of every pair at the start; 0 for the others
+    # RMED2FH: the opponent that refutes each arm at least regret, as found after the opening; -1 if
+    # none, -2 before; shape (K,), or (0,) for the others.
     cheapest: np.ndarray
-    divergence: np.ndarray
-    lists: np.ndarray
+    divergence: np.ndarray  # of each arm, shape (K,)
+    lists: np.ndarray  # L_C, L_R and L_N as masks, shape (3, K)
+    # The arm of L_C drawn last (-1: none yet), duels every pair has had, the belief's `n_duels` at
+    # the last look, duels every pair is to have, and the first arm of the pairs that may lack them;
+    # shape (5,).
     place: np.ndarray
 
 

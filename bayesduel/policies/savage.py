@@ -39,28 +39,7 @@ CRITERIA = {"copeland": COPELAND, "condorcet": CONDORCET, "borda": BORDA}
 
 
 class Memory(NamedTuple):
-    """State of SAVAGE between duels.
-
-    Attributes
-    ----------
-    criterion, k, delta, horizon, epsilon, verify, nested, restarts, steps
-        Settings; `restarts` is 0 for the formal predicate.
-    lower
-        Lower bounds, shape (K, K), upper ones being ``1 - lower.T``; for Borda, lower and
-        upper bounds on the arms' means in the first two columns.
-    active
-        Unknowns on which the decision may depend: pairs, shape (K, K), symmetric; for Borda
-        arms, in the first column.
-    rewards
-        For Borda: what each arm won against random opponents.
-    seen
-        The belief's `n_duels` at the last look, shape (1,).
-    refuted
-        Whether every arm was found to lose to some other, so that there is no Condorcet
-        winner and the Copeland winner is looked for instead, shape (1,).
-    answer
-        The decision.
-    """
+    """State of SAVAGE between duels."""
 
     criterion: int
     k: int
@@ -69,14 +48,20 @@ class Memory(NamedTuple):
     epsilon: float
     verify: bool
     nested: bool
-    restarts: int
+    restarts: int  # 0 for the formal predicate
     steps: int
+    # Lower bounds, shape (K, K), upper ones being ``1 - lower.T``; for Borda, lower and upper
+    # bounds on the arms' means in the first two columns.
     lower: np.ndarray
+    # Unknowns on which the decision may depend: pairs, shape (K, K), symmetric; for Borda arms, in
+    # the first column.
     active: np.ndarray
-    rewards: Rewards
-    seen: np.ndarray
+    rewards: Rewards  # for Borda: what each arm won against random opponents
+    seen: np.ndarray  # the belief's `n_duels` at the last look, shape (1,)
+    # Whether every arm was found to lose to some other, so that there is no Condorcet winner and
+    # the Copeland winner is looked for instead, shape (1,).
     refuted: np.ndarray
-    answer: Answer
+    answer: Answer  # the decision
 
 
 @compiled

@@ -42,28 +42,14 @@ GOALS = {"winner": WINNER, "top_k": TOP_K, "ranking": RANKING}
 
 
 class Memory(NamedTuple):
-    """The posterior of the scores and the settings of a rule.
-
-    Attributes
-    ----------
-    posterior
-        Of the scores.
-    goal, k
-        WINNER, TOP_K (the k best) or RANKING.
-    rope
-        Difference in the probability to win, from one half, that a ranking neglects.
-    n_draws
-        Draws taken at every choice.
-    cost
-        Cost of a duel of each pair, infinite where it is forbidden, shape (K, K).
-    """
+    """The posterior of the scores and the settings of a rule."""
 
     posterior: ScorePosterior
-    goal: int
+    goal: int  # WINNER, TOP_K or RANKING
     k: int
-    rope: float
-    n_draws: int
-    cost: np.ndarray
+    rope: float  # difference in the probability to win, from one half, that a ranking neglects
+    n_draws: int  # draws taken at every choice
+    cost: np.ndarray  # cost of a duel of each pair, infinite where it is forbidden, shape (K, K)
 
 
 @compiled

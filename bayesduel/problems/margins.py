@@ -27,25 +27,15 @@ __all__ = ["Dice", "ScoreDuels", "draw_margin", "lot", "score_duels", "uneven_du
 
 
 class Dice(NamedTuple):
-    """Arrays from which compiled code draws margins.
+    """Arrays from which compiled code draws margins."""
 
-    Attributes
-    ----------
-    mean, sd
-        Of the margin of i over j, shape (K, K).
-    pool
-        Recorded margins, pair after pair, i < j, shape (n,); n = 0: draw normal ones.
-    start
-        Where the margins of pair (i, j), i < j, start in `pool`, and where they end, shape
-        (K, K, 2).
-    binary
-        Whether margins are 1/2 and -1/2, with chance ``1/2 + mean`` of the former.
-    """
-
-    mean: np.ndarray
-    sd: np.ndarray
+    mean: np.ndarray  # of the margin of i over j, shape (K, K)
+    sd: np.ndarray  # its standard deviation, shape (K, K)
+    # Recorded margins, pair after pair, i < j, shape (n,); n = 0: draw normal ones.
     pool: np.ndarray
+    # Where the margins of pair (i, j), i < j, start in `pool`, and where they end, shape (K, K, 2).
     start: np.ndarray
+    # Whether margins are 1/2 and -1/2, with chance ``1/2 + mean`` of the former.
     binary: bool = False
 
 

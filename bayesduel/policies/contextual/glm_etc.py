@@ -29,29 +29,18 @@ __all__ = ["GLMETC"]
 
 
 class Memory(NamedTuple):
-    """State of GLM-ETC; the fit itself is in the belief.
+    """State of GLM-ETC; the fit itself is in the belief."""
 
-    Attributes
-    ----------
-    schedule
-        How long exploitation lasts.
-    design, weight, taken
-        Items of the design, their weights, and how often each was shown for it, shape (s,).
-    epoch, place, left, best
-        As in Two-Phase, shape (1,) each, int64.
-    aim
-        On the sphere, where the exploited item points, shape (n,).
-    """
-
-    schedule: Schedule
-    design: np.ndarray
-    weight: np.ndarray
-    taken: np.ndarray
+    schedule: Schedule  # how long exploitation lasts
+    design: np.ndarray  # items of the design, shape (s,)
+    weight: np.ndarray  # their weights, shape (s,)
+    taken: np.ndarray  # how often each was shown for the design, shape (s,)
+    # epoch, place, left, best: as in Two-Phase, shape (1,) each, int64.
     epoch: np.ndarray
     place: np.ndarray
     left: np.ndarray
     best: np.ndarray
-    aim: np.ndarray
+    aim: np.ndarray  # on the sphere, where the exploited item points, shape (n,)
 
 
 @compiled

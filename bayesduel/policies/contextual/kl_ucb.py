@@ -29,21 +29,12 @@ __all__ = ["KLUCB"]
 
 
 class Memory(NamedTuple):
-    """State of KL-UCB beside the counts.
+    """State of KL-UCB beside the counts."""
 
-    Attributes
-    ----------
-    c
-        Factor of ln ln t.
-    entropy
-        ``p ln p + (1 - p) ln(1 - p)`` of each item's share of success p, shape (m,).
-    next
-        First item that may not have been shown yet, shape (1,), int64.
-    """
-
-    c: float
+    c: float  # factor of ln ln t
+    # ``p ln p + (1 - p) ln(1 - p)`` of each item's share of success p, shape (m,).
     entropy: np.ndarray
-    next: np.ndarray
+    next: np.ndarray  # first item that may not have been shown yet, shape (1,), int64
 
 
 @compiled

@@ -42,44 +42,22 @@ __all__ = ["TwoPhase"]
 
 
 class Memory(NamedTuple):
-    """State of Two-Phase, of size n whatever the number of items and the horizon.
+    """State of Two-Phase, of size n whatever the number of items and the horizon."""
 
-    Attributes
-    ----------
-    schedule
-        How long exploitation lasts.
-    smooth
-        Whether shares are kept off 0 and 1.
-    basis, rows
-        Items of the basis, shape (n,), and their attributes, shape (n, n).
-    paid
-        Successes of each in exploration, shape (n,), int64.
-    noted
-        Basis item shown last (-1: none) and its successes before, shape (2,), int64.
-    epoch, place, left, bad
-        Epoch, from 1; how many of its basis items have been shown; exploitation left (-1:
-        not begun); bad epochs so far; shape (1,) each, int64.
-    best
-        Item exploited last, -1 before the first, shape (1,), int64.
-    preference
-        Estimate of the vector, shape (n,).
-    aim
-        On the sphere, where the exploited item points, shape (n,).
-    """
-
-    schedule: Schedule
-    smooth: bool
-    basis: np.ndarray
-    rows: np.ndarray
-    paid: np.ndarray
+    schedule: Schedule  # how long exploitation lasts
+    smooth: bool  # whether shares are kept off 0 and 1
+    basis: np.ndarray  # items of the basis, shape (n,)
+    rows: np.ndarray  # their attributes, shape (n, n)
+    paid: np.ndarray  # successes of each in exploration, shape (n,), int64
+    # Basis item shown last (-1: none) and its successes before, shape (2,), int64.
     noted: np.ndarray
-    epoch: np.ndarray
-    place: np.ndarray
-    left: np.ndarray
-    bad: np.ndarray
-    best: np.ndarray
-    preference: np.ndarray
-    aim: np.ndarray
+    epoch: np.ndarray  # from 1, shape (1,), int64, as the following
+    place: np.ndarray  # how many of its basis items have been shown
+    left: np.ndarray  # exploitation left, -1: not begun
+    bad: np.ndarray  # bad epochs so far
+    best: np.ndarray  # item exploited last, -1 before the first, shape (1,), int64
+    preference: np.ndarray  # estimate of the vector, shape (n,)
+    aim: np.ndarray  # on the sphere, where the exploited item points, shape (n,)
 
 
 @compiled

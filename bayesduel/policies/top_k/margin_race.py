@@ -28,25 +28,15 @@ __all__ = ["MarginRace", "radii"]
 
 
 class Memory(NamedTuple):
-    """State of the race between duels.
-
-    Attributes
-    ----------
-    k, budget, cap, bernstein
-        Settings: minus the log of the failure probability of an interval, the maximal number of
-        duels of a pair, and whether the bound is Bernstein's.
-    current
-        Pairs still to duel in this round, first index below the second, shape (K, K).
-    place
-        1 among the k best, -1 not, 0 undecided; shape (K,).
-    """
+    """State of the race between duels."""
 
     k: int
-    budget: float
-    cap: float
-    bernstein: bool
+    budget: float  # minus the log of the failure probability of an interval
+    cap: float  # duels a pair at most
+    bernstein: bool  # whether the bound is Bernstein's
+    # Pairs still to duel in this round, first index below the second, shape (K, K).
     current: np.ndarray
-    place: np.ndarray
+    place: np.ndarray  # 1 among the k best, -1 not, 0 undecided; shape (K,)
 
 
 @compiled

@@ -36,32 +36,18 @@ __all__ = ["HybridPOCBAm", "MLPOCBAm", "POCBAm"]
 
 
 class Memory(NamedTuple):
-    """State of the three policies between duels.
-
-    Attributes
-    ----------
-    k, warm_up, shrinkage, threshold, posterior
-        Settings; the model is used while the index is below `threshold` (-inf: never, inf:
-        always, nan: see `thresholds`); `posterior` says which index.
-    thresholds
-        Log duels a pair, and the threshold there; shape (2, m).
-    fitted
-        Scores last fitted, from which the next fit starts, shape (K,).
-    started
-        Whether there are any, shape (1,).
-    kept
-        What else is kept of the last fit.
-    """
+    """State of the three policies between duels."""
 
     k: int
     warm_up: int
     shrinkage: float
+    # The model is used while the index is below it: -inf never, inf always, nan: see `thresholds`.
     threshold: float
-    posterior: bool
-    thresholds: np.ndarray
-    fitted: np.ndarray
-    started: np.ndarray
-    kept: Kept
+    posterior: bool  # which index
+    thresholds: np.ndarray  # log duels a pair, and the threshold there; shape (2, m)
+    fitted: np.ndarray  # scores last fitted, from which the next fit starts, shape (K,)
+    started: np.ndarray  # whether there are any, shape (1,)
+    kept: Kept  # what else is kept of the last fit
 
 
 @compiled

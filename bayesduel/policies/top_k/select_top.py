@@ -23,37 +23,17 @@ __all__ = ["SelectTop", "most_matches"]
 
 
 class Memory(NamedTuple):
-    """State of TOP between duels.
-
-    Attributes
-    ----------
-    k, length
-        How many to select; duels a match.
-    order
-        The arms in random order; place p belongs to group p modulo k. Shape (K,).
-    winners
-        Winners of the matches so far, in the order played.
-    coins
-        Uniform numbers that settle the ties, one a match.
-    done
-        How many matches are over, and duels played in the present one; shape (2,).
-    pair
-        The match being played, shape (2,).
-    balance
-        Sum of its margins, shape (1,).
-    state
-        2 taken, 1 waiting as a group's winner, 0 neither; shape (K,).
-    """
+    """State of TOP between duels."""
 
     k: int
-    length: int
-    order: np.ndarray
-    winners: np.ndarray
-    coins: np.ndarray
-    done: np.ndarray
-    pair: np.ndarray
-    balance: np.ndarray
-    state: np.ndarray
+    length: int  # duels a match
+    order: np.ndarray  # the arms in random order; place p belongs to group p modulo k. Shape (K,)
+    winners: np.ndarray  # winners of the matches so far, in the order played
+    coins: np.ndarray  # uniform numbers that settle the ties, one a match
+    done: np.ndarray  # how many matches are over, and duels played in the present one; shape (2,)
+    pair: np.ndarray  # the match being played, shape (2,)
+    balance: np.ndarray  # sum of its margins, shape (1,)
+    state: np.ndarray  # 2 taken, 1 waiting as a group's winner, 0 neither; shape (K,)
 
 
 @compiled
