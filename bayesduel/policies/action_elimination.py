@@ -106,19 +106,8 @@ class ActionElimination(HorizonPolicy):
 
     Parameters
     ----------
-    belief
-        Not a choice: the rule reads counts of wins alone.
     reward
         "opponent": an arm against a random other. "pair": each ordered pair is an arm.
-    horizon
-        Total number of duels, for the union bound. Default: the simulation's.
-    delta
-        Probability of a wrong answer. Default: 1 / horizon.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     belief: BeliefSpec = Hoeffding()

@@ -87,19 +87,10 @@ class BeatTheMean(HorizonPolicy):
 
     Parameters
     ----------
-    belief
-        Not a choice: the rule reads counts of wins alone.
-    horizon
-        Total number of duels. Default: the simulation's.
     gamma
         Assumed degree of relaxed stochastic transitivity, >= 1.
     factor
         Factor of the confidence radius: 3 in the paper; 1 in some experiments.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     belief: BeliefSpec = Hoeffding()

@@ -171,11 +171,6 @@ class CCB(PairPolicy):
         The belief that bounds P. Default: Hoeffding's inequality, kept by crossing times.
     alpha
         Exploration constant, > 0.5.
-
-    Raises
-    ------
-    ValueError
-        If ``alpha <= 0.5``.
     """
 
     belief: BeliefSpec = Hoeffding()

@@ -123,7 +123,3 @@ class KnowledgeGradient(ScoreRule):
     goals: ClassVar[tuple[str, ...]] = ("winner", "top_k")
     select: ClassVar = staticmethod(select_by_loss)
     reference: ClassVar[str] = "Frazier, Powell & Dayanik 2008"
-
-
-ExpectedPCS.__doc__ = f"{ExpectedPCS.__doc__}\n{ScoreRule.__doc__}"
-KnowledgeGradient.__doc__ = f"{KnowledgeGradient.__doc__}\n{ScoreRule.__doc__}"

@@ -11,7 +11,7 @@ import numpy as np
 from bayesduel.beliefs import Belief, shares
 from bayesduel.jit import compiled
 
-__all__ = ["Answer", "best_by", "best_by_shares", "conclude", "no_answer"]
+__all__ = ["Answer", "best_by", "best_by_shares", "conclude", "no_answer", "take_pair"]
 
 
 class Answer(NamedTuple):
@@ -32,6 +32,24 @@ def conclude(answer, arm, t):
     answer.arm[0] = arm
     answer.time[0] = t - 1
     return arm, arm
+
+
+@compiled
+def take_pair(current):
+    """Return the first pair that a round still lists, i <= j, and strike it off; (-1, -1) if none.
+
+    Parameters
+    ----------
+    current
+        Pairs still to duel in this round, shape (K, K); written.
+    """
+    n_arms = len(current)
+    for i in range(n_arms):
+        for j in range(i, n_arms):
+            if current[i, j]:
+                current[i, j] = False
+                return i, j
+    return -1, -1
 
 
 def best_by(score: np.ndarray, belief: Belief) -> int:

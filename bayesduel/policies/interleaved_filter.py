@@ -89,17 +89,8 @@ class InterleavedFilter(HorizonPolicy):
 
     Parameters
     ----------
-    belief
-        Not a choice: the rule reads counts of wins alone.
-    horizon
-        Total number of duels. Default: the simulation's.
     version
         2 prunes, 1 does not.
-
-    Raises
-    ------
-    ValueError
-        If `version` is neither, or `horizon` is below 1.
     """
 
     belief: BeliefSpec = Hoeffding()

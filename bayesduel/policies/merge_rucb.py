@@ -148,8 +148,6 @@ class MergeRUCB(PairPolicy):
 
     Parameters
     ----------
-    belief
-        The belief that bounds P.
     alpha
         Exploration constant, > 0.5.
     batch_size
@@ -157,11 +155,6 @@ class MergeRUCB(PairPolicy):
     failure
         The chance epsilon that the constant ``C = ((4 alpha - 1) K^2 / ((2 alpha - 1)
         epsilon))^(1 / (2 alpha - 1))`` stands for, in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     belief: BeliefSpec = Hoeffding()

@@ -21,7 +21,7 @@ import numpy as np
 
 from bayesduel.beliefs import Belief, BeliefSpec, Bernstein, Hoeffding, bounds, shares
 from bayesduel.jit import compiled
-from bayesduel.policies.identification import Answer, best_by, conclude, no_answer
+from bayesduel.policies.identification import Answer, best_by, conclude, no_answer, take_pair
 from bayesduel.policies.pbr_random_walk import stationary, walk_is_settled
 from bayesduel.policies.policy import HorizonPolicy
 
@@ -59,12 +59,7 @@ def select(belief, memory, t, rng):
         end_round(belief, memory)
         if not current.any():
             return conclude(memory.answer, best(belief, memory), t)
-    for i in range(len(current)):
-        for j in range(i + 1, len(current)):
-            if current[i, j]:
-                current[i, j] = False
-                return i, j
-    raise RuntimeError("a round of PBR should hold a pair")
+    return take_pair(current)
 
 
 @compiled
@@ -130,23 +125,14 @@ class PBR(HorizonPolicy):
 
     Parameters
     ----------
-    belief
-        The belief that bounds P.
     criterion
         By which score: "copeland", "borda" or "random_walk".
     k
         How many arms to select.
-    horizon
-        Total number of duels. Default: the simulation's.
     delta
         Probability of a wrong selection. Default: 1 / horizon.
     cap
         Duels a pair at most. Default: the horizon.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     belief: BeliefSpec = Hoeffding()

@@ -5,10 +5,12 @@ methods. ``setting`` says what the policy is for, ``shows`` how many arms or ite
 step.
 """
 
+import re
 from abc import ABC, abstractmethod
-from dataclasses import fields, replace
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self, cast, get_args
+from dataclasses import is_dataclass, replace
+from inspect import cleandoc, get_annotations
+from textwrap import fill, indent
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from bayesduel.beliefs import Belief, BeliefSpec, Counts, Logistic, require_samp
 from bayesduel.beliefs.item_belief import ItemBelief, ItemSet
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, best_by_shares
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_settings, ranges_of, shown_value
 
 __all__ = [
     "HorizonPolicy",
@@ -28,13 +30,14 @@ __all__ = [
     "once",
 ]
 
-
-LARGEST = 2**63 - 1  # of whole numbers, which compiled code keeps in 64 bits
-KINDS = {int, float, bool, type(None)}  # of settings that are checked alike for all policies
+PARAMETERS = re.compile(r"\n\nParameters\n-+\n(.*?)(?=\n\n|\Z)", re.DOTALL)  # of a docstring
 
 
 class Policy:
     """Defaults of every policy.
+
+    The docstring of a policy describes the settings that are its own. Those described in a base
+    class, and what is refused, are added to it.
 
     Attributes
     ----------
@@ -44,8 +47,14 @@ class Policy:
 
     ranges: ClassVar[dict[str, str]] = {}
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Complete the docstring of a policy; the bases in this file describe themselves."""
+        super().__init_subclass__(**options)
+        if cls.__doc__ is not None and cls.__module__ != __name__:
+            cls.__doc__ = _completed(cls)
+
     def __post_init__(self) -> None:
-        """Check that numbers are numbers and flags are flags, and then the belief.
+        """Check the settings, and then the belief.
 
         A policy with settings of its own to check calls this first.
 
@@ -54,33 +63,7 @@ class Policy:
         TypeError, ValueError
             If a setting is not of its kind, or `belief` not one that the rule can use.
         """
-        for setting in fields(cast(Any, self)):
-            value = getattr(self, setting.name)
-            if isinstance(value, np.ndarray):
-                raise TypeError(f"{setting.name} should be one value, got {shown_value(value)}")
-            got = shown_value(value)
-            kinds = set(get_args(setting.type)) or {setting.type}
-            literal = all(isinstance(kind, str | int) for kind in kinds)
-            huge = isinstance(value, Integral) and abs(int(value)) > LARGEST
-            if literal and (huge or not isinstance(value, str | int) or value not in kinds):
-                words = ", ".join(map(repr, get_args(setting.type)))
-                wrong = TypeError if huge or not isinstance(value, str | int) else ValueError
-                raise wrong(f"{setting.name} should be one of {words}, got {got}")
-            if (value is None and type(None) in kinds) or not kinds <= KINDS:
-                continue  # None as the default; words and beliefs are checked by the policy
-            if kinds & {int, float} and (isinstance(value, bool) or not isinstance(value, Real)):
-                raise TypeError(f"{setting.name} should be a number, got {got}")
-            if int in kinds and float not in kinds and not isinstance(value, Integral):
-                raise TypeError(f"{setting.name} should be a whole number, got {got}")
-            if bool in kinds and not isinstance(value, bool | np.bool_):
-                raise TypeError(f"{setting.name} should be True or False, got {got}")
-            if huge:
-                raise ValueError(f"{setting.name} should be at most {LARGEST:,}, got {got}")
-        for ranges in (vars(kind).get("ranges", {}) for kind in type(self).__mro__):
-            for name, rule in ranges.items():
-                value = getattr(self, name, None)
-                if value is not None and not _holds(value, rule):
-                    raise ValueError(f"{name} should be {rule}, got {value}")
+        check_settings(self)
         self.check_belief()
 
     def check_belief(self) -> None:
@@ -103,17 +86,32 @@ class Policy:
         )
 
 
-def _holds(value: float, rule: str) -> bool:
-    """Return whether a number is as `rule` says; NaN never is."""
-    if not rule.startswith("in "):
-        sign, bound = rule.rsplit(" ", 1)
-        return value > float(bound) if sign == ">" else value >= float(bound)
-    low, high = map(float, rule[4:-1].split(", "))
-    return (
-        low < value < high
-        or (value == low and rule[3] == "[")
-        or (value == high and rule[-1] == "]")
-    )
+def _completed(cls: type) -> str:
+    """Return the docstring of a policy with all of its settings, and with what is refused."""
+    text = cleandoc(cls.__doc__ or "")
+    own = PARAMETERS.search(text)
+    entries = {n: entry for kind in reversed(cls.__mro__) for n, entry in _entries(kind).items()}
+    kinds = [kind for kind in reversed(cls.__mro__) if is_dataclass(kind) or kind is cls]
+    names = [
+        n for kind in kinds for n, of in get_annotations(kind).items() if "Class" not in str(of)
+    ]
+    described = dict.fromkeys(entries[name] for name in names if name in entries)
+    parts = [text[: own.start()] if own else text]
+    if described:
+        parts.append("\n".join(["Parameters\n----------", *described]))
+    parts.append(text[own.end() :].strip() if own else "")
+    if "\nRaises\n" not in text:
+        rules = ", ".join(f"`{n}` {rule}" for n, rule in ranges_of(cls).items() if n in names)
+        error = f"If a setting is not as described{rules and f'; {rules}'}."
+        parts.append("Raises\n------\nTypeError, ValueError\n" + indent(fill(error, 96), "    "))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _entries(kind: type) -> dict[str, str]:
+    """Return the entries of a docstring's parameters by name; one may describe several names."""
+    section = PARAMETERS.search(cleandoc(kind.__doc__ or ""))
+    entries = re.split(r"\n(?=\S)", section[1]) if section else []
+    return {n: entry for entry in entries for n in entry.partition("\n")[0].split(", ")}
 
 
 @compiled
@@ -125,10 +123,13 @@ def once(belief, memory, t):
 class PairPolicy(Policy, ABC):
     """Defaults of a policy that names a pair of arms and learns who won.
 
-    Attributes
+    Parameters
     ----------
     belief
-        The specification of the belief that its rule reads.
+        The belief that the rule reads: the default only, where it reads counts of wins alone.
+
+    Attributes
+    ----------
     reads
         What the rule asks of its belief: "bounds", "samples" (draws, and bounds where it has
         use for them), "scores" (their posterior) or "counts" (wins alone, so that the default
@@ -234,7 +235,15 @@ def checked_cost(cost: tuple[tuple[float, ...], ...] | None, n_arms: int) -> np.
 
 
 class HorizonPolicy(PairPolicy):
-    """Defaults of a policy that needs the horizon and identifies a winner."""
+    """Defaults of a policy that needs the horizon and identifies a winner.
+
+    Parameters
+    ----------
+    horizon
+        Total number of duels. Default: the simulation's.
+    delta
+        Probability of a wrong answer. Default: 1 / horizon.
+    """
 
     horizon: float | None
     ranges: ClassVar = {"horizon": "at least 1", "delta": "in (0, 1)"}
@@ -267,9 +276,15 @@ class HorizonPolicy(PairPolicy):
 class ItemPolicy(Policy, ABC):
     """Defaults of a policy that shows items with attributes, one or two at a time.
 
+    Parameters
+    ----------
+    belief
+        ``Logistic()``, the posterior of the preference vector, or ``Counts()`` of pulls and
+        rewards, whichever the rule reads.
+
     Attributes
     ----------
-    belief, select, reference, guarantee
+    select, reference, guarantee
         As for ``PairPolicy``; the rule returns one index where one item is shown.
     reads
         The class of belief that the rule reads, ``Counts`` or ``Logistic``.

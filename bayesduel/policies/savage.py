@@ -187,8 +187,6 @@ class SAVAGE(HorizonPolicy):
     horizon
         Total number of duels, for the union bound. Default: the simulation's. ``math.inf``: a bound
         for every horizon.
-    delta
-        Probability of a wrong answer. Default: 1 / horizon.
     epsilon
         Accept a winner by this much: under "condorcet" an arm that loses to none by more;
         otherwise one whose score, in [0, 1], can fall short of no possible winner's by more.

@@ -197,8 +197,6 @@ class SCB(PairPolicy):
 
     Parameters
     ----------
-    belief
-        Not a choice: the rule reads counts of wins alone.
     first_round
         Rounds have ``2^(2^r)`` duels, r from this on.
     sign_test
@@ -208,11 +206,6 @@ class SCB(PairPolicy):
         False: the paper's literal oracle, a fresh test at every reward.
     keep
         Carry tallies and decided pairs from round to round: a different algorithm.
-
-    Raises
-    ------
-    ValueError
-        If a setting is none of these.
     """
 
     belief: BeliefSpec = Hoeffding()

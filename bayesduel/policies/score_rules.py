@@ -172,11 +172,6 @@ class ScoreRule(PairPolicy):
     cost
         Cost of a duel of each pair, positive, symmetric, shape (K, K), as nested tuples;
         infinite where a pair is forbidden. Default: 1 each.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a setting is not as described.
     """
 
     belief: BeliefSpec = field(default_factory=Followed)

@@ -55,11 +55,6 @@ class Uniform(PairPolicy, MarginPolicy):
     cost
         Infinite for a pair that is forbidden, shape (K, K), as nested tuples; what a pair costs
         makes no other difference. Default: no pair is.
-
-    Raises
-    ------
-    ValueError
-        If `by` is neither.
     """
 
     belief: BeliefSpec = Hoeffding()

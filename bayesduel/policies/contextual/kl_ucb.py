@@ -88,8 +88,6 @@ class KLUCB(ItemPolicy):
 
     Parameters
     ----------
-    belief
-        Counts of pulls and rewards.
     c
         Factor of ln ln t in the bound, >= 0; the paper proves its bound for 3 and plays 0.
 

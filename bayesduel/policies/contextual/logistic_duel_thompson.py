@@ -49,8 +49,6 @@ class LogisticDuelThompson(ItemPolicy):
 
     Parameters
     ----------
-    belief
-        The posterior it samples.
     challenger
         "thompson": best under a second draw; the same item may be named twice, which costs
         nothing if it is the best. "information": the largest standard deviation of the

@@ -38,18 +38,7 @@ def select(belief, memory, t, rng):
 
 @dataclass(frozen=True, kw_only=True)
 class LogisticThompson(ItemPolicy):
-    """Thompson sampling on a Laplace posterior, for items shown one at a time.
-
-    Parameters
-    ----------
-    belief
-        The posterior it samples.
-
-    Raises
-    ------
-    ValueError
-        If `belief` is not a ``Logistic``.
-    """
+    """Thompson sampling on a Laplace posterior, for items shown one at a time."""
 
     belief: Logistic = Logistic()
     select: ClassVar = staticmethod(select)

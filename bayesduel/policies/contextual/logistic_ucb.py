@@ -40,8 +40,6 @@ class LogisticUCB(ItemPolicy):
 
     Parameters
     ----------
-    belief
-        The posterior.
     alpha
         Standard deviations at ln(1 + t) = 1, > 0.
 

@@ -65,11 +65,6 @@ def select(belief, memory, t, rng):
 class ThompsonBeta(ItemPolicy):
     """Thompson sampling of one Beta posterior per item; attributes are not used.
 
-    Parameters
-    ----------
-    belief
-        Counts of pulls and rewards.
-
     Raises
     ------
     ValueError

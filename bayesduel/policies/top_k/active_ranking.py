@@ -107,15 +107,8 @@ class ActiveRanking(PlacesSettings):
 
     Parameters
     ----------
-    k
-        How many arms to select. Default: the experiment's.
     delta
         Probability of a wrong selection, in (0, 1). The policy stops once all arms are decided.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     delta: float = 0.1

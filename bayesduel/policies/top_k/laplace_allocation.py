@@ -82,20 +82,9 @@ class LaplaceAllocation(WarmUpSettings):
 
     Parameters
     ----------
-    k
-        How many arms to select. Default: the experiment's.
-    warm_up
-        Duels of every pair first, at least 2.
-    shrinkage
-        How many duels the pooled variance counts for in every pair's.
     residual
         The assumed deviation of mean margins from differences of scores: "none", or "learned"
         from the duels.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     residual: Literal["none", "learned"] = "none"

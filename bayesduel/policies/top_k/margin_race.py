@@ -22,6 +22,7 @@ import numpy as np
 
 from bayesduel.beliefs.margin_moments import sample_moments
 from bayesduel.jit import compiled
+from bayesduel.policies.identification import take_pair
 from bayesduel.policies.policy import MarginPolicy
 
 __all__ = ["MarginRace", "radii"]
@@ -42,16 +43,9 @@ class Memory(NamedTuple):
 @compiled
 def select(margins, memory, t, rng):
     """Return the next pair of the round; (-1, -1) once the race is over."""
-    current = memory.current
-    if not current.any():
+    if not memory.current.any():
         end_round(margins, memory)
-    n_arms = len(current)
-    for i in range(n_arms):
-        for j in range(i + 1, n_arms):
-            if current[i, j]:
-                current[i, j] = False
-                return i, j
-    return -1, -1
+    return take_pair(memory.current)
 
 
 @compiled

@@ -94,8 +94,11 @@ def moments(margins, memory):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Family(WarmUpSettings):
-    """Common part of POCBAm, ML-POCBAm and the hybrid."""
+class POCBAm(WarmUpSettings):
+    """POCBAm: allocation by the sample means and variances of every pair.
+
+    As printed, the warm-up is of 3 duels a pair and the shrinkage 0.
+    """
 
     select: ClassVar = staticmethod(select)
     scores: ClassVar = staticmethod(scores)
@@ -119,66 +122,24 @@ class _Family(WarmUpSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class POCBAm(_Family):
-    """POCBAm: allocation by the sample means and variances of every pair.
-
-    Parameters
-    ----------
-    k
-        How many arms to select. Default: the experiment's.
-    warm_up
-        Duels of every pair first, at least 2 (the paper's 3).
-    shrinkage
-        How many duels the pooled variance counts for in every pair's; 0 as printed.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
-    """
-
-
-@dataclass(frozen=True, kw_only=True)
-class MLPOCBAm(_Family):
-    """ML-POCBAm: allocation by fitted scores and variances, fitted again after every duel.
-
-    Parameters
-    ----------
-    k
-        How many arms to select. Default: the experiment's.
-    warm_up
-        Duels of every pair first, at least 2 (the paper's 3).
-    shrinkage
-        How many duels the pooled variance counts for in every pair's; 0 as printed.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
-    """
+class MLPOCBAm(POCBAm):
+    """ML-POCBAm: allocation by fitted scores and variances, fitted again after every duel."""
 
     _threshold: ClassVar[float] = np.inf  # the model is always used
 
 
 @dataclass(frozen=True, kw_only=True)
-class HybridPOCBAm(_Family):
+class HybridPOCBAm(POCBAm):
     """Hybrid: the model while the intransitivity index is below a threshold, else sample means.
 
     Parameters
     ----------
-    k, warm_up, shrinkage
-        As for :class:`POCBAm`.
     threshold
         The model is used while the index is below it; 0.17 as printed. "calibrated": below
         what it is in 95 of 100 logs under a true model with as many duels a pair (simulated
         once by number of arms, with spreads from U[0, 1]).
     index
         "predictive" (for which 0.17 is meant) or "posterior": see :func:`intransitivity`.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     threshold: float | Literal["calibrated"] = 0.17

@@ -177,16 +177,9 @@ class SelectTop(PlacesSettings):
 
     Parameters
     ----------
-    k
-        How many arms to select. Default: the experiment's.
     budget
         Duels in all; a match has ``budget // most_matches(n_arms, k)``. Default: the
         experiment's.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     budget: int | None = None
