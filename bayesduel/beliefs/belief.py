@@ -1,11 +1,10 @@
 """The belief of a policy about P: a NamedTuple of arrays that compiled code reads."""
 
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.system.arguments import real, shown_value
+from bayesduel.system.arguments import check_range, check_settings, shown_value
 
 if TYPE_CHECKING:
     from bayesduel.beliefs.score_posterior import ScorePosterior
@@ -84,25 +83,34 @@ class Belief(NamedTuple):
     n_duels: np.ndarray
 
 
-class BeliefSpec(ABC):
+class BeliefSpec:
     """How to make a belief: the base of frozen dataclasses of settings.
 
     Attributes
     ----------
+    kind
+        How bounds are made, where no setting says so: see :class:`Belief`.
     can_sample
         Whether ``sample`` can answer.
+    ranges
+        What numbers among the settings should be: "> 0" or "positive and finite".
     """
 
+    kind: ClassVar[int]
     can_sample: ClassVar[bool] = False
+    ranges: ClassVar[dict[str, str]] = {}
+
+    def __post_init__(self) -> None:
+        check_settings(self)
 
     @property
     def bounds_counts(self) -> bool:
         """Whether its bounds follow from counts alone, so that they serve any such mean."""
         return True
 
-    @abstractmethod
     def init(self, n_arms: int) -> Belief:
         """Return the belief before the first duel."""
+        return fresh(n_arms, self.kind)
 
     def scores(self, n_arms: int) -> "ScorePosterior":
         """Return the posterior of the scores before the first duel, for rules that need one.
@@ -128,9 +136,7 @@ class BeliefSpec(ABC):
 
 def fresh(n_arms: int, kind: int, source: int = FROM_NOTHING, prior: float = 1.0) -> Belief:
     """Return a belief of `n_arms` arms that has seen no duel."""
-    real(n_arms, "n_arms")
-    if n_arms < 2:
-        raise ValueError(f"n_arms should be at least 2, got {n_arms}")
+    check_range(n_arms, "n_arms", "at least 2")
     return Belief(
         kind=kind,
         source=source,

@@ -13,7 +13,6 @@ from typing import ClassVar, Literal
 
 from bayesduel.beliefs.belief import BOUNDS, FROM_BETA, Belief, BeliefSpec, fresh
 from bayesduel.jit import compiled
-from bayesduel.system.arguments import real, shown_value
 
 __all__ = ["Beta", "beta_upper", "log_above"]
 
@@ -39,15 +38,7 @@ class Beta(BeliefSpec):
     prior: float = 1.0
     bounds: Literal["quantile", "hoeffding", "kl", "bernstein"] = "quantile"
     can_sample: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        real(self.prior, "prior")
-        if not 0 < self.prior < inf:
-            raise ValueError(f"prior should be positive and finite, got {self.prior}")
-        if not isinstance(self.bounds, str) or self.bounds not in BOUNDS:
-            raise ValueError(
-                f"bounds should be one of {sorted(BOUNDS)}, got {shown_value(self.bounds)}"
-            )
+    ranges: ClassVar = {"prior": "positive and finite"}
 
     def init(self, n_arms: int) -> Belief:
         """Return the belief before the first duel."""

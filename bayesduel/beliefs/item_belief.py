@@ -12,14 +12,13 @@ the following rewards.
 """
 
 from dataclasses import dataclass
-from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from bayesduel.beliefs.logistic_laplace import learn, refit
 from bayesduel.jit import compiled
-from bayesduel.system.arguments import real
+from bayesduel.system.arguments import check_range
 
 __all__ = [
     "Counts",
@@ -107,9 +106,7 @@ class Logistic:
     learns = True
 
     def __post_init__(self) -> None:
-        real(self.scale, "scale")
-        if not 0 < self.scale < inf:
-            raise ValueError(f"scale should be positive and finite, got {self.scale}")
+        check_range(self.scale, "scale", "positive and finite")
 
     def init(self, items: ItemSet) -> ItemBelief:
         """Return the belief before the first pull: the prior."""

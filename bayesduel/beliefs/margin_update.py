@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.margin_newton import climb, shifted
+from bayesduel.beliefs.margin_newton import climb, inverted, shifted, write_variances
 from bayesduel.jit import compiled
 
 __all__ = ["Kept", "follow", "nothing_kept"]
@@ -142,19 +142,6 @@ def walk(n, mean, scatter, pooled, floor, shrinkage, score, step, inverse):
 
 
 @compiled
-def write_variances(n, mean, scatter, pooled, floor, shrinkage, score, variance):
-    """Write the variance of each pair that is optimal for the scores."""
-    n_arms = len(score)
-    for i in range(n_arms):
-        for j in range(i):
-            if n[i, j] > 0:
-                e = mean[i, j] - score[i] + score[j]
-                v = shrinkage * pooled + scatter[i, j] + n[i, j] * e * e
-                v = max(v / (shrinkage + n[i, j]), floor)
-                variance[i, j] = variance[j, i] = v
-
-
-@compiled
 def renew(n, mean, scatter, pooled, floor, shrinkage, score, kept):
     """Compute the inverse at the scores; return whether the Hessian is positive there."""
     n_arms = len(score)
@@ -172,18 +159,4 @@ def renew(n, mean, scatter, pooled, floor, shrinkage, score, kept):
                 inverse[j - 1, j - 1] += w
                 inverse[i - 1, j - 1] -= w
                 inverse[j - 1, i - 1] -= w
-    size = n_arms - 1
-    for k in range(size):  # Gauss-Jordan in place
-        if not inverse[k, k] > 0:
-            return False
-        pivot = 1 / inverse[k, k]
-        inverse[k, k] = 1.0
-        for m in range(size):
-            inverse[k, m] *= pivot
-        for i in range(size):
-            if i != k:
-                by = inverse[i, k]
-                inverse[i, k] = 0.0
-                for m in range(size):
-                    inverse[i, m] -= by * inverse[k, m]
-    return True
+    return inverted(inverse)

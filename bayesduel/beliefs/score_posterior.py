@@ -32,6 +32,7 @@ __all__ = [
     "follow",
     "heaviest",
     "heaviest_mean",
+    "log_normal",
     "refitted_scores",
     "score_posterior",
     "win_probability",
