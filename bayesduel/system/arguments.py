@@ -131,8 +131,9 @@ def check_settings(settings: Any) -> None:
                 f"{name} should be at most {LARGEST_INTEGER:,}, got {shown_value(value)}"
             )
     for name, rule in ranges_of(type(settings)).items():
-        if getattr(settings, name, None) is not None:
-            check_range(getattr(settings, name), name, rule)
+        value = getattr(settings, name, None)
+        if value is not None:
+            check_range(value, name, rule)
 
 
 def ranges_of(kind: type) -> dict[str, str]:
