@@ -44,7 +44,5 @@ def plot_calibration(calibration: "Calibration", ax: "Axes" = NEW) -> "Axes":
     ax.set_ylim(lowest - 0.02, 1)
     ax.set_xlabel("predicted win probability of the favourite", fontsize=9, color=INK)
     ax.set_ylabel("share it won (held-out duels)", fontsize=9, color=INK)
-    ax.grid(color="#e2e2e2", lw=0.7)
-    ax.set_axisbelow(True)
-    plain(ax, ("bottom", "left"))
+    plain(ax, ("bottom", "left"), grid="both")
     return ax

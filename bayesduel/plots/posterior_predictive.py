@@ -92,9 +92,7 @@ def plot_pair_residuals(check: "MarginCheck", ax: "Axes" = NEW) -> "Axes":
     ax.set_ylim(-reach, reach)
     ax.set_xlabel("normal quantile", fontsize=9, color=INK)
     ax.set_ylabel("residual of a pair", fontsize=9, color=INK)
-    ax.grid(color="#e2e2e2", lw=0.7)
-    ax.set_axisbelow(True)
-    plain(ax, ("bottom", "left"))
+    plain(ax, ("bottom", "left"), grid="both")
     return ax
 
 

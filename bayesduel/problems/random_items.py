@@ -1,7 +1,6 @@
 """Random problems of items: every replication draws new attributes and a new preference vector."""
 
 from dataclasses import dataclass
-from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +8,7 @@ from scipy.special import expit
 
 from bayesduel.problems.items import ItemDuels, ItemPulls, SpherePulls
 from bayesduel.problems.problem import Problem
-from bayesduel.system.arguments import real
+from bayesduel.system.arguments import check_range, check_settings
 
 __all__ = ["LogisticDuels", "LogisticItems", "UnitSphere"]
 
@@ -51,25 +50,17 @@ class LogisticItems(Problem):
     shows: ClassVar[int] = 1
     is_family: ClassVar[bool] = True
     kind: ClassVar[type[ItemPulls]] = ItemPulls
+    ranges: ClassVar = {
+        "n_attributes": "at least 2",
+        "norm": "positive and finite",
+        "condition": ">= 1 and finite",
+    }
 
     def __post_init__(self) -> None:
-        real(self.n_attributes, "n_attributes")
-        if not self.n_attributes >= 2:
-            raise ValueError(f"n_attributes should be at least 2, got {self.n_attributes}")
-        real(self.n_arms, "n_arms")
-        if not self.n_arms >= self.n_attributes:
-            raise ValueError(
-                f"n_arms should be at least n_attributes = {self.n_attributes}, got {self.n_arms}"
-            )
-        real(self.norm, "norm")
-        if not 0 < self.norm < inf:
-            raise ValueError(f"norm should be positive and finite, got {self.norm}")
-        real(self.condition, "condition")
-        if not 1 <= self.condition < inf:
-            raise ValueError(f"condition should be >= 1 and finite, got {self.condition}")
+        check_settings(self)
+        check_range(self.n_arms, "n_arms", f"at least n_attributes = {self.n_attributes}")
         if self.gap is not None:
             most = expit(self.norm / np.sqrt(self.condition)) - 0.5
-            real(self.gap, "gap")
             if not 0 < self.gap < most:
                 raise ValueError(
                     f"gap should be in (0, {most:.3g}), so that half of the items are far enough "
@@ -140,14 +131,10 @@ class UnitSphere(Problem):
     setting: ClassVar[str] = "items"
     shows: ClassVar[int] = 1
     is_family: ClassVar[bool] = True
+    ranges: ClassVar = {"n_attributes": "at least 2", "norm": "positive and finite"}
 
     def __post_init__(self) -> None:
-        real(self.n_attributes, "n_attributes")
-        if not self.n_attributes >= 2:
-            raise ValueError(f"n_attributes should be at least 2, got {self.n_attributes}")
-        real(self.norm, "norm")
-        if not 0 < self.norm < inf:
-            raise ValueError(f"norm should be positive and finite, got {self.norm}")
+        check_settings(self)
 
     @property
     def n_arms(self) -> int:
