@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.system.arguments import check_range, check_settings, shown_value
+from bayesduel.system.arguments import check_range, shown_value
+from bayesduel.system.settings import Settings
 
 if TYPE_CHECKING:
     from bayesduel.beliefs.score_posterior import ScorePosterior
@@ -83,7 +84,7 @@ class Belief(NamedTuple):
     n_duels: np.ndarray
 
 
-class BeliefSpec:
+class BeliefSpec(Settings):
     """How to make a belief: the base of frozen dataclasses of settings.
 
     Attributes
@@ -92,16 +93,10 @@ class BeliefSpec:
         How bounds are made, where no setting says so: see :class:`Belief`.
     can_sample
         Whether ``sample`` can answer.
-    ranges
-        What numbers among the settings should be: "> 0" or "positive and finite".
     """
 
     kind: ClassVar[int]
     can_sample: ClassVar[bool] = False
-    ranges: ClassVar[dict[str, str]] = {}
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
     @property
     def bounds_counts(self) -> bool:

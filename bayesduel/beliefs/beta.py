@@ -28,11 +28,6 @@ class Beta(BeliefSpec):
     bounds
         "quantile" of the posterior, or a frequentist bound on the same tallies:
         "hoeffding", "kl", "bernstein".
-
-    Raises
-    ------
-    ValueError
-        If `prior` is not positive or `bounds` is none of these.
     """
 
     prior: float = 1.0

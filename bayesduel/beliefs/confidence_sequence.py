@@ -38,11 +38,6 @@ class ConfidenceSequence(BeliefSpec):
     ----------
     method
         "betting" (tighter) or "stitched" (closed form).
-
-    Raises
-    ------
-    ValueError
-        If `method` is neither.
     """
 
     method: Literal["betting", "stitched"] = "betting"

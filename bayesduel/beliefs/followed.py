@@ -25,11 +25,6 @@ class Followed(BeliefSpec):
     prior_scale
         Scale of the half-normal prior of the standard deviation of the scores. Default: that of
         the model, 2 logits or 1.2 probits.
-
-    Raises
-    ------
-    ValueError
-        If a setting is not as described.
     """
 
     link: Literal["logit", "probit"] = "logit"

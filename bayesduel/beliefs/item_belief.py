@@ -12,13 +12,13 @@ the following rewards.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from bayesduel.beliefs.logistic_laplace import learn, refit
 from bayesduel.jit import compiled
-from bayesduel.system.arguments import check_range
+from bayesduel.system.settings import Settings
 
 __all__ = [
     "Counts",
@@ -87,7 +87,7 @@ class Counts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Logistic:
+class Logistic(Settings):
     """Laplace posterior of the preference vector of a logistic model.
 
     Parameters
@@ -95,18 +95,11 @@ class Logistic:
     scale
         Prior standard deviation of each coefficient, > 0 and finite, for attributes of
         moderate size (unit vectors, or standardised columns).
-
-    Raises
-    ------
-    ValueError
-        If `scale` is not positive and finite.
     """
 
     scale: float = 2.0
     learns = True
-
-    def __post_init__(self) -> None:
-        check_range(self.scale, "scale", "positive and finite")
+    ranges: ClassVar = {"scale": "positive and finite"}
 
     def init(self, items: ItemSet) -> ItemBelief:
         """Return the belief before the first pull: the prior."""

@@ -54,11 +54,6 @@ class Laplace(BeliefSpec):
         "gaussian": normal quantiles of logit P, from the mean and spread of the draws;
         "quantile": of the draws themselves, and the normal ones beyond what they resolve;
         or a frequentist bound on the tallies, "hoeffding", "kl", "bernstein".
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a setting is not as described.
     """
 
     model: Any
@@ -143,8 +138,7 @@ def _log_of(wins: np.ndarray) -> Any:
 class MCMC(Laplace):
     """Posterior of a model by NUTS, refitted as duels are recorded.
 
-    Settings and errors as for :class:`Laplace`; by default with quantiles of the draws, and
-    refitted when the number of duels has grown by half.
+    By default with quantiles of the draws, and refitted when the number of duels has grown by half.
     """
 
     growth: float = 0.5

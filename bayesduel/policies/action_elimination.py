@@ -70,7 +70,8 @@ def select(belief, memory, t, rng):
                 mean[i, 0] = memory.rewards.points[i] / n[i, 0]
     eliminate(active, n, mean, memory.budget)
     if active.sum() == 1 or not active.any():
-        arm = pick(active[:, 0], rng) if not memory.pairs else copeland_winner(mean, rng)
+        wins = (mean > 0.5).sum(axis=1)  # of pairs: a Copeland winner of the observed shares
+        arm = pick(wins == wins.max() if memory.pairs else active[:, 0], rng)
         return conclude(memory.answer, arm, t)
     plays = np.where(active, n, inf)
     place = pick((plays == plays.min()).ravel(), rng)
@@ -91,13 +92,6 @@ def eliminate(active, n, mean, budget):
         for j in range(len(n)):
             if active[i, j] and n[i, j] > 0:
                 active[i, j] = mean[i, j] + sqrt(budget / (2 * n[i, j])) >= best
-
-
-@compiled
-def copeland_winner(mean, rng):
-    """Return a Copeland winner of the observed shares, ties at random."""
-    wins = (mean > 0.5).sum(axis=1)
-    return pick(wins == wins.max(), rng)
 
 
 @dataclass(frozen=True, kw_only=True)

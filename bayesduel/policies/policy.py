@@ -5,20 +5,19 @@ methods. ``setting`` says what the policy is for, ``shows`` how many arms or ite
 step.
 """
 
-import re
 from abc import ABC, abstractmethod
-from dataclasses import is_dataclass, replace
-from inspect import cleandoc, get_annotations
-from textwrap import fill, indent
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 
 from bayesduel.beliefs import Belief, BeliefSpec, Counts, Logistic, require_sampling, require_scores
-from bayesduel.beliefs.item_belief import ItemBelief, ItemSet
+from bayesduel.beliefs.best_item import recommended
+from bayesduel.beliefs.item_belief import ItemBelief, ItemSet, paid_best
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, best_by_shares
-from bayesduel.system.arguments import check_settings, ranges_of, shown_value
+from bayesduel.system.arguments import shown_value
+from bayesduel.system.settings import Settings
 
 __all__ = [
     "HorizonPolicy",
@@ -30,28 +29,9 @@ __all__ = [
     "once",
 ]
 
-PARAMETERS = re.compile(r"\n\nParameters\n-+\n(.*?)(?=\n\n|\Z)", re.DOTALL)  # of a docstring
 
-
-class Policy:
-    """Defaults of every policy.
-
-    The docstring of a policy describes the settings that are its own. Those described in a base
-    class, and what is refused, are added to it.
-
-    Attributes
-    ----------
-    ranges
-        What numbers among the settings should be: "> 0.5", "at least 1" or "in [0, 0.5)".
-    """
-
-    ranges: ClassVar[dict[str, str]] = {}
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Complete the docstring of a policy; the bases in this file describe themselves."""
-        super().__init_subclass__(**options)
-        if cls.__doc__ is not None and cls.__module__ != __name__:
-            cls.__doc__ = _completed(cls)
+class Policy(Settings):
+    """Defaults of every policy."""
 
     def __post_init__(self) -> None:
         """Check the settings, and then the belief.
@@ -63,7 +43,7 @@ class Policy:
         TypeError, ValueError
             If a setting is not of its kind, or `belief` not one that the rule can use.
         """
-        check_settings(self)
+        super().__post_init__()
         self.check_belief()
 
     def check_belief(self) -> None:
@@ -84,34 +64,6 @@ class Policy:
         raise TypeError(
             f"policies should be those of bayesduel.policies.top_k, Uniform or PBR, got {self!r}"
         )
-
-
-def _completed(cls: type) -> str:
-    """Return the docstring of a policy with all of its settings, and with what is refused."""
-    text = cleandoc(cls.__doc__ or "")
-    own = PARAMETERS.search(text)
-    entries = {n: entry for kind in reversed(cls.__mro__) for n, entry in _entries(kind).items()}
-    kinds = [kind for kind in reversed(cls.__mro__) if is_dataclass(kind) or kind is cls]
-    names = [
-        n for kind in kinds for n, of in get_annotations(kind).items() if "Class" not in str(of)
-    ]
-    described = dict.fromkeys(entries[name] for name in names if name in entries)
-    parts = [text[: own.start()] if own else text]
-    if described:
-        parts.append("\n".join(["Parameters\n----------", *described]))
-    parts.append(text[own.end() :].strip() if own else "")
-    if "\nRaises\n" not in text:
-        rules = ", ".join(f"`{n}` {rule}" for n, rule in ranges_of(cls).items() if n in names)
-        error = f"If a setting is not as described{rules and f'; {rules}'}."
-        parts.append("Raises\n------\nTypeError, ValueError\n" + indent(fill(error, 96), "    "))
-    return "\n\n".join(part for part in parts if part)
-
-
-def _entries(kind: type) -> dict[str, str]:
-    """Return the entries of a docstring's parameters by name; one may describe several names."""
-    section = PARAMETERS.search(cleandoc(kind.__doc__ or ""))
-    entries = re.split(r"\n(?=\S)", section[1]) if section else []
-    return {n: entry for entry in entries for n in entry.partition("\n")[0].split(", ")}
 
 
 @compiled
@@ -324,9 +276,12 @@ class ItemPolicy(Policy, ABC):
     def init(self, items: ItemSet) -> Any:
         """Return the memory before the first pull."""
 
-    @abstractmethod
     def recommend(self, belief: ItemBelief, memory: Any) -> int | np.ndarray:
-        """Return the best item so far; on a sphere, its unit vector."""
+        """Return the best item so far: by the posterior mode, on a sphere its unit vector.
+
+        Where items are counted alone, that of the largest mean reward.
+        """
+        return recommended(belief, belief.mode) if belief.learns else paid_best(belief)
 
     def bound(self, times: np.ndarray, items: ItemSet) -> np.ndarray | None:
         """Return the growing part of a proved regret bound at `times`, or None."""

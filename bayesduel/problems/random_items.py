@@ -8,13 +8,14 @@ from scipy.special import expit
 
 from bayesduel.problems.items import ItemDuels, ItemPulls, SpherePulls
 from bayesduel.problems.problem import Problem
-from bayesduel.system.arguments import check_range, check_settings
+from bayesduel.system.arguments import check_range
+from bayesduel.system.settings import Settings
 
 __all__ = ["LogisticDuels", "LogisticItems", "UnitSphere"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogisticItems(Problem):
+class LogisticItems(Settings, Problem):
     """A family of problems: items uniform on the unit sphere, a preference vector of known length.
 
     Parameters
@@ -34,11 +35,6 @@ class LogisticItems(Problem):
         If given, in (0, 1): the first item is the best that the (squeezed) sphere has (the order
         is shuffled in simulations), and every other one pays with a chance at least `gap` less,
         however many there are.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     n_arms: int = 100
@@ -57,7 +53,7 @@ class LogisticItems(Problem):
     }
 
     def __post_init__(self) -> None:
-        check_settings(self)
+        super().__post_init__()
         check_range(self.n_arms, "n_arms", f"at least n_attributes = {self.n_attributes}")
         if self.gap is not None:
             most = expit(self.norm / np.sqrt(self.condition)) - 0.5
@@ -110,7 +106,7 @@ class LogisticDuels(LogisticItems):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnitSphere(Problem):
+class UnitSphere(Settings, Problem):
     """A family of problems: every unit vector is an item, a preference vector of known length.
 
     Parameters
@@ -119,11 +115,6 @@ class UnitSphere(Problem):
         n, at least 2.
     norm
         Length of the preference vector, > 0.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     n_attributes: int = 4
@@ -132,9 +123,6 @@ class UnitSphere(Problem):
     shows: ClassVar[int] = 1
     is_family: ClassVar[bool] = True
     ranges: ClassVar = {"n_attributes": "at least 2", "norm": "positive and finite"}
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
     @property
     def n_arms(self) -> int:

@@ -4,10 +4,9 @@ import errno
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence, Sized
-from dataclasses import fields
 from numbers import Integral, Rational, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +22,6 @@ __all__ = [
     "check_range",
     "check_rng",
     "check_seed",
-    "check_settings",
     "check_text",
     "check_utf8",
     "column_of",
@@ -32,7 +30,6 @@ __all__ = [
     "listed",
     "numbers",
     "path_of",
-    "ranges_of",
     "real",
     "shown_value",
     "texts_of",
@@ -41,7 +38,6 @@ __all__ = [
 
 LARGEST = 2**53  # larger whole numbers are not exact in float64
 LARGEST_FLOAT = sys.float_info.max
-LARGEST_INTEGER = 2**63 - 1  # of compiled code, which keeps whole numbers in 64 bits
 LARGEST_SEED = 2**128
 LONGEST = 10**8  # entries of a list, which take some 4 GB
 
@@ -96,61 +92,6 @@ def check_range(value: Any, name: str, rule: str) -> None:
         holds = value > float(bound) if sign == ">" else value >= float(bound)
     if not holds or (rule.endswith("finite") and value > LARGEST_FLOAT):
         raise ValueError(f"{name} should be {rule}, got {value}")
-
-
-def check_settings(settings: Any) -> None:
-    """Check the fields of a dataclass by their types, and numbers by the `ranges` of its class.
-
-    A class names in `ranges` the rule of each number, as for ``check_range``. Fields of other types
-    than numbers, flags and words (``Literal``) are left to the class itself.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If one is not as described.
-    """
-    for field in fields(settings):
-        name, value = field.name, getattr(settings, field.name)
-        if hasattr(value, "__array__") and getattr(value, "ndim", 0) > 0:
-            raise TypeError(f"{name} should be one value, got {shown_value(value)}")
-        kinds: set[Any] = set(get_args(field.type)) or {field.type}
-        huge = isinstance(value, Integral) and abs(int(value)) > LARGEST_INTEGER
-        words = get_args(field.type)
-        if words and all(isinstance(word, str | int) for word in words):
-            _check_word(value, name, words, huge)
-        if (value is None and type(None) in kinds) or not kinds <= {int, float, bool, type(None)}:
-            continue
-        if kinds & {int, float}:
-            real(value, name)
-        if int in kinds and float not in kinds and not isinstance(value, Integral):
-            raise TypeError(f"{name} should be a whole number, got {shown_value(value)}")
-        if bool in kinds:
-            check_flag(value, name)
-        if huge:
-            raise ValueError(
-                f"{name} should be at most {LARGEST_INTEGER:,}, got {shown_value(value)}"
-            )
-    for name, rule in ranges_of(type(settings)).items():
-        value = getattr(settings, name, None)
-        if value is not None:
-            check_range(value, name, rule)
-
-
-def ranges_of(kind: type) -> dict[str, str]:
-    """Return the rules of the numbers among the settings of a class and of its bases."""
-    found: dict[str, str] = {}
-    for one in reversed(kind.__mro__):
-        found |= vars(one).get("ranges", {})
-    return found
-
-
-def _check_word(value: Any, name: str, words: Sequence[Any], huge: bool) -> None:
-    """Raise unless a setting is one of some words or small numbers."""
-    kind_is_right = isinstance(value, str | int) and not huge
-    if not kind_is_right or value not in words:
-        shown = ", ".join(map(repr, words))
-        wrong = ValueError if kind_is_right else TypeError
-        raise wrong(f"{name} should be one of {shown}, got {shown_value(value)}")
 
 
 def finite(value: Any, name: str) -> float:

@@ -16,8 +16,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.best_item import aim_at, best_item, recommended
-from bayesduel.beliefs.item_belief import ItemBelief, ItemSet, Logistic
+from bayesduel.beliefs.best_item import aim_at, best_item
+from bayesduel.beliefs.item_belief import ItemSet, Logistic
 from bayesduel.jit import compiled
 from bayesduel.policies.contextual.epoch_schedule import EpochPolicy, Schedule, length
 from bayesduel.policies.contextual.optimal_design import optimal_design
@@ -93,7 +93,3 @@ class GLMETC(EpochPolicy):
             best=np.full(1, -1, np.int64),
             aim=np.zeros(items.attributes.shape[1]),
         )
-
-    def recommend(self, belief: ItemBelief, memory: Memory) -> int | np.ndarray:
-        """Return the best item under the posterior mode; on the sphere, its unit vector."""
-        return recommended(belief, belief.mode)

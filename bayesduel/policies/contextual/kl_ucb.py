@@ -16,10 +16,8 @@ import numpy as np
 
 from bayesduel.beliefs.item_belief import (
     Counts,
-    ItemBelief,
     ItemSet,
     finite_only,
-    paid_best,
 )
 from bayesduel.beliefs.kl import largest_within, negative_entropy
 from bayesduel.jit import compiled
@@ -109,7 +107,3 @@ class KLUCB(ItemPolicy):
         """Return the memory before the first pull."""
         finite_only(self, items)
         return Memory(float(self.c), np.zeros(len(items.attributes)), np.zeros(1, np.int64))
-
-    def recommend(self, belief: ItemBelief, memory: Memory) -> int:
-        """Return the item with the largest mean reward."""
-        return paid_best(belief)

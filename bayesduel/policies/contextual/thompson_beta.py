@@ -15,10 +15,8 @@ import numpy as np
 
 from bayesduel.beliefs.item_belief import (
     Counts,
-    ItemBelief,
     ItemSet,
     finite_only,
-    paid_best,
 )
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import ItemPolicy
@@ -82,7 +80,3 @@ class ThompsonBeta(ItemPolicy):
         finite_only(self, items)
         m = len(items.attributes)
         return Memory(np.arange(m), np.arange(m), np.zeros(1, np.int64))
-
-    def recommend(self, belief: ItemBelief, memory: Memory) -> int:
-        """Return the item with the largest mean reward."""
-        return paid_best(belief)
