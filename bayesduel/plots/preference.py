@@ -26,13 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.patches import PathPatch
 
-__all__ = [
-    "CRITERION_NAMES",
-    "plot_preference",
-    "plot_winners",
-    "preference_size",
-    "winners_size",
-]
+__all__ = ["CRITERION_NAMES", "plot_preference", "plot_winners", "preference_size", "winners_size"]
 
 LEAST = 0.01  # smallest probability for a row of its own among the winners
 CRITERION_NAMES = {

@@ -85,8 +85,7 @@ def check_tables(winners: "xr.Dataset", name: str) -> None:
 
 
 @figure(
-    lambda winners, places=None: ranking_size(len(places_of(winners, places))),
-    "bayesduel.winners",
+    lambda winners, places=None: ranking_size(len(places_of(winners, places))), "bayesduel.winners"
 )
 def plot_ranking(winners: "xr.Dataset", ax: "Axes" = NEW, *, places: slice | None = None) -> "Axes":
     """Plot the arms in rank order, the best at the top, with win rates and intervals.
@@ -127,10 +126,7 @@ def plot_ranking(winners: "xr.Dataset", ax: "Axes" = NEW, *, places: slice | Non
     return ax
 
 
-@figure(
-    lambda winners: ranks_size(in_order(winners).sizes["arm"]),
-    "bayesduel.winners",
-)
+@figure(lambda winners: ranks_size(in_order(winners).sizes["arm"]), "bayesduel.winners")
 def plot_ranks(winners: "xr.Dataset", ax: "Axes" = NEW) -> "Axes":
     """Plot the probability of each rank of each arm as a heat map, arms in rank order.
 

@@ -22,11 +22,7 @@ APART = 0.045  # of the height of the axes, the least distance of two names
 
 @figure((7.6, 4.4), "bayesduel.fit")
 def plot_ratings(
-    fit: "xr.DataTree",
-    ax: "Axes" = NEW,
-    *,
-    arms: Sequence[str] | None = None,
-    ci_prob: float = 0.8,
+    fit: "xr.DataTree", ax: "Axes" = NEW, *, arms: Sequence[str] | None = None, ci_prob: float = 0.8
 ) -> "Axes":
     """Plot the ratings of some arms over time: posterior means, and bands of intervals.
 

@@ -29,13 +29,7 @@ from bayesduel.policies.borda_rewards import (
     no_rewards,
     take_reward,
 )
-from bayesduel.policies.identification import (
-    Answer,
-    best_by,
-    best_by_shares,
-    conclude,
-    no_answer,
-)
+from bayesduel.policies.identification import Answer, best_by, best_by_shares, conclude, no_answer
 from bayesduel.policies.policy import HorizonPolicy
 
 __all__ = ["ActionElimination"]

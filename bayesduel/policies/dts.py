@@ -21,14 +21,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import (
-    BeliefSpec,
-    Beta,
-    bounds,
-    pick,
-    sample,
-    sample_against,
-)
+from bayesduel.beliefs import BeliefSpec, Beta, bounds, pick, sample, sample_against
 from bayesduel.beliefs.belief import FROM_BETA
 from bayesduel.beliefs.beta import log_above
 from bayesduel.beliefs.kl import divergence_from_half

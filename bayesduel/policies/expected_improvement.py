@@ -21,19 +21,8 @@ import numpy as np
 
 from bayesduel.beliefs.score_posterior import win_probability
 from bayesduel.jit import compiled
-from bayesduel.policies.information_gain import (
-    BLOCK,
-    information,
-    possible_duels,
-    win_chances,
-)
-from bayesduel.policies.score_rules import (
-    ScoreRule,
-    best_pair,
-    fresh_draws,
-    kth_largest,
-    members,
-)
+from bayesduel.policies.information_gain import BLOCK, information, possible_duels, win_chances
+from bayesduel.policies.score_rules import ScoreRule, best_pair, fresh_draws, kth_largest, members
 
 __all__ = ["ExpectedPCS", "KnowledgeGradient"]
 

@@ -23,13 +23,7 @@ import numpy as np
 from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import Rewards, duel_random_opponent, mean_rewards, no_rewards
-from bayesduel.policies.identification import (
-    Answer,
-    best_by,
-    best_by_shares,
-    conclude,
-    no_answer,
-)
+from bayesduel.policies.identification import Answer, best_by, best_by_shares, conclude, no_answer
 from bayesduel.policies.policy import HorizonPolicy
 from bayesduel.policies.savage_elimination import BORDA, CONDORCET, COPELAND, depends, learn
 

@@ -11,11 +11,7 @@ import numpy as np
 
 from bayesduel.beliefs import Belief, BeliefSpec
 from bayesduel.beliefs.followed import Followed, updated
-from bayesduel.beliefs.score_posterior import (
-    ScorePosterior,
-    draw_scores,
-    heaviest_mean,
-)
+from bayesduel.beliefs.score_posterior import ScorePosterior, draw_scores, heaviest_mean
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import PairPolicy, checked_cost
 

@@ -12,14 +12,7 @@ import numpy as np
 
 from bayesduel.jit import compiled
 from bayesduel.problems.problem import Problem, checked_labels
-from bayesduel.system.arguments import (
-    check_one_of,
-    check_range,
-    check_rng,
-    finite,
-    numbers,
-    whole,
-)
+from bayesduel.system.arguments import check_one_of, check_range, check_rng, finite, numbers, whole
 
 __all__ = [
     "Dice",

@@ -35,13 +35,7 @@ from bayesduel.system.atomic_write import write_text
 from bayesduel.system.extras import load_extra, missing_extra
 from bayesduel.text import csv_text
 
-__all__ = [
-    "RoshamboDuels",
-    "RoshamboTable",
-    "roshambo_bots",
-    "roshambo_match",
-    "roshambo_table",
-]
+__all__ = ["RoshamboDuels", "RoshamboTable", "roshambo_bots", "roshambo_match", "roshambo_table"]
 
 COLUMNS = ("first", "second", "throws", "matches", "mean", "sd")
 FULL_MATCH = 1000  # throws: what the bots are built for

@@ -56,10 +56,7 @@ FORMULAS = {
     "strong": "max(Delta_a, Delta_b)",
     "borda": "max B - (B_a + B_b) / 2",
 }
-OF_ITEMS = {
-    "pull": "max v p - v_a p_a",
-    "item_duel": "(Delta_a + Delta_b) / 2",
-}
+OF_ITEMS = {"pull": "max v p - v_a p_a", "item_duel": "(Delta_a + Delta_b) / 2"}
 OF_PAIRS = ("weak", "strong")
 
 

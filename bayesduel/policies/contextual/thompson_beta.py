@@ -13,11 +13,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.item_belief import (
-    Counts,
-    ItemSet,
-    finite_only,
-)
+from bayesduel.beliefs.item_belief import Counts, ItemSet, finite_only
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import ItemPolicy
 
