@@ -108,13 +108,7 @@ class BeliefSpec(Settings):
         return fresh(n_arms, self.kind)
 
     def scores(self, n_arms: int) -> "ScorePosterior":
-        """Return the posterior of the scores before the first duel, for rules that need one.
-
-        Raises
-        ------
-        TypeError
-            If the belief has none.
-        """
+        """Return the posterior of the scores before the first duel; raise TypeError if none."""
         raise TypeError(f"belief should be Followed() or Laplace(model), got {self!r}")
 
     def due(self, n_duels: int) -> int:
@@ -147,13 +141,7 @@ def fresh(n_arms: int, kind: int, source: int = FROM_NOTHING, prior: float = 1.0
 
 
 def require_scores(policy: object, belief: BeliefSpec) -> None:
-    """Raise ValueError if a policy that draws scores is given a belief that has none.
-
-    Raises
-    ------
-    ValueError
-        Naming a belief that has.
-    """
+    """Raise ValueError, naming a belief that has scores, if a policy is given one without."""
     try:
         if not isinstance(belief, BeliefSpec):
             raise TypeError("not a belief")
@@ -166,13 +154,7 @@ def require_scores(policy: object, belief: BeliefSpec) -> None:
 
 
 def require_sampling(policy: object, belief: BeliefSpec) -> None:
-    """Raise ValueError if a policy that samples is given a belief that cannot be sampled.
-
-    Raises
-    ------
-    ValueError
-        Naming a belief that can.
-    """
+    """Raise ValueError, naming a belief that can be sampled, if a policy is given another."""
     if not (isinstance(belief, BeliefSpec) and belief.can_sample):
         raise ValueError(
             f"belief of {type(policy).__name__} should be one that can be sampled, such as "

@@ -24,11 +24,6 @@ def plot_calibration(calibration: "Calibration", ax: "Axes" = NEW) -> "Axes":
     probability (horizontal) and its share of wins (vertical; a tie is half a win). Bars are 95 %
     intervals. On the diagonal, observed shares equal predictions. The area of a dot is
     proportional to the number of duels in its bin.
-
-    Parameters
-    ----------
-    calibration
-        What :func:`bayesduel.criticism.calibration.held_out` returned.
     """
     x, y = calibration.predicted, calibration.observed
     ax.plot([0.5, 1], [0.5, 1], color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)

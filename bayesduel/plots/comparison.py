@@ -28,11 +28,6 @@ def plot_comparison(comparison: "Comparison", ax: "Axes" = NEW) -> "Axes":
     The dot is the difference of elpd, the bar two standard errors of it on either side. Filled
     dots: models that cannot be distinguished from the best. Stacking weights are at the right; a
     cross marks models with observations whose k-hat is too high and that were not refitted.
-
-    Parameters
-    ----------
-    comparison
-        What :func:`bayesduel.compare_models` returned.
     """
     table = comparison.table
     y = np.arange(len(table))

@@ -59,8 +59,6 @@ def plot_preference(
 
     Parameters
     ----------
-    winners
-        What :func:`bayesduel.winners` returned.
     places
         Which places of the ranking to plot, e.g. ``slice(0, 40)``. Default: all.
 
@@ -113,8 +111,6 @@ def plot_winners(winners: "xr.Dataset", ax: "Axes" = NEW, *, least: float = LEAS
 
     Parameters
     ----------
-    winners
-        What :func:`bayesduel.winners` returned.
     least
         Smallest probability for which an arm has its own row.
 

@@ -96,8 +96,6 @@ def plot_ranking(winners: "xr.Dataset", ax: "Axes" = NEW, *, places: slice | Non
 
     Parameters
     ----------
-    winners
-        What :func:`bayesduel.winners` returned.
     places
         Which places of the ranking to plot, e.g. ``slice(0, 40)``. Default: all.
 
@@ -132,11 +130,6 @@ def plot_ranks(winners: "xr.Dataset", ax: "Axes" = NEW) -> "Axes":
 
     With up to 12 arms the cells show the probability in per cent, where it rounds to 1 or more;
     with more, the colour scale is that of square roots, so that small probabilities are visible.
-
-    Parameters
-    ----------
-    winners
-        What :func:`bayesduel.winners` returned.
     """
     from matplotlib.colors import PowerNorm
 

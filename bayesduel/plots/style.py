@@ -105,8 +105,8 @@ def figure[**P](
 ) -> "Callable[[Callable[P, Axes]], Callable[P, Axes]]":
     """Decorate a plot: check its first argument, and make new axes where none are given.
 
-    It adds to the docstring what all plots have in common: the parameter `ax`, what is returned,
-    and the error of the check.
+    It adds to the docstring what all plots have in common: the first parameter, `ax`, what is
+    returned, and the error of the check.
     """
 
     def decorated(plot: "Callable[P, Axes]") -> "Callable[P, Axes]":
@@ -140,7 +140,11 @@ def figure[**P](
                 raise
 
         text, _, raises = inspect.cleandoc(plot.__doc__ or "").partition("\n\nRaises\n------\n")
-        drawn.__doc__ = f"{text}{DOCUMENTED.format(name=name, source=source)}{raises}"
+        summary, _, own = text.partition("\n\nParameters\n----------\n")
+        if not own.startswith(f"{name}\n"):
+            own = f"{name}\n    What :func:`{source}` returned.\n{own}".rstrip()
+        common = DOCUMENTED.format(name=name, source=source)
+        drawn.__doc__ = f"{summary}\n\nParameters\n----------\n{own}{common}{raises}"
         return drawn
 
     return decorated

@@ -67,11 +67,6 @@ def plot_cyclicity(check: "Check", ax: "Axes" = NEW) -> "Axes":
     Each curve is one transitive null model: the distribution of the test statistic over logs
     replicated from it. The filled one gives the reported p-value; the vertical line is the log.
 
-    Parameters
-    ----------
-    check
-        What :func:`bayesduel.check` returned.
-
     Raises
     ------
     ValueError
@@ -130,11 +125,6 @@ def plot_cycles(check: "Check", ax: "Axes" = NEW) -> "Axes":
 
     An arrow leads from the arm that wins to the arm that loses; darker arrows are more probable.
     Cycles with a probability above one half are included until eight arms are in the figure.
-
-    Parameters
-    ----------
-    check
-        What :func:`bayesduel.check` returned.
 
     Raises
     ------
@@ -202,11 +192,6 @@ def plot_residuals(check: "Check", ax: "Axes" = NEW) -> "Axes":
     a win added to each; grey where a pair never met. A cross marks pairs whose result has a
     p-value below 0.01 under the fitted transitive model. In a transitive log all cells above the
     diagonal are purple, up to chance.
-
-    Parameters
-    ----------
-    check
-        What :func:`bayesduel.check` returned.
 
     Raises
     ------

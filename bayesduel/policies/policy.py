@@ -34,15 +34,7 @@ class Policy(Settings):
     """Defaults of every policy."""
 
     def __post_init__(self) -> None:
-        """Check the settings, and then the belief.
-
-        A policy with settings of its own to check calls this first.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a setting is not of its kind, or `belief` not one that the rule can use.
-        """
+        """Check the settings, and then the belief; a policy with checks of its own calls this."""
         super().__post_init__()
         self.check_belief()
 
@@ -54,13 +46,7 @@ class Policy(Settings):
         return self
 
     def on_margins(self, k: int, budget: int) -> Any:
-        """Return the policy that selects the k best arms from score duels.
-
-        Raises
-        ------
-        TypeError
-            If there is none.
-        """
+        """Return the policy that selects the k best from score duels; raise TypeError if none."""
         raise TypeError(
             f"policies should be those of bayesduel.policies.top_k, Uniform or PBR, got {self!r}"
         )
@@ -110,16 +96,7 @@ class PairPolicy(Policy, ABC):
     shows: ClassVar[int] = 2
 
     def check_belief(self) -> None:
-        """Raise unless the rule can use the belief.
-
-        Raises
-        ------
-        TypeError
-            If it is not one of ``bayesduel.beliefs``.
-        ValueError
-            If it cannot be sampled where the rule samples, or is another than the default where
-            the rule reads the counts of wins alone.
-        """
+        """Raise TypeError unless it is a belief, and ValueError unless the rule can use it."""
         name, default = type(self).__name__, getattr(type(self), "belief", None)
         if not isinstance(self.belief, BeliefSpec):
             raise TypeError(
@@ -143,15 +120,8 @@ class PairPolicy(Policy, ABC):
     def with_cost(self, cost: tuple[tuple[float, ...], ...] | None) -> Self:
         """Return the policy with this cost of each pair, infinite where it is forbidden.
 
-        Parameters
-        ----------
-        cost
-            Nested tuples, shape (K, K), or None where each pair costs 1.
-
-        Raises
-        ------
-        ValueError
-            If the rule cannot leave pairs out.
+        `cost` is nested tuples, shape (K, K), or None where each pair costs 1; it is refused with a
+        ValueError if the rule cannot leave pairs out.
         """
         if cost is None:
             return self
@@ -213,13 +183,7 @@ class HorizonPolicy(PairPolicy):
         return found
 
     def known_horizon(self) -> float:
-        """Return the horizon.
-
-        Raises
-        ------
-        ValueError
-            If it is not known.
-        """
+        """Return the horizon; raise ValueError if it is not known."""
         if self.horizon is None:
             raise ValueError("horizon should be given where no simulation gives it, got None")
         return self.horizon
@@ -256,15 +220,7 @@ class ItemPolicy(Policy, ABC):
     shows: ClassVar[int] = 1
 
     def check_belief(self) -> None:
-        """Raise unless the rule can use the belief.
-
-        Raises
-        ------
-        TypeError
-            If it is none of items.
-        ValueError
-            If it is not of the class that the rule reads.
-        """
+        """Raise TypeError unless it is a belief of items, ValueError if the rule reads another."""
         if not isinstance(self.belief, self.reads):
             wrong = ValueError if isinstance(self.belief, Counts | Logistic) else TypeError
             raise wrong(

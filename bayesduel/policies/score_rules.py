@@ -123,13 +123,7 @@ def contenders(scores, memory):
 
 @compiled
 def best_pair(gain, memory, rng):
-    """Return the allowed pair of largest gain by cost, ties (up to rounding) at random.
-
-    Raises
-    ------
-    ValueError
-        If no pair is allowed.
-    """
+    """Return the allowed pair of largest gain by cost, ties (up to rounding) at random."""
     n_arms = len(gain)
     top = -1.0
     for i in range(n_arms):

@@ -149,6 +149,7 @@ def labelled(policies: Any) -> dict[str, Any]:
 
 def recorded_times(record_at: Any, horizon: int) -> np.ndarray:
     """Return the times to record: "log" (30 a decade), "linear" (200) or those that are given."""
+    wrong = f"record_at should be 'log', 'linear' or times, got {shown_value(record_at)}"
     if isinstance(record_at, str):
         if record_at == "log":
             n_points = max(2, round(30 * np.log10(horizon)) + 1)
@@ -156,15 +157,11 @@ def recorded_times(record_at: Any, horizon: int) -> np.ndarray:
         elif record_at == "linear":
             points = np.linspace(horizon / 200, horizon, 200)
         else:
-            raise ValueError(
-                f"record_at should be 'log', 'linear' or times, got {shown_value(record_at)}"
-            )
+            raise ValueError(wrong)
         times = np.unique(np.maximum(1, np.round(points)).astype(np.int64))
     else:
         if not isinstance(record_at, Iterable):
-            raise TypeError(
-                f"record_at should be 'log', 'linear' or times, got {shown_value(record_at)}"
-            )
+            raise TypeError(wrong)
         rule = f"record_at should be increasing whole numbers in 1..{horizon}, got"
         try:
             given = np.asarray(listed(record_at, "record_at"))

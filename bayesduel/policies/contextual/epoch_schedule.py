@@ -110,13 +110,7 @@ def schedule_of(
 
 @compiled
 def length(schedule, epoch):
-    """Return f(epoch), epoch >= 1.
-
-    Raises
-    ------
-    ValueError
-        If given lengths have run out.
-    """
+    """Return f(epoch), epoch >= 1; raise ValueError if given lengths have run out."""
     kind = schedule.kind
     if kind == LINEAR:
         return epoch

@@ -19,11 +19,11 @@ import numpy as np
 
 from bayesduel.beliefs.margin_moments import (
     best_scores,
+    fitted_moments,
     gap,
     opening,
     sample_moments,
     spreads,
-    updated_moments,
 )
 from bayesduel.beliefs.margin_update import Kept, nothing_kept
 from bayesduel.jit import compiled
@@ -78,7 +78,7 @@ def moments(margins, memory):
             margins, memory.shrinkage, mean, scatter, variance, pooled, floor
         )
         memory.started[0] = True
-    fitted = updated_moments(
+    fitted = fitted_moments(
         margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted, memory.kept
     )
     mu_fitted = len(mu) * memory.fitted

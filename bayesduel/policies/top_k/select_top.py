@@ -191,15 +191,14 @@ class SelectTop(PlacesSettings):
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""
-        if self.k is None or self.budget is None:
-            raise ValueError("k and budget should be given where no experiment gives them")
-        if not self.k < n_arms:
-            raise ValueError(f"k should be in 1..{n_arms - 1}, got {self.k}")
-        matches = most_matches(n_arms, self.k)
+        k = self._places(n_arms)
+        if self.budget is None:
+            raise ValueError("budget should be given where no experiment gives it, got None")
+        matches = most_matches(n_arms, k)
         if self.budget < matches:
             raise ValueError(f"budget should be at least {matches} for TOP, got {self.budget}")
         return Memory(
-            k=int(self.k),
+            k=k,
             length=int(self.budget // matches),
             order=np.arange(n_arms),
             winners=np.zeros(matches, np.int64),
