@@ -192,6 +192,4 @@ class PBR(HorizonPolicy):
     def selection(self, belief: Belief, memory: Memory) -> np.ndarray:
         """Return the k selected arms: the decided ones, then the best so far; bool, shape (K,)."""
         rank = np.lexsort((-scores(belief, memory.criterion), memory.discarded, ~memory.selected))
-        chosen = np.zeros(len(rank), dtype=bool)
-        chosen[rank[: memory.k]] = True
-        return chosen
+        return np.isin(np.arange(len(rank)), rank[: memory.k])

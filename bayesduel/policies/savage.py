@@ -283,11 +283,7 @@ class SAVAGE(HorizonPolicy):
     def selection(self, belief: Belief, memory: Memory) -> np.ndarray:
         """Return the k best arms now, bool, shape (K,): by lower bounds once decided."""
         if self.criterion != "borda":
-            chosen = np.zeros(len(memory.lower), np.bool_)
-            chosen[self.recommend(belief, memory)] = True
-            return chosen
+            return np.isin(np.arange(len(memory.lower)), self.recommend(belief, memory))
         decided = memory.answer.arm[0] >= 0
         score = memory.lower[:, 0] if decided else mean_rewards(memory.rewards)
-        chosen = np.zeros(len(score), np.bool_)
-        chosen[np.argsort(-score, kind="stable")[: self.k]] = True
-        return chosen
+        return np.isin(np.arange(len(score)), np.argsort(-score, kind="stable")[: self.k])

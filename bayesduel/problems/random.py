@@ -108,18 +108,8 @@ def thurstone(
 ) -> Matrix:
     """Return P of Thurstone duels with a standard deviation for each pair.
 
-    ``gamma_i ~ U[0, 1]``, difference ``N(gamma_i - gamma_j, sigma_ij^2)``.
-
-    Parameters
-    ----------
-    n_arms
-        At least 2.
-    spread
-        Which of sigma_ij and its square is U[0, 1].
-    best
-        If given, the first arm's gamma.
-    rng
-        Source of randomness.
+    ``gamma_i ~ U[0, 1]``, difference ``N(gamma_i - gamma_j, sigma_ij^2)``: that of
+    :func:`perturbed_thurstone`, where the parameters are described, with d = 0.
 
     References
     ----------
