@@ -178,7 +178,3 @@ class MergeRUCB(PairPolicy):
             stages=np.array([-(-n_arms // self.batch_size), 1]),
             answer=no_answer(),
         )
-
-    def answer(self, memory: Memory) -> Answer:
-        """Return the last arm left and when it was found, -1 each until then."""
-        return memory.answer

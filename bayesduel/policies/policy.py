@@ -135,8 +135,11 @@ class PairPolicy(Policy, ABC):
         return best_by_shares(belief)
 
     def answer(self, memory: Any) -> Answer | None:
-        """Return the identified winner and when, None for a policy that identifies none."""
-        return None
+        """Return the identified winner and when, -1 each until it is known.
+
+        None for a policy that identifies none: its memory has no `answer`.
+        """
+        return getattr(memory, "answer", None)
 
 
 def checked_cost(cost: tuple[tuple[float, ...], ...] | None, n_arms: int) -> np.ndarray:
@@ -157,7 +160,7 @@ def checked_cost(cost: tuple[tuple[float, ...], ...] | None, n_arms: int) -> np.
 
 
 class HorizonPolicy(PairPolicy):
-    """Defaults of a policy that needs the horizon and identifies a winner.
+    """Defaults of a policy that needs the horizon.
 
     Parameters
     ----------
@@ -176,11 +179,6 @@ class HorizonPolicy(PairPolicy):
             return self
         filled: Self = replace(cast(Any, self), horizon=horizon)
         return filled
-
-    def answer(self, memory: Any) -> Answer | None:
-        """Return the identified winner and when, -1 each until it is known."""
-        found: Answer = memory.answer
-        return found
 
     def known_horizon(self) -> float:
         """Return the horizon; raise ValueError if it is not known."""

@@ -251,7 +251,3 @@ class RMED2FH(RMED2, HorizonPolicy):
                 cheapest=np.full(n_arms, -2, np.int64),
             )
         )
-
-    def answer(self, memory: Memory) -> None:
-        """Return None: no winner is identified."""
-        return None

@@ -42,8 +42,6 @@ class WarmUpSettings(PlacesSettings):
 
     Parameters
     ----------
-    k
-        How many arms to select. Default: the experiment's.
     warm_up
         Duels of every pair first, at least 2.
     shrinkage
