@@ -113,10 +113,12 @@ def experiment(
 
 def _run(tasks: list[Task], trace: MemoryTrace | StoredTrace, total: int, how: Execution) -> None:
     """Run what is missing of a trace of `total` duels, here, in processes or on a cluster."""
-    from joblib import cpu_count
-
     missing = sum(int(task.times[-1]) for task in tasks)
-    workers = how.workers or (1 if missing < SMALL else int(cpu_count()))
+    workers = how.workers or 1
+    if how.workers is None and missing >= SMALL:
+        from joblib import cpu_count
+
+        workers = int(cpu_count())
     with progress_bar(total, total - missing, how.progress) as report:
         results: Iterable[tuple[int, dict[str, np.ndarray]]]
         if tasks and how.backend == "dask":
