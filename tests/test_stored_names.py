@@ -227,9 +227,9 @@ SAFE: dict[str, tuple[tuple[str, str, str], ...]] = {
     "the fields of a class of the package, listed by the class": (
         ("bayesduel/data/items.py", "Items.to_dataset", "getattr(a, field)"),
         ("bayesduel/data/pulls.py", "Pulls.__post_init__", "getattr(self, x)"),
-        ("bayesduel/policies/policy.py", "Policy.__post_init__", "getattr(self, setting.name)"),
-        ("bayesduel/policies/policy.py", "Policy.__post_init__", "getattr(self, name, None)"),
-        ("bayesduel/policies/policy.py", "Policy.__post_init__", "vars(kind)"),
+        ("bayesduel/system/settings.py", "check_settings", "getattr(settings, field.name)"),
+        ("bayesduel/system/settings.py", "check_settings", "getattr(settings, name, None)"),
+        ("bayesduel/system/settings.py", "ranges_of", "vars(one)"),
         ("bayesduel/reporting/partial_report.py", "fingerprint", "vars(log.votes)"),
         ("bayesduel/simulation/replication.py", "label", "getattr(policy, f.name)"),
         ("bayesduel/study/planning.py", "plan", "vars(future)"),

@@ -1,11 +1,11 @@
 """The belief of a policy about P: a NamedTuple of arrays that compiled code reads."""
 
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.system.arguments import real, shown_value
+from bayesduel.system.arguments import check_range, shown_value
+from bayesduel.system.settings import Settings
 
 if TYPE_CHECKING:
     from bayesduel.beliefs.score_posterior import ScorePosterior
@@ -84,15 +84,18 @@ class Belief(NamedTuple):
     n_duels: np.ndarray
 
 
-class BeliefSpec(ABC):
+class BeliefSpec(Settings):
     """How to make a belief: the base of frozen dataclasses of settings.
 
     Attributes
     ----------
+    kind
+        How bounds are made, where no setting says so: see :class:`Belief`.
     can_sample
         Whether ``sample`` can answer.
     """
 
+    kind: ClassVar[int]
     can_sample: ClassVar[bool] = False
 
     @property
@@ -100,18 +103,12 @@ class BeliefSpec(ABC):
         """Whether its bounds follow from counts alone, so that they serve any such mean."""
         return True
 
-    @abstractmethod
     def init(self, n_arms: int) -> Belief:
         """Return the belief before the first duel."""
+        return fresh(n_arms, self.kind)
 
     def scores(self, n_arms: int) -> "ScorePosterior":
-        """Return the posterior of the scores before the first duel, for rules that need one.
-
-        Raises
-        ------
-        TypeError
-            If the belief has none.
-        """
+        """Return the posterior of the scores before the first duel; raise TypeError if none."""
         raise TypeError(f"belief should be Followed() or Laplace(model), got {self!r}")
 
     def due(self, n_duels: int) -> int:
@@ -128,9 +125,7 @@ class BeliefSpec(ABC):
 
 def fresh(n_arms: int, kind: int, source: int = FROM_NOTHING, prior: float = 1.0) -> Belief:
     """Return a belief of `n_arms` arms that has seen no duel."""
-    real(n_arms, "n_arms")
-    if n_arms < 2:
-        raise ValueError(f"n_arms should be at least 2, got {n_arms}")
+    check_range(n_arms, "n_arms", "at least 2")
     return Belief(
         kind=kind,
         source=source,
@@ -146,13 +141,7 @@ def fresh(n_arms: int, kind: int, source: int = FROM_NOTHING, prior: float = 1.0
 
 
 def require_scores(policy: object, belief: BeliefSpec) -> None:
-    """Raise ValueError if a policy that draws scores is given a belief that has none.
-
-    Raises
-    ------
-    ValueError
-        Naming a belief that has.
-    """
+    """Raise ValueError, naming a belief that has scores, if a policy is given one without."""
     try:
         if not isinstance(belief, BeliefSpec):
             raise TypeError("not a belief")
@@ -165,13 +154,7 @@ def require_scores(policy: object, belief: BeliefSpec) -> None:
 
 
 def require_sampling(policy: object, belief: BeliefSpec) -> None:
-    """Raise ValueError if a policy that samples is given a belief that cannot be sampled.
-
-    Raises
-    ------
-    ValueError
-        Naming a belief that can.
-    """
+    """Raise ValueError, naming a belief that can be sampled, if a policy is given another."""
     if not (isinstance(belief, BeliefSpec) and belief.can_sample):
         raise ValueError(
             f"belief of {type(policy).__name__} should be one that can be sampled, such as "

@@ -9,8 +9,9 @@ sqrt(2 V L / n) + 7 L / (3 (n - 1)).
 
 from dataclasses import dataclass
 from math import inf, log, sqrt
+from typing import ClassVar
 
-from bayesduel.beliefs.belief import BY_BERNSTEIN, Belief, BeliefSpec, fresh
+from bayesduel.beliefs.belief import BY_BERNSTEIN, BeliefSpec
 from bayesduel.jit import compiled
 
 __all__ = ["Bernstein", "bernstein_upper"]
@@ -23,9 +24,7 @@ class Bernstein(BeliefSpec):
     Tighter than Hoeffding's for one-sided pairs once a few dozen duels are in.
     """
 
-    def init(self, n_arms: int) -> Belief:
-        """Return the belief before the first duel."""
-        return fresh(n_arms, BY_BERNSTEIN)
+    kind: ClassVar[int] = BY_BERNSTEIN
 
 
 @compiled

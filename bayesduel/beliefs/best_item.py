@@ -64,7 +64,7 @@ def most_optimistic(belief, z, width):
     root, nothing = half_inverse(belief.covariance), np.zeros(n)
     longest = stretch(belief.covariance)
     best, best_worth = 0, -np.inf
-    plain = equal_values(belief)
+    plain = len(belief.values) == 1
     squares, utility, hope = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     for start in range(0, m, BLOCK):
         size = min(BLOCK, m - start)
@@ -161,14 +161,8 @@ def half_inverse(covariance):
 @compiled
 def worths(belief, utility):
     """Return the worths of items: utilities, or values times probabilities where values differ."""
-    if equal_values(belief):
+    if len(belief.values) == 1:
         return utility
     for k in range(len(utility)):
         utility[k] = belief.values[k] * sigmoid(utility[k])
     return utility
-
-
-@compiled
-def equal_values(belief):
-    """Return whether a success of every item is worth the same."""
-    return len(belief.values) == 1

@@ -13,7 +13,6 @@ from typing import ClassVar, Literal
 
 from bayesduel.beliefs.belief import BOUNDS, FROM_BETA, Belief, BeliefSpec, fresh
 from bayesduel.jit import compiled
-from bayesduel.system.arguments import real, shown_value
 
 __all__ = ["Beta", "beta_upper", "log_above"]
 
@@ -29,25 +28,12 @@ class Beta(BeliefSpec):
     bounds
         "quantile" of the posterior, or a frequentist bound on the same tallies:
         "hoeffding", "kl", "bernstein".
-
-    Raises
-    ------
-    ValueError
-        If `prior` is not positive or `bounds` is none of these.
     """
 
     prior: float = 1.0
     bounds: Literal["quantile", "hoeffding", "kl", "bernstein"] = "quantile"
     can_sample: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        real(self.prior, "prior")
-        if not 0 < self.prior < inf:
-            raise ValueError(f"prior should be positive and finite, got {self.prior}")
-        if not isinstance(self.bounds, str) or self.bounds not in BOUNDS:
-            raise ValueError(
-                f"bounds should be one of {sorted(BOUNDS)}, got {shown_value(self.bounds)}"
-            )
+    ranges: ClassVar = {"prior": "positive and finite"}
 
     def init(self, n_arms: int) -> Belief:
         """Return the belief before the first duel."""

@@ -25,7 +25,7 @@ from typing import Literal
 from bayesduel.beliefs.belief import BY_BETTING, BY_STITCHED, Belief, BeliefSpec, fresh
 from bayesduel.beliefs.kl import largest_within
 from bayesduel.jit import compiled
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_one_of
 
 __all__ = ["ConfidenceSequence", "betting_upper", "stitched_upper"]
 
@@ -38,20 +38,12 @@ class ConfidenceSequence(BeliefSpec):
     ----------
     method
         "betting" (tighter) or "stitched" (closed form).
-
-    Raises
-    ------
-    ValueError
-        If `method` is neither.
     """
 
     method: Literal["betting", "stitched"] = "betting"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.method, str) or self.method not in ("betting", "stitched"):
-            raise ValueError(
-                f"method should be 'betting' or 'stitched', got {shown_value(self.method)}"
-            )
+        check_one_of(self.method, "method", ("betting", "stitched"))
 
     def init(self, n_arms: int) -> Belief:
         """Return the belief before the first duel."""

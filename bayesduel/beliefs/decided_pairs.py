@@ -21,37 +21,19 @@ __all__ = ["DecidedPairs", "no_decided_pairs", "refresh", "survey", "update"]
 
 
 class DecidedPairs(NamedTuple):
-    """Which pairs are decided now.
+    """Which pairs are decided now."""
 
-    Attributes
-    ----------
-    beats
-        Whether i beats j by its bound: lower[i, j] > 1/2, that is upper[j, i] < 1/2. Shape (K, K).
-    until
-        The last t at which the pair stays decided for i, shape (K, K); infinite if undecided.
-    due
-        The smallest entry of each row of `until`, shape (K,).
-    sure_wins, sure_losses
-        Decided pairs won and lost, shape (K,).
-    watched
-        Entries a policy watches, shape (K, K), which it alone writes.
-    n_open
-        Undecided watched entries of each row, shape (K,).
-    contradicted
-        Whether i was found to beat j for a watched (i, j), shape (1,).
-    seen
-        The belief's `n_duels` at the last look, shape (1,).
-    """
-
+    # Whether i beats j by its bound: lower[i, j] > 1/2, that is upper[j, i] < 1/2. Shape (K, K).
     beats: np.ndarray
+    # The last t at which the pair stays decided for i, shape (K, K); infinite if undecided.
     until: np.ndarray
-    due: np.ndarray
-    sure_wins: np.ndarray
-    sure_losses: np.ndarray
-    watched: np.ndarray
-    n_open: np.ndarray
-    contradicted: np.ndarray
-    seen: np.ndarray
+    due: np.ndarray  # the smallest entry of each row of `until`, shape (K,)
+    sure_wins: np.ndarray  # decided pairs that each arm won, shape (K,)
+    sure_losses: np.ndarray  # and lost, shape (K,)
+    watched: np.ndarray  # entries a policy watches, shape (K, K), which it alone writes
+    n_open: np.ndarray  # undecided watched entries of each row, shape (K,)
+    contradicted: np.ndarray  # whether i was found to beat j for a watched (i, j), shape (1,)
+    seen: np.ndarray  # the belief's `n_duels` at the last look, shape (1,)
 
 
 def no_decided_pairs(n_arms: int) -> DecidedPairs:

@@ -1,13 +1,12 @@
 """A belief that is followed: the posterior of a model of scores, updated after every duel."""
 
 from dataclasses import dataclass
-from math import inf, log, log1p
-from typing import Literal
+from math import log, log1p
+from typing import ClassVar, Literal
 
-from bayesduel.beliefs.belief import BY_HOEFFDING, FROM_DRAWS, Belief, BeliefSpec, fresh
+from bayesduel.beliefs.belief import BY_HOEFFDING, FROM_DRAWS, BeliefSpec
 from bayesduel.beliefs.score_posterior import LINKS, ScorePosterior, follow, score_posterior
 from bayesduel.jit import compiled
-from bayesduel.system.arguments import real, shown_value
 
 __all__ = ["Followed", "updated"]
 
@@ -26,26 +25,13 @@ class Followed(BeliefSpec):
     prior_scale
         Scale of the half-normal prior of the standard deviation of the scores. Default: that of
         the model, 2 logits or 1.2 probits.
-
-    Raises
-    ------
-    ValueError
-        If a setting is not as described.
     """
 
     link: Literal["logit", "probit"] = "logit"
     prior_scale: float | None = None
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.link, str) or self.link not in LINKS:
-            raise ValueError(f"link should be 'logit' or 'probit', got {shown_value(self.link)}")
-        real(self.prior_scale, "prior_scale", none=True)
-        if self.prior_scale is not None and not 0 < self.prior_scale < inf:
-            raise ValueError(f"prior_scale should be positive, got {self.prior_scale}")
-
-    def init(self, n_arms: int) -> Belief:
-        """Return the belief before the first duel: tallies alone."""
-        return fresh(n_arms, BY_HOEFFDING)
+    kind: ClassVar[int] = BY_HOEFFDING
+    ranges: ClassVar = {"prior_scale": "positive and finite"}
 
     def scores(self, n_arms: int) -> ScorePosterior:
         """Return the posterior of the scores before the first duel."""

@@ -8,8 +8,9 @@ Theorem 1.
 
 from dataclasses import dataclass
 from math import inf, sqrt
+from typing import ClassVar
 
-from bayesduel.beliefs.belief import BY_HOEFFDING, Belief, BeliefSpec, fresh
+from bayesduel.beliefs.belief import BY_HOEFFDING, BeliefSpec
 from bayesduel.jit import compiled
 
 __all__ = ["Hoeffding", "hoeffding_upper"]
@@ -22,9 +23,7 @@ class Hoeffding(BeliefSpec):
     Not clipped to [0, 1]: dueling-bandit rules compare them.
     """
 
-    def init(self, n_arms: int) -> Belief:
-        """Return the belief before the first duel."""
-        return fresh(n_arms, BY_HOEFFDING)
+    kind: ClassVar[int] = BY_HOEFFDING
 
 
 @compiled

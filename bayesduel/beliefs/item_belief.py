@@ -12,14 +12,13 @@ the following rewards.
 """
 
 from dataclasses import dataclass
-from math import inf
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from bayesduel.beliefs.logistic_laplace import learn, refit
 from bayesduel.jit import compiled
-from bayesduel.system.arguments import real
+from bayesduel.system.settings import Settings
 
 __all__ = [
     "Counts",
@@ -38,78 +37,42 @@ GROWTH = 0.1  # the mode is found again over all tallied pulls when they have gr
 
 
 class ItemSet(NamedTuple):
-    """The items that a policy may show.
+    """The items that a policy may show."""
 
-    Attributes
-    ----------
-    attributes
-        Shape (m, n), in column order; on the sphere the standard basis, shape (n, n).
-    values
-        Value of a success of each item, shape (m,); shape (1,) where all are equal.
-    sphere
-        Whether any unit vector may be shown; its index is then n, and the vector itself is
-        ``aim`` in the policy's memory.
-    """
-
+    # Shape (m, n), in column order; on the sphere the standard basis, shape (n, n).
     attributes: np.ndarray
+    # Value of a success of each item, shape (m,); shape (1,) where all are equal.
     values: np.ndarray
+    # Whether any unit vector may be shown; its index is then n, and the vector itself is ``aim`` in
+    # the policy's memory.
     sphere: bool
 
 
 class ItemBelief(NamedTuple):
-    """The belief about items after some pulls or duels.
+    """The belief about items after some pulls or duels."""
 
-    Attributes
-    ----------
-    attributes, values, sphere
-        Of the items: see :class:`ItemSet`.
-    learns
-        Whether `mode` and `precision` are kept; otherwise only counts.
-    pulls, successes
-        Of each item, shape (m,), int64: pulls and the rewarded ones, or duels and wins.
-    rows, tries, paid
-        Directions that were shown, shape (WINDOW, n), how often, and how often they paid, shape
-        (WINDOW,); the first ``n_rows[0]`` count.
-    row_of
-        Row of each item, -1 where it has none, shape (m,), int64.
-    n_rows
-        Shape (1,), int64.
-    centre, stiffness
-        Mean, shape (n,), and precision, shape (n, n), of the normal distribution that stands
-        for all that is not in the rows: the prior, later also what was folded into it.
-    mode
-        Of the preference vector, shape (n,).
-    precision
-        Minus the Hessian of the log posterior at the mode, shape (n, n).
-    covariance
-        Its inverse, shape (n, n).
-    last
-        Item or items shown last, shape (2,), int64; -1 where there is none.
-    n_pulls
-        Pulls or duels so far, shape (1,), int64.
-    due
-        At how many pulls the mode is next found over all of them, shape (1,), int64.
-    """
-
+    # The items: see :class:`ItemSet`.
     attributes: np.ndarray
     values: np.ndarray
     sphere: bool
-    learns: bool
-    pulls: np.ndarray
-    successes: np.ndarray
-    rows: np.ndarray
-    tries: np.ndarray
-    paid: np.ndarray
-    row_of: np.ndarray
-    n_rows: np.ndarray
+    learns: bool  # whether `mode` and `precision` are kept; otherwise only counts
+    pulls: np.ndarray  # of each item, or its duels, shape (m,), int64
+    successes: np.ndarray  # rewarded pulls of each item, or its wins, shape (m,), int64
+    rows: np.ndarray  # directions that were shown, shape (WINDOW, n); the first n_rows[0] count
+    tries: np.ndarray  # how often each was shown, shape (WINDOW,)
+    paid: np.ndarray  # how often each paid, shape (WINDOW,)
+    row_of: np.ndarray  # row of each item, -1 where it has none, shape (m,), int64
+    n_rows: np.ndarray  # shape (1,), int64
+    # Mean, shape (n,), and precision, shape (n, n), of the normal distribution that stands for all
+    # that is not in the rows: the prior, later also what was folded into it.
     centre: np.ndarray
     stiffness: np.ndarray
-    mode: np.ndarray
-    precision: np.ndarray
-    covariance: np.ndarray
-    last: np.ndarray
-    n_pulls: np.ndarray
-    due: np.ndarray
+    mode: np.ndarray  # of the preference vector, shape (n,)
+    precision: np.ndarray  # minus the Hessian of the log posterior at the mode, shape (n, n)
+    covariance: np.ndarray  # its inverse, shape (n, n)
+    last: np.ndarray  # item or items shown last, shape (2,), int64; -1 where there is none
+    n_pulls: np.ndarray  # pulls or duels so far, shape (1,), int64
+    due: np.ndarray  # at how many pulls the mode is next found over all of them, shape (1,), int64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +87,7 @@ class Counts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Logistic:
+class Logistic(Settings):
     """Laplace posterior of the preference vector of a logistic model.
 
     Parameters
@@ -132,20 +95,11 @@ class Logistic:
     scale
         Prior standard deviation of each coefficient, > 0 and finite, for attributes of
         moderate size (unit vectors, or standardised columns).
-
-    Raises
-    ------
-    ValueError
-        If `scale` is not positive and finite.
     """
 
     scale: float = 2.0
     learns = True
-
-    def __post_init__(self) -> None:
-        real(self.scale, "scale")
-        if not 0 < self.scale < inf:
-            raise ValueError(f"scale should be positive and finite, got {self.scale}")
+    ranges: ClassVar = {"scale": "positive and finite"}
 
     def init(self, items: ItemSet) -> ItemBelief:
         """Return the belief before the first pull: the prior."""

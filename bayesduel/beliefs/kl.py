@@ -11,13 +11,13 @@ Chernoff, "A measure of asymptotic efficiency", Ann. Math. Stat. 1952; Garivier 
 
 from dataclasses import dataclass
 from math import exp, inf, log, log1p, sqrt
+from typing import ClassVar
 
-from bayesduel.beliefs.belief import BY_KL, Belief, BeliefSpec, fresh
+from bayesduel.beliefs.belief import BY_KL, BeliefSpec
 from bayesduel.jit import compiled
 
 __all__ = [
     "KL",
-    "divergence",
     "divergence_from_half",
     "kl_upper",
     "largest_within",
@@ -34,9 +34,7 @@ class KL(BeliefSpec):
     Never wider than Hoeffding's.
     """
 
-    def init(self, n_arms: int) -> Belief:
-        """Return the belief before the first duel."""
-        return fresh(n_arms, BY_KL)
+    kind: ClassVar[int] = BY_KL
 
 
 @compiled
@@ -104,21 +102,6 @@ def stays_below(p, c, v):
         return -c > v
     at = p * log(p) + (1 - p) * log1p(-p) - p * log1p(-exp(v)) - (1 - p) * v
     return at > c * (1 + 1e-9)
-
-
-@compiled
-def divergence(p, q):
-    """Return kl(p, q) of Bernoulli laws, with 0 ln 0 = 0; infinite where q excludes p."""
-    total = 0.0
-    if p > 0:
-        if q <= 0:
-            return inf
-        total += p * log(p / q)
-    if p < 1:
-        if q >= 1:
-            return inf
-        total += (1 - p) * log((1 - p) / (1 - q))
-    return max(total, 0.0)
 
 
 @compiled

@@ -28,7 +28,6 @@ __all__ = [
     "opening",
     "sample_moments",
     "spreads",
-    "updated_moments",
 ]
 
 INDICES = ("predictive", "posterior")
@@ -58,11 +57,17 @@ def sample_moments(margins, shrinkage):
 
 
 @compiled
-def fitted_moments(margins, shrinkage, mean, scatter, pooled, floor, score):
-    """Fit from the start `score`, which is overwritten; return the fitted variances, (K, K)."""
+def fitted_moments(margins, shrinkage, mean, scatter, pooled, floor, score, kept=None):
+    """Fit from the start `score`, which is overwritten; return the fitted variances, (K, K).
+
+    With `kept`, the state of the fit one duel before, from which `score` is.
+    """
     fitted = np.zeros_like(mean)
     step = STEP * np.sqrt(max(pooled, floor))
-    climb(margins.n, mean, scatter, pooled, floor, shrinkage, score, fitted, step, 10000)
+    if kept is None:
+        climb(margins.n, mean, scatter, pooled, floor, shrinkage, score, fitted, step, 10000)
+    else:
+        follow(margins, mean, scatter, pooled, floor, shrinkage, score, fitted, step, kept)
     return fitted
 
 
@@ -87,15 +92,6 @@ def best_scores(margins, shrinkage, mean, scatter, variance, pooled, floor):
         if value < best:
             best, chosen = value, k
     return starts[chosen]
-
-
-@compiled
-def updated_moments(margins, shrinkage, mean, scatter, pooled, floor, score, kept):
-    """Do as ``fitted_moments``, with `score` and `kept` of the fit one duel before."""
-    fitted = np.zeros_like(mean)
-    step = STEP * np.sqrt(max(pooled, floor))
-    follow(margins, mean, scatter, pooled, floor, shrinkage, score, fitted, step, kept)
-    return fitted
 
 
 @compiled

@@ -15,7 +15,17 @@ import numpy as np
 
 from bayesduel.jit import compiled
 
-__all__ = ["by_arm", "climb", "least_squares", "one_variance", "profile", "start_scores"]
+__all__ = [
+    "by_arm",
+    "climb",
+    "inverted",
+    "least_squares",
+    "one_variance",
+    "profile",
+    "shifted",
+    "start_scores",
+    "write_variances",
+]
 
 
 @compiled
@@ -76,14 +86,20 @@ def climb(n, mean, scatter, pooled, floor, shrinkage, score, variance, step, max
         if moved <= step:
             break
         newton = True
-    for i in range(n_arms):
+    write_variances(n, mean, scatter, pooled, floor, shrinkage, score, variance)
+    return rounds
+
+
+@compiled
+def write_variances(n, mean, scatter, pooled, floor, shrinkage, score, variance):
+    """Write the variance of each pair that is optimal for the scores."""
+    for i in range(len(score)):
         for j in range(i):
             if n[i, j] > 0:
                 e = mean[i, j] - score[i] + score[j]
                 v = shrinkage * pooled + scatter[i, j] + n[i, j] * e * e
                 v = max(v / (shrinkage + n[i, j]), floor)
                 variance[i, j] = variance[j, i] = v
-    return rounds
 
 
 @compiled
@@ -153,6 +169,26 @@ def eliminate(matrix, right):
         for j in range(k + 1, size):
             rest -= matrix[k, j] * right[j]
         right[k] = rest / matrix[k, k]
+    return True
+
+
+@compiled
+def inverted(matrix):
+    """Invert a symmetric matrix in place (Gauss-Jordan); return whether it is positive."""
+    size = len(matrix)
+    for k in range(size):
+        if not matrix[k, k] > 0:
+            return False
+        pivot = 1 / matrix[k, k]
+        matrix[k, k] = 1.0
+        for j in range(size):
+            matrix[k, j] *= pivot
+        for i in range(size):
+            if i != k:
+                by = matrix[i, k]
+                matrix[i, k] = 0.0
+                for j in range(size):
+                    matrix[i, j] -= by * matrix[k, j]
     return True
 
 

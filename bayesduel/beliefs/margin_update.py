@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.margin_newton import climb, shifted
+from bayesduel.beliefs.margin_newton import climb, inverted, shifted, write_variances
 from bayesduel.jit import compiled
 
 __all__ = ["Kept", "follow", "nothing_kept"]
@@ -25,20 +25,11 @@ PRECISION = 1e-3  # Of the climb's last step: here an error shrinks by a factor,
 
 
 class Kept(NamedTuple):
-    """State kept between fits.
+    """State kept between fits."""
 
-    Attributes
-    ----------
-    inverse
-        Of the Hessian, the first score held, shape (K - 1, K - 1).
-    weight
-        The Hessian's weights in it, shape (K, K).
-    age
-        Fits since the inverse was made (-1: never), and duels at the last fit; shape (2,).
-    """
-
-    inverse: np.ndarray
-    weight: np.ndarray
+    inverse: np.ndarray  # of the Hessian, the first score held, shape (K - 1, K - 1)
+    weight: np.ndarray  # the Hessian's weights in it, shape (K, K)
+    # Fits since the inverse was made (-1: never), and duels at the last fit; shape (2,).
     age: np.ndarray
 
 
@@ -151,19 +142,6 @@ def walk(n, mean, scatter, pooled, floor, shrinkage, score, step, inverse):
 
 
 @compiled
-def write_variances(n, mean, scatter, pooled, floor, shrinkage, score, variance):
-    """Write the variance of each pair that is optimal for the scores."""
-    n_arms = len(score)
-    for i in range(n_arms):
-        for j in range(i):
-            if n[i, j] > 0:
-                e = mean[i, j] - score[i] + score[j]
-                v = shrinkage * pooled + scatter[i, j] + n[i, j] * e * e
-                v = max(v / (shrinkage + n[i, j]), floor)
-                variance[i, j] = variance[j, i] = v
-
-
-@compiled
 def renew(n, mean, scatter, pooled, floor, shrinkage, score, kept):
     """Compute the inverse at the scores; return whether the Hessian is positive there."""
     n_arms = len(score)
@@ -181,18 +159,4 @@ def renew(n, mean, scatter, pooled, floor, shrinkage, score, kept):
                 inverse[j - 1, j - 1] += w
                 inverse[i - 1, j - 1] -= w
                 inverse[j - 1, i - 1] -= w
-    size = n_arms - 1
-    for k in range(size):  # Gauss-Jordan in place
-        if not inverse[k, k] > 0:
-            return False
-        pivot = 1 / inverse[k, k]
-        inverse[k, k] = 1.0
-        for m in range(size):
-            inverse[k, m] *= pivot
-        for i in range(size):
-            if i != k:
-                by = inverse[i, k]
-                inverse[i, k] = 0.0
-                for m in range(size):
-                    inverse[i, m] -= by * inverse[k, m]
-    return True
+    return inverted(inverse)

@@ -13,7 +13,7 @@ Laplace and NUTS as in ``bayesduel.fit``. The normal quantile: Newton's method o
 
 import warnings
 from dataclasses import dataclass
-from math import ceil, erfc, exp, inf, log, pi, sqrt
+from math import ceil, exp, inf, sqrt
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -27,9 +27,9 @@ from bayesduel.beliefs.belief import (
     BeliefSpec,
     fresh,
 )
-from bayesduel.beliefs.score_posterior import ScorePosterior, refitted_scores
+from bayesduel.beliefs.score_posterior import ScorePosterior, log_normal, refitted_scores
 from bayesduel.jit import compiled
-from bayesduel.system.arguments import real, shown_value
+from bayesduel.system.arguments import shown_value
 from bayesduel.system.threads import ONE_THREAD
 
 __all__ = ["MCMC", "Laplace", "gaussian_upper", "ranked_upper"]
@@ -54,11 +54,6 @@ class Laplace(BeliefSpec):
         "gaussian": normal quantiles of logit P, from the mean and spread of the draws;
         "quantile": of the draws themselves, and the normal ones beyond what they resolve;
         or a frequentist bound on the tallies, "hoeffding", "kl", "bernstein".
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a setting is not as described.
     """
 
     model: Any
@@ -67,23 +62,15 @@ class Laplace(BeliefSpec):
     bounds: Literal["gaussian", "quantile", "hoeffding", "kl", "bernstein"] = "gaussian"
     can_sample: ClassVar[bool] = True
     method: ClassVar[Literal["laplace", "nuts"]] = "laplace"
+    ranges: ClassVar = {"draws": "at least 100", "growth": "positive and finite"}
 
     def __post_init__(self) -> None:
         from bayesduel.models.model import Model
 
+        super().__post_init__()
         if not isinstance(self.model, Model):
             raise TypeError(
                 f"model should be a model such as BradleyTerry(), got {shown_value(self.model)}"
-            )
-        real(self.draws, "draws")
-        if not self.draws >= 100:
-            raise ValueError(f"draws should be at least 100, got {self.draws}")
-        real(self.growth, "growth")
-        if not 0 < self.growth < inf:
-            raise ValueError(f"growth should be positive and finite, got {self.growth}")
-        if not isinstance(self.bounds, str) or self.bounds not in MODELLED:
-            raise ValueError(
-                f"bounds should be one of {sorted(MODELLED)}, got {shown_value(self.bounds)}"
             )
 
     @property
@@ -151,21 +138,7 @@ def _log_of(wins: np.ndarray) -> Any:
 class MCMC(Laplace):
     """Posterior of a model by NUTS, refitted as duels are recorded.
 
-    Parameters
-    ----------
-    model
-        A model of ``bayesduel.models``.
-    draws
-        Posterior draws kept, at least 100.
-    growth
-        Refit after this relative growth of the number of duels, > 0.
-    bounds
-        As for :class:`Laplace`; by default quantiles of the draws.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a setting is not as described.
+    By default with quantiles of the draws, and refitted when the number of duels has grown by half.
     """
 
     growth: float = 0.5
@@ -222,11 +195,7 @@ def normal_quantile(budget):
         return -inf
     z = 0.0 if budget < 1 else sqrt(2 * budget) - 0.5
     for _ in range(60):
-        if z < 30:
-            tail = log(erfc(z / sqrt(2.0)) / 2)
-        else:  # asymptotic, exact to rounding there
-            tail = -z * z / 2 - log(z * sqrt(2 * pi)) + log(1 - 1 / (z * z) + 3 / z**4)
-        hazard = exp(-z * z / 2 - tail) / sqrt(2 * pi)
+        tail, hazard = log_normal(-z)
         step = (tail + budget) / hazard
         z += step
         if abs(step) <= 1e-14 * max(1.0, abs(z)):

@@ -32,6 +32,7 @@ __all__ = [
     "follow",
     "heaviest",
     "heaviest_mean",
+    "log_normal",
     "refitted_scores",
     "score_posterior",
     "win_probability",
@@ -51,44 +52,22 @@ CAP = 3.0  # largest change of a score in one step
 
 
 class ScorePosterior(NamedTuple):
-    """The posterior of scores after some duels; arrays of length 0 where a belief has none.
+    """The posterior of scores after some duels; arrays of length 0 where a belief has none."""
 
-    Attributes
-    ----------
-    link
-        LOGIT or PROBIT: the probability of winning given the difference of scores.
-    prior_scale
-        Scale of the half-normal prior of the standard deviation of the scores.
-    scale
-        Nodes of that standard deviation, shape (G,).
-    log_weight
-        Log weight of each node, up to a constant, shape (G,).
-    mode, centre
-        Mode and mean of the scores at each node, shape (G, K).
-    root
-        A root of their covariance at each node, ``root @ root.T``, shape (G, K, K).
-    covariance
-        Covariance of the scores at one node, shape (K, K); see `n_seen`.
-    seen
-        The tally it was computed from, times i beat j, shape (K, K).
-    n_seen
-        Tallies seen (-1 before the prior is computed), duels since all nodes were computed, and
-        the node that `covariance` is of, -1 for none, shape (3,), int64.
-    draws
-        Draws of the scores by a model that is refitted now and then, shape (n, K); n = 0
-        where the scores are followed.
-    """
-
-    link: int
-    prior_scale: float
-    scale: np.ndarray
-    log_weight: np.ndarray
-    mode: np.ndarray
-    centre: np.ndarray
-    root: np.ndarray
-    covariance: np.ndarray
-    seen: np.ndarray
+    link: int  # LOGIT or PROBIT: the probability of winning given the difference of scores
+    prior_scale: float  # scale of the half-normal prior of the standard deviation of the scores
+    scale: np.ndarray  # nodes of that standard deviation, shape (G,)
+    log_weight: np.ndarray  # log weight of each node, up to a constant, shape (G,)
+    mode: np.ndarray  # mode of the scores at each node, shape (G, K)
+    centre: np.ndarray  # their mean, shape (G, K)
+    root: np.ndarray  # a root of their covariance at each node, ``root @ root.T``, shape (G, K, K)
+    covariance: np.ndarray  # covariance of the scores at one node, shape (K, K); see `n_seen`
+    seen: np.ndarray  # the tally it was computed from, times i beat j, shape (K, K)
+    # Tallies seen (-1 before the prior is computed), duels since all nodes were computed, and the
+    # node that `covariance` is of, -1 for none, shape (3,), int64.
     n_seen: np.ndarray
+    # Draws of the scores by a model that is refitted now and then, shape (n, K); n = 0 where the
+    # scores are followed.
     draws: np.ndarray
 
 

@@ -54,12 +54,7 @@ def sign_by_union(wins, losses, budget):
 
     Any wrong answer is ever given with probability at most exp(-budget).
     """
-    n = wins + losses
-    if n == 0 or wins == losses:
-        return 0
-    if n * divergence_from_half(wins / n) > log(pi * pi * n * n / 6) + budget:
-        return 1 if wins > losses else -1
-    return 0
+    return sign_at_look(wins, losses, wins + losses, budget)
 
 
 @compiled
@@ -68,10 +63,15 @@ def sign_by_epochs(wins, losses, budget):
 
     A wrong answer is given with probability below exp(-budget) by exact laws, not by proof.
     """
-    n = wins + losses
-    if n == 0 or wins == losses:
+    return sign_at_look(wins, losses, 1 + log2(max(wins + losses, 1)), budget)
+
+
+@compiled
+def sign_at_look(wins, losses, look, budget):
+    """Return 1 or -1 if Chernoff's bound decides at the chance of this look, else 0."""
+    if wins == losses:
         return 0
-    epoch = 1 + log2(n)
-    if n * divergence_from_half(wins / n) > log(pi * pi * epoch * epoch / 6) + budget:
+    n = wins + losses
+    if n * divergence_from_half(wins / n) > log(pi * pi * look * look / 6) + budget:
         return 1 if wins > losses else -1
     return 0

@@ -24,11 +24,6 @@ def plot_calibration(calibration: "Calibration", ax: "Axes" = NEW) -> "Axes":
     probability (horizontal) and its share of wins (vertical; a tie is half a win). Bars are 95 %
     intervals. On the diagonal, observed shares equal predictions. The area of a dot is
     proportional to the number of duels in its bin.
-
-    Parameters
-    ----------
-    calibration
-        What :func:`bayesduel.criticism.calibration.held_out` returned.
     """
     x, y = calibration.predicted, calibration.observed
     ax.plot([0.5, 1], [0.5, 1], color=GREY, lw=0.9, ls=(0, (4, 3)), zorder=1)
@@ -44,7 +39,5 @@ def plot_calibration(calibration: "Calibration", ax: "Axes" = NEW) -> "Axes":
     ax.set_ylim(lowest - 0.02, 1)
     ax.set_xlabel("predicted win probability of the favourite", fontsize=9, color=INK)
     ax.set_ylabel("share it won (held-out duels)", fontsize=9, color=INK)
-    ax.grid(color="#e2e2e2", lw=0.7)
-    ax.set_axisbelow(True)
-    plain(ax, ("bottom", "left"))
+    plain(ax, ("bottom", "left"), grid="both")
     return ax

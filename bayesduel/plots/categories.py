@@ -32,11 +32,6 @@ def plot_categories(ranks: "CategoryRanks", ax: "Axes" = NEW) -> "Axes":
     Arms are in their overall order, categories in the order of their largest changes, of more than
     60 the first 60. Purple is above the overall score, orange below. A dot marks deviations whose
     interval excludes 0.
-
-    Parameters
-    ----------
-    ranks
-        What :func:`bayesduel.category_ranks` returned, or a fit with categories.
     """
     labels = list(ranks.table().index)[:MOST]
     rows = np.argsort(ranks["overall_rank_mean"].values, kind="stable")

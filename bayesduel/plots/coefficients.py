@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.style import ACCENT, GREY, INK, NEW, figure, plain
+from bayesduel.plots.style import ACCENT, GREY, NEW, figure, list_axis
 from bayesduel.text import shorten
 
 if TYPE_CHECKING:
@@ -67,12 +67,8 @@ def plot_coefficients(
     ax.hlines(y, half["standard_lower"], half["standard_upper"], color=ACCENT, lw=4, zorder=3)
     for chosen, face in ((clear, ACCENT), (~clear, "white")):
         ax.plot(middle[chosen], y[chosen], "o", ms=5, mfc=face, mec=ACCENT, mew=1.4, zorder=4)
-    ax.set_yticks(y, [shorten(str(name), LABEL) for name in wide.index])
-    ax.set_ylim(len(wide) - 0.5, -0.5)
-    ax.set_xlabel("log odds of winning for one standard deviation more", fontsize=9, color=INK)
-    ax.grid(axis="x", color="#e2e2e2", lw=0.7)
-    ax.set_axisbelow(True)
-    plain(ax)
+    labels = [shorten(str(name), LABEL) for name in wide.index]
+    list_axis(ax, labels, "log odds of winning for one standard deviation more")
     return ax
 
 

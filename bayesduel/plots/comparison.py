@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.plots.style import ACCENT, GREY, INK, NEW, STRONG, figure, plain, shorten
+from bayesduel.plots.style import ACCENT, GREY, INK, NEW, STRONG, beside, figure, list_axis, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,11 +28,6 @@ def plot_comparison(comparison: "Comparison", ax: "Axes" = NEW) -> "Axes":
     The dot is the difference of elpd, the bar two standard errors of it on either side. Filled
     dots: models that cannot be distinguished from the best. Stacking weights are at the right; a
     cross marks models with observations whose k-hat is too high and that were not refitted.
-
-    Parameters
-    ----------
-    comparison
-        What :func:`bayesduel.compare_models` returned.
     """
     table = comparison.table
     y = np.arange(len(table))
@@ -45,22 +40,10 @@ def plot_comparison(comparison: "Comparison", ax: "Axes" = NEW) -> "Axes":
         ax.plot(gap[chosen], y[chosen], "o", ms=6, mfc=face, mec=ACCENT, mew=1.4, zorder=3)
     ax.plot(gap[unsure], y[unsure], "x", ms=9, mec=STRONG, mew=1.6, zorder=4)
     for place, weight in zip(y, table["weight"], strict=True):
-        ax.annotate(
-            f"{weight:.2f}",
-            (1.02, place),
-            xycoords=("axes fraction", "data"),
-            va="center",
-            fontsize=9,
-            color=INK,
-        )
+        beside(ax, f"{weight:.2f}", float(place), INK)
     ax.annotate("weight", (1.02, -0.75), xycoords=("axes fraction", "data"), fontsize=8, color=GREY)
-    ax.set_yticks(y, [shorten(str(name), LABEL) for name in table.index])
-    ax.set_ylim(len(table) - 0.5, -0.5)
     words = (
         f"elpd less the best's, in nats, over {comparison.n_units:,} {comparison.unit}s left out"
     )
-    ax.set_xlabel(words, fontsize=9, color=INK)
-    ax.grid(axis="x", color="#e2e2e2", lw=0.7)
-    ax.set_axisbelow(True)
-    plain(ax)
+    list_axis(ax, [shorten(str(name), LABEL) for name in table.index], words)
     return ax

@@ -74,7 +74,5 @@ def plot_judges(fit: "xr.DataTree", ax: "Axes" = NEW, *, ci_prob: float = 0.95) 
     ax.set_yticks(rows, [shorten(str(names[k]), 24) for k in rows])
     ax.set_ylim(len(mean) - 0.5, -0.5)
     ax.set_xlabel("sensitivity: 1 the average judge, 0 clicks at random", fontsize=9, color=INK)
-    ax.grid(axis="x", color="#e2e2e2", lw=0.7)
-    ax.set_axisbelow(True)
-    plain(ax)
+    plain(ax, grid="x")
     return ax

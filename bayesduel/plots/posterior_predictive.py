@@ -32,11 +32,6 @@ def plot_margins(check: "MarginCheck", ax: "Axes" = NEW) -> "Axes":
 
     Bars: the residuals (mean over posterior draws). Band: the middle 95 % of replicated ones,
     bar by bar; line: the standard normal density. The outermost bars include all beyond them.
-
-    Parameters
-    ----------
-    check
-        What :func:`bayesduel.check_margins` returned.
     """
     width = check.edges[1] - check.edges[0]
     middle = check.edges[:-1] + width / 2
@@ -70,11 +65,6 @@ def plot_pair_residuals(check: "MarginCheck", ax: "Axes" = NEW) -> "Axes":
     Dots: in increasing order (means over posterior draws); band: the middle 95 % of replicated
     ones. Dots above the band at the right, or below it at the left: pairs whose margins the
     scores do not explain.
-
-    Parameters
-    ----------
-    check
-        What :func:`bayesduel.check_margins` returned.
     """
     from scipy.special import ndtri
 
@@ -92,9 +82,7 @@ def plot_pair_residuals(check: "MarginCheck", ax: "Axes" = NEW) -> "Axes":
     ax.set_ylim(-reach, reach)
     ax.set_xlabel("normal quantile", fontsize=9, color=INK)
     ax.set_ylabel("residual of a pair", fontsize=9, color=INK)
-    ax.grid(color="#e2e2e2", lw=0.7)
-    ax.set_axisbelow(True)
-    plain(ax, ("bottom", "left"))
+    plain(ax, ("bottom", "left"), grid="both")
     return ax
 
 
@@ -127,11 +115,6 @@ def plot_prior_predictive(tree: "xr.DataTree", ax: "Axes" = NEW) -> "Axes":
     half (of margins: its mean margin). Bands: the middle 50 % and 95 % of the predicted logs; dots:
     the log, where there is one. Dots outside the outer band: the prior did not expect such a log. A
     band that fills the picture expects next to nothing.
-
-    Parameters
-    ----------
-    tree
-        What :func:`bayesduel.prior_predictive` returned.
     """
     from matplotlib.ticker import MaxNLocator
 

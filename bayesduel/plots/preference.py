@@ -6,6 +6,7 @@ import numpy as np
 
 from bayesduel.plots.ranking import check_tables, in_order, places_of
 from bayesduel.plots.style import (
+    CENTRED,
     DIVERGING,
     GREY,
     INK,
@@ -25,13 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.patches import PathPatch
 
-__all__ = [
-    "CRITERION_NAMES",
-    "plot_preference",
-    "plot_winners",
-    "preference_size",
-    "winners_size",
-]
+__all__ = ["CRITERION_NAMES", "plot_preference", "plot_winners", "preference_size", "winners_size"]
 
 LEAST = 0.01  # smallest probability for a row of its own among the winners
 CRITERION_NAMES = {
@@ -64,8 +59,6 @@ def plot_preference(
 
     Parameters
     ----------
-    winners
-        What :func:`bayesduel.winners` returned, or a fit.
     places
         Which places of the ranking to plot, e.g. ``slice(0, 40)``. Default: all.
 
@@ -95,16 +88,8 @@ def plot_preference(
         for i, j in zip(*np.nonzero(off), strict=True):
             colour = "white" if abs(mean[i, j] - 0.5) > 0.33 and not uncertain[i, j] else INK
             behind = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.75}
-            ax.text(
-                float(j),
-                float(i),
-                percent(mean[i, j]).replace(" ", ""),
-                ha="center",
-                va="center",
-                fontsize=8.5,
-                color=colour,
-                bbox=behind if uncertain[i, j] else None,
-            )
+            text, box = percent(mean[i, j]).replace(" ", ""), behind if uncertain[i, j] else None
+            ax.text(float(j), float(i), text, fontsize=8.5, color=colour, bbox=box, **CENTRED)
     return ax
 
 
@@ -126,8 +111,6 @@ def plot_winners(winners: "xr.Dataset", ax: "Axes" = NEW, *, least: float = LEAS
 
     Parameters
     ----------
-    winners
-        What :func:`bayesduel.winners` returned, or a fit.
     least
         Smallest probability for which an arm has its own row.
 
@@ -147,15 +130,8 @@ def plot_winners(winners: "xr.Dataset", ax: "Axes" = NEW, *, least: float = LEAS
         if labels[i] == "none" and criteria[j] != "condorcet":
             continue
         p = float(values[i, j])
-        ax.text(
-            j,
-            i,
-            f"{percent(p)} %",
-            ha="center",
-            va="center",
-            fontsize=9,
-            color="white" if p > 0.55 else (INK if p >= 0.005 else GREY),
-        )
+        colour = "white" if p > 0.55 else (INK if p >= 0.005 else GREY)
+        ax.text(j, i, f"{percent(p)} %", fontsize=9, color=colour, **CENTRED)
     return ax
 
 

@@ -6,15 +6,16 @@ import numpy as np
 
 from bayesduel.plots.style import (
     ACCENT,
+    CENTRED,
     GREY,
     INK,
     NEW,
     SEQUENTIAL,
     figure,
+    list_axis,
     percent_bar,
     percent_ticks,
     place_ticks,
-    plain,
     shorten,
     wide_excess,
 )
@@ -84,8 +85,7 @@ def check_tables(winners: "xr.Dataset", name: str) -> None:
 
 
 @figure(
-    lambda winners, places=None: ranking_size(len(places_of(winners, places))),
-    "bayesduel.winners",
+    lambda winners, places=None: ranking_size(len(places_of(winners, places))), "bayesduel.winners"
 )
 def plot_ranking(winners: "xr.Dataset", ax: "Axes" = NEW, *, places: slice | None = None) -> "Axes":
     """Plot the arms in rank order, the best at the top, with win rates and intervals.
@@ -96,8 +96,6 @@ def plot_ranking(winners: "xr.Dataset", ax: "Axes" = NEW, *, places: slice | Non
 
     Parameters
     ----------
-    winners
-        What :func:`bayesduel.winners` returned, or a fit.
     places
         Which places of the ranking to plot, e.g. ``slice(0, 40)``. Default: all.
 
@@ -117,33 +115,21 @@ def plot_ranking(winners: "xr.Dataset", ax: "Axes" = NEW, *, places: slice | Non
     ax.hlines(y, lower, upper, color=ACCENT, lw=1.2, zorder=2)
     ax.hlines(y, quarter, three_quarters, color=ACCENT, lw=4, zorder=3)
     ax.plot(mean, y, "o", ms=5, mfc="white", mec=ACCENT, mew=1.4, zorder=4)
-    ax.set_yticks(y, _labels(ranked["arm"].values, place))
-    ax.set_ylim(len(place) - 0.5, -0.5)
     percent_ticks(ax, "x")
     what = "expected score" if winners.attrs.get("tie_share", 0) > 0 else "probability of a win"
-    ax.set_xlabel(f"{what} against another arm drawn at random", fontsize=9, color=INK)
-    ax.grid(axis="x", color="#e2e2e2", lw=0.7)
-    ax.set_axisbelow(True)
-    plain(ax)
+    labels = _labels(ranked["arm"].values, place)
+    list_axis(ax, labels, f"{what} against another arm drawn at random")
     if winners["tier"].values.max() > 1:
         _shade_tiers(ax, ranked["tier"].values)
     return ax
 
 
-@figure(
-    lambda winners: ranks_size(in_order(winners).sizes["arm"]),
-    "bayesduel.winners",
-)
+@figure(lambda winners: ranks_size(in_order(winners).sizes["arm"]), "bayesduel.winners")
 def plot_ranks(winners: "xr.Dataset", ax: "Axes" = NEW) -> "Axes":
     """Plot the probability of each rank of each arm as a heat map, arms in rank order.
 
     With up to 12 arms the cells show the probability in per cent, where it rounds to 1 or more;
     with more, the colour scale is that of square roots, so that small probabilities are visible.
-
-    Parameters
-    ----------
-    winners
-        What :func:`bayesduel.winners` returned, or a fit.
     """
     from matplotlib.colors import PowerNorm
 
@@ -161,7 +147,7 @@ def plot_ranks(winners: "xr.Dataset", ax: "Axes" = NEW) -> "Axes":
         for i, j in zip(*np.nonzero(np.round(100 * probability)), strict=True):
             colour = "white" if probability[i, j] > 0.55 else INK
             text = percent(probability[i, j]).replace(" ", "")
-            ax.text(j, i, text, ha="center", va="center", fontsize=8, color=colour)
+            ax.text(j, i, text, fontsize=8, color=colour, **CENTRED)
     return ax
 
 

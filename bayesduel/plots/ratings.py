@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesduel.intervals import check_ci_prob
 from bayesduel.plots.regret import COLOURS, LINES
-from bayesduel.plots.style import INK, NEW, figure, plain, shorten
+from bayesduel.plots.style import INK, NEW, beside, figure, plain, shorten
 from bayesduel.system.arguments import shown_value, texts_of
 
 if TYPE_CHECKING:
@@ -23,11 +23,7 @@ APART = 0.045  # of the height of the axes, the least distance of two names
 
 @figure(RATINGS_SIZE, "bayesduel.fit")
 def plot_ratings(
-    fit: "xr.DataTree",
-    ax: "Axes" = NEW,
-    *,
-    arms: Sequence[str] | None = None,
-    ci_prob: float = 0.8,
+    fit: "xr.DataTree", ax: "Axes" = NEW, *, arms: Sequence[str] | None = None, ci_prob: float = 0.8
 ) -> "Axes":
     """Plot the ratings of some arms over time: posterior means, and bands of intervals.
 
@@ -80,21 +76,12 @@ def plot_ratings(
     bottom, top = ax.get_ylim()
     heights = _spread([e[0] for e in ends], APART * (top - bottom))
     for height, (_, name, colour) in zip(heights, ends, strict=True):
-        ax.annotate(
-            name,
-            (1.01, height),
-            xycoords=("axes fraction", "data"),
-            va="center",
-            fontsize=9,
-            color=colour,
-        )
+        beside(ax, name, height, colour)
     ax.set_ylim(bottom, top)
     ax.set_xlim(time[0], time[-1])
     unit = fit.attrs["score_unit"]
     ax.set_ylabel(f"rating, in {unit} (band: {100 * ci_prob:.0f} %)", fontsize=9, color=INK)
-    ax.grid(axis="y", color="#e2e2e2", lw=0.7)
-    ax.set_axisbelow(True)
-    plain(ax, keep=("bottom",))
+    plain(ax, grid="y")
     if np.issubdtype(time.dtype, np.datetime64):
         from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.cells import cell_len
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ACCENT",
+    "CENTRED",
     "DIVERGING",
     "GREY",
     "INK",
@@ -30,9 +31,11 @@ __all__ = [
     "NEW",
     "SEQUENTIAL",
     "STRONG",
+    "beside",
     "every",
     "figure",
     "legend_label",
+    "list_axis",
     "percent_bar",
     "percent_ticks",
     "place_ticks",
@@ -47,6 +50,7 @@ ACCENT = "#0072B2"  # Okabe & Ito, blue
 STRONG = "#D55E00"  # Okabe & Ito, vermillion
 DIVERGING = "PuOr"  # orange below 1/2, white at 1/2, purple above
 SEQUENTIAL = "Blues"
+CENTRED: dict[str, Any] = {"ha": "center", "va": "center"}  # of a text
 LEGEND = 90  # terminal columns of a name in a legend or a title
 NEW: Any = None  # stands for the axes of a new figure
 RETURNED = {  # the class of what a function returns
@@ -102,8 +106,8 @@ def figure[**P](
 ) -> "Callable[[Callable[P, Axes]], Callable[P, Axes]]":
     """Decorate a plot: check its first argument, and make new axes where none are given.
 
-    It adds to the docstring what all plots have in common: the parameter `ax`, what is returned,
-    and the error of the check.
+    It adds to the docstring what all plots have in common: the first parameter, `ax`, what is
+    returned, and the error of the check.
     """
 
     def decorated(plot: "Callable[P, Axes]") -> "Callable[P, Axes]":
@@ -141,9 +145,12 @@ def figure[**P](
                 raise
 
         text, _, raises = inspect.cleandoc(plot.__doc__ or "").partition("\n\nRaises\n------\n")
-        fit = ", nor a fit" * (source in OF_FIT)
-        documented = DOCUMENTED.format(name=name, source=source, fit=fit)
-        drawn.__doc__ = f"{text}{documented}{raises}"
+        summary, _, own = text.partition("\n\nParameters\n----------\n")
+        if not own.startswith(f"{name}\n"):
+            or_fit = ", or a fit" * (source in OF_FIT)
+            own = f"{name}\n    What :func:`{source}` returned{or_fit}.\n{own}".rstrip()
+        common = DOCUMENTED.format(name=name, source=source, fit=", nor a fit" * (source in OF_FIT))
+        drawn.__doc__ = f"{summary}\n\nParameters\n----------\n{own}{common}{raises}"
         return drawn
 
     return decorated
@@ -155,12 +162,31 @@ def legend_label(name: Any) -> str:
     return "\u200b" + text if text.startswith("_") else text
 
 
-def plain(ax: "Axes", keep: Sequence[str] = ("bottom",)) -> None:
-    """Remove tick marks, and the frame except for the sides in `keep`."""
+def plain(
+    ax: "Axes", keep: Sequence[str] = ("bottom",), grid: Literal["x", "y", "both"] | None = None
+) -> None:
+    """Remove tick marks, and the frame except for the sides in `keep`; add grid lines."""
+    if grid is not None:
+        ax.grid(axis=grid, color="#e2e2e2", lw=0.7)
+        ax.set_axisbelow(True)
     for side, spine in ax.spines.items():
         spine.set_visible(side in keep)
         spine.set_color(GREY)
     ax.tick_params(length=0, labelsize=9, colors=INK)
+
+
+def list_axis(ax: "Axes", labels: Sequence[str], across: str) -> None:
+    """Label rows, the first at the top, and what is across; with grid lines."""
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_ylim(len(labels) - 0.5, -0.5)
+    ax.set_xlabel(across, fontsize=9, color=INK)
+    plain(ax, grid="x")
+
+
+def beside(ax: "Axes", text: str, height: float, colour: str) -> None:
+    """Write a text at the right of the axes, at a height of the data."""
+    where: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": 9}
+    ax.annotate(text, (1.02, height), color=colour, **where)
 
 
 def percent_ticks(ax: "Axes", which: str) -> None:

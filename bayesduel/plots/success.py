@@ -27,8 +27,6 @@ def plot_success(trace: "xr.DataTree", ax: "Axes" = NEW, ci_prob: float = 0.95) 
 
     Parameters
     ----------
-    trace
-        What :func:`bayesduel.simulate` returned.
     ci_prob
         Probability of the intervals, in (0, 1).
 

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.criticism.transitivity.null_models import STRONG_MODELS
+from bayesduel.plots.preference import preference_size
 from bayesduel.plots.style import (
     ACCENT,
+    CENTRED,
     DIVERGING,
     GREY,
     INK,
@@ -38,6 +40,7 @@ CYCLICITY_SIZE = (5.8, 2.7)
 CYCLES_SIZE = (5.4, 4.6)
 MOST_ARMS = 8  # arms in the graph of cycles
 SHOWN_FROM = 0.5  # probability from which cycles beside the most probable one are plotted
+residuals_size = preference_size
 SURPRISING = 0.01  # p-value below which a pair is marked
 STYLES: dict[str, Any] = {
     "logistic": "-",
@@ -63,11 +66,6 @@ def plot_cyclicity(check: "Check", ax: "Axes" = NEW) -> "Axes":
 
     Each curve is one transitive null model: the distribution of the test statistic over logs
     replicated from it. The filled one gives the reported p-value; the vertical line is the log.
-
-    Parameters
-    ----------
-    check
-        What :func:`bayesduel.check` returned.
 
     Raises
     ------
@@ -128,11 +126,6 @@ def plot_cycles(check: "Check", ax: "Axes" = NEW) -> "Axes":
     An arrow leads from the arm that wins to the arm that loses; darker arrows are more probable.
     Cycles with a probability above one half are included until eight arms are in the figure.
 
-    Parameters
-    ----------
-    check
-        What :func:`bayesduel.check` returned.
-
     Raises
     ------
     ValueError
@@ -169,16 +162,8 @@ def plot_cycles(check: "Check", ax: "Axes" = NEW) -> "Axes":
             },
         )
         x, y = (0.56 * s + 0.44 * t for s, t in zip(at[a], at[b], strict=True))
-        ax.text(
-            x,
-            y,
-            percent(probability),
-            fontsize=8,
-            color=INK,
-            ha="center",
-            va="center",
-            bbox={"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none"},
-        )
+        box = {"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none"}
+        ax.text(x, y, percent(probability), fontsize=8, color=INK, bbox=box, **CENTRED)
     for arm, (x, y) in at.items():
         ax.plot(x, y, "o", ms=8, color=INK)
         side = "center" if abs(x) < 0.2 else ("left" if x > 0 else "right")
@@ -199,12 +184,6 @@ def plot_cycles(check: "Check", ax: "Axes" = NEW) -> "Axes":
     return ax
 
 
-def residuals_size(n_arms: int) -> tuple[float, float]:
-    """Return the width and height in inches that suit `n_arms` arms."""
-    side = min(max(0.46 * n_arms, 1.6), 4.8)
-    return side + 2.0, side + 0.6
-
-
 @figure(lambda check: residuals_size(check.duels.n_arms), "bayesduel.check")
 def plot_residuals(check: "Check", ax: "Axes" = NEW) -> "Axes":
     """Plot the results of all pairs, arms in rank order, and mark large residuals.
@@ -213,11 +192,6 @@ def plot_residuals(check: "Check", ax: "Axes" = NEW) -> "Axes":
     a win added to each; grey where a pair never met. A cross marks pairs whose result has a
     p-value below 0.01 under the fitted transitive model. In a transitive log all cells above the
     diagonal are purple, up to chance.
-
-    Parameters
-    ----------
-    check
-        What :func:`bayesduel.check` returned.
 
     Raises
     ------

@@ -20,26 +20,18 @@ items with attributes  ``GLMETC``, ``KLUCB``, ``LogisticDuelThompson``, ``Logist
 the k best arms        see ``top_k``
 =====================  ==========================================================================
 
-To add a policy, read ``dts.py`` (the pattern), then:
+To add a policy, see ``CONTRIBUTING.md`` and ``dts.py``, the pattern. Beside what is said there:
 
-- Write the file in this order: docstring with References and Deviations, memory, the rule, its
-  helpers, the class. The rule and its helpers are module-level functions under ``@compiled`` that
-  call one another and the belief layer by name; no closures, no functions as arguments.
-- Use whole-array NumPy where the paper has sets and maxima, and ``pick(mask, rng)`` for ties.
-- Inherit from ``PairPolicy``; from ``HorizonPolicy`` if the policy needs the horizon and
-  identifies a winner (its memory then has ``answer: Answer``, and it duels the answer with
-  itself). Override ``recommend`` if it recommends another arm than the Copeland winner of the
-  observed shares.
+- The rule and its helpers are module-level functions under ``@compiled`` that call one another and
+  the belief layer by name; no closures, no functions as arguments.
+- A policy that identifies a winner has ``answer: Answer`` in its memory, and duels the answer with
+  itself. One that needs the horizon inherits from ``HorizonPolicy``.
 - Where O(K^2) a step is too slow and Hoeffding's bound is the default, use
   ``beliefs/decided_pairs.py`` (see ``rucb.py``).
 - A rule that can say for how many duels it will name the same pair says so by `repeats`, and a
   simulation plays them without asking it (see ``pivot_index.py``).
-- A policy for items with attributes inherits from ``ItemPolicy``; its belief is one of
-  ``beliefs/item_belief.py`` and its ``init`` takes an ``ItemSet``. With `shows` = 1 the rule
-  returns one index; on a sphere the index n stands for the vector `aim` of its memory.
-- Add the name to ``__all__`` here and to ``bayesduel/__init__.py``; hand-worked rounds go to
-  ``tests/policies/test_FILE.py``; ``tests/contracts/test_policies.py`` finds the policy by
-  itself, and ``python tests/reference/make_policy_traces.py`` stores its fixed-seed trace.
+- A policy for items with attributes inherits from ``ItemPolicy``. With `shows` = 1 its rule returns
+  one index; on a sphere the index n stands for the vector `aim` of its memory.
 """
 
 from bayesduel.policies.action_elimination import ActionElimination

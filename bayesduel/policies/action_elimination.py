@@ -29,38 +29,21 @@ from bayesduel.policies.borda_rewards import (
     no_rewards,
     take_reward,
 )
-from bayesduel.policies.identification import (
-    Answer,
-    best_by,
-    best_by_shares,
-    conclude,
-    no_answer,
-)
+from bayesduel.policies.identification import Answer, best_by, best_by_shares, conclude, no_answer
 from bayesduel.policies.policy import HorizonPolicy
 
 __all__ = ["ActionElimination"]
 
 
 class Memory(NamedTuple):
-    """State of action elimination between duels.
+    """State of action elimination between duels."""
 
-    Attributes
-    ----------
-    pairs, budget
-        Whether the arms are pairs; ``ln(2 N T / delta)``.
-    active
-        Arms still possible, shape (K, K): ordered pairs, or arms in the first column.
-    rewards
-        What arms won against random opponents.
-    answer
-        The decision.
-    """
-
-    pairs: bool
-    budget: float
+    pairs: bool  # whether the arms are pairs
+    budget: float  # ln(2 N T / delta)
+    # Arms still possible, shape (K, K): ordered pairs, or arms in the first column.
     active: np.ndarray
-    rewards: Rewards
-    answer: Answer
+    rewards: Rewards  # what arms won against random opponents
+    answer: Answer  # the decision
 
 
 @compiled
@@ -81,7 +64,8 @@ def select(belief, memory, t, rng):
                 mean[i, 0] = memory.rewards.points[i] / n[i, 0]
     eliminate(active, n, mean, memory.budget)
     if active.sum() == 1 or not active.any():
-        arm = pick(active[:, 0], rng) if not memory.pairs else copeland_winner(mean, rng)
+        wins = (mean > 0.5).sum(axis=1)  # of pairs: a Copeland winner of the observed shares
+        arm = pick(wins == wins.max() if memory.pairs else active[:, 0], rng)
         return conclude(memory.answer, arm, t)
     plays = np.where(active, n, inf)
     place = pick((plays == plays.min()).ravel(), rng)
@@ -104,32 +88,14 @@ def eliminate(active, n, mean, budget):
                 active[i, j] = mean[i, j] + sqrt(budget / (2 * n[i, j])) >= best
 
 
-@compiled
-def copeland_winner(mean, rng):
-    """Return a Copeland winner of the observed shares, ties at random."""
-    wins = (mean > 0.5).sum(axis=1)
-    return pick(wins == wins.max(), rng)
-
-
 @dataclass(frozen=True, kw_only=True)
 class ActionElimination(HorizonPolicy):
     """Action elimination: identify the best arm of a bandit, then exploit it by self-duels.
 
     Parameters
     ----------
-    belief
-        Not a choice: the rule reads counts of wins alone.
     reward
         "opponent": an arm against a random other. "pair": each ordered pair is an arm.
-    horizon
-        Total number of duels, for the union bound. Default: the simulation's.
-    delta
-        Probability of a wrong answer. Default: 1 / horizon.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     belief: BeliefSpec = Hoeffding()

@@ -21,29 +21,16 @@ __all__ = ["BeatTheMean"]
 
 
 class Memory(NamedTuple):
-    """State of Beat the Mean between duels.
-
-    Attributes
-    ----------
-    log_inverse_delta, factor
-        ln(1 / delta), and the radius is ``factor sqrt(ln(1 / delta) / n)``.
-    active
-        Arms not eliminated, shape (K,).
-    wins, duels
-        Of i as first arm against j, shape (K, K).
-    asked
-        The pair asked last and its wins then, shape (3,); (-1, ...) before.
-    answer
-        The last arm left.
-    """
+    """State of Beat the Mean between duels."""
 
     log_inverse_delta: float
-    factor: float
-    active: np.ndarray
+    factor: float  # the radius is ``factor sqrt(ln(1 / delta) / n)``
+    active: np.ndarray  # arms not eliminated, shape (K,)
+    # wins, duels: of i as first arm against j, shape (K, K).
     wins: np.ndarray
     duels: np.ndarray
-    asked: np.ndarray
-    answer: Answer
+    asked: np.ndarray  # the pair asked last, its wins and all duels then, shape (4,); -1 before
+    answer: Answer  # the last arm left
 
 
 @compiled
@@ -100,19 +87,10 @@ class BeatTheMean(HorizonPolicy):
 
     Parameters
     ----------
-    belief
-        Not a choice: the rule reads counts of wins alone.
-    horizon
-        Total number of duels. Default: the simulation's.
     gamma
         Assumed degree of relaxed stochastic transitivity, >= 1.
     factor
         Factor of the confidence radius: 3 in the paper; 1 in some experiments.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     belief: BeliefSpec = Hoeffding()

@@ -13,18 +13,11 @@ __all__ = ["Rewards", "duel_random_opponent", "mean_rewards", "no_rewards", "tak
 
 
 class Rewards(NamedTuple):
-    """Rewards of the arms against random opponents.
+    """Rewards of the arms against random opponents."""
 
-    Attributes
-    ----------
-    points, duels
-        Of each arm as the first of a pair, shape (K,).
-    asked
-        The pair asked last, its wins and all duels recorded then, shape (4,); -1 before.
-    """
-
-    points: np.ndarray
-    duels: np.ndarray
+    points: np.ndarray  # of each arm as the first of a pair, shape (K,)
+    duels: np.ndarray  # their number, shape (K,)
+    # The pair asked last, its wins and all duels recorded then, shape (4,); -1 before.
     asked: np.ndarray
 
 

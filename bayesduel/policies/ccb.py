@@ -29,27 +29,14 @@ __all__ = ["CCB"]
 
 
 class Memory(NamedTuple):
-    """State of CCB between duels.
+    """State of CCB between duels."""
 
-    Attributes
-    ----------
-    alpha
-        Exploration constant.
-    decided
-        The decided pairs; the `watched` rows are the sets B^i of arms that have beaten i.
-    potential
-        The set B of potential winners, shape (K,).
-    size
-        The sizes of the sets B^i, shape (K,).
-    losses
-        The assumed number of losses of a Copeland winner, shape (1,).
-    """
-
-    alpha: float
+    alpha: float  # exploration constant
+    # The decided pairs; the `watched` rows are the sets B^i of arms that have beaten i.
     decided: DecidedPairs
-    potential: np.ndarray
-    size: np.ndarray
-    losses: np.ndarray
+    potential: np.ndarray  # the set B of potential winners, shape (K,)
+    size: np.ndarray  # the sizes of the sets B^i, shape (K,)
+    losses: np.ndarray  # the assumed number of losses of a Copeland winner, shape (1,)
 
 
 @compiled
@@ -184,11 +171,6 @@ class CCB(PairPolicy):
         The belief that bounds P. Default: Hoeffding's inequality, kept by crossing times.
     alpha
         Exploration constant, > 0.5.
-
-    Raises
-    ------
-    ValueError
-        If ``alpha <= 0.5``.
     """
 
     belief: BeliefSpec = Hoeffding()

@@ -129,6 +129,3 @@ class ContrastAllocation(ScoreRule):
 
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "bayesduel, docs/how_to/studies.md"
-
-
-ContrastAllocation.__doc__ = f"{ContrastAllocation.__doc__}\n{ScoreRule.__doc__}"

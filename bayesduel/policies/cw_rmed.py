@@ -22,25 +22,19 @@ from bayesduel.beliefs import KL, BeliefSpec, share, shares
 from bayesduel.beliefs.kl import divergence_from_half
 from bayesduel.jit import compiled
 from bayesduel.policies.cw_rmed_allocation import cheapest, costs, is_sure, is_sure_relaxed, relaxed
+from bayesduel.policies.identification import take_pair
 from bayesduel.policies.policy import PairPolicy
 
 __all__ = ["CWRMED", "ECWRMED"]
 
 
 class Memory(NamedTuple):
-    """State of CW-RMED between duels.
-
-    Attributes
-    ----------
-    alpha, beta, exact
-        Settings; `exact` is False for ECW-RMED.
-    current
-        Pairs still to duel in this list, first index not above the second, shape (K, K).
-    """
+    """State of CW-RMED between duels."""
 
     alpha: float
     beta: float
-    exact: bool
+    exact: bool  # False for ECW-RMED
+    # Pairs still to duel in this list, first index not above the second, shape (K, K).
     current: np.ndarray
 
 
@@ -59,12 +53,7 @@ def select(belief, memory, t, rng):
 
     if not memory.current.any():
         renew(belief, memory, log(t))
-    for i in range(n_arms):
-        for j in range(i, n_arms):
-            if memory.current[i, j]:
-                memory.current[i, j] = False
-                return i, j
-    raise RuntimeError("the next list of CW-RMED should hold a pair")
+    return take_pair(memory.current)
 
 
 @compiled
@@ -73,12 +62,11 @@ def renew(belief, memory, log_t):
     P = shares(belief)
     n_arms = len(P)
     known = np.zeros((n_arms, n_arms))
-    wins = np.zeros(n_arms, np.int64)
+    wins = (P > 0.5).sum(axis=1)
     for i in range(n_arms):
         for j in range(n_arms):
             n = belief.wins[i, j] + belief.wins[j, i]
             known[i, j] = n * divergence_from_half(P[i, j]) / log_t
-            wins[i] += P[i, j] > 0.5
     for i in range(n_arms):
         if wins[i] == wins.max():
             sure = is_sure(P, known, i) if memory.exact else is_sure_relaxed(P, known, i)
@@ -107,18 +95,11 @@ class CWRMED(PairPolicy):
 
     Parameters
     ----------
-    belief
-        Not a choice: the rule reads counts of wins alone.
     alpha
         Every pair is duelled at least ``alpha sqrt(ln t)`` times, > 0.
     beta
         A pair whose share is within ``beta / ln ln t`` of 1/2 is duelled again, >= 0. A true
         tie is then duelled for ever; 0 avoids that.
-
-    Raises
-    ------
-    ValueError
-        If `alpha` is not positive or `beta` negative.
     """
 
     belief: BeliefSpec = KL()
@@ -138,22 +119,7 @@ class CWRMED(PairPolicy):
 
 @dataclass(frozen=True, kw_only=True)
 class ECWRMED(CWRMED):
-    """Efficient CW-RMED: a closed-form allocation, optimal up to a constant factor.
-
-    Parameters
-    ----------
-    belief
-        Not a choice: the rule reads counts of wins alone.
-    alpha
-        Every pair is duelled at least ``alpha sqrt(ln t)`` times, > 0.
-    beta
-        A pair whose share is within ``beta / ln ln t`` of 1/2 is duelled again, >= 0.
-
-    Raises
-    ------
-    ValueError
-        If `alpha` is not positive or `beta` negative.
-    """
+    """Efficient CW-RMED: a closed-form allocation, optimal up to a constant factor."""
 
     reference: ClassVar[str] = "Komiyama et al., ICML 2016, Algorithm 2"
     guarantee: ClassVar[str] = "Copeland regret C_ECW ln T, C_ECW often equal to C*"

@@ -32,10 +32,7 @@ BROKEN = 1 - 1e-9  # a row's left side below this is broken
 def costs(P):
     """Return the regret per unit of information about each pair, shape (K, K)."""
     n_arms = len(P)
-    wins = np.zeros(n_arms)
-    for i in range(n_arms):
-        for j in range(n_arms):
-            wins[i] += P[i, j] > 0.5
+    wins = (P > 0.5).sum(axis=1)
     cost = np.zeros((n_arms, n_arms))
     for i in range(n_arms):
         for j in range(n_arms):
@@ -141,7 +138,7 @@ def cheapest(P, cost, i1):
             for outright in (False, True):
                 if broken_row(P, x, i1, i2, outright, row) < BROKEN:
                     if n_rows == len(constant):
-                        table = grown(table)
+                        table = np.vstack((table, np.zeros((n, n))))
                         constant = np.append(constant, np.zeros(n))
                         basic = np.append(basic, np.empty(n, np.int64))
                     enter_row(table, constant, basic, nonbasic, n_rows, row, number)
@@ -159,14 +156,6 @@ def cheapest(P, cost, i1):
                 if i != j:
                     x[i, j] = value[number[i, j]]
     raise RuntimeError("the linear programme of CW-RMED should need fewer rounds of rows")
-
-
-@compiled
-def grown(table):
-    """Return the table with as many additional rows as it has columns."""
-    more = np.zeros((len(table) + table.shape[1], table.shape[1]))
-    more[: len(table)] = table
-    return more
 
 
 @compiled
@@ -262,13 +251,7 @@ def relaxed(P, cost, i1):
 @compiled
 def superiors_of(P, i1, i2):
     """Return the arms other than i1 that beat i2."""
-    chosen = np.empty(len(P), np.int64)
-    n = 0
-    for j in range(len(P)):
-        if j != i1 and P[j, i2] > 0.5:
-            chosen[n] = j
-            n += 1
-    return chosen[:n]
+    return np.flatnonzero((P[:, i2] > 0.5) & (np.arange(len(P)) != i1))
 
 
 @compiled

@@ -21,14 +21,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs import (
-    BeliefSpec,
-    Beta,
-    bounds,
-    pick,
-    sample,
-    sample_against,
-)
+from bayesduel.beliefs import BeliefSpec, Beta, bounds, pick, sample, sample_against
 from bayesduel.beliefs.belief import FROM_BETA
 from bayesduel.beliefs.beta import log_above
 from bayesduel.beliefs.kl import divergence_from_half
@@ -143,11 +136,6 @@ class DTS(PairPolicy):
         bounds.
     alpha
         Exploration constant; the regret bound needs alpha > 0.5.
-
-    Raises
-    ------
-    ValueError
-        If ``alpha <= 0.5``, or if `belief` cannot be sampled.
     """
 
     belief: BeliefSpec = Beta(bounds="hoeffding")
@@ -167,7 +155,7 @@ class DTS(PairPolicy):
 
 @dataclass(frozen=True, kw_only=True)
 class DTSPlus(DTS):
-    """D-TS with ties between champions broken by regret; parameters and errors as :class:`DTS`."""
+    """D-TS with ties between champions broken by regret."""
 
     plus: ClassVar[bool] = True
     reference: ClassVar[str] = "Wu & Liu, NeurIPS 2016, section 5 (D-TS+)"

@@ -21,19 +21,8 @@ import numpy as np
 
 from bayesduel.beliefs.score_posterior import win_probability
 from bayesduel.jit import compiled
-from bayesduel.policies.information_gain import (
-    BLOCK,
-    information,
-    possible_duels,
-    win_chances,
-)
-from bayesduel.policies.score_rules import (
-    ScoreRule,
-    best_pair,
-    fresh_draws,
-    kth_largest,
-    members,
-)
+from bayesduel.policies.information_gain import BLOCK, information, possible_duels, win_chances
+from bayesduel.policies.score_rules import ScoreRule, best_pair, fresh_draws, kth_largest, members
 
 __all__ = ["ExpectedPCS", "KnowledgeGradient"]
 
@@ -123,7 +112,3 @@ class KnowledgeGradient(ScoreRule):
     goals: ClassVar[tuple[str, ...]] = ("winner", "top_k")
     select: ClassVar = staticmethod(select_by_loss)
     reference: ClassVar[str] = "Frazier, Powell & Dayanik 2008"
-
-
-ExpectedPCS.__doc__ = f"{ExpectedPCS.__doc__}\n{ScoreRule.__doc__}"
-KnowledgeGradient.__doc__ = f"{KnowledgeGradient.__doc__}\n{ScoreRule.__doc__}"

@@ -1,7 +1,7 @@
-"""The answer of a policy that identifies a winner: the arm, and when it was decided.
+"""What policies name: pairs of a round, the best arm so far, and the answer of those that decide.
 
-Such a policy has an `answer` field in its memory; it explores first and then duels its answer with
-itself. Traces record when.
+A policy that identifies a winner has an `answer` in its memory, the arm and when it was decided. It
+explores first and then duels its answer with itself; traces record when.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ import numpy as np
 from bayesduel.beliefs import Belief, shares
 from bayesduel.jit import compiled
 
-__all__ = ["Answer", "best_by", "best_by_shares", "conclude", "no_answer"]
+__all__ = ["Answer", "best_by", "best_by_shares", "conclude", "no_answer", "take_pair"]
 
 
 class Answer(NamedTuple):
@@ -34,20 +34,33 @@ def conclude(answer, arm, t):
     return arm, arm
 
 
+@compiled
+def take_pair(current):
+    """Return the first pair that a round still lists, i <= j, and strike it off; (-1, -1) if none.
+
+    Parameters
+    ----------
+    current
+        Pairs still to duel in this round, shape (K, K); written.
+    """
+    n_arms = len(current)
+    for i in range(n_arms):
+        for j in range(i, n_arms):
+            if current[i, j]:
+                current[i, j] = False
+                return i, j
+    return -1, -1
+
+
 def best_by(score: np.ndarray, belief: Belief) -> int:
     """Return the arm with the largest score.
 
     Ties by the mean share of duels won, then by the first index.
     """
-    return _largest(score, shares(belief))
+    return int(np.where(score == score.max(), shares(belief).sum(axis=1), -1).argmax())
 
 
 def best_by_shares(belief: Belief, among: np.ndarray | None = None) -> int:
     """Return the Copeland winner of the observed shares; ties as in ``best_by``."""
-    share = shares(belief)
-    wins = (share > 0.5).sum(axis=1)
-    return _largest(wins if among is None else np.where(among, wins, -1), share)
-
-
-def _largest(score: np.ndarray, share: np.ndarray) -> int:
-    return int(np.where(score == score.max(), share.sum(axis=1), -1).argmax())
+    wins = (shares(belief) > 0.5).sum(axis=1)
+    return best_by(wins if among is None else np.where(among, wins, -1), belief)

@@ -180,6 +180,3 @@ class InformationGain(ScoreRule):
 
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Lindley, Annals of Mathematical Statistics 1956"
-
-
-InformationGain.__doc__ = f"{InformationGain.__doc__}\n{ScoreRule.__doc__}"

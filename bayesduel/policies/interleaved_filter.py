@@ -22,28 +22,16 @@ __all__ = ["InterleavedFilter"]
 
 
 class Memory(NamedTuple):
-    """State of the filter between duels.
-
-    Attributes
-    ----------
-    log_inverse_delta, prune
-        ln(1 / delta); whether an incumbent's fall also drops the arms it was beating.
-    candidates
-        Arms still in, without the incumbent, shape (K,).
-    before
-        The incumbent's wins and losses against each arm when it became incumbent, (2, K).
-    place
-        The incumbent (-1 before the first) and the candidate it met last, shape (2,).
-    answer
-        The last incumbent.
-    """
+    """State of the filter between duels."""
 
     log_inverse_delta: float
-    prune: bool
-    candidates: np.ndarray
+    prune: bool  # whether an incumbent's fall also drops the arms it was beating
+    candidates: np.ndarray  # arms still in, without the incumbent, shape (K,)
+    # The incumbent's wins and losses against each arm when it became incumbent, (2, K).
     before: np.ndarray
+    # The incumbent (-1 before the first) and the candidate it met last, shape (2,).
     place: np.ndarray
-    answer: Answer
+    answer: Answer  # the last incumbent
 
 
 @compiled
@@ -101,17 +89,8 @@ class InterleavedFilter(HorizonPolicy):
 
     Parameters
     ----------
-    belief
-        Not a choice: the rule reads counts of wins alone.
-    horizon
-        Total number of duels. Default: the simulation's.
     version
         2 prunes, 1 does not.
-
-    Raises
-    ------
-    ValueError
-        If `version` is neither, or `horizon` is below 1.
     """
 
     belief: BeliefSpec = Hoeffding()

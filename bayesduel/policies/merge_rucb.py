@@ -24,26 +24,15 @@ __all__ = ["MergeRUCB"]
 
 
 class Memory(NamedTuple):
-    """State of MergeRUCB between duels.
+    """State of MergeRUCB between duels."""
 
-    Attributes
-    ----------
-    alpha, offset, size
-        Exploration constant, C in ln(t + C), batch size p.
-    batch
-        The batch of each arm, -1 once it is out, -2 before the first duel; shape (K,).
-    stages
-        Number of batches, and the stage S; shape (2,).
-    answer
-        The last arm left.
-    """
-
-    alpha: float
-    offset: float
-    size: int
+    alpha: float  # exploration constant
+    offset: float  # C in ln(t + C)
+    size: int  # batch size p
+    # The batch of each arm, -1 once it is out, -2 before the first duel; shape (K,).
     batch: np.ndarray
-    stages: np.ndarray
-    answer: Answer
+    stages: np.ndarray  # number of batches, and the stage S; shape (2,)
+    answer: Answer  # the last arm left
 
 
 BATCHES, STAGE = range(2)  # of Memory.stages
@@ -159,8 +148,6 @@ class MergeRUCB(PairPolicy):
 
     Parameters
     ----------
-    belief
-        The belief that bounds P.
     alpha
         Exploration constant, > 0.5.
     batch_size
@@ -168,11 +155,6 @@ class MergeRUCB(PairPolicy):
     failure
         The chance epsilon that the constant ``C = ((4 alpha - 1) K^2 / ((2 alpha - 1)
         epsilon))^(1 / (2 alpha - 1))`` stands for, in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     belief: BeliefSpec = Hoeffding()
@@ -196,7 +178,3 @@ class MergeRUCB(PairPolicy):
             stages=np.array([-(-n_arms // self.batch_size), 1]),
             answer=no_answer(),
         )
-
-    def answer(self, memory: Memory) -> Answer:
-        """Return the last arm left and when it was found, -1 each until then."""
-        return memory.answer

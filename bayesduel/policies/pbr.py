@@ -21,7 +21,7 @@ import numpy as np
 
 from bayesduel.beliefs import Belief, BeliefSpec, Bernstein, Hoeffding, bounds, shares
 from bayesduel.jit import compiled
-from bayesduel.policies.identification import Answer, best_by, conclude, no_answer
+from bayesduel.policies.identification import Answer, best_by, conclude, no_answer, take_pair
 from bayesduel.policies.pbr_random_walk import stationary, walk_is_settled
 from bayesduel.policies.policy import HorizonPolicy
 
@@ -35,28 +35,18 @@ CRITERIA = {"copeland": COPELAND, "borda": BORDA, "random_walk": WALK}
 
 
 class Memory(NamedTuple):
-    """State of PBR between duels.
-
-    Attributes
-    ----------
-    criterion, k, budget, cap
-        Settings; `cap` duels a pair at most.
-    current
-        Pairs still to duel in this round, first index below the second, shape (K, K).
-    selected, discarded
-        Arms decided to be among the k best, and not to be, shape (K,).
-    answer
-        The best arm, once the race is over.
-    """
+    """State of PBR between duels."""
 
     criterion: int
     k: int
     budget: float
-    cap: float
+    cap: float  # duels a pair at most
+    # Pairs still to duel in this round, first index below the second, shape (K, K).
     current: np.ndarray
+    # selected, discarded: arms decided to be among the k best, and not to be, shape (K,).
     selected: np.ndarray
     discarded: np.ndarray
-    answer: Answer
+    answer: Answer  # the best arm, once the race is over
 
 
 @compiled
@@ -69,12 +59,7 @@ def select(belief, memory, t, rng):
         end_round(belief, memory)
         if not current.any():
             return conclude(memory.answer, best(belief, memory), t)
-    for i in range(len(current)):
-        for j in range(i + 1, len(current)):
-            if current[i, j]:
-                current[i, j] = False
-                return i, j
-    raise RuntimeError("a round of PBR should hold a pair")
+    return take_pair(current)
 
 
 @compiled
@@ -140,23 +125,14 @@ class PBR(HorizonPolicy):
 
     Parameters
     ----------
-    belief
-        The belief that bounds P.
     criterion
         By which score: "copeland", "borda" or "random_walk".
     k
         How many arms to select.
-    horizon
-        Total number of duels. Default: the simulation's.
     delta
         Probability of a wrong selection. Default: 1 / horizon.
     cap
         Duels a pair at most. Default: the horizon.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     belief: BeliefSpec = Hoeffding()
@@ -216,6 +192,4 @@ class PBR(HorizonPolicy):
     def selection(self, belief: Belief, memory: Memory) -> np.ndarray:
         """Return the k selected arms: the decided ones, then the best so far; bool, shape (K,)."""
         rank = np.lexsort((-scores(belief, memory.criterion), memory.discarded, ~memory.selected))
-        chosen = np.zeros(len(rank), dtype=bool)
-        chosen[rank[: memory.k]] = True
-        return chosen
+        return np.isin(np.arange(len(rank)), rank[: memory.k])

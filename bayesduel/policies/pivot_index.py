@@ -42,28 +42,17 @@ SAME = 1e-12  # relative difference below which two waiting times are the same
 
 
 class Memory(NamedTuple):
-    """State between duels.
+    """State between duels."""
 
-    Attributes
-    ----------
-    beats
-        Posterior probability that i has the majority against j, shape (K, K), diagonal 1/2.
-    by_rival
-        `by_rival[r, j]` is the index of the pair (r, j) as far as it decides between the champion
-        and rival r, shape (K, K).
-    by_champion
-        `by_champion[r, j]` is that of the pair (j, champion), shape (K, K).
-    wait
-        The time from which `pair` is duelled, infinite if never, shape (1,).
-    place
-        The champion (-1: none yet), the two arms of the pair to duel next, and the belief's
-        `n_duels` and recorded wins at the last look, shape (5,).
-    """
-
+    # Posterior probability that i has the majority against j, shape (K, K), diagonal 1/2.
     beats: np.ndarray
+    # `by_rival[r, j]` is the index of the pair (r, j) as far as it decides between the champion and
+    # rival r, shape (K, K).
     by_rival: np.ndarray
-    by_champion: np.ndarray
-    wait: np.ndarray
+    by_champion: np.ndarray  # `by_champion[r, j]` is that of the pair (j, champion), shape (K, K)
+    wait: np.ndarray  # the time from which `pair` is duelled, infinite if never, shape (1,)
+    # The champion (-1: none yet), the two arms of the pair to duel next, and the belief's `n_duels`
+    # and recorded wins at the last look, shape (5,).
     place: np.ndarray
 
 

@@ -6,17 +6,18 @@ step.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import fields, replace
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self, cast, get_args
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 
 from bayesduel.beliefs import Belief, BeliefSpec, Counts, Logistic, require_sampling, require_scores
-from bayesduel.beliefs.item_belief import ItemBelief, ItemSet
+from bayesduel.beliefs.best_item import recommended
+from bayesduel.beliefs.item_belief import ItemBelief, ItemSet, paid_best
 from bayesduel.jit import compiled
 from bayesduel.policies.identification import Answer, best_by_shares
 from bayesduel.system.arguments import shown_value
+from bayesduel.system.settings import Settings
 
 __all__ = [
     "HorizonPolicy",
@@ -29,58 +30,12 @@ __all__ = [
 ]
 
 
-LARGEST = 2**63 - 1  # of whole numbers, which compiled code keeps in 64 bits
-KINDS = {int, float, bool, type(None)}  # of settings that are checked alike for all policies
-
-
-class Policy:
-    """Defaults of every policy.
-
-    Attributes
-    ----------
-    ranges
-        What numbers among the settings should be: "> 0.5", "at least 1" or "in [0, 0.5)".
-    """
-
-    ranges: ClassVar[dict[str, str]] = {}
+class Policy(Settings):
+    """Defaults of every policy."""
 
     def __post_init__(self) -> None:
-        """Check that numbers are numbers and flags are flags, and then the belief.
-
-        A policy with settings of its own to check calls this first.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a setting is not of its kind, or `belief` not one that the rule can use.
-        """
-        for setting in fields(cast(Any, self)):
-            value = getattr(self, setting.name)
-            if isinstance(value, np.ndarray):
-                raise TypeError(f"{setting.name} should be one value, got {shown_value(value)}")
-            got = shown_value(value)
-            kinds = set(get_args(setting.type)) or {setting.type}
-            literal = all(isinstance(kind, str | int) for kind in kinds)
-            huge = isinstance(value, Integral) and abs(int(value)) > LARGEST
-            if literal and (huge or not isinstance(value, str | int) or value not in kinds):
-                words = ", ".join(map(repr, get_args(setting.type)))
-                wrong = TypeError if huge or not isinstance(value, str | int) else ValueError
-                raise wrong(f"{setting.name} should be one of {words}, got {got}")
-            if (value is None and type(None) in kinds) or not kinds <= KINDS:
-                continue  # None as the default; words and beliefs are checked by the policy
-            if kinds & {int, float} and (isinstance(value, bool) or not isinstance(value, Real)):
-                raise TypeError(f"{setting.name} should be a number, got {got}")
-            if int in kinds and float not in kinds and not isinstance(value, Integral):
-                raise TypeError(f"{setting.name} should be a whole number, got {got}")
-            if bool in kinds and not isinstance(value, bool | np.bool_):
-                raise TypeError(f"{setting.name} should be True or False, got {got}")
-            if huge:
-                raise ValueError(f"{setting.name} should be at most {LARGEST:,}, got {got}")
-        for ranges in (vars(kind).get("ranges", {}) for kind in type(self).__mro__):
-            for name, rule in ranges.items():
-                value = getattr(self, name, None)
-                if value is not None and not _holds(value, rule):
-                    raise ValueError(f"{name} should be {rule}, got {value}")
+        """Check the settings, and then the belief; a policy with checks of its own calls this."""
+        super().__post_init__()
         self.check_belief()
 
     def check_belief(self) -> None:
@@ -91,29 +46,10 @@ class Policy:
         return self
 
     def on_margins(self, k: int, budget: int) -> Any:
-        """Return the policy that selects the k best arms from score duels.
-
-        Raises
-        ------
-        TypeError
-            If there is none.
-        """
+        """Return the policy that selects the k best from score duels; raise TypeError if none."""
         raise TypeError(
             f"policies should be those of bayesduel.policies.top_k, Uniform or PBR, got {self!r}"
         )
-
-
-def _holds(value: float, rule: str) -> bool:
-    """Return whether a number is as `rule` says; NaN never is."""
-    if not rule.startswith("in "):
-        sign, bound = rule.rsplit(" ", 1)
-        return value > float(bound) if sign == ">" else value >= float(bound)
-    low, high = map(float, rule[4:-1].split(", "))
-    return (
-        low < value < high
-        or (value == low and rule[3] == "[")
-        or (value == high and rule[-1] == "]")
-    )
 
 
 @compiled
@@ -125,10 +61,13 @@ def once(belief, memory, t):
 class PairPolicy(Policy, ABC):
     """Defaults of a policy that names a pair of arms and learns who won.
 
-    Attributes
+    Parameters
     ----------
     belief
-        The specification of the belief that its rule reads.
+        The belief that the rule reads: the default only, where it reads counts of wins alone.
+
+    Attributes
+    ----------
     reads
         What the rule asks of its belief: "bounds", "samples" (draws, and bounds where it has
         use for them), "scores" (their posterior) or "counts" (wins alone, so that the default
@@ -157,16 +96,7 @@ class PairPolicy(Policy, ABC):
     shows: ClassVar[int] = 2
 
     def check_belief(self) -> None:
-        """Raise unless the rule can use the belief.
-
-        Raises
-        ------
-        TypeError
-            If it is not one of ``bayesduel.beliefs``.
-        ValueError
-            If it cannot be sampled where the rule samples, or is another than the default where
-            the rule reads the counts of wins alone.
-        """
+        """Raise TypeError unless it is a belief, and ValueError unless the rule can use it."""
         name, default = type(self).__name__, getattr(type(self), "belief", None)
         if not isinstance(self.belief, BeliefSpec):
             raise TypeError(
@@ -190,15 +120,8 @@ class PairPolicy(Policy, ABC):
     def with_cost(self, cost: tuple[tuple[float, ...], ...] | None) -> Self:
         """Return the policy with this cost of each pair, infinite where it is forbidden.
 
-        Parameters
-        ----------
-        cost
-            Nested tuples, shape (K, K), or None where each pair costs 1.
-
-        Raises
-        ------
-        ValueError
-            If the rule cannot leave pairs out.
+        `cost` is nested tuples, shape (K, K), or None where each pair costs 1; it is refused with a
+        ValueError if the rule cannot leave pairs out.
         """
         if cost is None:
             return self
@@ -212,8 +135,11 @@ class PairPolicy(Policy, ABC):
         return best_by_shares(belief)
 
     def answer(self, memory: Any) -> Answer | None:
-        """Return the identified winner and when, None for a policy that identifies none."""
-        return None
+        """Return the identified winner and when, -1 each until it is known.
+
+        None for a policy that identifies none: its memory has no `answer`.
+        """
+        return getattr(memory, "answer", None)
 
 
 def checked_cost(cost: tuple[tuple[float, ...], ...] | None, n_arms: int) -> np.ndarray:
@@ -234,7 +160,15 @@ def checked_cost(cost: tuple[tuple[float, ...], ...] | None, n_arms: int) -> np.
 
 
 class HorizonPolicy(PairPolicy):
-    """Defaults of a policy that needs the horizon and identifies a winner."""
+    """Defaults of a policy that needs the horizon.
+
+    Parameters
+    ----------
+    horizon
+        Total number of duels. Default: the simulation's.
+    delta
+        Probability of a wrong answer. Default: 1 / horizon.
+    """
 
     horizon: float | None
     ranges: ClassVar = {"horizon": "at least 1", "delta": "in (0, 1)"}
@@ -246,19 +180,8 @@ class HorizonPolicy(PairPolicy):
         filled: Self = replace(cast(Any, self), horizon=horizon)
         return filled
 
-    def answer(self, memory: Any) -> Answer | None:
-        """Return the identified winner and when, -1 each until it is known."""
-        found: Answer = memory.answer
-        return found
-
     def known_horizon(self) -> float:
-        """Return the horizon.
-
-        Raises
-        ------
-        ValueError
-            If it is not known.
-        """
+        """Return the horizon; raise ValueError if it is not known."""
         if self.horizon is None:
             raise ValueError("horizon should be given where no simulation gives it, got None")
         return self.horizon
@@ -267,9 +190,15 @@ class HorizonPolicy(PairPolicy):
 class ItemPolicy(Policy, ABC):
     """Defaults of a policy that shows items with attributes, one or two at a time.
 
+    Parameters
+    ----------
+    belief
+        ``Logistic()``, the posterior of the preference vector, or ``Counts()`` of pulls and
+        rewards, whichever the rule reads.
+
     Attributes
     ----------
-    belief, select, reference, guarantee
+    select, reference, guarantee
         As for ``PairPolicy``; the rule returns one index where one item is shown.
     reads
         The class of belief that the rule reads, ``Counts`` or ``Logistic``.
@@ -289,15 +218,7 @@ class ItemPolicy(Policy, ABC):
     shows: ClassVar[int] = 1
 
     def check_belief(self) -> None:
-        """Raise unless the rule can use the belief.
-
-        Raises
-        ------
-        TypeError
-            If it is none of items.
-        ValueError
-            If it is not of the class that the rule reads.
-        """
+        """Raise TypeError unless it is a belief of items, ValueError if the rule reads another."""
         if not isinstance(self.belief, self.reads):
             wrong = ValueError if isinstance(self.belief, Counts | Logistic) else TypeError
             raise wrong(
@@ -309,9 +230,12 @@ class ItemPolicy(Policy, ABC):
     def init(self, items: ItemSet) -> Any:
         """Return the memory before the first pull."""
 
-    @abstractmethod
     def recommend(self, belief: ItemBelief, memory: Any) -> int | np.ndarray:
-        """Return the best item so far; on a sphere, its unit vector."""
+        """Return the best item so far: by the posterior mode, on a sphere its unit vector.
+
+        Where items are counted alone, that of the largest mean reward.
+        """
+        return recommended(belief, belief.mode) if belief.learns else paid_best(belief)
 
     def bound(self, times: np.ndarray, items: ItemSet) -> np.ndarray | None:
         """Return the growing part of a proved regret bound at `times`, or None."""

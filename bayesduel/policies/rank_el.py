@@ -21,32 +21,23 @@ import numpy as np
 
 from bayesduel.beliefs import BeliefSpec, Hoeffding, bounds, pick
 from bayesduel.jit import compiled
-from bayesduel.policies.identification import Answer, conclude, no_answer
+from bayesduel.policies.identification import Answer, conclude, no_answer, take_pair
 from bayesduel.policies.policy import HorizonPolicy
 
 __all__ = ["RankEl"]
 
 
 class Memory(NamedTuple):
-    """State of RankEl between duels.
+    """State of RankEl between duels."""
 
-    Attributes
-    ----------
-    budget, threshold, borda, by_rank, rho
-        ln(2 N T / delta); 1/2 + epsilon; the criterion; the distance, and how much is allowed.
-    current
-        Pairs still to duel in this round, first index below the second, shape (K, K).
-    answer
-        The first of the ranking.
-    """
-
-    budget: float
-    threshold: float
-    borda: bool
-    by_rank: bool
-    rho: float
+    budget: float  # ln(2 N T / delta)
+    threshold: float  # 1/2 + epsilon
+    borda: bool  # the criterion
+    by_rank: bool  # the distance
+    rho: float  # how much of it is allowed
+    # Pairs still to duel in this round, first index below the second, shape (K, K).
     current: np.ndarray
-    answer: Answer
+    answer: Answer  # the first of the ranking
 
 
 @compiled
@@ -59,12 +50,7 @@ def select(belief, memory, t, rng):
         place = end_round(belief, memory)
         if not current.any():
             return conclude(memory.answer, pick(place == place.max(), rng), t)
-    for i in range(len(current)):
-        for j in range(i + 1, len(current)):
-            if current[i, j]:
-                current[i, j] = False
-                return i, j
-    raise RuntimeError("a round of RankEl should hold a pair")
+    return take_pair(current)
 
 
 @compiled
@@ -128,26 +114,17 @@ class RankEl(HorizonPolicy):
 
     Parameters
     ----------
-    belief
-        The belief that bounds P.
     criterion
         By which score the arms are ranked: "copeland" or "borda".
     distance
         From the true ranking: "pairs", the number of discordant pairs (Kendall), or "rank", the
         largest difference between an arm's ranks.
-    horizon
-        Total number of duels. Default: the simulation's.
     delta
         Probability of a wrong ranking. Default: 1 / horizon.
     epsilon
         An arm beats another if it wins with more than 1/2 + epsilon, in [0, 1/2); 0 under "borda".
     rho
         Stop when the distance is at most this.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     belief: BeliefSpec = Hoeffding()

@@ -59,11 +59,6 @@ class RCS(PairPolicy):
         bounded by Hoeffding's inequality.
     alpha
         Exploration constant, > 0.5.
-
-    Raises
-    ------
-    ValueError
-        If ``alpha <= 0.5``, or if `belief` cannot be sampled.
     """
 
     belief: BeliefSpec = Beta(bounds="hoeffding")

@@ -30,35 +30,19 @@ __all__ = ["RMED1", "RMED2", "RMED2FH"]
 
 
 class Memory(NamedTuple):
-    """State of RMED between duels.
+    """State of RMED between duels."""
 
-    Attributes
-    ----------
-    slack
-        f(K), allowed beyond ln t.
-    alpha
-        RMED2: every pair is duelled at least alpha ln ln t times; 0 for RMED1.
-    opening
-        RMED2FH: duels of every pair at the start; 0 for the others.
-    cheapest
-        RMED2FH: the opponent that refutes each arm at least regret, as found after the opening;
-        -1 if none, -2 before; shape (K,), or (0,) for the others.
-    divergence
-        Of each arm, shape (K,).
-    current, remaining, coming
-        The lists L_C, L_R and L_N as masks, shape (3, K).
-    place
-        The arm of L_C drawn last (-1: none yet), duels every pair has had, the belief's
-        `n_duels` at the last look, duels every pair is to have, and the first arm of the pairs
-        that may lack them; shape (5,).
-    """
-
-    slack: float
-    alpha: float
-    opening: float
+    slack: float  # f(K), allowed beyond ln t
+    alpha: float  # RMED2: every pair is duelled at least alpha ln ln t times; 0 for RMED1
+    opening: float  # RMED2FH: duels of every pair at the start; 0 for the others
+    # RMED2FH: the opponent that refutes each arm at least regret, as found after the opening; -1 if
+    # none, -2 before; shape (K,), or (0,) for the others.
     cheapest: np.ndarray
-    divergence: np.ndarray
-    lists: np.ndarray
+    divergence: np.ndarray  # of each arm, shape (K,)
+    lists: np.ndarray  # L_C, L_R and L_N as masks, shape (3, K)
+    # The arm of L_C drawn last (-1: none yet), duels every pair has had, the belief's `n_duels` at
+    # the last look, duels every pair is to have, and the first arm of the pairs that may lack them;
+    # shape (5,).
     place: np.ndarray
 
 
@@ -184,35 +168,14 @@ def met(belief, i, j):
     return belief.wins[i, j] + belief.wins[j, i]
 
 
-def _memory(n_arms: int, slack: float, alpha: float, opening: float = 0.0) -> Memory:
-    lists = np.ones((3, n_arms), np.bool_)
-    lists[COMING] = False
-    return Memory(
-        slack=float(slack) * n_arms**1.01,
-        alpha=float(alpha),
-        opening=float(opening),
-        cheapest=np.full(n_arms if opening > 0 else 0, -2, np.int64),
-        divergence=np.zeros(n_arms),
-        lists=lists,
-        place=np.array([-1, 0, 0, 0, 0]),
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class RMED1(PairPolicy):
     """Relative Minimum Empirical Divergence, for Condorcet regret.
 
     Parameters
     ----------
-    belief
-        Not a choice: the rule reads counts of wins alone.
     slack
         c in ``f(K) = c K^1.01``.
-
-    Raises
-    ------
-    ValueError
-        If `slack` is negative.
     """
 
     belief: BeliefSpec = KL()
@@ -225,72 +188,52 @@ class RMED1(PairPolicy):
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""
-        return _memory(n_arms, self.slack, 0.0)
+        lists = np.ones((3, n_arms), np.bool_)
+        lists[COMING] = False
+        return Memory(
+            slack=float(self.slack) * n_arms**1.01,
+            alpha=0.0,
+            opening=0.0,
+            cheapest=np.zeros(0, np.int64),
+            divergence=np.zeros(n_arms),
+            lists=lists,
+            place=np.array([-1, 0, 0, 0, 0]),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
-class RMED2(PairPolicy):
+class RMED2(RMED1):
     """RMED with the cheapest opponent: asymptotically optimal for Condorcet regret.
 
     Parameters
     ----------
-    belief
-        Not a choice: the rule reads counts of wins alone.
-    slack
-        c in ``f(K) = c K^1.01``.
     alpha
         Every pair is duelled at least ``alpha ln ln t`` times, > 0.
-
-    Raises
-    ------
-    ValueError
-        If `slack` is negative or `alpha` not positive.
     """
 
-    belief: BeliefSpec = KL()
-    slack: float = 0.3
     alpha: float = 3.0
-    reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Komiyama et al., COLT 2015, Algorithm 2"
     guarantee: ClassVar[str] = "Condorcet regret at the least possible slope in ln T"
-    ranges: ClassVar = {"slack": ">= 0", "alpha": "> 0"}
+    ranges: ClassVar = {"alpha": "> 0"}
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""
-        return _memory(n_arms, self.slack, self.alpha)
+        return super().init(n_arms)._replace(alpha=float(self.alpha))
 
 
 @dataclass(frozen=True, kw_only=True)
-class RMED2FH(HorizonPolicy):
+class RMED2FH(RMED2, HorizonPolicy):
     """RMED2 with a fixed horizon: the opponents are chosen once, after the opening.
 
     Parameters
     ----------
-    belief
-        Not a choice: the rule reads counts of wins alone.
-    slack
-        c in ``f(K) = c K^1.01``.
     alpha
         Every pair is duelled ``alpha ln ln T`` times first, > 0.
     horizon
-        T, the total number of duels. Default: the simulation's.
-
-    Raises
-    ------
-    ValueError
-        If `slack` is negative, `alpha` not positive, or `horizon` below 1 or infinite.
+        T, the total number of duels; finite. Default: the simulation's.
     """
 
-    belief: BeliefSpec = KL()
-    slack: float = 0.3
-    alpha: float = 3.0
     horizon: float | None = None
-    reads: ClassVar = "counts"
-    select: ClassVar = staticmethod(select)
-    reference: ClassVar[str] = "Komiyama et al., COLT 2015, Algorithm 2"
-    guarantee: ClassVar[str] = "Condorcet regret at the least possible slope in ln T"
-    ranges: ClassVar = {"slack": ">= 0", "alpha": "> 0"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -300,9 +243,11 @@ class RMED2FH(HorizonPolicy):
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""
         repeated = log(max(1.0, log(max(1.0, self.known_horizon()))))
-        opening = max(1.0, ceil(self.alpha * repeated))
-        return _memory(n_arms, self.slack, self.alpha, opening)
-
-    def answer(self, memory: Memory) -> None:
-        """Return None: no winner is identified."""
-        return None
+        return (
+            super()
+            .init(n_arms)
+            ._replace(
+                opening=float(max(1.0, ceil(self.alpha * repeated))),
+                cheapest=np.full(n_arms, -2, np.int64),
+            )
+        )

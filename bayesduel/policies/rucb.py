@@ -74,11 +74,6 @@ class RUCB(PairPolicy):
         The belief that bounds P. Default: Hoeffding's inequality, kept by crossing times.
     alpha
         Exploration constant, > 0.5; the expected regret bound needs alpha > 1.
-
-    Raises
-    ------
-    ValueError
-        If ``alpha <= 0.5``.
     """
 
     belief: BeliefSpec = Hoeffding()

@@ -23,13 +23,7 @@ import numpy as np
 from bayesduel.beliefs import Belief, BeliefSpec, Hoeffding, pick
 from bayesduel.jit import compiled
 from bayesduel.policies.borda_rewards import Rewards, duel_random_opponent, mean_rewards, no_rewards
-from bayesduel.policies.identification import (
-    Answer,
-    best_by,
-    best_by_shares,
-    conclude,
-    no_answer,
-)
+from bayesduel.policies.identification import Answer, best_by, best_by_shares, conclude, no_answer
 from bayesduel.policies.policy import HorizonPolicy
 from bayesduel.policies.savage_elimination import BORDA, CONDORCET, COPELAND, depends, learn
 
@@ -39,28 +33,7 @@ CRITERIA = {"copeland": COPELAND, "condorcet": CONDORCET, "borda": BORDA}
 
 
 class Memory(NamedTuple):
-    """State of SAVAGE between duels.
-
-    Attributes
-    ----------
-    criterion, k, delta, horizon, epsilon, verify, nested, restarts, steps
-        Settings; `restarts` is 0 for the formal predicate.
-    lower
-        Lower bounds, shape (K, K), upper ones being ``1 - lower.T``; for Borda, lower and
-        upper bounds on the arms' means in the first two columns.
-    active
-        Unknowns on which the decision may depend: pairs, shape (K, K), symmetric; for Borda
-        arms, in the first column.
-    rewards
-        For Borda: what each arm won against random opponents.
-    seen
-        The belief's `n_duels` at the last look, shape (1,).
-    refuted
-        Whether every arm was found to lose to some other, so that there is no Condorcet
-        winner and the Copeland winner is looked for instead, shape (1,).
-    answer
-        The decision.
-    """
+    """State of SAVAGE between duels."""
 
     criterion: int
     k: int
@@ -69,14 +42,20 @@ class Memory(NamedTuple):
     epsilon: float
     verify: bool
     nested: bool
-    restarts: int
+    restarts: int  # 0 for the formal predicate
     steps: int
+    # Lower bounds, shape (K, K), upper ones being ``1 - lower.T``; for Borda, lower and upper
+    # bounds on the arms' means in the first two columns.
     lower: np.ndarray
+    # Unknowns on which the decision may depend: pairs, shape (K, K), symmetric; for Borda arms, in
+    # the first column.
     active: np.ndarray
-    rewards: Rewards
-    seen: np.ndarray
+    rewards: Rewards  # for Borda: what each arm won against random opponents
+    seen: np.ndarray  # the belief's `n_duels` at the last look, shape (1,)
+    # Whether every arm was found to lose to some other, so that there is no Condorcet winner and
+    # the Copeland winner is looked for instead, shape (1,).
     refuted: np.ndarray
-    answer: Answer
+    answer: Answer  # the decision
 
 
 @compiled
@@ -202,8 +181,6 @@ class SAVAGE(HorizonPolicy):
     horizon
         Total number of duels, for the union bound. Default: the simulation's. ``math.inf``: a bound
         for every horizon.
-    delta
-        Probability of a wrong answer. Default: 1 / horizon.
     epsilon
         Accept a winner by this much: under "condorcet" an arm that loses to none by more;
         otherwise one whose score, in [0, 1], can fall short of no possible winner's by more.
@@ -306,11 +283,7 @@ class SAVAGE(HorizonPolicy):
     def selection(self, belief: Belief, memory: Memory) -> np.ndarray:
         """Return the k best arms now, bool, shape (K,): by lower bounds once decided."""
         if self.criterion != "borda":
-            chosen = np.zeros(len(memory.lower), np.bool_)
-            chosen[self.recommend(belief, memory)] = True
-            return chosen
+            return np.isin(np.arange(len(memory.lower)), self.recommend(belief, memory))
         decided = memory.answer.arm[0] >= 0
         score = memory.lower[:, 0] if decided else mean_rewards(memory.rewards)
-        chosen = np.zeros(len(score), np.bool_)
-        chosen[np.argsort(-score, kind="stable")[: self.k]] = True
-        return chosen
+        return np.isin(np.arange(len(score)), np.argsort(-score, kind="stable")[: self.k])

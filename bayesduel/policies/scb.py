@@ -35,42 +35,23 @@ MIXTURE, UNION, EPOCHS = range(3)
 
 
 class Memory(NamedTuple):
-    """State of SCB between duels.
+    """State of SCB between duels."""
 
-    Attributes
-    ----------
-    sign_test, cache, keep
-        Settings; the first by its place in ``SIGN_TESTS``.
-    clock
-        Round, its first duel, the winner it returned (-1 before), sweep through the active
-        arms, place in the sweep, the last winner of an earlier round (-1 if none); shape (6,).
-    testing
-        The pair under test, (-1, -1) if none, shape (2,).
-    before
-        Tallies to leave out: those of before the round (or of the test, without `cache`).
-    decided
-        1 where i was found to beat j in this round, -1 where j did, 0 unknown; (K, K).
-    opponents
-        The order in which each arm meets the others, shape (K, K - 1).
-    rewards
-        Sum of each arm's rewards in this round, shape (K,).
-    active
-        Arms still possible, shape (K,).
-    order
-        The order of the arms in this sweep, shape (K,).
-    """
-
-    sign_test: int
+    sign_test: int  # by its place in ``SIGN_TESTS``
     cache: bool
     keep: bool
+    # Round, its first duel, the winner it returned (-1 before), sweep through the active arms,
+    # place in the sweep, the last winner of an earlier round (-1 if none); shape (6,).
     clock: np.ndarray
-    testing: np.ndarray
+    testing: np.ndarray  # the pair under test, (-1, -1) if none, shape (2,)
+    # Tallies to leave out: those of before the round (or of the test, without `cache`).
     before: np.ndarray
+    # 1 where i was found to beat j in this round, -1 where j did, 0 unknown; (K, K).
     decided: np.ndarray
-    opponents: np.ndarray
-    rewards: np.ndarray
-    active: np.ndarray
-    order: np.ndarray
+    opponents: np.ndarray  # the order in which each arm meets the others, shape (K, K - 1)
+    rewards: np.ndarray  # sum of each arm's rewards in this round, shape (K,)
+    active: np.ndarray  # arms still possible, shape (K,)
+    order: np.ndarray  # the order of the arms in this sweep, shape (K,)
 
 
 ROUND, START, WINNER, SWEEP, PLACE, LAST = range(6)  # of Memory.clock
@@ -216,8 +197,6 @@ class SCB(PairPolicy):
 
     Parameters
     ----------
-    belief
-        Not a choice: the rule reads counts of wins alone.
     first_round
         Rounds have ``2^(2^r)`` duels, r from this on.
     sign_test
@@ -227,11 +206,6 @@ class SCB(PairPolicy):
         False: the paper's literal oracle, a fresh test at every reward.
     keep
         Carry tallies and decided pairs from round to round: a different algorithm.
-
-    Raises
-    ------
-    ValueError
-        If a setting is none of these.
     """
 
     belief: BeliefSpec = Hoeffding()

@@ -11,11 +11,7 @@ import numpy as np
 
 from bayesduel.beliefs import Belief, BeliefSpec
 from bayesduel.beliefs.followed import Followed, updated
-from bayesduel.beliefs.score_posterior import (
-    ScorePosterior,
-    draw_scores,
-    heaviest_mean,
-)
+from bayesduel.beliefs.score_posterior import ScorePosterior, draw_scores, heaviest_mean
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import PairPolicy, checked_cost
 
@@ -42,28 +38,14 @@ GOALS = {"winner": WINNER, "top_k": TOP_K, "ranking": RANKING}
 
 
 class Memory(NamedTuple):
-    """The posterior of the scores and the settings of a rule.
-
-    Attributes
-    ----------
-    posterior
-        Of the scores.
-    goal, k
-        WINNER, TOP_K (the k best) or RANKING.
-    rope
-        Difference in the probability to win, from one half, that a ranking neglects.
-    n_draws
-        Draws taken at every choice.
-    cost
-        Cost of a duel of each pair, infinite where it is forbidden, shape (K, K).
-    """
+    """The posterior of the scores and the settings of a rule."""
 
     posterior: ScorePosterior
-    goal: int
+    goal: int  # WINNER, TOP_K or RANKING
     k: int
-    rope: float
-    n_draws: int
-    cost: np.ndarray
+    rope: float  # difference in the probability to win, from one half, that a ranking neglects
+    n_draws: int  # draws taken at every choice
+    cost: np.ndarray  # cost of a duel of each pair, infinite where it is forbidden, shape (K, K)
 
 
 @compiled
@@ -141,13 +123,7 @@ def contenders(scores, memory):
 
 @compiled
 def best_pair(gain, memory, rng):
-    """Return the allowed pair of largest gain by cost, ties (up to rounding) at random.
-
-    Raises
-    ------
-    ValueError
-        If no pair is allowed.
-    """
+    """Return the allowed pair of largest gain by cost, ties (up to rounding) at random."""
     n_arms = len(gain)
     top = -1.0
     for i in range(n_arms):
@@ -186,11 +162,6 @@ class ScoreRule(PairPolicy):
     cost
         Cost of a duel of each pair, positive, symmetric, shape (K, K), as nested tuples;
         infinite where a pair is forbidden. Default: 1 each.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a setting is not as described.
     """
 
     belief: BeliefSpec = field(default_factory=Followed)

@@ -58,11 +58,6 @@ class SelfSparring(PairPolicy):
     ----------
     belief
         A ``Beta``; its prior is that of an arm's probability to win.
-
-    Raises
-    ------
-    ValueError
-        If `belief` is not a ``Beta``.
     """
 
     belief: BeliefSpec = Beta()

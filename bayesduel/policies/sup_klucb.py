@@ -131,8 +131,6 @@ class SupKLUCB(PairPolicy):
 
     Parameters
     ----------
-    belief
-        Not a choice: the rule reads counts of wins alone.
     score
         The score of an arm: "copeland", "borda", or "condorcet", which is the paper's name of
         the same rule as "copeland" where a Condorcet winner exists.
@@ -140,11 +138,6 @@ class SupKLUCB(PairPolicy):
         Indices are rounded down to a multiple of this, and ties drawn from at random. 0:
         exact comparison, the literal rule. A positive value explores longer; it is a
         different algorithm, to be reported with every number.
-
-    Raises
-    ------
-    ValueError
-        If `score` is none of these, or `index_tolerance` is not in [0, 1).
     """
 
     belief: BeliefSpec = KL()
@@ -173,10 +166,7 @@ class SupKLUCB(PairPolicy):
 
 @dataclass(frozen=True, kw_only=True)
 class ConfirmedSupKLUCB(SupKLUCB):
-    """Sup-KLUCB that leaves an arm alone with itself only once its pairs are confident; ours.
-
-    Parameters and errors as :class:`SupKLUCB`.
-    """
+    """Sup-KLUCB that leaves an arm alone with itself only once its pairs are confident; ours."""
 
     confirm: ClassVar[bool] = True
     reference: ClassVar[str] = "this package, after Agrawal & Chaporkar, arXiv 1902.02778"

@@ -97,6 +97,3 @@ class TopTwoThompson(ScoreRule):
 
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "Russo, COLT 2016 (Operations Research 2020)"
-
-
-TopTwoThompson.__doc__ = f"{TopTwoThompson.__doc__}\n{ScoreRule.__doc__}"

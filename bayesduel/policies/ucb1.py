@@ -73,15 +73,8 @@ class UCB1(PairPolicy):
 
     Parameters
     ----------
-    belief
-        Not a choice: the rule reads counts of wins alone.
     reward
         "opponent": an arm against a random other. "pair": each ordered pair is an arm.
-
-    Raises
-    ------
-    ValueError
-        If `reward` is neither.
     """
 
     belief: BeliefSpec = Hoeffding()

@@ -55,11 +55,6 @@ class Uniform(PairPolicy, MarginPolicy):
     cost
         Infinite for a pair that is forbidden, shape (K, K), as nested tuples; what a pair costs
         makes no other difference. Default: no pair is.
-
-    Raises
-    ------
-    ValueError
-        If `by` is neither.
     """
 
     belief: BeliefSpec = Hoeffding()
@@ -78,13 +73,7 @@ class Uniform(PairPolicy, MarginPolicy):
         return Memory(pairs)
 
     def with_cost(self, cost: tuple[tuple[float, ...], ...] | None) -> Self:
-        """Return the policy without the pairs of infinite cost.
-
-        Raises
-        ------
-        ValueError
-            If the others do not cost the same.
-        """
+        """Return the policy without the pairs of infinite cost; the others should cost the same."""
         if cost is None:
             return self
         if len({price for row in cost for price in row if price < np.inf}) > 1:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayesduel.system.arguments import numbers, shown_value
+from bayesduel.system.arguments import check_one_of, numbers
 
 __all__ = [
     "beats",
@@ -93,8 +93,7 @@ def copeland_scores(P: Any, ties: Literal["strict", "half"] = "strict") -> np.nd
     ----------
     Zoghi, Karnin, Whiteson & de Rijke, "Copeland Dueling Bandits", NeurIPS 2015, Section 2.
     """
-    if not isinstance(ties, str) or ties not in ("strict", "half"):
-        raise ValueError(f"ties should be 'strict' or 'half', got {shown_value(ties)}")
+    check_one_of(ties, "ties", ("strict", "half"))
     won = beats(P)
     return np.asarray(_points(won, ties) / (won.shape[-1] - 1))
 

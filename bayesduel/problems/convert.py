@@ -1,7 +1,6 @@
 """Conversion to problems: from a name, a preference matrix or a log."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -95,33 +94,15 @@ def as_margin_problem(problem: Any) -> Any:
     )
 
 
-@dataclass(frozen=True)
 class BinaryFamily(Problem):
     """A family of preference matrices whose duels have margins of 1/2 and -1/2."""
 
-    family: Any
     setting: ClassVar[str] = "margins"
     is_family: ClassVar[bool] = True
 
-    @property
-    def name(self) -> str:
-        """The name of the family of matrices."""
-        return str(self.family.name)
-
-    @property
-    def source(self) -> str:
-        """The source of the family of matrices."""
-        return str(self.family.source)
-
-    @property
-    def arms(self) -> tuple[str, ...]:
-        """Labels of the arms."""
-        return tuple(self.family.arms)
-
-    @property
-    def n_arms(self) -> int:
-        """How many arms."""
-        return int(self.family.n_arms)
+    def __init__(self, family: Any) -> None:
+        self.family, self.name, self.source = family, family.name, family.source
+        self.arms, self.n_arms = family.arms, family.n_arms
 
     def draw(self, rng: np.random.Generator) -> Any:
         """Draw a problem of the family."""

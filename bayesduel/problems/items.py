@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import expit
 
 from bayesduel.beliefs.item_belief import ItemSet
-from bayesduel.problems.problem import Problem
+from bayesduel.problems.problem import Problem, numbered
 from bayesduel.system.arguments import numbers
 
 __all__ = ["ItemDuels", "ItemPulls", "SpherePulls"]
@@ -82,7 +82,7 @@ class ItemPulls(Problem):
     @property
     def arms(self) -> tuple[str, ...]:
         """Labels of the items: "1", "2", ..."""
-        return tuple(str(k + 1) for k in range(self.n_arms))
+        return numbered(self.n_arms)
 
     @property
     def offer(self) -> ItemSet:

@@ -11,41 +11,30 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from bayesduel.jit import compiled
-from bayesduel.problems.problem import Problem
-from bayesduel.system.arguments import (
-    check_one_of,
-    check_rng,
-    finite,
-    labels_of,
-    numbers,
-    real,
-    shown_value,
-    whole,
-)
+from bayesduel.problems.problem import Problem, checked_labels
+from bayesduel.system.arguments import check_one_of, check_range, check_rng, finite, numbers, whole
 
-__all__ = ["Dice", "ScoreDuels", "draw_margin", "lot", "score_duels", "uneven_duels"]
+__all__ = [
+    "Dice",
+    "ScoreDuels",
+    "checked_arms",
+    "draw_margin",
+    "lot",
+    "score_duels",
+    "uneven_duels",
+]
 
 
 class Dice(NamedTuple):
-    """Arrays from which compiled code draws margins.
+    """Arrays from which compiled code draws margins."""
 
-    Attributes
-    ----------
-    mean, sd
-        Of the margin of i over j, shape (K, K).
-    pool
-        Recorded margins, pair after pair, i < j, shape (n,); n = 0: draw normal ones.
-    start
-        Where the margins of pair (i, j), i < j, start in `pool`, and where they end, shape
-        (K, K, 2).
-    binary
-        Whether margins are 1/2 and -1/2, with chance ``1/2 + mean`` of the former.
-    """
-
-    mean: np.ndarray
-    sd: np.ndarray
+    mean: np.ndarray  # of the margin of i over j, shape (K, K)
+    sd: np.ndarray  # its standard deviation, shape (K, K)
+    # Recorded margins, pair after pair, i < j, shape (n,); n = 0: draw normal ones.
     pool: np.ndarray
+    # Where the margins of pair (i, j), i < j, start in `pool`, and where they end, shape (K, K, 2).
     start: np.ndarray
+    # Whether margins are 1/2 and -1/2, with chance ``1/2 + mean`` of the former.
     binary: bool = False
 
 
@@ -92,13 +81,7 @@ class ScoreDuels(Problem):
             raise ValueError("mean should be antisymmetric: what i gains on j, j loses to i")
         if not np.array_equal(sd, sd.T) or (sd < 0).any():
             raise ValueError("sd should be symmetric and >= 0")
-        arms = tuple(str(a) for a in labels_of(self.arms, "arms")) or tuple(
-            str(i + 1) for i in range(len(mean))
-        )
-        if len(set(arms)) != len(mean):
-            raise ValueError(
-                f"arms should be {len(mean)} distinct labels, got {shown_value(self.arms)}"
-            )
+        arms = checked_labels(self.arms, len(mean))
         for array in (mean, sd):
             array.setflags(write=False)
         object.__setattr__(self, "mean", mean)
@@ -151,12 +134,8 @@ def score_duels(
     ----------
     Groves & Branke, sections 5.1 and 6.
     """
-    real(n_arms, "n_arms")
-    if not n_arms >= 2:
-        raise ValueError(f"n_arms should be at least 2, got {n_arms}")
-    n_arms = whole(n_arms, "n_arms", 2)
-    if not finite(d, "d") >= 0:
-        raise ValueError(f"d should be >= 0, got {d}")
+    n_arms = checked_arms(n_arms)
+    check_range(d, "d", ">= 0 and finite")
     check_one_of(spread, "spread", ("sd", "variance"))
     if best is not None:
         best = finite(best, "best")
@@ -179,17 +158,20 @@ def uneven_duels(
     As :func:`score_duels`, with ``log10 sigma_ij`` uniform on [-decades, 0]: over two decades
     the variances differ up to 10,000-fold.
     """
-    real(n_arms, "n_arms")
-    if not n_arms >= 2:
-        raise ValueError(f"n_arms should be at least 2, got {n_arms}")
-    n_arms = whole(n_arms, "n_arms", 2)
+    n_arms = checked_arms(n_arms)
     check_rng(rng)
-    if not (finite(decades, "decades") >= 0 and finite(d, "d") >= 0):
-        raise ValueError(f"decades and d should be >= 0, got {decades} and {d}")
+    check_range(decades, "decades", ">= 0 and finite")
+    check_range(d, "d", ">= 0 and finite")
     gamma = rng.random(n_arms)
     sigma = 10 ** (-decades * rng.random(n_arms * (n_arms - 1) // 2))
     off = d * rng.standard_normal(len(sigma))
     return _built(gamma, sigma, off, f"spreads over {decades:g} decades, d = {d:g}")
+
+
+def checked_arms(n_arms: int) -> int:
+    """Return a number of arms, at least 2, as a whole number."""
+    check_range(n_arms, "n_arms", "at least 2")
+    return whole(n_arms, "n_arms", 2)
 
 
 def _built(gamma: np.ndarray, sigma: np.ndarray, off: np.ndarray, source: str) -> ScoreDuels:

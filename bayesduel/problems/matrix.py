@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from bayesduel.preference import CRITERIA, check_preference, winner_mask
-from bayesduel.problems.problem import Problem
-from bayesduel.system.arguments import labels_of, real, shown_value
+from bayesduel.problems.problem import Problem, checked_labels
+from bayesduel.system.arguments import real
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -48,15 +48,8 @@ class Matrix(Problem):
         if P.ndim != 2:
             raise ValueError(f"P should have shape (K, K), got {P.shape}")
         P.setflags(write=False)
-        arms = tuple(str(a) for a in labels_of(self.arms, "arms")) or tuple(
-            str(i + 1) for i in range(len(P))
-        )
-        if len(set(arms)) != len(P):
-            raise ValueError(
-                f"arms should be {len(P)} distinct labels, got {shown_value(self.arms)}"
-            )
         object.__setattr__(self, "P", P)
-        object.__setattr__(self, "arms", arms)
+        object.__setattr__(self, "arms", checked_labels(self.arms, len(P)))
 
     @property
     def n_arms(self) -> int:

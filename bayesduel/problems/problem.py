@@ -20,7 +20,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-__all__ = ["Problem"]
+from bayesduel.system.arguments import labels_of, shown_value
+
+__all__ = ["Problem", "checked_labels", "numbered"]
 
 
 class Problem:
@@ -52,3 +54,16 @@ class Problem:
     def draw(self, rng: np.random.Generator) -> Self:
         """Return a problem of the family; a problem that is not a family returns itself."""
         return self
+
+
+def checked_labels(arms: Any, n_arms: int) -> tuple[str, ...]:
+    """Return the labels of the arms, "1", "2", ... where none are given; refuse equal ones."""
+    labels = tuple(str(a) for a in labels_of(arms, "arms")) or numbered(n_arms)
+    if len(set(labels)) != n_arms:
+        raise ValueError(f"arms should be {n_arms} distinct labels, got {shown_value(arms)}")
+    return labels
+
+
+def numbered(n_arms: int) -> tuple[str, ...]:
+    """Return the labels "1", "2", ..."""
+    return tuple(str(k + 1) for k in range(n_arms))

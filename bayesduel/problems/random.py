@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import ndtr
 
 from bayesduel.preference import copeland_scores
-from bayesduel.problems.margins import score_duels
+from bayesduel.problems.margins import checked_arms, score_duels
 from bayesduel.problems.matrix import Matrix
-from bayesduel.problems.problem import Problem
-from bayesduel.system.arguments import check_flag, check_rng, finite, real, shown_value, whole
+from bayesduel.problems.problem import Problem, numbered
+from bayesduel.system.arguments import check_flag, check_range, check_rng, shown_value
 from bayesduel.system.memory import check_square
 
 __all__ = [
@@ -56,7 +56,7 @@ class RandomProblem(Problem):
     @property
     def arms(self) -> tuple[str, ...]:
         """Labels of the arms."""
-        return tuple(str(i + 1) for i in range(self.n_arms))
+        return numbered(self.n_arms)
 
     @property
     def source(self) -> str:
@@ -86,7 +86,7 @@ def uniform(n_arms: int, *, unique_winner: bool = True, rng: np.random.Generator
     Agrawal & Chaporkar, arXiv 1902.02778 ("random"; uniform is our reading), with n_arms
     itself uniform on 3..36.
     """
-    n_arms = _checked_arms(n_arms)
+    n_arms = checked_arms(n_arms)
     check_flag(unique_winner, "unique_winner")
     check_rng(rng)
     while True:
@@ -108,18 +108,8 @@ def thurstone(
 ) -> Matrix:
     """Return P of Thurstone duels with a standard deviation for each pair.
 
-    ``gamma_i ~ U[0, 1]``, difference ``N(gamma_i - gamma_j, sigma_ij^2)``.
-
-    Parameters
-    ----------
-    n_arms
-        At least 2.
-    spread
-        Which of sigma_ij and its square is U[0, 1].
-    best
-        If given, the first arm's gamma.
-    rng
-        Source of randomness.
+    ``gamma_i ~ U[0, 1]``, difference ``N(gamma_i - gamma_j, sigma_ij^2)``: that of
+    :func:`perturbed_thurstone`, where the parameters are described, with d = 0.
 
     References
     ----------
@@ -165,10 +155,9 @@ def perturbed_thurstone(
 
 def bradley_terry(n_arms: int, *, sd: float = 1.0, rng: np.random.Generator) -> Matrix:
     """Return ``P[i, j] = w_i / (w_i + w_j)`` with ``ln w_i ~ N(0, sd^2)``."""
-    n_arms = _checked_arms(n_arms)
+    n_arms = checked_arms(n_arms)
     check_rng(rng)
-    if not finite(sd, "sd") > 0:
-        raise ValueError(f"sd should be positive, got {sd}")
+    check_range(sd, "sd", "positive and finite")
     score = sd * rng.standard_normal(n_arms)
     P = 1 / (1 + np.exp(score - score[:, None]))
     return Matrix(P, "bradley-terry", source=f"log strengths N(0, {sd:g}^2)")
@@ -181,16 +170,7 @@ def noise_floor(problem: Matrix, gap: float) -> Matrix:
     """
     if not isinstance(problem, Matrix):
         raise TypeError(f"problem should be a Matrix, got {shown_value(problem)}")
-    real(gap, "gap")
-    if not 0 < gap <= 0.5:
-        raise ValueError(f"gap should be in (0, 0.5], got {gap}")
+    check_range(gap, "gap", "in (0, 0.5]")
     away = problem.P - 0.5
     P = 0.5 + np.sign(away) * np.maximum(np.abs(away), gap)
     return Matrix(P, f"{problem.name}, gaps >= {gap:g}", problem.arms, problem.source)
-
-
-def _checked_arms(n_arms: int) -> int:
-    real(n_arms, "n_arms")
-    if not n_arms >= 2:
-        raise ValueError(f"n_arms should be at least 2, got {n_arms}")
-    return whole(n_arms, "n_arms", 2)

@@ -1,7 +1,6 @@
 """Random problems of items: every replication draws new attributes and a new preference vector."""
 
 from dataclasses import dataclass
-from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,13 +8,14 @@ from scipy.special import expit
 
 from bayesduel.problems.items import ItemDuels, ItemPulls, SpherePulls
 from bayesduel.problems.problem import Problem
-from bayesduel.system.arguments import real
+from bayesduel.system.arguments import check_range
+from bayesduel.system.settings import Settings
 
 __all__ = ["LogisticDuels", "LogisticItems", "UnitSphere"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogisticItems(Problem):
+class LogisticItems(Settings, Problem):
     """A family of problems: items uniform on the unit sphere, a preference vector of known length.
 
     Parameters
@@ -35,11 +35,6 @@ class LogisticItems(Problem):
         If given, in (0, 1): the first item is the best that the (squeezed) sphere has (the order
         is shuffled in simulations), and every other one pays with a chance at least `gap` less,
         however many there are.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     n_arms: int = 100
@@ -51,25 +46,17 @@ class LogisticItems(Problem):
     shows: ClassVar[int] = 1
     is_family: ClassVar[bool] = True
     kind: ClassVar[type[ItemPulls]] = ItemPulls
+    ranges: ClassVar = {
+        "n_attributes": "at least 2",
+        "norm": "positive and finite",
+        "condition": ">= 1 and finite",
+    }
 
     def __post_init__(self) -> None:
-        real(self.n_attributes, "n_attributes")
-        if not self.n_attributes >= 2:
-            raise ValueError(f"n_attributes should be at least 2, got {self.n_attributes}")
-        real(self.n_arms, "n_arms")
-        if not self.n_arms >= self.n_attributes:
-            raise ValueError(
-                f"n_arms should be at least n_attributes = {self.n_attributes}, got {self.n_arms}"
-            )
-        real(self.norm, "norm")
-        if not 0 < self.norm < inf:
-            raise ValueError(f"norm should be positive and finite, got {self.norm}")
-        real(self.condition, "condition")
-        if not 1 <= self.condition < inf:
-            raise ValueError(f"condition should be >= 1 and finite, got {self.condition}")
+        super().__post_init__()
+        check_range(self.n_arms, "n_arms", f"at least n_attributes = {self.n_attributes}")
         if self.gap is not None:
             most = expit(self.norm / np.sqrt(self.condition)) - 0.5
-            real(self.gap, "gap")
             if not 0 < self.gap < most:
                 raise ValueError(
                     f"gap should be in (0, {most:.3g}), so that half of the items are far enough "
@@ -119,7 +106,7 @@ class LogisticDuels(LogisticItems):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnitSphere(Problem):
+class UnitSphere(Settings, Problem):
     """A family of problems: every unit vector is an item, a preference vector of known length.
 
     Parameters
@@ -128,11 +115,6 @@ class UnitSphere(Problem):
         n, at least 2.
     norm
         Length of the preference vector, > 0.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     n_attributes: int = 4
@@ -140,14 +122,7 @@ class UnitSphere(Problem):
     setting: ClassVar[str] = "items"
     shows: ClassVar[int] = 1
     is_family: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        real(self.n_attributes, "n_attributes")
-        if not self.n_attributes >= 2:
-            raise ValueError(f"n_attributes should be at least 2, got {self.n_attributes}")
-        real(self.norm, "norm")
-        if not 0 < self.norm < inf:
-            raise ValueError(f"norm should be positive and finite, got {self.norm}")
+    ranges: ClassVar = {"n_attributes": "at least 2", "norm": "positive and finite"}
 
     @property
     def n_arms(self) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesduel.problems.margins import ScoreDuels
 from bayesduel.problems.matrix import Matrix
-from bayesduel.system.arguments import check_log, check_text, shown_value
+from bayesduel.system.arguments import check_log, check_one_of, check_text, shown_value
 
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
@@ -33,8 +33,7 @@ class Replay(Matrix):
     """
 
     def __init__(self, duels: "Duels", *, never_met: str = "error", name: str = "") -> None:
-        if not isinstance(never_met, str) or never_met not in ("error", "half"):
-            raise ValueError(f"never_met should be 'error' or 'half', got {shown_value(never_met)}")
+        check_one_of(never_met, "never_met", ("error", "half"))
         from bayesduel.data.duels import Duels
 
         check_log(duels, Duels)

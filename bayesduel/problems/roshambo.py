@@ -30,18 +30,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesduel.problems.margins import ScoreDuels, lot
-from bayesduel.system.arguments import real, shown_value
+from bayesduel.system.arguments import check_range, real, shown_value
 from bayesduel.system.atomic_write import write_text
 from bayesduel.system.extras import load_extra, missing_extra
 from bayesduel.text import csv_text
 
-__all__ = [
-    "RoshamboDuels",
-    "RoshamboTable",
-    "roshambo_bots",
-    "roshambo_match",
-    "roshambo_table",
-]
+__all__ = ["RoshamboDuels", "RoshamboTable", "roshambo_bots", "roshambo_match", "roshambo_table"]
 
 COLUMNS = ("first", "second", "throws", "matches", "mean", "sd")
 FULL_MATCH = 1000  # throws: what the bots are built for
@@ -73,9 +67,7 @@ def roshambo_match(first: str, second: str, *, throws: int = 50, seed: int = 0) 
     for bot in (first, second):
         if bot not in known:
             raise ValueError(f"bots should be among {known}, got {shown_value(bot)}")
-    real(throws, "throws")
-    if not 1 <= throws <= FULL_MATCH:
-        raise ValueError(f"throws should be in 1..{FULL_MATCH}, got {throws}")
+    _check_throws(throws)
     real(seed, "seed")
     if not 0 <= seed < 2**32:
         raise ValueError(f"seed should be in 0..2**32 - 1, got {seed}")
@@ -177,12 +169,8 @@ def roshambo_table(
     unknown = sorted(set(bots) - set(known))
     if unknown or len(set(bots)) != len(bots) or len(bots) < 2:
         raise ValueError(f"bots should be two or more distinct names of {known}, got {bots}")
-    real(throws, "throws")
-    if not 1 <= throws <= FULL_MATCH:
-        raise ValueError(f"throws should be in 1..{FULL_MATCH}, got {throws}")
-    real(matches, "matches")
-    if not matches >= 2:
-        raise ValueError(f"matches should be at least 2, got {matches}")
+    _check_throws(throws)
+    check_range(matches, "matches", "at least 2")
     pairs = list(combinations(range(len(bots)), 2))
     keys = np.random.default_rng(seed).integers(0, 2**32, (len(pairs), matches))
     played = Parallel(n_jobs=workers)(
@@ -237,6 +225,12 @@ class RoshamboDuels(ScoreDuels):
         seed = int(lot(a, b, self.n_arms, nth, key)) >> 32
         margin = _margins(self.arms[a], self.arms[b], self.throws, [seed])[0]
         return margin if i == a else -margin
+
+
+def _check_throws(throws: int) -> None:
+    real(throws, "throws")
+    if not 1 <= throws <= FULL_MATCH:
+        raise ValueError(f"throws should be in 1..{FULL_MATCH}, got {throws}")
 
 
 def _margins(first: str, second: str, throws: int, seeds: Sequence[int]) -> list[float]:

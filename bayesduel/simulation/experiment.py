@@ -7,7 +7,7 @@ same for pairs, items and margins.
 import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -19,12 +19,31 @@ from bayesduel.simulation.parallel import Task, here, on_dask, on_processes
 from bayesduel.simulation.progress import progress_bar
 from bayesduel.simulation.replication import label, streams
 from bayesduel.simulation.run import PARTS
-from bayesduel.simulation.trace import MemoryTrace, StoredTrace, finished_trace, keep_finished
+from bayesduel.simulation.trace import (
+    Header,
+    MemoryTrace,
+    StoredTrace,
+    finished_trace,
+    keep_finished,
+)
 from bayesduel.system.arguments import check_one_of, listed, shown_value, whole
 
-__all__ = ["experiment", "labelled", "recorded_times", "whole"]
+__all__ = ["Execution", "experiment", "labelled", "recorded_times", "whole"]
 
 SMALL = 2_000_000  # Fewer duels than this are not worth starting processes for.
+
+
+class Execution(NamedTuple):
+    """How an experiment is run and kept: arguments of :func:`bayesduel.simulate`."""
+
+    replications: int
+    seed: int
+    permute: bool
+    workers: int | None
+    backend: str
+    scheduler: str | None
+    out: Path | None
+    progress: bool | None
 
 
 def experiment(
@@ -32,24 +51,15 @@ def experiment(
     problem: Any,
     times: np.ndarray,
     settings: Mapping[str, Any],
-    *,
-    replications: int,
-    seed: int,
-    permute: bool,
-    workers: int | None,
-    backend: str,
-    scheduler: str | None,
-    out: Any,
-    progress: bool | None,
+    how: Execution,
 ) -> xr.DataTree:
     """Run policies on a problem and return the trace."""
-    replications = whole(replications, "replications", 1)
-    seed = whole(seed, "seed", 0)
-    check_one_of(backend, "backend", ("processes", "dask"))
-    if backend == "dask" and not scheduler:
+    replications, seed, out = how.replications, whole(how.seed, "seed", 0), how.out
+    check_one_of(how.backend, "backend", ("processes", "dask"))
+    if how.backend == "dask" and not how.scheduler:
         raise ValueError("scheduler should be the address of a Dask cluster, got none")
-    if workers is not None:
-        workers = whole(workers, "workers", 1)
+    if how.workers is not None:
+        how = how._replace(workers=whole(how.workers, "workers", 1))
     kind = RUNS[settings["setting"]]
     drawn = (problem.draw(streams(seed, r)[0]) for r in range(replications))
     truth = kind.truth(problem, drawn, settings)
@@ -61,7 +71,7 @@ def experiment(
         "times": hashlib.sha256(times.tobytes()).hexdigest(),
         "replications": replications,
         "seed": seed,
-        "permute": permute,
+        "permute": how.permute,
         "versions": {"bayesduel": __version__, "numpy": np.__version__},
         **settings,
     }
@@ -80,12 +90,13 @@ def experiment(
     netcdf = Path(out) if out is not None and str(out).endswith(".nc") else None
     if netcdf is not None and netcdf.exists():
         return finished_trace(netcdf, plan)
+    header = Header(plan, coordinates, truth, layout)
     trace: MemoryTrace | StoredTrace
     if out is None:
-        trace = MemoryTrace(plan, coordinates, truth, layout)
+        trace = MemoryTrace(header)
     else:
         folder = Path(f"{netcdf}.partial" if netcdf is not None else out)
-        trace = StoredTrace(folder, plan, coordinates, truth, layout)
+        trace = StoredTrace(folder, header)
     with trace:
         finished = trace.finished()
         tasks = [
@@ -94,38 +105,30 @@ def experiment(
             for p, policy in enumerate(policies.values())
             if not finished[p, r]
         ]
-        _run(tasks, trace, finished.shape, times, workers, backend, scheduler, progress)
+        _run(tasks, trace, finished.size * int(times[-1]), how)
         if netcdf is not None and isinstance(trace, StoredTrace):
             return keep_finished(netcdf, trace)
     return trace.tree()
 
 
-def _run(
-    tasks: list[Task],
-    trace: MemoryTrace | StoredTrace,
-    shape: tuple[int, ...],
-    times: np.ndarray,
-    workers: int | None,
-    backend: str,
-    scheduler: str | None,
-    progress: bool | None,
-) -> None:
-    """Run what is missing of a trace, here, in processes or on a cluster."""
-    horizon = int(times[-1])
-    total = shape[0] * shape[1] * horizon
-    already = total - len(tasks) * horizon
-    if workers is None:
-        workers = 1 if total - already < SMALL else _processors()
-    with progress_bar(total, already, progress) as report:
+def _run(tasks: list[Task], trace: MemoryTrace | StoredTrace, total: int, how: Execution) -> None:
+    """Run what is missing of a trace of `total` duels, here, in processes or on a cluster."""
+    missing = sum(int(task.times[-1]) for task in tasks)
+    workers = how.workers or 1
+    if how.workers is None and missing >= SMALL:
+        from joblib import cpu_count
+
+        workers = int(cpu_count())
+    with progress_bar(total, total - missing, how.progress) as report:
         results: Iterable[tuple[int, dict[str, np.ndarray]]]
-        if tasks and backend == "dask":
-            results = on_dask(tasks, str(scheduler), report)
+        if tasks and how.backend == "dask":
+            results = on_dask(tasks, str(how.scheduler), report)
         elif tasks and min(workers, len(tasks)) > 1:
             results = on_processes(tasks, workers, report)
         else:
             results = here(tasks, report)
         for place, arrays in results:
-            trace.write(*divmod(place, shape[1]), arrays)
+            trace.write(*divmod(place, how.replications), arrays)
 
 
 def labelled(policies: Any) -> dict[str, Any]:
@@ -148,6 +151,7 @@ def labelled(policies: Any) -> dict[str, Any]:
 
 def recorded_times(record_at: Any, horizon: int) -> np.ndarray:
     """Return the times to record: "log" (30 a decade), "linear" (200) or those that are given."""
+    wrong = f"record_at should be 'log', 'linear' or times, got {shown_value(record_at)}"
     if isinstance(record_at, str):
         if record_at == "log":
             n_points = max(2, round(30 * np.log10(horizon)) + 1)
@@ -155,15 +159,11 @@ def recorded_times(record_at: Any, horizon: int) -> np.ndarray:
         elif record_at == "linear":
             points = np.linspace(horizon / 200, horizon, 200)
         else:
-            raise ValueError(
-                f"record_at should be 'log', 'linear' or times, got {shown_value(record_at)}"
-            )
+            raise ValueError(wrong)
         times = np.unique(np.maximum(1, np.round(points)).astype(np.int64))
     else:
         if not isinstance(record_at, Iterable):
-            raise TypeError(
-                f"record_at should be 'log', 'linear' or times, got {shown_value(record_at)}"
-            )
+            raise TypeError(wrong)
         rule = f"record_at should be increasing whole numbers in 1..{horizon}, got"
         try:
             given = np.asarray(listed(record_at, "record_at"))
@@ -177,9 +177,3 @@ def recorded_times(record_at: Any, horizon: int) -> np.ndarray:
             raise ValueError(f"{rule} {given.tolist()}")
     times = times[times < horizon]
     return np.append(times, np.int64(horizon))
-
-
-def _processors() -> int:
-    from joblib import cpu_count
-
-    return int(cpu_count())

@@ -8,7 +8,7 @@ import numpy as np
 from bayesduel.beliefs.item_belief import ItemSet, record_aimed, record_duel, record_pull
 from bayesduel.beliefs.logistic_laplace import sigmoid
 from bayesduel.policies.uniform import select
-from bayesduel.simulation.run import RUN, Layout, Run, Streams, Truth, count_type, driver
+from bayesduel.simulation.run import RUN, Layout, Run, Truth, count_type, driver
 
 __all__ = ["ItemRun", "play_item_duels", "play_pulls", "play_sphere"]
 
@@ -20,22 +20,15 @@ class ItemRun(Run):
     of what was shown, and of what it paid.
     """
 
-    def __init__(
-        self,
-        policy: Any,
-        problem: Any,
-        times: np.ndarray,
-        plan: Mapping[str, Any],
-        streams: Streams,
-    ) -> None:
-        super().__init__(times, problem.n_arms, plan)
-        truth, self.coins, self.draws, _ = streams
+    def begin(self, plan: Mapping[str, Any]) -> None:
+        """Make belief, memory and loop, before the first step."""
+        policy, problem = self.policy, self.problem
         offer, order = problem.offer, np.arange(problem.n_arms)
         if plan["permute"] and not offer.sphere:
-            order = truth.permutation(problem.n_arms)
+            order = self.truth_draws.permutation(problem.n_arms)
             values = offer.values if len(offer.values) == 1 else offer.values[order]
             offer = ItemSet(np.asfortranarray(offer.attributes[order]), values, False)
-        self.policy, self.problem, self.offer, self.order = policy, problem, offer, order
+        self.offer, self.order = offer, order
         self.belief, self.memory = policy.belief.init(offer), policy.init(offer)
         self.sums = np.zeros(2)
         if offer.sphere:
@@ -44,7 +37,7 @@ class ItemRun(Run):
         else:
             self.facts = (problem.utility[order], problem.worth[order])
             self.loop = driver((play_pulls, play_item_duels)[problem.shows - 1], policy.select)
-        bound = policy.bound(times, offer)
+        bound = policy.bound(self.times, offer)
         self.arrays["bound"][:] = np.nan if bound is None else bound
 
     @staticmethod

@@ -10,7 +10,7 @@ from bayesduel.beliefs.margin_moments import intransitivity
 from bayesduel.beliefs.margins import no_margins, record_margin
 from bayesduel.policies.uniform import select
 from bayesduel.problems.margins import draw_margin
-from bayesduel.simulation.run import PAIR, RUN, Layout, Run, Streams, Truth, driver
+from bayesduel.simulation.run import PAIR, RUN, Layout, Run, Truth, driver
 
 __all__ = ["MarginRun", "play_live", "play_margins", "top_set"]
 
@@ -18,21 +18,13 @@ __all__ = ["MarginRun", "play_live", "play_margins", "top_set"]
 class MarginRun(Run):
     """A replication of duels of arms, of which the margin is observed, to select the k best."""
 
-    def __init__(
-        self,
-        policy: Any,
-        problem: Any,
-        times: np.ndarray,
-        plan: Mapping[str, Any],
-        streams: Streams,
-    ) -> None:
-        super().__init__(times, problem.n_arms, plan)
-        _, luck, self.draws, _ = streams
+    def begin(self, plan: Mapping[str, Any]) -> None:
+        """Make belief, memory and loop, before the first step."""
+        policy, problem, luck = self.policy, self.problem, self.coins
         n_arms = problem.n_arms
         self.k, self.index = plan["k"], plan["index"]
         self.arms = luck.permutation(n_arms) if plan["permute"] else np.arange(n_arms)
         self.key = luck.integers(0, 2**64, dtype=np.uint64)
-        self.policy = policy
         self.margins, self.memory = no_margins(n_arms), policy.init(n_arms)
         self.outcomes = problem if problem.live else problem.dice
         self.loop: Callable[..., None] = (

@@ -9,7 +9,7 @@ import numpy as np
 from bayesduel.beliefs import record
 from bayesduel.policies.policy import once as repeats
 from bayesduel.policies.uniform import select
-from bayesduel.simulation.run import PAIR, RUN, Layout, Run, Streams, Truth, count_type, driver
+from bayesduel.simulation.run import PAIR, RUN, Layout, Run, Truth, count_type, driver
 
 __all__ = ["PairRun", "play_pairs", "recommend"]
 
@@ -17,24 +17,14 @@ __all__ = ["PairRun", "play_pairs", "recommend"]
 class PairRun(Run):
     """A replication of duels of arms, of which the winner is observed."""
 
-    def __init__(
-        self,
-        policy: Any,
-        problem: Any,
-        times: np.ndarray,
-        plan: Mapping[str, Any],
-        streams: Streams,
-    ) -> None:
-        super().__init__(times, problem.n_arms, plan)
-        truth, self.coins, self.draws, self.fits = streams
-        n_arms = problem.n_arms
+    def begin(self, plan: Mapping[str, Any]) -> None:
+        """Make belief, memory and loop, before the first step."""
+        policy, n_arms = self.policy, self.problem.n_arms
         self.pairs = plan["pairs"]
-        self.arms = truth.permutation(n_arms) if plan["permute"] else np.arange(n_arms)
-        self.P = np.ascontiguousarray(problem.P[np.ix_(self.arms, self.arms)])
-        self.policy = policy
-        loop = play_noted_pairs if plan.get("duels") else play_pairs
-        self.loop = driver(loop, policy.select, repeats=policy.repeats)
-        self.notes = np.zeros((int(times[-1]), 3), np.int32) if plan.get("duels") else None
+        self.arms = self.truth_draws.permutation(n_arms) if plan["permute"] else np.arange(n_arms)
+        self.P = np.ascontiguousarray(self.problem.P[np.ix_(self.arms, self.arms)])
+        self.loop = driver(play_pairs, policy.select, repeats=policy.repeats)
+        self.notes = np.zeros((int(self.times[-1]), 3), np.int32) if plan.get("duels") else None
         self.belief, self.memory = policy.belief.init(n_arms), policy.init(n_arms)
         self.self_duels = np.zeros(n_arms, np.int64)
         self.limit = _due(policy.belief, 0)
@@ -106,22 +96,11 @@ def _due(belief: Any, n_duels: int) -> float:
     return inf if due < 0 else due
 
 
-def play_pairs(belief, memory, P, self_duels, first, last, rng, coins):  # type: ignore[no-untyped-def]
-    """Play duels `first` to `last`, as often as the rule repeats a pair without asking it again."""
-    t = first
-    while t <= last:
-        i, j = select(belief, memory, t, rng)
-        n = min(repeats(belief, memory, t), last + 1 - t)
-        for _ in range(n):
-            outcome = 1.0 if coins.random() < P[i, j] else 0.0
-            record(belief, (i, j), outcome)
-        if i == j:
-            self_duels[i] += n
-        t += n
+def play_pairs(belief, memory, P, self_duels, first, last, rng, coins, notes=None):  # type: ignore[no-untyped-def]
+    """Play duels `first` to `last`, as often as the rule repeats a pair without asking it again.
 
-
-def play_noted_pairs(belief, memory, P, self_duels, first, last, rng, coins, notes):  # type: ignore[no-untyped-def]
-    """Play as `play_pairs` does, and note of each duel its arms and whether the first won."""
+    In `notes`, if given, it enters the arms of each duel and whether the first won.
+    """
     t = first
     while t <= last:
         i, j = select(belief, memory, t, rng)
@@ -129,7 +108,8 @@ def play_noted_pairs(belief, memory, P, self_duels, first, last, rng, coins, not
         for k in range(n):
             outcome = 1.0 if coins.random() < P[i, j] else 0.0
             record(belief, (i, j), outcome)
-            notes[t + k - 1] = i, j, int(outcome)
+            if notes is not None:
+                notes[t + k - 1] = i, j, int(outcome)
         if i == j:
             self_duels[i] += n
         t += n

@@ -25,22 +25,14 @@ _parents: set[int] = set()
 
 
 class Task(NamedTuple):
-    """One replication of one policy.
-
-    Attributes
-    ----------
-    policy, problem, times, plan, replication
-        As for :func:`bayesduel.simulation.replication.start`.
-    place
-        Its row in the progress file.
-    """
+    """One replication of one policy: the arguments of ``start``, and a row of progress."""
 
     policy: Any
     problem: Any
     times: np.ndarray
     plan: dict[str, Any]
     replication: int
-    place: int
+    place: int  # its row in the progress file
 
 
 def here(tasks: Sequence[Task], report: Report) -> Iterator[Result]:

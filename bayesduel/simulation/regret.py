@@ -56,10 +56,7 @@ FORMULAS = {
     "strong": "max(Delta_a, Delta_b)",
     "borda": "max B - (B_a + B_b) / 2",
 }
-OF_ITEMS = {
-    "pull": "max v p - v_a p_a",
-    "item_duel": "(Delta_a + Delta_b) / 2",
-}
+OF_ITEMS = {"pull": "max v p - v_a p_a", "item_duel": "(Delta_a + Delta_b) / 2"}
 OF_PAIRS = ("weak", "strong")
 
 
@@ -120,10 +117,7 @@ def regret(trace: xr.DataTree, criterion: str | Cost | None = None) -> xr.DataAr
     else:
         cost = P.isel(opponent=0, drop=True).copy(data=arm_costs(P.values, name))
         total = (counts["duels"] * cost).sum("arm")
-    total = total.transpose("policy", "replication", "time").astype(float)
-    total.name = name
-    total.attrs = {"criterion": name, "formula": formula}
-    return total
+    return _labelled(total, name, formula)
 
 
 @each_problem
@@ -231,10 +225,12 @@ def _of_items(trace: xr.DataTree, criterion: str | Cost | None, shows: int) -> x
     """Return the regret of a trace of items: what the best would have been worth, less this."""
     problem, counts = trace["problem"].to_dataset(), trace["trace"].to_dataset()
     own = _own_criterion(shows, criterion)
-    total = problem["best"] * trace["time"] - counts["worth"]
-    total = total.transpose("policy", "replication", "time").astype(float)
-    total.name = own
-    total.attrs = {"criterion": own, "formula": OF_ITEMS[own]}
+    return _labelled(problem["best"] * trace["time"] - counts["worth"], own, OF_ITEMS[own])
+
+
+def _labelled(total: xr.DataArray, name: str, formula: str) -> xr.DataArray:
+    total = total.transpose("policy", "replication", "time").astype(float).rename(name)
+    total.attrs = {"criterion": name, "formula": formula}
     return total
 
 
@@ -280,11 +276,8 @@ def arm_costs(P: Any, criterion: str) -> np.ndarray:
 
     Under criteria that end in "_sum", all of it.
     """
-    if criterion in ("copeland", "copeland_sum"):
-        scores = copeland_scores(P)
-        cost = scores.max(-1, keepdims=True) - scores
-    elif criterion == "borda":
-        scores = borda_scores(P)
+    if criterion in ("copeland", "copeland_sum", "borda"):
+        scores = borda_scores(P) if criterion == "borda" else copeland_scores(P)
         cost = scores.max(-1, keepdims=True) - scores
     elif criterion in ("condorcet", "condorcet_sum"):
         cost = _condorcet_gaps(P, criterion)

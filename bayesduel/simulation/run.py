@@ -6,7 +6,7 @@ on disk.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from math import inf
 from typing import Any
@@ -15,13 +15,12 @@ import numpy as np
 
 from bayesduel.jit import tell_if_it_compiles, with_globals
 
-__all__ = ["PAIR", "PARTS", "RUN", "Layout", "Run", "Streams", "Truth", "count_type", "driver"]
+__all__ = ["PAIR", "PARTS", "RUN", "Layout", "Run", "Truth", "count_type", "driver"]
 
 # Dimensions and type of each variable of a trace.
 Layout = dict[str, tuple[tuple[str, ...], Any]]
 # Dimensions and values of each variable of the problem.
 Truth = Mapping[str, tuple[tuple[str, ...], np.ndarray]]
-Streams = tuple[np.random.Generator, ...]
 
 RUN = ("policy", "replication")
 PAIR = ("arm", "opponent")
@@ -49,14 +48,27 @@ class Run(ABC):
     done: int = 0
     limit: float = inf
 
-    def __init__(self, times: np.ndarray, n_arms: int, plan: Mapping[str, Any]) -> None:
-        self.times = times
-        sizes = {"time": len(times), **dict.fromkeys(("arm", "opponent", "item"), n_arms)}
+    def __init__(
+        self,
+        policy: Any,
+        problem: Any,
+        times: np.ndarray,
+        plan: Mapping[str, Any],
+        streams: Sequence[np.random.Generator],
+    ) -> None:
+        self.policy, self.problem, self.times = policy, problem, times
+        self.truth_draws, self.coins, self.draws, self.fits = streams
+        sizes = {"time": len(times), **dict.fromkeys(("arm", "opponent", "item"), problem.n_arms)}
         sizes |= {"duel": int(times[-1]), "part": len(PARTS)}
         self.arrays = {
             name: np.zeros([sizes[d] for d in dims[len(RUN) :]], kind)
             for name, (dims, kind) in self.layout(plan).items()
         }
+        self.begin(plan)
+
+    @abstractmethod
+    def begin(self, plan: Mapping[str, Any]) -> None:
+        """Make belief, memory and loop, before the first step."""
 
     @staticmethod
     @abstractmethod

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.problems.convert import as_margin_problem, as_problem, several_problems
-from bayesduel.simulation.experiment import experiment, labelled, recorded_times
+from bayesduel.simulation.experiment import Execution, experiment, labelled, recorded_times
 from bayesduel.simulation.replication import label
 from bayesduel.simulation.trace import together
 from bayesduel.system.arguments import check_flag, check_one_of, path_of, shown_value, whole
@@ -178,20 +178,8 @@ def simulate(
             kept += 1.5 * horizon * sequences / problem.n_arms**2
         fewer = "simulate fewer arms, replications or times, or keep the trace in a file (out)"
         check_square(problem.n_arms, 12 + kept, "a simulation of pairs", fewer)
-    return experiment(
-        named,
-        problem,
-        times,
-        settings,
-        replications=runs,
-        seed=seed,
-        permute=permute,
-        workers=workers,
-        backend=backend,
-        scheduler=scheduler,
-        out=out,
-        progress=progress,
-    )
+    how = Execution(runs, seed, permute, workers, backend, scheduler, out, progress)
+    return experiment(named, problem, times, settings, how)
 
 
 def _homes(problems: Iterable[str], out: Path) -> dict[str, Path]:

@@ -21,7 +21,7 @@ import xarray as xr
 
 from bayesduel.intervals import check_ci_prob
 from bayesduel.simulation.trace import each_problem, plan_of
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_one_of, shown_value
 
 __all__ = ["opportunity_cost", "success_difference", "success_rate"]
 
@@ -186,10 +186,7 @@ def _of_arms(trace: xr.DataTree, criterion: str | None) -> xr.DataArray:
     from bayesduel.simulation.regret import arm_costs
 
     criterion = criterion or "copeland"
-    if not isinstance(criterion, str) or criterion not in ("copeland", "borda", "condorcet"):
-        raise ValueError(
-            f"criterion should be 'copeland', 'borda' or 'condorcet', got {shown_value(criterion)}"
-        )
+    check_one_of(criterion, "criterion", ("copeland", "borda", "condorcet"))
     named = trace["trace"].dataset["recommended"]
     cost = 2 * arm_costs(trace["problem"].dataset["P"].values, criterion)
     if cost.ndim == 1:

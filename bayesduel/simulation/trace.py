@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 import xarray as xr
@@ -29,7 +29,7 @@ from bayesduel.simulation.checksums import (
     runs_of,
     variables_of,
 )
-from bayesduel.simulation.interaction import Layout, Truth
+from bayesduel.simulation.run import RUN, Layout, Truth
 from bayesduel.system.arguments import path_of, shown_value
 from bayesduel.system.atomic_write import new_folder, write_netcdf
 from bayesduel.system.open_datatree import ZARR_FORMAT, open_datatree
@@ -38,6 +38,7 @@ LOCK = f"{CHECKSUM}/.writer"  # in the folder of a trace: held by the process th
 SHOWN = 3  # runs that a warning names
 
 __all__ = [
+    "Header",
     "MemoryTrace",
     "StoredTrace",
     "each_problem",
@@ -49,34 +50,28 @@ __all__ = [
 ]
 
 
+class Header(NamedTuple):
+    """What a trace holds before its first run."""
+
+    plan: Mapping[str, Any]  # what is simulated: settings, as JSON takes them
+    coordinates: Mapping[str, Any]  # labels of policies and arms, replications, recorded times
+    truth: Truth  # what the problem's group holds: dimensions and values of each variable
+    layout: Layout  # dimensions and type of each variable of the trace
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each variable of the trace."""
+        sizes = {name: len(values) for name, values in self.coordinates.items()}
+        return {name: tuple(sizes[d] for d in dims) for name, (dims, _) in self.layout.items()}
+
+
 class MemoryTrace:
-    """A trace kept in memory.
+    """A trace kept in memory."""
 
-    Parameters
-    ----------
-    plan
-        What is simulated: JSON-able settings.
-    coordinates
-        Labels of policies and arms, replications, recorded times.
-    truth
-        What the problem's group holds: dimensions and values of each variable.
-    layout
-        Dimensions and type of each variable of the trace.
-    """
-
-    def __init__(
-        self,
-        plan: Mapping[str, Any],
-        coordinates: Mapping[str, Any],
-        truth: Truth,
-        layout: Layout,
-    ) -> None:
-        self.plan, self.coordinates, self.truth = dict(plan), dict(coordinates), truth
-        self.layout = layout
-        sizes = _sizes(coordinates)
-        self.arrays = {
-            name: np.zeros([sizes[d] for d in dims], kind) for name, (dims, kind) in layout.items()
-        }
+    def __init__(self, header: Header) -> None:
+        self.header = header
+        kinds = {name: kind for name, (_, kind) in header.layout.items()}
+        self.arrays = {name: np.zeros(at, kinds[name]) for name, at in header.shapes.items()}
 
     def __enter__(self) -> Self:
         return self
@@ -86,7 +81,7 @@ class MemoryTrace:
 
     def finished(self) -> np.ndarray:
         """Return which runs are there, bool, shape (n_policies, n_replications)."""
-        return np.zeros([len(self.coordinates[d]) for d in ("policy", "replication")], bool)
+        return np.zeros([len(self.header.coordinates[d]) for d in RUN], bool)
 
     def write(self, policy: int, replication: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Enter one complete run."""
@@ -95,14 +90,11 @@ class MemoryTrace:
 
     def tree(self) -> xr.DataTree:
         """Return the trace."""
-        variables = {name: (self.layout[name][0], array) for name, array in self.arrays.items()}
-        root = xr.Dataset(coords=self.coordinates, attrs={"plan": json.dumps(self.plan)})
+        plan, coordinates, truth, layout = self.header
+        variables = {name: (layout[name][0], array) for name, array in self.arrays.items()}
+        root = xr.Dataset(coords=coordinates, attrs={"plan": json.dumps(dict(plan))})
         return xr.DataTree.from_dict(
-            {
-                "/": root,
-                "/trace": xr.Dataset(variables),
-                "/problem": xr.Dataset(dict(self.truth)),
-            }
+            {"/": root, "/trace": xr.Dataset(variables), "/problem": xr.Dataset(dict(truth))}
         )
 
 
@@ -115,8 +107,8 @@ class StoredTrace:
     ----------
     path
         The folder. If it holds a trace of the same plan, that one is continued.
-    plan, coordinates, truth, layout
-        As for :class:`MemoryTrace`.
+    header
+        What it holds before its first run.
 
     Raises
     ------
@@ -125,19 +117,12 @@ class StoredTrace:
         one whose settings, labels or problem are not whole.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        plan: Mapping[str, Any],
-        coordinates: Mapping[str, Any],
-        truth: Truth,
-        layout: Layout,
-    ) -> None:
+    def __init__(self, path: Path, header: Header) -> None:
         self.path = path
         if not path.exists():
-            _create(path, plan, coordinates, truth, layout)
+            _create(path, header)
         self.group = _group(path, "r+", "out should be new or a trace to go on with")
-        _require_same(path, json.loads(str(self.group.attrs["plan"])), plan)
+        _require_same(path, json.loads(str(self.group.attrs["plan"])), header.plan)
         self.variables = variables_of(self.group)
         self._lock = FileLock(path / LOCK, timeout=0)
 
@@ -355,39 +340,23 @@ def _problems(trace: Any) -> bool:
     )
 
 
-def _sizes(coordinates: Mapping[str, Any]) -> dict[str, int]:
-    return {name: len(values) for name, values in coordinates.items()}
-
-
-def _create(
-    path: Path,
-    plan: Mapping[str, Any],
-    coordinates: Mapping[str, Any],
-    truth: Truth,
-    layout: Layout,
-) -> None:
+def _create(path: Path, header: Header) -> None:
     """Make an empty store beside `path`, then move it there in one step."""
     if not path.parent.is_dir():
         raise ValueError(f"out should be in a folder that exists, got {path}")
     with suppress(FileExistsError), new_folder(path) as draft:  # made at the same time by another
-        _fill_store(draft, plan, coordinates, truth, layout)
+        _fill_store(draft, header)
 
 
-def _fill_store(
-    path: Path,
-    plan: Mapping[str, Any],
-    coordinates: Mapping[str, Any],
-    truth: Truth,
-    layout: Layout,
-) -> None:
+def _fill_store(path: Path, header: Header) -> None:
     """Make an empty store in a folder."""
+    plan, coordinates, truth, layout = header
     group = zarr.open_group(path, mode="w", attributes={"plan": json.dumps(dict(plan))})
-    sizes = _sizes(coordinates)
     for name, values in coordinates.items():
         _fill(group, name, (name,), np.asarray(values))
     trace = group.create_group("trace")
-    for name, (dims, kind) in layout.items():
-        shape = tuple(sizes[d] for d in dims)
+    for name, shape in header.shapes.items():
+        dims, kind = layout[name]
         trace.create_array(
             name,
             shape=shape,
@@ -399,13 +368,12 @@ def _fill_store(
     problem = group.create_group("problem")
     for name, (dims, values) in truth.items():
         _fill(problem, name, dims, values)
-    checksums = (sizes["policy"], sizes["replication"], SIZE * len(layout))
     group.create_array(
         CHECKSUM,
-        shape=checksums,
-        chunks=(1, 1, checksums[2]),
+        shape=(*(len(coordinates[d]) for d in RUN), SIZE * len(layout)),
+        chunks=(1, 1, SIZE * len(layout)),
         dtype=np.uint8,
-        dimension_names=("policy", "replication", "byte"),
+        dimension_names=(*RUN, "byte"),
         compressors=None,
         fill_value=0,
     )

@@ -19,6 +19,7 @@ __all__ = [
     "check_log",
     "check_names",
     "check_one_of",
+    "check_range",
     "check_rng",
     "check_seed",
     "check_text",
@@ -73,6 +74,24 @@ def real(value: Any, name: str, *, none: bool = False) -> None:
         raise TypeError(f"{name} should be a number, got {shown_value(value)}")
     if isinstance(value, Rational) and abs(cast(Any, value)) > LARGEST_FLOAT:
         raise TypeError(f"{name} should be a number that fits a float, got {shown_value(value)}")
+
+
+def check_range(value: Any, name: str, rule: str) -> None:
+    """Raise TypeError or ValueError unless an argument is a number as `rule` says; NaN never is.
+
+    Rules are "> 0.5", ">= 0", "at least 1", "in [0, 0.5)" and "positive and finite".
+    """
+    real(value, name)
+    plain = rule.removesuffix(" and finite").replace("positive", "> 0")
+    if plain.startswith("in "):
+        low, high = map(float, plain[4:-1].split(", "))
+        edge = (value == low and plain[3] == "[") or (value == high and plain[-1] == "]")
+        holds = low < value < high or edge
+    else:
+        sign, bound = plain.rsplit(" ", 1)
+        holds = value > float(bound) if sign == ">" else value >= float(bound)
+    if not holds or (rule.endswith("finite") and value > LARGEST_FLOAT):
+        raise ValueError(f"{name} should be {rule}, got {value}")
 
 
 def finite(value: Any, name: str) -> float:

@@ -6,6 +6,7 @@ to be done for a new one.
 
 import json
 import pickle
+import re
 import subprocess
 import sys
 import time
@@ -129,6 +130,16 @@ def test_is_a_frozen_record_that_pickles_and_tells_its_source(policy):
     assert getattr(bd, type(policy).__name__) is type(policy)
     assert type(policy).__doc__
     assert "References" in sys.modules[type(policy).__module__].__doc__
+
+
+@every_policy
+def test_the_docstring_describes_every_setting_once_and_what_is_refused(policy):
+    text = type(policy).__doc__
+    assert text.count("Parameters\n---") == text.count("Raises\n---") == 1
+    heads = re.findall(r"^(\w[^\n]*)\n    ", text.partition("Parameters\n")[2], flags=re.M)
+    described = [name for head in heads for name in head.split(", ")]
+    for setting in fields(policy):
+        assert described.count(setting.name) == 1
 
 
 @every_policy

@@ -1,10 +1,12 @@
 """Margins for tests: drawn from scores on a line, told plainly, or asked for by a rule."""
 
 from contextlib import contextmanager
+from itertools import combinations
 
 import numpy as np
 
 from bayesduel.policies.top_k import no_margins, record_margin
+from bayesduel.policies.top_k.aepcs import distances, log_normal_cdf
 
 
 def dealt(n_arms, per_pair, seed, d=0.0):
@@ -53,3 +55,16 @@ def play(rule, n_arms, budget, margin, seed=0):
         assert i != j
         record_margin(margins, i, j, margin(i, j, rng))
     return margins, memory
+
+
+def log_gains_of_pairs(mu, spread, variance, n, k):
+    """The increase of ln AEPCS by one more duel of each pair, shape (K, K), pair by pair."""
+    away = distances(mu, spread, k)
+    gain = np.zeros(variance.shape)
+    for i, j in combinations(range(len(mu)), 2):
+        for arm in (i, j):
+            less = variance[i, j] / (n[i, j] * (n[i, j] + 1))
+            gain[i, j] += log_normal_cdf(away[arm] / np.sqrt(spread[arm] - less))
+            gain[i, j] -= log_normal_cdf(away[arm] / np.sqrt(spread[arm]))
+        gain[j, i] = gain[i, j]
+    return gain

@@ -7,18 +7,22 @@ iterated logarithm.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import ceil, e, exp, floor, log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesduel.beliefs.item_belief import Counts, ItemSet, Logistic
 from bayesduel.jit import compiled
-from bayesduel.system.arguments import numbers, shown_value
+from bayesduel.policies.policy import ItemPolicy
+from bayesduel.system.arguments import listed, numbers, shown_value
 
 __all__ = [
     "LINEAR",
     "SCHEDULES",
     "SHARED",
+    "EpochPolicy",
     "Schedule",
     "epochs_by",
     "epochs_within",
@@ -38,6 +42,43 @@ class Schedule(NamedTuple):
     kind: int
     parameter: float
     given: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpochPolicy(ItemPolicy):
+    """Settings of a policy that explores and exploits in epochs of a schedule.
+
+    Parameters
+    ----------
+    schedule
+        f: "stretched" floor(e^sqrt(l)); "polynomial" floor(l^power); "iterated"
+        floor(e^(l / ln^(depth)(l + c))), the paper's, with c the least that keeps the
+        logarithm at 1 or more; "linear" l; "shared" ceil(l / n); or the lengths f(1), f(2),
+        ... themselves, which should not run out. Default: "stretched", on the sphere "linear".
+    power
+        Of "polynomial".
+    depth
+        Of "iterated": 1, 2 or 3.
+    """
+
+    belief: Counts | Logistic = Counts()
+    schedule: str | Sequence[int] | None = None
+    power: float = 2.0
+    depth: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.schedule, str | None):
+            object.__setattr__(self, "schedule", listed(self.schedule, "schedule"))
+        self.schedule_for(ItemSet(np.eye(2), np.ones(1), False))
+
+    def schedule_for(self, items: ItemSet) -> Schedule:
+        """Return the schedule for these items."""
+        name = self.schedule
+        if name is None:
+            name = "linear" if items.sphere else "stretched"
+        n = items.attributes.shape[1]
+        return schedule_of(name, power=self.power, depth=self.depth, n_attributes=n)
 
 
 def schedule_of(
@@ -69,13 +110,7 @@ def schedule_of(
 
 @compiled
 def length(schedule, epoch):
-    """Return f(epoch), epoch >= 1.
-
-    Raises
-    ------
-    ValueError
-        If given lengths have run out.
-    """
+    """Return f(epoch), epoch >= 1; raise ValueError if given lengths have run out."""
     kind = schedule.kind
     if kind == LINEAR:
         return epoch

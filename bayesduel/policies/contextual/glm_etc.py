@@ -11,47 +11,33 @@ case", NIPS 2010, for the fit, and ``two_phase.py`` for the epochs. Two-Phase's 
 carry over: it needs epochs that are independent of the exploitation.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.best_item import aim_at, best_item, recommended
-from bayesduel.beliefs.item_belief import ItemBelief, ItemSet, Logistic
+from bayesduel.beliefs.best_item import aim_at, best_item
+from bayesduel.beliefs.item_belief import ItemSet, Logistic
 from bayesduel.jit import compiled
-from bayesduel.policies.contextual.epoch_schedule import Schedule, length, schedule_of
+from bayesduel.policies.contextual.epoch_schedule import EpochPolicy, Schedule, length
 from bayesduel.policies.contextual.optimal_design import optimal_design
-from bayesduel.policies.policy import ItemPolicy
-from bayesduel.system.arguments import listed
 
 __all__ = ["GLMETC"]
 
 
 class Memory(NamedTuple):
-    """State of GLM-ETC; the fit itself is in the belief.
+    """State of GLM-ETC; the fit itself is in the belief."""
 
-    Attributes
-    ----------
-    schedule
-        How long exploitation lasts.
-    design, weight, taken
-        Items of the design, their weights, and how often each was shown for it, shape (s,).
-    epoch, place, left, best
-        As in Two-Phase, shape (1,) each, int64.
-    aim
-        On the sphere, where the exploited item points, shape (n,).
-    """
-
-    schedule: Schedule
-    design: np.ndarray
-    weight: np.ndarray
-    taken: np.ndarray
+    schedule: Schedule  # how long exploitation lasts
+    design: np.ndarray  # items of the design, shape (s,)
+    weight: np.ndarray  # their weights, shape (s,)
+    taken: np.ndarray  # how often each was shown for the design, shape (s,)
+    # epoch, place, left, best: as in Two-Phase, shape (1,) each, int64.
     epoch: np.ndarray
     place: np.ndarray
     left: np.ndarray
     best: np.ndarray
-    aim: np.ndarray
+    aim: np.ndarray  # on the sphere, where the exploited item points, shape (n,)
 
 
 @compiled
@@ -79,15 +65,8 @@ def select(belief, memory, t, rng):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GLMETC(ItemPolicy):
+class GLMETC(EpochPolicy):
     """GLM-ETC: repeated explore-then-commit on a logistic fit of all pulls.
-
-    Parameters
-    ----------
-    belief
-        The posterior whose mode is exploited.
-    schedule, power, depth
-        As in :class:`TwoPhase`.
 
     Raises
     ------
@@ -96,31 +75,15 @@ class GLMETC(ItemPolicy):
     """
 
     belief: Logistic = Logistic()
-    schedule: str | Sequence[int] | None = None
-    power: float = 2.0
-    depth: int = 1
     select: ClassVar = staticmethod(select)
     reference: ClassVar[str] = "ours, after Two-Phase and Filippi et al., NIPS 2010"
     guarantee: ClassVar[str] = "none proved; exploration costs n (f^-1(T) + 1)"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.schedule, str | None):
-            object.__setattr__(self, "schedule", listed(self.schedule, "schedule"))
-        self._schedule(ItemSet(np.eye(2), np.ones(1), False))
-
-    def _schedule(self, items: ItemSet) -> Schedule:
-        name = self.schedule
-        if name is None:
-            name = "linear" if items.sphere else "stretched"
-        n = items.attributes.shape[1]
-        return schedule_of(name, power=self.power, depth=self.depth, n_attributes=n)
 
     def init(self, items: ItemSet) -> Memory:
         """Return the memory before the first pull."""
         design, weight = optimal_design(items.attributes)
         return Memory(
-            schedule=self._schedule(items),
+            schedule=self.schedule_for(items),
             design=design,
             weight=weight,
             taken=np.zeros(len(design)),
@@ -130,7 +93,3 @@ class GLMETC(ItemPolicy):
             best=np.full(1, -1, np.int64),
             aim=np.zeros(items.attributes.shape[1]),
         )
-
-    def recommend(self, belief: ItemBelief, memory: Memory) -> int | np.ndarray:
-        """Return the best item under the posterior mode; on the sphere, its unit vector."""
-        return recommended(belief, belief.mode)

@@ -14,13 +14,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.item_belief import (
-    Counts,
-    ItemBelief,
-    ItemSet,
-    finite_only,
-    paid_best,
-)
+from bayesduel.beliefs.item_belief import Counts, ItemSet, finite_only
 from bayesduel.beliefs.kl import largest_within, negative_entropy
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import ItemPolicy
@@ -29,21 +23,12 @@ __all__ = ["KLUCB"]
 
 
 class Memory(NamedTuple):
-    """State of KL-UCB beside the counts.
+    """State of KL-UCB beside the counts."""
 
-    Attributes
-    ----------
-    c
-        Factor of ln ln t.
-    entropy
-        ``p ln p + (1 - p) ln(1 - p)`` of each item's share of success p, shape (m,).
-    next
-        First item that may not have been shown yet, shape (1,), int64.
-    """
-
-    c: float
+    c: float  # factor of ln ln t
+    # ``p ln p + (1 - p) ln(1 - p)`` of each item's share of success p, shape (m,).
     entropy: np.ndarray
-    next: np.ndarray
+    next: np.ndarray  # first item that may not have been shown yet, shape (1,), int64
 
 
 @compiled
@@ -97,8 +82,6 @@ class KLUCB(ItemPolicy):
 
     Parameters
     ----------
-    belief
-        Counts of pulls and rewards.
     c
         Factor of ln ln t in the bound, >= 0; the paper proves its bound for 3 and plays 0.
 
@@ -120,7 +103,3 @@ class KLUCB(ItemPolicy):
         """Return the memory before the first pull."""
         finite_only(self, items)
         return Memory(float(self.c), np.zeros(len(items.attributes)), np.zeros(1, np.int64))
-
-    def recommend(self, belief: ItemBelief, memory: Memory) -> int:
-        """Return the item with the largest mean reward."""
-        return paid_best(belief)

@@ -18,7 +18,7 @@ from math import log, sqrt
 from typing import ClassVar, Literal, NamedTuple
 
 from bayesduel.beliefs.best_item import best_item, widest_apart
-from bayesduel.beliefs.item_belief import ItemBelief, ItemSet, Logistic, finite_only
+from bayesduel.beliefs.item_belief import ItemSet, Logistic, finite_only
 from bayesduel.beliefs.logistic_laplace import draw_preference
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import ItemPolicy
@@ -49,8 +49,6 @@ class LogisticDuelThompson(ItemPolicy):
 
     Parameters
     ----------
-    belief
-        The posterior it samples.
     challenger
         "thompson": best under a second draw; the same item may be named twice, which costs
         nothing if it is the best. "information": the largest standard deviation of the
@@ -78,7 +76,3 @@ class LogisticDuelThompson(ItemPolicy):
         """Return the memory before the first duel."""
         finite_only(self, items)
         return Memory(self.challenger == "information", float(self.alpha))
-
-    def recommend(self, belief: ItemBelief, memory: Memory) -> int:
-        """Return the best item under the posterior mode."""
-        return int(best_item(belief, belief.mode))

@@ -12,8 +12,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.best_item import aim_at, best_item, recommended
-from bayesduel.beliefs.item_belief import ItemBelief, ItemSet, Logistic
+from bayesduel.beliefs.best_item import aim_at, best_item
+from bayesduel.beliefs.item_belief import ItemSet, Logistic
 from bayesduel.beliefs.logistic_laplace import draw_preference
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import ItemPolicy
@@ -38,18 +38,7 @@ def select(belief, memory, t, rng):
 
 @dataclass(frozen=True, kw_only=True)
 class LogisticThompson(ItemPolicy):
-    """Thompson sampling on a Laplace posterior, for items shown one at a time.
-
-    Parameters
-    ----------
-    belief
-        The posterior it samples.
-
-    Raises
-    ------
-    ValueError
-        If `belief` is not a ``Logistic``.
-    """
+    """Thompson sampling on a Laplace posterior, for items shown one at a time."""
 
     belief: Logistic = Logistic()
     select: ClassVar = staticmethod(select)
@@ -59,7 +48,3 @@ class LogisticThompson(ItemPolicy):
     def init(self, items: ItemSet) -> Memory:
         """Return the memory before the first pull."""
         return Memory(np.zeros(items.attributes.shape[1]))
-
-    def recommend(self, belief: ItemBelief, memory: Memory) -> int | np.ndarray:
-        """Return the best item under the posterior mode; on the sphere, its unit vector."""
-        return recommended(belief, belief.mode)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from math import log, sqrt
 from typing import ClassVar, NamedTuple
 
-from bayesduel.beliefs.best_item import best_item, most_optimistic
-from bayesduel.beliefs.item_belief import ItemBelief, ItemSet, Logistic, finite_only
+from bayesduel.beliefs.best_item import most_optimistic
+from bayesduel.beliefs.item_belief import ItemSet, Logistic, finite_only
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import ItemPolicy
 
@@ -40,8 +40,6 @@ class LogisticUCB(ItemPolicy):
 
     Parameters
     ----------
-    belief
-        The posterior.
     alpha
         Standard deviations at ln(1 + t) = 1, > 0.
 
@@ -62,7 +60,3 @@ class LogisticUCB(ItemPolicy):
         """Return the memory before the first pull."""
         finite_only(self, items)
         return Memory(float(self.alpha))
-
-    def recommend(self, belief: ItemBelief, memory: Memory) -> int:
-        """Return the best item under the posterior mode."""
-        return int(best_item(belief, belief.mode))

@@ -13,13 +13,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.item_belief import (
-    Counts,
-    ItemBelief,
-    ItemSet,
-    finite_only,
-    paid_best,
-)
+from bayesduel.beliefs.item_belief import Counts, ItemSet, finite_only
 from bayesduel.jit import compiled
 from bayesduel.policies.policy import ItemPolicy
 
@@ -65,11 +59,6 @@ def select(belief, memory, t, rng):
 class ThompsonBeta(ItemPolicy):
     """Thompson sampling of one Beta posterior per item; attributes are not used.
 
-    Parameters
-    ----------
-    belief
-        Counts of pulls and rewards.
-
     Raises
     ------
     ValueError
@@ -87,7 +76,3 @@ class ThompsonBeta(ItemPolicy):
         finite_only(self, items)
         m = len(items.attributes)
         return Memory(np.arange(m), np.arange(m), np.zeros(1, np.int64))
-
-    def recommend(self, belief: ItemBelief, memory: Memory) -> int:
-        """Return the item with the largest mean reward."""
-        return paid_best(belief)

@@ -15,7 +15,6 @@ matters only while bad epochs last. The basis is a barycentric spanner by defaul
 the paper. On the sphere the schedule is f(l) = l by default.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 from typing import ClassVar, Literal, NamedTuple
@@ -28,58 +27,34 @@ from bayesduel.jit import compiled
 from bayesduel.policies.contextual.epoch_schedule import (
     LINEAR,
     SHARED,
+    EpochPolicy,
     Schedule,
     epochs_by,
     epochs_within,
     length,
-    schedule_of,
 )
 from bayesduel.policies.contextual.optimal_design import arbitrary_basis, spanner
-from bayesduel.policies.policy import ItemPolicy
-from bayesduel.system.arguments import listed
 
 __all__ = ["TwoPhase"]
 
 
 class Memory(NamedTuple):
-    """State of Two-Phase, of size n whatever the number of items and the horizon.
+    """State of Two-Phase, of size n whatever the number of items and the horizon."""
 
-    Attributes
-    ----------
-    schedule
-        How long exploitation lasts.
-    smooth
-        Whether shares are kept off 0 and 1.
-    basis, rows
-        Items of the basis, shape (n,), and their attributes, shape (n, n).
-    paid
-        Successes of each in exploration, shape (n,), int64.
-    noted
-        Basis item shown last (-1: none) and its successes before, shape (2,), int64.
-    epoch, place, left, bad
-        Epoch, from 1; how many of its basis items have been shown; exploitation left (-1:
-        not begun); bad epochs so far; shape (1,) each, int64.
-    best
-        Item exploited last, -1 before the first, shape (1,), int64.
-    preference
-        Estimate of the vector, shape (n,).
-    aim
-        On the sphere, where the exploited item points, shape (n,).
-    """
-
-    schedule: Schedule
-    smooth: bool
-    basis: np.ndarray
-    rows: np.ndarray
-    paid: np.ndarray
+    schedule: Schedule  # how long exploitation lasts
+    smooth: bool  # whether shares are kept off 0 and 1
+    basis: np.ndarray  # items of the basis, shape (n,)
+    rows: np.ndarray  # their attributes, shape (n, n)
+    paid: np.ndarray  # successes of each in exploration, shape (n,), int64
+    # Basis item shown last (-1: none) and its successes before, shape (2,), int64.
     noted: np.ndarray
-    epoch: np.ndarray
-    place: np.ndarray
-    left: np.ndarray
-    bad: np.ndarray
-    best: np.ndarray
-    preference: np.ndarray
-    aim: np.ndarray
+    epoch: np.ndarray  # from 1, shape (1,), int64, as the following
+    place: np.ndarray  # how many of its basis items have been shown
+    left: np.ndarray  # exploitation left, -1: not begun
+    bad: np.ndarray  # bad epochs so far
+    best: np.ndarray  # item exploited last, -1 before the first, shape (1,), int64
+    preference: np.ndarray  # estimate of the vector, shape (n,)
+    aim: np.ndarray  # on the sphere, where the exploited item points, shape (n,)
 
 
 @compiled
@@ -127,22 +102,11 @@ def estimate(memory):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoPhase(ItemPolicy):
+class TwoPhase(EpochPolicy):
     """Two-Phase, for items with attributes shown one at a time.
 
     Parameters
     ----------
-    belief
-        Counts of pulls and rewards.
-    schedule
-        f: "stretched" floor(e^sqrt(l)); "polynomial" floor(l^power); "iterated"
-        floor(e^(l / ln^(depth)(l + c))), the paper's, with c the least that keeps the
-        logarithm at 1 or more; "linear" l; "shared" ceil(l / n); or the lengths f(1), f(2),
-        ... themselves, which should not run out. Default: "stretched", on the sphere "linear".
-    power
-        Of "polynomial".
-    depth
-        Of "iterated": 1, 2 or 3.
     basis
         "spanner", in which every item has coordinates in [-1, 1], or "arbitrary", the first
         independent items in the order given.
@@ -157,9 +121,6 @@ class TwoPhase(ItemPolicy):
     """
 
     belief: Counts = Counts()
-    schedule: str | Sequence[int] | None = None
-    power: float = 2.0
-    depth: int = 1
     basis: Literal["spanner", "arbitrary"] = "spanner"
     smooth: bool = False
     reads: ClassVar = Counts
@@ -169,26 +130,13 @@ class TwoPhase(ItemPolicy):
         "regret n (f^-1(T) + 1) + O(1) for any number of items; sphere O(sqrt T)"
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.schedule, str | None):
-            object.__setattr__(self, "schedule", listed(self.schedule, "schedule"))
-        self._schedule(ItemSet(np.eye(2), np.ones(1), False))
-
-    def _schedule(self, items: ItemSet) -> Schedule:
-        name = self.schedule
-        if name is None:
-            name = "linear" if items.sphere else "stretched"
-        n = items.attributes.shape[1]
-        return schedule_of(name, power=self.power, depth=self.depth, n_attributes=n)
-
     def init(self, items: ItemSet) -> Memory:
         """Return the memory before the first pull."""
         choose = spanner if self.basis == "spanner" else arbitrary_basis
         basis = choose(items.attributes)
         n = len(basis)
         return Memory(
-            schedule=self._schedule(items),
+            schedule=self.schedule_for(items),
             smooth=bool(self.smooth),
             basis=basis,
             rows=np.ascontiguousarray(items.attributes[basis]),
@@ -216,7 +164,7 @@ class TwoPhase(ItemPolicy):
         factor that does. NaN on the sphere under schedules that grow faster than l: the theorem
         does not cover them.
         """
-        schedule, n = self._schedule(items), items.attributes.shape[1]
+        schedule, n = self.schedule_for(items), items.attributes.shape[1]
         if items.sphere and schedule.kind not in (LINEAR, SHARED):
             return np.full(len(times), np.nan)
         count = epochs_within if items.sphere else epochs_by

@@ -22,30 +22,17 @@ __all__ = ["ActiveRanking"]
 
 
 class Memory(NamedTuple):
-    """State of AR between duels.
-
-    Attributes
-    ----------
-    k, delta
-        Settings.
-    mean, scatter, duels
-        Of each arm's own record: mean margin, sum of squares about it, number; shape (K,).
-    place
-        1 among the k best, -1 not, 0 undecided; shape (K,).
-    turn
-        The arm whose record the last duel belongs to, -1 before the first; shape (1,).
-    entered
-        Duels entered into the records, shape (1,).
-    """
+    """State of AR between duels."""
 
     k: int
     delta: float
-    mean: np.ndarray
-    scatter: np.ndarray
-    duels: np.ndarray
-    place: np.ndarray
+    mean: np.ndarray  # mean margin of each arm's own record, shape (K,)
+    scatter: np.ndarray  # sum of squares about it, shape (K,)
+    duels: np.ndarray  # their number, shape (K,)
+    place: np.ndarray  # 1 among the k best, -1 not, 0 undecided; shape (K,)
+    # The arm whose record the last duel belongs to, -1 before the first; shape (1,).
     turn: np.ndarray
-    entered: np.ndarray
+    entered: np.ndarray  # duels entered into the records, shape (1,)
 
 
 @compiled
@@ -120,15 +107,8 @@ class ActiveRanking(PlacesSettings):
 
     Parameters
     ----------
-    k
-        How many arms to select. Default: the experiment's.
     delta
         Probability of a wrong selection, in (0, 1). The policy stops once all arms are decided.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     delta: float = 0.1

@@ -17,7 +17,7 @@ import numpy as np
 
 from bayesduel.jit import compiled
 
-__all__ = ["best_pair", "best_pair_by_gain", "distances", "log_gains_of_pairs", "log_normal_cdf"]
+__all__ = ["best_pair", "best_pair_by_gain", "distances", "log_normal_cdf"]
 
 
 @compiled
@@ -60,8 +60,10 @@ def distances(mu, spread, k):
 
 
 @compiled
-def log_gains_of_pairs(mu, spread, variance, n, k):
-    """Return the increase of ln AEPCS by one more duel of each pair, shape (K, K).
+def best_pair_by_gain(mu, spread, variance, n, k, rng):
+    """Return the pair whose next duel increases AEPCS most, ties at random.
+
+    A pair is skipped if its gain cannot exceed that of the best pair so far.
 
     Parameters
     ----------
@@ -73,28 +75,6 @@ def log_gains_of_pairs(mu, spread, variance, n, k):
         Duels so far, shape (K, K), at least 1 off the diagonal.
     k
         How many to select, in 1..K-1.
-    """
-    n_arms = len(mu)
-    away = distances(mu, spread, k)
-    base = np.empty(n_arms)
-    for i in range(n_arms):
-        base[i] = log_normal_cdf(away[i] / sqrt(spread[i]))
-    gain = np.zeros((n_arms, n_arms))
-    for i in range(n_arms):
-        for j in range(i):
-            less = variance[i, j] / (n[i, j] * (n[i, j] + 1))
-            up = log_normal_cdf(away[i] / sqrt(spread[i] - less)) - base[i]
-            up += log_normal_cdf(away[j] / sqrt(spread[j] - less)) - base[j]
-            gain[i, j] = gain[j, i] = up
-    return gain
-
-
-@compiled
-def best_pair_by_gain(mu, spread, variance, n, k, rng):
-    """Return the pair whose next duel increases AEPCS most, ties at random.
-
-    As ``best_pair(log_gains_of_pairs(...))``, but a pair is skipped if its gain cannot exceed
-    that of the best pair so far.
     """
     n_arms = len(mu)
     away = distances(mu, spread, k)

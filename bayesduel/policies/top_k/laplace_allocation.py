@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from bayesduel.beliefs.margin_moments import opening, sample_moments, updated_moments
+from bayesduel.beliefs.margin_moments import fitted_moments, opening, sample_moments
 from bayesduel.beliefs.margin_update import Kept, nothing_kept
 from bayesduel.jit import compiled
 from bayesduel.policies.top_k import laplace_residual
@@ -65,7 +65,7 @@ def refit(margins, memory):
     if not memory.started[0]:
         memory.fitted[:] = mean.sum(axis=1) / len(mean)
         memory.started[0] = True
-    return updated_moments(
+    return fitted_moments(
         margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted, memory.kept
     )
 
@@ -82,20 +82,9 @@ class LaplaceAllocation(WarmUpSettings):
 
     Parameters
     ----------
-    k
-        How many arms to select. Default: the experiment's.
-    warm_up
-        Duels of every pair first, at least 2.
-    shrinkage
-        How many duels the pooled variance counts for in every pair's.
     residual
         The assumed deviation of mean margins from differences of scores: "none", or "learned"
         from the duels.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     residual: Literal["none", "learned"] = "none"

@@ -29,27 +29,17 @@ FIRST, THEN = 30, 3  # Half-steps of the first fit, and of each that starts from
 
 
 class Memory(NamedTuple):
-    """Settings, and the last fit, from which the next starts.
-
-    Attributes
-    ----------
-    k, warm_up, shrinkage
-        Settings.
-    fitted, variance, square
-        Scores, shape (K,), variances of a margin, (K, K), and d^2, (1,).
-    done
-        How many duels there were at the last fit, and when d was last learned; shape (2,).
-    sizes, normal
-        Where the likelihood of d is looked at.
-    """
+    """Settings, and the last fit, from which the next starts."""
 
     k: int
     warm_up: int
     shrinkage: float
-    fitted: np.ndarray
-    variance: np.ndarray
-    square: np.ndarray
+    fitted: np.ndarray  # scores, shape (K,)
+    variance: np.ndarray  # of a margin of each pair, shape (K, K)
+    square: np.ndarray  # d^2, shape (1,)
+    # How many duels there were at the last fit, and when d was last learned; shape (2,).
     done: np.ndarray
+    # sizes, normal: where the likelihood of d is looked at.
     sizes: np.ndarray
     normal: np.ndarray
 

@@ -22,46 +22,30 @@ import numpy as np
 
 from bayesduel.beliefs.margin_moments import sample_moments
 from bayesduel.jit import compiled
+from bayesduel.policies.identification import take_pair
 from bayesduel.policies.policy import MarginPolicy
 
 __all__ = ["MarginRace", "radii"]
 
 
 class Memory(NamedTuple):
-    """State of the race between duels.
-
-    Attributes
-    ----------
-    k, budget, cap, bernstein
-        Settings: minus the log of the failure probability of an interval, the maximal number of
-        duels of a pair, and whether the bound is Bernstein's.
-    current
-        Pairs still to duel in this round, first index below the second, shape (K, K).
-    place
-        1 among the k best, -1 not, 0 undecided; shape (K,).
-    """
+    """State of the race between duels."""
 
     k: int
-    budget: float
-    cap: float
-    bernstein: bool
+    budget: float  # minus the log of the failure probability of an interval
+    cap: float  # duels a pair at most
+    bernstein: bool  # whether the bound is Bernstein's
+    # Pairs still to duel in this round, first index below the second, shape (K, K).
     current: np.ndarray
-    place: np.ndarray
+    place: np.ndarray  # 1 among the k best, -1 not, 0 undecided; shape (K,)
 
 
 @compiled
 def select(margins, memory, t, rng):
     """Return the next pair of the round; (-1, -1) once the race is over."""
-    current = memory.current
-    if not current.any():
+    if not memory.current.any():
         end_round(margins, memory)
-    n_arms = len(current)
-    for i in range(n_arms):
-        for j in range(i + 1, n_arms):
-            if current[i, j]:
-                current[i, j] = False
-                return i, j
-    return -1, -1
+    return take_pair(memory.current)
 
 
 @compiled

@@ -106,22 +106,7 @@ def others(score, sums, rank, i, j, m):
 
 @dataclass(frozen=True, kw_only=True)
 class PKG(WarmUpSettings):
-    """Pairwise knowledge gradient: the one-step gain in the expected sum of the k best scores.
-
-    Parameters
-    ----------
-    k
-        How many arms to select. Default: the experiment's.
-    warm_up
-        Duels of every pair first, at least 2.
-    shrinkage
-        How many duels the pooled variance counts for in every pair's.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
-    """
+    """Pairwise knowledge gradient: the one-step gain in the expected sum of the k best scores."""
 
     select: ClassVar = staticmethod(select)
     scores: ClassVar = staticmethod(mean_scores)

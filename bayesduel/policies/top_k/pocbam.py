@@ -19,11 +19,11 @@ import numpy as np
 
 from bayesduel.beliefs.margin_moments import (
     best_scores,
+    fitted_moments,
     gap,
     opening,
     sample_moments,
     spreads,
-    updated_moments,
 )
 from bayesduel.beliefs.margin_update import Kept, nothing_kept
 from bayesduel.jit import compiled
@@ -36,32 +36,18 @@ __all__ = ["HybridPOCBAm", "MLPOCBAm", "POCBAm"]
 
 
 class Memory(NamedTuple):
-    """State of the three policies between duels.
-
-    Attributes
-    ----------
-    k, warm_up, shrinkage, threshold, posterior
-        Settings; the model is used while the index is below `threshold` (-inf: never, inf:
-        always, nan: see `thresholds`); `posterior` says which index.
-    thresholds
-        Log duels a pair, and the threshold there; shape (2, m).
-    fitted
-        Scores last fitted, from which the next fit starts, shape (K,).
-    started
-        Whether there are any, shape (1,).
-    kept
-        What else is kept of the last fit.
-    """
+    """State of the three policies between duels."""
 
     k: int
     warm_up: int
     shrinkage: float
+    # The model is used while the index is below it: -inf never, inf always, nan: see `thresholds`.
     threshold: float
-    posterior: bool
-    thresholds: np.ndarray
-    fitted: np.ndarray
-    started: np.ndarray
-    kept: Kept
+    posterior: bool  # which index
+    thresholds: np.ndarray  # log duels a pair, and the threshold there; shape (2, m)
+    fitted: np.ndarray  # scores last fitted, from which the next fit starts, shape (K,)
+    started: np.ndarray  # whether there are any, shape (1,)
+    kept: Kept  # what else is kept of the last fit
 
 
 @compiled
@@ -92,7 +78,7 @@ def moments(margins, memory):
             margins, memory.shrinkage, mean, scatter, variance, pooled, floor
         )
         memory.started[0] = True
-    fitted = updated_moments(
+    fitted = fitted_moments(
         margins, memory.shrinkage, mean, scatter, pooled, floor, memory.fitted, memory.kept
     )
     mu_fitted = len(mu) * memory.fitted
@@ -108,8 +94,11 @@ def moments(margins, memory):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Family(WarmUpSettings):
-    """Common part of POCBAm, ML-POCBAm and the hybrid."""
+class POCBAm(WarmUpSettings):
+    """POCBAm: allocation by the sample means and variances of every pair.
+
+    As printed, the warm-up is of 3 duels a pair and the shrinkage 0.
+    """
 
     select: ClassVar = staticmethod(select)
     scores: ClassVar = staticmethod(scores)
@@ -133,66 +122,24 @@ class _Family(WarmUpSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class POCBAm(_Family):
-    """POCBAm: allocation by the sample means and variances of every pair.
-
-    Parameters
-    ----------
-    k
-        How many arms to select. Default: the experiment's.
-    warm_up
-        Duels of every pair first, at least 2 (the paper's 3).
-    shrinkage
-        How many duels the pooled variance counts for in every pair's; 0 as printed.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
-    """
-
-
-@dataclass(frozen=True, kw_only=True)
-class MLPOCBAm(_Family):
-    """ML-POCBAm: allocation by fitted scores and variances, fitted again after every duel.
-
-    Parameters
-    ----------
-    k
-        How many arms to select. Default: the experiment's.
-    warm_up
-        Duels of every pair first, at least 2 (the paper's 3).
-    shrinkage
-        How many duels the pooled variance counts for in every pair's; 0 as printed.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
-    """
+class MLPOCBAm(POCBAm):
+    """ML-POCBAm: allocation by fitted scores and variances, fitted again after every duel."""
 
     _threshold: ClassVar[float] = np.inf  # the model is always used
 
 
 @dataclass(frozen=True, kw_only=True)
-class HybridPOCBAm(_Family):
+class HybridPOCBAm(POCBAm):
     """Hybrid: the model while the intransitivity index is below a threshold, else sample means.
 
     Parameters
     ----------
-    k, warm_up, shrinkage
-        As for :class:`POCBAm`.
     threshold
         The model is used while the index is below it; 0.17 as printed. "calibrated": below
         what it is in 95 of 100 logs under a true model with as many duels a pair (simulated
         once by number of arms, with spreads from U[0, 1]).
     index
         "predictive" (for which 0.17 is meant) or "posterior": see :func:`intransitivity`.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     threshold: float | Literal["calibrated"] = 0.17

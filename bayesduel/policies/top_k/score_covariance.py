@@ -12,6 +12,7 @@ from math import exp, sqrt
 
 import numpy as np
 
+from bayesduel.beliefs.margin_newton import inverted
 from bayesduel.jit import compiled
 from bayesduel.policies.top_k.aepcs import log_normal_cdf
 
@@ -22,8 +23,7 @@ __all__ = ["choice_gains", "score_covariance", "slopes"]
 def score_covariance(n, variance):
     """Return the covariance of the scores given the variances, the first held at 0, (K, K)."""
     n_arms = len(n)
-    size = n_arms - 1
-    inverse = np.zeros((size, size))
+    inverse = np.zeros((n_arms - 1, n_arms - 1))
     for i in range(n_arms):
         for j in range(i):
             if n[i, j] > 0:
@@ -33,17 +33,7 @@ def score_covariance(n, variance):
                     inverse[j - 1, j - 1] += w
                     inverse[i - 1, j - 1] -= w
                     inverse[j - 1, i - 1] -= w
-    for k in range(size):  # Gauss-Jordan in place; the matrix is positive
-        pivot = 1 / inverse[k, k]
-        inverse[k, k] = 1.0
-        for j in range(size):
-            inverse[k, j] *= pivot
-        for i in range(size):
-            if i != k:
-                by = inverse[i, k]
-                inverse[i, k] = 0.0
-                for j in range(size):
-                    inverse[i, j] -= by * inverse[k, j]
+    inverted(inverse)
     covariance = np.zeros((n_arms, n_arms))
     covariance[1:, 1:] = inverse
     return covariance

@@ -23,37 +23,17 @@ __all__ = ["SelectTop", "most_matches"]
 
 
 class Memory(NamedTuple):
-    """State of TOP between duels.
-
-    Attributes
-    ----------
-    k, length
-        How many to select; duels a match.
-    order
-        The arms in random order; place p belongs to group p modulo k. Shape (K,).
-    winners
-        Winners of the matches so far, in the order played.
-    coins
-        Uniform numbers that settle the ties, one a match.
-    done
-        How many matches are over, and duels played in the present one; shape (2,).
-    pair
-        The match being played, shape (2,).
-    balance
-        Sum of its margins, shape (1,).
-    state
-        2 taken, 1 waiting as a group's winner, 0 neither; shape (K,).
-    """
+    """State of TOP between duels."""
 
     k: int
-    length: int
-    order: np.ndarray
-    winners: np.ndarray
-    coins: np.ndarray
-    done: np.ndarray
-    pair: np.ndarray
-    balance: np.ndarray
-    state: np.ndarray
+    length: int  # duels a match
+    order: np.ndarray  # the arms in random order; place p belongs to group p modulo k. Shape (K,)
+    winners: np.ndarray  # winners of the matches so far, in the order played
+    coins: np.ndarray  # uniform numbers that settle the ties, one a match
+    done: np.ndarray  # how many matches are over, and duels played in the present one; shape (2,)
+    pair: np.ndarray  # the match being played, shape (2,)
+    balance: np.ndarray  # sum of its margins, shape (1,)
+    state: np.ndarray  # 2 taken, 1 waiting as a group's winner, 0 neither; shape (K,)
 
 
 @compiled
@@ -197,16 +177,9 @@ class SelectTop(PlacesSettings):
 
     Parameters
     ----------
-    k
-        How many arms to select. Default: the experiment's.
     budget
         Duels in all; a match has ``budget // most_matches(n_arms, k)``. Default: the
         experiment's.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     budget: int | None = None
@@ -218,15 +191,14 @@ class SelectTop(PlacesSettings):
 
     def init(self, n_arms: int) -> Memory:
         """Return the memory before the first duel."""
-        if self.k is None or self.budget is None:
-            raise ValueError("k and budget should be given where no experiment gives them")
-        if not self.k < n_arms:
-            raise ValueError(f"k should be in 1..{n_arms - 1}, got {self.k}")
-        matches = most_matches(n_arms, self.k)
+        k = self._places(n_arms)
+        if self.budget is None:
+            raise ValueError("budget should be given where no experiment gives it, got None")
+        matches = most_matches(n_arms, k)
         if self.budget < matches:
             raise ValueError(f"budget should be at least {matches} for TOP, got {self.budget}")
         return Memory(
-            k=int(self.k),
+            k=k,
             length=int(self.budget // matches),
             order=np.arange(n_arms),
             winners=np.zeros(matches, np.int64),

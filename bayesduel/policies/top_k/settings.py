@@ -16,11 +16,6 @@ class PlacesSettings(MarginPolicy):
     ----------
     k
         How many arms to select. Default: the experiment's.
-
-    Raises
-    ------
-    ValueError
-        If `k` is below 1.
     """
 
     k: int | None = None
@@ -47,17 +42,10 @@ class WarmUpSettings(PlacesSettings):
 
     Parameters
     ----------
-    k
-        How many arms to select. Default: the experiment's.
     warm_up
         Duels of every pair first, at least 2.
     shrinkage
         How many duels the pooled variance counts for in every pair's.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
     """
 
     warm_up: int = 3

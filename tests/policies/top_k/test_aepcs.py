@@ -10,13 +10,12 @@ from bayesduel.policies.top_k import fit_margins
 from bayesduel.policies.top_k.aepcs import (
     best_pair,
     best_pair_by_gain,
-    log_gains_of_pairs,
     log_normal_cdf,
     log_unit_loss,
 )
 from bayesduel.policies.top_k.pkg import log_gains
 from bayesduel.policies.top_k.score_covariance import choice_gains, score_covariance
-from tests.support.dealing import accounts, dealt
+from tests.support.dealing import accounts, dealt, log_gains_of_pairs
 
 pytestmark = pytest.mark.plain
 

@@ -26,9 +26,8 @@ from bayesduel.policies.top_k import (
     no_margins,
     record_margin,
 )
-from bayesduel.policies.top_k.aepcs import log_gains_of_pairs
 from bayesduel.policies.top_k.hybrid_thresholds import null_thresholds
-from tests.support.dealing import accounts, dealt, play, unwritten
+from tests.support.dealing import accounts, dealt, log_gains_of_pairs, play, unwritten
 
 pytestmark = pytest.mark.plain
 
