@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesduel.problems.matrix import Matrix
 from bayesduel.problems.random_items import LogisticDuels, LogisticItems, UnitSphere
-from bayesduel.system.arguments import real, shown_value
+from bayesduel.system.arguments import check_inside, real, shown_value
 
 __all__ = ["NAMES", "named"]
 
@@ -104,9 +104,7 @@ def cdb(gap: float = 0.3) -> Matrix:
 
     The published example gives no probabilities: all are 1/2 plus or minus `gap`.
     """
-    real(gap, "gap")
-    if not 0 < gap <= 0.5:
-        raise ValueError(f"gap should be in (0, 0.5], got {gap}")
+    check_inside(gap, "gap", "(0, 0.5]")
     P = np.full((500, 500), 0.5 + gap)
     P[np.tril_indices(500, -1)] = 0.5 - gap
     P[0, 2], P[2, 0] = 0.5 - gap, 0.5 + gap
@@ -123,9 +121,7 @@ def borda_versus_condorcet(n_arms: int = 5, e: float = 0.01) -> Matrix:
     real(n_arms, "n_arms")
     if not n_arms >= 3:
         raise ValueError(f"n_arms should be at least 3, got {n_arms}")
-    real(e, "e")
-    if not 0 < e <= 0.5:
-        raise ValueError(f"e should be in (0, 0.5], got {e}")
+    check_inside(e, "e", "(0, 0.5]")
     P = np.triu(np.ones((n_arms, n_arms)), 1)
     P[0, 1:], P[1:, 0] = 0.5 + e, 0.5 - e
     np.fill_diagonal(P, 0.5)
@@ -140,9 +136,7 @@ def swirl(n_arms: int = 20, a: float = 0.6) -> Matrix:
     real(n_arms, "n_arms")
     if not (n_arms >= 4 and n_arms % 2 == 0):
         raise ValueError(f"n_arms should be even and at least 4, got {n_arms}")
-    real(a, "a")
-    if not 0 < a <= 5:
-        raise ValueError(f"a should be in (0, 5], got {a}")
+    check_inside(a, "a", "(0, 5]")
     place = np.arange(n_arms - 1)
     ahead = (place - place[:, None]) % (n_arms - 1)
     P = np.empty((n_arms, n_arms))
@@ -167,9 +161,7 @@ def flat(n_arms: int = 10, e: float = 0.1) -> Matrix:
     real(n_arms, "n_arms")
     if not n_arms >= 2:
         raise ValueError(f"n_arms should be at least 2, got {n_arms}")
-    real(e, "e")
-    if not 0 < e <= 0.5:
-        raise ValueError(f"e should be in (0, 0.5], got {e}")
+    check_inside(e, "e", "(0, 0.5]")
     P = 0.5 + e * (np.triu(np.ones((n_arms, n_arms)), 1) - np.tril(np.ones((n_arms, n_arms)), -1))
     return Matrix(P, "flat", source="in the style of Urvoy et al., ICML 2013")
 

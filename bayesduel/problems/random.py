@@ -12,7 +12,15 @@ from bayesduel.preference import copeland_scores
 from bayesduel.problems.margins import score_duels
 from bayesduel.problems.matrix import Matrix
 from bayesduel.problems.problem import Problem
-from bayesduel.system.arguments import check_flag, check_rng, finite, real, shown_value, whole
+from bayesduel.system.arguments import (
+    check_flag,
+    check_inside,
+    check_rng,
+    finite,
+    real,
+    shown_value,
+    whole,
+)
 from bayesduel.system.memory import check_square
 
 __all__ = [
@@ -181,9 +189,7 @@ def noise_floor(problem: Matrix, gap: float) -> Matrix:
     """
     if not isinstance(problem, Matrix):
         raise TypeError(f"problem should be a Matrix, got {shown_value(problem)}")
-    real(gap, "gap")
-    if not 0 < gap <= 0.5:
-        raise ValueError(f"gap should be in (0, 0.5], got {gap}")
+    check_inside(gap, "gap", "(0, 0.5]")
     away = problem.P - 0.5
     P = 0.5 + np.sign(away) * np.maximum(np.abs(away), gap)
     return Matrix(P, f"{problem.name}, gaps >= {gap:g}", problem.arms, problem.source)

@@ -27,7 +27,7 @@ from bayesduel.study.store import (
     Store,
 )
 from bayesduel.study.tickets import Ticket, ticket_id, ticket_number
-from bayesduel.system.arguments import check_utf8, finite, shown_value
+from bayesduel.system.arguments import check_utf8, check_whole, finite, shown_value
 
 __all__ = ["Desk", "NoQuestion", "StudyStopped", "locked"]
 
@@ -75,6 +75,12 @@ class Desk:
         self._settings: Mapping[str, Any] = store.all_settings()
         self._items = store.items()
         self._ledger = Ledger(store, self._settings)
+
+    @property
+    def _current(self) -> Ledger:
+        """The ledger, brought up to the store."""
+        self._ledger.catch_up()
+        return self._ledger
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -124,8 +130,7 @@ class Desk:
             If `n` is not a whole number >= 1.
         """
         count = 1 if n is None else n
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ValueError(f"n should be a whole number >= 1, got {shown_value(n)}")
+        check_whole(count, "n", 1)
         if count > MOST_TICKETS:
             raise ValueError(f"n should be at most {MOST_TICKETS:,}, got {shown_value(n)}")
         _check_name(judge, "judge")

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesduel.policies.contrast_allocation import ContrastAllocation
 from bayesduel.policies.dts import DTS
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_whole, shown_value
 
 __all__ = ["FindBest", "FullRanking", "Goal", "MinimizeRegret", "TopK", "goal_of"]
 
@@ -122,8 +122,7 @@ class TopK(Goal):
     about: ClassVar[About] = "top_k"
 
     def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
-            raise ValueError(f"k should be a whole number >= 1, got {shown_value(self.k)}")
+        check_whole(self.k, "k", 1)
 
     def chosen(self, n_arms: int) -> int:
         """Return how many arms the answer holds."""

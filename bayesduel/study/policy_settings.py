@@ -13,7 +13,7 @@ from bayesduel.models import Model, model_from_settings, model_settings
 from bayesduel.policies.policy import PairPolicy
 from bayesduel.system.arguments import shown_value
 
-__all__ = ["policy_from", "settings_of"]
+__all__ = ["is_automatic", "policy_from", "settings_of"]
 
 
 def _classes(module: ModuleType, base: type) -> dict[str, Any]:
@@ -24,6 +24,16 @@ def _classes(module: ModuleType, base: type) -> dict[str, Any]:
 
 POLICIES = _classes(policies, PairPolicy)
 BELIEFS = _classes(beliefs, BeliefSpec)
+
+
+def is_automatic(policy: Any) -> bool:
+    """Return whether a policy is "auto"; raise TypeError if it is none of pairs."""
+    automatic = isinstance(policy, str) and policy == "auto"
+    if not automatic and not isinstance(policy, PairPolicy):
+        raise TypeError(
+            f"policy should be 'auto' or one of pairs, such as DTS(), got {shown_value(policy)}"
+        )
+    return automatic
 
 
 def settings_of(policy: PairPolicy) -> dict[str, Any]:

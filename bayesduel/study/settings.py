@@ -9,7 +9,6 @@ import numpy as np
 
 from bayesduel.data.duels import Duels
 from bayesduel.models import Model, model_from_settings, model_named, model_settings
-from bayesduel.policies.policy import PairPolicy
 from bayesduel.policies.score_rules import ScoreRule
 from bayesduel.study.arms import (
     allowed_pairs,
@@ -22,7 +21,7 @@ from bayesduel.study.arms import (
 )
 from bayesduel.study.goal import FindBest, Goal, MinimizeRegret, goal_of
 from bayesduel.study.judging import Judging, checked_judging, stored_judging
-from bayesduel.study.policy_settings import policy_from, settings_of
+from bayesduel.study.policy_settings import is_automatic, policy_from, settings_of
 from bayesduel.study.session import Session, belief_of
 from bayesduel.study.stop_settings import rule_from, usual_rule
 from bayesduel.study.stopping import Budget, StopRule
@@ -96,11 +95,7 @@ def stored_settings(
     if not expires > 0:
         raise ValueError(f"expires should be positive, in seconds, got {expires}")
     policy = given["policy"]
-    automatic = policy is None or (isinstance(policy, str) and policy == "auto")
-    if not automatic and not isinstance(policy, PairPolicy):
-        raise TypeError(
-            f"policy should be 'auto' or one of pairs, such as DTS(), got {shown_value(policy)}"
-        )
+    automatic = policy is None or is_automatic(policy)
     allowed = allowed_pairs(given["pairs"], labels)
     costs = pair_costs(given["costs"], labels)
     required = required_duels(given["required"], labels, allowed)
@@ -187,9 +182,7 @@ def parts_of(
     made = {name: _made(name, values[name], labels) for name in SETTINGS}
     goal, model, policy, rule = made["goal"], made["model"], made["policy"], made["stop"]
     spec = belief_of(model)
-    if policy is None and isinstance(goal, MinimizeRegret):
-        policy = goal.policy()
-    elif policy is None:
+    if policy is None:
         policy = goal.policy(belief=spec)
     policy = policy.with_cost(cost_matrix(values, labels, retired or set()))
     required = required_matrix(values["required"], labels, retired or set())

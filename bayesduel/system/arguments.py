@@ -15,6 +15,7 @@ __all__ = [
     "LARGEST_FLOAT",
     "check_call",
     "check_flag",
+    "check_inside",
     "check_length",
     "check_log",
     "check_names",
@@ -23,6 +24,7 @@ __all__ = [
     "check_seed",
     "check_text",
     "check_utf8",
+    "check_whole",
     "column_of",
     "finite",
     "labels_of",
@@ -73,6 +75,21 @@ def real(value: Any, name: str, *, none: bool = False) -> None:
         raise TypeError(f"{name} should be a number, got {shown_value(value)}")
     if isinstance(value, Rational) and abs(cast(Any, value)) > LARGEST_FLOAT:
         raise TypeError(f"{name} should be a number that fits a float, got {shown_value(value)}")
+
+
+def check_inside(value: Any, name: str, interval: str) -> None:
+    """Raise TypeError or ValueError unless an argument is a number in "[0, 0.5)", say."""
+    real(value, name)
+    low, high = (float(end) for end in interval[1:-1].split(","))
+    at_end = (value == low and interval[0] == "[") or (value == high and interval[-1] == "]")
+    if not (low < value < high or at_end):
+        raise ValueError(f"{name} should be in {interval}, got {value}")
+
+
+def check_whole(value: Any, name: str, least: int) -> None:
+    """Raise ValueError unless an argument is an int from `least`."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"{name} should be a whole number >= {least}, got {shown_value(value)}")
 
 
 def finite(value: Any, name: str) -> float:
