@@ -147,7 +147,7 @@ def decide_reading(rows: Rows, roles: Roles) -> Reading | None:
     return choose_reading(left, right, outcome, rows.n[known], columns, roles.coding)
 
 
-def examine(rows: Rows, reading: Reading | None, *, dates: bool) -> Examined:
+def examine(rows: Rows, reading: Reading | None) -> Examined:
     """Return the outcome of each row and what is wrong with it.
 
     Parameters
@@ -156,8 +156,6 @@ def examine(rows: Rows, reading: Reading | None, *, dates: bool) -> Examined:
         Votes or tallies.
     reading
         How outcomes are read; None: by the sign of the margin, or left always won.
-    dates
-        Whether times are dates (or numbers).
     """
     n = len(rows)
     fault = np.zeros(n, dtype=np.int16)
@@ -183,7 +181,7 @@ def examine(rows: Rows, reading: Reading | None, *, dates: bool) -> Examined:
         if reading is not None:
             blame(_disagree(outcome, np.sign(np.nan_to_num(rows.margin))), AGREE)
     if rows.unreadable_time is not None:
-        blame(rows.unreadable_time, DATE if dates else TIME)
+        blame(rows.unreadable_time, DATE if rows.time_kind == "date" else TIME)
     if rows.covariates is not None:
         for k, values in enumerate(rows.covariates.T):
             blame(np.isnan(values), COVARIATE + k)

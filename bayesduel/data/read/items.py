@@ -119,15 +119,13 @@ def _with_index(path_or_frame: Any, item: str) -> Any:
 def _names(
     source: Any,
     item: str,
-    columns: Iterable[str] | None,
-    leave_out: Iterable[str],
+    asked: Iterable[str] | None,
+    left: Iterable[str],
     like: Items | None,
 ) -> list[str]:
     """Return the columns of the attributes."""
-    asked = None if columns is None else list(columns)
-    left = list(leave_out)
     if like is not None:
-        asked, left = list(dict.fromkeys(a.column for a in like.attributes)), []
+        asked, left = dict.fromkeys(a.column for a in like.attributes), ()
     there = source.columns()
     take(there, source.name, {"item": item})
     for role, named in (("an attribute", asked or ()), ("leave_out", left)):

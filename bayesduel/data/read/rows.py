@@ -102,6 +102,11 @@ class Rows:
         return len(self.n)
 
     @property
+    def time_kind(self) -> TimeKind:
+        """Whether times are dates or, as where there are none, numbers."""
+        return "date" if self.time is not None and self.time.dtype.kind == "M" else "number"
+
+    @property
     def texts(self) -> "list[Coded]":
         """The columns of text."""
         own = (getattr(self, role) for role in TEXTS)
@@ -278,7 +283,7 @@ def times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.n
         column = column.cast(pa.string())
     if kind == "number":
         values = numbers(column, name)
-        present = _present(column) if _is_text(column.type) else ~_nulls(column)
+        present = _present(column)
         return values, present & ~np.isfinite(values)
     if _is_text(column.type):
         import pandas as pd
@@ -326,14 +331,12 @@ def _keep_counts(batch: pa.RecordBatch, columns: dict[str, str], keep: Any) -> N
 
 
 def _present(column: pa.Array) -> np.ndarray:
-    """Return which entries of a column of text are not blank, bool."""
+    """Return which entries of a column are not missing and, of text, not blank, bool."""
+    if not _is_text(column.type):
+        return ~pc.is_null(column, nan_is_null=True).to_numpy(zero_copy_only=False)
     stripped = pc.utf8_trim(column, characters=WHITE_SPACE)
     filled = pc.fill_null(pc.greater(pc.utf8_length(stripped), 0), False)
     return filled.to_numpy(zero_copy_only=False)
-
-
-def _nulls(column: pa.Array) -> np.ndarray:
-    return pc.is_null(column, nan_is_null=True).to_numpy(zero_copy_only=False)
 
 
 def _flat(column: pa.Array) -> pa.Array:
