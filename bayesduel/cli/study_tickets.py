@@ -39,9 +39,13 @@ def opened(study: Place) -> Any:
     """Return the study of a place; raise ValueError where there is no file."""
     from bayesduel.study.study import Study
 
-    if "://" not in study.path and not Path(study.path).exists():
-        raise ValueError(f"{study} should be a study, made by `bayesduel study new`; got no file")
+    _check_there(study.path)
     return Study(study.path, name=study.name)
+
+
+def _check_there(path: str) -> None:
+    if "://" not in path and not Path(path).exists():
+        raise ValueError(f"{path} should be a study, made by `bayesduel study new`; got no file")
 
 
 def outcome_of(text: str) -> Any:
@@ -207,8 +211,7 @@ def list_(study: str, as_json: bool) -> None:
     """List the names of the studies of a file or a database."""
     from bayesduel.study.study import studies
 
-    if "://" not in study and not Path(study).exists():
-        raise ValueError(f"{study} should be a study, made by `bayesduel study new`; got no file")
+    _check_there(study)
     names = studies(study)
     say(as_json, list(names), "\n".join(names))
 
