@@ -322,7 +322,6 @@ command.add_command(serve.command)
 
 
 def _rows(path: str, *columns: str) -> list[dict[str, str]]:
-    """Return the rows of a CSV file that has some columns."""
     import csv
 
     with Path(path).open(newline="", encoding="utf-8") as file:
@@ -337,7 +336,6 @@ def _rows(path: str, *columns: str) -> list[dict[str, str]]:
 
 
 def _judging(gold: str | None, given: dict[str, Any]) -> Any:
-    """Return what judges are asked beside the policy's choice, None where nothing is given."""
     from bayesduel.study.judging import Judging
 
     settings = {name: value for name, value in given.items() if value is not None}
@@ -351,7 +349,6 @@ def _judging(gold: str | None, given: dict[str, Any]) -> Any:
 
 
 def _pairs(path: str) -> dict[str, Any]:
-    """Return pairs, costs and required duels as ``Study`` takes them."""
     rows = _rows(path, "left", "right")
     found: dict[str, Any] = {"pairs": [(row["left"], row["right"]) for row in rows]}
     for name, argument, kind in (("cost", "costs", float), ("required", "required", int)):

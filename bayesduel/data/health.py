@@ -83,6 +83,7 @@ def health(duels: "Duels") -> Health:
     first, second = int(cells.left_wins.sum()), int(cells.right_wins.sum())
     low, high = (float(end) for end in wilson(first, first + second))
     n_met = len(duels.pairs().first)
+    n_ordered = int((cells.left_wins + cells.right_wins + cells.ties > 0).sum())
     found = Health(
         **{name: getattr(duels.read_summary, name) for name in READ},
         n_duels=duels.n_duels,
@@ -93,7 +94,7 @@ def health(duels: "Duels") -> Health:
         never_lost=tuple(arms[(lost == 0) & (total > 0)]),
         n_pairs=n_arms * (n_arms - 1) // 2,
         n_pairs_met=n_met,
-        n_pairs_both_ways=_ordered_pairs(duels) - n_met,
+        n_pairs_both_ways=n_ordered - n_met,
         duels_per_arm=(int(total.min()), float(np.median(total)), int(total.max())),
         n_decisive=first + second,
         ordered=duels.ordered,
@@ -206,14 +207,6 @@ def _connected(
     kind = "strong" if strongly else "weak"
     n, place = csgraph.connected_components(edges, directed=strongly, connection=kind)
     return int(n), place
-
-
-def _ordered_pairs(duels: "Duels") -> int:
-    """Return how many ordered pairs met."""
-    cells = duels.cells
-    met = cells.left_wins + cells.right_wins + cells.ties > 0
-    code = cells.left[met].astype(np.int64) * duels.n_arms + cells.right[met]
-    return len(np.unique(code))
 
 
 def _repeats(duels: "Duels", role: str) -> Repeats | None:

@@ -159,7 +159,7 @@ class Site:
             except KeyError as error:
                 raise Refused(404, str(error.args[0])) from error
             except ValueError as error:
-                if visitor is not None and visitor.role == "judge":
+                if visitor.role == "judge":
                     raise Refused(503, "the study cannot be used at the moment") from error
                 raise Refused(400, str(error)) from error
             if operation.method == "POST":
@@ -173,8 +173,6 @@ class Site:
         return endpoint
 
     def _page(self, roles: tuple[str, ...], show: Any, own: bool = False) -> Endpoint:
-        """Return the endpoint of something that is read, for some roles."""
-
         async def endpoint(request: Request) -> Response:
             try:
                 visitor = await self._visitor(request, roles)
@@ -191,13 +189,7 @@ class Site:
     # -- who is there ----------------------------------------------------------------------
 
     async def _visitor(self, request: Request, roles: tuple[str, ...]) -> Invitation:
-        """Return who sends a request.
-
-        Raises
-        ------
-        Refused
-            If nobody with a valid token of one of these roles does, or too often.
-        """
+        """Return who sends a request; refuse who has no token of a role, or asks too often."""
         header = request.headers.get("authorization", "")
         tokens = [header.removeprefix("Bearer ")] if header.startswith("Bearer ") else []
         if not tokens:

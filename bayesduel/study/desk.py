@@ -390,7 +390,6 @@ class Desk:
     # -- in calling order ------------------------------------------------------------------
 
     def _asked_for(self, n: int, judge: str | None) -> list[Row]:
-        """Choose and store n tickets."""
         ledger = self._ledger
         ledger.catch_up()
         own = [] if judge is None else self._waiting(judge)[:n]
@@ -428,7 +427,6 @@ class Desk:
     def _stored(
         self, asked: Sequence[Question], judge: str | None, chosen: bool = True
     ) -> list[Row]:
-        """Store tickets and return them."""
         rows = self.store.ask(asked, judge, self._ledger.known, chosen)
         self._ledger.asked = rows[-1].number
         return rows
@@ -463,7 +461,6 @@ class Desk:
         return int(min(most, MOST_TICKETS))
 
     def _seen(self, judge: str | None) -> Seen:
-        """Return what a judge is not to be asked again."""
         query = OF_JUDGE if self._items else SKIPPED_BY
         rows = [] if judge is None else self.store.rows(query, judge=judge)
         return Seen(rows, len(self._ledger.labels), len(self._items), once=judge is not None)
@@ -537,7 +534,6 @@ class Desk:
 
 
 def _added(row: Row, cost: float | None) -> float | None:
-    """Return the cost of a ticket with that of another answer."""
     if cost is None:
         return row.cost
     if finite(cost, "cost") < 0:
@@ -546,7 +542,6 @@ def _added(row: Row, cost: float | None) -> float | None:
 
 
 def _check_name(given: Any, name: str) -> None:
-    """Raise ValueError unless a name of a person is one, or None."""
     if given is not None and (not isinstance(given, str) or not given.strip()):
         raise ValueError(f"{name} should be a name, got {shown_value(given)}")
     check_utf8(given or "", f"{name} should be UTF-8 text")

@@ -292,7 +292,6 @@ def _setting(
 
 
 def _from_fit(fit: Any) -> tuple[Any, np.ndarray]:
-    """Return the model and the tally of a fit."""
     from bayesduel.posterior.draws import check_fit, model_of
 
     check_fit(fit)
@@ -307,7 +306,6 @@ def _from_fit(fit: Any) -> tuple[Any, np.ndarray]:
 
 
 def _future(setting: Setting, k: int, budget: int, seed: int) -> tuple[int, Future]:
-    """Simulate one future."""
     rng = np.random.default_rng([seed, 4, k])
     (n_arms, goal, policy, stop, *more), wins, stopped, truths = setting
     session = Session(n_arms, goal, policy, stop | Budget(10**9), *more).loaded(wins, rng)

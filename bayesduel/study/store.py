@@ -459,7 +459,6 @@ class Store(Database):
 
 
 def _columns(row: Row) -> dict[str, Any]:
-    """Return a ticket as its table holds it."""
     found = row._asdict()
     del found["taken_back"]
     return found

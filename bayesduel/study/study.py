@@ -459,7 +459,6 @@ class Study(Desk):
         return found
 
     def _remember(self, decision: Decision) -> tuple[tuple[int, float], ...]:
-        """Store and return the probability of the answer at every look."""
         history = [tuple(look) for look in self.store.setting("history")]
         look = self._ledger.n_duels, round(decision.probability, 4)
         if look[0] and (not history or history[-1][0] != look[0]):

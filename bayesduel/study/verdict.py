@@ -46,7 +46,6 @@ def verdict(
 
 
 def _tied(decision: Decision, labels: Sequence[str]) -> str:
-    """Return which arms are tied within the rope, as a sentence."""
     if not decision.tied:
         return ""
     groups = [join([labels[i] for i in own], len(own), width=None) for own in decision.tied]

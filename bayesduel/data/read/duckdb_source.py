@@ -259,7 +259,6 @@ class FileSource:
         return " UNION ALL ".join(parts)
 
     def _tally(self, roles: Roles) -> Iterator[pa.RecordBatch]:
-        """Yield counts of equal rows."""
         log = self._log(roles)
         keys = [r for r in roles.taken if r != "weight"]
         weight = None if roles.weight is None else self._types[roles.weight]
@@ -373,7 +372,6 @@ class FileSource:
     # -- checks -------------------------------------------------------------------------
 
     def _check_once(self) -> None:
-        """Raise ValueError if a file is given twice, by any of its names."""
         seen: dict[tuple[int, int], str] = {}
         for file in self._files:
             found = os.stat(file.path)
@@ -443,7 +441,6 @@ class FileSource:
         return everything
 
     def _keys(self) -> list[str]:
-        """Return the keys of all JSON objects, in alphabetical order."""
         keys: set[str] = set()
         with self._explaining():
             for packed in COMPRESSIONS:
@@ -457,7 +454,6 @@ class FileSource:
         return sorted(keys)
 
     def _check_keys(self, keys: list[str]) -> None:
-        """Raise ValueError unless the keys of JSON objects can be columns."""
         if len(keys) > MOST_KEYS:
             raise ValueError(
                 f"{self.name}: JSON objects should have at most {MOST_KEYS:,} different keys, "
@@ -505,7 +501,6 @@ class FileSource:
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
-        """Name the file and the line where a query fails."""
         try:
             yield
         except duckdb.Error as error:

@@ -371,7 +371,6 @@ def _examined(
 
 
 def _columns_in(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that name columns."""
     return {k: v for k, v in options.items() if k not in ("ties", "missing", "coding")}
 
 
@@ -388,7 +387,6 @@ def _checked_options(given: dict[str, Any], by: Any) -> dict[str, Any]:
 
 
 def _check_column(name: str, value: Any) -> None:
-    """Raise TypeError unless an option is the name of a column, or what may stand for one."""
     if name == "margin" and isinstance(value, tuple):
         allowed = len(value) == 2 and all(isinstance(v, str) for v in value)
     else:
@@ -459,7 +457,6 @@ def _chunks(source: "Source", roles: Roles, every: Rows) -> "Iterator[tuple[Numb
 
 
 def _part_of(value: Any, roles: Roles) -> str | None:
-    """Return the label of the part for a value of the column `by`."""
     text = text_of(value)
     if text is None or text.strip() in roles.missing.get("by", ()):
         return None

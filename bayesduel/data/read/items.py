@@ -123,7 +123,6 @@ def _names(
     left: Iterable[str],
     like: Items | None,
 ) -> list[str]:
-    """Return the columns of the attributes."""
     if like is not None:
         asked, left = dict.fromkeys(a.column for a in like.attributes), ()
     there = source.columns()
@@ -195,7 +194,6 @@ def _fault(item: str, rules: Mapping[str, Callable[[str], str]]) -> Fault:
 def _columns(
     texts: list[str], name: str, reference: str | None
 ) -> list[tuple[Attribute, np.ndarray]]:
-    """Return the columns of the design for one column of the table."""
     words = [text.strip() for text in texts]
     if not all(NUMERIC.fullmatch(word) for word in words):
         return _indicators(words, name, reference)
@@ -237,7 +235,6 @@ def _indicators(
 
 
 def _check_identified(items: Items) -> None:
-    """Refuse attributes that are constant, or linear combinations of others."""
     constant = [a.name for a in items.attributes if a.deviation == 0]
     if constant:
         raise ValueError(
@@ -255,7 +252,6 @@ def _check_identified(items: Items) -> None:
 
 
 def _again(texts: list[str], attribute: Attribute) -> np.ndarray:
-    """Return one attribute of new items, on its original scale."""
     words = [text.strip() for text in texts]
     if not attribute.level:
         return np.array([float(word) for word in words])

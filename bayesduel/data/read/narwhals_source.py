@@ -172,12 +172,10 @@ class FrameSource:
         return self._frame.select(*columns)
 
     def _votes(self, roles: Roles | Columns) -> pa.Table:
-        """Return the columns of `roles`, named by role."""
         frame = self._selected(roles)
         return (frame.collect("pyarrow") if self._lazy else frame).to_arrow()
 
     def _tally(self, roles: Roles) -> pa.Table:
-        """Return counts of equal rows, computed by the engine of the frame."""
         keys = [role for role in roles.taken if role != "weight"]
         frame = self._selected(roles)
         counts = [nw.len().alias("n_rows")]
