@@ -19,6 +19,8 @@ from bayesduel.cli.study_tickets import (
 
 __all__ = ["command"]
 
+JUDGING = ("quota", "gold_share", "overlap", "repeats")
+
 
 @click.group("study", short_help="Ask for the next pair, tell the outcome, stop with enough.")
 def command() -> None:
@@ -90,7 +92,6 @@ def new(
     arms: str | None,
     arms_file: str | None,
     items_file: str | None,
-    goal: str,
     model: str,
     term: tuple[str, ...],
     policy: str,
@@ -99,12 +100,9 @@ def new(
     rope: float,
     budget: int | None,
     pairs: str | None,
-    items_by: str | None,
     gold: str | None,
-    expires: float,
-    seed: int,
     as_json: bool,
-    **judging: float | None,
+    **given: Any,
 ) -> None:
     """Make a new STUDY."""
     from bayesduel.cli.options import with_terms
@@ -116,26 +114,23 @@ def new(
     if (arms is None) == (arms_file is None):
         raise click.UsageError("Give either --arms or --arms-file.")
     labels = [a.strip() for a in arms.split(",")] if arms is not None else _lines(str(arms_file))
-    automatic = goal == "find-best" and policy == "auto" and pairs is None
+    automatic = given["goal"] == "find-best" and policy == "auto" and pairs is None
     stop: Any = WithinRope(probability, rope=rope)
     if automatic if confirm is None else confirm:
         stop = Confirmed(stop)
     if budget is not None:
         stop = stop | Budget(budget)
+    judging = {name: given.pop(name) for name in JUDGING}
     made = Study(
         study.path,
         name=study.name,
         arms=labels,
         items=None if items_file is None else _lines(items_file),
-        items_by=items_by,
         judging=_judging(gold, judging),
-        expires=expires,
-        goal=goal,
         model=with_terms(named(model), {"term": term}, f"--model {model}") if term else model,
         policy=_policy(policy),
         stop=stop,
-        seed=seed,
-        **(_pairs(pairs) if pairs is not None else {}),
+        **(given if pairs is None else given | _pairs(pairs)),
     )
     text = f"{study} is made, with {len(made.arms)} arms. Next: bayesduel study ask {study}"
     say(as_json, {"study": study.path, "name": made.name, "arms": list(made.arms)}, text)

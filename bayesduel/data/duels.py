@@ -323,7 +323,7 @@ class Duels:
         ValueError
             If the logs have different columns or tie rules.
         """
-        from bayesduel.data.join import parts_of_two
+        from bayesduel.data.categories import parts_of_two
 
         check_log(other, Duels, "other")
         return type(self)(**parts_of_two(self, other))

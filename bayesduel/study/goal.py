@@ -58,8 +58,7 @@ class Goal(ABC):
     def reversal(self, scores: np.ndarray, order: np.ndarray) -> np.ndarray:
         """Return the largest score of an arm below minus that of one above it, shape (n,)."""
         k = self.chosen(len(order))
-        found: np.ndarray = scores[:, order[k:]].max(axis=1) - scores[:, order[:k]].min(axis=1)
-        return found
+        return scores[:, order[k:]].max(axis=1) - scores[:, order[:k]].min(axis=1)
 
     def borders(self, n_arms: int) -> range:
         """Return after which places, from 0, the answer separates an arm from the next."""
@@ -70,8 +69,7 @@ class Goal(ABC):
         """Return whether the answer is right in each draw, shape (n,)."""
         k = self.chosen(len(order))
         worst: np.ndarray = scores[:, order[:k]].min(axis=1)
-        right: np.ndarray = worst > scores[:, order[k:]].max(axis=1)
-        return right
+        return worst > scores[:, order[k:]].max(axis=1)
 
     @abstractmethod
     def sentence(self, arms: list[str]) -> str:
@@ -162,8 +160,7 @@ class FullRanking(Goal):
         """Return the largest score of an arm below minus that of one above it, shape (n,)."""
         placed = scores[:, order]
         best_below = np.maximum.accumulate(placed[:, :0:-1], axis=1)[:, ::-1]
-        found: np.ndarray = (best_below - placed[:, :-1]).max(axis=1)
-        return found
+        return (best_below - placed[:, :-1]).max(axis=1)
 
     def borders(self, n_arms: int) -> range:
         """Return all places but the last."""
@@ -171,8 +168,7 @@ class FullRanking(Goal):
 
     def correct(self, scores: np.ndarray, order: np.ndarray) -> np.ndarray:
         """Return whether each draw has this order, shape (n,)."""
-        right: np.ndarray = (np.diff(scores[:, order], axis=1) < 0).all(axis=1)
-        return right
+        return (np.diff(scores[:, order], axis=1) < 0).all(axis=1)
 
     def sentence(self, arms: list[str]) -> str:
         """Return the answer in words."""

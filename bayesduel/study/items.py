@@ -137,5 +137,4 @@ def _gain(met: np.ndarray) -> np.ndarray:
     share = (won.sum() + 1) / (won.sum() + lost.sum() + 2)
     mean = (won + 2 * share) / (won + lost + 2)
     n = won + lost + waiting + 2
-    found: np.ndarray = mean * (1 - mean) / (n + 1) ** 2
-    return found
+    return mean * (1 - mean) / (n + 1) ** 2

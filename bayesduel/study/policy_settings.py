@@ -46,8 +46,7 @@ def settings_of(policy: PairPolicy) -> dict[str, Any]:
     """
     if POLICIES.get(type(policy).__name__) is not type(policy):
         raise TypeError(f"policy should be one of bayesduel.policies, got {shown_value(policy)}")
-    found: dict[str, Any] = _held(policy)
-    return found
+    return _held(policy)
 
 
 def policy_from(settings: dict[str, Any]) -> PairPolicy:
@@ -58,8 +57,7 @@ def policy_from(settings: dict[str, Any]) -> PairPolicy:
     TypeError, ValueError
         If they are not those of a policy of the package.
     """
-    policy: PairPolicy = _called(POLICIES, settings)
-    return policy
+    return _called(POLICIES, settings)
 
 
 def _held(value: Any) -> Any:

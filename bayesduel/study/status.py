@@ -70,7 +70,7 @@ class Status:
     def to_dict(self) -> dict[str, Any]:
         """Return the status as JSON holds it."""
         found = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return json.loads(json.dumps(found))  # type: ignore[no-any-return]
+        return json.loads(json.dumps(found))
 
     def __str__(self) -> str:
         lines = [

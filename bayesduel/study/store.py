@@ -72,9 +72,7 @@ PAIR = (
     case((t.left < t.right, t.right), else_=t.left),
 )
 PENDING = TICKETS.where(t.state == "open", t.asked > bindparam("late"))
-PENDING_OF = COUNTED.where(
-    t.state == "open", t.asked > bindparam("late"), t.judge == bindparam("judge")
-)
+PENDING_OF = PENDING.where(t.judge == bindparam("judge")).add_columns(TAKEN_BACK)
 EXPIRED = TICKETS.where(t.state == "open", t.asked <= bindparam("late"))
 ANSWERED = TICKETS.where(t.state == "told", t.gold.is_(None))
 DUELS = ANSWERED.where(t.outcome.is_not(None))
@@ -176,16 +174,14 @@ class Store(Database):
         self.is_new = self.name not in names
         self.study = names.get(self.name, 0)
         if not self.is_new:
-            self._check_format(self.setting("format"))
-
-    def _check_format(self, found: Any) -> None:
-        if isinstance(found, int) and 0 < found < FORMAT:
-            raise StudyError(earlier(self.url, found))
-        if found != FORMAT:
-            raise StudyError(
-                f"{self.url} was made by a newer version of bayesduel (format {found}, this "
-                f"version reads {FORMAT}): install that version to open it."
-            )
+            found = self.setting("format")
+            if isinstance(found, int) and 0 < found < FORMAT:
+                raise StudyError(earlier(self.url, found))
+            if found != FORMAT:
+                raise StudyError(
+                    f"{self.url} was made by a newer version of bayesduel (format {found}, this "
+                    f"version reads {FORMAT}): install that version to open it."
+                )
 
     def create(
         self, values: dict[str, Any], labels: Sequence[str], prompts: Sequence[str] = ()

@@ -213,11 +213,8 @@ class FileSource:
             if file.format != "parquet":
                 yield from numbered_records(file, roles)
                 continue
-            taken = roles.taken.items()
-            columns = ", ".join(f"{self._field(file, c)} AS {name_of(r)}" for r, c in taken)
-            path = text_in_sql(self._plain[file.path])
-            scan = self._scan(file, path, skip=False)
-            yield from numbered_rows(file, self._batches(f"SELECT {columns} FROM {scan}"))
+            scan = self._scan(file, text_in_sql(self._plain[file.path]), skip=False)
+            yield from numbered_rows(file, self._batches(self._selection(file, scan, roles)))
 
     def duplicates(self, roles: Roles) -> dict[str | None, int]:
         """Return how many rows equal an earlier one in every column, by label of `roles.by`.
@@ -252,11 +249,11 @@ class FileSource:
 
     def _log(self, roles: Roles | Columns) -> str:
         """Return the query for the columns of `roles`, named by role, one row per vote."""
-        parts = []
-        for file, scan in self._scans():
-            taken = [f"{self._field(file, c)} AS {name_of(r)}" for r, c in roles.taken.items()]
-            parts.append(f"SELECT {', '.join(taken)} FROM {scan}")
-        return " UNION ALL ".join(parts)
+        return " UNION ALL ".join(self._selection(*part, roles) for part in self._scans())
+
+    def _selection(self, file: LogFile, scan: str, roles: Roles | Columns) -> str:
+        taken = (f"{self._field(file, c)} AS {name_of(r)}" for r, c in roles.taken.items())
+        return f"SELECT {', '.join(taken)} FROM {scan}"
 
     def _tally(self, roles: Roles) -> Iterator[pa.RecordBatch]:
         log = self._log(roles)

@@ -31,7 +31,7 @@ from bayesduel.data.read.faults import (
     refusal,
     without_missing,
 )
-from bayesduel.data.read.in_memory import WinsMatrix, as_frame, wins_matrix, words_of
+from bayesduel.data.read.in_memory import WinsMatrix, as_frame, wins_matrix
 from bayesduel.data.read.log_from_rows import assemble, label_rows, parts_of
 from bayesduel.data.read.outcomes import CODINGS
 from bayesduel.data.read.pair_counts import read_pair_counts
@@ -209,7 +209,7 @@ def _read_any(
     matrix = None if votes or asked & {"left", "right"} else wins_matrix(given)
     if matrix is not None:
         return _of_matrix(matrix, "a matrix of wins", (), ties)
-    frame, words = as_frame(given), words_of(given)
+    frame, words = as_frame(given)
     with open_source(frame, skip=on_bad == "skip", memory=memory, words=words) as source:
         columns = source.columns()
         if not votes and not (earlier and earlier <= set(columns)):
