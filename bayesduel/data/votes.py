@@ -211,11 +211,11 @@ def by_arm(
     return np.bincount(first, of_first, n_arms) + np.bincount(second, of_second, n_arms)
 
 
-def duels_among(votes: Votes, tie_rule: TieRule) -> tuple[np.ndarray, dict[str, int]]:
+def duels_among(votes: Votes, tie_rule: TieRule) -> tuple[np.ndarray, dict[str, Any]]:
     """Return which votes are duels that count, and how many do not, as `ReadSummary` names them."""
     own = votes.left == votes.right
     counted = ~own & (votes.weight > 0)
-    left_out = {"n_self_duels": int(votes.weight[own].sum())}
+    left_out: dict[str, Any] = {"n_self_duels": int(votes.weight[own].sum())}
     if tie_rule == "drop":
         tie = (votes.outcome == 0) & ~own
         left_out["n_ties_dropped"] = int(votes.weight[tie].sum())

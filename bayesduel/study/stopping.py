@@ -55,7 +55,7 @@ class StopRule(ABC):
 
     def settings(self) -> dict[str, Any]:
         """Return what makes the rule again."""
-        return asdict(self)  # type: ignore[call-overload, no-any-return]
+        return asdict(self)  # type: ignore[call-overload]
 
     def probability(self, evidence: Evidence) -> float:
         """Return the probability that the answer is right, in the sense of the rule."""
