@@ -134,7 +134,7 @@ class Desk:
         if count > MOST_TICKETS:
             raise ValueError(f"n should be at most {MOST_TICKETS:,}, got {shown_value(n)}")
         _check_name(judge, "judge")
-        if not is_compiled(self._ledger.parts.policy.select):
+        if not is_compiled(self._ledger.parts.session.policy.select):
             logger.warning("Compiling the policy, once an installation: it may take some minutes.")
         with self.together():
             found = [self._shown(row) for row in self._asked_for(count, judge)]
@@ -419,9 +419,10 @@ class Desk:
         if known.pairs is not None:
             raise NoQuestion(f"{judge!r} has seen all that there is to ask.")
         best = ledger.labels[ledger.decided().order[0]]
+        name = type(ledger.parts.session.policy).__name__
         raise StudyStopped(
-            f"{type(ledger.parts.policy).__name__} asks for no further duel: it would duel one "
-            f"arm with itself. The best so far is {best!r}."
+            f"{name} asks for no further duel: it would duel one arm with itself. "
+            f"The best so far is {best!r}."
         )
 
     def _stored(
@@ -432,13 +433,7 @@ class Desk:
         return rows
 
     def _beside(self, judging: Judging, judge: str, n: int) -> tuple[list[Question], int]:
-        """Return what a judge is asked beside the policy's choice, and how many it has to choose.
-
-        Raises
-        ------
-        NoQuestion
-            If the quota of the judge is used up.
-        """
+        """Return what a judge is asked beside the policy's choice, and how many that chooses."""
         own = self.store.rows(OF_JUDGE, judge=judge)
         if judging.quota is not None:
             n = min(n, judging.quota - sum(row.state in ("told", "open") for row in own))

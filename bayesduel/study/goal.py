@@ -1,7 +1,7 @@
 """What a study is to find out: the best arm, the k best, the ranking, or little regret."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -41,7 +41,7 @@ class Goal(ABC):
 
     def settings(self) -> dict[str, Any]:
         """Return what makes the goal again."""
-        return {}
+        return asdict(self)  # type: ignore[call-overload]
 
     def contrasts(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the pairs that the answer orders: the arms above and those below, indices.
@@ -130,10 +130,6 @@ class TopK(Goal):
         """Raise ValueError unless k is below the number of arms."""
         if not self.k < n_arms:
             raise ValueError(f"k should be below the number of arms, {n_arms}, got {self.k}")
-
-    def settings(self) -> dict[str, Any]:
-        """Return what makes the goal again."""
-        return {"k": self.k}
 
     def sentence(self, arms: list[str]) -> str:
         """Return the answer in words."""

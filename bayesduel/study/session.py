@@ -123,7 +123,7 @@ class Session:
         retired: tuple[int, ...] = (),
         required: np.ndarray | None = None,
     ) -> None:
-        self._required = required
+        self.required = required
         self.active = np.setdiff1d(np.arange(n_arms), retired)
         self.goal, self.policy, self.stop = goal, policy, stop
         self.belief: Belief = policy.belief.init(n_arms)
@@ -287,13 +287,13 @@ class Session:
 
     def missing(self, pending: Sequence[tuple[int, int, int]] = ()) -> np.ndarray:
         """Return how many duels each required pair lacks, those in `pending` counted, (K, K)."""
-        if self._required is None:
+        if self.required is None:
             return np.zeros(self.wins.shape)
         met = np.round(self.wins + self.wins.T)
         for i, j, times in pending:
             met[i, j] += times
             met[j, i] += times
-        return np.maximum(self._required - met, 0)
+        return np.maximum(self.required - met, 0)
 
     def _selected(self, rng: np.random.Generator) -> tuple[int, int]:
         """Return the next pair of a policy with a memory.

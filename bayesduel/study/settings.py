@@ -5,8 +5,6 @@ from datetime import UTC, datetime
 from secrets import token_hex
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from bayesduel.data.duels import Duels
 from bayesduel.models import Model, model_from_settings, model_named, model_settings
 from bayesduel.policies.score_rules import ScoreRule
@@ -42,25 +40,20 @@ class Parts(NamedTuple):
 
     Attributes
     ----------
-    goal, model, policy
+    model
         As set.
     stop
         When there is enough, or None.
-    required
-        How often each pair has to meet, shape (K, K), or None.
-    session
-        A session of all this without an outcome.
     judging
         What judges are asked beside the policy's choice, or None.
+    session
+        A session of all this without an outcome.
     """
 
-    goal: Goal
     model: Model
-    policy: Any
     stop: StopRule | None
-    required: np.ndarray | None
-    session: Session
     judging: Judging | None
+    session: Session
 
 
 def stored_settings(
@@ -190,7 +183,7 @@ def parts_of(
     session = Session(
         len(labels), goal, policy, NEVER if rule is None else rule, spec, gone, required
     )
-    return Parts(goal, model, policy, rule, required, session, made["judging"])
+    return Parts(model, rule, made["judging"], session)
 
 
 def _made(name: str, value: Any, labels: Sequence[str]) -> Any:

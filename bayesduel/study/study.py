@@ -222,7 +222,7 @@ class Study(Desk):
     @property
     def goal(self) -> Goal:
         """What is to be found out."""
-        return self._ledger.parts.goal
+        return self._ledger.parts.session.goal
 
     @property
     def model(self) -> Model:
@@ -232,7 +232,7 @@ class Study(Desk):
     @property
     def policy(self) -> Any:
         """The policy that chooses the pairs."""
-        return self._ledger.parts.policy
+        return self._ledger.parts.session.policy
 
     @property
     def stop(self) -> StopRule | None:
@@ -242,7 +242,7 @@ class Study(Desk):
     @property
     def required(self) -> np.ndarray | None:
         """How often each pair has to meet before the study may stop, shape (K, K), or None."""
-        return self._ledger.parts.required
+        return self._ledger.parts.session.required
 
     @property
     def judging(self) -> Judging | None:
