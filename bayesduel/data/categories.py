@@ -75,12 +75,13 @@ def parts_of_categories(logs: Mapping[str, Any]) -> dict[str, Any]:
         categories=tuple(str(label) for label in logs),
     )
     first = each[0].read_summary
+    readings = [log.read_summary.reading for log in each]  # the first whose outcomes settle it
     summary = ReadSummary(
         source=_whole(first.source, next(iter(logs))),
         files=first.files,
         columns=first.columns,
         guessed=first.guessed,
-        reading=_reading([log.read_summary.reading for log in each]),
+        reading=next((reading for reading in readings if "coding" in reading), readings[0]),
         bad_rows=tuple(row for log in each for row in log.read_summary.bad_rows),
         **{name: sum(getattr(log.read_summary, name) for log in each) for name in COUNTED},
     )
@@ -139,11 +140,6 @@ def _votes(log: Any) -> Votes:
         outcome=np.array([1, -1, 0], dtype=np.int8)[result],
         weight=counts[cell, result],
     )
-
-
-def _reading(each: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return how the first log was read, or the first one whose outcomes settle their coding."""
-    return next((reading for reading in each if "coding" in reading), each[0])
 
 
 def _whole(source: str, label: str) -> str:

@@ -6,10 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesduel.data.votes import LABELS, Cells, Votes, cells_of
+from bayesduel.data.votes import Cells, Votes, cells_of
 from bayesduel.system.arguments import labels_of, shown_value
 
 __all__ = ["Parts", "compact_all", "of_arms", "of_units"]
+
+
+# Columns of votes that are indices, and the labels that these stand for.
+LABELS = {"judge": "judges", "group": "groups", "category": "categories"}
 
 
 class Parts(NamedTuple):

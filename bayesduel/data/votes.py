@@ -11,7 +11,6 @@ from bayesduel.system.arguments import labels_of
 
 __all__ = [
     "FINITE",
-    "LABELS",
     "LARGEST",
     "LARGEST_SIZE",
     "Cells",
@@ -30,8 +29,6 @@ __all__ = [
 LARGEST = 2**53  # larger counts are not exact in float64
 LARGEST_SIZE = 1e150  # of a margin or a covariate; sums of larger squares overflow
 FINITE = f"a finite number from -{LARGEST_SIZE:g} to {LARGEST_SIZE:g}"
-# Columns of votes that are indices, and the labels that these stand for.
-LABELS = {"judge": "judges", "group": "groups", "category": "categories"}
 TieRule = Literal["keep", "half", "drop"]
 
 
@@ -132,10 +129,13 @@ class Votes:
 
     def level(self, by: str) -> tuple[np.ndarray, tuple[str, ...]] | None:
         """Return the level of each vote in a column and the levels, or None without it."""
-        if by not in self.kept and by in LABELS:
-            code = getattr(self, by)
-            return None if code is None else (code, getattr(self, LABELS[by]))
-        return self.kept.get(by)
+        own = {
+            "judge": (self.judge, self.judges),
+            "group": (self.group, self.groups),
+            "category": (self.category, self.categories),
+        }
+        code, levels = self.kept.get(by) or own.get(by, (None, ()))
+        return None if code is None else (code, levels)
 
 
 @dataclass(frozen=True, kw_only=True)

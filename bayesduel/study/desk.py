@@ -399,8 +399,9 @@ class Desk:
         if stop is not None and ledger.decided().stopped:
             raise StudyStopped(f"The study has stopped: {ledger.decided().reason}.")
         reserved = self.store.reserved(ledger.late)
-        wanted = n - len(own)
-        n = min(wanted, self._room(sum(times for *_, times in reserved)))
+        n -= len(own)
+        if stop is not None:
+            n = int(min(n, stop.most - ledger.n_duels - sum(times for *_, times in reserved)))
         if own and n <= 0:
             return own
         if n <= 0:
@@ -448,12 +449,6 @@ class Desk:
                 found.append(one)
                 own.append(Row(0, *one[:3], judge, 0.0, "open", None, None, None, one[3]))
         return found, n - len(found)
-
-    def _room(self, reserved: int) -> int:
-        """Return how many tickets the budget leaves, given how many wait for an outcome."""
-        stop = self._ledger.parts.stop
-        most = MOST_TICKETS if stop is None else stop.most - self._ledger.n_duels - reserved
-        return int(min(most, MOST_TICKETS))
 
     def _seen(self, judge: str | None) -> Seen:
         query = OF_JUDGE if self._items else SKIPPED_BY

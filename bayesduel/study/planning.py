@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.study.desk import Desk
 from bayesduel.study.goal import MinimizeRegret, goal_of
 from bayesduel.study.policy_settings import is_automatic
 from bayesduel.study.session import Session, belief_of
@@ -262,6 +263,7 @@ def _setting(
     rng = np.random.default_rng([seed, 3])
     retired: tuple[int, ...] = ()
     required, stopped = None, False
+    is_study = isinstance(start, Desk)  # nothing else has a desk
     if isinstance(start, DataTree) or (isinstance(start, int) and not isinstance(start, bool)):
         found_goal = goal_of("find-best" if goal is None else goal)
         model, wins = _from_fit(start) if isinstance(start, DataTree) else (model, None)
@@ -272,9 +274,7 @@ def _setting(
         chosen = found_goal.policy(belief=spec) if is_automatic(policy) else policy
         rule = usual_rule(stop, found_goal, confirms=isinstance(chosen, ScoreRule))
     else:
-        from bayesduel.study.study import Study
-
-        if not isinstance(start, Study):
+        if not is_study:
             raise TypeError(
                 f"start should be a Study, a fit or a number of arms, got {shown_value(start)}"
             )

@@ -435,7 +435,7 @@ class Store(Database):
                 for k, a in enumerate(labels)
             ]
             connection.execute(insert(arms), rows)
-            self._changed_arms(f"added: {', '.join(labels)}")
+            self._add_event(kind="arms", reason=f"added: {', '.join(labels)}", at=time.time())
 
     def retire_arms(self, numbers: Sequence[int], retired: bool) -> None:
         """Mark arms as retired, or as no longer so."""
@@ -443,10 +443,8 @@ class Store(Database):
         with self.writing() as connection:
             connection.execute(update(arms).where(mine).values(retired=int(retired)))
             labels = connection.execute(select(arms.c.label).where(mine)).scalars()
-            self._changed_arms(f"{'retired' if retired else 'restored'}: {', '.join(labels)}")
-
-    def _changed_arms(self, reason: str) -> None:
-        self._add_event(kind="arms", reason=reason, at=time.time())
+            reason = f"{'retired' if retired else 'restored'}: {', '.join(labels)}"
+            self._add_event(kind="arms", reason=reason, at=time.time())
 
     def _add_event(self, **values: Any) -> None:
         own_ = {"own": self.study, "study": self.study}

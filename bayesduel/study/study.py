@@ -317,6 +317,7 @@ class Study(Desk):
             history = self._remember(decision)
             stopped = self.stop is not None and decision.stopped
         order = [arms[i] for i in decision.order]
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.goal.settings().items())
         estimate = None if stopped else self.store.setting("plan")
         if futures and not stopped and self.stop is not None:
             estimate = self._estimate(self.plan(futures, budget=2000))
@@ -327,7 +328,7 @@ class Study(Desk):
             own = decision.decided and decision.confirmed
             said = f"{said} {objection(self.model.name, confirmed=own)}"
         return Status(
-            goal=f"{type(self.goal).__name__}({_arguments(self.goal.settings())})",
+            goal=f"{type(self.goal).__name__}({settings})",
             policy=type(self.policy).__name__,
             n_duels=n_duels,
             n_pending=n_pending,
@@ -465,10 +466,6 @@ class Study(Desk):
             history.append(look)
             self.store.keep(history=history)
         return tuple((int(n), float(p)) for n, p in history)
-
-
-def _arguments(settings: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in settings.items())
 
 
 def _called(name: str | None) -> str:

@@ -178,8 +178,9 @@ def examine(rows: Rows, reading: Reading | None) -> Examined:
         outcome = np.ones(n, dtype=np.int8)
     if rows.margin is not None:
         blame(np.isnan(rows.margin), MARGIN)
-        if reading is not None:
-            blame(_disagree(outcome, np.sign(np.nan_to_num(rows.margin))), AGREE)
+        if reading is not None:  # a decisive outcome may have margin 0, as after a tie-break
+            sign = np.sign(np.nan_to_num(rows.margin))
+            blame(((outcome == 0) & (sign != 0)) | (outcome * sign == -1), AGREE)
     if rows.unreadable_time is not None:
         blame(rows.unreadable_time, DATE if rows.time_kind == "date" else TIME)
     if rows.covariates is not None:
@@ -247,11 +248,3 @@ def _label_faults(column: Coded) -> np.ndarray:
         else:
             kinds.append(2 if CONTROL.search(text) else 0)
     return np.array([*kinds, 1], dtype=np.int8)[column.code]
-
-
-def _disagree(outcome: np.ndarray, sign: np.ndarray) -> np.ndarray:
-    """Return where a margin contradicts an outcome.
-
-    A decisive outcome with margin 0 is allowed, as after a shoot-out or tie-break.
-    """
-    return ((outcome == 0) & (sign != 0)) | (outcome * sign == -1)

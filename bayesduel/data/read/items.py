@@ -13,7 +13,7 @@ import numpy as np
 from bayesduel.data.items import Attribute, Items, dependent
 from bayesduel.data.read.columns import Columns, take
 from bayesduel.data.read.faults import label_of, shown
-from bayesduel.data.read.rows import NUMBER, Coded
+from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.source import Fault, bad_row, open_source
 from bayesduel.data.votes import FINITE, LARGEST_SIZE
 from bayesduel.system.arguments import check_log, check_names, shown_value, texts_of
@@ -139,18 +139,14 @@ def _names(
 def _complete(source: Any, item: str, names: list[str], like: Items | None) -> dict[str, list[str]]:
     """Return the columns as text; refuse the first row with a missing or bad value."""
     columns = Columns({name: name for name in (item, *names)})
-    table = {name: _texts(column) for name, column in source.texts(columns).items()}
+    table = {name: list(column.texts) for name, column in source.texts(columns).items()}
     if not table[item]:
         raise ValueError(f"{source.name}: should contain at least one item, got no rows")
     rules = {name: _rule(table[name], name, like) for name in names}
     fault = _fault(item, rules)
     if any(fault(dict(zip(table, row, strict=True))) for row in zip(*table.values(), strict=True)):
         raise bad_row(source, columns, _fault(item, rules))
-    return table  # type: ignore[return-value]
-
-
-def _texts(column: Coded) -> list[str | None]:
-    return list(np.array([*column.values, None], dtype=object)[column.code])
+    return table
 
 
 def _rule(texts: list[str | None], name: str, like: Items | None) -> Callable[[str], str]:

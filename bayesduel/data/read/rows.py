@@ -54,6 +54,11 @@ class Coded:
     values: list[str]
     code: np.ndarray
 
+    @property
+    def texts(self) -> np.ndarray:
+        """The text of each row, None where missing, object, shape (n,)."""
+        return np.array([*self.values, None], dtype=object)[self.code]
+
 
 @dataclass
 class Rows:
