@@ -38,7 +38,7 @@ from bayesduel.serve.schedule import Turns
 from bayesduel.serve.standings import curve
 from bayesduel.serve.watch import Watch
 
-__all__ = ["create_app"]
+__all__ = ["Site"]
 
 STATIC = {"page.css": "text/css", "enter.js": "text/javascript", "judge.js": "text/javascript",
           "live.js": "text/javascript", "admin.js": "text/javascript",
@@ -50,8 +50,8 @@ PLACES = {"admin": "/admin", "judge": "/judge", "viewer": "/standings"}  # by ro
 type Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def create_app(pages: Pages, hosts: list[str]) -> Starlette:
-    """Return the application.
+class Site:
+    """Routes of the pages of one study.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ def create_app(pages: Pages, hosts: list[str]) -> Starlette:
         The study.
     hosts
         Names by which browsers may reach it; ["*"] for any.
+
+    Attributes
+    ----------
+    app
+        The application.
     """
-    return Site(pages, hosts).app
-
-
-class Site:
-    """Routes of the pages of one study."""
 
     def __init__(self, pages: Pages, hosts: list[str]) -> None:
         self.pages = pages
