@@ -263,7 +263,6 @@ def _setting(
     rng = np.random.default_rng([seed, 3])
     retired: tuple[int, ...] = ()
     required, stopped = None, False
-    is_study = isinstance(start, Desk)  # nothing else has a desk
     if isinstance(start, DataTree) or (isinstance(start, int) and not isinstance(start, bool)):
         found_goal = goal_of("find-best" if goal is None else goal)
         model, wins = _from_fit(start) if isinstance(start, DataTree) else (model, None)
@@ -274,16 +273,16 @@ def _setting(
         chosen = found_goal.policy(belief=spec) if is_automatic(policy) else policy
         rule = usual_rule(stop, found_goal, confirms=isinstance(chosen, ScoreRule))
     else:
-        if not is_study:
+        if not isinstance(start, Desk):
             raise TypeError(
                 f"start should be a Study, a fit or a number of arms, got {shown_value(start)}"
             )
-        found_goal, chosen = start.goal, start.policy
-        if start.stop is None:
+        study: Any = start
+        found_goal, chosen, rule = study.goal, study.policy, study.stop
+        if rule is None:
             raise ValueError("stop should be a rule for a study to be planned, got None")
-        rule = start.stop
-        wins, retired, spec = start.tally(), start.retired, belief_of(start.model)
-        required, stopped = start.required, start.stopped
+        wins, retired, spec = study.tally(), study.retired, belief_of(study.model)
+        required, stopped = study.required, study.stopped
     given = (len(wins), found_goal, chosen, rule, spec, retired, required)
     truths = Session(*given).loaded(wins, rng).matrices(n, rng)
     if isinstance(found_goal, MinimizeRegret):
