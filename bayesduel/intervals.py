@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bayesduel.system.arguments import real
+from bayesduel.system.arguments import check_range
 
 __all__ = ["Z95", "check_ci_prob", "eti", "wilson"]
 
@@ -11,9 +11,7 @@ Z95 = 1.959963984540054  # standard normal quantile of 0.975
 
 def check_ci_prob(ci_prob: float) -> None:
     """Raise ValueError unless `ci_prob` is a probability in (0, 1)."""
-    real(ci_prob, "ci_prob")
-    if not 0 < ci_prob < 1:
-        raise ValueError(f"ci_prob should be in (0, 1), got {ci_prob}")
+    check_range(ci_prob, "ci_prob", "in (0, 1)")
 
 
 def eti(draws: np.ndarray, ci_prob: float) -> tuple[np.ndarray, np.ndarray]:

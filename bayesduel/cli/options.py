@@ -346,7 +346,6 @@ def _terms_asked(options: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _term_of(option: str, word: str) -> Any:
-    """Return the term of a word; raise click.UsageError, naming the option, if there is none."""
     from bayesduel.models import term_named
 
     try:

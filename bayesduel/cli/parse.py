@@ -58,7 +58,6 @@ def constructed(
 
 
 def _parts(text: str, option: str) -> list[ast.AST]:
-    """Return the names or calls of a comma-separated list."""
     try:
         return list(ast.parse(f"({text},)", mode="eval").body.elts)  # type: ignore[attr-defined]
     except SyntaxError as error:
@@ -153,13 +152,7 @@ def problems_of(text: str) -> dict[str, Any]:
 
 
 def _problem_of(text: str) -> Any:
-    """Return a named problem, a family of problems, or a log.
-
-    Raises
-    ------
-    click.UsageError
-        If it is none of these, or a family refuses its settings.
-    """
+    """Return a named problem, a family of problems, or a log; raise click.UsageError for others."""
     from bayesduel import problems
     from bayesduel.data import datasets
 
@@ -216,7 +209,6 @@ def _name(node: ast.AST) -> str | None:
 
 
 def _object(node: ast.AST, known: Mapping[str, Any], inner: Mapping[str, Any]) -> Any:
-    """Return what a name stands for, called with its settings."""
     name = str(_name(node))
     if not isinstance(node, ast.Call):
         return known[name]()

@@ -81,7 +81,7 @@ def application(
     **options: Any,
 ) -> tuple[Any, str]:
     """Return the application and the link of its administrator."""
-    from bayesduel.serve.app import create_app
+    from bayesduel.serve.app import Site
     from bayesduel.serve.content import contents_of_labels, read_contents
     from bayesduel.serve.options import Options
     from bayesduel.serve.pages import Pages
@@ -111,8 +111,8 @@ def application(
     pages = Pages(served, contents, settings)
     _rehearse(served)
     hosts = [settings.host, host, "localhost"]
-    app = create_app(pages, hosts if url or _is_loopback(host) else ["*"])
-    return app, pages.invited("administrator", "admin", ADMIN_DAYS)[1]
+    site = Site(pages, hosts if url or _is_loopback(host) else ["*"])
+    return site.app, pages.invited("administrator", "admin", ADMIN_DAYS)[1]
 
 
 def _rehearse(study: Any) -> None:

@@ -146,7 +146,6 @@ def command(
 
 
 def _show(results: list[dict[str, Any]], as_json: bool) -> None:
-    """Print what came out of each problem."""
     from bayesduel.cli.console import out, print_json
 
     if as_json:
@@ -181,7 +180,6 @@ def _played(
 def _of_regret(
     problem: Any, trace: "xr.DataTree", cost: Any, horizon: float, n_runs: int
 ) -> dict[str, Any]:
-    """Return what to print of a simulation of regret."""
     from bayesduel.simulation.regret import regret
 
     values = regret(trace, cost)
@@ -214,7 +212,6 @@ def _of_regret(
 def _of_top_k(
     problem: Any, trace: "xr.DataTree", k: int, horizon: float, n_runs: int
 ) -> dict[str, Any]:
-    """Return what to print of a simulation of top-k selection."""
     rows = _top_k_rows(trace)
     heading = (
         f"{problem.name}: {k} of {problem.n_arms}, after {horizon:,.0f} duels, {_runs(n_runs)}: "
@@ -241,7 +238,6 @@ def _of_top_k(
 
 
 def _regret_rows(trace: "xr.DataTree", values: "xr.DataArray") -> list[dict[str, Any]]:
-    """Return for each policy its regret at the horizon over the runs."""
     import numpy as np
 
     last = values.isel(time=-1).load()
@@ -267,7 +263,6 @@ def _regret_rows(trace: "xr.DataTree", values: "xr.DataArray") -> list[dict[str,
 
 
 def _top_k_rows(trace: "xr.DataTree") -> list[dict[str, Any]]:
-    """Return for each policy its success rate, opportunity cost and duels at the horizon."""
     from bayesduel.simulation.success import opportunity_cost, success_rate
 
     rates = success_rate(trace).isel(time=-1)
@@ -302,7 +297,6 @@ def _table(columns: list[str], rows: list[list[str]]) -> Any:
 
 
 def _save(draw: Any, trace: "xr.DataTree", path: Path, *arguments: Any) -> None:
-    """Draw a trace and save the figure."""
     import matplotlib
 
     matplotlib.use("Agg")

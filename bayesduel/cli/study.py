@@ -1,5 +1,6 @@
 """``bayesduel study``: a live study from the command line."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from bayesduel.cli.study_tickets import (
     COMMANDS,
     Place,
     json_option,
+    of_study,
     opened,
     outcome_of,
     say,
@@ -18,6 +20,8 @@ from bayesduel.cli.study_tickets import (
 )
 
 __all__ = ["command"]
+
+JUDGING = ("quota", "gold_share", "overlap", "repeats")
 
 
 @click.group("study", short_help="Ask for the next pair, tell the outcome, stop with enough.")
@@ -90,7 +94,6 @@ def new(
     arms: str | None,
     arms_file: str | None,
     items_file: str | None,
-    goal: str,
     model: str,
     term: tuple[str, ...],
     policy: str,
@@ -99,12 +102,9 @@ def new(
     rope: float,
     budget: int | None,
     pairs: str | None,
-    items_by: str | None,
     gold: str | None,
-    expires: float,
-    seed: int,
     as_json: bool,
-    **judging: float | None,
+    **given: Any,
 ) -> None:
     """Make a new STUDY."""
     from bayesduel.cli.options import with_terms
@@ -116,26 +116,23 @@ def new(
     if (arms is None) == (arms_file is None):
         raise click.UsageError("Give either --arms or --arms-file.")
     labels = [a.strip() for a in arms.split(",")] if arms is not None else _lines(str(arms_file))
-    automatic = goal == "find-best" and policy == "auto" and pairs is None
+    automatic = given["goal"] == "find-best" and policy == "auto" and pairs is None
     stop: Any = WithinRope(probability, rope=rope)
     if automatic if confirm is None else confirm:
         stop = Confirmed(stop)
     if budget is not None:
         stop = stop | Budget(budget)
+    judging = {name: given.pop(name) for name in JUDGING}
     made = Study(
         study.path,
         name=study.name,
         arms=labels,
         items=None if items_file is None else _lines(items_file),
-        items_by=items_by,
         judging=_judging(gold, judging),
-        expires=expires,
-        goal=goal,
         model=with_terms(named(model), {"term": term}, f"--model {model}") if term else model,
         policy=_policy(policy),
         stop=stop,
-        seed=seed,
-        **(_pairs(pairs) if pairs is not None else {}),
+        **(given if pairs is None else given | _pairs(pairs)),
     )
     text = f"{study} is made, with {len(made.arms)} arms. Next: bayesduel study ask {study}"
     say(as_json, {"study": study.path, "name": made.name, "arms": list(made.arms)}, text)
@@ -167,43 +164,35 @@ def ask(study: Place, number: int | None, judge: str | None, as_json: bool) -> N
     say(as_json, plain if number is not None else plain[0], "\n".join(lines))
 
 
-@command.command("tell")
-@study_argument
+@of_study("tell")
 @click.argument("ticket")
 @click.argument("outcome")
 @click.option("--judge", help="Who tells; by default the ticket's judge.")
-@json_option
-def tell(study: Place, ticket: str, outcome: str, judge: str | None, as_json: bool) -> None:
+def tell(study: Any, ticket: str, outcome: str, judge: str | None) -> tuple[Any, str]:
     """Tell the OUTCOME of a TICKET, by its id or number: left, right, tie, or a margin.
 
     "cannot tell" is stored and is no duel.
     """
     from bayesduel.text import count
 
-    found = opened(study)
-    found.tell(ticket, outcome_of(outcome), judge=judge)
-    text = f"{ticket} is stored: {outcome}. {count(found.n_duels, 'duel')}."
-    say(as_json, {"ticket": ticket, "outcome": outcome, "duels": found.n_duels}, text)
+    study.tell(ticket, outcome_of(outcome), judge=judge)
+    text = f"{ticket} is stored: {outcome}. {count(study.n_duels, 'duel')}."
+    return {"ticket": ticket, "outcome": outcome, "duels": study.n_duels}, text
 
 
-@command.command("correct")
-@study_argument
+@of_study("correct")
 @click.argument("ticket")
 @click.argument("outcome")
 @click.option("--reason", required=True, help="Why, kept in the audit trail.")
 @click.option("--by", help="Who corrects, kept in the audit trail.")
-@json_option
-def correct(
-    study: Place, ticket: str, outcome: str, reason: str, by: str | None, as_json: bool
-) -> None:
+def correct(study: Any, ticket: str, outcome: str, reason: str, by: str | None) -> tuple[Any, str]:
     """Replace the OUTCOME of a TICKET; the old one stays in the audit trail."""
-    opened(study).correct(ticket, outcome_of(outcome), reason, by=by)
+    study.correct(ticket, outcome_of(outcome), reason, by=by)
     data = {"ticket": ticket, "outcome": outcome, "reason": reason}
-    say(as_json, data, f"{ticket} is corrected: {outcome}.")
+    return data, f"{ticket} is corrected: {outcome}."
 
 
-@command.command("status")
-@study_argument
+@of_study("status")
 @click.option(
     "--futures",
     default=10,
@@ -215,17 +204,14 @@ def correct(
     default=None,
     help="Run the transitivity check or leave it out; by default once the study is decided.",
 )
-@json_option
-def status(study: Place, futures: int, check: bool | None, as_json: bool) -> None:
+def status(study: Any, futures: int, check: bool | None) -> tuple[Any, str]:
     """Say what the study has found so far, and how much is expected to go."""
-    asked = opened(study)
-    found = asked.status(check=check, futures=futures if asked.n_duels else 0)
+    found = study.status(check=check, futures=futures if study.n_duels else 0)
     text = f"{found}\nRanking by posterior mean: {', '.join(found.ranking[:10])}"
-    say(as_json, found.to_dict(), text)
+    return found.to_dict(), text
 
 
-@command.command("plan")
-@study_argument
+@of_study("plan")
 @click.option("--futures", default=100, show_default=True, help="Simulated futures.")
 @click.option("--budget", default=5000, show_default=True, help="Duels before one is given up.")
 @click.option("--workers", default=2, show_default=True, help="Processes.")
@@ -233,16 +219,9 @@ def status(study: Place, futures: int, check: bool | None, as_json: bool) -> Non
 @click.option(
     "--plot", "plot_path", type=click.Path(path_type=Path), help="Write a figure to this file."
 )
-@json_option
 def plan(
-    study: Place,
-    futures: int,
-    budget: int,
-    workers: int,
-    seed: int,
-    plot_path: Path | None,
-    as_json: bool,
-) -> None:
+    study: Any, futures: int, budget: int, plot_path: Path | None, **given: int
+) -> tuple[Any, str]:
     """Say how many more duels the study is expected to take."""
     from rich.console import Console
     from rich.progress import Progress
@@ -254,27 +233,20 @@ def plan(
 
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("futures", total=1.0)
-        found = opened(study).plan(
-            futures,
-            budget,
-            workers=workers,
-            seed=seed,
-            progress=lambda share: progress.update(bar, completed=share),
-        )
+        done = partial(progress.update, bar)
+        found = study.plan(futures, budget, progress=lambda n: done(completed=n), **given)
     if plot_path is not None:
         from bayesduel.system.atomic_write import write_figure
 
         write_figure(plot_path, found.plot().figure, dpi=150)
-    say(as_json, found.to_dict(), str(found))
+    return found.to_dict(), str(found)
 
 
-@command.command("export")
-@study_argument
+@of_study("export")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--audit", is_flag=True, help="With every correction, in the order of telling.")
 @raw_option
-@json_option
-def export(study: Place, path: Path, audit: bool, raw: bool, as_json: bool) -> None:
+def export(study: Any, path: Path, audit: bool, raw: bool) -> tuple[Any, str]:
     """Write the duels as a CSV file that ``bayesduel report`` reads."""
     from bayesduel.cli.options import check_folder
     from bayesduel.study.audit_trail import export_rows
@@ -282,19 +254,15 @@ def export(study: Place, path: Path, audit: bool, raw: bool, as_json: bool) -> N
     from bayesduel.text import count, csv_text
 
     check_folder(path, "PATH")
-    found = opened(study)
-    rows = found.audit() if audit else export_rows(found.rows())
+    rows = study.audit() if audit else export_rows(study.rows())
     if not rows:
-        raise ValueError(f"{study} should have an outcome to export, got none")
+        raise ValueError(f"{study.store.path} should have an outcome to export, got none")
     columns = ["raw_ticket" if raw and name == "ticket" else name for name in rows[0]]
     write_text(path, csv_text(columns, (row.values() for row in rows), raw=raw))
-    say(
-        as_json, {"path": path, "rows": len(rows)}, f"{path} is written, {count(len(rows), 'row')}."
-    )
+    return {"path": path, "rows": len(rows)}, f"{path} is written, {count(len(rows), 'row')}."
 
 
-@command.command("report")
-@study_argument
+@of_study("report")
 @click.option(
     "-o",
     "--output",
@@ -303,16 +271,14 @@ def export(study: Place, path: Path, audit: bool, raw: bool, as_json: bool) -> N
     show_default=True,
     help="File to write.",
 )
-@json_option
-def report(study: Place, output: Path, as_json: bool) -> None:
+def report(study: Any, output: Path) -> tuple[Any, str]:
     """Write a report on the duels of the study."""
     from bayesduel.cli.options import check_folder
     from bayesduel.reporting.report import report as write
 
     check_folder(output)
-    found = opened(study)
-    write(found.duels(), output, model=found.model)
-    say(as_json, {"path": output}, f"{output} is written.")
+    write(study.duels(), output, model=study.model)
+    return {"path": output}, f"{output} is written."
 
 
 command.add_command(serve.command)
@@ -322,7 +288,6 @@ command.add_command(serve.command)
 
 
 def _rows(path: str, *columns: str) -> list[dict[str, str]]:
-    """Return the rows of a CSV file that has some columns."""
     import csv
 
     with Path(path).open(newline="", encoding="utf-8") as file:
@@ -337,7 +302,6 @@ def _rows(path: str, *columns: str) -> list[dict[str, str]]:
 
 
 def _judging(gold: str | None, given: dict[str, Any]) -> Any:
-    """Return what judges are asked beside the policy's choice, None where nothing is given."""
     from bayesduel.study.judging import Judging
 
     settings = {name: value for name, value in given.items() if value is not None}
@@ -351,7 +315,6 @@ def _judging(gold: str | None, given: dict[str, Any]) -> Any:
 
 
 def _pairs(path: str) -> dict[str, Any]:
-    """Return pairs, costs and required duels as ``Study`` takes them."""
     rows = _rows(path, "left", "right")
     found: dict[str, Any] = {"pairs": [(row["left"], row["right"]) for row in rows]}
     for name, argument, kind in (("cost", "costs", float), ("required", "required", int)):

@@ -7,8 +7,18 @@ from typing import Any, NamedTuple
 
 import click
 
-__all__ = ["COMMANDS", "Place", "json_option", "opened", "outcome_of", "say", "study_argument"]
+__all__ = [
+    "COMMANDS",
+    "Place",
+    "json_option",
+    "of_study",
+    "opened",
+    "outcome_of",
+    "say",
+    "study_argument",
+]
 
+COMMANDS: list[click.Command] = []  # of ``bayesduel study``
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 by_option = click.option("--by", help="Who does it, kept in the audit trail.")
 
@@ -35,13 +45,31 @@ def study_argument(function: Callable[..., Any]) -> Callable[..., Any]:
     return found
 
 
+def of_study(name: str) -> Callable[..., Any]:
+    """Make a command of a function of the study that returns what is printed: JSON and text."""
+
+    def made(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def command(study: Place, as_json: bool, **given: Any) -> None:
+            say(as_json, *function(opened(study), **given))
+
+        COMMANDS.append(click.command(name)(study_argument(json_option(command))))
+        return function
+
+    return made
+
+
 def opened(study: Place) -> Any:
     """Return the study of a place; raise ValueError where there is no file."""
     from bayesduel.study.study import Study
 
-    if "://" not in study.path and not Path(study.path).exists():
-        raise ValueError(f"{study} should be a study, made by `bayesduel study new`; got no file")
+    _check_there(study.path)
     return Study(study.path, name=study.name)
+
+
+def _check_there(path: str) -> None:
+    if "://" not in path and not Path(path).exists():
+        raise ValueError(f"{path} should be a study, made by `bayesduel study new`; got no file")
 
 
 def outcome_of(text: str) -> Any:
@@ -62,100 +90,74 @@ def say(as_json: bool, data: Any, text: str) -> None:
         click.echo(text)
 
 
-def _say(ticket: Any, done: str, as_json: bool) -> None:
-    say(as_json, ticket.to_dict(), f"{ticket.id} {done}")
-
-
-@click.command("skip")
-@study_argument
+@of_study("skip")
 @click.argument("ticket")
 @click.option("--judge", help="Who skips; by default the ticket's judge.")
-@json_option
-def skip(study: Place, ticket: str, judge: str | None, as_json: bool) -> None:
+def skip(study: Any, ticket: str, judge: str | None) -> tuple[Any, str]:
     """Give a TICKET back without an answer; its judge is not asked the same again."""
-    found = opened(study)
-    found.skip(ticket, judge=judge)
-    _say(found.ticket(ticket), "is skipped.", as_json)
+    study.skip(ticket, judge=judge)
+    return _done(study.ticket(ticket), "is skipped.")
 
 
-@click.command("cancel")
-@study_argument
+@of_study("cancel")
 @click.argument("ticket")
 @by_option
-@json_option
-def cancel(study: Place, ticket: str, by: str | None, as_json: bool) -> None:
+def cancel(study: Any, ticket: str, by: str | None) -> tuple[Any, str]:
     """Withdraw a TICKET that has no answer."""
-    found = opened(study)
-    found.cancel(ticket, by=by)
-    _say(found.ticket(ticket), "is cancelled.", as_json)
+    study.cancel(ticket, by=by)
+    return _done(study.ticket(ticket), "is cancelled.")
 
 
-@click.command("reissue")
-@study_argument
+@of_study("reissue")
 @click.argument("ticket")
 @click.option("--judge", help="Who is to judge from now on; by default who was.")
 @by_option
-@json_option
-def reissue(study: Place, ticket: str, judge: str | None, by: str | None, as_json: bool) -> None:
+def reissue(study: Any, ticket: str, judge: str | None, by: str | None) -> tuple[Any, str]:
     """Open a TICKET again that expired, was skipped or cancelled, or is with another judge."""
-    _say(opened(study).reissue(ticket, judge, by=by), "is open again.", as_json)
+    return _done(study.reissue(ticket, judge, by=by), "is open again.")
 
 
-@click.command("undo")
-@study_argument
+@of_study("undo")
 @click.option("--judge", required=True, help="Whose last answer is taken back.")
-@json_option
-def undo(study: Place, judge: str, as_json: bool) -> None:
+def undo(study: Any, judge: str) -> tuple[Any, str]:
     """Take back the last answer, or skip, of a judge; the ticket is open again."""
-    _say(opened(study).undo(judge), "is open again.", as_json)
+    return _done(study.undo(judge), "is open again.")
 
 
-@click.command("add")
-@study_argument
+@of_study("add")
 @click.argument("left")
 @click.argument("right")
 @click.argument("outcome")
 @click.option("--judge", help="Who judged.")
 @click.option("--item", help="On which item, in a study with items.")
-@json_option
-def add(
-    study: Place,
-    left: str,
-    right: str,
-    outcome: str,
-    judge: str | None,
-    item: str | None,
-    as_json: bool,
-) -> None:
+def add(study: Any, left: str, right: str, outcome: str, **given: str | None) -> tuple[Any, str]:
     """Store a duel of LEFT and RIGHT that the study did not ask for, with its OUTCOME."""
-    made = opened(study).add(left, right, outcome_of(outcome), judge=judge, item=item)
-    _say(made, f"is stored: {outcome}.", as_json)
+    return _done(study.add(left, right, outcome_of(outcome), **given), f"is stored: {outcome}.")
 
 
-@click.command("tickets")
-@study_argument
+def _done(ticket: Any, what: str) -> tuple[Any, str]:
+    return ticket.to_dict(), f"{ticket.id} {what}"
+
+
+@of_study("tickets")
 @click.option("--judge", help="Those of this judge alone.")
-@json_option
-def tickets(study: Place, judge: str | None, as_json: bool) -> None:
+def tickets(study: Any, judge: str | None) -> tuple[Any, str]:
     """List the tickets that wait for an outcome, expired ones last."""
-    found = opened(study)
-    late = [t for t in found.expired() if judge in (None, t.judge)]
-    rows = [*found.pending(judge), *late]
+    late = [t for t in study.expired() if judge in (None, t.judge)]
+    rows = [*study.pending(judge), *late]
     lines = [
         f"{t.id}: left {t.left}, right {t.right}"
         f"{'' if t.judge is None else f', judge {t.judge}'}, {t.state}"
         for t in rows
     ]
     none = "No ticket waits for an outcome."
-    say(as_json, [ticket.to_dict() for ticket in rows], "\n".join(lines) or none)
+    return [ticket.to_dict() for ticket in rows], "\n".join(lines) or none
 
 
-@click.command("judges")
-@study_argument
-@json_option
-def judges(study: Place, as_json: bool) -> None:
+@of_study("judges")
+def judges(study: Any) -> tuple[Any, str]:
     """Say of each judge what was answered, how often right where it is known, and the costs."""
-    rows = opened(study).judges()
+    rows = study.judges()
     lines = []
     for row in rows:
         said = [f"{row['told']:,} answered", f"{row['skipped']:,} skipped"]
@@ -170,34 +172,24 @@ def judges(study: Place, as_json: bool) -> None:
         said += [f"cost {row['cost']:,.6g}"] * bool(row["cost"])
         said += ["fails the gold questions"] * row["fails"]
         lines.append(f"{row['judge']}: {', '.join(said)}.")
-    say(as_json, rows, "\n".join(lines) or "No judge was asked by name yet.")
+    return rows, "\n".join(lines) or "No judge was asked by name yet."
 
 
-@click.command("arms")
-@study_argument
+@of_study("arms")
 @click.option("--add", multiple=True, metavar="ARM", help="Add an arm; again for each.")
 @click.option("--retire", multiple=True, metavar="ARM", help="Ask for an arm no more.")
 @click.option("--restore", multiple=True, metavar="ARM", help="Take a retired arm back.")
-@json_option
 def arms(
-    study: Place,
-    add: tuple[str, ...],
-    retire: tuple[str, ...],
-    restore: tuple[str, ...],
-    as_json: bool,
-) -> None:
+    study: Any, add: tuple[str, ...], retire: tuple[str, ...], restore: tuple[str, ...]
+) -> tuple[Any, str]:
     """List the arms; add, retire or restore some."""
-    found = opened(study)
-    for change, labels in (
-        (found.add_arms, add),
-        (found.retire_arms, retire),
-        (found.restore_arms, restore),
-    ):
+    changes = {study.add_arms: add, study.retire_arms: retire, study.restore_arms: restore}
+    for change, labels in changes.items():
         if labels:
             change(labels)
-    retired = {found.arms[k] for k in found.retired}
-    rows = [{"arm": arm, "retired": arm in retired} for arm in found.arms]
-    say(as_json, rows, "\n".join(f"{r['arm']}{' (retired)' * r['retired']}" for r in rows))
+    retired = {study.arms[k] for k in study.retired}
+    rows = [{"arm": arm, "retired": arm in retired} for arm in study.arms]
+    return rows, "\n".join(f"{r['arm']}{' (retired)' * r['retired']}" for r in rows)
 
 
 @click.command("list")
@@ -207,10 +199,9 @@ def list_(study: str, as_json: bool) -> None:
     """List the names of the studies of a file or a database."""
     from bayesduel.study.study import studies
 
-    if "://" not in study and not Path(study).exists():
-        raise ValueError(f"{study} should be a study, made by `bayesduel study new`; got no file")
+    _check_there(study)
     names = studies(study)
     say(as_json, list(names), "\n".join(names))
 
 
-COMMANDS = (skip, cancel, reissue, undo, add, tickets, judges, arms, list_)
+COMMANDS.append(list_)

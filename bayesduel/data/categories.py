@@ -1,13 +1,14 @@
-"""Categories of a log: logs by category as one log, and whether they can be pooled."""
+"""Logs as one: logs by category, whose votes carry it, or two logs; and whether to pool them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from bayesduel.data.votes import ReadSummary, Votes, cells_of
+from bayesduel.data.votes import Cells, ReadSummary, Votes, cells_of
 
-__all__ = ["POOLED", "arm_coverage", "parts_of_categories", "recoded"]
+__all__ = ["POOLED", "arm_coverage", "parts_of_categories", "parts_of_two", "recoded"]
 
 POOLED = 0.5  # share of all arms that a category has on average, from which logs are pooled
 OPTIONAL = ("margin", "judge", "group", "time", "covariates")
@@ -74,12 +75,13 @@ def parts_of_categories(logs: Mapping[str, Any]) -> dict[str, Any]:
         categories=tuple(str(label) for label in logs),
     )
     first = each[0].read_summary
+    readings = [log.read_summary.reading for log in each]  # the first whose outcomes settle it
     summary = ReadSummary(
         source=_whole(first.source, next(iter(logs))),
         files=first.files,
         columns=first.columns,
         guessed=first.guessed,
-        reading=_reading([log.read_summary.reading for log in each]),
+        reading=next((reading for reading in readings if "coding" in reading), readings[0]),
         bad_rows=tuple(row for log in each for row in log.read_summary.bad_rows),
         **{name: sum(getattr(log.read_summary, name) for log in each) for name in COUNTED},
     )
@@ -91,6 +93,21 @@ def parts_of_categories(logs: Mapping[str, Any]) -> dict[str, Any]:
         "read_summary": summary,
         "ordered": all(log.ordered for log in each),
     }
+
+
+def parts_of_two(first: Any, second: Any) -> dict[str, Any]:
+    """Return the fields of one log of the duels of two; see ``Duels.join``."""
+    parts = parts_of_categories({"first": first, "second": second})
+    if first.votes is None and second.votes is None:
+        return parts | {"votes": None, "cells": _added(parts["arms"], first, second)}
+    votes = replace(parts["votes"], category=None, categories=())
+    own = [log.votes for log in (first, second)]
+    if all(v is not None and v.category is not None for v in own):
+        codes, labels = recoded([(v.category, v.categories) for v in own])
+        votes = replace(votes, category=codes, categories=labels)
+    elif any(v is not None and v.category is not None for v in own):
+        raise ValueError("logs should all have a category or none, got one without")
+    return parts | {"votes": votes}
 
 
 def recoded(
@@ -114,13 +131,25 @@ def _votes(log: Any) -> Votes:
     return Votes.of_cells(log.cells) if log.votes is None else log.votes
 
 
-def _reading(each: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return how the first log was read, or the first one whose outcomes settle their coding."""
-    return next((reading for reading in each if "coding" in reading), each[0])
-
-
 def _whole(source: str, label: str) -> str:
     """Return the source of a log from that of its part, ``log.csv, topic=maths``."""
     if not source.endswith(label):
         return source
     return source.removesuffix(label).rsplit(", ", 1)[0]
+
+
+def _added(arms: tuple[str, ...], *logs: Any) -> Cells:
+    """Return the counts of logs by ordered pair of `arms`, sorted by (left, right)."""
+    place = {arm: i for i, arm in enumerate(arms)}
+    index = [np.array([place[arm] for arm in log.arms], dtype=np.int64) for log in logs]
+    key = np.concatenate(
+        [
+            i[log.cells.left] * len(arms) + i[log.cells.right]
+            for i, log in zip(index, logs, strict=True)
+        ]
+    )
+    pair, of = np.unique(key, return_inverse=True)
+    counts = [np.concatenate([log.cells[k] for log in logs]) for k in range(2, 5)]
+    added = [np.bincount(of, c, minlength=len(pair)).astype(np.int64) for c in counts]
+    left, right = (pair // len(arms)).astype(np.int32), (pair % len(arms)).astype(np.int32)
+    return Cells(left, right, *added)

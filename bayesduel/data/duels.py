@@ -11,14 +11,37 @@ A log has three levels, each derived from the one before:
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, get_args
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
 
-from bayesduel.data.build import parts_of_votes, parts_of_wins
 from bayesduel.data.subset import Parts, of_arms, of_units
-from bayesduel.data.votes import Cells, Pairs, ReadSummary, Tally, TieRule, Votes, cells_of
-from bayesduel.system.arguments import check_log, check_one_of, shown_value, whole
+from bayesduel.data.votes import (
+    FINITE,
+    LARGEST_SIZE,
+    Cells,
+    Pairs,
+    ReadSummary,
+    Tally,
+    TieRule,
+    Votes,
+    by_arm,
+    cells_of,
+    duels_among,
+    encode,
+    is_whole,
+)
+from bayesduel.system.arguments import (
+    check_log,
+    check_one_of,
+    column_of,
+    labels_of,
+    listed,
+    numbers,
+    shown_value,
+    whole,
+)
 from bayesduel.system.memory import TABLE_ARMS, check_square
 
 if TYPE_CHECKING:
@@ -133,23 +156,74 @@ class Duels:
             not a whole number, a margin is not finite, an arm is not in `arms`, or fewer
             than two arms occur.
         """
-        return cls(
-            **parts_of_votes(
-                left,
-                right,
-                outcome,
-                weight=weight,
-                margin=margin,
-                judge=judge,
-                group=group,
-                time=time,
-                covariates=covariates,
-                category=category,
-                keep=keep,
-                arms=arms,
-                tie_rule=tie_rule,
-                read_summary=read_summary,
+        check_one_of(tie_rule, "tie_rule", get_args(TieRule))
+        points = column_of(outcome, "outcome")
+        n = len(points)
+        left_label, right_label = _labels(left, n, "left"), _labels(right, n, "right")
+        weights = np.ones(n) if weight is None else _column(weight, n, "weight")
+        margins = None if margin is None else _column(margin, n, "margin")
+        times = None if time is None else _times(time, n)
+        if covariates is not None and not isinstance(covariates, Mapping):
+            raise TypeError(
+                f"covariates should be a dict of columns, got {shown_value(covariates)}"
             )
+        if keep is not None and not isinstance(keep, Mapping):
+            raise TypeError(f"keep should be a dict of columns, got {shown_value(keep)}")
+        differences = {
+            str(k): _column(v, n, f"covariates[{k!r}]") for k, v in (covariates or {}).items()
+        }
+        if n == 0:
+            raise ValueError("a log should contain at least one duel between two arms, got none")
+        _check(np.isin(points, (0.0, 0.5, 1.0)), points, "outcome should be 0, 0.5 or 1")
+        _check(is_whole(weights), weights, "weight should be a whole number of identical duels "
+               "(sampling weights are not supported)")  # fmt: skip
+        if margins is not None:
+            _check(abs(margins) <= LARGEST_SIZE, margins, f"margin should be {FINITE}")
+        for name, values in differences.items():
+            _check(abs(values) <= LARGEST_SIZE, values, f"covariates[{name!r}] should be {FINITE}")
+        labels = _arms(set(left_label) | set(right_label), arms)
+        index = {label: i for i, label in enumerate(labels)}
+        judges, judge_code = encode(judge, n, "judge")
+        groups, group_code = encode(group, n, "group")
+        categories, category_code = encode(category, n, "category")
+        kept = {}
+        for name, column in (keep or {}).items():
+            if column is None:
+                raise TypeError(f"keep[{name!r}] should be a list of labels, got None")
+            levels, code = encode(column, n, f"keep[{name!r}]")
+            kept[str(name)] = (np.asarray(code), levels)
+        votes = Votes(
+            left=np.array([index[x] for x in left_label], dtype=np.int32),
+            right=np.array([index[x] for x in right_label], dtype=np.int32),
+            outcome=(2 * points - 1).astype(np.int8),
+            weight=weights.astype(np.int64),
+            margin=margins,
+            judge=judge_code,
+            judges=judges,
+            group=group_code,
+            groups=groups,
+            time=times,
+            covariates=np.column_stack(list(differences.values())) if differences else None,
+            covariate_names=tuple(differences),
+            category=category_code,
+            categories=categories,
+            kept=kept,
+        )
+        counted, left_out = duels_among(votes, tie_rule)
+        if read_summary is None:
+            n_zero = int((votes.weight == 0).sum())
+            read_summary = ReadSummary(n_rows=n, n_zero_weight=n_zero, **left_out)
+        votes = votes.take(counted)
+        asked = (
+            *(votes.margin, votes.judge, votes.group, votes.time, votes.covariates),
+            votes.category,
+        )
+        return cls(
+            arms=labels,
+            cells=cells_of(votes, len(labels)),
+            tie_rule=tie_rule,
+            votes=votes if kept or any(column is not None for column in asked) else None,
+            read_summary=read_summary,
         )
 
     @classmethod
@@ -179,7 +253,46 @@ class Duels:
         ValueError
             If a matrix is not square, negative, fractional, or `ties` is not symmetric.
         """
-        return cls(**parts_of_wins(wins, arms, ties=ties, tie_rule=tie_rule))
+        check_one_of(tie_rule, "tie_rule", get_args(TieRule))
+        wins = numbers(wins, "wins")
+        if wins.ndim != 2 or wins.shape[0] != wins.shape[1]:
+            raise ValueError(f"wins should be a square matrix, got shape {wins.shape}")
+        if len(wins) < 2:
+            raise ValueError(f"wins should be of at least two arms, got shape {wins.shape}")
+        ties = np.zeros_like(wins) if ties is None else numbers(ties, "ties")
+        if ties.shape != wins.shape:
+            raise ValueError(f"ties should have shape {wins.shape} like wins, got {ties.shape}")
+        for name, matrix in (("wins", wins), ("ties", ties)):
+            if not is_whole(matrix).all():
+                bad = matrix[~is_whole(matrix)][0]
+                raise ValueError(f"{name} should contain whole numbers >= 0, got {bad}")
+            if matrix.diagonal().any():
+                raise ValueError(f"{name} should have a diagonal of 0, got {matrix.diagonal()}")
+        if not (ties == ties.T).all():
+            i, j = np.argwhere(ties != ties.T)[0]
+            raise ValueError(f"ties should be symmetric, got {ties[i, j]} and {ties[j, i]}")
+        n_arms = len(wins)
+        labels = [str(i) for i in range(n_arms)] if arms is None else _known(arms)
+        if len(labels) != n_arms:
+            raise ValueError(f"arms should have {n_arms} labels, got {len(labels)}")
+        order = np.argsort(np.array(labels, dtype=object), kind="stable")
+        wins, ties = wins[np.ix_(order, order)], ties[np.ix_(order, order)]
+        i, j = np.nonzero(np.triu(wins + wins.T + ties, 1))
+        counts = [wins[i, j], wins[j, i], np.zeros(len(i)) if tie_rule == "drop" else ties[i, j]]
+        keep = sum(counts) > 0
+        cells = Cells(
+            i[keep].astype(np.int32),
+            j[keep].astype(np.int32),
+            *(c[keep].astype(np.int64) for c in counts),
+        )
+        dropped = int(np.triu(ties).sum()) if tie_rule == "drop" else 0
+        return cls(
+            arms=tuple(labels[k] for k in order),
+            cells=cells,
+            tie_rule=tie_rule,
+            read_summary=ReadSummary(n_rows=len(i), n_ties_dropped=dropped),
+            ordered=False,
+        )
 
     @classmethod
     def from_categories(cls, logs: "Mapping[str, Duels]") -> "Duels":
@@ -211,7 +324,7 @@ class Duels:
         ValueError
             If the logs have different columns or tie rules.
         """
-        from bayesduel.data.join import parts_of_two
+        from bayesduel.data.categories import parts_of_two
 
         check_log(other, Duels, "other")
         return type(self)(**parts_of_two(self, other))
@@ -346,17 +459,12 @@ class Duels:
         import pandas as pd
 
         pairs, n_arms = self.pairs(), self.n_arms
-
-        def by_arm(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-            return np.bincount(pairs.first, first, n_arms) + np.bincount(
-                pairs.second, second, n_arms
-            )
-
-        won = by_arm(pairs.first_wins, pairs.second_wins)
-        lost = by_arm(pairs.second_wins, pairs.first_wins)
-        tied = by_arm(pairs.ties, pairs.ties)
+        each = partial(by_arm, pairs.first, pairs.second, n_arms)
+        won = each(pairs.first_wins, pairs.second_wins)
+        lost = each(pairs.second_wins, pairs.first_wins)
+        tied = each(pairs.ties, pairs.ties)
         met = (pairs.first_wins + pairs.second_wins + pairs.ties > 0).astype(float)
-        opponents = by_arm(met, met).astype(int)
+        opponents = each(met, met).astype(int)
         total = won + lost + tied
         with np.errstate(invalid="ignore"):
             rate = (won + tied / 2) / total
@@ -398,3 +506,59 @@ class Duels:
         from html import escape
 
         return f"<p>{escape(repr(self)[1:-1])}</p>{self.summary().to_html(max_rows=20)}"
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _labels(column: Iterable[Any], n: int, name: str) -> list[str]:
+    labels = labels_of(column, name)
+    if len(labels) != n:
+        raise ValueError(f"{name} should have length {n} like outcome, got {len(labels)}")
+    if None in labels:
+        row = labels.index(None)
+        raise ValueError(f"{name} should name an arm in every row, got None at row {row}")
+    return cast(list[str], labels)
+
+
+def _known(arms: Iterable[Any]) -> list[str]:
+    labels = [label for label in labels_of(arms, "arms") if label is not None]
+    if not labels:
+        raise ValueError("arms should be labels, got none")
+    return labels
+
+
+def _times(time: Any, n: int) -> np.ndarray:
+    rule = f"time should be an array of dates or numbers, got {shown_value(time)}"
+    try:
+        times = np.asarray(time if hasattr(time, "__array__") else listed(time, "time"))
+    except ValueError as error:  # lists of several lengths
+        raise TypeError(rule) from error
+    if times.dtype.kind not in "Mfiu" or times.ndim != 1:
+        raise TypeError(rule)
+    if len(times) != n:
+        raise ValueError(f"time should have length {n} like outcome, got {len(times)}")
+    return times
+
+
+def _column(column: Iterable[Any], n: int, name: str) -> np.ndarray:
+    values = column_of(column, name)
+    if len(values) != n:
+        raise ValueError(f"{name} should have length {n} like outcome, got {len(values)}")
+    return values
+
+
+def _check(ok: np.ndarray, values: np.ndarray, rule: str) -> None:
+    if not ok.all():
+        row = int(np.flatnonzero(~ok)[0])
+        raise ValueError(f"{rule}, got {values[row]} at row {row}")
+
+
+def _arms(seen: set[str], arms: Sequence[str] | None) -> tuple[str, ...]:
+    if arms is None:
+        return tuple(sorted(seen))
+    labels = tuple(sorted(_known(arms)))
+    unknown = sorted(seen - set(labels))
+    if unknown:
+        raise ValueError(f"arms should contain every arm of the log, got none of {unknown[:5]}")
+    return labels

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesduel.data.votes import by_arm
 from bayesduel.intervals import wilson
 from bayesduel.system.arguments import check_log
 
@@ -72,29 +73,26 @@ def raw_winners(duels: "Duels") -> "pd.DataFrame":
     points = pairs.first_wins + pairs.ties / 2
     met = n > 0
 
-    def by_arm(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def each(first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Return the sums over the pairs of each arm, which met, of numbers of either side."""
-        one, two = first[met].astype(float), second[met].astype(float)
-        return np.bincount(pairs.first[met], one, n_arms) + np.bincount(
-            pairs.second[met], two, n_arms
-        )
+        return by_arm(pairs.first[met], pairs.second[met], n_arms, first[met], second[met])
 
     with np.errstate(invalid="ignore", divide="ignore"):
         share = points / n
-        total = by_arm(n, n)
-        opponents = by_arm(met, met).astype(int)
-        beaten = by_arm(share > 0.5, share < 0.5).astype(int)
-        level = by_arm(share == 0.5, share == 0.5).astype(int)
+        total = each(n, n)
+        opponents = each(met, met).astype(int)
+        beaten = each(share > 0.5, share < 0.5).astype(int)
+        level = each(share == 0.5, share == 0.5).astype(int)
         frame = pd.DataFrame(
             {
                 "duels": total.astype(int),
-                "win_share": by_arm(points, n - points) / total,
+                "win_share": each(points, n - points) / total,
                 "opponents": opponents,
                 "beaten": beaten,
                 "level": level,
                 "lost_to": opponents - beaten - level,
                 "copeland": (beaten + level / 2) / opponents,
-                "borda": by_arm(share, 1 - share) / opponents,
+                "borda": each(share, 1 - share) / opponents,
             },
             index=pd.Index(duels.arms, name="arm"),
         )

@@ -4,6 +4,7 @@ import unicodedata
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from bayesduel.data.duels import Duels
 from bayesduel.data.health_report import Health, Repeats, sentences
 from bayesduel.data.sides import one_order
+from bayesduel.data.votes import by_arm
 from bayesduel.intervals import wilson
 from bayesduel.system.arguments import check_log
 
@@ -25,6 +27,10 @@ __all__ = [
     "warn_of_pairing",
 ]
 
+READ = (  # what health takes over from the read summary
+    *("source", "columns", "guessed", "n_rows", "n_both_bad", "n_ties_dropped", "n_self_duels"),
+    *("n_zero_weight", "n_duplicates", "n_bad_rows", "bad_rows"),
+)
 LOCAL = 20.0  # relaxation time in duels above which pairing is taken as local
 PAIRED_ARMS = 30  # of fewer arms, opponents are always near
 # Letters of Cyrillic and Greek that look like Latin ones (Unicode Technical Standard 39).
@@ -68,41 +74,27 @@ def health(duels: "Duels") -> Health:
     :class:`bayesduel.data.health_report.Health`.
     """
     check_log(duels, Duels)
-    read_summary, cells, votes = duels.read_summary, duels.cells, duels.votes
-    n_arms = duels.n_arms
-
-    def by_arm(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        counts = np.bincount(cells.left, left, n_arms) + np.bincount(cells.right, right, n_arms)
-        return counts.astype(np.int64)
-
-    won = by_arm(cells.left_wins, cells.right_wins)
-    lost = by_arm(cells.right_wins, cells.left_wins)
-    total = won + lost + by_arm(cells.ties, cells.ties)
+    cells, votes, n_arms = duels.cells, duels.votes, duels.n_arms
+    each = partial(by_arm, cells.left, cells.right, n_arms)
+    won = each(cells.left_wins, cells.right_wins)
+    lost = each(cells.right_wins, cells.left_wins)
+    total = won + lost + each(cells.ties, cells.ties)
     arms = np.asarray(duels.arms, dtype=object)
     first, second = int(cells.left_wins.sum()), int(cells.right_wins.sum())
     low, high = (float(end) for end in wilson(first, first + second))
     n_met = len(duels.pairs().first)
+    n_ordered = int((cells.left_wins + cells.right_wins + cells.ties > 0).sum())
     found = Health(
-        source=read_summary.source,
-        columns=dict(read_summary.columns),
-        guessed=read_summary.guessed,
-        n_rows=read_summary.n_rows,
+        **{name: getattr(duels.read_summary, name) for name in READ},
         n_duels=duels.n_duels,
         n_arms=n_arms,
         n_ties=duels.n_ties,
         tie_rule=duels.tie_rule,
-        n_both_bad=read_summary.n_both_bad,
-        n_ties_dropped=read_summary.n_ties_dropped,
-        n_self_duels=read_summary.n_self_duels,
-        n_zero_weight=read_summary.n_zero_weight,
-        n_duplicates=read_summary.n_duplicates,
-        n_bad_rows=read_summary.n_bad_rows,
-        bad_rows=read_summary.bad_rows,
         never_won=tuple(arms[(won == 0) & (total > 0)]),
         never_lost=tuple(arms[(lost == 0) & (total > 0)]),
         n_pairs=n_arms * (n_arms - 1) // 2,
         n_pairs_met=n_met,
-        n_pairs_both_ways=_ordered_pairs(duels) - n_met,
+        n_pairs_both_ways=n_ordered - n_met,
         duels_per_arm=(int(total.min()), float(np.median(total)), int(total.max())),
         n_decisive=first + second,
         ordered=duels.ordered,
@@ -215,14 +207,6 @@ def _connected(
     kind = "strong" if strongly else "weak"
     n, place = csgraph.connected_components(edges, directed=strongly, connection=kind)
     return int(n), place
-
-
-def _ordered_pairs(duels: "Duels") -> int:
-    """Return how many ordered pairs met."""
-    cells = duels.cells
-    met = cells.left_wins + cells.right_wins + cells.ties > 0
-    code = cells.left[met].astype(np.int64) * duels.n_arms + cells.right[met]
-    return len(np.unique(code))
 
 
 def _repeats(duels: "Duels", role: str) -> Repeats | None:

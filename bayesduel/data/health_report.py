@@ -6,7 +6,7 @@ from typing import Any
 from bayesduel.data.majority import REPEATED
 from bayesduel.text import SENTENCE, count, join, json_ready, screen, shorten
 
-__all__ = ["IGNORED", "Health", "Repeats", "sentences", "table"]
+__all__ = ["IGNORED", "Health", "Repeats", "sentences"]
 
 DUELS_PER_SCORE = 5  # Vittinghoff & McCulloch 2007: fewer events per parameter are unreliable
 ORDER = 0.02  # distance from 1/2 that the interval of `first_share` keeps, to be reported
@@ -136,7 +136,47 @@ class Health:
     @property
     def table(self) -> list[tuple[str, str]]:
         """The counts as text: one (name, value) per line."""
-        return table(self)
+        ties = f"{self.n_ties:,}"
+        if self.n_ties and self.tie_rule == "half":
+            ties += " (half a win each)"
+        if self.n_both_bad:
+            ties += f" (both bad: {self.n_both_bad:,})"
+        if self.n_ties_dropped:
+            ties += f", {self.n_ties_dropped:,} left out"
+        share = 100 * self.n_pairs_never_met / self.n_pairs
+        low, median, high = self.duels_per_arm
+        each = f"{low:,}" if low == high else f"{low:,} to {high:,}, median {median:,.0f}"
+        lines = [
+            ("rows", f"{self.n_rows:,}"),
+            ("duels", f"{self.n_duels:,}"),
+            ("arms", f"{self.n_arms:,}"),
+            ("ties", ties),
+            ("duels per arm", each),
+            ("pairs that met", f"{self.n_pairs_met:,} of {self.n_pairs:,}"),
+            ("pairs that never met", f"{self.n_pairs_never_met:,} ({share:.0f} %)"),
+            ("never won", join(self.never_won, NAMED) or "none"),
+            ("never lost", join(self.never_lost, NAMED) or "none"),
+            ("components", f"{len(self.components):,}"),
+            ("maximum-likelihood scores exist", "yes" if self.strongly_connected else "no"),
+        ]
+        if self.n_decisive and self.ordered:
+            first = f"{100 * self.first_share:.1f} % of {self.n_decisive:,} decisive duels"
+            interval = " to ".join(f"{100 * x:.1f}" for x in self.first_interval)
+            lines.append(("won by the arm listed first", f"{first} (95 %: {interval})"))
+        for name, n in (("judges", self.n_judges), ("groups", self.n_groups)):
+            if n is not None:
+                lines.append((name, f"{n:,}"))
+        lines += [
+            (f"votes by {r.unit}", f"{r.n_votes:,} on {r.n_units:,} units") for r in self.repeats
+        ]
+        lines += [
+            ("self-duels, left out", f"{self.n_self_duels:,}"),
+            ("rows of weight 0", f"{self.n_zero_weight:,}"),
+            ("bad rows, left out", f"{self.n_bad_rows:,}"),
+        ]
+        if self.n_duplicates is not None:
+            lines.append(("duplicate rows", f"{self.n_duplicates:,}"))
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Return all attributes as JSON types; NaN becomes None."""
@@ -146,7 +186,7 @@ class Health:
         return json_ready(found)
 
     def __repr__(self) -> str:
-        rows = table(self)
+        rows = self.table
         width = max(len(name) for name, _ in rows)
         notes = [f"! {sentence}" for sentence in self.warnings]
         notes += [f"  {where}: {what}" for where, what in self.bad_rows]
@@ -158,7 +198,7 @@ class Health:
 
         rows = "".join(
             f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>"
-            for name, value in table(self)
+            for name, value in self.table
         )
         notes = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.warnings)
         bad = "".join(f"<li>{escape(w)}: {escape(x)}</li>" for w, x in self.bad_rows)
@@ -166,49 +206,6 @@ class Health:
             f"<table><caption>Health of {escape(self.source)}</caption>{rows}</table>"
             f"<ul>{notes}</ul>" + (f"<p>Rows left out:</p><ul>{bad}</ul>" if bad else "")
         )
-
-
-def table(h: "Health") -> list[tuple[str, str]]:
-    """Return the (name, value) of each line of the table."""
-    ties = f"{h.n_ties:,}"
-    if h.n_ties and h.tie_rule == "half":
-        ties += " (half a win each)"
-    if h.n_both_bad:
-        ties += f" (both bad: {h.n_both_bad:,})"
-    if h.n_ties_dropped:
-        ties += f", {h.n_ties_dropped:,} left out"
-    share = 100 * h.n_pairs_never_met / h.n_pairs
-    low, median, high = h.duels_per_arm
-    each = f"{low:,}" if low == high else f"{low:,} to {high:,}, median {median:,.0f}"
-    lines = [
-        ("rows", f"{h.n_rows:,}"),
-        ("duels", f"{h.n_duels:,}"),
-        ("arms", f"{h.n_arms:,}"),
-        ("ties", ties),
-        ("duels per arm", each),
-        ("pairs that met", f"{h.n_pairs_met:,} of {h.n_pairs:,}"),
-        ("pairs that never met", f"{h.n_pairs_never_met:,} ({share:.0f} %)"),
-        ("never won", join(h.never_won, NAMED) or "none"),
-        ("never lost", join(h.never_lost, NAMED) or "none"),
-        ("components", f"{len(h.components):,}"),
-        ("maximum-likelihood scores exist", "yes" if h.strongly_connected else "no"),
-    ]
-    if h.n_decisive and h.ordered:
-        first = f"{100 * h.first_share:.1f} % of {h.n_decisive:,} decisive duels"
-        interval = " to ".join(f"{100 * x:.1f}" for x in h.first_interval)
-        lines.append(("won by the arm listed first", f"{first} (95 %: {interval})"))
-    for name, n in (("judges", h.n_judges), ("groups", h.n_groups)):
-        if n is not None:
-            lines.append((name, f"{n:,}"))
-    lines += [(f"votes by {r.unit}", f"{r.n_votes:,} on {r.n_units:,} units") for r in h.repeats]
-    lines += [
-        ("self-duels, left out", f"{h.n_self_duels:,}"),
-        ("rows of weight 0", f"{h.n_zero_weight:,}"),
-        ("bad rows, left out", f"{h.n_bad_rows:,}"),
-    ]
-    if h.n_duplicates is not None:
-        lines.append(("duplicate rows", f"{h.n_duplicates:,}"))
-    return lines
 
 
 def sentences(h: "Health") -> list[str]:

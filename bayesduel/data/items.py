@@ -102,15 +102,10 @@ class Items:
         """Return the items as a Dataset, which is stored with a fit."""
         import xarray as xr
 
+        kinds = dict.fromkeys(("column", "level", "reference"), object)
         columns = {
             field: ("attribute", np.array([getattr(a, field) for a in self.attributes], dtype=kind))
-            for field, kind in (
-                ("column", object),
-                ("level", object),
-                ("reference", object),
-                ("mean", float),
-                ("deviation", float),
-            )
+            for field, kind in (kinds | {"mean": float, "deviation": float}).items()
         }
         return xr.Dataset(
             {"value": (("item", "attribute"), self.values), **columns},

@@ -70,9 +70,9 @@ def one_order(duels: "Duels") -> bool:
     """
     cells = duels.cells
     met = cells.left_wins + cells.right_wins + cells.ties > 0
-    left, right = cells.left[met].astype(np.int64), cells.right[met].astype(np.int64)
     n_met = len(duels.pairs().first)
-    if len(np.unique(left * duels.n_arms + right)) != n_met:
+    if int(met.sum()) != n_met:  # cells are by ordered pair
         return False
-    sorted_ = n_met >= BY_CHANCE and abs(int(np.sign(right - left).sum())) == n_met
+    ahead = np.sign(cells.right[met] - cells.left[met]).sum()
+    sorted_ = n_met >= BY_CHANCE and abs(int(ahead)) == n_met
     return duels.n_duels - n_met >= BY_CHANCE or sorted_

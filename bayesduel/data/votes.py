@@ -22,8 +22,10 @@ __all__ = [
     "Tally",
     "TieRule",
     "Votes",
+    "by_arm",
     "cells_of",
     "distinct",
+    "duels_among",
     "encode",
     "is_whole",
 ]
@@ -240,6 +242,25 @@ class ReadSummary:
 def is_whole(values: np.ndarray) -> np.ndarray:
     """Return which entries are counts: whole, from 0 to 2^53 (exact in float64)."""
     return (values >= 0) & (values <= LARGEST) & (values == np.floor(values))
+
+
+def by_arm(
+    first: np.ndarray, second: np.ndarray, n_arms: int, of_first: np.ndarray, of_second: np.ndarray
+) -> np.ndarray:
+    """Return the sum over pairs of each arm's numbers, given those of either side, shape (K,)."""
+    return np.bincount(first, of_first, n_arms) + np.bincount(second, of_second, n_arms)
+
+
+def duels_among(votes: Votes, tie_rule: TieRule) -> tuple[np.ndarray, dict[str, Any]]:
+    """Return which votes are duels that count, and how many do not, as `ReadSummary` names them."""
+    own = votes.left == votes.right
+    counted = ~own & (votes.weight > 0)
+    left_out: dict[str, Any] = {"n_self_duels": int(votes.weight[own].sum())}
+    if tie_rule == "drop":
+        tie = (votes.outcome == 0) & ~own
+        left_out["n_ties_dropped"] = int(votes.weight[tie].sum())
+        counted &= ~tie
+    return counted, left_out
 
 
 def cells_of(votes: Votes, n_arms: int) -> Cells:

@@ -18,7 +18,7 @@ from bayesduel.plots.style import (
     plain,
     shorten,
 )
-from bayesduel.system.arguments import real
+from bayesduel.system.arguments import check_range
 from bayesduel.text import percent
 
 if TYPE_CHECKING:
@@ -137,9 +137,7 @@ def plot_winners(winners: "xr.Dataset", ax: "Axes" = NEW, *, least: float = LEAS
 
 def _by_criterion(winners: "xr.Dataset", least: float) -> tuple[list[str], np.ndarray]:
     """Return the labels of the rows, and the probabilities of shape (rows, criteria)."""
-    real(least, "least")
-    if not 0 <= least < 1:
-        raise ValueError(f"least should be in [0, 1), got {least}")
+    check_range(least, "least", "in [0, 1)")
     ranked = in_order(winners)
     share = ranked["winner_share"].transpose("arm", "criterion").values
     own = share.max(1) >= least

@@ -7,7 +7,7 @@ import xarray as xr
 
 from bayesduel.intervals import eti
 from bayesduel.posterior.draws import check_fit, posterior_draws
-from bayesduel.system.arguments import real
+from bayesduel.system.arguments import check_range
 from bayesduel.text import SENTENCE, join, json_ready, probability, screen, shorten
 
 if TYPE_CHECKING:
@@ -148,9 +148,7 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRan
         If its model has no effects of categories, or `confidence` is out of range.
     """
     check_fit(fit)
-    real(confidence, "confidence")
-    if not 0.5 < confidence < 1:
-        raise ValueError(f"confidence should be in (0.5, 1), got {confidence}")
+    check_range(confidence, "confidence", "in (0.5, 1)")
     posterior = fit["posterior"]
     if "deviation" not in posterior or "score" not in posterior:
         raise ValueError(

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesduel.data.build import parts_of_votes
 from bayesduel.data.duels import Duels
 from bayesduel.models import Model
 from bayesduel.system.arguments import shown_value
@@ -86,21 +85,14 @@ def _log(
     time = given.pop("time", None)
     levels = {name: given.pop(name) for name in list(given) if name in coords}
     covariates = {name: _numbers(values, name) for name, values in given.items()}
-    parts = parts_of_votes(
+    log = Duels.from_votes(
         arms[left],
         arms[right],
         np.ones(n),
-        weight=None,
-        margin=None,
-        judge=None,
-        group=None,
         time=None if time is None else times_of(time),
         covariates=covariates or None,
         arms=labels,
-        tie_rule="keep",
-        read_summary=None,
     )
-    log = Duels(**parts)
     if not levels:
         return log
     votes: Any = log.votes or _bare(left, right)

@@ -39,7 +39,7 @@ from bayesduel.posterior.verdict import Verdict, decide
 from bayesduel.posterior.verdict_check import TransitivityCheck, checked, rejects
 from bayesduel.posterior.winners_dataset import Winners
 from bayesduel.preference import CRITERIA
-from bayesduel.system.arguments import real, shown_value
+from bayesduel.system.arguments import check_range, shown_value
 from bayesduel.text import count, join
 
 __all__ = ["Winners", "check_decision", "winners"]
@@ -252,12 +252,8 @@ def _neutral(model: Model) -> str:
 
 def check_decision(rope: float, confidence: float) -> None:
     """Raise ValueError where `winners` would refuse what is asked of a verdict."""
-    real(rope, "rope")
-    if not 0 <= rope < 0.5:
-        raise ValueError(f"rope should be in [0, 0.5), got {rope}")
-    real(confidence, "confidence")
-    if not 0.5 < confidence < 1:
-        raise ValueError(f"confidence should be in (0.5, 1), got {confidence}")
+    check_range(rope, "rope", "in [0, 0.5)")
+    check_range(confidence, "confidence", "in (0.5, 1)")
 
 
 def _elected(

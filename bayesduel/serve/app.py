@@ -38,19 +38,20 @@ from bayesduel.serve.schedule import Turns
 from bayesduel.serve.standings import curve
 from bayesduel.serve.watch import Watch
 
-__all__ = ["create_app"]
+__all__ = ["Site"]
 
 STATIC = {"page.css": "text/css", "enter.js": "text/javascript", "judge.js": "text/javascript",
           "live.js": "text/javascript", "admin.js": "text/javascript",
           "icon.svg": "image/svg+xml"}  # fmt: skip
 MEDIA_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 LOOKERS = ("viewer", "admin")
+PLACES = {"admin": "/admin", "judge": "/judge", "viewer": "/standings"}  # by role
 
 type Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def create_app(pages: Pages, hosts: list[str]) -> Starlette:
-    """Return the application.
+class Site:
+    """Routes of the pages of one study.
 
     Parameters
     ----------
@@ -58,12 +59,12 @@ def create_app(pages: Pages, hosts: list[str]) -> Starlette:
         The study.
     hosts
         Names by which browsers may reach it; ["*"] for any.
+
+    Attributes
+    ----------
+    app
+        The application.
     """
-    return Site(pages, hosts).app
-
-
-class Site:
-    """Routes of the pages of one study."""
 
     def __init__(self, pages: Pages, hosts: list[str]) -> None:
         self.pages = pages
@@ -122,8 +123,11 @@ class Site:
                 "/judge/media/{ticket}/{side}/{number}",
                 self._page(("judge",), self._media, own=True),
             ),
-            Route("/standings", self._page(looking, self._standings_page)),
-            Route("/standings/part", self._page(looking, self._standings_part)),
+            Route("/standings", self._page(looking, partial(self._standings, "standings.html"))),
+            Route(
+                "/standings/part",
+                self._page(looking, partial(self._standings, "standings_part.html")),
+            ),
             Route("/api/standings/stream", self._page(looking, self._stream)),
             Route("/admin", self._page(("admin",), self._admin_page)),
             Route("/admin/duels.csv", self._page(("admin",), partial(self._export, False))),
@@ -140,8 +144,6 @@ class Site:
         task.cancel()
 
     def _served(self, operation: Operation) -> Endpoint:
-        """Return the endpoint of an operation."""
-
         async def endpoint(request: Request) -> Response:
             visitor = await self._visitor(request, operation.roles)
             raw = await request.body()
@@ -157,7 +159,7 @@ class Site:
             except KeyError as error:
                 raise Refused(404, str(error.args[0])) from error
             except ValueError as error:
-                if visitor is not None and visitor.role == "judge":
+                if visitor.role == "judge":
                     raise Refused(503, "the study cannot be used at the moment") from error
                 raise Refused(400, str(error)) from error
             if operation.method == "POST":
@@ -165,14 +167,12 @@ class Site:
             if form and "links" not in result:
                 return RedirectResponse("/admin", status_code=303)
             if form:
-                return await self._rendered("links.html", request, **result)
+                return self._rendered("links.html", **result)
             return JSONResponse(result)
 
         return endpoint
 
     def _page(self, roles: tuple[str, ...], show: Any, own: bool = False) -> Endpoint:
-        """Return the endpoint of something that is read, for some roles."""
-
         async def endpoint(request: Request) -> Response:
             try:
                 visitor = await self._visitor(request, roles)
@@ -180,7 +180,7 @@ class Site:
                 wants_page = "text/html" in request.headers.get("accept", "") and not own
                 if error.status != 401 or not wants_page:
                     raise
-                return await self._rendered("enter.html", request, status=401, wrong=False)
+                return self._rendered("enter.html", status=401, wrong=False)
             answer: Response = await show(request, visitor)
             return answer
 
@@ -189,13 +189,7 @@ class Site:
     # -- who is there ----------------------------------------------------------------------
 
     async def _visitor(self, request: Request, roles: tuple[str, ...]) -> Invitation:
-        """Return who sends a request.
-
-        Raises
-        ------
-        Refused
-            If nobody with a valid token of one of these roles does, or too often.
-        """
+        """Return who sends a request; refuse who has no token of a role, or asks too often."""
         header = request.headers.get("authorization", "")
         tokens = [header.removeprefix("Bearer ")] if header.startswith("Bearer ") else []
         if not tokens:
@@ -225,13 +219,13 @@ class Site:
             raise Refused(429, f"too many requests: try again in {wait:.0f} s")
 
     async def _home(self, request: Request) -> Response:
-        for role, place in (("admin", "/admin"), ("judge", "/judge"), ("viewer", "/standings")):
+        for role, place in PLACES.items():
             if _cookie(self.pages, role) in request.cookies:
                 return RedirectResponse(place, status_code=303)
         return RedirectResponse("/enter", status_code=303)
 
     async def _enter_page(self, request: Request) -> Response:
-        return await self._rendered("enter.html", request, wrong=False)
+        return self._rendered("enter.html", wrong=False)
 
     async def _enter(self, request: Request) -> Response:
         """Give the cookie of an invitation; of an open one, make a judge first."""
@@ -243,7 +237,7 @@ class Site:
         access, token = self.pages.access, body["token"]
         visitor = await run_in_threadpool(access.visitor, token)
         if visitor is None:
-            return await self._rendered("enter.html", request, status=401, wrong=True)
+            return self._rendered("enter.html", status=401, wrong=True)
         if visitor.role == "open":
             known = request.cookies.get(_cookie(self.pages, "judge"), "")
             before = await run_in_threadpool(access.visitor, known) if known else None
@@ -254,8 +248,7 @@ class Site:
             else:
                 visitor, token = before, known
         await run_in_threadpool(access.mark, visitor.number, "opened")
-        place = {"judge": "/judge", "viewer": "/standings", "admin": "/admin"}[visitor.role]
-        answer = RedirectResponse(place, status_code=303)
+        answer = RedirectResponse(PLACES[visitor.role], status_code=303)
         answer.set_cookie(
             _cookie(self.pages, visitor.role),
             token,
@@ -269,25 +262,20 @@ class Site:
     async def _leave(self, request: Request) -> Response:
         _check_same_site(request)
         answer = RedirectResponse("/enter", status_code=303)
-        for role in ("judge", "viewer", "admin"):
+        for role in PLACES:
             answer.delete_cookie(_cookie(self.pages, role))
         return answer
 
     # -- what is shown ---------------------------------------------------------------------
 
-    async def _rendered(
-        self, name: str, request: Request, status: int = 200, **values: Any
-    ) -> Response:
-        options = self.pages.options
+    def _rendered(self, name: str, status: int = 200, **values: Any) -> Response:
         template = self.templates.get_template(name)
-        return HTMLResponse(template.render(options=options, **values), status)
+        return HTMLResponse(template.render(options=self.pages.options, **values), status)
 
     async def _judge_page(self, request: Request, visitor: Invitation) -> Response:
         shown = await run_in_threadpool(judging.instructions, self.pages)
-        return await self._rendered(
-            "judge.html", request, judge=visitor.judge, key=judging.page_key(self.pages, visitor),
-            **shown,
-        )  # fmt: skip
+        key = judging.page_key(self.pages, visitor)
+        return self._rendered("judge.html", judge=visitor.judge, key=key, **shown)
 
     async def _media(self, request: Request, visitor: Invitation) -> Response:
         path = await run_in_threadpool(
@@ -296,13 +284,9 @@ class Site:
         headers = {"content-security-policy": MEDIA_POLICY, "cache-control": "private, max-age=600"}
         return FileResponse(path, headers=headers)
 
-    async def _standings_page(self, request: Request, visitor: Invitation) -> Response:
+    async def _standings(self, template: str, request: Request, visitor: Invitation) -> Response:
         s = await run_in_threadpool(self.pages.standings)
-        return await self._rendered("standings.html", request, s=s, role=visitor.role)
-
-    async def _standings_part(self, request: Request, visitor: Invitation) -> Response:
-        s = await run_in_threadpool(self.pages.standings)
-        return await self._rendered("standings_part.html", request, s=s)
+        return self._rendered(template, s=s, role=visitor.role)
 
     async def _stream(self, request: Request, visitor: Invitation) -> Response:
         """Send the standings whenever they change, while the invitation is valid."""
@@ -320,7 +304,7 @@ class Site:
 
     async def _admin_page(self, request: Request, visitor: Invitation) -> Response:
         s = await run_in_threadpool(admin.admin_state, self.pages, visitor, {})
-        return await self._rendered("admin.html", request, s=s, me=visitor)
+        return self._rendered("admin.html", s=s, me=visitor)
 
     async def _export(self, audit: bool, request: Request, visitor: Invitation) -> Response:
         written = await run_in_threadpool(admin.exported, self.pages, audit)

@@ -24,8 +24,7 @@ OUTCOMES = {"1": "left", "2": "right", "=": "tie", "cannot tell": "cannot tell"}
 
 def judge_state(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
     """Return the state of the judge's page, with the open pair if there is one."""
-    with pages.study.together():
-        return _state(pages, visitor)
+    return _state(pages, visitor)
 
 
 def judge_begin(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:
@@ -33,8 +32,7 @@ def judge_begin(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict
     if pages.options.consent is not None and not body.get("agree"):
         raise Refused(400, "agree should be true: this study asks for your consent")
     pages.access.mark(visitor.number, "consented")
-    with pages.study.together():
-        return _state(pages, visitor)
+    return _state(pages, visitor)
 
 
 def judge_answer(pages: Pages, visitor: Invitation, body: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Operations: what a request may ask for, checked by a schema and described by OpenAPI.
 
-An operation is a plain function of the desk, the visitor and the body. Its row in the table says
+An operation is a plain function of the pages, the visitor and the body. Its row in the table says
 who may call it and what the body holds; the same row makes the route, the check and the document.
 """
 
@@ -53,9 +53,9 @@ class Operation:
     method, path
         Of its route.
     roles
-        Who may call it; nobody has to say who they are where there is none.
+        Who may call it.
     call
-        Function of the desk, the visitor (None without roles) and the body.
+        Function of the pages, the visitor and the body.
     summary
         One sentence.
     body
@@ -118,20 +118,13 @@ def document(operations: Sequence[Operation], title: str, server: str) -> dict[s
         entry: dict[str, Any] = {
             "operationId": o.call.__name__,
             "summary": o.summary,
+            "description": f"For the roles {', '.join(o.roles)}.",
+            "security": [{"bearer": []}],
             "responses": {"200": {"description": "Done.", **_content(o.result, ())}}
-            | {str(s): {"description": d} for s, d in STATUS.items() if o.roles or s in (400, 429)},
+            | {str(status): {"description": words} for status, words in STATUS.items()},
         }
-        if o.roles:
-            entry["description"] = f"For the roles {', '.join(o.roles)}."
-            entry["security"] = [{"bearer": []}]
         if o.body:
             entry["requestBody"] = {"required": True, **_content(o.body, o.optional)}
-        names = re.findall(r"{(\w+)}", o.path)
-        if names:
-            entry["parameters"] = [
-                {"name": n, "in": "path", "required": True, "schema": {"type": "string"}}
-                for n in names
-            ]
         paths.setdefault(o.path, {})[o.method.lower()] = entry
     return {
         "openapi": "3.1.0",

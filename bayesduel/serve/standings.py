@@ -16,6 +16,7 @@ __all__ = ["curve", "standings"]
 
 FUTURES = 10  # simulated, for the duels that are expected to go
 FIRST_PLAN = 20  # duels before the first of these estimates; then after half as many more
+SHOWN = ("verdict", "stopped", "decided", "answer", "probability", "reason", "history")
 POINTS = 200  # of the curve of the probability over time
 
 
@@ -30,17 +31,10 @@ def standings(study: Study) -> dict[str, Any]:
     made_at = 0 if status.plan is None else status.plan["duels"]
     if not status.stopped and study.stop is not None and n >= max(FIRST_PLAN, 1.5 * made_at):
         status = study.status(futures=FUTURES)
-    found: dict[str, Any] = {
-        "verdict": status.verdict,
-        "stopped": status.stopped,
-        "decided": status.decided,
-        "answer": list(status.answer),
-        "probability": status.probability,
-        "reason": status.reason,
+    found: dict[str, Any] = {name: getattr(status, name) for name in SHOWN} | {
         "duels": status.n_duels,
         "pending": status.n_pending,
         "cannot_tell": status.n_cannot_tell,
-        "history": [list(look) for look in status.history],
         "expected": _expected(status.plan, status.n_duels),
         "check": None if status.check is None else status.check["sentence"],
         "ranking": [],

@@ -19,14 +19,26 @@ __all__ = [
     "pair_costs",
     "required_duels",
     "required_matrix",
+    "texts",
 ]
 
 
-def listed(arms: Any) -> list[str]:
+def listed(labels: Any, name: str = "arms") -> list[Any]:
     """Return labels as a list; raise TypeError unless they are several."""
-    if isinstance(arms, str) or not isinstance(arms, Sequence):
-        raise TypeError(f"arms should be a list of labels, got {shown_value(arms)}")
-    return list(arguments.listed(arms, "arms"))
+    if isinstance(labels, str) or not isinstance(labels, Sequence):
+        raise TypeError(f"{name} should be a list of labels, got {shown_value(labels)}")
+    return list(arguments.listed(labels, name))
+
+
+def texts(labels: Any, name: str) -> list[str]:
+    """Return labels as a list; raise TypeError or ValueError unless they are texts, none empty."""
+    found = listed(labels, name)
+    for label in found:
+        if not isinstance(label, str) or not label.strip():
+            got = shown_value(label)
+            raise ValueError(f"{name} should be labels that are not empty, got {got}")
+        check_utf8(label, f"{name} should be labels of UTF-8 text")
+    return found
 
 
 def checked_labels(arms: Any) -> tuple[str, ...]:
@@ -39,12 +51,9 @@ def checked_labels(arms: Any) -> tuple[str, ...]:
     """
     if arms is None:
         raise ValueError("arms should be given for a new study, got None")
-    labels = listed(arms)
+    labels = texts(arms, "arms")
     seen: dict[str, str] = {}
     for label in labels:
-        if not isinstance(label, str) or not label.strip():
-            raise ValueError(f"arms should be labels that are not empty, got {shown_value(label)}")
-        check_utf8(label, "arms should be labels of UTF-8 text")
         plain = " ".join(label.split())
         if plain in seen:
             got = f"{label!r} twice" if seen[plain] == label else f"{seen[plain]!r} and {label!r}"

@@ -197,7 +197,6 @@ def _engine(path: str | Path | None) -> tuple[str, Engine]:
 
 
 def _unwritable(path: str | Path | None) -> bool:
-    """Return whether a path is of a file that exists and cannot be written."""
     if path is None or "://" in str(path) or not Path(path).is_file():
         return False
     return not all(os.access(place, os.W_OK) for place in (path, Path(path).parent))
@@ -234,7 +233,6 @@ def _begin(connection: Connection) -> None:
 
 
 def _explained(said: str) -> str:
-    """Return what is wrong and what to do, given the database's own message."""
     if "malformed" in said:
         return "is damaged: restore it from a copy, or export what can be read with sqlite3."
     if "not a database" in said:

@@ -27,7 +27,7 @@ from bayesduel.study.store import (
     Store,
 )
 from bayesduel.study.tickets import Ticket, ticket_id, ticket_number
-from bayesduel.system.arguments import check_utf8, finite, shown_value
+from bayesduel.system.arguments import check_utf8, check_whole, finite, shown_value
 
 __all__ = ["Desk", "NoQuestion", "StudyStopped", "locked"]
 
@@ -75,6 +75,12 @@ class Desk:
         self._settings: Mapping[str, Any] = store.all_settings()
         self._items = store.items()
         self._ledger = Ledger(store, self._settings)
+
+    @property
+    def _current(self) -> Ledger:
+        """The ledger, brought up to the store."""
+        self._ledger.catch_up()
+        return self._ledger
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -124,12 +130,11 @@ class Desk:
             If `n` is not a whole number >= 1.
         """
         count = 1 if n is None else n
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ValueError(f"n should be a whole number >= 1, got {shown_value(n)}")
+        check_whole(count, "n", 1)
         if count > MOST_TICKETS:
             raise ValueError(f"n should be at most {MOST_TICKETS:,}, got {shown_value(n)}")
         _check_name(judge, "judge")
-        if not is_compiled(self._ledger.parts.policy.select):
+        if not is_compiled(self._ledger.parts.session.policy.select):
             logger.warning("Compiling the policy, once an installation: it may take some minutes.")
         with self.together():
             found = [self._shown(row) for row in self._asked_for(count, judge)]
@@ -385,7 +390,6 @@ class Desk:
     # -- in calling order ------------------------------------------------------------------
 
     def _asked_for(self, n: int, judge: str | None) -> list[Row]:
-        """Choose and store n tickets."""
         ledger = self._ledger
         ledger.catch_up()
         own = [] if judge is None else self._waiting(judge)[:n]
@@ -395,8 +399,9 @@ class Desk:
         if stop is not None and ledger.decided().stopped:
             raise StudyStopped(f"The study has stopped: {ledger.decided().reason}.")
         reserved = self.store.reserved(ledger.late)
-        wanted = n - len(own)
-        n = min(wanted, self._room(sum(times for *_, times in reserved)))
+        n -= len(own)
+        if stop is not None:
+            n = int(min(n, stop.most - ledger.n_duels - sum(times for *_, times in reserved)))
         if own and n <= 0:
             return own
         if n <= 0:
@@ -415,27 +420,21 @@ class Desk:
         if known.pairs is not None:
             raise NoQuestion(f"{judge!r} has seen all that there is to ask.")
         best = ledger.labels[ledger.decided().order[0]]
+        name = type(ledger.parts.session.policy).__name__
         raise StudyStopped(
-            f"{type(ledger.parts.policy).__name__} asks for no further duel: it would duel one "
-            f"arm with itself. The best so far is {best!r}."
+            f"{name} asks for no further duel: it would duel one arm with itself. "
+            f"The best so far is {best!r}."
         )
 
     def _stored(
         self, asked: Sequence[Question], judge: str | None, chosen: bool = True
     ) -> list[Row]:
-        """Store tickets and return them."""
         rows = self.store.ask(asked, judge, self._ledger.known, chosen)
         self._ledger.asked = rows[-1].number
         return rows
 
     def _beside(self, judging: Judging, judge: str, n: int) -> tuple[list[Question], int]:
-        """Return what a judge is asked beside the policy's choice, and how many it has to choose.
-
-        Raises
-        ------
-        NoQuestion
-            If the quota of the judge is used up.
-        """
+        """Return what a judge is asked beside the policy's choice, and how many that chooses."""
         own = self.store.rows(OF_JUDGE, judge=judge)
         if judging.quota is not None:
             n = min(n, judging.quota - sum(row.state in ("told", "open") for row in own))
@@ -451,14 +450,7 @@ class Desk:
                 own.append(Row(0, *one[:3], judge, 0.0, "open", None, None, None, one[3]))
         return found, n - len(found)
 
-    def _room(self, reserved: int) -> int:
-        """Return how many tickets the budget leaves, given how many wait for an outcome."""
-        stop = self._ledger.parts.stop
-        most = MOST_TICKETS if stop is None else stop.most - self._ledger.n_duels - reserved
-        return int(min(most, MOST_TICKETS))
-
     def _seen(self, judge: str | None) -> Seen:
-        """Return what a judge is not to be asked again."""
         query = OF_JUDGE if self._items else SKIPPED_BY
         rows = [] if judge is None else self.store.rows(query, judge=judge)
         return Seen(rows, len(self._ledger.labels), len(self._items), once=judge is not None)
@@ -532,7 +524,6 @@ class Desk:
 
 
 def _added(row: Row, cost: float | None) -> float | None:
-    """Return the cost of a ticket with that of another answer."""
     if cost is None:
         return row.cost
     if finite(cost, "cost") < 0:
@@ -541,7 +532,6 @@ def _added(row: Row, cost: float | None) -> float | None:
 
 
 def _check_name(given: Any, name: str) -> None:
-    """Raise ValueError unless a name of a person is one, or None."""
     if given is not None and (not isinstance(given, str) or not given.strip()):
         raise ValueError(f"{name} should be a name, got {shown_value(given)}")
     check_utf8(given or "", f"{name} should be UTF-8 text")

@@ -46,8 +46,7 @@ class Evidence:
     def upset(self) -> np.ndarray:
         """Largest probability, in each draw, that an arm below beats one above it, (n,)."""
         if self.link is not None:
-            ahead: np.ndarray = self.link(self.goal.reversal(self.scores, self.order))
-            return ahead
+            return self.link(self.goal.reversal(self.scores, self.order))
         above, below = self.goal.contrasts(self.order)
         found = np.full(len(self.scores), 0.0)
         for start in range(0, len(above), 2000):
@@ -113,8 +112,7 @@ class Evidence:
         """Return whether no arm of a group beats another by more than the rope, shape (n,)."""
         above, below = np.triu_indices(len(arms), 1)
         chances = self.win(arms[above], arms[below])
-        found: np.ndarray = (np.abs(chances - 0.5) <= rope).all(axis=1)
-        return found
+        return (np.abs(chances - 0.5) <= rope).all(axis=1)
 
     @property
     def n_duels(self) -> int:

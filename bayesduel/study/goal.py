@@ -1,14 +1,14 @@
 """What a study is to find out: the best arm, the k best, the ranking, or little regret."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from bayesduel.policies.contrast_allocation import ContrastAllocation
 from bayesduel.policies.dts import DTS
-from bayesduel.system.arguments import shown_value
+from bayesduel.system.arguments import check_whole, shown_value
 
 __all__ = ["FindBest", "FullRanking", "Goal", "MinimizeRegret", "TopK", "goal_of"]
 
@@ -41,7 +41,7 @@ class Goal(ABC):
 
     def settings(self) -> dict[str, Any]:
         """Return what makes the goal again."""
-        return {}
+        return asdict(self)  # type: ignore[call-overload]
 
     def contrasts(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the pairs that the answer orders: the arms above and those below, indices.
@@ -58,8 +58,7 @@ class Goal(ABC):
     def reversal(self, scores: np.ndarray, order: np.ndarray) -> np.ndarray:
         """Return the largest score of an arm below minus that of one above it, shape (n,)."""
         k = self.chosen(len(order))
-        found: np.ndarray = scores[:, order[k:]].max(axis=1) - scores[:, order[:k]].min(axis=1)
-        return found
+        return scores[:, order[k:]].max(axis=1) - scores[:, order[:k]].min(axis=1)
 
     def borders(self, n_arms: int) -> range:
         """Return after which places, from 0, the answer separates an arm from the next."""
@@ -70,8 +69,7 @@ class Goal(ABC):
         """Return whether the answer is right in each draw, shape (n,)."""
         k = self.chosen(len(order))
         worst: np.ndarray = scores[:, order[:k]].min(axis=1)
-        right: np.ndarray = worst > scores[:, order[k:]].max(axis=1)
-        return right
+        return worst > scores[:, order[k:]].max(axis=1)
 
     @abstractmethod
     def sentence(self, arms: list[str]) -> str:
@@ -122,8 +120,7 @@ class TopK(Goal):
     about: ClassVar[About] = "top_k"
 
     def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
-            raise ValueError(f"k should be a whole number >= 1, got {shown_value(self.k)}")
+        check_whole(self.k, "k", 1)
 
     def chosen(self, n_arms: int) -> int:
         """Return how many arms the answer holds."""
@@ -133,10 +130,6 @@ class TopK(Goal):
         """Raise ValueError unless k is below the number of arms."""
         if not self.k < n_arms:
             raise ValueError(f"k should be below the number of arms, {n_arms}, got {self.k}")
-
-    def settings(self) -> dict[str, Any]:
-        """Return what makes the goal again."""
-        return {"k": self.k}
 
     def sentence(self, arms: list[str]) -> str:
         """Return the answer in words."""
@@ -163,8 +156,7 @@ class FullRanking(Goal):
         """Return the largest score of an arm below minus that of one above it, shape (n,)."""
         placed = scores[:, order]
         best_below = np.maximum.accumulate(placed[:, :0:-1], axis=1)[:, ::-1]
-        found: np.ndarray = (best_below - placed[:, :-1]).max(axis=1)
-        return found
+        return (best_below - placed[:, :-1]).max(axis=1)
 
     def borders(self, n_arms: int) -> range:
         """Return all places but the last."""
@@ -172,8 +164,7 @@ class FullRanking(Goal):
 
     def correct(self, scores: np.ndarray, order: np.ndarray) -> np.ndarray:
         """Return whether each draw has this order, shape (n,)."""
-        right: np.ndarray = (np.diff(scores[:, order], axis=1) < 0).all(axis=1)
-        return right
+        return (np.diff(scores[:, order], axis=1) < 0).all(axis=1)
 
     def sentence(self, arms: list[str]) -> str:
         """Return the answer in words."""

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.study.arms import texts
 from bayesduel.study.schema import Row
-from bayesduel.system import arguments
-from bayesduel.system.arguments import check_utf8, shown_value
 
 __all__ = ["Seen", "checked_items", "chosen_items"]
 
@@ -22,13 +21,7 @@ def checked_items(items: Any) -> tuple[str, ...]:
     """
     if items is None:
         return ()
-    if isinstance(items, str) or not isinstance(items, Sequence):
-        raise TypeError(f"items should be a list of labels, got {shown_value(items)}")
-    found = list(arguments.listed(items, "items"))
-    for label in found:
-        if not isinstance(label, str) or not label.strip():
-            raise ValueError(f"items should be labels that are not empty, got {shown_value(label)}")
-        check_utf8(label, "items should be labels of UTF-8 text")
+    found = texts(items, "items")
     if not found:
         raise ValueError("items should be at least one label, got none")
     if len(set(found)) < len(found):
@@ -144,5 +137,4 @@ def _gain(met: np.ndarray) -> np.ndarray:
     share = (won.sum() + 1) / (won.sum() + lost.sum() + 2)
     mean = (won + 2 * share) / (won + lost + 2)
     n = won + lost + waiting + 2
-    found: np.ndarray = mean * (1 - mean) / (n + 1) ** 2
-    return found
+    return mean * (1 - mean) / (n + 1) ** 2

@@ -15,7 +15,7 @@ import numpy as np
 from bayesduel.intervals import wilson
 from bayesduel.study.outcomes import SIDES
 from bayesduel.study.schema import Event, Row
-from bayesduel.system.arguments import real, shown_value, whole
+from bayesduel.system.arguments import check_range, shown_value, whole
 
 __all__ = [
     "Judging",
@@ -73,9 +73,7 @@ class Judging:
             whole(self.quota, "quota", 1)
         given = {"gold_share": self.gold_share, "gold_pass": self.gold_pass}
         for name, share in (given | {"overlap": self.overlap, "repeats": self.repeats}).items():
-            real(share, name)
-            if not 0 <= share <= 1:
-                raise ValueError(f"{name} should be in [0, 1], got {share}")
+            check_range(share, name, "in [0, 1]")
         if self.overlap + self.repeats + self.gold_share * bool(self.gold) > 1:
             raise ValueError("overlap, repeats and gold_share should add up to 1 at most")
 

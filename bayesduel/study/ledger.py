@@ -13,7 +13,6 @@ import numpy as np
 from bayesduel.data.duels import Duels
 from bayesduel.study.arms import cost_matrix
 from bayesduel.study.audit_trail import told_duels
-from bayesduel.study.schema import Event
 from bayesduel.study.session import Decision
 from bayesduel.study.settings import SETTINGS, Parts, parts_of
 from bayesduel.study.store import DUELS, Store, StudyError
@@ -95,7 +94,8 @@ class Ledger:
             if anew or any(e.kind not in ENTERED for e in new):
                 self.load()
                 return
-            told = [(e.number, e.left or 0, e.right or 0, e.outcome) for e in new if _is_duel(e)]
+            duels = [e for e in new if e.kind == "told" and e.gold is None]
+            told = [(e.number, e.left or 0, e.right or 0, e.outcome) for e in duels]
             driven = self.parts.session.driven
             self._enter(told, [] if driven else self._store.asks(self.asked))
         for _, i, j, outcome in told:
@@ -221,7 +221,3 @@ class Ledger:
         if ahead == 0:
             ahead = 1 if rng.random() < 0.5 else -1
         return (j, i) if ahead > 0 else (i, j)
-
-
-def _is_duel(event: Event) -> bool:
-    return event.kind == "told" and event.gold is None

@@ -44,13 +44,38 @@ def run(
     study: Desk,
     judge: Callable[[Ticket], Any],
     *,
-    name: str,
-    workers: int,
-    retries: int,
-    both_orders: bool,
-    most: int | None,
+    name: str = "machine",
+    workers: int = 8,
+    retries: int = 2,
+    both_orders: bool = True,
+    most: int | None = None,
 ) -> Run:
-    """Ask a machine until the study has enough; see ``Study.run``."""
+    """Ask a machine judge in parallel until the study has enough.
+
+    Parameters
+    ----------
+    study
+        The study.
+    judge
+        Function, or coroutine function, of a ticket that returns its outcome as ``tell`` takes
+        it, or the outcome and what it cost.
+    name
+        Of the judge.
+    workers
+        Tickets that are judged at a time, chosen jointly.
+    retries
+        After an error, or an outcome that is none; beyond these the ticket is skipped.
+    both_orders
+        Whether each pair is shown in both: answers that differ are a tie, of margins the mean
+        counts.
+    most
+        Tickets of this run.
+
+    Returns
+    -------
+    What was done: tickets told and skipped, the cost, errors, and why the run ended. A run
+    that was cut off goes on with the tickets that it left open.
+    """
     check_call(judge, "judge")
     check_text(name, "name")
     check_flag(both_orders, "both_orders")

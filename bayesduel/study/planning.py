@@ -8,15 +8,24 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.study.goal import Goal, MinimizeRegret, goal_of
+from bayesduel.study.desk import Desk
+from bayesduel.study.goal import MinimizeRegret, goal_of
+from bayesduel.study.policy_settings import is_automatic
 from bayesduel.study.session import Session, belief_of
 from bayesduel.study.stop_settings import usual_rule
-from bayesduel.study.stopping import Budget, StopRule
-from bayesduel.system.arguments import check_call, check_seed, path_of, shown_value, whole
+from bayesduel.study.stopping import Budget
+from bayesduel.system.arguments import (
+    check_call,
+    check_seed,
+    check_whole,
+    path_of,
+    shown_value,
+    whole,
+)
 from bayesduel.system.memory import TABLE_ARMS, check_square
 
 if TYPE_CHECKING:
@@ -168,9 +177,8 @@ def plan(
     from joblib import Parallel, delayed
 
     for name, value in {"n_futures": n_futures, "budget": budget, "workers": workers}.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} should be a whole number >= 1, got {shown_value(value)}")
-        whole(value, name, 1)
+        check_whole(value, name, 1)
+        whole(value, name, 1)  # nor too large
     check_seed(seed)
     check_call(progress, "progress", none=True)
     setting = _setting(start, goal, policy, stop, model, seed, n_futures)
@@ -240,36 +248,16 @@ def play(
 
 # -- in calling order ----------------------------------------------------------------------
 
-Setting = dict[str, Any]
-
-
-@runtime_checkable
-class Plannable(Protocol):
-    """What a plan asks of a study: its parts, and the wins of arms over arms so far."""
-
-    goal: Goal
-    policy: Any
-    stop: StopRule | None
-    model: Any
-    retired: tuple[int, ...]
-    required: Any
-
-    @property
-    def stopped(self) -> bool:
-        """Whether the stop rule is reached."""
-
-    def tally(self) -> np.ndarray:
-        """Return how often each arm beat each other, (n_arms, n_arms)."""
+# Arguments of a session, its tally, whether it has stopped, and the truth of each future.
+Setting = tuple[tuple[Any, ...], np.ndarray, bool, np.ndarray]
 
 
 def _setting(
     start: Any, goal: Any, policy: Any, stop: Any, model: Any, seed: int, n: int
 ) -> Setting:
-    """Return goal, policy, stop rule, belief, tally and the truths of the futures."""
     from xarray import DataTree
 
     from bayesduel.models import model_named
-    from bayesduel.policies.policy import PairPolicy
     from bayesduel.policies.score_rules import ScoreRule
 
     rng = np.random.default_rng([seed, 3])
@@ -282,47 +270,27 @@ def _setting(
             check_square(whole(start, "start", 2), 10, "a plan", "plan with fewer arms")
             model, wins = model_named(model), np.zeros((start, start))
         spec = belief_of(model)
-        automatic = isinstance(policy, str) and policy == "auto"
-        if not automatic and not isinstance(policy, PairPolicy):
-            raise TypeError(
-                f"policy should be 'auto' or one of pairs, such as DTS(), got {shown_value(policy)}"
-            )
-        chosen = _default(found_goal, spec) if automatic else policy
+        chosen = found_goal.policy(belief=spec) if is_automatic(policy) else policy
         rule = usual_rule(stop, found_goal, confirms=isinstance(chosen, ScoreRule))
     else:
-        if not isinstance(start, Plannable):
+        if not isinstance(start, Desk):
             raise TypeError(
                 f"start should be a Study, a fit or a number of arms, got {shown_value(start)}"
             )
-        found_goal, chosen = start.goal, start.policy
-        if start.stop is None:
+        study: Any = start
+        found_goal, chosen, rule = study.goal, study.policy, study.stop
+        if rule is None:
             raise ValueError("stop should be a rule for a study to be planned, got None")
-        rule = start.stop
-        wins, retired, spec = start.tally(), start.retired, belief_of(start.model)
-        required, stopped = start.required, start.stopped
-    session = Session(len(wins), found_goal, chosen, rule, spec, retired, required)
-    truths = session.loaded(wins, rng).matrices(n, rng)
+        wins, retired, spec = study.tally(), study.retired, belief_of(study.model)
+        required, stopped = study.required, study.stopped
+    given = (len(wins), found_goal, chosen, rule, spec, retired, required)
+    truths = Session(*given).loaded(wins, rng).matrices(n, rng)
     if isinstance(found_goal, MinimizeRegret):
         raise ValueError("goal should be one that ends, such as FindBest(), got MinimizeRegret()")
-    return {
-        "goal": found_goal,
-        "policy": chosen,
-        "stop": rule,
-        "spec": spec,
-        "wins": wins,
-        "retired": retired,
-        "required": required,
-        "stopped": stopped,
-        "truths": truths,
-    }
-
-
-def _default(goal: Goal, spec: Any) -> Any:
-    return goal.policy() if isinstance(goal, MinimizeRegret) else goal.policy(belief=spec)
+    return given, wins, stopped, truths
 
 
 def _from_fit(fit: Any) -> tuple[Any, np.ndarray]:
-    """Return the model and the tally of a fit."""
     from bayesduel.posterior.draws import check_fit, model_of
 
     check_fit(fit)
@@ -337,13 +305,10 @@ def _from_fit(fit: Any) -> tuple[Any, np.ndarray]:
 
 
 def _future(setting: Setting, k: int, budget: int, seed: int) -> tuple[int, Future]:
-    """Simulate one future."""
     rng = np.random.default_rng([seed, 4, k])
-    stop: StopRule = setting["stop"]
-    given = (setting["goal"], setting["policy"], stop | Budget(10**9), setting["spec"])
-    session = Session(len(setting["wins"]), *given, setting["retired"], setting["required"])
-    session.loaded(setting["wins"], rng)
-    return k, play(session, setting["truths"][k], budget, rng, stopped=setting["stopped"])[0]
+    (n_arms, goal, policy, stop, *more), wins, stopped, truths = setting
+    session = Session(n_arms, goal, policy, stop | Budget(10**9), *more).loaded(wins, rng)
+    return k, play(session, truths[k], budget, rng, stopped=stopped)[0]
 
 
 def _kept(path: str | Path | None) -> dict[int, Future]:

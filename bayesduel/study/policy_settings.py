@@ -13,7 +13,7 @@ from bayesduel.models import Model, model_from_settings, model_settings
 from bayesduel.policies.policy import PairPolicy
 from bayesduel.system.arguments import shown_value
 
-__all__ = ["policy_from", "settings_of"]
+__all__ = ["is_automatic", "policy_from", "settings_of"]
 
 
 def _classes(module: ModuleType, base: type) -> dict[str, Any]:
@@ -26,6 +26,16 @@ POLICIES = _classes(policies, PairPolicy)
 BELIEFS = _classes(beliefs, BeliefSpec)
 
 
+def is_automatic(policy: Any) -> bool:
+    """Return whether a policy is "auto"; raise TypeError if it is none of pairs."""
+    automatic = isinstance(policy, str) and policy == "auto"
+    if not automatic and not isinstance(policy, PairPolicy):
+        raise TypeError(
+            f"policy should be 'auto' or one of pairs, such as DTS(), got {shown_value(policy)}"
+        )
+    return automatic
+
+
 def settings_of(policy: PairPolicy) -> dict[str, Any]:
     """Return a policy as JSON holds it.
 
@@ -36,8 +46,7 @@ def settings_of(policy: PairPolicy) -> dict[str, Any]:
     """
     if POLICIES.get(type(policy).__name__) is not type(policy):
         raise TypeError(f"policy should be one of bayesduel.policies, got {shown_value(policy)}")
-    found: dict[str, Any] = _held(policy)
-    return found
+    return _held(policy)
 
 
 def policy_from(settings: dict[str, Any]) -> PairPolicy:
@@ -48,8 +57,7 @@ def policy_from(settings: dict[str, Any]) -> PairPolicy:
     TypeError, ValueError
         If they are not those of a policy of the package.
     """
-    policy: PairPolicy = _called(POLICIES, settings)
-    return policy
+    return _called(POLICIES, settings)
 
 
 def _held(value: Any) -> Any:

@@ -3,7 +3,7 @@
 A ticket holds its answer as it stands now; the events hold everything that was ever said.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Column, Float, Index, Integer, MetaData, String, Table, UniqueConstraint
 
@@ -29,6 +29,11 @@ def _number(name: str) -> Column[int]:
     return Column(name, Integer, primary_key=True, autoincrement=False)
 
 
+def _of_study(name: str, *columns: Any) -> Table:
+    """Return a table of all studies whose rows are numbered within each."""
+    return Table(name, metadata, _number("study"), _number("number"), *columns)
+
+
 studies = Table(
     "studies",
     metadata,
@@ -42,28 +47,19 @@ settings = Table(
     Column("name", String(40), primary_key=True),
     Column("value", String, nullable=False),
 )
-arms = Table(
+arms = _of_study(
     "arms",
-    metadata,
-    _number("study"),
-    _number("number"),
     Column("label", String, nullable=False),
     Column("retired", Integer, nullable=False, default=0),
     UniqueConstraint("study", "label"),
 )
-items = Table(
+items = _of_study(
     "items",
-    metadata,
-    _number("study"),
-    _number("number"),
     Column("label", String, nullable=False),
     UniqueConstraint("study", "label"),
 )
-tickets = Table(
+tickets = _of_study(
     "tickets",
-    metadata,
-    _number("study"),
-    _number("number"),
     Column("left", Integer, nullable=False),
     Column("right", Integer, nullable=False),
     Column("item", Integer),
@@ -83,11 +79,8 @@ tickets = Table(
     Index("tickets_by_judge", "study", "judge", "state", "number"),
 )
 # What happened, in order: told, corrected, withdrawn, skipped, cancelled, reissued; arms.
-events = Table(
+events = _of_study(
     "events",
-    metadata,
-    _number("study"),
-    _number("number"),
     Column("ticket", Integer),
     Column("kind", String(10), nullable=False),
     Column("outcome", Float),

@@ -123,7 +123,7 @@ class Session:
         retired: tuple[int, ...] = (),
         required: np.ndarray | None = None,
     ) -> None:
-        self._required = required
+        self.required = required
         self.active = np.setdiff1d(np.arange(n_arms), retired)
         self.goal, self.policy, self.stop = goal, policy, stop
         self.belief: Belief = policy.belief.init(n_arms)
@@ -173,8 +173,7 @@ class Session:
         updated(self._posterior, self._own)
         if self._own.source == FROM_DRAWS:
             kept = self._own.draws
-            found: np.ndarray = kept[rng.integers(len(kept), size=n)]
-            return found
+            return kept[rng.integers(len(kept), size=n)]
         scores = draw_scores(self._posterior, n, rng)
         scores = scores[rng.permutation(n)]  # draws come node by node
         return _win(self._posterior.link, scores[:, :, None] - scores[:, None, :])
@@ -288,14 +287,13 @@ class Session:
 
     def missing(self, pending: Sequence[tuple[int, int, int]] = ()) -> np.ndarray:
         """Return how many duels each required pair lacks, those in `pending` counted, (K, K)."""
-        if self._required is None:
+        if self.required is None:
             return np.zeros(self.wins.shape)
         met = np.round(self.wins + self.wins.T)
         for i, j, times in pending:
             met[i, j] += times
             met[j, i] += times
-        found: np.ndarray = np.maximum(self._required - met, 0)
-        return found
+        return np.maximum(self.required - met, 0)
 
     def _selected(self, rng: np.random.Generator) -> tuple[int, int]:
         """Return the next pair of a policy with a memory.
@@ -316,22 +314,15 @@ class Session:
         updated(self._posterior, self._own)
         active = self.active
         scores = draw_scores(self._posterior, n_draws, rng)[:, active]
-        link = None
+        wins = self.belief.wins[np.ix_(active, active)]
         if self._own.source == FROM_DRAWS:
             kept = self._own.draws[:, active][:, :, active]
             scores = self._posterior.draws[:, active]
-
-            def win(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-                found: np.ndarray = kept[:, a, b]
-                return found
-
-        else:
-            link = partial(_win, self._posterior.link)
-
-            def win(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-                return _win(self._posterior.link, scores[:, a] - scores[:, b])
-
-        return Evidence(self.goal, scores, win, self.belief.wins[np.ix_(active, active)], link)
+            return Evidence(self.goal, scores, lambda a, b: kept[:, a, b], wins)
+        link = partial(_win, self._posterior.link)
+        return Evidence(
+            self.goal, scores, lambda a, b: link(scores[:, a] - scores[:, b]), wins, link
+        )
 
     def decision(self, rng: np.random.Generator) -> Decision:
         """Return what the posterior says, with the stop confirmed on fresh draws."""
@@ -371,5 +362,4 @@ def _win(link: int, difference: np.ndarray) -> np.ndarray:
 
     from bayesduel.beliefs.score_posterior import LOGIT
 
-    found: np.ndarray = expit(difference) if link == LOGIT else ndtr(difference)
-    return found
+    return expit(difference) if link == LOGIT else ndtr(difference)

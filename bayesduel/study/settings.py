@@ -5,11 +5,8 @@ from datetime import UTC, datetime
 from secrets import token_hex
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from bayesduel.data.duels import Duels
 from bayesduel.models import Model, model_from_settings, model_named, model_settings
-from bayesduel.policies.policy import PairPolicy
 from bayesduel.policies.score_rules import ScoreRule
 from bayesduel.study.arms import (
     allowed_pairs,
@@ -22,7 +19,7 @@ from bayesduel.study.arms import (
 )
 from bayesduel.study.goal import FindBest, Goal, MinimizeRegret, goal_of
 from bayesduel.study.judging import Judging, checked_judging, stored_judging
-from bayesduel.study.policy_settings import policy_from, settings_of
+from bayesduel.study.policy_settings import is_automatic, policy_from, settings_of
 from bayesduel.study.session import Session, belief_of
 from bayesduel.study.stop_settings import rule_from, usual_rule
 from bayesduel.study.stopping import Budget, StopRule
@@ -43,25 +40,20 @@ class Parts(NamedTuple):
 
     Attributes
     ----------
-    goal, model, policy
+    model
         As set.
     stop
         When there is enough, or None.
-    required
-        How often each pair has to meet, shape (K, K), or None.
-    session
-        A session of all this without an outcome.
     judging
         What judges are asked beside the policy's choice, or None.
+    session
+        A session of all this without an outcome.
     """
 
-    goal: Goal
     model: Model
-    policy: Any
     stop: StopRule | None
-    required: np.ndarray | None
-    session: Session
     judging: Judging | None
+    session: Session
 
 
 def stored_settings(
@@ -96,11 +88,7 @@ def stored_settings(
     if not expires > 0:
         raise ValueError(f"expires should be positive, in seconds, got {expires}")
     policy = given["policy"]
-    automatic = policy is None or (isinstance(policy, str) and policy == "auto")
-    if not automatic and not isinstance(policy, PairPolicy):
-        raise TypeError(
-            f"policy should be 'auto' or one of pairs, such as DTS(), got {shown_value(policy)}"
-        )
+    automatic = policy is None or is_automatic(policy)
     allowed = allowed_pairs(given["pairs"], labels)
     costs = pair_costs(given["costs"], labels)
     required = required_duels(given["required"], labels, allowed)
@@ -187,9 +175,7 @@ def parts_of(
     made = {name: _made(name, values[name], labels) for name in SETTINGS}
     goal, model, policy, rule = made["goal"], made["model"], made["policy"], made["stop"]
     spec = belief_of(model)
-    if policy is None and isinstance(goal, MinimizeRegret):
-        policy = goal.policy()
-    elif policy is None:
+    if policy is None:
         policy = goal.policy(belief=spec)
     policy = policy.with_cost(cost_matrix(values, labels, retired or set()))
     required = required_matrix(values["required"], labels, retired or set())
@@ -197,7 +183,7 @@ def parts_of(
     session = Session(
         len(labels), goal, policy, NEVER if rule is None else rule, spec, gone, required
     )
-    return Parts(goal, model, policy, rule, required, session, made["judging"])
+    return Parts(model, rule, made["judging"], session)
 
 
 def _made(name: str, value: Any, labels: Sequence[str]) -> Any:

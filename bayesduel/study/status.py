@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from bayesduel.text import count
@@ -69,8 +69,7 @@ class Status:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as JSON holds it."""
-        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return json.loads(json.dumps(found))  # type: ignore[no-any-return]
+        return json.loads(json.dumps(asdict(self)))
 
     def __str__(self) -> str:
         lines = [

@@ -88,5 +88,4 @@ def rule_from(settings: dict[str, Any]) -> StopRule:
         if not made:
             raise ValueError("rules should be at least one")
         return AnyOf(made) if name == "any" else AllOf(made)
-    made_rule: StopRule = RULES[name](**own)
-    return made_rule
+    return RULES[name](**own)

@@ -15,7 +15,7 @@ import numpy as np
 from bayesduel.beliefs.belief import BY_BETTING, fresh
 from bayesduel.beliefs.query import bounds
 from bayesduel.study.evidence import Evidence
-from bayesduel.system.arguments import real, shown_value
+from bayesduel.system.arguments import check_range, check_whole
 from bayesduel.text import count
 
 __all__ = [
@@ -55,7 +55,7 @@ class StopRule(ABC):
 
     def settings(self) -> dict[str, Any]:
         """Return what makes the rule again."""
-        return asdict(self)  # type: ignore[call-overload, no-any-return]
+        return asdict(self)  # type: ignore[call-overload]
 
     def probability(self, evidence: Evidence) -> float:
         """Return the probability that the answer is right, in the sense of the rule."""
@@ -119,9 +119,7 @@ class PosteriorThreshold(StopRule):
     name: ClassVar[str] = "posterior-threshold"
 
     def __post_init__(self) -> None:
-        real(self.p, "p")
-        if not 0.5 < self.p < 1:
-            raise ValueError(f"p should be in (0.5, 1), got {self.p}")
+        check_range(self.p, "p", "in (0.5, 1)")
 
     @property
     def level(self) -> float:
@@ -165,9 +163,7 @@ class WithinRope(PosteriorThreshold):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        real(self.rope, "rope")
-        if not 0 <= self.rope < 0.5:
-            raise ValueError(f"rope should be in [0, 0.5), got {self.rope}")
+        check_range(self.rope, "rope", "in [0, 0.5)")
 
     def probability(self, evidence: Evidence) -> float:
         """Return the posterior probability that no upset exceeds the rope."""
@@ -193,9 +189,7 @@ class ExpectedLoss(StopRule):
     name: ClassVar[str] = "expected-loss"
 
     def __post_init__(self) -> None:
-        real(self.epsilon, "epsilon")
-        if not 0 < self.epsilon < 0.5:
-            raise ValueError(f"epsilon should be in (0, 0.5), got {self.epsilon}")
+        check_range(self.epsilon, "epsilon", "in (0, 0.5)")
 
     def value(self, evidence: Evidence) -> float:
         """Return the posterior mean of the largest upset beyond one half."""
@@ -241,9 +235,7 @@ class ConfidenceSequences(StopRule):
     name: ClassVar[str] = "confidence-sequences"
 
     def __post_init__(self) -> None:
-        real(self.delta, "delta")
-        if not 0 < self.delta < 0.5:
-            raise ValueError(f"delta should be in (0, 0.5), got {self.delta}")
+        check_range(self.delta, "delta", "in (0, 0.5)")
 
     def value(self, evidence: Evidence) -> float:
         """Return the share of the pairs in question that are decided."""
@@ -292,8 +284,7 @@ class Budget(StopRule):
     name: ClassVar[str] = "budget"
 
     def __post_init__(self) -> None:
-        if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1:
-            raise ValueError(f"n should be a whole number >= 1, got {shown_value(self.n)}")
+        check_whole(self.n, "n", 1)
 
     @property
     def most(self) -> float:

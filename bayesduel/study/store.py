@@ -72,9 +72,7 @@ PAIR = (
     case((t.left < t.right, t.right), else_=t.left),
 )
 PENDING = TICKETS.where(t.state == "open", t.asked > bindparam("late"))
-PENDING_OF = COUNTED.where(
-    t.state == "open", t.asked > bindparam("late"), t.judge == bindparam("judge")
-)
+PENDING_OF = PENDING.where(t.judge == bindparam("judge")).add_columns(TAKEN_BACK)
 EXPIRED = TICKETS.where(t.state == "open", t.asked <= bindparam("late"))
 ANSWERED = TICKETS.where(t.state == "told", t.gold.is_(None))
 DUELS = ANSWERED.where(t.outcome.is_not(None))
@@ -176,16 +174,14 @@ class Store(Database):
         self.is_new = self.name not in names
         self.study = names.get(self.name, 0)
         if not self.is_new:
-            self._check_format(self.setting("format"))
-
-    def _check_format(self, found: Any) -> None:
-        if isinstance(found, int) and 0 < found < FORMAT:
-            raise StudyError(earlier(self.url, found))
-        if found != FORMAT:
-            raise StudyError(
-                f"{self.url} was made by a newer version of bayesduel (format {found}, this "
-                f"version reads {FORMAT}): install that version to open it."
-            )
+            found = self.setting("format")
+            if isinstance(found, int) and 0 < found < FORMAT:
+                raise StudyError(earlier(self.url, found))
+            if found != FORMAT:
+                raise StudyError(
+                    f"{self.url} was made by a newer version of bayesduel (format {found}, this "
+                    f"version reads {FORMAT}): install that version to open it."
+                )
 
     def create(
         self, values: dict[str, Any], labels: Sequence[str], prompts: Sequence[str] = ()
@@ -439,7 +435,7 @@ class Store(Database):
                 for k, a in enumerate(labels)
             ]
             connection.execute(insert(arms), rows)
-            self._changed_arms(f"added: {', '.join(labels)}")
+            self._add_event(kind="arms", reason=f"added: {', '.join(labels)}", at=time.time())
 
     def retire_arms(self, numbers: Sequence[int], retired: bool) -> None:
         """Mark arms as retired, or as no longer so."""
@@ -447,10 +443,8 @@ class Store(Database):
         with self.writing() as connection:
             connection.execute(update(arms).where(mine).values(retired=int(retired)))
             labels = connection.execute(select(arms.c.label).where(mine)).scalars()
-            self._changed_arms(f"{'retired' if retired else 'restored'}: {', '.join(labels)}")
-
-    def _changed_arms(self, reason: str) -> None:
-        self._add_event(kind="arms", reason=reason, at=time.time())
+            reason = f"{'retired' if retired else 'restored'}: {', '.join(labels)}"
+            self._add_event(kind="arms", reason=reason, at=time.time())
 
     def _add_event(self, **values: Any) -> None:
         own_ = {"own": self.study, "study": self.study}
@@ -459,7 +453,6 @@ class Store(Database):
 
 
 def _columns(row: Row) -> dict[str, Any]:
-    """Return a ticket as its table holds it."""
     found = row._asdict()
     del found["taken_back"]
     return found

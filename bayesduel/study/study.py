@@ -1,6 +1,6 @@
 """A study: ask for the next pair, tell the outcome, stop when the posterior says enough."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,15 @@ from bayesduel.study.desk import Desk, NoQuestion, StudyStopped, locked
 from bayesduel.study.goal import Goal
 from bayesduel.study.items import checked_items
 from bayesduel.study.judging import Judging, judge_table
-from bayesduel.study.machine import Run, run
+from bayesduel.study.machine import run
 from bayesduel.study.outcomes import log_rows
 from bayesduel.study.session import Decision
 from bayesduel.study.settings import check_room, parts_of, stored_settings
 from bayesduel.study.status import Status
 from bayesduel.study.stopping import StopRule
 from bayesduel.study.store import ANSWERED, COST, TICKETS, Store, StudyError
-from bayesduel.study.tickets import Ticket
 from bayesduel.study.verdict import objection, transitivity, verdict
-from bayesduel.system.arguments import check_flag, check_text, path_of, shown_value
+from bayesduel.system.arguments import check_flag, check_text, check_whole, path_of
 
 __all__ = ["NoQuestion", "Study", "StudyStopped", "studies"]
 
@@ -195,8 +194,7 @@ class Study(Desk):
         KeyError, ValueError
             If a label is unknown, or fewer than two arms would be left.
         """
-        self._ledger.catch_up()
-        numbers = [self._arm(a, "arms") for a in listed(arms)]
+        numbers = self._numbers(arms)
         retired = self._ledger.retired | set(numbers)
         left = len(self.arms) - len(retired)
         if left < 2:
@@ -213,8 +211,7 @@ class Study(Desk):
         KeyError, ValueError
             If a label is unknown, or of an arm that is not retired.
         """
-        self._ledger.catch_up()
-        numbers = [self._arm(a, "arms") for a in listed(arms)]
+        numbers = self._numbers(arms)
         for k in numbers:
             if k not in self._ledger.retired:
                 raise ValueError(f"arms should be retired to be restored, got {self.arms[k]!r}")
@@ -225,7 +222,7 @@ class Study(Desk):
     @property
     def goal(self) -> Goal:
         """What is to be found out."""
-        return self._ledger.parts.goal
+        return self._ledger.parts.session.goal
 
     @property
     def model(self) -> Model:
@@ -235,7 +232,7 @@ class Study(Desk):
     @property
     def policy(self) -> Any:
         """The policy that chooses the pairs."""
-        return self._ledger.parts.policy
+        return self._ledger.parts.session.policy
 
     @property
     def stop(self) -> StopRule | None:
@@ -245,7 +242,7 @@ class Study(Desk):
     @property
     def required(self) -> np.ndarray | None:
         """How often each pair has to meet before the study may stop, shape (K, K), or None."""
-        return self._ledger.parts.required
+        return self._ledger.parts.session.required
 
     @property
     def judging(self) -> Judging | None:
@@ -256,8 +253,7 @@ class Study(Desk):
     @locked
     def arms(self) -> tuple[str, ...]:
         """Labels of all arms, retired ones too."""
-        self._ledger.catch_up()
-        return self._ledger.labels
+        return self._current.labels
 
     @property
     def items(self) -> tuple[str, ...]:
@@ -273,21 +269,18 @@ class Study(Desk):
     @locked
     def n_duels(self) -> int:
         """Number of outcomes told, without those that cannot tell."""
-        self._ledger.catch_up()
-        return self._ledger.n_duels
+        return self._current.n_duels
 
     @property
     @locked
     def retired(self) -> tuple[int, ...]:
         """Retired arms, indices."""
-        self._ledger.catch_up()
-        return tuple(sorted(self._ledger.retired))
+        return tuple(sorted(self._current.retired))
 
     @locked
     def tally(self) -> np.ndarray:
         """Return the times that arm i beat arm j, a tie half a win each, shape (K, K)."""
-        self._ledger.catch_up()
-        return self._ledger.parts.session.wins.copy()
+        return self._current.parts.session.wins.copy()
 
     @property
     @locked
@@ -312,8 +305,7 @@ class Study(Desk):
         ValueError
             If `futures` is not a whole number >= 0, or nothing was told yet that could be checked.
         """
-        if isinstance(futures, bool) or not isinstance(futures, int) or futures < 0:
-            raise ValueError(f"futures should be a whole number >= 0, got {shown_value(futures)}")
+        check_whole(futures, "futures", 0)
         if check is not None:
             check_flag(check, "check")
         with self._lock:
@@ -325,23 +317,18 @@ class Study(Desk):
             history = self._remember(decision)
             stopped = self.stop is not None and decision.stopped
         order = [arms[i] for i in decision.order]
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.goal.settings().items())
         estimate = None if stopped else self.store.setting("plan")
         if futures and not stopped and self.stop is not None:
             estimate = self._estimate(self.plan(futures, budget=2000))
         checked = self._checked(order[0], stopped and decision.decided if check is None else check)
         rope = 0.0 if self.stop is None else self.stop.rope
-        said = verdict(
-            self.goal,
-            decision,
-            arms,
-            rope=rope,
-            n_duels=n_duels,
-        )
+        said = verdict(self.goal, decision, arms, rope=rope, n_duels=n_duels)
         if checked is not None and checked["transitive"] is False:
             own = decision.decided and decision.confirmed
             said = f"{said} {objection(self.model.name, confirmed=own)}"
         return Status(
-            goal=f"{type(self.goal).__name__}({_arguments(self.goal.settings())})",
+            goal=f"{type(self.goal).__name__}({settings})",
             policy=type(self.policy).__name__,
             n_duels=n_duels,
             n_pending=n_pending,
@@ -400,44 +387,7 @@ class Study(Desk):
         self.store.keep(plan=self._estimate(found))
         return found
 
-    def run(
-        self,
-        judge: Callable[[Ticket], Any],
-        *,
-        name: str = "machine",
-        workers: int = 8,
-        retries: int = 2,
-        both_orders: bool = True,
-        most: int | None = None,
-    ) -> Run:
-        """Ask a machine judge in parallel until the study has enough.
-
-        Parameters
-        ----------
-        judge
-            Function, or coroutine function, of a ticket that returns its outcome as ``tell`` takes
-            it, or the outcome and what it cost.
-        name
-            Of the judge.
-        workers
-            Tickets that are judged at a time, chosen jointly.
-        retries
-            After an error, or an outcome that is none; beyond these the ticket is skipped.
-        both_orders
-            Whether each pair is shown in both: answers that differ are a tie, of margins the mean
-            counts.
-        most
-            Tickets of this run.
-
-        Returns
-        -------
-        What was done: tickets told and skipped, the cost, errors, and why the run ended. A run
-        that was cut off goes on with the tickets that it left open.
-        """
-        return run(
-            self, judge, name=name, workers=workers, retries=retries, both_orders=both_orders,
-            most=most,
-        )  # fmt: skip
+    run = run
 
     @locked
     def judges(self) -> list[dict[str, Any]]:
@@ -459,10 +409,8 @@ class Study(Desk):
         Every outcome, correction, answer taken back, skip, cancelled and reissued ticket, and every
         change of the arms: ``event`` says which.
         """
-        self._ledger.catch_up()
-        return audit_trail(
-            self.store.events(), self._ledger.labels, self._items, self._settings["key"]
-        )
+        labels = self._current.labels
+        return audit_trail(self.store.events(), labels, self._items, self._settings["key"])
 
     @locked
     def rows(self) -> list[dict[str, Any]]:
@@ -492,8 +440,11 @@ class Study(Desk):
 
     # -- in calling order ------------------------------------------------------------------
 
+    def _numbers(self, arms: Any) -> list[int]:
+        self._ledger.catch_up()
+        return [self._arm(label, "arms") for label in listed(arms)]
+
     def _estimate(self, found: Any) -> dict[str, Any]:
-        """Return a plan as a study keeps it."""
         return {"duels": self.n_duels, "sentence": str(found), **found.to_dict()}
 
     def _checked(self, best: str, wanted: bool) -> dict[str, Any] | None:
@@ -509,17 +460,12 @@ class Study(Desk):
         return found
 
     def _remember(self, decision: Decision) -> tuple[tuple[int, float], ...]:
-        """Store and return the probability of the answer at every look."""
         history = [tuple(look) for look in self.store.setting("history")]
         look = self._ledger.n_duels, round(decision.probability, 4)
         if look[0] and (not history or history[-1][0] != look[0]):
             history.append(look)
             self.store.keep(history=history)
         return tuple((int(n), float(p)) for n, p in history)
-
-
-def _arguments(settings: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in settings.items())
 
 
 def _called(name: str | None) -> str:

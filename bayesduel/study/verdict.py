@@ -6,6 +6,7 @@ from typing import Any
 from bayesduel.data.duels import Duels
 from bayesduel.study.goal import Goal
 from bayesduel.study.session import Decision
+from bayesduel.text import join
 
 __all__ = ["objection", "transitivity", "verdict"]
 
@@ -13,12 +14,7 @@ NOTIONS = {"condorcet": "Condorcet", "copeland": "Copeland", "borda": "Borda"}
 
 
 def verdict(
-    goal: Goal,
-    decision: Decision,
-    labels: Sequence[str],
-    *,
-    rope: float,
-    n_duels: int,
+    goal: Goal, decision: Decision, labels: Sequence[str], *, rope: float, n_duels: int
 ) -> str:
     """Return the verdict.
 
@@ -50,18 +46,12 @@ def verdict(
 
 
 def _tied(decision: Decision, labels: Sequence[str]) -> str:
-    """Return which arms are tied within the rope, as a sentence."""
     if not decision.tied:
         return ""
-    groups = [" and ".join(_listed([labels[i] for i in group])) for group in decision.tied]
+    groups = [join([labels[i] for i in own], len(own), width=None) for own in decision.tied]
     return (
         f" Tied within the rope: {'; '.join(groups)} (probability {decision.tied_probability:.3f})."
     )
-
-
-def _listed(names: list[str]) -> list[str]:
-    """Return the names but the last as one text, and the last."""
-    return [", ".join(names[:-1]), names[-1]]
 
 
 def objection(model: str, *, confirmed: bool) -> str:

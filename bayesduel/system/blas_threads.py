@@ -28,7 +28,6 @@ def one_thread_if_small(n_rows: int) -> Iterator[None]:
 
 @cache
 def _libraries() -> Any:
-    """Return the BLAS libraries of this process."""
     import scipy.linalg  # noqa: F401  (brings the BLAS that compiled functions call)
     from threadpoolctl import ThreadpoolController
 

@@ -113,18 +113,14 @@ def load(name: str, *, by: str | None = None, **reading: Any) -> "Duels | dict[s
         reading["by"] = by
     with as_file(files(__package__) / f"{name}.csv") as path:
         log = read_duels(path, **reading)
-    source = f"{name} (shipped with bayesduel)"
+
+    def shipped(log: "Duels", part: str = "") -> "Duels":
+        source = f"{name} (shipped with bayesduel){part}"
+        return replace(log, read_summary=replace(log.read_summary, source=source), ordered=ordered)
+
     if isinstance(log, dict):
-        return {
-            label: replace(
-                part,
-                read_summary=replace(part.read_summary, source=f"{source}, {by} {label}"),
-                ordered=ordered,
-            )
-            for label, part in log.items()
-        }
-    read_summary = replace(log.read_summary, source=source)
-    return replace(log, read_summary=read_summary, ordered=ordered)
+        return {label: shipped(part, f", {by} {label}") for label, part in log.items()}
+    return shipped(log)
 
 
 def items(name: str, **reading: Any) -> "Items":

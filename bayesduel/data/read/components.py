@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -10,17 +10,13 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.health import components
 from bayesduel.data.read.columns import Columns, Roles
 
-if TYPE_CHECKING:
-    from bayesduel.data.read.duckdb_source import FileSource
-    from bayesduel.data.read.narwhals_source import FrameSource
-
 __all__ = ["remark_on_components"]
 
 SEARCHED = 1_000_000  # rows up to which columns are searched: each is read once more
 OF_VOTES = ("left", "right", "outcome", "margin", "margin_right", "weight")
 
 
-def remark_on_components(source: "FileSource | FrameSource", roles: Roles, log: Duels) -> None:
+def remark_on_components(source: Any, roles: Roles, log: Duels) -> None:
     """Say on stderr which column separates the components of a log, if there are several."""
     parts = components(log)
     if len(parts) < 2:
@@ -38,9 +34,7 @@ def remark_on_components(source: "FileSource | FrameSource", roles: Roles, log: 
         )
 
 
-def _separating(
-    source: "FileSource | FrameSource", roles: Roles, parts: Sequence[Sequence[str]]
-) -> str | None:
+def _separating(source: Any, roles: Roles, parts: Sequence[Sequence[str]]) -> str | None:
     """Return the column of most values that has one value in each component, or None."""
     part_of = {arm: k for k, part in enumerate(parts) for arm in part}
     used = {roles.taken[role] for role in OF_VOTES if role in roles.taken}

@@ -217,11 +217,8 @@ class FileSource:
             if file.format != "parquet":
                 yield from numbered_records(file, roles)
                 continue
-            taken = roles.taken.items()
-            columns = ", ".join(f"{self._field(file, c)} AS {name_of(r)}" for r, c in taken)
-            path = text_in_sql(self._plain[file.path])
-            scan = self._scan(file, path, skip=False)
-            yield from numbered_rows(file, self._batches(f"SELECT {columns} FROM {scan}"))
+            scan = self._scan(file, text_in_sql(self._plain[file.path]), skip=False)
+            yield from numbered_rows(file, self._batches(self._selection(file, scan, roles)))
 
     def duplicates(self, roles: Roles) -> dict[str | None, int]:
         """Return how many rows equal an earlier one in every column, by label of `roles.by`.
@@ -260,12 +257,15 @@ class FileSource:
 
         With the hash of all columns, as ``row_hash``, where `hashed`.
         """
-        parts = []
-        for file, scan in self._scans():
-            taken = [f"{self._field(file, c)} AS {name_of(r)}" for r, c in roles.taken.items()]
-            taken += [f"{self._hash(file)} AS row_hash"] if hashed else []
-            parts.append(f"SELECT {', '.join(taken)} FROM {scan}")
+        parts = (self._selection(*part, roles, hashed=hashed) for part in self._scans())
         return " UNION ALL ".join(parts)
+
+    def _selection(
+        self, file: LogFile, scan: str, roles: Roles | Columns, *, hashed: bool = False
+    ) -> str:
+        taken = [f"{self._field(file, c)} AS {name_of(r)}" for r, c in roles.taken.items()]
+        taken += [f"{self._hash(file)} AS row_hash"] if hashed else []
+        return f"SELECT {', '.join(taken)} FROM {scan}"
 
     def _votes(self, roles: Roles) -> Iterator[pa.RecordBatch]:
         """Yield the rows; the hashes of all their columns are kept where duplicates are counted."""
@@ -277,7 +277,6 @@ class FileSource:
             yield batch
 
     def _tally(self, roles: Roles) -> Iterator[pa.RecordBatch]:
-        """Yield counts of equal rows."""
         log = self._log(roles)
         keys = [r for r in roles.taken if r != "weight"]
         weight = None if roles.weight is None else self._types[roles.weight]
@@ -395,7 +394,6 @@ class FileSource:
     # -- checks -------------------------------------------------------------------------
 
     def _check_once(self) -> None:
-        """Raise ValueError if a file is given twice, by any of its names."""
         seen: dict[tuple[int, int], str] = {}
         for file in self._files:
             found = os.stat(file.path)
@@ -465,7 +463,6 @@ class FileSource:
         return everything
 
     def _keys(self) -> list[str]:
-        """Return the keys of all JSON objects, in alphabetical order."""
         keys: set[str] = set()
         with self._explaining():
             for packed in COMPRESSIONS:
@@ -479,7 +476,6 @@ class FileSource:
         return sorted(keys)
 
     def _check_keys(self, keys: list[str]) -> None:
-        """Raise ValueError unless the keys of JSON objects can be columns."""
         if len(keys) > MOST_KEYS:
             raise ValueError(
                 f"{self.name}: JSON objects should have at most {MOST_KEYS:,} different keys, "
@@ -527,7 +523,6 @@ class FileSource:
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
-        """Name the file and the line where a query fails."""
         try:
             yield
         except duckdb.Error as error:

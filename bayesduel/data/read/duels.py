@@ -31,11 +31,11 @@ from bayesduel.data.read.faults import (
     refusal,
     without_missing,
 )
-from bayesduel.data.read.in_memory import WinsMatrix, as_frame, wins_matrix, words_of
+from bayesduel.data.read.in_memory import WinsMatrix, as_frame, wins_matrix
 from bayesduel.data.read.log_from_rows import assemble, label_rows, parts_of
-from bayesduel.data.read.outcomes import CODINGS, Reading
+from bayesduel.data.read.outcomes import CODINGS
 from bayesduel.data.read.pair_counts import read_pair_counts
-from bayesduel.data.read.rows import Rows, TimeKind, text_of
+from bayesduel.data.read.rows import Rows, text_of
 from bayesduel.data.read.source import open_source
 from bayesduel.data.votes import ReadSummary, TieRule
 from bayesduel.system.arguments import check_one_of, listed, shown_value, texts_of
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from bayesduel.data.read.duckdb_source import FileSource
     from bayesduel.data.read.line_numbers import Numbered
     from bayesduel.data.read.narwhals_source import FrameSource
+
+    type Source = FileSource | FrameSource
 
 __all__ = ["log_in", "read_duels"]
 
@@ -214,7 +216,7 @@ def _read_any(
     matrix = None if votes or asked & {"left", "right"} else wins_matrix(given)
     if matrix is not None:
         return _of_matrix(matrix, "a matrix of wins", (), ties)
-    frame, words = as_frame(given), words_of(given)
+    frame, words = as_frame(given)
     with open_source(frame, skip=on_bad == "skip", memory=memory, words=words) as source:
         columns = source.columns()
         if not votes and not (earlier and earlier <= set(columns)):
@@ -247,7 +249,7 @@ def _of_matrix(matrix: WinsMatrix, source: str, files: tuple[str, ...], ties: Ti
 
 
 def _read(
-    source: "FileSource | FrameSource",
+    source: "Source",
     roles: Roles,
     options: dict[str, Any],
     on_bad: OnBad,
@@ -332,7 +334,7 @@ def _read(
 
 
 def _checked(
-    source: "FileSource | FrameSource", roles: Roles, on_bad: OnBad, missing: Sequence[str]
+    source: "Source", roles: Roles, on_bad: OnBad, missing: Sequence[str]
 ) -> tuple[Roles, Rows, Examined, list[_Fault]]:
     """Return the rows, what is wrong with them, and the bad ones with their places.
 
@@ -343,45 +345,63 @@ def _checked(
     """
     rows = source.rows(roles)
     if rows is not None:
-        if len(rows) == 0:
-            raise ValueError(f"{source.name}: should contain duels, got no rows")
-        roles, rows = _with_missing(source, rows, roles, missing)
-        reading = _reading_of(source, rows, roles)
-        examined = examine(rows, reading, dates=_are_dates(rows))
+        roles, rows, examined = _examined(source, rows, roles, missing)
         if not examined.n_bad:
             return roles, rows, examined, []
         if on_bad == "error":
-            kind = "date" if _are_dates(rows) else "number"
-            first = next(_locate(source, roles, reading, kind), None)
+            first = next(_locate(source, roles, rows, examined), None)
             if first is not None:
                 raise refusal(first.where, first.what, examined.n_bad - first.n)
     source.check_votes(roles)
     batches = (chunk.batch for chunk in source.numbered(roles))
     rows = Rows.from_batches(batches, roles.taken, None)
-    if len(rows) == 0:
-        raise ValueError(f"{source.name}: should contain duels, got no rows")
-    roles, rows = _with_missing(source, rows, roles, missing)
-    reading = _reading_of(source, rows, roles)
-    examined = examine(rows, reading, dates=_are_dates(rows))
-    kind = "date" if _are_dates(rows) else "number"
-    faults = list(_locate(source, roles, reading, kind)) if examined.n_bad else []
+    roles, rows, examined = _examined(source, rows, roles, missing)
+    faults = list(_locate(source, roles, rows, examined)) if examined.n_bad else []
     if faults and on_bad == "error":
         raise refusal(faults[0].where, faults[0].what, examined.n_bad - faults[0].n)
     return roles, rows, examined, faults
 
 
-def _with_missing(
-    source: "FileSource | FrameSource", rows: Rows, roles: Roles, missing: Sequence[str]
-) -> tuple[Roles, Rows]:
+def _examined(
+    source: "Source", rows: Rows, roles: Roles, missing: Sequence[str]
+) -> tuple[Roles, Rows, Examined]:
+    """Return the roles with the texts that are missing labels, the rows, and what is wrong."""
+    if len(rows) == 0:
+        raise ValueError(f"{source.name}: should contain duels, got no rows")
     found = missing_labels(rows, missing, own_nulls=source.own_nulls)
-    return replace(roles, missing=found), without_missing(rows, found)
-
-
-def _reading_of(source: "FileSource | FrameSource", rows: Rows, roles: Roles) -> Reading | None:
+    roles, rows = replace(roles, missing=found), without_missing(rows, found)
     try:
-        return decide_reading(rows, roles)
+        reading = decide_reading(rows, roles)
     except ValueError as error:
         raise ValueError(f"{source.name}: {error}") from None
+    return roles, rows, examine(rows, reading)
+
+
+def _columns_in(options: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in options.items() if k not in ("ties", "missing", "coding")}
+
+
+def _checked_options(given: dict[str, Any], by: Any) -> dict[str, Any]:
+    """Return options with tuples for lists; raise TypeError or ValueError for a wrong one."""
+    check_one_of(given["ties"], "ties", get_args(TieRule))
+    if given["coding"] is not None:
+        check_one_of(given["coding"], "coding", CODINGS)
+    for name, value in (_columns_in(given) | {"by": by}).items():
+        if name not in NAMES:
+            _check_column(name, value)
+    lists = {name: _names_of(given[name], name) for name in NAMES}
+    return given | lists | {"missing": texts_of(given["missing"], "missing")}
+
+
+def _check_column(name: str, value: Any) -> None:
+    if name == "margin" and isinstance(value, tuple):
+        allowed = len(value) == 2 and all(isinstance(v, str) for v in value)
+    else:
+        none = value is None and name not in ("left", "right", "outcome")
+        allowed = isinstance(value, str) or none
+        allowed |= value is False and name not in ("left", "right", "by")
+    if not allowed:
+        raise TypeError(f"{name} should be the name of a column, got {shown_value(value)}")
 
 
 def _names_of(given: Any, option: str) -> tuple[str, ...]:
@@ -394,45 +414,12 @@ def _names_of(given: Any, option: str) -> tuple[str, ...]:
     return names
 
 
-def _columns_in(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that name columns."""
-    return {k: v for k, v in options.items() if k not in ("ties", "missing", "coding")}
-
-
-def _checked_options(given: dict[str, Any], by: Any) -> dict[str, Any]:
-    """Return options with tuples for lists; raise TypeError or ValueError for a wrong one."""
-    check_one_of(given["ties"], "ties", get_args(TieRule))
-    if given["coding"] is not None:
-        check_one_of(given["coding"], "coding", CODINGS)
-    _check_columns({k: v for k, v in _columns_in(given).items() if k not in NAMES}, by)
-    lists = {name: _names_of(given[name], name) for name in NAMES}
-    return given | lists | {"missing": texts_of(given["missing"], "missing")}
-
-
-def _check_columns(given: dict[str, Any], by: Any) -> None:
-    """Raise TypeError unless arguments are names of columns."""
-    for name, value in given.items():
-        if name in ("left", "right"):
-            allowed = isinstance(value, str)
-        elif name == "margin" and isinstance(value, tuple):
-            allowed = len(value) == 2 and all(isinstance(v, str) for v in value)
-        else:
-            allowed = (
-                isinstance(value, str) or value is False or (value is None and name != "outcome")
-            )
-        if not allowed:
-            raise TypeError(f"{name} should be the name of a column, got {shown_value(value)}")
-    if by is not None and not isinstance(by, str):
-        raise TypeError(f"by should be the name of a column, got {shown_value(by)}")
-
-
-def _locate(
-    source: "FileSource | FrameSource", roles: Roles, reading: Reading | None, kind: TimeKind
-) -> Iterator[_Fault]:
-    """Yield the bad rows with their places."""
-    for chunk, rows in _chunks(source, roles, kind):
+def _locate(source: "Source", roles: Roles, every: Rows, examined: Examined) -> Iterator[_Fault]:
+    """Yield the bad rows with their places, given all rows and what is wrong with them."""
+    reading = examined.reading
+    for chunk, rows in _chunks(source, roles, every):
         rows = without_missing(rows, roles.missing)
-        found = examine(rows, reading, dates=kind == "date")
+        found = examine(rows, reading)
         for i in np.flatnonzero((found.fault > 0) | (rows.n_bad_weight > 0)):
             fault = int(found.fault[i]) or WEIGHT
             n = int(rows.n[i] if found.fault[i] else rows.n_bad_weight[i])
@@ -445,7 +432,7 @@ def _locate(
             yield _Fault(chunk.places[i], what, n, part)
 
 
-def _warn_of_outliers(source: "FileSource | FrameSource", roles: Roles, rows: Rows) -> None:
+def _warn_of_outliers(source: "Source", roles: Roles, rows: Rows) -> None:
     """Warn of margins and covariates that are far larger than the others, with the first's place.
 
     Far is over `FAR` times the median size of those that are not 0.
@@ -456,10 +443,9 @@ def _warn_of_outliers(source: "FileSource | FrameSource", roles: Roles, rows: Ro
         n = int((sizes > limit).sum())
         if not n:
             continue
-        kind = "date" if _are_dates(rows) else "number"
         where, value = next(
             (chunk.places[k], part.measured[role][k])
-            for chunk, part in _chunks(source, roles, kind)
+            for chunk, part in _chunks(source, roles, rows)
             for k in np.flatnonzero(abs(part.measured[role]) > limit)
         )
         warnings.warn(
@@ -471,21 +457,14 @@ def _warn_of_outliers(source: "FileSource | FrameSource", roles: Roles, rows: Ro
         )
 
 
-def _chunks(
-    source: "FileSource | FrameSource", roles: Roles, kind: TimeKind
-) -> "Iterator[tuple[Numbered, Rows]]":
-    """Yield the rows one by one with their places, in chunks."""
+def _chunks(source: "Source", roles: Roles, every: Rows) -> "Iterator[tuple[Numbered, Rows]]":
+    """Yield the rows one by one with their places, in chunks; times as of `every` row."""
     for chunk in source.numbered(roles):
-        yield chunk, Rows.from_batches([chunk.batch], roles.taken, kind)
+        yield chunk, Rows.from_batches([chunk.batch], roles.taken, every.time_kind)
 
 
 def _part_of(value: Any, roles: Roles) -> str | None:
-    """Return the label of the part for a value of the column `by`."""
     text = text_of(value)
     if text is None or text.strip() in roles.missing.get("by", ()):
         return None
     return text.strip()
-
-
-def _are_dates(rows: Rows) -> bool:
-    return rows.time is not None and rows.time.dtype.kind == "M"

@@ -147,7 +147,7 @@ def decide_reading(rows: Rows, roles: Roles) -> Reading | None:
     return choose_reading(left, right, outcome, rows.n[known], columns, roles.coding)
 
 
-def examine(rows: Rows, reading: Reading | None, *, dates: bool) -> Examined:
+def examine(rows: Rows, reading: Reading | None) -> Examined:
     """Return the outcome of each row and what is wrong with it.
 
     Parameters
@@ -156,8 +156,6 @@ def examine(rows: Rows, reading: Reading | None, *, dates: bool) -> Examined:
         Votes or tallies.
     reading
         How outcomes are read; None: by the sign of the margin, or left always won.
-    dates
-        Whether times are dates (or numbers).
     """
     n = len(rows)
     fault = np.zeros(n, dtype=np.int16)
@@ -180,10 +178,11 @@ def examine(rows: Rows, reading: Reading | None, *, dates: bool) -> Examined:
         outcome = np.ones(n, dtype=np.int8)
     if rows.margin is not None:
         blame(np.isnan(rows.margin), MARGIN)
-        if reading is not None:
-            blame(_disagree(outcome, np.sign(np.nan_to_num(rows.margin))), AGREE)
+        if reading is not None:  # a decisive outcome may have margin 0, as after a tie-break
+            sign = np.sign(np.nan_to_num(rows.margin))
+            blame(((outcome == 0) & (sign != 0)) | (outcome * sign == -1), AGREE)
     if rows.unreadable_time is not None:
-        blame(rows.unreadable_time, DATE if dates else TIME)
+        blame(rows.unreadable_time, DATE if rows.time_kind == "date" else TIME)
     if rows.covariates is not None:
         for k, values in enumerate(rows.covariates.T):
             blame(np.isnan(values), COVARIATE + k)
@@ -249,11 +248,3 @@ def _label_faults(column: Coded) -> np.ndarray:
         else:
             kinds.append(2 if CONTROL.search(text) else 0)
     return np.array([*kinds, 1], dtype=np.int8)[column.code]
-
-
-def _disagree(outcome: np.ndarray, sign: np.ndarray) -> np.ndarray:
-    """Return where a margin contradicts an outcome.
-
-    A decisive outcome with margin 0 is allowed, as after a shoot-out or tie-break.
-    """
-    return ((outcome == 0) & (sign != 0)) | (outcome * sign == -1)

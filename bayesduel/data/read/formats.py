@@ -326,7 +326,6 @@ def _format_of(name: str, head: bytes, expected: str | None) -> str:
 
 
 def _check_text(name: str, head: bytes) -> None:
-    """Raise ValueError unless the first line is UTF-8 text."""
     for bom in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         if head.startswith(bom):
             raise ValueError(f"{name}: should be UTF-8, got UTF-16 (byte 0 is {head[:2]!r})")
@@ -366,7 +365,6 @@ def _header(name: str, compression: str, head: bytes, tabbed: bool) -> tuple[str
 
 
 def _first_keys(name: str, compression: str) -> tuple[str, ...]:
-    """Return the keys in the first lines of JSON, in order of appearance."""
     keys: dict[str, None] = {}
     first_fault = ""
     with open_bytes(name, compression) as raw:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from bayesduel.data.read.rows import text_of
 from bayesduel.system.arguments import check_utf8, listed, shown_value
 
-__all__ = ["WinsMatrix", "as_frame", "wins_in_columns", "wins_matrix", "words_of"]
+__all__ = ["WinsMatrix", "as_frame", "wins_in_columns", "wins_matrix"]
 
 
 class WinsMatrix(NamedTuple):
@@ -53,8 +53,8 @@ def wins_matrix(given: Any) -> WinsMatrix | None:
     return WinsMatrix(named.to_numpy(dtype=float), rows)
 
 
-def as_frame(given: Any) -> Any:
-    """Return lists and dictionaries as a PyArrow table; anything else as it is.
+def as_frame(given: Any) -> tuple[Any, str | None]:
+    """Return lists and dictionaries as a PyArrow table, and in words; anything else as it is.
 
     A list of tuples holds left, right and, as the third, the outcome; where all have two entries,
     the first won. A list of dictionaries holds rows, a dictionary columns.
@@ -69,12 +69,14 @@ def as_frame(given: Any) -> Any:
         sizes = {name: len(values) for name, values in by_name.items()}
         if len(set(sizes.values())) > 1:
             raise ValueError(f"columns should have the same length, got {sizes}")
-        return _table({name: list(values) for name, values in by_name.items()})
+        table = _table({name: list(values) for name, values in by_name.items()})
+        return table, "a dictionary of columns"
     if not isinstance(given, list) or not given or isinstance(given[0], str | os.PathLike):
-        return given
+        return given, None
     if all(isinstance(row, Mapping) for row in given):
         names = dict.fromkeys(str(name) for row in given for name in row)
-        return _table({name: [row.get(name) for row in given] for name in names})
+        table = _table({name: [row.get(name) for row in given] for name in names})
+        return table, "a list of dictionaries"
     lengths = {len(row) if isinstance(row, tuple | list) else 0 for row in given}
     if lengths not in ({2}, {3}):
         raise ValueError(
@@ -83,18 +85,8 @@ def as_frame(given: Any) -> Any:
         )
     names = dict.fromkeys(("left", "right", "outcome") if lengths == {3} else ("winner", "loser"))
     columns = zip(*given, strict=True)
-    return _table({n: list(c) for n, c in zip(names, columns, strict=True)})
-
-
-def words_of(given: Any) -> str | None:
-    """Return what a list or a dictionary that :func:`as_frame` takes is called; None of others."""
-    if isinstance(given, Mapping):
-        return "a dictionary of columns"
-    if not isinstance(given, list) or not given:
-        return None
-    if isinstance(given[0], Mapping):
-        return "a list of dictionaries"
-    return "a list of tuples" if isinstance(given[0], tuple | list) else None
+    table = _table({n: list(c) for n, c in zip(names, columns, strict=True)})
+    return table, "a list of tuples"
 
 
 def wins_in_columns(columns: Mapping[str, Sequence[str]]) -> WinsMatrix | None:

@@ -13,7 +13,7 @@ import numpy as np
 from bayesduel.data.items import Attribute, Items, dependent
 from bayesduel.data.read.columns import Columns, take
 from bayesduel.data.read.faults import label_of, shown
-from bayesduel.data.read.rows import NUMBER, Coded
+from bayesduel.data.read.rows import NUMBER
 from bayesduel.data.read.source import Fault, bad_row, open_source
 from bayesduel.data.votes import FINITE, LARGEST_SIZE
 from bayesduel.system.arguments import check_log, check_names, shown_value, texts_of
@@ -119,15 +119,12 @@ def _with_index(path_or_frame: Any, item: str) -> Any:
 def _names(
     source: Any,
     item: str,
-    columns: Iterable[str] | None,
-    leave_out: Iterable[str],
+    asked: Iterable[str] | None,
+    left: Iterable[str],
     like: Items | None,
 ) -> list[str]:
-    """Return the columns of the attributes."""
-    asked = None if columns is None else list(columns)
-    left = list(leave_out)
     if like is not None:
-        asked, left = list(dict.fromkeys(a.column for a in like.attributes)), []
+        asked, left = dict.fromkeys(a.column for a in like.attributes), ()
     there = source.columns()
     take(there, source.name, {"item": item})
     for role, named in (("an attribute", asked or ()), ("leave_out", left)):
@@ -142,18 +139,14 @@ def _names(
 def _complete(source: Any, item: str, names: list[str], like: Items | None) -> dict[str, list[str]]:
     """Return the columns as text; refuse the first row with a missing or bad value."""
     columns = Columns({name: name for name in (item, *names)})
-    table = {name: _texts(column) for name, column in source.texts(columns).items()}
+    table = {name: list(column.texts) for name, column in source.texts(columns).items()}
     if not table[item]:
         raise ValueError(f"{source.name}: should contain at least one item, got no rows")
     rules = {name: _rule(table[name], name, like) for name in names}
     fault = _fault(item, rules)
     if any(fault(dict(zip(table, row, strict=True))) for row in zip(*table.values(), strict=True)):
         raise bad_row(source, columns, _fault(item, rules))
-    return table  # type: ignore[return-value]
-
-
-def _texts(column: Coded) -> list[str | None]:
-    return list(np.array([*column.values, None], dtype=object)[column.code])
+    return table
 
 
 def _rule(texts: list[str | None], name: str, like: Items | None) -> Callable[[str], str]:
@@ -197,7 +190,6 @@ def _fault(item: str, rules: Mapping[str, Callable[[str], str]]) -> Fault:
 def _columns(
     texts: list[str], name: str, reference: str | None
 ) -> list[tuple[Attribute, np.ndarray]]:
-    """Return the columns of the design for one column of the table."""
     words = [text.strip() for text in texts]
     if not all(NUMERIC.fullmatch(word) for word in words):
         return _indicators(words, name, reference)
@@ -239,7 +231,6 @@ def _indicators(
 
 
 def _check_identified(items: Items) -> None:
-    """Refuse attributes that are constant, or linear combinations of others."""
     constant = [a.name for a in items.attributes if a.deviation == 0]
     if constant:
         raise ValueError(
@@ -257,7 +248,6 @@ def _check_identified(items: Items) -> None:
 
 
 def _again(texts: list[str], attribute: Attribute) -> np.ndarray:
-    """Return one attribute of new items, on its original scale."""
     words = [text.strip() for text in texts]
     if not attribute.level:
         return np.array([float(word) for word in words])

@@ -9,7 +9,7 @@ from bayesduel.data.duels import Duels
 from bayesduel.data.read.faults import Examined, label_of
 from bayesduel.data.read.outcomes import says_both_bad
 from bayesduel.data.read.rows import Coded, Rows
-from bayesduel.data.votes import LARGEST, ReadSummary, TieRule, Votes, cells_of
+from bayesduel.data.votes import LARGEST, ReadSummary, TieRule, Votes, cells_of, duels_among
 
 __all__ = ["Labelled", "assemble", "label_rows", "parts_of"]
 
@@ -119,19 +119,15 @@ def assemble(
     ValueError
         If fewer than two arms, or no duel between two, is left.
     """
-    votes, weight = log.votes, log.votes.weight
-    own = votes.left == votes.right
-    tie = (votes.outcome == 0) & ~own
-    keep = ~own & (weight > 0)
+    votes = log.votes
+    keep, left_out = duels_among(votes, tie_rule)
+    bad = log.both_bad & (votes.left != votes.right)
     read_summary = replace(
         read_summary,
-        n_self_duels=int(weight[own].sum()),
-        n_both_bad=int(weight[log.both_bad & ~own].sum()),
+        n_both_bad=int(votes.weight[bad].sum()),
         n_zero_weight=int(log.n_zero.sum()),
+        **left_out,
     )
-    if tie_rule == "drop":
-        keep &= ~tie
-        read_summary = replace(read_summary, n_ties_dropped=int(weight[tie].sum()))
     seen = np.zeros(len(log.arms), dtype=bool)
     seen[votes.left] = seen[votes.right] = True
     kept = np.flatnonzero(seen)

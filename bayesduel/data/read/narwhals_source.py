@@ -39,6 +39,7 @@ class FrameSource:
     """
 
     files: tuple[str, ...] = ()
+    own_nulls = True  # "" is a text like any other, as the format has missing values
 
     def __init__(self, frame: Any, words: str | None = None) -> None:
         kind = type(frame)
@@ -69,11 +70,6 @@ class FrameSource:
     def matrix(self) -> None:
         """Return None: a matrix of wins in a frame has labels of rows, which few frames have."""
 
-    @property
-    def own_nulls(self) -> bool:
-        """Whether the format has missing values, so that "" is a text like any other."""
-        return True
-
     def columns(self) -> list[str]:
         """Return the names of the columns."""
         return list(self._schema)
@@ -84,10 +80,16 @@ class FrameSource:
         Raises
         ------
         ValueError
-            If they are not as many as the rows of the frame.
+            If they are not as many as the rows of the frame, or weights of a lazy frame are text.
         """
-        self._check_kinds(roles)
-        self._take_over(roles, self._tally if self._tallied(roles) else self._votes)
+        tallied = self._tallied(roles)
+        kind = None if roles.weight is None else self._schema[roles.weight]
+        if tallied and kind is not None and not kind.is_numeric():
+            raise ValueError(
+                f"{self.name}: column {roles.weight!r} should contain numbers, got {kind} "
+                f"(cast it before reading)"
+            )
+        self._take_over(roles, self._tally if tallied else self._votes)
         rows = Rows.from_batches(_batches(self._taken_over), roles.taken, None)
         n_rows = self._count_by(self._frame.lazy(), None)[None]
         if int(rows.n.sum()) != n_rows:
@@ -165,19 +167,17 @@ class FrameSource:
                     ) from None
             raise ValueError(f"{self.name}: cannot be converted to Arrow: {fault}") from None
 
+    def _selected(self, roles: Roles | Columns) -> Any:
+        columns = (self._plain(column).alias(role) for role, column in roles.taken.items())
+        return self._frame.select(*columns)
+
     def _votes(self, roles: Roles | Columns) -> pa.Table:
-        """Return the columns of `roles`, named by role."""
-        frame = self._frame.select(
-            *(self._plain(column).alias(role) for role, column in roles.taken.items())
-        )
+        frame = self._selected(roles)
         return (frame.collect("pyarrow") if self._lazy else frame).to_arrow()
 
     def _tally(self, roles: Roles) -> pa.Table:
-        """Return counts of equal rows, computed by the engine of the frame."""
         keys = [role for role in roles.taken if role != "weight"]
-        frame = self._frame.select(
-            *(self._plain(column).alias(role) for role, column in roles.taken.items())
-        )
+        frame = self._selected(roles)
         counts = [nw.len().alias("n_rows")]
         if roles.weight is not None:
             w = nw.col("weight")
@@ -196,16 +196,6 @@ class FrameSource:
         if dtype in (nw.Categorical, nw.Enum, nw.Object, nw.Int128, nw.UInt128):
             return expression.cast(nw.String)
         return expression
-
-    def _check_kinds(self, roles: Roles) -> None:
-        """Raise ValueError for weights of text in a lazy frame."""
-        if roles.weight is not None and self._tallied(roles):
-            dtype = self._schema[roles.weight]
-            if not dtype.is_numeric():
-                raise ValueError(
-                    f"{self.name}: column {roles.weight!r} should contain numbers, got {dtype} "
-                    f"(cast it before reading)"
-                )
 
 
 def _batches(table: pa.Table) -> list[pa.RecordBatch]:

@@ -221,14 +221,7 @@ def _best(
 ) -> tuple[Reading, float, list[Reading]]:
     """Return the best way, how many rows it reads, and others as good with other results.
 
-    Parameters
-    ----------
-    ways
-        The ways by coding, in order of preference.
-    times
-        How often each outcome occurs.
-    columns
-        The names of the columns of left, right and outcome.
+    Given the ways in order of preference, how often each outcome occurs, and the names of columns.
     """
     signed, zeros = times.get(-1.0, 0), times.get(0.0, 0)
     # A stray -1 among thousands of zeros is a fault, not a code that makes them all ties.

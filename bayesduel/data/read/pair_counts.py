@@ -49,10 +49,7 @@ def read_pair_counts(
                 f"{taken['right_wins']!r} are counts of duels, got {given[role]!r}"
             )
     wanted = Columns(taken)
-    texts = {
-        role: np.array([*c.values, None], dtype=object)[c.code]
-        for role, c in source.texts(wanted).items()
-    }
+    texts = {role: column.texts for role, column in source.texts(wanted).items()}
     rows = [dict(zip(texts, row, strict=True)) for row in zip(*texts.values(), strict=True)]
     if any(_fault(row, taken) for row in rows):
         raise bad_row(source, wanted, lambda values: _fault(values, taken))

@@ -54,6 +54,11 @@ class Coded:
     values: list[str]
     code: np.ndarray
 
+    @property
+    def texts(self) -> np.ndarray:
+        """The text of each row, None where missing, object, shape (n,)."""
+        return np.array([*self.values, None], dtype=object)[self.code]
+
 
 @dataclass
 class Rows:
@@ -100,6 +105,11 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.n)
+
+    @property
+    def time_kind(self) -> TimeKind:
+        """Whether times are dates or, as where there are none, numbers."""
+        return "date" if self.time is not None and self.time.dtype.kind == "M" else "number"
 
     @property
     def texts(self) -> "list[Coded]":
@@ -278,7 +288,7 @@ def times(column: pa.Array, name: str, kind: TimeKind) -> tuple[np.ndarray, np.n
         column = column.cast(pa.string())
     if kind == "number":
         values = numbers(column, name)
-        present = _present(column) if _is_text(column.type) else ~_nulls(column)
+        present = _present(column)
         return values, present & ~np.isfinite(values)
     if _is_text(column.type):
         text = pc.utf8_trim(column, characters=WHITE_SPACE)
@@ -337,14 +347,12 @@ def _keep_counts(batch: pa.RecordBatch, columns: dict[str, str], keep: Any) -> N
 
 
 def _present(column: pa.Array) -> np.ndarray:
-    """Return which entries of a column of text are not blank, bool."""
+    """Return which entries of a column are not missing and, of text, not blank, bool."""
+    if not _is_text(column.type):
+        return ~pc.is_null(column, nan_is_null=True).to_numpy(zero_copy_only=False)
     stripped = pc.utf8_trim(column, characters=WHITE_SPACE)
     filled = pc.fill_null(pc.greater(pc.utf8_length(stripped), 0), False)
     return filled.to_numpy(zero_copy_only=False)
-
-
-def _nulls(column: pa.Array) -> np.ndarray:
-    return pc.is_null(column, nan_is_null=True).to_numpy(zero_copy_only=False)
 
 
 def _flat(column: pa.Array) -> pa.Array:
