@@ -20,7 +20,7 @@ from bayesduel.inference.default_model import choose_model
 from bayesduel.inference.fit import fitted, takes_sparse
 from bayesduel.intervals import wilson
 from bayesduel.models.response import expected_score
-from bayesduel.posterior.draws import CHUNK, posterior_draws
+from bayesduel.posterior.draws import CHUNK
 from bayesduel.system.threads import ONE_THREAD
 from bayesduel.text import screen
 
@@ -313,7 +313,7 @@ def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.nd
         tree = fitted(
             log, model, method, draws=draws, seed=seed, log_likelihood=False, preference=False
         )
-    return posterior_draws(tree)[0]
+    return tree.duel.posterior()
 
 
 def _losses(p: np.ndarray) -> np.ndarray:

@@ -215,12 +215,11 @@ class Check:
         Where none were compared: the preference matrix, of the units that were counted.
         """
         from bayesduel.inference.fit import fit
-        from bayesduel.posterior.draws import model_of
 
         if self.comparison is not None:
             for name in self.comparison.table.index:
                 tree = self.comparison.fits[name]
-                if not model_of(tree).criteria_agree:
+                if not tree.duel.model.criteria_agree:
                     return tree
         draws = int(np.clip(DRAWN // self.duels.n_arms**2, *DRAWS))
         return fit(self.units, "preference-matrix", draws=draws, seed=self.seed)

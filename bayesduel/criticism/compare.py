@@ -91,9 +91,7 @@ def compare_models(
     for k, (name, model) in enumerate(named.items()):
         fits[name] = _fit(duels, model, method, draws, seed, name)
         tick(0.5 * (k + 1) / len(named))
-    from bayesduel.posterior.draws import model_of, n_draws
-
-    fitted = [model_of(tree) for tree in fits.values()]
+    fitted = [tree.duel.model for tree in fits.values()]
     seen = units_of(duels, fitted, unit)
     found: dict[str, Left] = {}
     settings = {"method": method, "draws": draws, "seed": seed}
@@ -104,7 +102,7 @@ def compare_models(
 
         found[name] = leave_out(duels, fitted[k], fits[name], units, folds, settings, along)
     tick(1.0)
-    table, pointwise = table_of(found, seen[0].times, min(n_draws(t) for t in fits.values()))
+    table, pointwise = table_of(found, seen[0].times, min(t.duel.n_draws for t in fits.values()))
     return Comparison(
         table=table,
         fits=fits,
@@ -162,7 +160,6 @@ def _labels(duels: Duels, units: Units) -> dict[str, Any]:
 def _named(models: Any) -> dict[str, Any]:
     """Return models or fits by distinct names."""
     from bayesduel.models import Model, named
-    from bayesduel.posterior.draws import model_of
 
     if isinstance(models, str | Model):
         models = [models]
@@ -175,7 +172,7 @@ def _named(models: Any) -> dict[str, Any]:
         for m in models:
             _check_model(m)
         made = [(m if not isinstance(m, str) else named(m)) for m in models]
-        names = [(model_of(m) if isinstance(m, xr.DataTree) else m).name for m in made]
+        names = [(m.duel.model if isinstance(m, xr.DataTree) else m).name for m in made]
         twice = sorted({n for n in names if names.count(n) > 1})
         if twice:
             raise ValueError(
@@ -199,9 +196,7 @@ def _check_model(value: Any) -> None:
 
 def _observations(duels: Duels, given: Mapping[str, Any]) -> str:
     """Return in words what every model scores; raise if they do not score the same."""
-    from bayesduel.posterior.draws import model_of
-
-    models = {n: model_of(m) if isinstance(m, xr.DataTree) else m for n, m in given.items()}
+    models = {n: m.duel.model if isinstance(m, xr.DataTree) else m for n, m in given.items()}
     of_margins = [name for name, model in models.items() if model.response.outcome == "margin"]
     if of_margins:
         others = [name for name in models if name not in of_margins]

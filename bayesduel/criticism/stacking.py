@@ -29,12 +29,10 @@ def mix(
     `unit` is what was left out to find the weights, `caution` what they are worth; for the rest
     see ``Comparison.stacked``.
     """
-    from bayesduel.posterior.draws import n_draws
-
     first = fits[next(iter(weights))]
     n_arms = first["posterior"].sizes["arm"]
     n_pairs = n_arms * (n_arms - 1) // 2
-    most = max(n_draws(f) for f in fits.values())
+    most = max(f.duel.n_draws for f in fits.values())
     default = max(LEAST, min(most, most_bytes // (8 * n_pairs)))
     n = default if draws is None else whole(draws, "draws", LEAST)
     check_seed(seed)
@@ -68,7 +66,7 @@ def mix(
         words += f"; {caution}"
     # A mixture is known as well as its parts are, each by its share of the draws.
     known = sum(
-        k * min(1.0, fits[name].attrs["importance_ess"] / n_draws(fits[name]))
+        k * min(1.0, fits[name].attrs["importance_ess"] / fits[name].duel.n_draws)
         for name, k in shares.items()
     )
     tree.attrs.update(
@@ -92,9 +90,8 @@ def mix(
 def _dependence(fits: list[xr.DataTree]) -> tuple[str, str]:
     """Return what the errors of the parts account for, and why there is no verdict, or ""."""
     from bayesduel.posterior.dependence import dependence_of
-    from bayesduel.posterior.draws import posterior_draws
 
-    told = [dependence_of(fit, posterior_draws(fit)[1], "auto") for fit in fits]
+    told = [dependence_of(fit, fit.duel.covariance(), "auto") for fit in fits]
     sentences = dict.fromkeys(one.sentence for one in told)
     return " ".join(sentences), next((one.refusal for one in told if one.refusal), "")
 
@@ -114,9 +111,9 @@ def _theta(fit: xr.DataTree, k: int, rng: np.random.Generator) -> np.ndarray:
 
     Errors are cluster-robust where votes are repeated, as :func:`bayesduel.winners` takes them.
     """
-    from bayesduel.posterior.draws import n_draws, preference_draws
+    from bayesduel.posterior.draws import preference_draws
 
-    total = n_draws(fit)
+    total = fit.duel.n_draws
     turns, rest = divmod(k, total)
     times = np.full(total, turns) + (rng.permutation(total) < rest)
     rows: list[Any] = []

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.intervals import eti
-from bayesduel.posterior.draws import check_fit, posterior_draws
+from bayesduel.posterior.draws import check_fit
 from bayesduel.system.arguments import real
 from bayesduel.text import SENTENCE, join, json_ready, probability, screen, shorten
 
@@ -156,7 +156,7 @@ def category_ranks(fit: xr.DataTree, *, confidence: float = 0.95) -> CategoryRan
         raise ValueError(
             f"fit should be of a model with CategoryEffects and scores, got {fit.attrs['model']}"
         )
-    draws, _ = posterior_draws(fit, "model")
+    draws = fit.duel.posterior("model")
     overall, deviation = draws["score"], draws["deviation"]
     arms, categories = posterior["arm"].to_numpy(), posterior["category"].to_numpy()
     n, n_arms = overall.shape

@@ -192,7 +192,6 @@ def analyse(
     from bayesduel.data.health import health as health_of
     from bayesduel.inference.fit import fit as fit_model
     from bayesduel.posterior.coefficients import coefficients
-    from bayesduel.posterior.draws import model_of
     from bayesduel.posterior.duels_to_decide import duels_to_decide
     from bayesduel.posterior.information_gain import next_pairs
     from bayesduel.posterior.judge_agreement import judge_agreement
@@ -217,7 +216,7 @@ def analyse(
     for category, words in {(w.category, str(w.message)) for w in caught}:
         warnings.warn(words, category, stacklevel=2)
 
-    model = model_of(fit)
+    model = fit.duel.model
     covariates = {"coefficient", "covariate_effect"} & set(fit["posterior"].data_vars)
     by_score, many = model.criteria_agree, duels.n_arms > TABLE_ARMS
     with warnings.catch_warnings():  # the log's warnings have been given once
@@ -356,12 +355,11 @@ def _why_not_free(duels: "Duels") -> str:
 def _left_advantage(fit: "xr.DataTree", ci_prob: float) -> tuple[float, float, float] | None:
     """Return the expected score of the left side against an equal arm, mean and interval."""
     from bayesduel.intervals import eti
-    from bayesduel.posterior.draws import model_of, posterior_draws
 
-    model, (draws, _) = model_of(fit), posterior_draws(fit)
+    draws = fit.duel.posterior()
     if "order" not in draws:
         return None
-    score = model.response.typical_score(draws["order"][:, None], draws)[:, 0]
+    score = fit.duel.model.response.typical_score(draws["order"][:, None], draws)[:, 0]
     low, high = eti(score, ci_prob)
     return float(score.mean()), float(low), float(high)
 

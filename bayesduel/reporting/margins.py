@@ -71,7 +71,6 @@ def analyse_margins(
     from bayesduel.criticism.posterior_predictive import check_margins
     from bayesduel.inference.fit import fit as fit_model
     from bayesduel.models import OrderEffect, PerturbedThurstone, Scores, ThurstoneScore
-    from bayesduel.posterior.draws import model_of
 
     if duels.votes is None or duels.votes.margin is None:
         return None, ""
@@ -83,7 +82,7 @@ def analyse_margins(
     with warnings.catch_warnings():  # the log's warnings have been given once
         warnings.simplefilter("ignore", UserWarning)
         try:
-            own = model_of(fit)
+            own = fit.duel.model
             if own.response.outcome != "margin":
                 own = ThurstoneScore(Scores() + OrderEffect())
                 fit = fit_model(duels, own, draws=DRAWS, seed=seed, log_likelihood=False)
@@ -223,10 +222,8 @@ def _score_table(a: MarginAnalysis, order: np.ndarray, own_ranking: bool) -> Tab
 
 def _scores(fit: "xr.DataTree") -> np.ndarray:
     """Return the draws (draws, arms) of scores."""
-    from bayesduel.posterior.draws import model_of
-
     drawn = {str(name): v.to_numpy() for name, v in fit["posterior"].data_vars.items()}
-    scores = np.asarray(model_of(fit).parameters(drawn)["score"])
+    scores = np.asarray(fit.duel.model.parameters(drawn)["score"])
     return scores.reshape(-1, scores.shape[-1])
 
 

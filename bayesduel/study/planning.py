@@ -323,7 +323,7 @@ def _default(goal: Goal, spec: Any) -> Any:
 
 def _from_fit(fit: Any) -> tuple[Any, np.ndarray]:
     """Return the model and the tally of a fit."""
-    from bayesduel.posterior.draws import check_fit, model_of
+    from bayesduel.posterior.draws import check_fit
 
     check_fit(fit)
     data = fit["constant_data"]
@@ -333,7 +333,7 @@ def _from_fit(fit: Any) -> tuple[Any, np.ndarray]:
             f"{fit['posterior'].sizes['arm']:,}"
         )
     ties = np.asarray(data["ties"], float)
-    return model_of(fit), np.asarray(data["wins"], float) + ties / 2
+    return fit.duel.model, np.asarray(data["wins"], float) + ties / 2
 
 
 def _future(setting: Setting, k: int, budget: int, seed: int) -> tuple[int, Future]:

@@ -60,7 +60,6 @@ def conditional_p_value(
     """
     from bayesduel.inference.fit import fitted
     from bayesduel.models import BradleyTerry, OrderEffect
-    from bayesduel.posterior.draws import posterior_draws
 
     terms = condition_terms(duels)
     if not terms:
@@ -78,7 +77,7 @@ def conditional_p_value(
         except ValueError:
             return tuple(terms), float("nan")
     settled = model.settled(duels)
-    posterior = {n: v[:DRAWS] for n, v in posterior_draws(fit, "model")[0].items()}
+    posterior = {n: v[:DRAWS] for n, v in fit.duel.posterior("model").items()}
     votes: Any = duels.votes
     decided = np.flatnonzero((votes.outcome != 0) & (votes.weight > 0))
     cells = settled.cells(duels, each=True).take(decided)

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from bayesduel.posterior.draws import _replaced
+from bayesduel.inference.accessor import _replaced
 
 
 def test_draws_of_a_clustering_are_around_the_same_means():
