@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from bayesduel.criticism.comparison import Comparison
     from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior
     from bayesduel.criticism.intransitivity_index import MarginIndex
-    from bayesduel.criticism.transitivity import Evidence, Strength
+    from bayesduel.criticism.transitivity import CycleEvidence, Strength
 
 __all__ = [
     "SURE",
@@ -51,7 +51,7 @@ JUDGED, NAMED = 30, 5  # votes of a judge to be named; judges named
 
 
 def verdict_words(
-    e: "Evidence", posterior: "CyclePosterior | None", advice: str
+    e: "CycleEvidence", posterior: "CyclePosterior | None", advice: str
 ) -> tuple[str, str]:
     """Return the first sentence of the verdict, and the others."""
     if not e.n_closed:
@@ -117,7 +117,7 @@ def verdict_words(
     return first, " ".join(words for words in told if words)
 
 
-def power_words(e: "Evidence") -> str:
+def power_words(e: "CycleEvidence") -> str:
     """Return what cycles the test would have found in a log of this size, local and global."""
     local, throughout = (e.power.get(k, {}).get(MIDDLE, 0.0) for k in ("three arms", "throughout"))
     if not any(row for row in e.power.values()):
@@ -150,7 +150,7 @@ def power_words(e: "Evidence") -> str:
     return f"{found}. Either may be there unnoticed, so transitivity is not established."
 
 
-def once_words(e: "Evidence") -> str:
+def once_words(e: "CycleEvidence") -> str:
     """Return what results of pairs that met once cannot tell; "" where most met more often."""
     if e.met_once < MOSTLY:
         return ""
@@ -248,7 +248,7 @@ def cycle_words(cycle: "Cycle") -> str:
     return f"{arms} (probability {percent(cycle.probability)} %)"
 
 
-def evidence_words(e: "Evidence") -> str:
+def evidence_words(e: "CycleEvidence") -> str:
     """Return the number of cyclic triads, the number expected, and the p-value."""
     if not e.n_closed:
         return (
@@ -277,7 +277,7 @@ def evidence_words(e: "Evidence") -> str:
     )
 
 
-def naive_words(e: "Evidence") -> str:
+def naive_words(e: "CycleEvidence") -> str:
     """Return the result if every vote were independent, or "" where every vote is."""
     if e.naive is None or not e.naive.n_closed:
         return ""
@@ -411,7 +411,7 @@ def order_words(
     )
 
 
-def unordered_words(e: "Evidence") -> str:
+def unordered_words(e: "CycleEvidence") -> str:
     """Return a caution where cycles were found in a log whose sides carry no meaning, else ""."""
     if e.transitive is not False:
         return ""

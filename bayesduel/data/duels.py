@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from bayesduel.data.build import parts_of_votes, parts_of_wins
-from bayesduel.data.subset import Parts, of_arms, of_units
+from bayesduel.data.subset import LogParts, of_arms, of_units
 from bayesduel.data.votes import Cells, Pairs, ReadSummary, Tally, TieRule, Votes
 from bayesduel.system.arguments import check_log, check_one_of, shown_value
 from bayesduel.system.memory import TABLE_ARMS, check_square
@@ -293,7 +293,7 @@ class Duels:
         ValueError
             If the log has no judges or groups, or if no duel is left.
         """
-        parts = Parts(self.arms, self.cells, self.votes)
+        parts = LogParts(self.arms, self.cells, self.votes)
         if judges is not None or groups is not None:
             parts = of_units(parts, judges, groups)
         if arms is not None:

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["TopK", "check_k", "counted_sets", "top_k"]
+__all__ = ["TopKSets", "check_k", "counted_sets", "top_k"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TopK:
+class TopKSets:
     """What `top_k` found.
 
     Attributes
@@ -58,7 +58,7 @@ class TopK:
     monte_carlo_error: float
 
     def __repr__(self) -> str:
-        return screen([f"<TopK: {self.sentence}>"])
+        return screen([f"<TopKSets: {self.sentence}>"])
 
     @property
     def sentence(self) -> str:
@@ -94,7 +94,7 @@ class TopK:
         }
 
 
-def top_k(fit: "xr.DataTree", k: int, *, n: int = 10, covariance: str = "auto") -> TopK:
+def top_k(fit: "xr.DataTree", k: int, *, n: int = 10, covariance: str = "auto") -> TopKSets:
     """Return the most probable sets of the k best arms, and each arm's probability to be in.
 
     In every posterior draw arms rank by score (by Borda score where the model does not rank
@@ -114,7 +114,7 @@ def top_k(fit: "xr.DataTree", k: int, *, n: int = 10, covariance: str = "auto") 
 
     Returns
     -------
-    Sets and members with their probabilities, as frames, and a sentence: see :class:`TopK`.
+    Sets and members with their probabilities, as frames, and a sentence: see :class:`TopKSets`.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def top_k(fit: "xr.DataTree", k: int, *, n: int = 10, covariance: str = "auto") 
     )
     order = np.lexsort((mean, -inside))
     first = float(probability[0])
-    return TopK(
+    return TopKSets(
         k=k,
         sets=sets,
         n_sets=len(masks),

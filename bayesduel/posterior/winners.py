@@ -32,7 +32,7 @@ from bayesduel.posterior.election_of_many import (
 )
 from bayesduel.posterior.separation import rank_range, separation, tiers
 from bayesduel.posterior.top_k import counted_sets
-from bayesduel.posterior.verdict import Verdict, decide
+from bayesduel.posterior.verdict import Decision, decide
 from bayesduel.posterior.verdict_check import TransitivityCheck, checked, rejects
 from bayesduel.posterior.winners_dataset import Winners
 from bayesduel.preference import CRITERIA
@@ -230,7 +230,7 @@ def winners(
     return checked(result, check, other, why)
 
 
-def verdict_of(fit: xr.DataTree, *, rope: float, confidence: float) -> Verdict:
+def verdict_of(fit: xr.DataTree, *, rope: float, confidence: float) -> Decision:
     """Return the verdict of `winners` alone, without its summaries of all pairs."""
     draws, labels, used = draws_of(fit)
     options = _decision(fit, rope, confidence, dependence_of(fit, used, "auto").refusal)
@@ -299,12 +299,12 @@ def _tie_share(fit: xr.DataTree) -> float:
 
 def _in_parts(
     draws: Any, labels: tuple[str, ...], parts: list[list[str]], half: Ties, **options: Any
-) -> tuple[Verdict, list[dict[str, Any]]]:
+) -> tuple[Decision, list[dict[str, Any]]]:
     """Return the verdict on a log whose arms fall into parts that never met."""
     place = {label: k for k, label in enumerate(labels)}
     inside: list[dict[str, Any]] = []
     sentences: list[str] = []
-    verdicts: list[Verdict] = []
+    verdicts: list[Decision] = []
     for part in parts:
         arms = np.array([place[a] for a in part])
         if len(arms) < 2:
@@ -329,7 +329,7 @@ def _in_parts(
     )
     first = verdicts[0]  # a log holds a duel, so some part holds two arms
     return (
-        Verdict(
+        Decision(
             kind="not comparable",
             sentence=" ".join([words, *shown]),
             arms=first.arms,

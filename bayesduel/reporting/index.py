@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from bayesduel.criticism.check_result import Check
     from bayesduel.reporting.analysis import Analysis
 
-__all__ = ["Row", "index_section", "row_of"]
+__all__ = ["IndexRow", "index_section", "row_of"]
 
 
-class Row(NamedTuple):
+class IndexRow(NamedTuple):
     """One log in the table of all.
 
     Attributes
@@ -35,22 +35,22 @@ class Row(NamedTuple):
     transitive: bool | None = None
 
 
-def row_of(one: "Analysis | Check | AttributeAnalysis | CategoryAnalysis") -> Row:
+def row_of(one: "Analysis | Check | AttributeAnalysis | CategoryAnalysis") -> IndexRow:
     """Return the row of a part of a report."""
     size = f"{one.duels.n_duels:,}", f"{one.duels.n_arms:,}"
     if isinstance(one, AttributeAnalysis):
-        return Row(*size, one.sentence)
+        return IndexRow(*size, one.sentence)
     if isinstance(one, CategoryAnalysis):
-        return Row(*size, one.ranks.sentence)
+        return IndexRow(*size, one.ranks.sentence)
     from bayesduel.criticism.check_result import Check
 
     if isinstance(one, Check):
-        return Row(*size, one.verdict, one.transitive)
+        return IndexRow(*size, one.verdict, one.transitive)
     tested = None if one.check is None else one.check.transitive
-    return Row(*size, str(one.winners.attrs["verdict"]), tested)
+    return IndexRow(*size, str(one.winners.attrs["verdict"]), tested)
 
 
-def index_section(labels: Sequence[str], rows: Sequence[Row], note: str | None) -> Section:
+def index_section(labels: Sequence[str], rows: Sequence[IndexRow], note: str | None) -> Section:
     """Return the section that lists the parts of a report, with links.
 
     Parameters

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from bayesduel.reporting.html import part
-from bayesduel.reporting.index import Row
+from bayesduel.reporting.index import IndexRow
 from bayesduel.system.atomic_write import write_text
 
-__all__ = ["Parts", "fingerprint"]
+__all__ = ["PartialReport", "fingerprint"]
 
 
 @dataclass(frozen=True)
-class Parts:
+class PartialReport:
     """The parts of one report that are done, in a folder beside it.
 
     Attributes
@@ -36,7 +36,7 @@ class Parts:
     settings: str
 
     @classmethod
-    def beside(cls, path: Path, settings: Any) -> "Parts":
+    def beside(cls, path: Path, settings: Any) -> "PartialReport":
         """Return the parts of the report at `path`."""
         return cls(path.with_name(f"{path.name}.parts"), repr(settings))
 
@@ -45,7 +45,9 @@ class Parts:
         path = self._path(place, label, log)
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
-    def keep(self, place: int, label: str, log: Any, sections: Any, row: Row) -> dict[str, Any]:
+    def keep(
+        self, place: int, label: str, log: Any, sections: Any, row: IndexRow
+    ) -> dict[str, Any]:
         """Keep the sections of a part as HTML, and its row in the table of all; return them."""
         done = {"html": part(sections, f"p{place}-"), "row": row}
         self.folder.mkdir(exist_ok=True)

@@ -39,13 +39,13 @@ from bayesduel.reporting.fit import (
     reproduce_section,
 )
 from bayesduel.reporting.html import page
-from bayesduel.reporting.index import Row, index_section, row_of
+from bayesduel.reporting.index import IndexRow, index_section, row_of
 from bayesduel.reporting.judge_agreement import judge_agreement_section
 from bayesduel.reporting.leaderboard import leaderboard_section
 from bayesduel.reporting.log import log_section
 from bayesduel.reporting.margins import margins_section
 from bayesduel.reporting.next_pairs import next_pairs_section
-from bayesduel.reporting.partial_report import Parts
+from bayesduel.reporting.partial_report import PartialReport
 from bayesduel.reporting.ranking import (
     advantage_words,
     caution_words,
@@ -226,9 +226,9 @@ def report(
         fitting = {n: v for n, v in options.items() if n not in whole}
         one: Any = analyse_categories(several, **fitting, step=step)
         several = {"": one}
-    kept = Parts.beside(path, (options, command)) if _all_logs(several) else None
+    kept = PartialReport.beside(path, (options, command)) if _all_logs(several) else None
     parts: dict[str, Sections | str] = {}
-    rows: list[Row] = []
+    rows: list[IndexRow] = []
     errors: list[Exception] = []
     for place, (key, given) in enumerate(several.items(), 1):
         label = str(key)
@@ -249,13 +249,13 @@ def report(
                 if kept is None:
                     raise
                 errors.append(error)
-                parts[label], row = (_failed(error),), Row("", "", f"Not analysed: {error}")
+                parts[label], row = (_failed(error),), IndexRow("", "", f"Not analysed: {error}")
             else:
                 parts[label] = own
                 if kept is not None:
                     done = kept.keep(place, label, given, own, row)
         if done is not None:
-            parts[label], row = done["html"], Row(*done["row"])
+            parts[label], row = done["html"], IndexRow(*done["row"])
         rows.append(row)
     if errors and len(errors) == len(parts):
         raise errors[0]

@@ -11,7 +11,7 @@ from typing import Any, cast, overload
 import numpy as np
 
 from bayesduel.jit import is_compiled
-from bayesduel.study.items import Seen, chosen_items
+from bayesduel.study.items import SeenItems, chosen_items
 from bayesduel.study.judging import Judging, Question, question
 from bayesduel.study.ledger import Ledger
 from bayesduel.study.outcomes import as_told, outcome_value
@@ -457,11 +457,11 @@ class Desk:
         most = MOST_TICKETS if stop is None else stop.most - self._ledger.n_duels - reserved
         return int(min(most, MOST_TICKETS))
 
-    def _seen(self, judge: str | None) -> Seen:
+    def _seen(self, judge: str | None) -> SeenItems:
         """Return what a judge is not to be asked again."""
         query = OF_JUDGE if self._items else SKIPPED_BY
         rows = [] if judge is None else self.store.rows(query, judge=judge)
-        return Seen(rows, len(self._ledger.labels), len(self._items), once=judge is not None)
+        return SeenItems(rows, len(self._ledger.labels), len(self._items), once=judge is not None)
 
     def _waiting(self, judge: str | None) -> list[Row]:
         """Return the open tickets that did not expire, of one judge if named."""

@@ -9,7 +9,7 @@ from bayesduel.study.schema import Row
 from bayesduel.system import arguments
 from bayesduel.system.arguments import check_utf8, shown_value
 
-__all__ = ["Seen", "checked_items", "chosen_items"]
+__all__ = ["SeenItems", "checked_items", "chosen_items"]
 
 
 def checked_items(items: Any) -> tuple[str, ...]:
@@ -37,7 +37,7 @@ def checked_items(items: Any) -> tuple[str, ...]:
     return tuple(found)
 
 
-class Seen:
+class SeenItems:
     """What a judge is not to be asked again.
 
     Parameters
@@ -77,7 +77,7 @@ def chosen_items(
     pairs: Sequence[tuple[int, int]],
     n_items: int,
     used: Iterable[Any],
-    seen: Seen,
+    seen: SeenItems,
     rng: np.random.Generator,
     by: str = "evenly",
 ) -> list[tuple[int, int, int | None, None]]:

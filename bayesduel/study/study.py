@@ -17,7 +17,7 @@ from bayesduel.study.desk import Desk, NoQuestion, StudyStopped, locked
 from bayesduel.study.goal import Goal
 from bayesduel.study.items import checked_items
 from bayesduel.study.judging import Judging, judge_table
-from bayesduel.study.machine import Run, run
+from bayesduel.study.machine import MachineRun, run
 from bayesduel.study.outcomes import log_rows
 from bayesduel.study.session import Decision
 from bayesduel.study.settings import check_room, parts_of, stored_settings
@@ -409,7 +409,7 @@ class Study(Desk):
         retries: int = 2,
         both_orders: bool = True,
         most: int | None = None,
-    ) -> Run:
+    ) -> MachineRun:
         """Ask a machine judge in parallel until the study has enough.
 
         Parameters

@@ -24,7 +24,7 @@ from bayesduel.criticism.check_text import (
 from bayesduel.criticism.compare import compare_models
 from bayesduel.criticism.cycle_posterior import _alike, _count, curl_share, cycle_posterior
 from bayesduel.criticism.residuals import _binomial, judge_residuals
-from bayesduel.criticism.transitivity import Evidence
+from bayesduel.criticism.transitivity import CycleEvidence
 from bayesduel.criticism.transitivity import evidence as evidence_room
 from bayesduel.criticism.transitivity.lapse_model import LOGISTIC, LapseFit, LapseModel
 from bayesduel.criticism.transitivity.triads import closed_triads
@@ -80,9 +80,9 @@ def test_of_equal_p_values_the_model_is_named_that_predicts_most_cycles():
         p_by_model={"logistic": 0.1, "mixture": 0.1, "normal": 0.1},
         replicated={"logistic": few, "mixture": many, "normal": few},
     )
-    assert Evidence.likeliest.fget(equal) == "mixture"
+    assert CycleEvidence.likeliest.fget(equal) == "mixture"
     equal.p_by_model["normal"] = 0.2
-    assert Evidence.likeliest.fget(equal) == "normal"
+    assert CycleEvidence.likeliest.fget(equal) == "normal"
 
 
 def test_an_order_effect_that_the_ranking_has_is_not_asked_for_again():

@@ -22,7 +22,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from bayesduel.criticism.transitivity.conditions import conditional_p_value
-from bayesduel.criticism.transitivity.design import Design, OrderStatus, design_of, majority_design
+from bayesduel.criticism.transitivity.design import (
+    DecidedDuels,
+    OrderStatus,
+    design_of,
+    majority_design,
+)
 from bayesduel.criticism.transitivity.null_models import (
     NULL_MODELS,
     STRONG_MODELS,
@@ -35,7 +40,14 @@ from bayesduel.system.blas_threads import one_thread_if_small
 if TYPE_CHECKING:
     from bayesduel.data.duels import Duels
 
-__all__ = ["LEVEL", "STRENGTHS", "Evidence", "Strength", "evidence_strength", "transitivity_test"]
+__all__ = [
+    "LEVEL",
+    "STRENGTHS",
+    "CycleEvidence",
+    "Strength",
+    "evidence_strength",
+    "transitivity_test",
+]
 
 LEVEL = 0.05  # what p-values are held against
 STRENGTHS = (0.6, 0.75, 0.9)  # win probability around a planted cycle
@@ -53,7 +65,7 @@ Strength = Literal["none", "weak", "strong", "undecided", "borderline", "conditi
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Evidence:
+class CycleEvidence:
     """What `transitivity_test` found.
 
     Attributes
@@ -113,7 +125,7 @@ class Evidence:
     n_all: int
     sampled: float
     unit: str
-    naive: "Evidence | None"
+    naive: "CycleEvidence | None"
     power: dict[Planted, dict[float, float]]
     order: OrderStatus
     without_order: "Strength | None"
@@ -203,7 +215,7 @@ def transitivity_test(
     *,
     naive: bool = True,
     power: bool = True,
-) -> Evidence:
+) -> CycleEvidence:
     """Test whether a log has more cyclic triads than transitive models predict.
 
     The null hypothesis is that the arms have an order in which an arm of better rank wins more
@@ -319,9 +331,9 @@ def evidence_strength(duels: "Duels", draws: int | None = None, seed: int = 0) -
 
 def _of_conditions(
     duels: "Duels",
-    design: Design,
+    design: DecidedDuels,
     role: Literal["group", "judge"] | None,
-    found: Evidence,
+    found: CycleEvidence,
     seed: int,
 ) -> tuple[tuple[str, ...], float]:
     """Return the conditions of a log and the p-value under a model with them."""
@@ -337,19 +349,19 @@ def _check_draws(draws: int | None) -> None:
 
 
 def _test(
-    design: Design,
+    design: DecidedDuels,
     draws: int | None,
     unit: str,
-    naive: Evidence | None,
+    naive: CycleEvidence | None,
     power: bool,
     rng: np.random.Generator,
-) -> Evidence:
+) -> CycleEvidence:
     """Return the evidence of one design; where `draws` is None, in stages."""
     triads = closed_triads(design.n_arms, design.first, design.second, rng)
     scale = 1 / triads.share
     if not triads.n_closed:
         nan = float("nan")
-        return Evidence(
+        return CycleEvidence(
             p_value=nan, p_strong=nan, p_by_model={}, statistic=0.0, cyclic=0, decided=0,
             replicated={}, n_closed=0, n_all=triads.n_all, sampled=1.0, unit=unit, naive=naive,
             power=_no_power(), order=design.order, without_order=None,
@@ -375,7 +387,7 @@ def _test(
         }
         strong = [p[model] for model in STRONG_MODELS]
         settled = not (_near(list(p.values()), n) or _near(strong, n))
-    return Evidence(
+    return CycleEvidence(
         p_value=max(p.values()),
         p_strong=max(p[model] for model in STRONG_MODELS),
         p_by_model=p,
@@ -397,7 +409,7 @@ def _test(
     )
 
 
-def _stages(triads: Triads, design: Design) -> tuple[int, int]:
+def _stages(triads: Triads, design: DecidedDuels) -> tuple[int, int]:
     """Return how many logs of each null model are replicated at first, and at most."""
     large = len(triads.edges) > SMALL
     many = large and len(design.first) > MANY_PAIRS
