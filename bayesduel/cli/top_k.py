@@ -54,7 +54,7 @@ def command(log: str, k: int, sets: int, as_json: bool, **options: Any) -> None:
     if output is not None:
         check_folder(output)
     found: dict[str | None, TopKSets] = {}
-    fits = fits_of(log, options, lambda duels: check_k(k, duels.n_arms))
+    fits = fits_of(log, options, lambda duels: check_k(k, duels.n_arms - 1))
     for label, fit in fits.items():
         with working("counting sets"):
             found[label] = top_k(fit, k, n=sets)

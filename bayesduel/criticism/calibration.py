@@ -21,6 +21,7 @@ from bayesduel.inference.fit import fitted, takes_sparse
 from bayesduel.intervals import wilson
 from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import CHUNK
+from bayesduel.system.arguments import whole
 from bayesduel.system.threads import ONE_THREAD
 from bayesduel.text import screen
 
@@ -177,8 +178,7 @@ def held_out(
     are of opposite sign and cancel for a mean. The posterior takes votes as independent, so its
     variance is multiplied by the design effect too.
     """
-    if isinstance(folds, bool) or folds != int(folds) or folds < 2:
-        raise ValueError(f"folds should be a whole number >= 2, got {folds}")
+    folds = whole(folds, "folds", 2)
     rng = np.random.default_rng(seed)
     model, held_together = choose_model(model, duels).model, unit
     rows, unit = rows_of(duels, model.terms.reads_order)
@@ -195,7 +195,7 @@ def held_out(
     n_units = len(np.unique(rows[5])) if unit != "duel" else int(rows[2:5].sum())
     if n_units < 2:
         raise ValueError(f"duels should hold two {unit}s or more to hold one out, got {n_units}")
-    folds = min(int(folds), n_units)
+    folds = min(folds, n_units)
     parts = cut(rows, unit, folds, rng)
     favourite, points, losses, counts, units, spread = [], [], [], [], [], []
     if not model.why_not("laplace"):  # NUTS needs its draws for its own diagnostics

@@ -10,7 +10,7 @@ from bayesduel.criticism.check_result import Check, OrderShare
 from bayesduel.criticism.cycle_posterior import Cycle, CyclePosterior, cycle_posterior, draw_pairs
 from bayesduel.criticism.intransitivity_index import MarginIndex, margin_index
 from bayesduel.criticism.residuals import arm_residuals, judge_residuals, pair_residuals
-from bayesduel.system.arguments import check_call, check_flag, check_seed, whole
+from bayesduel.system.arguments import check_call, check_flag, check_log, check_seed, whole
 from bayesduel.system.memory import check_square
 
 if TYPE_CHECKING:
@@ -96,8 +96,7 @@ def check(
     from bayesduel.data.duels import Duels
     from bayesduel.data.majority import one_verdict_per_unit, repeated_role
 
-    if not isinstance(duels, Duels):
-        raise TypeError(f"duels should be a bayesduel.Duels, got {type(duels).__name__}")
+    check_log(duels, Duels)
     check_flag(quick, "quick")
     check_flag(order_effect, "order_effect")
     check_seed(seed)

@@ -24,7 +24,7 @@ from bayesduel.criticism.cross_validation import Units, units_of
 from bayesduel.criticism.levels import levels_by, with_votes
 from bayesduel.criticism.loo import Left, leave_out, table_of
 from bayesduel.data.duels import Duels
-from bayesduel.system.arguments import check_call, check_log, listed, shown_value
+from bayesduel.system.arguments import check_call, check_log, listed, shown_value, whole
 from bayesduel.system.threads import ONE_THREAD
 from bayesduel.text import join
 
@@ -129,8 +129,7 @@ def default_models(duels: Duels) -> list[Any]:
 
 
 def _check(duels: Any, unit: Any, folds: Any) -> None:
-    if not isinstance(duels, Duels):
-        raise TypeError(f"duels should be a bayesduel.Duels, got {type(duels).__name__}")
+    check_log(duels, Duels)
     if not isinstance(unit, str):
         raise ValueError(
             f"unit should be 'pair', 'duel' or a column of the votes, got {shown_value(unit)}"
@@ -140,8 +139,7 @@ def _check(duels: Any, unit: Any, folds: Any) -> None:
             levels_by(with_votes(duels), unit)
         except ValueError as error:
             raise ValueError(f"unit cannot be {unit!r}: {error}") from error
-    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 0:
-        raise ValueError(f"folds should be a whole number >= 0, got {shown_value(folds)}")
+    whole(folds, "folds", 0)
     if unit == "pair" and len(duels.pairs().first) < 2:
         raise ValueError(
             "unit should be 'duel' for a log in which only one pair met: "

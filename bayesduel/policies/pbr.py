@@ -143,7 +143,7 @@ class PBR(HorizonPolicy):
     belief
         The belief that bounds P.
     criterion
-        By which score: "copeland", "borda" or "random_walk".
+        The score that is meant: "copeland", "borda" or "random_walk".
     k
         How many arms to select.
     horizon

@@ -16,6 +16,7 @@ from bayesduel.data.read.coding import check_coding, reading_of
 from bayesduel.data.votes import Cells
 from bayesduel.inference.fit import Method, fitted
 from bayesduel.posterior.draws import check_fit
+from bayesduel.system.arguments import check_log
 
 __all__ = ["log_of", "update"]
 
@@ -64,10 +65,9 @@ def update(
         otherwise than they were read (``read_duels(..., like=fit)`` reads them alike).
     """
     check_fit(fit)
-    if not isinstance(new_duels, Duels):
-        raise TypeError(f"new_duels should be a bayesduel.Duels, got {type(new_duels).__name__}")
-    if duels is not None and not isinstance(duels, Duels):
-        raise TypeError(f"duels should be a bayesduel.Duels, got {type(duels).__name__}")
+    check_log(new_duels, Duels, "new_duels")
+    if duels is not None:
+        check_log(duels, Duels)
     check_coding(new_duels, reading_of(fit), "new_duels")
     model = fit.duel.model
     if duels is None:

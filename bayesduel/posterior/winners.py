@@ -8,8 +8,7 @@ into a sentence.
 import json
 import warnings
 from itertools import pairwise
-from numbers import Real
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 import numpy as np
 import xarray as xr
@@ -31,12 +30,12 @@ from bayesduel.posterior.election_of_many import (
     tiers_of_many,
 )
 from bayesduel.posterior.separation import rank_range, separation, tiers
-from bayesduel.posterior.top_k import counted_sets
-from bayesduel.posterior.verdict import Decision, decide
+from bayesduel.posterior.top_k import check_k, counted_sets
+from bayesduel.posterior.verdict import BestArmVerdict, decide
 from bayesduel.posterior.verdict_check import TransitivityCheck, checked, rejects
 from bayesduel.posterior.winners_dataset import Winners
 from bayesduel.preference import CRITERIA
-from bayesduel.system.arguments import real, shown_value
+from bayesduel.system.arguments import check_one_of, real, shown_value
 from bayesduel.text import count, join
 
 __all__ = ["Winners", "check_decision", "verdict_of", "winners"]
@@ -140,8 +139,7 @@ def winners(
     tree = given if isinstance(given, xr.DataTree) else getattr(given, "fit", given)
     check_fit(tree)
     check_decision(rope, confidence)
-    if not isinstance(ties, str) or ties not in ("strict", "half"):
-        raise ValueError(f"ties should be 'strict' or 'half', got {shown_value(ties)}")
+    check_one_of(ties, "ties", get_args(Ties))
     if check is not None and not isinstance(check, TransitivityCheck):
         raise TypeError(f"check should be what bayesduel.check found, got {shown_value(check)}")
     draws, labels, used = draws_of(tree, covariance)
@@ -151,13 +149,7 @@ def winners(
     if dependence.ignored:
         warnings.warn(dependence.sentence, RepeatedVotesWarning, stacklevel=2)
     n_arms = len(labels)
-    k = min(3, n_arms - 1) if k is None else k
-    rule = f"k should be a whole number from 1 to {n_arms}, got {shown_value(k)}"
-    if not isinstance(k, Real):
-        raise TypeError(rule)
-    if isinstance(k, bool) or not 1 <= k <= n_arms or k != int(k):
-        raise ValueError(rule)
-    k = int(k)
+    k = min(3, n_arms - 1) if k is None else check_k(k, n_arms)
 
     found, pairs = _elected(draws, rope, ties, confidence)
     tie_share = _tie_share(tree)
@@ -230,7 +222,7 @@ def winners(
     return checked(result, check, other, why)
 
 
-def verdict_of(fit: xr.DataTree, *, rope: float, confidence: float) -> Decision:
+def verdict_of(fit: xr.DataTree, *, rope: float, confidence: float) -> BestArmVerdict:
     """Return the verdict of `winners` alone, without its summaries of all pairs."""
     draws, labels, used = draws_of(fit)
     options = _decision(fit, rope, confidence, dependence_of(fit, used, "auto").refusal)
@@ -299,12 +291,12 @@ def _tie_share(fit: xr.DataTree) -> float:
 
 def _in_parts(
     draws: Any, labels: tuple[str, ...], parts: list[list[str]], half: Ties, **options: Any
-) -> tuple[Decision, list[dict[str, Any]]]:
+) -> tuple[BestArmVerdict, list[dict[str, Any]]]:
     """Return the verdict on a log whose arms fall into parts that never met."""
     place = {label: k for k, label in enumerate(labels)}
     inside: list[dict[str, Any]] = []
     sentences: list[str] = []
-    verdicts: list[Decision] = []
+    verdicts: list[BestArmVerdict] = []
     for part in parts:
         arms = np.array([place[a] for a in part])
         if len(arms) < 2:
@@ -329,7 +321,7 @@ def _in_parts(
     )
     first = verdicts[0]  # a log holds a duel, so some part holds two arms
     return (
-        Decision(
+        BestArmVerdict(
             kind="not comparable",
             sentence=" ".join([words, *shown]),
             arms=first.arms,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bayesduel.data.health_report import Health
     from bayesduel.posterior.judge_agreement import JudgeAgreement
     from bayesduel.posterior.sources import SourceAgreement
-    from bayesduel.posterior.verdict import Decision
+    from bayesduel.posterior.verdict import BestArmVerdict
     from bayesduel.posterior.winners import Winners
     from bayesduel.reporting.margins import MarginAnalysis
 
@@ -53,7 +53,7 @@ class TiesAnswer:
         Probabilities that the first arm of the ranking beats the second, and that they tie.
     """
 
-    verdict: "Decision"
+    verdict: "BestArmVerdict"
     win: float
     tie: float
 

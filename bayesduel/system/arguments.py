@@ -52,7 +52,7 @@ def whole(value: Any, name: str, least: int, most: int = LARGEST) -> int:
         If it is not a number.
     """
     rule = f"{name} should be a whole number >= {least}, got {shown_value(value)}"
-    if not isinstance(value, Real):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(rule)
     try:
         number = int(cast(Any, value))

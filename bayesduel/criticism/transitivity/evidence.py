@@ -35,6 +35,7 @@ from bayesduel.criticism.transitivity.null_models import (
     NullModels,
 )
 from bayesduel.criticism.transitivity.triads import Triads, closed_triads, cyclicity, majority_z
+from bayesduel.system.arguments import whole
 from bayesduel.system.blas_threads import one_thread_if_small
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ FIRST_DRAWS = (400, 200)  # logs of each null model in the first stage
 MANY_PAIRS = 10_000  # pairs that met, from which fewer do for a start
 FIRST_OF_MANY = 50
 MOST_DRAWS = (6400, 3200)  # and in all, where p-values stay close to `LEVEL`
+LEAST_DRAWS = 19  # logs of each null model from which a p-value can reach `LEVEL`
 LOOK_ERROR = 0.001  # of the interval of a p-value at one look, two-sided
 CROSSED = 0.5  # share of pairs that met in both orders, from which an order effect is plain
 POWERLESS = 0.5  # chance to find the strongest cycles below which a log cannot tell
@@ -256,7 +258,7 @@ def transitivity_test(
     """
     from bayesduel.data.majority import repeated_role
 
-    _check_draws(draws)
+    draws = None if draws is None else whole(draws, "draws", LEAST_DRAWS)
     streams = np.random.SeedSequence(seed).spawn(2)
     role = repeated_role(duels)
     rng = np.random.default_rng(streams[0])
@@ -287,7 +289,7 @@ def evidence_strength(duels: "Duels", draws: int | None = None, seed: int = 0) -
     """
     from bayesduel.data.majority import repeated_role
 
-    _check_draws(draws)
+    draws = None if draws is None else whole(draws, "draws", LEAST_DRAWS)
     streams = np.random.SeedSequence(seed).spawn(2)
     role = repeated_role(duels)
     design = design_of(duels) if role is None else majority_design(duels, role)
@@ -341,11 +343,6 @@ def _of_conditions(
     rng = np.random.default_rng(seed)
     triads = closed_triads(design.n_arms, design.first, design.second, rng)
     return conditional_p_value(duels, design, role, triads, found.null_models.first_wins, seed)
-
-
-def _check_draws(draws: int | None) -> None:
-    if draws is not None and (isinstance(draws, bool) or draws != int(draws) or draws < 19):
-        raise ValueError(f"draws should be a whole number >= 19, got {draws}")
 
 
 def _test(
