@@ -25,7 +25,7 @@ from bayesduel.posterior.election import (
 )
 from bayesduel.posterior.election_of_many import (
     OpponentsOfMany,
-    hold_elections_of_many,
+    borda_of_many,
     interval_by_arm,
     tiers_of_many,
 )
@@ -270,10 +270,10 @@ def _elected(
     draws: Draws, rope: float, ties: Ties, confidence: float
 ) -> tuple[ElectionResult, PairSummary | OpponentsOfMany]:
     """Return the elections held in the draws, and the posterior of their pairs."""
+    found = hold_elections(draws, rope, ties)
     if draws.many:
-        found, borda = hold_elections_of_many(draws, rope)
-        return found, OpponentsOfMany(draws, confidence, borda)
-    return hold_elections(draws, rope, ties), pair_summary(draws, confidence)
+        return found, OpponentsOfMany(draws, confidence, borda_of_many(draws))
+    return found, pair_summary(draws, confidence)
 
 
 def _tie_share(fit: xr.DataTree) -> float:
