@@ -1,18 +1,12 @@
 """The table of all logs at the head of a report on several, and what their tests say together."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from bayesduel.reporting.attributes import AttributeAnalysis
-from bayesduel.reporting.categories import CategoryAnalysis
 from bayesduel.reporting.section import Cell, Section, Table, blocks
 from bayesduel.text import percent
 
-if TYPE_CHECKING:
-    from bayesduel.criticism.check_result import Check
-    from bayesduel.reporting.analysis import Analysis
-
-__all__ = ["IndexRow", "index_section", "row_of"]
+__all__ = ["IndexRow", "index_section"]
 
 
 class IndexRow(NamedTuple):
@@ -33,21 +27,6 @@ class IndexRow(NamedTuple):
     arms: str
     verdict: str
     transitive: bool | None = None
-
-
-def row_of(one: "Analysis | Check | AttributeAnalysis | CategoryAnalysis") -> IndexRow:
-    """Return the row of a part of a report."""
-    size = f"{one.duels.n_duels:,}", f"{one.duels.n_arms:,}"
-    if isinstance(one, AttributeAnalysis):
-        return IndexRow(*size, one.sentence)
-    if isinstance(one, CategoryAnalysis):
-        return IndexRow(*size, one.ranks.sentence)
-    from bayesduel.criticism.check_result import Check
-
-    if isinstance(one, Check):
-        return IndexRow(*size, one.verdict, one.transitive)
-    tested = None if one.check is None else one.check.transitive
-    return IndexRow(*size, str(one.winners.attrs["verdict"]), tested)
 
 
 def index_section(labels: Sequence[str], rows: Sequence[IndexRow], note: str | None) -> Section:

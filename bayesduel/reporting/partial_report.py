@@ -1,4 +1,4 @@
-"""Parts of a report on several logs, kept on disk until all are done.
+"""The parts of a report on several logs, kept on disk until all are done.
 
 A report on hundreds of logs takes a while. Each part is written when it is done, so that a run
 that is stopped goes on where it was.
@@ -6,7 +6,8 @@ that is stopped goes on where it was.
 
 import json
 import shutil
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,18 @@ import numpy as np
 
 from bayesduel.reporting.html import part
 from bayesduel.reporting.index import IndexRow
+from bayesduel.reporting.section import Alert, Block, Figure, Group, Section
 from bayesduel.system.atomic_write import write_text
 
-__all__ = ["PartialReport", "fingerprint"]
+__all__ = ["PartialReport", "all_parts", "figures_note", "fingerprint"]
+
+MANY_LOGS = 24  # logs above which a part has one figure: a hundred would make a page of 50 MB
+FEWER_FIGURES = (
+    f"With more than {MANY_LOGS} logs on a page, the figures of a part are those of its ranking; a "
+    "report on one of the logs has all."
+)
+
+Sections = tuple[Section, ...]
 
 
 @dataclass(frozen=True)
@@ -63,6 +73,66 @@ class PartialReport:
         return self.folder / f"{sha256(text.encode()).hexdigest()[:32]}.json"
 
 
+def all_parts(
+    several: Mapping[Any, Any],
+    kept: PartialReport | None,
+    made: Callable[[Any, Callable[[str], None]], tuple[Sections, IndexRow]],
+    step: Callable[[str], None],
+) -> tuple[dict[str, Sections | str], list[IndexRow]]:
+    """Return the part of each log by its label, and its row in the table of all.
+
+    Parameters
+    ----------
+    several
+        The logs by label.
+    kept
+        The parts that are done; those that are made are kept there. None where none are: then a log
+        that cannot be analysed raises, and has the reason in place of its part otherwise.
+    made
+        Returns sections and row of a log, given it and `step`.
+    step
+        Called with the label of the log and the name of each step before it begins.
+    """
+    parts: dict[str, Sections | str] = {}
+    rows: list[IndexRow] = []
+    errors: list[Exception] = []
+    for place, (key, log) in enumerate(several.items(), 1):
+        label = str(key)
+
+        def named(name: str, label: str = label) -> None:
+            step(f"{label}: {name}" if label else name)
+
+        done = None if kept is None else kept.find(place, label, log)
+        if done is None:
+            try:
+                own, row = made(log, named)
+            except (ValueError, FloatingPointError) as error:
+                if kept is None:
+                    raise
+                errors.append(error)
+                alert = Alert("Not analysed", (str(error),))
+                own = (Section(id="verdict", body=(alert,)),)
+                row = IndexRow("", "", f"Not analysed: {error}")
+            else:
+                if len(several) > MANY_LOGS:
+                    own = tuple(map(_fewer_figures, own))
+                if kept is not None:
+                    done = kept.keep(place, label, log, own, row)
+        if done is None:
+            parts[label] = own
+        else:
+            parts[label], row = done["html"], IndexRow(*done["row"])
+        rows.append(row)
+    if errors and len(errors) == len(parts):
+        raise errors[0]
+    return parts, rows
+
+
+def figures_note(rows: Sequence[IndexRow]) -> str | None:
+    """Return that parts have fewer figures, if they have."""
+    return FEWER_FIGURES if len(rows) > MANY_LOGS else None
+
+
 def fingerprint(log: Any) -> str:
     """Return a text that differs between logs that differ."""
     found = sha256(repr((log.arms, log.tie_rule, log.ordered, log.read_summary.source)).encode())
@@ -71,3 +141,21 @@ def fingerprint(log: Any) -> str:
     for value in () if log.votes is None else vars(log.votes).values():
         found.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
     return found.hexdigest()
+
+
+# -- in calling order ----------------------------------------------------------------------
+
+
+def _fewer_figures(section: Section) -> Section:
+    """Return a section without its figures, except for that of the ranking."""
+    if section.id == "rates":
+        return section
+    return replace(section, body=_without_figures(section.body))
+
+
+def _without_figures(body: tuple[Block, ...]) -> tuple[Block, ...]:
+    kept = (block for block in body if not isinstance(block, Figure))
+    return tuple(
+        replace(block, body=_without_figures(block.body)) if isinstance(block, Group) else block
+        for block in kept
+    )
