@@ -19,6 +19,7 @@ from bayesduel.data.votes import Cells, cells_of
 from bayesduel.inference.default_model import choose_model
 from bayesduel.inference.fit import fitted, takes_sparse
 from bayesduel.intervals import wilson
+from bayesduel.models.cells import data_of_rows
 from bayesduel.models.response import expected_score
 from bayesduel.posterior.draws import CHUNK
 from bayesduel.system.arguments import whole
@@ -203,8 +204,7 @@ def held_out(
     most = int(np.clip(KEPT // (folds * rows.shape[1]), FEWEST, draws))
     for k, held in enumerate(parts):
         rest = np.sum([part for i, part in enumerate(parts) if i != k], axis=0)
-        predict = _predict_votes if by_vote else _predict_pairs
-        win, drawn = predict(duels, rest, rows[:2], held, model, draws, seed, most)
+        win, drawn = _predict(duels, rest, rows, held, model, draws, seed, most, by_vote=by_vote)
         at = held.sum(0) > 0
         n, p = held.sum(0)[at], win
         won = held[0][at] + held[2][at] / 2
@@ -240,68 +240,45 @@ def held_out(
 # -- in calling order ----------------------------------------------------------------------
 
 
-def _predict_votes(
+def _predict(
     duels: Duels,
     counts: np.ndarray,
-    pair: np.ndarray,
+    rows: np.ndarray,
     held: np.ndarray,
     model: Any,
     draws: int,
     seed: int,
     most: int,
+    *,
+    by_vote: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean expected score of left in the votes that are held out, and `most` draws.
+    """Return the mean expected score of left in the rows that are held out, and `most` draws.
 
-    Each is predicted with its own judge, time and covariates.
+    A vote is predicted with its own judge, time and covariates.
     """
-    assert duels.votes is not None
-    kept, out = (duels.votes.take(c.sum(axis=0) > 0) for c in (counts, held))
-    log, left_out = (replace(duels, votes=v, cells=cells_of(v, duels.n_arms)) for v in (kept, out))
-    settled = model.settled(duels)
-    posterior = _posterior(log, settled, draws, seed)
-    cells = settled.cells(left_out, each=True)
+    kept, out = counts.sum(axis=0) > 0, held.sum(axis=0) > 0
+    if by_vote:
+        assert duels.votes is not None
+        log, left_out = (
+            replace(duels, votes=votes, cells=cells_of(votes, duels.n_arms))
+            for votes in (duels.votes.take(kept), duels.votes.take(out))
+        )
+        model = model.settled(duels)
+        cells = model.cells(left_out, each=True)
+        given = cells.data
+    else:
+        cells = Cells(*rows[:2, kept].astype(np.int32), *counts[:, kept].astype(np.int64))
+        ordered = model.terms.reads_order
+        log = Duels(arms=duels.arms, cells=cells, tie_rule=duels.tie_rule, ordered=ordered)
+        given = {"first": rows[0, out], "second": rows[1, out]}
+        if ordered:
+            given["left_first"] = np.ones(int(out.sum()))
+    posterior = _posterior(log, model, draws, seed)
     step = max(1, CHUNK // draws)
-    parts = [cells.take(slice(start, start + step)) for start in range(0, len(cells), step)]
-    scores = (expected_score(settled.outcomes(posterior, part.data)) for part in parts)
+    parts = (data_of_rows(given, slice(k, k + step)) for k in range(0, len(given["first"]), step))
+    scores = (expected_score(model.outcomes(posterior, part)) for part in parts)
     means, drawn = zip(*(_summary(score, most) for score in scores), strict=True)
     return np.concatenate(means), np.concatenate(drawn, axis=1)
-
-
-def _predict_pairs(
-    duels: Duels,
-    counts: np.ndarray,
-    pair: np.ndarray,
-    held: np.ndarray,
-    model: Any,
-    draws: int,
-    seed: int,
-    most: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean expected score of left in the rows that are held out, and `most` draws."""
-    if model.terms.reads_order:
-        kept, row = np.nonzero(counts)
-        left, right = np.array(duels.arms, dtype=object)[pair[:, row]]
-        outcome = np.array([1.0, 0.0, 0.5])[kept]
-        log = Duels.from_votes(
-            left, right, outcome, weight=counts[kept, row], arms=duels.arms, tie_rule=duels.tie_rule
-        )
-    else:
-        kept = counts.sum(axis=0) > 0
-        cells = Cells(*pair[:, kept].astype(np.int32), *counts[:, kept].astype(np.int64))
-        log = Duels(arms=duels.arms, cells=cells, tie_rule=duels.tie_rule, ordered=False)
-    left, right = pair[:, held.sum(0) > 0]
-    posterior = _posterior(log, model, draws, seed)
-    if model.terms.reads_order:
-        chances = model.outcomes(
-            posterior, {"first": left, "second": right, "left_first": np.ones(len(left))}
-        )
-        return _summary(expected_score(chances), most)
-    either = np.sort([left, right], axis=0)  # a pair in both orders is predicted once
-    (first, second), row = np.unique(either, axis=1, return_inverse=True)
-    chances = model.outcomes(posterior, {"first": first, "second": second})
-    mean, drawn = (values[..., row.ravel()] for values in _summary(expected_score(chances), most))
-    turned = left > right
-    return np.where(turned, 1 - mean, mean), np.where(turned, 1 - drawn, drawn)
 
 
 def _posterior(log: Duels, model: Any, draws: int, seed: int) -> dict[str, np.ndarray]:

@@ -217,6 +217,7 @@ def transitivity_test(
     *,
     naive: bool = True,
     power: bool = True,
+    quick: bool = False,
 ) -> CycleEvidence:
     """Test whether a log has more cyclic triads than transitive models predict.
 
@@ -242,6 +243,8 @@ def transitivity_test(
         Whether to test every vote as independent, too, where votes repeat.
     power
         Whether to find the power the log had.
+    quick
+        Whether to stop as soon as a strongly transitive model surely explains the log.
 
     Raises
     ------
@@ -266,15 +269,19 @@ def transitivity_test(
     with one_thread_if_small(len(duels.arms)):
         if role is not None:
             if naive:
-                voted = _test(design, draws, unit, None, False, rng)
+                voted = _test(design, draws, unit, rng)
             design = majority_design(duels, role)
             unit = f"majority verdict of each pair and {role}"
             rng = np.random.default_rng(streams[1])
-        found = _test(design, draws, unit, voted, power, rng)
-        if found.p_value <= LEVEL:
-            names, p = _of_conditions(duels, design, role, found, seed)
+        found = _test(design, draws, unit, rng, naive=voted, power=power, quick=quick)
+        if found.p_value <= LEVEL and found.null_models is not None:
+            asked = np.random.default_rng(seed)
+            triads = closed_triads(design.n_arms, design.first, design.second, asked)
+            first_wins = found.null_models.first_wins
+            names, p = conditional_p_value(duels, design, role, triads, first_wins, seed)
             found = replace(found, conditions=names, p_conditions=p)
-        if design.order == "estimated" and design.both_ways < CROSSED and found.n_closed:
+        few_crossed = design.order == "estimated" and design.both_ways < CROSSED
+        if few_crossed and found.n_closed and not quick:
             without = evidence_strength(replace(duels, ordered=False), draws, seed)
             found = replace(found, without_order=without)
     return found
@@ -287,71 +294,22 @@ def evidence_strength(duels: "Duels", draws: int | None = None, seed: int = 0) -
     it takes a fraction of the time where a transitive model explains the log; error rates are
     measured with it.
     """
-    from bayesduel.data.majority import repeated_role
-
-    draws = None if draws is None else whole(draws, "draws", LEAST_DRAWS)
-    streams = np.random.SeedSequence(seed).spawn(2)
-    role = repeated_role(duels)
-    design = design_of(duels) if role is None else majority_design(duels, role)
-    rng = np.random.default_rng(streams[role is not None])
-    triads = closed_triads(design.n_arms, design.first, design.second, rng)
-    if not triads.n_closed:
-        return "none"
-    null_models = NullModels(design)
-    observed = _measure(null_models, triads, design.won[None])[0, 0]
-    own = dict(zip(NULL_MODELS, rng.spawn(len(NULL_MODELS)), strict=True))
-    if draws is None:
-        first, _ = _stages(triads, design)
-        for model in STRONG_MODELS:
-            logs = null_models.replicate(model, first, own[model])
-            parts = [_measure(null_models, triads, won) for won in logs]
-            p = (1 + _as_cyclic(np.concatenate(parts), observed)) / (first + 1)
-            if p > LEVEL and not _near([p], first):
-                return "none"
-        return transitivity_test(duels, None, seed, naive=False, power=False).strength
-
-    def explains(model: NullModel) -> bool:
-        left = _most(draws)
-        for won in null_models.replicate(model, draws, own[model]):
-            left -= _as_cyclic(_measure(null_models, triads, won), observed)
-            if left < 0:
-                return True
-        return False
-
-    if any(explains(model) for model in STRONG_MODELS):
-        return "none"
-    if any(explains(model) for model in NULL_MODELS if model not in STRONG_MODELS):
-        return "weak"
-    first_wins = null_models.first_wins
-    if conditional_p_value(duels, design, role, triads, first_wins, seed)[1] > LEVEL:
-        return "conditions"
-    return "undecided" if design.order == "not identified" else "strong"
+    quick = transitivity_test(duels, draws, seed, naive=False, power=False, quick=True)
+    return quick.strength
 
 
 # -- in calling order ----------------------------------------------------------------------
-
-
-def _of_conditions(
-    duels: "Duels",
-    design: DecidedDuels,
-    role: Literal["group", "judge"] | None,
-    found: CycleEvidence,
-    seed: int,
-) -> tuple[tuple[str, ...], float]:
-    """Return the conditions of a log and the p-value under a model with them."""
-    assert found.null_models is not None
-    rng = np.random.default_rng(seed)
-    triads = closed_triads(design.n_arms, design.first, design.second, rng)
-    return conditional_p_value(duels, design, role, triads, found.null_models.first_wins, seed)
 
 
 def _test(
     design: DecidedDuels,
     draws: int | None,
     unit: str,
-    naive: CycleEvidence | None,
-    power: bool,
     rng: np.random.Generator,
+    *,
+    naive: CycleEvidence | None = None,
+    power: bool = False,
+    quick: bool = False,
 ) -> CycleEvidence:
     """Return the evidence of one design; where `draws` is None, in stages."""
     triads = closed_triads(design.n_arms, design.first, design.second, rng)
@@ -373,17 +331,19 @@ def _test(
     n, p, settled = 0, dict.fromkeys(NULL_MODELS, 1.0), False
     while not settled and n < most:
         stage = first if n == 0 else min(n, most - n)
+        n += stage
         for model in NULL_MODELS:
             logs = null_models.replicate(model, stage, own[model])
             parts = [_measure(null_models, triads, won) for won in logs]
             replicated[model] = np.concatenate([replicated[model], *parts])
-        n += stage
-        p = {
-            model: (1 + _as_cyclic(found, observed[0])) / (n + 1)
-            for model, found in replicated.items()
-        }
-        strong = [p[model] for model in STRONG_MODELS]
-        settled = not (_near(list(p.values()), n) or _near(strong, n))
+            p[model] = (1 + _as_cyclic(replicated[model], observed[0])) / (n + 1)
+            strong = quick and model in STRONG_MODELS and p[model] > LEVEL
+            if strong and not _near([p[model]], n):
+                settled = True
+                break
+        else:
+            of_strong = [p[model] for model in STRONG_MODELS]
+            settled = not (_near(list(p.values()), n) or _near(of_strong, n))
     return CycleEvidence(
         p_value=max(p.values()),
         p_strong=max(p[model] for model in STRONG_MODELS),
