@@ -14,20 +14,19 @@ if TYPE_CHECKING:
     from bayesduel.criticism.transitivity import CycleEvidence, Strength
 
 __all__ = [
+    "MODELLED",
     "SURE",
     "advice_words",
     "cycle_posterior_words",
     "cycle_words",
     "decided_units",
     "evidence_words",
-    "first_words",
     "judge_words",
     "leading_words",
     "margin_words",
     "mean_count",
     "naive_words",
     "once_words",
-    "order_words",
     "p_words",
     "power_words",
     "unordered_words",
@@ -46,6 +45,19 @@ NO_MEANING = (
     "if sides carry no meaning, check again with order_effect=False (on the command line, "
     "--no-order-effect)"
 )
+ADVICE = {
+    "undecided": f"If the side listed first may have an advantage, {MODELLED}; {NO_MEANING}.",
+    "borderline": (
+        "Report the ranking together with the winners by criterion of a model without transitivity."
+    ),
+    "conditions": "Fit a model with terms for these conditions, and use its ranking.",
+    "no power": "A ranking is an assumption for this log.",
+    "weak": (
+        "A ranking is appropriate, but scores may misstate single pairs: read win probabilities "
+        "from the model that predicts best or, where pairs met often, from the matrix of pairwise "
+        "preferences."
+    ),
+}
 LEVEL = 0.05  # of the test of transitivity; of naming some judge where all follow the ranking
 JUDGED, NAMED = 30, 5  # votes of a judge to be named; judges named
 
@@ -192,23 +204,8 @@ def advice_words(
     posteriors: "Mapping[str, CyclePosterior] | None" = None,
 ) -> str:
     """Return what to report, by the evidence of cycles and the criterion of winner to use."""
-    if strength == "undecided":
-        return f"If the side listed first may have an advantage, {MODELLED}; {NO_MEANING}."
-    if strength == "borderline":
-        return (
-            "Report the ranking together with the winners by criterion of a model without "
-            "transitivity."
-        )
-    if strength == "conditions":
-        return "Fit a model with terms for these conditions, and use its ranking."
-    if strength == "no power":
-        return "A ranking is an assumption for this log."
-    if strength == "weak":
-        return (
-            "A ranking is appropriate, but scores may misstate single pairs: read win "
-            "probabilities from the model that predicts best or, where pairs met often, from the "
-            "matrix of pairwise preferences."
-        )
+    if strength in ADVICE:
+        return ADVICE[strength]
     if criterion == "copeland":
         return "Use the ranking; under it all winner criteria name the same arm."
     if criterion == "condorcet":
@@ -352,62 +349,6 @@ def judge_words(judges: "pd.DataFrame | None") -> str:
         f"{join([str(judge) for judge in odd['judge']], NAMED)} voted for the arm that the model "
         f"favours in {share} % of these votes, where {expected} % is expected: random votes, or "
         "preferences of their own."
-    )
-
-
-def first_words(share: float, interval: tuple[float, float], n_decisive: int) -> str:
-    """Return the share of decisive duels that the side listed first won, with its interval."""
-    low, high = (100 * x for x in interval)
-    return (
-        f"The side listed first won {100 * share:.1f} % of {n_decisive:,} decisive duels (95 %: "
-        f"{low:.1f} to {high:.1f})."
-    )
-
-
-def order_words(
-    between_level: float | None,
-    interval: tuple[float, float] | None,
-    both_ways: float,
-    clear: bool,
-    crossed: bool,
-    *,
-    modelled: bool = False,
-) -> str:
-    """Return what is known of an order effect, and how to model it."""
-    if between_level is None or interval is None:
-        return (
-            "The design does not identify an order effect, so the test of transitivity does not "
-            f"adjust for one. If the side listed first may have an advantage, {MODELLED}."
-        )
-    low, high = (100 * x for x in interval)
-    words = (
-        f"Between arms of equal score it wins {100 * between_level:.1f} % (95 %: {low:.1f} to "
-        f"{high:.1f})."
-    )
-    if not clear:
-        return (
-            f"{words} There is no clear order effect; the test of transitivity adjusts for what "
-            "there is."
-        )
-    if crossed and modelled:
-        return (
-            f"{words} This is an order effect; the test of transitivity adjusts for it, and so "
-            "does the ranking."
-        )
-    if crossed:
-        return (
-            f"{words} This is an order effect; the test of transitivity adjusts for it. To adjust "
-            f"a ranking, {MODELLED}."
-        )
-    met = f"Only {100 * both_ways:.0f} % of the pairs"
-    if both_ways < 0.01:
-        met = "Fewer than 1 % of the pairs" if both_ways else "No pair"
-    remedy = "The ranking adjusts for it." if modelled else f"If sides carry a meaning, {MODELLED}."
-    return (
-        f"{words} The interval excludes 50 %, and the test of transitivity adjusts for that. "
-        f"{met} met in both orders, so the estimate rests on how "
-        "the results of three arms fit together: it may be an order effect or another deviation "
-        f"from the scores. {remedy}"
     )
 
 
