@@ -91,8 +91,8 @@ class OrderShare:
         )
         if not self.clear:
             return (
-                f"{words} There is no clear order effect; the test of transitivity adjusts for what "
-                "there is."
+                f"{words} There is no clear order effect; the test of transitivity adjusts for "
+                "what there is."
             )
         if self.both_ways >= CROSSED:
             adjusts = "the test of transitivity adjusts for it"
