@@ -10,9 +10,10 @@ import numpy as np
 from bayesduel.data.sides import sides_of
 from bayesduel.posterior.verdict_text import ACROSS
 from bayesduel.reporting.analysis import TIES
+from bayesduel.reporting.ranking_table import Column, columns_of, ranking_table, score_name
 from bayesduel.reporting.section import Alert, Figure, Section, Table, Text, Verdict, blocks
 from bayesduel.system.memory import TABLE_ARMS
-from bayesduel.text import SENTENCE, count, join, percent, rank_range, shorten
+from bayesduel.text import SENTENCE, count, join, percent, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,6 @@ __all__ = [
     "preferences_section",
     "ranks_section",
     "rates_section",
-    "score_name",
     "tie_words",
     "verdict_section",
 ]
@@ -232,11 +232,6 @@ def preferences_section(winners: "Winners") -> Section:
 # -- in calling order ----------------------------------------------------------------------
 
 
-def score_name(winners: "Winners") -> str:
-    """Return what a Borda score is called: with ties it is no rate of wins."""
-    return "expected score" if winners.attrs["tie_share"] else "win rate"
-
-
 def against_words(winners: "Winners") -> str:
     """Return what a Borda score is the probability of."""
     if winners.attrs["tie_share"]:
@@ -321,29 +316,23 @@ def _forests(winners: "Winners", caption: str) -> list[Figure]:
 def _rates_table(winners: "Winners", duels: "Duels") -> Table:
     frame, counts = winners.table(), duels.summary()
     best = winners["winner_share"].sel(criterion="copeland").to_series()
-    tier, level, n_arms = frame["tier"].to_numpy(), _level(winners), len(frame)
+    level, n_arms = _level(winners), len(frame)
     shown = LISTED if n_arms > TABLE_ARMS else n_arms
     more = f" The first {shown:,} of {n_arms:,} arms; the files have all." * (shown < n_arms)
     results = ("wins", "ties", "losses") if duels.n_ties else ("wins", "losses")
-    rows = tuple(
-        (
-            str(arm),
-            f"{percent(row['borda_mean'])} %",
-            f"{percent(row['borda_lower'])} to {percent(row['borda_upper'])}",
-            f"{percent(best[arm])} %",
-            rank_range(row["rank_best"], row["rank_worst"]),
-            " / ".join(f"{counts.loc[arm, c]:,.0f}" for c in results),
-        )
-        for arm, row in frame.head(shown).iterrows()
+    known = columns_of(winners)
+    won = "won / tied\n/ lost" if duels.n_ties else "won /\nlost"
+    listed = (
+        *(known[name] for name in ("arm", "mean", "interval")),
+        Column("n", "best\narm", lambda r: f"{percent(best[r['arm']])} %"),
+        known["joint ranks"]._replace(head=f"joint rank\nrange, {level}"),
+        Column("n", won, lambda r: " / ".join(f"{counts.loc[r['arm'], c]:,.0f}" for c in results)),
     )
-    heads = ("arm", score_name(winners).replace(" ", "\n"), f"{level}\ninterval", "best\narm")
-    last = "won / tied\n/ lost" if duels.n_ties else "won /\nlost"
     columns = ("borda_mean", "borda_lower", "borda_upper", "rank_best", "rank_worst")
-    return Table(
-        columns="lnnnnn",
-        heads=(*heads, f"joint rank\nrange, {level}", last),
-        rows=rows,
-        rules=tuple(int(k) + 1 for k in np.flatnonzero(np.diff(tier[:shown]))),
+    return ranking_table(
+        winners,
+        listed,
+        shown,
         full=True,
         caption="Best arm: probability of being the Copeland winner, divided between arms that "
         f"tie. Intervals contain {level} of the posterior. Joint rank range: from 1 + the number "
