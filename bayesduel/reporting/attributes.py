@@ -206,15 +206,7 @@ def attributes_verdict_section(a: AttributeAnalysis) -> Section:
 
 
 def coefficients_section(table: "pd.DataFrame", fit: "xr.DataTree") -> Section:
-    """Return the section on coefficients.
-
-    Parameters
-    ----------
-    table
-        What :func:`bayesduel.coefficients` returned.
-    fit
-        The fit it is of.
-    """
+    """Return the section on what :func:`bayesduel.coefficients` returned of a fit."""
     from bayesduel.plots.coefficients import coefficients_size, plot_coefficients
 
     level, judges = _level(table), "judge_spread" in table

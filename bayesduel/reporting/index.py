@@ -30,17 +30,7 @@ class IndexRow(NamedTuple):
 
 
 def index_section(labels: Sequence[str], rows: Sequence[IndexRow], note: str | None) -> Section:
-    """Return the section that lists the parts of a report, with links.
-
-    Parameters
-    ----------
-    labels
-        Of the parts, in their order.
-    rows
-        Of the parts.
-    note
-        A further sentence, or None.
-    """
+    """Return the section that lists the parts of a report, with links and a further sentence."""
     cells = tuple(
         (Cell(label, href=f"#p{place}-verdict"), row.duels, row.arms, row.verdict)
         for place, (label, row) in enumerate(zip(labels, rows, strict=True), 1)

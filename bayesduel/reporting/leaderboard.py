@@ -35,16 +35,9 @@ def leaderboard_section(
 ) -> Section:
     """Return the section that a reader sees first: ranks, ratings with intervals, duels, tiers.
 
-    Parameters
-    ----------
-    winners, duels
-        The winners, and the log.
-    scores
-        What :func:`bayesduel.scores` returned, for ratings; default: win rates.
-    pairs
-        Winners of the model that the probabilities of pairs are read from. Default: `winners`.
-    note
-        A sentence before the table, in bold, or "".
+    Ratings are of what :func:`bayesduel.scores` returned; without them there are win rates. The
+    probabilities of pairs are those of `pairs`, by default of `winners`; `note` is a sentence
+    before the table.
     """
     rated = scores is not None and "rating" in scores
     ratings = scores if rated else None

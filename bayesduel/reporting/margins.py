@@ -59,14 +59,7 @@ def analyse_margins(
 ) -> tuple[MarginAnalysis | None, str]:
     """Return the analysis of the margins of a log, or None and the reason.
 
-    Parameters
-    ----------
-    duels
-        The log.
-    fit
-        The report's fit: it is used if it is of a model of margins.
-    seed
-        Whole number.
+    The report's `fit` is used if it is of a model of margins.
     """
     from bayesduel.criticism.posterior_predictive import check_margins
     from bayesduel.inference.fit import fit as fit_model
@@ -103,14 +96,8 @@ def analyse_margins(
 def margins_section(a: MarginAnalysis, order: np.ndarray, *, own_ranking: bool = False) -> Section:
     """Return the section on margins.
 
-    Parameters
-    ----------
-    a
-        The analysis.
-    order
-        Indices of the arms in the order of the report's ranking.
-    own_ranking
-        Whether that ranking is by margins, too.
+    `order` has the arms (indices) in the order of the report's ranking; `own_ranking`: whether that
+    is by margins, too.
     """
     from bayesduel.plots.posterior_predictive import (
         MARGINS_SIZE,

@@ -21,14 +21,8 @@ def next_pairs_section(
 ) -> Section:
     """Return the section on the next duels.
 
-    Parameters
-    ----------
-    neighbours
-        What :func:`bayesduel.duels_to_decide` returned of neighbours in the ranking.
-    pairs
-        What :func:`bayesduel.next_pairs` returned, or None where there are too many.
-    n_arms
-        Number of arms.
+    Of what :func:`bayesduel.duels_to_decide` returned of neighbours in the ranking, and
+    :func:`bayesduel.next_pairs` of `pairs` (None where there are too many).
     """
     part = ""
     if len(neighbours) < n_arms - 1:

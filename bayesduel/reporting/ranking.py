@@ -52,18 +52,9 @@ def verdict_section(
 ) -> Section:
     """Return the section on the verdict.
 
-    Parameters
-    ----------
-    winners, duels
-        The winners, and the log.
-    warnings
-        Name and sentence of each warning.
-    caution
-        What :func:`caution_words` returned.
-    further
-        Paragraphs below the headline.
-    board
-        The winners in whose order the leaderboard is. Default: `winners`.
+    With the name and sentence of each warning, what :func:`caution_words` returned, and further
+    paragraphs below the headline. The leaderboard is in the order of `board`, by default of
+    `winners`.
     """
     headline, within = _verdict(winners)
     places = _place_words(winners, winners if board is None else board, headline)
@@ -87,15 +78,7 @@ def verdict_section(
 
 
 def caution_words(check: "Check | None", *, assumed: bool) -> str:
-    """Return a caution where the log cannot tell whether a ranking holds, else "".
-
-    Parameters
-    ----------
-    check
-        The check of transitivity, or None where none was made.
-    assumed
-        Whether the verdict assumes transitivity.
-    """
+    """Return a caution where a verdict assumes a ranking and the log cannot tell, else ""."""
     unsettled = ("undecided", "borderline", "conditions", "no power")
     if check is None or not assumed or check.evidence.strength not in unsettled:
         return ""
@@ -117,12 +100,7 @@ def tie_words(a: "Analysis") -> str:
 def controlled_words(a: "Analysis", subject: str) -> str:
     """Return what the model controls for; "" for nothing.
 
-    Parameters
-    ----------
-    a
-        The analysis.
-    subject
-        What is of neutral duels, with its verb: "this ranking is that".
+    `subject` is of neutral duels, with its verb: "this ranking is that".
     """
     covariates = "covariate_effect" in a.fit["posterior"]
     causes, neutral = [], []

@@ -25,12 +25,8 @@ def raw_counts_section(
 ) -> Section:
     """Return the section on head-to-head counts and winners by counting.
 
-    Parameters
-    ----------
-    duels, winners
-        The log, and the winners whose ranking gives the order of arms.
-    of_pairs
-        Winners of the model that the probabilities of pairs are read from. Default: `winners`.
+    Arms are in the order of `winners`; probabilities of pairs are those of `of_pairs`, by default
+    of `winners`.
     """
     from bayesduel.data.head_to_head import head_to_head, raw_winners
 

@@ -249,12 +249,7 @@ def sections(
 ) -> Sections:
     """Return the sections of a report, for a page, a terminal or a notebook.
 
-    Parameters
-    ----------
-    given
-        The analysis of a log, a check, or the analysis of attributes or of categories.
-    command
-        The command that made it, or None.
+    `command` is the one that made it, or None.
     """
     return _kind(given).sections(given, command)
 
