@@ -10,16 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesduel.reporting.html import part
-from bayesduel.reporting.index import IndexRow
-from bayesduel.reporting.section import Alert, Block, Figure, Group, Section
+from bayesduel.reporting.section import Alert, Block, Cell, Figure, Group, Section, Table, blocks
 from bayesduel.system.atomic_write import write_text
+from bayesduel.text import percent
 
-__all__ = ["PartialReport", "all_parts", "figures_note", "fingerprint"]
+__all__ = ["IndexRow", "PartialReport", "all_parts", "fingerprint", "index_section"]
 
 MANY_LOGS = 24  # logs above which a part has one figure: a hundred would make a page of 50 MB
 FEWER_FIGURES = (
@@ -28,6 +28,26 @@ FEWER_FIGURES = (
 )
 
 Sections = tuple[Section, ...]
+
+
+class IndexRow(NamedTuple):
+    """One log in the table of all.
+
+    Attributes
+    ----------
+    duels, arms
+        Their numbers as text, "" where the log could not be analysed.
+    verdict
+        The main result, or why there is none.
+    transitive
+        Whether the test of transitivity lets a ranking stand; None where it was not made or cannot
+        tell.
+    """
+
+    duels: str
+    arms: str
+    verdict: str
+    transitive: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -128,9 +148,32 @@ def all_parts(
     return parts, rows
 
 
-def figures_note(rows: Sequence[IndexRow]) -> str | None:
-    """Return that parts have fewer figures, if they have."""
-    return FEWER_FIGURES if len(rows) > MANY_LOGS else None
+def index_section(labels: Sequence[str], rows: Sequence[IndexRow]) -> Section:
+    """Return the section that lists the parts of a report, with links to them."""
+    cells = tuple(
+        (Cell(label, href=f"#p{place}-verdict"), row.duels, row.arms, row.verdict)
+        for place, (label, row) in enumerate(zip(labels, rows, strict=True), 1)
+    )
+    heads = ("log", "duels", "arms", "verdict")
+    table = Table(columns="lnnt", heads=heads, rows=cells, full=True)
+    note = FEWER_FIGURES if len(rows) > MANY_LOGS else None
+    words = together_words([row.transitive for row in rows])
+    return Section(id="index", title="All logs", body=blocks(words, table, note))
+
+
+def together_words(transitive: Sequence[bool | None]) -> str | None:
+    """Return in how many logs a ranking is rejected, beside what chance alone would give."""
+    from bayesduel.criticism.transitivity.evidence import LEVEL
+
+    tested = [one for one in transitive if one is not None]
+    rejected = tested.count(False)
+    if not rejected or len(tested) < 2:
+        return None
+    return (
+        f"A ranking is rejected in {rejected:,} of {len(tested):,} logs. Each log is tested on its "
+        f"own, at {percent(LEVEL)} %: if one of the test's models of a ranking held in each, "
+        f"chance alone would reject at most {LEVEL * len(tested):.2g} on average."
+    )
 
 
 def fingerprint(log: Any) -> str:

@@ -40,13 +40,12 @@ from bayesduel.reporting.fit import (
     reproduce_section,
 )
 from bayesduel.reporting.html import page
-from bayesduel.reporting.index import IndexRow, index_section
 from bayesduel.reporting.judge_agreement import judge_agreement_section
 from bayesduel.reporting.leaderboard import leaderboard_section
 from bayesduel.reporting.log import log_section
 from bayesduel.reporting.margins import margins_section
 from bayesduel.reporting.next_pairs import next_pairs_section
-from bayesduel.reporting.partial_report import PartialReport, all_parts, figures_note
+from bayesduel.reporting.partial_report import IndexRow, PartialReport, all_parts, index_section
 from bayesduel.reporting.ranking import (
     advantage_words,
     caution_words,
@@ -227,7 +226,7 @@ def report(
         title or (source if len(parts) == 1 else f"{len(parts)} logs"),
         parts,
         subject="transitivity" if isinstance(first, Check) else "paired comparisons",
-        index=index_section([*parts], rows, figures_note(rows)) if len(parts) > 1 else None,
+        index=index_section([*parts], rows) if len(parts) > 1 else None,
     )
     write_text(path, text)
     if kept is not None:
