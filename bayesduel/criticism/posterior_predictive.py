@@ -31,9 +31,10 @@ from bayesduel.criticism.standardised_residuals import (
     normal_scores,
     statistics,
 )
+from bayesduel.intervals import rejected
 from bayesduel.models.cells import ModelCells, data_of_rows
 from bayesduel.posterior.conditions import observed_conditions
-from bayesduel.posterior.draws import check_fit, draws_of
+from bayesduel.posterior.draws import draws_of
 from bayesduel.system.arguments import whole
 from bayesduel.text import join, screen
 
@@ -102,12 +103,7 @@ class MarginCheck:
     def failed(self) -> list[str]:
         """The checks that fail at 0.05, all together (Holm's rule)."""
         order = self.table["p_value"].sort_values(kind="stable")
-        failed = []
-        for k, (name, p) in enumerate(order.items()):
-            if p * (len(order) - k) > LEVEL:
-                break
-            failed.append(str(name))
-        return failed
+        return [str(name) for name in order.index[: rejected(order, LEVEL)]]
 
     @property
     def sentence(self) -> str:
@@ -253,10 +249,9 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
         If an argument is not as described.
     """
     draws, seed = whole(draws, "draws", 20), whole(seed, "seed", 0)
-    check_fit(fit)
     rng = np.random.default_rng(seed)
-    found, labels, _ = draws_of(fit, "model")
-    model, used = found.model, np.unique(np.linspace(0, found.n_draws - 1, draws).astype(int))
+    found, _, _ = draws_of(fit, "model")
+    model, used = found.model, found.spread(draws)
     posterior, design = found.rows(used), fit["constant_data"]
     dims: tuple[str, ...]
     if model.response.outcome == "margin":
@@ -284,7 +279,7 @@ def posterior_predictive(fit: xr.DataTree, draws: int = 500, seed: int = 0) -> x
         "observed_data": observed,
         "constant_data": design.dataset,
     }
-    pointwise = _log_likelihood(fit, model, posterior, labels, used)
+    pointwise = _log_likelihood(fit, model, posterior, used)
     if pointwise is not None:
         name = "points" if "points" in predicted else name
         groups["log_likelihood"] = pointwise.rename({next(iter(pointwise)): name})
@@ -310,7 +305,6 @@ def _log_likelihood(
     fit: xr.DataTree,
     model: Any,
     posterior: dict[str, np.ndarray],
-    labels: tuple[str, ...],
     used: np.ndarray,
 ) -> xr.Dataset | None:
     """Return the log likelihood of each observation in some draws, or None.
@@ -334,15 +328,13 @@ def _log_likelihood(
 
 def _parts(fit: xr.DataTree, draws: int) -> tuple[Any, dict[str, np.ndarray], Any, Any, Any, Any]:
     """Return the model, some draws, the labels, and conditions, weight and margin of votes."""
-    check_fit(fit)
     found, labels, _ = draws_of(fit, "model")
     model = found.model
     if model.response.outcome != "margin":
         raise ValueError(f"fit should be of a model of margins, got one of {fit.attrs['model']}")
-    used = np.unique(np.linspace(0, found.n_draws - 1, draws).astype(int))
     return (
         model,
-        found.rows(used),
+        found.rows(found.spread(draws)),
         labels,
         observed_conditions(fit, model),
         fit["constant_data"]["vote_weight"].to_numpy(),

@@ -87,6 +87,10 @@ class Draws:
         """Return the parameters of some draws (a slice, indices or a mask)."""
         return {name: values[which] for name, values in self.posterior.items()}
 
+    def spread(self, n: int) -> np.ndarray:
+        """Return about `n` draws, evenly spread, as indices."""
+        return np.unique(np.linspace(0, self.n_draws - 1, n).astype(int))
+
     def among(self, arms: np.ndarray) -> "Draws":
         """Return the same draws of fewer arms (indices among these)."""
         return Draws(self.model, self.posterior, self.arms[arms], self.model_arms)
