@@ -21,8 +21,8 @@ __all__ = [
     "check_fit",
     "draws_of",
     "duels_of_pairs",
-    "mean_rank",
     "preference_draws",
+    "score_order",
 ]
 
 CHUNK = 4_000_000  # entries of P worked on at once
@@ -161,6 +161,11 @@ def duels_of_pairs(fit: xr.DataTree, first: np.ndarray, second: np.ndarray) -> n
     asked = _unordered(np.asarray(first), np.asarray(second), n_arms)
     at = np.minimum(np.searchsorted(key, asked), len(key) - 1)
     return np.where(key[at] == asked, total[at], 0).astype(int)
+
+
+def score_order(score: np.ndarray) -> np.ndarray:
+    """Return arms in the order of their mean rank, as winners are; of equal ones, by mean score."""
+    return np.lexsort((-score.mean(0), mean_rank(score)))
 
 
 def mean_rank(score: np.ndarray) -> np.ndarray:

@@ -74,29 +74,21 @@ class Analysis:
     free
         Winners under a model that need not be transitive: a preference matrix, or, where the
         check rejects a ranking and models were compared, the one without a ranking that
-        predicts best. None where the model of
-        `fit` is one itself, or where `free_reason` says why there are none.
-    free_reason
-        Why `free` is None, or "".
+        predicts best. None where the model of `fit` is one itself.
     free_unit
         What `free` counts as one duel: "duel", or the majority verdict of a unit of repeated
         votes, since a preference matrix has no cluster-robust standard errors.
     check
-        The check of transitivity; models are compared where that was asked for. None where
-        `check_reason` says why there is none.
-    check_reason
-        Why `check` is None, or "".
+        The check of transitivity; models are compared where that was asked for.
     with_ties
         The answer of the same model with ties as an outcome, where more than 5 % of the duels are
         ties and the model counts each as half a win; else None.
     calibration
-        Held-out calibration, or None where `calibration_reason` says why there is none.
-    calibration_reason
-        Why `calibration` is None, or "".
+        Held-out calibration.
     margins
-        The analysis of margins, where the log has some and `margins_reason` is "".
-    margins_reason
-        Why `margins` is None though the log has margins, or "".
+        The analysis of margins, where the log has some.
+    free_reason, check_reason, calibration_reason, margins_reason
+        Why one of these is None though the log could have it, or "".
     coefficients
         What :func:`bayesduel.coefficients` returned, where the model has covariates, else None.
     left_advantage
@@ -166,26 +158,9 @@ def analyse(
     compare: bool = False,
     step: Callable[[str], None] = lambda name: None,
 ) -> Analysis:
-    """Return everything a report says of `duels`.
+    """Return everything a report says of `duels`, of which `fit` is a fit.
 
-    Parameters
-    ----------
-    duels
-        The log.
-    fit
-        A fit of it; made here if None, as `model`, `method`, `draws` and `seed` say.
-    model, method, draws, seed
-        As in :func:`bayesduel.fit`.
-    rope, confidence
-        As in :func:`bayesduel.winners`.
-    anchor, points
-        As in :func:`bayesduel.scores`.
-    against
-        As in :func:`bayesduel.judge_agreement`.
-    compare
-        Whether to compare models, as :func:`bayesduel.check` does unless it is quick.
-    step
-        Called with the name of each step before it begins.
+    The other arguments are those of :func:`bayesduel.report`.
     """
     from bayesduel.criticism.calibration import held_out
     from bayesduel.criticism.check import check as check_log

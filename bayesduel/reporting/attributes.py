@@ -142,12 +142,10 @@ def analyse_attributes(
 
     Parameters
     ----------
-    duels, model
-        The log, and a model whose predictor is ``Covariates(items)``.
+    duels, model, method, draws, seed
+        As in :func:`bayesduel.fit`, of a model whose predictor is ``Covariates(items)``.
     new
         Items to predict, as :func:`bayesduel.read_items` takes them; or None.
-    method, draws, seed
-        As in :func:`bayesduel.fit`.
     ci_prob
         Posterior probability of the intervals, in (0, 1).
     check

@@ -256,18 +256,9 @@ def sections(
 def analysed(
     one: Any, duels: "Duels | None", options: dict[str, Any], step: Callable[[str], None]
 ) -> Any:
-    """Return what a report is made of, for one log.
+    """Return what a report is made of, for one of the logs of :func:`report`.
 
-    Parameters
-    ----------
-    one
-        As the argument `log` of :func:`report`, one of them.
-    duels
-        As there.
-    options
-        Keyword arguments of :func:`bayesduel.reporting.analysis.analyse`.
-    step
-        Called with the name of each step before it begins.
+    `options` are keyword arguments of :func:`bayesduel.reporting.analysis.analyse`.
 
     Raises
     ------
