@@ -283,7 +283,7 @@ def _by_level(
 
 
 def _repeated(votes: Any) -> tuple[np.ndarray, str] | None:
-    """Return the unit of each vote (pair and group or judge) and its name, where any is repeated."""
+    """Return the unit of each vote, pair and group or judge, and its name; None without repeats."""
     low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
     alone = -1 - np.arange(len(votes))  # a vote without a judge repeats none
     for role in ("group", "judge"):
