@@ -313,7 +313,8 @@ def _in_parts(
         rest = len(sentences) - 3
         are = "is" if rest == 1 else "are"
         shown.append(f"({count(rest, 'smaller group')} {are} judged in component_verdicts.)")
-    names = "; ".join(join(part, 4) for part in parts[:4]) + "; ..." * (len(parts) > 4)
+    named = [join(part, 4) for part in parts[:4]] + (["..."] if len(parts) > 4 else [])
+    names = "; ".join(named)
     words = (
         f"Not comparable as a whole: the arms fall into {len(parts)} groups that never met "
         f"({names}). Comparisons across groups depend on the prior alone, so no overall winner is "

@@ -11,7 +11,7 @@ from bayesduel.reporting.ranking import against_words, order_words
 from bayesduel.reporting.ranking_table import Column, columns_of, ranking_table, score_name
 from bayesduel.reporting.section import Block, Cell, Compare, Section, Table, Text, blocks
 from bayesduel.system.memory import TABLE_ARMS
-from bayesduel.text import count, percent
+from bayesduel.text import count, first_rows, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +87,7 @@ def _table(winners: "Winners", duels: "Duels", ratings: "pd.DataFrame | None") -
     ]
     columns += [known["tier"]] if int(winners["tier"].max()) > 1 else []
     columns += [known["group"]] if "group" in known else []
-    more = f" The first {shown:,} of {n_arms:,} arms; the files have all." * (shown < n_arms)
+    more = first_rows(shown, n_arms, " arms")
     return ranking_table(
         winners,
         columns,

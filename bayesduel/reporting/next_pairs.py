@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.reporting.section import Block, Group, Section, Table, Text, blocks
-from bayesduel.text import count, join, percent
+from bayesduel.text import count, first_rows, join, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +87,6 @@ def _neighbours(neighbours: "pd.DataFrame") -> Table:
         )
         for row in neighbours.head(ROWS).to_dict("records")
     )
-    more = f" The first {ROWS} of {len(neighbours):,} pairs; the files have all."
     return Table(
         columns="llnnnnn",
         heads=(
@@ -101,7 +100,7 @@ def _neighbours(neighbours: "pd.DataFrame") -> Table:
         "and fall as expected: quantiles over the posterior of the difference, and the mean over "
         "differences that matter. Equal in practice: probability that the win probability is "
         f"within {rope:g} percentage points of 50 %; no number of duels decides equal arms."
-        f"{more * (len(neighbours) > ROWS)}",
+        f"{first_rows(ROWS, len(neighbours), ' pairs')}",
         data={name: neighbours[name].to_numpy() for name in neighbours},
     )
 

@@ -13,7 +13,7 @@ from bayesduel.reporting.analysis import TIES
 from bayesduel.reporting.ranking_table import Column, columns_of, ranking_table, score_name
 from bayesduel.reporting.section import Alert, Figure, Section, Table, Text, Verdict, blocks
 from bayesduel.system.memory import TABLE_ARMS
-from bayesduel.text import SENTENCE, count, join, percent, shorten
+from bayesduel.text import SENTENCE, count, first_rows, join, percent, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,7 +120,7 @@ def advantage_words(a: "Analysis") -> tuple[str, ...]:
     if a.left_advantage is None:
         return ()
     middle, low, high = (percent(value) for value in a.left_advantage)
-    halves = ", a tie counting half" * (a.duels.n_ties > 0)
+    halves = ", a tie counting half" if a.duels.n_ties else ""
     side = sides_of(a.duels).left
     return (
         f"{side[0].upper()}{side[1:]} wins {middle} % [{low}, {high}] of duels between equals"
@@ -168,7 +168,7 @@ def ranks_section(winners: "Winners") -> Section:
         size=ranks_size(n),
         alt="Probability of each rank",
         caption="Rows: arms in rank order; columns: ranks. Darker cells are more probable"
-        + ("; numbers in per cent, omitted where they round to 0." * (n <= WRITTEN) or "."),
+        f"{'; numbers in per cent, omitted where they round to 0' if n <= WRITTEN else ''}.",
         wide=True,
     )
     return Section(id="ranks", title="Rank probabilities", body=blocks(words, figure))
@@ -189,15 +189,15 @@ def preferences_section(winners: "Winners") -> Section:
     low, high = (winners[f"preference_{e}"].values[first, second] for e in ("lower", "upper"))
     uncertain = int(((low <= 0.5) & (high >= 0.5)).sum())
     shown = n if n <= DRAWN_ALL else DRAWN
+    part = f" The first {shown} of {n:,} arms." if shown < n else ""
+    written = ", in per cent" if n <= WRITTEN else ""
     figure = Figure(
         plot=partial(plot_preference, winners, places=slice(shown)),
         size=preference_size(shown),
         alt="Probability that row beats column",
         caption="Probability that the arm of the row beats the arm of the column"
-        f"{', in per cent' * (n <= WRITTEN)}. Purple: the row is favoured; orange: the column. "
-        f"Hatched: the {_level(winners)} interval contains 1/2."
-        + f" The first {shown} of {n:,} arms."
-        * (shown < n),
+        f"{written}. Purple: the row is favoured; orange: the column. "
+        f"Hatched: the {_level(winners)} interval contains 1/2.{part}",
         wide=True,
     )
     words = (
@@ -283,7 +283,7 @@ def _forests(winners: "Winners", caption: str) -> list[Figure]:
             plot=partial(plot_ranking, winners, places=slice(start, stop)),
             size=ranking_size(stop - start),
             alt=f"Win rates with intervals, ranks {start + 1} to {stop}",
-            caption=caption * (stop == n),
+            caption=caption if stop == n else "",
             left=left,
             fonts_note=True,
         )
@@ -296,7 +296,7 @@ def _rates_table(winners: "Winners", duels: "Duels") -> Table:
     best = winners["winner_share"].sel(criterion="copeland").to_series()
     level, n_arms = _level(winners), len(frame)
     shown = LISTED if n_arms > TABLE_ARMS else n_arms
-    more = f" The first {shown:,} of {n_arms:,} arms; the files have all." * (shown < n_arms)
+    more = first_rows(shown, n_arms, " arms")
     results = ("wins", "ties", "losses") if duels.n_ties else ("wins", "losses")
     known = columns_of(winners)
     won = "won / tied\n/ lost" if duels.n_ties else "won /\nlost"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.reporting.section import Cell, Group, Section, Table, blocks
-from bayesduel.text import SENTENCE, join, percent, shorten
+from bayesduel.text import SENTENCE, first_rows, join, percent, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,7 +78,7 @@ def _arms(raw: "pd.DataFrame", duels: "Duels", winners: "Winners") -> Table:
         )
         for arm, row in rows.head(ROWS).iterrows()
     )
-    more = f" The first {ROWS} of {len(rows):,} arms; the files have all." * (len(rows) > ROWS)
+    more = first_rows(ROWS, len(rows), " arms")
     won, words, rate = "won", "Won: share of all duels.", "win rate"
     if duels.n_ties:
         won, rate = "share of\npoints", "expected score"
@@ -125,11 +125,12 @@ def _pairs(
     if duels.n_arms <= MATRIX:
         table = _matrix(pairs, duels, winners, data)
     else:
+        counted = ("first_wins", "ties", "second_wins") if tied else ("first_wins", "second_wins")
         rows = tuple(
             (
                 str(row["first"]),
                 str(row["second"]),
-                f"{row['first_wins']:,}{f' / {row["ties"]:,}' * tied} / {row['second_wins']:,}",
+                " / ".join(f"{row[name]:,}" for name in counted),
                 f"{100 * row['share']:.0f} %",
                 f"{100 * row['share_lower']:.0f} to {100 * row['share_upper']:.0f}",
                 *(() if np.isnan(model[k]) else (f"{percent(model[k])} %",)),
@@ -144,18 +145,19 @@ def _pairs(
         modelled = "model_probability" in data
         if not modelled:
             more += " In Python, bayesduel.head_to_head(duels) has all."
+        more = more if len(pairs) > ROWS else ""
+        model_words = f" {model_words}." if modelled else ""
+        halves = ", a tie counting half" if tied else ""
         table = Table(
             columns="llnnn" + "n" * modelled,
             heads=(
-                *("first", "second", f"won{' / tied' * tied} / lost", "share", "95 % interval"),
-                *(("model",) if modelled else ()),
+                *("first", "second", "won / tied / lost" if tied else "won / lost", "share"),
+                *(("95 % interval", "model") if modelled else ("95 % interval",)),
             ),
             rows=rows,
             full=True,
             name="pairs",
-            caption=f"Share: of the first{', a tie counting half' * tied}, with Wilson's interval."
-            f"{f' {model_words}.' * modelled}"
-            f"{more * (len(pairs) > ROWS)}",
+            caption=f"Share: of the first{halves}, with Wilson's interval.{model_words}{more}",
             data=data,
         )
     return Group("Head to head", (table,), folded=duels.n_arms > MATRIX)

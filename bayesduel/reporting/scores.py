@@ -7,7 +7,7 @@ import numpy as np
 from bayesduel.reporting.ranking import order_words
 from bayesduel.reporting.section import Section, Table, blocks
 from bayesduel.system.memory import TABLE_ARMS
-from bayesduel.text import digits_of
+from bayesduel.text import digits_of, first_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ def scores_section(table: "pd.DataFrame | None") -> Section | None:
     shown = LISTED if n_arms > TABLE_ARMS else n_arms
     width = (table["score_upper"] - table["score_lower"]).to_numpy()
     digits = digits_of(float(np.median(width[width > 0]))) if (width > 0).any() else 0
-    more = f" The first {shown:,} of {n_arms:,} arms; the files have all." * (shown < n_arms)
+    more = first_rows(shown, n_arms, " arms")
     for place, (arm, row) in enumerate(table.head(shown).iterrows(), 1):
         middle, low, high = (f"{row[f'score_{k}']:z.{digits}f}" for k in ("mean", "lower", "upper"))
         rows.append((f"{place}", str(arm), middle, f"{low} to {high}"))
