@@ -157,7 +157,7 @@ def _labels(duels: Duels, units: Units) -> dict[str, Any]:
 
 def _named(models: Any) -> dict[str, Any]:
     """Return models or fits by distinct names."""
-    from bayesduel.models import Model, named
+    from bayesduel.models import Model
 
     if isinstance(models, str | Model):
         models = [models]
@@ -166,10 +166,7 @@ def _named(models: Any) -> dict[str, Any]:
     else:
         if not isinstance(models, Iterable) or isinstance(models, bytes):
             raise TypeError(f"models should be models, names or fits, got {shown_value(models)}")
-        models = list(listed(models, "models"))
-        for m in models:
-            _check_model(m)
-        made = [(m if not isinstance(m, str) else named(m)) for m in models]
+        made = [_model(m) for m in listed(models, "models")]
         names = [(m.duel.model if isinstance(m, xr.DataTree) else m).name for m in made]
         twice = sorted({n for n in names if names.count(n) > 1})
         if twice:
@@ -180,16 +177,16 @@ def _named(models: Any) -> dict[str, Any]:
         given = dict(zip(names, made, strict=True))
     if not given:
         raise ValueError("models should hold at least one model, got none")
-    for m in given.values():
-        _check_model(m)
-    return {name: named(m) if isinstance(m, str) else m for name, m in given.items()}
+    return {name: _model(m) for name, m in given.items()}
 
 
-def _check_model(value: Any) -> None:
-    from bayesduel.models import Model
+def _model(value: Any) -> Any:
+    """Return a model or a fit; names become models."""
+    from bayesduel.models import Model, named
 
     if not isinstance(value, str | Model | xr.DataTree):
         raise TypeError(f"models should be models, names or fits, got {shown_value(value)}")
+    return named(value) if isinstance(value, str) else value
 
 
 def _observations(duels: Duels, given: Mapping[str, Any]) -> str:

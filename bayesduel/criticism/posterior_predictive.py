@@ -29,6 +29,8 @@ from bayesduel.criticism.standardised_residuals import (
     grouped,
     histogram,
     normal_scores,
+    per_root,
+    size_of,
     statistics,
 )
 from bayesduel.intervals import rejected
@@ -162,6 +164,7 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
     low, high = np.minimum(left, right), np.maximum(left, right)
     key, place = np.unique(low.astype(np.int64) * n_arms + high, return_inverse=True)
     by_pair, by_arm = grouped(place, len(key)), grouped(left, n_arms) + grouped(right, n_arms)
+    to_root, size = per_root(by_pair), size_of(by_pair)
     rng = np.random.default_rng(seed)
     # By kind, real and replicated: statistics, histograms, pair residuals in order.
     found: list[list[list[np.ndarray]]] = [[[], [], []], [[], [], []]]
@@ -173,9 +176,9 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
         z = (margin - middle) / spread
         if not np.isinf(degrees).all():
             z = normal_scores(z, degrees)
-        off += ((sign * (margin - middle)) @ by_pair.sum_to_mean).sum(axis=0)
+        off += ((sign * (margin - middle)) @ by_pair).sum(axis=0)
         for kind, values in enumerate((z, rng.standard_normal(z.shape))):
-            pair_means = (sign * values) @ by_pair.sum_to_root
+            pair_means = (sign * values) @ to_root
             found[kind][0].append(statistics(values, pair_means, by_pair, by_arm).T)
             found[kind][1].append(histogram(values))
             found[kind][2].append(np.sort(pair_means, axis=1))
@@ -201,9 +204,9 @@ def check_margins(fit: xr.DataTree, draws: int = 1000, seed: int = 0) -> MarginC
         {
             "first": [labels[k] for k in key // n_arms],
             "second": [labels[k] for k in key % n_arms],
-            "duels": by_pair.size.astype(int),
+            "duels": size.astype(int),
             "residual": residual,
-            "off": off / n_draws,
+            "off": off / size / n_draws,
         }
     )
     return MarginCheck(
