@@ -52,13 +52,13 @@ def whole(value: Any, name: str, least: int, most: int = LARGEST) -> int:
         If it is not a number.
     """
     rule = f"{name} should be a whole number >= {least}, got {shown_value(value)}"
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if not isinstance(value, Real):
         raise TypeError(rule)
     try:
         number = int(cast(Any, value))
     except (ValueError, OverflowError) as error:
         raise TypeError(rule) from error
-    if number != value or number < least:
+    if isinstance(value, bool) or number != value or number < least:
         raise ValueError(rule)
     if number > most:
         raise ValueError(f"{name} should be at most {most:,}, got {shown_value(value)}")
